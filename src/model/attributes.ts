@@ -1,0 +1,55 @@
+// One row per scalar attribute type: how its column is declared, what family its values belong to, how an answer shows it.
+// Adding an attribute type starts here; query/values.ts and database/encode.ts switch over `family` and `answer`.
+import type { ScalarType } from './types.js'
+
+/** Families of values: they decide how a query value is understood and which comparisons make sense. */
+export type Family = 'text' | 'number' | 'biginteger' | 'boolean' | 'date' | 'time' | 'datetime' | 'json'
+
+/** How a stored value becomes JSON text in an answer. `never`: it does not. */
+export type Answer = 'text' | 'number' | 'biginteger' | 'boolean' | 'datetime' | 'timestamp' | 'json' | 'never'
+
+export interface AttributeType {
+  readonly family: Family
+  readonly answer: Answer
+  /** The declared column type in Strapi's layout on SQLite. */
+  readonly column: 'varchar(255)' | 'text' | 'integer' | 'bigint' | 'float' | 'boolean' | 'date' | 'time' | 'datetime' | 'json'
+  /** `_q` looks into it (LIKE for texts, equality for numbers). */
+  readonly search: 'like' | 'equal' | null
+  /** Words for `GET /api/` overviews and OpenAPI. */
+  readonly jsonType: 'string' | 'number' | 'integer' | 'boolean' | 'any'
+}
+
+const row = (
+  family: Family,
+  answer: Answer,
+  column: AttributeType['column'],
+  search: AttributeType['search'],
+  jsonType: AttributeType['jsonType'],
+): AttributeType => ({ family, answer, column, search, jsonType })
+
+/** The vocabulary of scalar attribute types (ecosystem: "schema.json"; layout: "Columns of every type table"). */
+export const attributeTypes: Readonly<Record<ScalarType, AttributeType>> = {
+  string: row('text', 'text', 'varchar(255)', 'like', 'string'),
+  text: row('text', 'text', 'text', 'like', 'string'),
+  richtext: row('text', 'text', 'text', 'like', 'string'),
+  email: row('text', 'text', 'varchar(255)', 'like', 'string'),
+  uid: row('text', 'text', 'varchar(255)', 'like', 'string'),
+  enumeration: row('text', 'text', 'varchar(255)', 'like', 'string'),
+  password: row('text', 'never', 'varchar(255)', null, 'string'),
+  integer: row('number', 'number', 'integer', 'equal', 'integer'),
+  biginteger: row('biginteger', 'biginteger', 'bigint', 'equal', 'string'),
+  float: row('number', 'number', 'float', 'equal', 'number'),
+  decimal: row('number', 'number', 'float', 'equal', 'number'),
+  boolean: row('boolean', 'boolean', 'boolean', null, 'boolean'),
+  date: row('date', 'text', 'date', null, 'string'),
+  time: row('time', 'text', 'time', null, 'string'),
+  datetime: row('datetime', 'datetime', 'datetime', null, 'string'),
+  timestamp: row('datetime', 'timestamp', 'datetime', null, 'string'),
+  json: row('json', 'json', 'json', null, 'any'),
+  blocks: row('json', 'json', 'json', null, 'any'),
+}
+
+/** True for the names that schema.json may give a scalar attribute. */
+export function isScalarType(type: string): type is ScalarType {
+  return Object.hasOwn(attributeTypes, type)
+}

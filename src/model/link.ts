@@ -1,0 +1,282 @@
+// Turns schema sources into a Model: resolves every name to its column or table, relations to both their sides.
+import { createHash } from 'node:crypto'
+import { attributeTypes, isScalarType } from './attributes.js'
+import * as names from './names.js'
+import type {
+  Attribute,
+  AttributeSource,
+  Component,
+  ContentType,
+  Model,
+  MorphTo,
+  Relation,
+  RelationKind,
+  Scalar,
+  ScalarType,
+  SchemaSource,
+  Storage,
+} from './types.js'
+
+const fileUid = 'plugin::upload.file'
+
+/**
+ * Builds the model from all schemas of a project, built-in ones included.
+ * @throws Error with a sentence when a schema names a type or component that is not there, or two types claim one path.
+ */
+export function linkModel(schemas: readonly SchemaSource[]): Model {
+  const sources = new Map(schemas.map((schema) => [schema.uid, schema]))
+  const types = new Map<string, ContentType>()
+  const components = new Map<string, Component>()
+  const paths = new Map<string, ContentType>()
+  for (const schema of schemas) {
+    if (schema.kind === 'component') components.set(schema.uid, linkComponent(schema, sources))
+    else types.set(schema.uid, linkType(schema, sources))
+  }
+  for (const type of types.values()) {
+    if (!type.exposed) continue
+    const path = (type.singleType ? type.singularName : type.pluralName).toLowerCase()
+    const other = paths.get(path)
+    if (other !== undefined) throw new Error(`${type.uid} and ${other.uid} would both answer at /api/${path}`)
+    paths.set(path, type)
+  }
+  const version = createHash('sha256').update(JSON.stringify(schemas)).digest('base64url').slice(0, 12)
+  return { version, types, components, paths }
+}
+
+const ownTable = (schema: SchemaSource): string =>
+  names.tableName(schema.collectionName ?? (schema.kind === 'component' ? schema.uid : schema.info.pluralName!).replace(/[-.]/g, '_'))
+
+/** The name that link tables give this side: the singular name of a type, the file name of a component. */
+const linkName = (schema: SchemaSource): string =>
+  schema.kind === 'component' ? schema.uid.slice(schema.uid.indexOf('.') + 1) : (schema.info.singularName ?? schema.uid)
+
+function linkComponent(schema: SchemaSource, sources: Sources): Component {
+  const [category, name] = schema.uid.split('.') as [string, string]
+  const attributes = new Map<string, Attribute>([['id', systemScalar('id', 'integer', 'id')]])
+  linkAttributes(schema, sources, attributes)
+  return { kind: 'component', category, name, ...shape(schema, attributes) }
+}
+
+function linkType(schema: SchemaSource, sources: Sources): ContentType {
+  const { singularName, pluralName } = schema.info
+  if (singularName === undefined || pluralName === undefined) throw new Error(`${schema.uid} needs info.singularName and info.pluralName`)
+  const localized = schema.pluginOptions?.i18n?.localized === true
+  const attributes = new Map<string, Attribute>([
+    ['id', systemScalar('id', 'integer', 'id')],
+    ['documentId', systemScalar('documentId', 'string', 'document_id')],
+  ])
+  linkAttributes(schema, sources, attributes)
+  for (const [name, column] of [
+    ['createdAt', 'created_at'],
+    ['updatedAt', 'updated_at'],
+    ['publishedAt', 'published_at'],
+  ] as const) {
+    attributes.set(name, { ...systemScalar(name, 'datetime', column), private: isPrivate(schema, name) })
+  }
+  const creatorsAreShown = schema.options?.populateCreatorFields === true
+  for (const [name, column] of [
+    ['createdBy', 'created_by_id'],
+    ['updatedBy', 'updated_by_id'],
+  ] as const) {
+    attributes.set(name, systemRelation(name, 'oneToOne', 'admin::user', { kind: 'column', column, references: 'id' }, !creatorsAreShown))
+  }
+  attributes.set('locale', { ...systemScalar('locale', 'string', 'locale'), private: !localized || isPrivate(schema, 'locale') })
+  attributes.set(
+    'localizations',
+    systemRelation('localizations', 'oneToMany', schema.uid, { kind: 'localizations' }, !localized || isPrivate(schema, 'localizations')),
+  )
+  return {
+    kind: 'contentType',
+    singleType: schema.kind === 'singleType',
+    singularName,
+    pluralName,
+    draftAndPublish: schema.options?.draftAndPublish === true,
+    localized,
+    exposed: schema.uid.startsWith('api::'),
+    ...shape(schema, attributes),
+  }
+}
+
+function shape(schema: SchemaSource, attributes: ReadonlyMap<string, Attribute>) {
+  const table = ownTable(schema)
+  const holdsComponents = [...attributes.values()].some((attribute) => attribute.kind === 'component' || attribute.kind === 'dynamiczone')
+  return {
+    uid: schema.uid,
+    table,
+    componentTable: holdsComponents ? names.componentTable(table) : null,
+    linkName: linkName(schema),
+    displayName: schema.info.displayName ?? schema.info.singularName ?? schema.uid,
+    attributes,
+    source: schema,
+  }
+}
+
+const isPrivate = (schema: SchemaSource, name: string): boolean => schema.options?.privateAttributes?.includes(name) === true
+
+function systemScalar(name: string, type: ScalarType, column: string): Scalar {
+  const searchable = name === 'id' || name === 'documentId' || name === 'locale'
+  return {
+    kind: 'scalar',
+    name,
+    type,
+    column,
+    private: false,
+    localized: true,
+    required: false,
+    unique: false,
+    searchable,
+    system: true,
+    source: { type },
+  }
+}
+
+function systemRelation(name: string, relation: RelationKind, target: string, storage: Storage, hidden: boolean): Relation {
+  const many = relation === 'oneToMany'
+  const source = { type: 'relation', relation, target }
+  return {
+    kind: 'relation',
+    name,
+    relation,
+    target,
+    many,
+    storage,
+    inverse: null,
+    private: hidden,
+    localized: true,
+    required: false,
+    source,
+  }
+}
+
+type Sources = ReadonlyMap<string, SchemaSource>
+
+function linkAttributes(schema: SchemaSource, sources: Sources, into: Map<string, Attribute>): void {
+  for (const [name, source] of Object.entries(schema.attributes)) {
+    if (into.has(name)) continue
+    into.set(name, linkAttribute(schema, name, source, sources))
+  }
+}
+
+function linkAttribute(schema: SchemaSource, name: string, source: AttributeSource, sources: Sources): Attribute {
+  const where = `the attribute ${name} of ${schema.uid}`
+  const typeIsLocalized = schema.pluginOptions?.i18n?.localized === true
+  const i18n = (source.pluginOptions as { i18n?: { localized?: boolean } } | undefined)?.i18n
+  const base = {
+    name,
+    source,
+    private: source.private === true || isPrivate(schema, name),
+    localized: typeIsLocalized && (source.type === 'relation' || i18n?.localized === true),
+    required: source.required === true,
+  }
+  switch (source.type) {
+    case 'relation':
+      return linkRelation(schema, base, sources, where)
+    case 'media':
+      return { ...base, kind: 'media', many: source.multiple === true }
+    case 'component':
+      return { ...base, kind: 'component', component: known(sources, source.component, where), repeatable: source.repeatable === true }
+    case 'dynamiczone': {
+      const components = (source.components as string[] | undefined) ?? []
+      return { ...base, kind: 'dynamiczone', components: components.map((uid) => known(sources, uid, where)) }
+    }
+    default: {
+      const type = source.type === 'customField' ? source.customType : source.type
+      if (typeof type !== 'string' || !isScalarType(type)) throw new Error(`${where} has the unknown type "${String(type)}"`)
+      const column = (source.column as { name?: string } | undefined)?.name ?? names.columnName(name)
+      const searchable = source.searchable !== false && attributeTypes[type].search !== null
+      return { ...base, kind: 'scalar', type, column, unique: source.unique === true || type === 'uid', searchable, system: false }
+    }
+  }
+}
+
+function known(sources: Sources, uid: unknown, where: string): string {
+  if (typeof uid !== 'string' || !sources.has(uid)) throw new Error(`${where} names "${String(uid)}", which does not exist`)
+  return uid
+}
+
+interface RelationBase {
+  readonly name: string
+  readonly source: AttributeSource
+  readonly private: boolean
+  readonly localized: boolean
+  readonly required: boolean
+}
+
+function linkRelation(schema: SchemaSource, base: RelationBase, sources: Sources, where: string): Attribute {
+  const { source, name } = base
+  const relation = source.relation as RelationKind
+  if (relation === 'morphToOne' || relation === 'morphToMany') return morphTo(schema, base, relation)
+  const target = sources.get(known(sources, source.target, where))!
+  if (relation === 'morphOne' || relation === 'morphMany') {
+    const by = String(source.morphBy)
+    const other = target.attributes[by]
+    if (other === undefined || !String(other.relation).startsWith('morphTo'))
+      throw new Error(`${where} is morphed by ${target.uid}.${by}, which is no morph relation`)
+    const theirs = morphTo(target, { ...base, name: by, source: other }, other.relation as 'morphToOne' | 'morphToMany')
+    return { ...base, kind: 'morphFrom', many: relation === 'morphMany', target: target.uid, by, storage: theirs.storage }
+  }
+  const many = relation === 'oneToMany' || relation === 'manyToMany'
+  const inverse = (source.mappedBy ?? source.inversedBy ?? null) as string | null
+  return {
+    ...base,
+    kind: 'relation',
+    relation,
+    target: target.uid,
+    many,
+    inverse,
+    storage: relationStorage(schema, name, source, target, where),
+  }
+}
+
+function relationStorage(schema: SchemaSource, name: string, source: AttributeSource, target: SchemaSource, where: string): Storage {
+  if (typeof source.mappedBy === 'string') {
+    const other = target.attributes[source.mappedBy]
+    if (other === undefined) throw new Error(`${where} is mapped by ${target.uid}.${source.mappedBy}, which does not exist`)
+    const theirs = ownedStorage(target, source.mappedBy, other, schema)
+    if (theirs.kind !== 'link') return theirs.kind === 'column' ? { kind: 'inverseColumn', column: theirs.column } : theirs
+    return { ...theirs, here: theirs.there, there: theirs.here, order: theirs.inverseOrder, inverseOrder: theirs.order, owner: false }
+  }
+  return ownedStorage(schema, name, source, target)
+}
+
+/** The storage of a relation as its owning side names it (layout: "Names", "Links"). */
+function ownedStorage(schema: SchemaSource, name: string, source: AttributeSource, target: SchemaSource): Storage {
+  const relation = source.relation as RelationKind
+  const joinColumn = source.joinColumn as { name?: string; referencedColumn?: string } | undefined
+  if ((source.useJoinTable === false || joinColumn !== undefined) && (relation === 'oneToOne' || relation === 'manyToOne')) {
+    return { kind: 'column', column: joinColumn?.name ?? names.idColumn(name), references: joinColumn?.referencedColumn ?? 'id' }
+  }
+  const [ours, theirs] = [linkName(schema), linkName(target)]
+  const here = names.idColumn(ours)
+  const there = names.idColumn(theirs) === here ? names.inverseIdColumn(theirs) : names.idColumn(theirs)
+  const bidirectional = typeof source.inversedBy === 'string' || typeof source.mappedBy === 'string'
+  const toMany = relation === 'oneToMany' || relation === 'manyToMany'
+  const fromMany = bidirectional && (relation === 'manyToOne' || relation === 'manyToMany')
+  const order = toMany ? names.orderColumn(theirs) : null
+  const inverseName = names.orderColumn(ours)
+  const inverseOrder = fromMany ? (inverseName === order ? names.inverseOrderColumn(ours) : inverseName) : null
+  return { kind: 'link', table: names.linkTable(ownTable(schema), name), here, there, order, inverseOrder, owner: true }
+}
+
+function morphTo(schema: SchemaSource, base: RelationBase, relation: 'morphToOne' | 'morphToMany'): MorphTo {
+  const { name } = base
+  if (relation === 'morphToOne') {
+    return { ...base, kind: 'morphTo', many: false, storage: { kind: 'columns', id: 'target_id', type: 'target_type' } }
+  }
+  return {
+    ...base,
+    kind: 'morphTo',
+    many: true,
+    storage: {
+      kind: 'table',
+      table: names.morphTable(ownTable(schema), name),
+      here: names.idColumn(linkName(schema)),
+      id: names.morphIdColumn(name),
+      type: names.morphTypeColumn(name),
+      order: 'order',
+    },
+  }
+}
+
+/** The uid of the media library's files, which media attributes point to. */
+export const fileType = fileUid

@@ -1,0 +1,63 @@
+// Names of tables and columns in Strapi 5's layout, shortened as Strapi shortens them where they would be too long.
+import { createHash } from 'node:crypto'
+import snakeCase from 'lodash/snakeCase.js'
+
+/** The longest name of a table, column or index that Strapi 5 makes, in characters. */
+const maxLength = 55
+const hashLength = 5
+const shortestPart = 3
+
+/** A part of a name; parts that `keep` are never shortened (`lnk`, `id`, `inv`, …). */
+interface Part {
+  readonly text: string
+  readonly keep?: boolean
+}
+
+/** snake_case as the layout writes columns: `uString` → `u_string`, `line2` → `line_2`. */
+export function snake(name: string): string {
+  return snakeCase(name)
+}
+
+function shorten(text: string, length: number): string {
+  if (text.length <= length) return text
+  if (length < shortestPart + hashLength) throw new Error(`the name "${text}" cannot be shortened to ${length} characters`)
+  const hash = createHash('shake256', { outputLength: Math.ceil(hashLength / 2) })
+    .update(text)
+    .digest('hex')
+    .slice(0, hashLength)
+  return text.slice(0, length - hashLength) + hash
+}
+
+/** Joins parts with `_`; where the whole is longer than 55 characters every long part gives up its end for a hash. */
+export function joinName(parts: readonly Part[]): string {
+  const full = parts.map((part) => part.text).join('_')
+  if (full.length <= maxLength) return full
+  const kept = parts.filter((part) => part.keep)
+  const flexible = parts.filter((part) => !part.keep)
+  const available = maxLength - (parts.length - 1) - kept.reduce((sum, part) => sum + part.text.length, 0)
+  const share = Math.floor(available / flexible.length)
+  let surplus = (available % flexible.length) + flexible.reduce((sum, part) => sum + Math.max(0, share - part.text.length), 0)
+  return parts
+    .map((part) => {
+      if (part.keep || part.text.length <= share) return part.text
+      const length = Math.min(part.text.length, share + surplus)
+      surplus -= length - share
+      return shorten(part.text, length)
+    })
+    .join('_')
+}
+
+const word = (text: string): Part => ({ text })
+const fixed = (text: string): Part => ({ text, keep: true })
+
+export const tableName = (collectionName: string): string => joinName([word(collectionName)])
+export const columnName = (attribute: string): string => joinName([word(snake(attribute))])
+export const linkTable = (table: string, attribute: string): string => joinName([word(snake(table)), word(snake(attribute)), fixed('lnk')])
+export const morphTable = (table: string, attribute: string): string => joinName([word(snake(table)), word(snake(attribute)), fixed('mph')])
+export const componentTable = (table: string): string => joinName([word(snake(table)), fixed('cmps')])
+export const idColumn = (name: string): string => joinName([word(snake(name)), fixed('id')])
+export const inverseIdColumn = (name: string): string => joinName([fixed('inv'), word(snake(name)), fixed('id')])
+export const orderColumn = (name: string): string => joinName([word(snake(name)), fixed('ord')])
+export const inverseOrderColumn = (name: string): string => joinName([fixed('inv'), word(snake(name)), fixed('ord')])
+export const morphIdColumn = (name: string): string => joinName([word(snake(name)), fixed('id')])
+export const morphTypeColumn = (name: string): string => joinName([word(snake(name)), fixed('type')])
