@@ -43,8 +43,7 @@ export function linkModel(schemas: readonly SchemaSource[]): Model {
   return { version, types, components, paths }
 }
 
-const ownTable = (schema: SchemaSource): string =>
-  names.tableName(schema.collectionName ?? (schema.kind === 'component' ? schema.uid : schema.info.pluralName!).replace(/[-.]/g, '_'))
+const ownTable = (schema: SchemaSource): string => names.tableName(names.collectionName(schema))
 
 /** The name that link tables give this side: the singular name of a type, the file name of a component. */
 const linkName = (schema: SchemaSource): string =>
@@ -103,7 +102,7 @@ function shape(schema: SchemaSource, attributes: ReadonlyMap<string, Attribute>)
   return {
     uid: schema.uid,
     table,
-    componentTable: holdsComponents ? names.componentTable(table) : null,
+    componentTable: holdsComponents ? names.componentTable(names.collectionName(schema)) : null,
     linkName: linkName(schema),
     displayName: schema.info.displayName ?? schema.info.singularName ?? schema.uid,
     attributes,
@@ -239,11 +238,20 @@ function relationStorage(schema: SchemaSource, name: string, source: AttributeSo
   return ownedStorage(schema, name, source, target)
 }
 
+/** A relation's own choice of names. Strapi 5.54 reads none of such tables (and makes none); their names are as written. */
+interface JoinTable {
+  readonly name?: string
+  readonly joinColumn?: { readonly name?: string }
+  readonly inverseJoinColumn?: { readonly name?: string }
+  readonly orderColumnName?: string
+  readonly inverseOrderColumnName?: string
+}
+
 /** The storage of a relation as its owning side names it (layout: "Names", "Links"). */
 function ownedStorage(schema: SchemaSource, name: string, source: AttributeSource, target: SchemaSource): Storage {
   const relation = source.relation as RelationKind
-  const joinColumn = source.joinColumn as { name?: string; referencedColumn?: string } | undefined
-  if ((source.useJoinTable === false || joinColumn !== undefined) && (relation === 'oneToOne' || relation === 'manyToOne')) {
+  if (source.useJoinTable === false && (relation === 'oneToOne' || relation === 'manyToOne')) {
+    const joinColumn = source.joinColumn as { name?: string; referencedColumn?: string } | undefined
     return { kind: 'column', column: joinColumn?.name ?? names.idColumn(name), references: joinColumn?.referencedColumn ?? 'id' }
   }
   const [ours, theirs] = [linkName(schema), linkName(target)]
@@ -255,13 +263,24 @@ function ownedStorage(schema: SchemaSource, name: string, source: AttributeSourc
   const order = toMany ? names.orderColumn(theirs) : null
   const inverseName = names.orderColumn(ours)
   const inverseOrder = fromMany ? (inverseName === order ? names.inverseOrderColumn(ours) : inverseName) : null
-  return { kind: 'link', table: names.linkTable(ownTable(schema), name), here, there, order, inverseOrder, owner: true }
+  const custom = source.joinTable as JoinTable | undefined
+  return {
+    kind: 'link',
+    table: custom?.name ?? names.linkTable(ownTable(schema), name),
+    here: custom?.joinColumn?.name ?? here,
+    there: custom?.inverseJoinColumn?.name ?? there,
+    order: custom === undefined ? order : (custom.orderColumnName ?? null),
+    inverseOrder: custom === undefined ? inverseOrder : (custom.inverseOrderColumnName ?? null),
+    owner: true,
+  }
 }
 
 function morphTo(schema: SchemaSource, base: RelationBase, relation: 'morphToOne' | 'morphToMany'): MorphTo {
   const { name } = base
   if (relation === 'morphToOne') {
-    return { ...base, kind: 'morphTo', many: false, storage: { kind: 'columns', id: 'target_id', type: 'target_type' } }
+    const own = base.source.morphColumn as { idColumn?: { name?: string }; typeColumn?: { name?: string } } | undefined
+    const [id, type] = [own?.idColumn?.name ?? 'target_id', own?.typeColumn?.name ?? 'target_type']
+    return { ...base, kind: 'morphTo', many: false, storage: { kind: 'columns', id, type } }
   }
   return {
     ...base,

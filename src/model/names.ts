@@ -1,6 +1,7 @@
 // Names of tables and columns in Strapi 5's layout, shortened as Strapi shortens them where they would be too long.
 import { createHash } from 'node:crypto'
 import snakeCase from 'lodash/snakeCase.js'
+import type { SchemaSource } from './types.js'
 
 /** The longest name of a table, column or index that Strapi 5 makes, in characters. */
 const maxLength = 55
@@ -16,6 +17,12 @@ interface Part {
 /** snake_case as the layout writes columns: `uString` → `u_string`, `line2` → `line_2`. */
 export function snake(name: string): string {
   return snakeCase(name)
+}
+
+/** The table's name before it is shortened: what the schema says, or the singular name as it stands. */
+export function collectionName(schema: SchemaSource): string {
+  if (schema.collectionName !== undefined) return schema.collectionName
+  return schema.kind === 'component' ? schema.uid.replace(/[-.]/g, '_') : (schema.info.singularName ?? schema.uid)
 }
 
 function shorten(text: string, length: number): string {
@@ -54,10 +61,13 @@ export const tableName = (collectionName: string): string => joinName([word(coll
 export const columnName = (attribute: string): string => joinName([word(snake(attribute))])
 export const linkTable = (table: string, attribute: string): string => joinName([word(snake(table)), word(snake(attribute)), fixed('lnk')])
 export const morphTable = (table: string, attribute: string): string => joinName([word(snake(table)), word(snake(attribute)), fixed('mph')])
-export const componentTable = (table: string): string => joinName([word(snake(table)), fixed('cmps')])
+export const componentTable = (collectionName: string): string => joinName([word(collectionName), fixed('cmps')])
 export const idColumn = (name: string): string => joinName([word(snake(name)), fixed('id')])
 export const inverseIdColumn = (name: string): string => joinName([fixed('inv'), word(snake(name)), fixed('id')])
 export const orderColumn = (name: string): string => joinName([word(snake(name)), fixed('ord')])
 export const inverseOrderColumn = (name: string): string => joinName([fixed('inv'), word(snake(name)), fixed('ord')])
 export const morphIdColumn = (name: string): string => joinName([word(snake(name)), fixed('id')])
 export const morphTypeColumn = (name: string): string => joinName([word(snake(name)), fixed('type')])
+export const indexName = (table: string, suffix: string): string => joinName([word(table), fixed(suffix)])
+export const columnIndexName = (table: string, column: string, suffix: string): string =>
+  joinName([word(table), word(column), fixed(suffix)])

@@ -1,0 +1,53 @@
+// `octavo start [folder]`: opens the service, listens, says what to try, stops gracefully.
+import { randomBytes } from 'node:crypto'
+import { appendFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { pino } from 'pino'
+import { ConfigError, loadConfig } from '../config.js'
+import { createService } from '../service.js'
+
+/** Serves the project in `folder` until the process is told to stop. */
+export async function start(folder: string): Promise<void> {
+  try {
+    await serve(folder)
+  } catch (error) {
+    if (error instanceof ConfigError) process.stderr.write(`octavo: ${error.message}\n`)
+    else process.stderr.write(`octavo: ${(error as Error).stack ?? String(error)}\n`)
+    process.exitCode = 1
+  }
+}
+
+async function serve(folder: string): Promise<void> {
+  const config = await loadConfig(folder, process.env, () => randomBytes(24).toString('base64url'))
+  const logger = pino(
+    { level: config.logLevel, base: undefined, redact: ['req.headers.authorization', 'req.headers.cookie', 'authorization', 'password', 'token'] },
+    pino.destination({ fd: 1, sync: false, minLength: 4096 }),
+  )
+  keepSecrets(config.folder, config.missingSecrets)
+  const service = await createService(config, logger)
+  const address = await service.listen()
+  process.stdout.write(
+    `Octavo serves ${config.folder} at ${address} (contract: ${config.contract}, ${config.contractReason}).\n`,
+  )
+  let stopping = false
+  const stop = () => {
+    if (stopping) process.exit(1)
+    stopping = true
+    const deadline = setTimeout(() => process.exit(1), config.limits.drainTimeout)
+    deadline.unref()
+    service.close().then(() => {
+      logger.flush()
+      process.exit(0)
+    })
+  }
+  process.on('SIGTERM', stop)
+  process.on('SIGINT', stop)
+}
+
+/** Secrets that the project lacked are written to its .env, so that tokens stay valid after a restart. */
+function keepSecrets(folder: string, missing: Readonly<Record<string, string>>): void {
+  const lines = Object.entries(missing).map(([name, value]) => `${name}=${value}\n`)
+  if (lines.length === 0) return
+  appendFileSync(join(folder, '.env'), `${lines.join('')}`)
+  process.stdout.write(`Made ${Object.keys(missing).join(' and ')} and kept them in .env.\n`)
+}

@@ -1,0 +1,214 @@
+// Environment, .env and octavo.config become one frozen Config. Every limit has a name and a default here.
+import { existsSync, readFileSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
+import { join, resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { parseEnv } from 'node:util'
+import { z } from 'zod'
+
+/** Named limits: what comes from outside never grows beyond them. Milliseconds, bytes and counts. */
+const limits = z.strictObject({
+  /** Conditions, sort keys and populated attributes of one request, together. */
+  planNodes: z.int().positive().default(1000),
+  /** Characters of the path and query of a request. */
+  urlCharacters: z.int().positive().default(15_000),
+  /** Bytes of a request body. */
+  bodyBytes: z.int().positive().default(1_000_000),
+  /** Bytes of one answer. */
+  answerBytes: z.int().positive().default(100_000_000),
+  /** Milliseconds that one read may take, waiting included. */
+  readTimeout: z.int().positive().default(10_000),
+  /** Reads that may wait for a reader thread. */
+  readQueue: z.int().positive().default(5_000),
+  /** Compiled plans, and query strings already read, that are kept in memory. */
+  cachedPlans: z.int().positive().default(1_000),
+  cachedQueries: z.int().positive().default(2_000),
+  /** Identified tokens and users that are kept in memory. */
+  cachedCallers: z.int().positive().default(5_000),
+  /** Milliseconds for the headers of a request, for a whole request, and between two of one connection. */
+  headersTimeout: z.int().positive().default(10_000),
+  requestTimeout: z.int().positive().default(30_000),
+  keepAliveTimeout: z.int().positive().default(65_000),
+  /** Milliseconds that requests in flight get to end when the service stops. */
+  drainTimeout: z.int().positive().default(25_000),
+})
+
+const rest = z.strictObject({
+  prefix: z
+    .string()
+    .regex(/^\/[\w/-]*[\w-]$/, 'must start with a slash and not end with one')
+    .default('/api'),
+  defaultLimit: z.int().positive().default(25),
+  maxLimit: z.int().positive().default(100),
+  withCount: z.boolean().default(true),
+  strictParams: z.boolean().default(false),
+  contract: z.enum(['specification', 'strapi']).optional(),
+})
+
+const file = z.strictObject({
+  host: z.string().optional(),
+  port: z.int().min(0).max(65_535).optional(),
+  api: z.strictObject({ rest: rest.prefault({}) }).prefault({}),
+  database: z
+    .strictObject({
+      filename: z.string().optional(),
+      /** Reader threads that are always there, and the most there may be while heavy reads occupy some. */
+      readers: z.int().min(1).max(64).optional(),
+      maxReaders: z.int().min(1).max(64).optional(),
+      /** Let Octavo make indexes of its own (`octavo_*`) beside Strapi's. */
+      indexes: z.boolean().optional(),
+      busyTimeout: z.int().positive().default(5_000),
+      mmapBytes: z.int().min(0).default(268_435_456),
+      cacheKibibytes: z.int().positive().default(8_192),
+    })
+    .prefault({}),
+  uploads: z.strictObject({ folder: z.string().optional() }).prefault({}),
+  cors: z.strictObject({ origins: z.union([z.literal('*'), z.array(z.string())]).default('*') }).prefault({}),
+  log: z.strictObject({ level: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).optional() }).prefault({}),
+  limits: limits.prefault({}),
+})
+
+/** What a project may write into octavo.config.{ts,js,json}; everything is optional. */
+export type UserConfig = z.input<typeof file>
+
+export interface Secrets {
+  readonly apiTokenSalt: string
+  readonly jwtSecret: string
+}
+
+export interface Config {
+  readonly folder: string
+  readonly host: string
+  readonly port: number
+  /** Production hides timings and is the default for an unknown NODE_ENV. */
+  readonly production: boolean
+  readonly contract: 'specification' | 'strapi'
+  /** Why this contract: for the line that the start prints. */
+  readonly contractReason: string
+  readonly rest: Readonly<Required<Omit<z.output<typeof rest>, 'contract'>>>
+  readonly database: {
+    readonly filename: string
+    readonly readers: number
+    readonly maxReaders: number
+    readonly indexes: boolean
+    readonly busyTimeout: number
+    readonly mmapBytes: number
+    readonly cacheKibibytes: number
+  }
+  readonly uploadsFolder: string
+  readonly corsOrigins: '*' | readonly string[]
+  readonly logLevel: string
+  readonly limits: Readonly<z.output<typeof limits>>
+  readonly secrets: Secrets
+  /** Secrets that neither the environment nor .env has: made for this project, to be written down. */
+  readonly missingSecrets: Readonly<Record<string, string>>
+}
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+/** A value of the configuration that cannot be used; the message is a sentence for whoever starts the service. */
+export class ConfigError extends Error {}
+
+/** Types octavo.config.ts: `export default defineConfig({ … })`. */
+export const defineConfig = (config: UserConfig): UserConfig => config
+
+/**
+ * Reads the configuration of the project in `folder`.
+ * @throws ConfigError with a sentence that names the value that is wrong.
+ */
+export async function loadConfig(folder: string, process: Environment, makeSecret: () => string): Promise<Config> {
+  const root = resolve(folder)
+  if (!existsSync(root)) throw new ConfigError(`The folder ${root} does not exist.`)
+  const environment = { ...readDotEnv(join(root, '.env')), ...process }
+  const { config, source } = await readFile(root)
+  const parsed = file.safeParse(config)
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues
+    throw new ConfigError(`${source} is not right: ${issue!.path.join('.') || 'the file'}: ${issue!.message}.`)
+  }
+  return assemble(root, parsed.data, environment, makeSecret)
+}
+
+function assemble(root: string, given: z.output<typeof file>, environment: Environment, makeSecret: () => string): Config {
+  const client = environment.DATABASE_CLIENT ?? 'sqlite'
+  if (client !== 'sqlite' && client !== 'better-sqlite3') {
+    throw new ConfigError(`DATABASE_CLIENT is "${client}"; this version of Octavo serves SQLite databases.`)
+  }
+  const missing: Record<string, string> = {}
+  const secret = (name: string): string => {
+    const value = environment[name]
+    if (value !== undefined && value !== '') return value
+    missing[name] = makeSecret()
+    return missing[name]
+  }
+  const { contract, ...restOptions } = given.api.rest
+  const chosen = contract ?? (dependsOnStrapi(root) ? 'strapi' : 'specification')
+  const contractReason = contract !== undefined ? 'octavo.config says so' : chosen === 'strapi' ? 'package.json depends on @strapi/strapi' : 'the default'
+  const readers = integer(environment, 'OCTAVO_DATABASE_READERS') ?? given.database.readers ?? Math.min(4, Math.max(2, availableParallelism()))
+  return Object.freeze({
+    folder: root,
+    host: environment.HOST ?? given.host ?? '0.0.0.0',
+    port: integer(environment, 'PORT') ?? given.port ?? 1337,
+    production: environment.NODE_ENV !== 'development' && environment.NODE_ENV !== undefined,
+    contract: chosen,
+    contractReason,
+    rest: restOptions,
+    database: {
+      ...given.database,
+      filename: resolve(root, environment.DATABASE_FILENAME ?? given.database.filename ?? '.tmp/data.db'),
+      readers,
+      maxReaders: Math.max(readers, integer(environment, 'OCTAVO_DATABASE_MAX_READERS') ?? given.database.maxReaders ?? Math.max(8, readers)),
+      indexes: boolean(environment, 'OCTAVO_DATABASE_INDEXES') ?? given.database.indexes ?? false,
+    },
+    uploadsFolder: resolve(root, environment.UPLOADS_DIR ?? given.uploads.folder ?? 'public/uploads'),
+    corsOrigins: given.cors.origins,
+    logLevel: environment.LOG_LEVEL ?? given.log.level ?? 'info',
+    limits: given.limits,
+    secrets: { apiTokenSalt: secret('API_TOKEN_SALT'), jwtSecret: secret('JWT_SECRET') },
+    missingSecrets: missing,
+  })
+}
+
+function readDotEnv(path: string): Environment {
+  return existsSync(path) ? (parseEnv(readFileSync(path, 'utf8')) as Environment) : {}
+}
+
+/** octavo.config.json, .js, .mjs, or the compiled form of .ts. */
+async function readFile(root: string): Promise<{ config: unknown; source: string }> {
+  for (const name of ['octavo.config.json', 'octavo.config.js', 'octavo.config.mjs', 'octavo.config.ts']) {
+    const path = join(root, name)
+    if (!existsSync(path)) continue
+    if (!name.endsWith('.json')) return { config: ((await import(pathToFileURL(path).href)) as { default: unknown }).default, source: name }
+    try {
+      return { config: JSON.parse(readFileSync(path, 'utf8')), source: name }
+    } catch (error) {
+      throw new ConfigError(`${name} is not valid JSON: ${(error as Error).message}.`)
+    }
+  }
+  return { config: {}, source: 'octavo.config' }
+}
+
+function dependsOnStrapi(root: string): boolean {
+  const path = join(root, 'package.json')
+  if (!existsSync(path)) return false
+  try {
+    const { dependencies = {} } = JSON.parse(readFileSync(path, 'utf8')) as { dependencies?: Record<string, string> }
+    return dependencies['@strapi/strapi'] !== undefined
+  } catch {
+    throw new ConfigError('package.json is not valid JSON.')
+  }
+}
+
+function integer(environment: Environment, name: string): number | undefined {
+  const value = environment[name]
+  if (value === undefined || value === '') return undefined
+  if (!/^\d+$/.test(value)) throw new ConfigError(`${name} is "${value}"; it must be a whole number.`)
+  return Number(value)
+}
+
+function boolean(environment: Environment, name: string): boolean | undefined {
+  const value = environment[name]
+  if (value === undefined || value === '') return undefined
+  if (value !== 'true' && value !== 'false') throw new ConfigError(`${name} is "${value}"; it must be true or false.`)
+  return value === 'true'
+}

@@ -1,0 +1,34 @@
+// What the rest of the service sees of a database: it executes plans. Where and on which thread is its own affair.
+import type { RawBuilder } from 'kysely'
+import type { Dialect } from './dialect.js'
+import type { ReadPlan } from './plan.js'
+
+/** A plan that a database has been told about once. */
+export interface KnownPlan {
+  readonly id: number
+  readonly plan: ReadPlan
+}
+
+/** The answer to a read: JSON as UTF-8 bytes. Null: one row was asked for and is not there. */
+export type ReadAnswer = Uint8Array | null
+
+export interface ReadDatabase {
+  readonly dialect: Dialect
+  /** Registers a plan; executing it later only hands over values. */
+  know(plan: ReadPlan): KnownPlan
+  /** Forgets a plan that fell out of the cache. */
+  forget(known: KnownPlan): void
+  /**
+   * Executes a plan in one snapshot.
+   * @throws ApiError 503 when too many reads wait or one takes too long, 400 when the answer exceeds its limit.
+   */
+  execute(known: KnownPlan, values: readonly unknown[]): Promise<ReadAnswer>
+  close(): Promise<void>
+}
+
+/** Small statements on the service's own connection, apart from the reads of content. */
+export interface DirectDatabase {
+  /** True when anything was committed, here or by another process, since the last call that said so. Costs microseconds. */
+  changed(): boolean
+  rows<Row>(query: RawBuilder<unknown>): Promise<readonly Row[]>
+}

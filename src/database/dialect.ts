@@ -1,0 +1,23 @@
+// The few places where databases differ, as functions that build SQL. Asking a dialect for its name elsewhere is an error.
+import type { RawBuilder } from 'kysely'
+import type { Statement } from './plan.js'
+
+/** A piece of SQL: a column or a bound value. */
+export type Expression = RawBuilder<unknown>
+
+/** `like`: Strapi's matching on this database. `exact`: by character. `folded`: case folded beyond ASCII. */
+export type Matching = 'like' | 'exact' | 'folded'
+
+export interface Dialect {
+  /** The text of a query with its placeholders; bound values must be `Parameter`s of a plan. */
+  compile(query: Expression): Statement
+  /** True where `column` contains, starts or ends with the text `value`; `%`, `_` and `\` in it mean themselves. */
+  matches(column: Expression, value: Expression, kind: 'contains' | 'startsWith' | 'endsWith', matching: Matching): RawBuilder<boolean>
+  equalsIgnoringCase(column: Expression, value: Expression, folding: 'ascii' | 'unicode'): RawBuilder<boolean>
+  /** True where `column` is one of the numbers of a bound list: one parameter, whatever its length. */
+  isOneOf(column: Expression, list: Expression): RawBuilder<boolean>
+  /** The exact digits of a 64-bit integer as text; other stored values as they are. */
+  exactInteger(column: Expression): Expression
+  /** 1 where the stored text is valid JSON. */
+  isJson(column: Expression): Expression
+}

@@ -1,0 +1,74 @@
+// A stored value becomes JSON text, by the attribute's kind. No objects in between: answers are text from the start.
+import type { Column } from './plan.js'
+
+/** Writes one value of a result row as JSON text. */
+export type Encoder = (value: unknown, valid: unknown) => string
+
+const needsEscape = /["\\\u0000-\u001f\ud800-\udfff]/
+
+/** A JSON string literal. */
+export function quote(text: string): string {
+  return needsEscape.test(text) ? JSON.stringify(text) : `"${text}"`
+}
+
+const text: Encoder = (value) => (typeof value === 'string' ? quote(value) : value === null ? 'null' : JSON.stringify(value))
+
+const number: Encoder = (value) => (typeof value === 'number' ? (Number.isFinite(value) ? String(value) : 'null') : text(value, null))
+
+const biginteger: Encoder = (value) => (value === null ? 'null' : `"${String(value)}"`)
+
+const boolean: Encoder = (value) => (value === null ? 'null' : value === 0 || value === '0' || value === 'false' ? 'false' : 'true')
+
+/** Milliseconds since 1970; other databases' tools may have left ISO text. */
+const datetime: Encoder = (value) => {
+  if (value === null) return 'null'
+  const date = new Date(value as number | string)
+  return Number.isNaN(date.getTime()) ? 'null' : `"${date.toISOString()}"`
+}
+
+const timestamp: Encoder = (value) => (value === null ? 'null' : `"${String(value)}"`)
+
+/** Objects and arrays are stored as JSON text and go out as they are; any other text is a string (layout: "json, blocks"). */
+const json: Encoder = (value, valid) => {
+  if (typeof value !== 'string') return value === null ? 'null' : number(value, null)
+  return valid === 1 && /^\s*[{[]/.test(value) ? value : quote(value)
+}
+
+const encoders: Readonly<Record<Exclude<Column['answer'], 'componentDocumentId'>, Encoder>> = {
+  text,
+  number,
+  biginteger,
+  boolean,
+  datetime,
+  timestamp,
+  json,
+  never: () => 'null',
+}
+
+/** The encoder of a result column. `uid` seeds the documentIds that components get from the specification's contract. */
+export function encoderOf(column: Column, uid: string): Encoder {
+  return column.answer === 'componentDocumentId' ? (value) => `"${componentDocumentId(uid, value as number)}"` : encoders[column.answer]
+}
+
+const letters = 'abcdefghijklmnopqrstuvwxyz'
+const alphabet = `${letters}0123456789`
+
+/**
+ * A stable documentId for a component row: 24 lower-case letters and digits, the first a letter, made from the
+ * component's uid and the row id (contract, row 1). Not a secret: it names a row whose id is shown beside it.
+ */
+export function componentDocumentId(uid: string, id: number): string {
+  let state = 0x811c9dc5
+  for (let index = 0; index < uid.length; index++) state = Math.imul(state ^ uid.charCodeAt(index), 0x01000193)
+  state = Math.imul(state ^ id, 0x85ebca6b) ^ Math.floor(id / 2 ** 32)
+  let made = ''
+  for (let index = 0; index < 24; index++) {
+    // One step of a 32-bit mixer per character.
+    state = (state + 0x9e3779b9) | 0
+    let mixed = Math.imul(state ^ (state >>> 16), 0x21f0aaad)
+    mixed = Math.imul(mixed ^ (mixed >>> 15), 0x735a2d97)
+    const drawn = (mixed ^ (mixed >>> 15)) >>> 0
+    made += index === 0 ? letters[drawn % 26] : alphabet[drawn % 36]
+  }
+  return made
+}

@@ -1,0 +1,225 @@
+// Runs a plan on one connection and writes the answer as JSON text: root rows, then one statement per populated
+// attribute for all rows above, then the objects, from the leaves up.
+import type Database from 'better-sqlite3'
+import type { Encoder } from './encode.js'
+import { encoderOf, quote } from './encode.js'
+import type { Envelope, Fill, Level, Parameter, ReadPlan, Statement } from './plan.js'
+
+type Row = readonly unknown[]
+type Values = readonly unknown[]
+
+/** Runs one read. Null: nothing was found where one row was asked for. */
+export type PreparedRead = (values: Values) => string | null
+
+/** An answer grew beyond the limit `answerBytes`. */
+export class AnswerTooLarge extends Error {}
+
+interface Run {
+  readonly values: Values
+  /** Characters that may still be written. */
+  left: number
+}
+
+type Query = (run: Run, parents: string | null) => readonly Row[]
+/** The text of every object of a level, by the row above. */
+type Children = (run: Run, parents: string) => ReadonlyMap<number, readonly string[]>
+
+/** Prepares a plan's statements and its writers on `database`. */
+export function prepareRead(database: Database.Database, plan: ReadPlan, answerCharacters: number): PreparedRead {
+  const begin = database.prepare('begin')
+  const commit = database.prepare('commit')
+  const read = prepareEnvelope(database, plan)
+  // One answer is one snapshot: all statements of a plan see the same state of the database.
+  const severalStatements = plan.root.fills.length > 0 || plan.envelope.kind === 'list'
+  return (values) => {
+    const run: Run = { values, left: answerCharacters }
+    if (!severalStatements) return read(run)
+    begin.run()
+    try {
+      return read(run)
+    } finally {
+      commit.run()
+    }
+  }
+}
+
+function prepareEnvelope(database: Database.Database, { root, envelope }: ReadPlan): (run: Run) => string | null {
+  if (envelope.kind === 'count') {
+    const count = prepareCount(database, envelope.count)
+    return (run) => String(count(run))
+  }
+  const query = prepareQuery(database, root.statement)
+  const write = prepareLevel(database, root)
+  if (envelope.kind === 'list') return listEnvelope(database, envelope, query, write)
+  return (run) => {
+    const rows = query(run, null)
+    const objects = write(run, rows)
+    if (envelope.kind === 'bareList') return `[${objects.join(',')}]`
+    const [object] = objects
+    if (object === undefined) return null
+    return envelope.kind === 'one' ? `{"data":${object},"meta":{}}` : object
+  }
+}
+
+function listEnvelope(database: Database.Database, envelope: Envelope & { kind: 'list' }, query: Query, write: Write): (run: Run) => string {
+  const count = envelope.count === null ? null : prepareCount(database, envelope.count)
+  return (run) => {
+    const rows = query(run, null)
+    const data = write(run, rows).join(',')
+    const start = run.values[envelope.start] as number
+    const limit = run.values[envelope.limit] as number
+    const known = rows.length < limit && (rows.length > 0 || start === 0)
+    const total = count === null ? null : known ? start + rows.length : count(run)
+    return `{"data":[${data}],"meta":{"pagination":${pagination(envelope.style, start, limit, total)}}}`
+  }
+}
+
+function pagination(style: 'page' | 'offset', start: number, limit: number, total: number | null): string {
+  if (style === 'offset') return `{"start":${start},"limit":${limit}${total === null ? '' : `,"total":${total}`}}`
+  const page = start / limit + 1
+  return `{"page":${page},"pageSize":${limit}${total === null ? '' : `,"pageCount":${Math.ceil(total / limit)},"total":${total}`}}`
+}
+
+function prepareQuery(database: Database.Database, { sql, parameters }: Statement): Query {
+  const statement = database.prepare(sql).raw()
+  const bound = parameters.map(binder)
+  return (run, parents) => statement.all(bound.map((bind) => bind(run.values, parents))) as Row[]
+}
+
+function prepareCount(database: Database.Database, statement: Statement): (run: Run) => number {
+  const query = prepareQuery(database, statement)
+  return (run) => query(run, null)[0]![0] as number
+}
+
+function binder(parameter: Parameter): (values: Values, parents: string | null) => unknown {
+  if (parameter.from === 'parents') return (_values, parents) => parents
+  if (parameter.from === 'constant') return () => parameter.value
+  return (values) => values[parameter.index]
+}
+
+type Write = (run: Run, rows: readonly Row[]) => string[]
+
+/** The writer of a level's objects: members from the row, then the attributes that other rows fill. */
+function prepareLevel(database: Database.Database, level: Level): Write {
+  const members = level.columns.map((column) => ({
+    name: column.name,
+    at: column.at,
+    validAt: column.validAt ?? column.at,
+    encode: encoderOf(column, level.uid),
+  }))
+  const constants = level.constants.map(({ name, value }) => `${quote(name)}:${quote(value)}`)
+  const fills = level.fills.map((fill) => ({ key: `${quote(fill.name)}:`, load: prepareFill(database, fill) }))
+  const writeRow = level.form === 'nested' ? nestedWriter(members, constants) : flatWriter(members, constants)
+  const { idAt } = level
+  return (run, rows) => {
+    if (rows.length === 0) return []
+    const parents = fills.length === 0 ? '' : `[${[...new Set(rows.map((row) => row[idAt]))].join(',')}]`
+    const loaded = fills.map(({ key, load }) => ({ key, of: load(run, parents) }))
+    return rows.map((row) => {
+      const filled = loaded.map(({ key, of }) => key + of(row[idAt] as number))
+      const object = writeRow(row, filled)
+      run.left -= object.length
+      if (run.left < 0) throw new AnswerTooLarge()
+      return object
+    })
+  }
+}
+
+interface Member {
+  readonly name: string
+  readonly at: number
+  readonly validAt: number
+  readonly encode: Encoder
+}
+
+type WriteRow = (row: Row, filled: readonly string[]) => string
+
+function flatWriter(members: readonly Member[], constants: readonly string[]): WriteRow {
+  const keys = members.map(({ name }, index) => `${index === 0 ? '{' : ','}${quote(name)}:`)
+  const mark = constants.map((text) => `,${text}`).join('')
+  return (row, filled) => {
+    let object = ''
+    for (let index = 0; index < members.length; index++) {
+      const { encode, at, validAt } = members[index]!
+      object += keys[index] + encode(row[at], row[validAt])
+    }
+    for (const text of filled) object += `,${text}`
+    return `${object}${mark}}`
+  }
+}
+
+/** `id` and `documentId` outside, everything else below `attributes` (the header `Strapi-Response-Format: v4`). */
+function nestedWriter(members: readonly Member[], constants: readonly string[]): WriteRow {
+  const outside = members.filter(({ name }) => name === 'id' || name === 'documentId')
+  const inside = members.filter((member) => !outside.includes(member))
+  return (row, filled) => {
+    const write = ({ name, at, validAt, encode }: Member) => `${quote(name)}:${encode(row[at], row[validAt])}`
+    const attributes = [...inside.map(write), ...filled, ...constants].join(',')
+    return `{${[...outside.map(write), `"attributes":{${attributes}}`].join(',')}}`
+  }
+}
+
+/** Loads a filled attribute for all rows above; the result gives its text for one of them. */
+type Load = (run: Run, parents: string) => (parent: number) => string
+
+function prepareFill(database: Database.Database, fill: Fill): Load {
+  if (fill.kind === 'count') {
+    const query = prepareQuery(database, fill.statement)
+    return (run, parents) => {
+      const counts = new Map(query(run, parents) as unknown as readonly [number, number][])
+      return (parent) => `{"count":${counts.get(parent) ?? 0}}`
+    }
+  }
+  const children = fill.kind === 'rows' ? prepareRows(database, fill.level) : prepareTyped(database, fill)
+  const wrap = fill.wrapped ? (text: string) => `{"data":${text}}` : (text: string) => text
+  const none = wrap(fill.many ? '[]' : 'null')
+  const { many } = fill
+  return (run, parents) => {
+    const objects = children(run, parents)
+    return (parent) => {
+      const texts = objects.get(parent)
+      if (texts === undefined) return none
+      return wrap(many ? `[${texts.join(',')}]` : texts[0]!)
+    }
+  }
+}
+
+function prepareRows(database: Database.Database, level: Level): Children {
+  const query = prepareQuery(database, level.statement)
+  const write = prepareLevel(database, level)
+  return (run, parents) => {
+    const rows = query(run, parents)
+    const objects = write(run, rows)
+    const byParent = new Map<number, string[]>()
+    for (let index = 0; index < rows.length; index++) append(byParent, rows[index]![level.parentAt!] as number, objects[index]!)
+    return byParent
+  }
+}
+
+function prepareTyped(database: Database.Database, { links, levels }: Fill & { kind: 'typed' }): Children {
+  const query = prepareQuery(database, links)
+  const prepared = new Map(Object.entries(levels).map(([uid, level]) => [uid, prepareRows(database, level)]))
+  return (run, parents) => {
+    const pairs = query(run, parents) as unknown as readonly [number, string, number][]
+    const wanted = new Map<string, Set<number>>()
+    for (const [, uid, id] of pairs) {
+      if (!prepared.has(uid)) continue
+      const ids = wanted.get(uid)
+      if (ids === undefined) wanted.set(uid, new Set([id]))
+      else ids.add(id)
+    }
+    const loaded = new Map([...wanted].map(([uid, ids]) => [uid, prepared.get(uid)!(run, `[${[...ids].join(',')}]`)]))
+    const byParent = new Map<number, string[]>()
+    for (const [parent, uid, id] of pairs) {
+      const text = loaded.get(uid)?.get(id)
+      if (text !== undefined) append(byParent, parent, text[0]!)
+    }
+    return byParent
+  }
+}
+
+function append(lists: Map<number, string[]>, key: number, text: string): void {
+  const texts = lists.get(key)
+  if (texts === undefined) lists.set(key, [text])
+  else texts.push(text)
+}

@@ -1,0 +1,66 @@
+// The language that every database executes for a read: a tree of selects and what their rows become. Plain data,
+// so that it can be printed, cached and handed to another thread.
+import type { Answer } from '../model/attributes.js'
+
+/** What a placeholder of a statement stands for: a value of the request, or the ids of the rows of the level above. */
+export type Parameter = { readonly from: 'values'; readonly index: number } | { readonly from: 'parents' } | { readonly from: 'constant'; readonly value: string | number }
+
+export interface Statement {
+  readonly sql: string
+  readonly parameters: readonly Parameter[]
+}
+
+/** One member of an answered object and the result column it comes from. */
+export interface Column {
+  readonly name: string
+  readonly at: number
+  readonly answer: Answer | 'componentDocumentId'
+  /** Result column that is 1 where a json column holds valid JSON. */
+  readonly validAt?: number
+}
+
+/** How an object is written: all members flat, or `id`, `documentId` and the rest below `attributes`. */
+export type ObjectForm = 'flat' | 'nested'
+
+/** One level of the answer: a select, the members of its objects, and the attributes that other rows fill. */
+export interface Level {
+  readonly statement: Statement
+  /** Result column of the row that the object belongs to above; null at the root. */
+  readonly parentAt: number | null
+  readonly idAt: number
+  readonly columns: readonly Column[]
+  readonly fills: readonly Fill[]
+  readonly form: ObjectForm
+  /** Members that are the same for every object: `__component`, `__type`. */
+  readonly constants: readonly { readonly name: string; readonly value: string }[]
+  /** Seed of derived documentIds; set where a column asks for them. */
+  readonly uid: string
+}
+
+/** How an attribute is filled from rows of other levels. `wrapped`: below a `data` key. */
+export type Fill =
+  | { readonly kind: 'rows'; readonly name: string; readonly many: boolean; readonly wrapped: boolean; readonly level: Level }
+  | { readonly kind: 'count'; readonly name: string; readonly statement: Statement }
+  /** Rows of several tables: `links` yields (parent, uid, row id) in order, `levels` the rows of each uid. */
+  | {
+      readonly kind: 'typed'
+      readonly name: string
+      readonly many: boolean
+      readonly wrapped: boolean
+      readonly links: Statement
+      readonly levels: Readonly<Record<string, Level>>
+    }
+
+/** What stands around the objects. */
+export type Envelope =
+  | { readonly kind: 'list'; readonly style: 'page' | 'offset'; readonly start: number; readonly limit: number; readonly count: Statement | null }
+  | { readonly kind: 'bareList' }
+  | { readonly kind: 'one' }
+  | { readonly kind: 'bareOne' }
+  | { readonly kind: 'count'; readonly count: Statement }
+
+/** A whole read. `start` and `limit` of the envelope are positions in the values of the request. */
+export interface ReadPlan {
+  readonly root: Level
+  readonly envelope: Envelope
+}

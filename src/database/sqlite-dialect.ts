@@ -1,0 +1,52 @@
+// SQLite's part of the vocabulary in dialect.ts. `octavo_fold` is registered by every connection (sqlite.ts).
+import { DummyDriver, Kysely, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler, sql } from 'kysely'
+import type { Dialect, Expression } from './dialect.js'
+import type { Parameter } from './plan.js'
+
+/** Writes SQL and never runs it: statements are run on the driver (sqlite.ts). */
+const writer = new Kysely<unknown>({
+  dialect: {
+    createAdapter: () => new SqliteAdapter(),
+    createDriver: () => new DummyDriver(),
+    createIntrospector: (database) => new SqliteIntrospector(database),
+    createQueryCompiler: () => new SqliteQueryCompiler(),
+  },
+})
+
+/** The text and the bound values of a query. */
+export function writeSql(query: Expression): { readonly sql: string; readonly parameters: readonly unknown[] } {
+  const { sql: text, parameters } = query.compile(writer)
+  return { sql: text, parameters }
+}
+
+const escaped = (value: Expression): Expression => sql`replace(replace(replace(${value}, '\\', '\\\\'), '%', '\\%'), '_', '\\_')`
+
+const pattern = (value: Expression, kind: 'contains' | 'startsWith' | 'endsWith'): Expression => {
+  if (kind === 'contains') return sql`'%' || ${escaped(value)} || '%'`
+  return kind === 'startsWith' ? sql`${escaped(value)} || '%'` : sql`'%' || ${escaped(value)}`
+}
+
+const compare = (column: Expression, value: Expression, kind: 'contains' | 'startsWith' | 'endsWith') => {
+  if (kind === 'contains') return sql<boolean>`instr(${column}, ${value}) > 0`
+  if (kind === 'startsWith') return sql<boolean>`substr(${column}, 1, length(${value})) = ${value}`
+  return sql<boolean>`(length(${column}) >= length(${value}) and substr(${column}, length(${column}) - length(${value}) + 1) = ${value})`
+}
+
+const asText = (column: Expression): Expression => sql`cast(${column} as text)`
+const fold = (column: Expression): Expression => sql`octavo_fold(${column})`
+
+export const sqliteDialect: Dialect = {
+  compile: (query) => {
+    const { sql: text, parameters } = writeSql(query)
+    return { sql: text, parameters: parameters as readonly Parameter[] }
+  },
+  matches: (column, value, kind, matching) => {
+    if (matching === 'like') return sql<boolean>`${column} like ${pattern(value, kind)} escape '\\'`
+    return matching === 'folded' ? compare(fold(column), fold(value), kind) : compare(asText(column), value, kind)
+  },
+  equalsIgnoringCase: (column, value, folding) =>
+    folding === 'unicode' ? sql<boolean>`${fold(column)} = ${fold(value)}` : sql<boolean>`lower(${column}) = lower(${value})`,
+  isOneOf: (column, list) => sql<boolean>`${column} in (select value from json_each(${list}))`,
+  exactInteger: (column) => sql`case typeof(${column}) when 'integer' then cast(${column} as text) else ${column} end`,
+  isJson: (column) => sql`json_valid(${column})`,
+}

@@ -1,0 +1,44 @@
+// Opens connections to a SQLite database with the settings that every one of them needs.
+import { mkdirSync } from 'node:fs'
+import { dirname } from 'node:path'
+import Database from 'better-sqlite3'
+
+export interface SqliteOptions {
+  readonly filename: string
+  /** Milliseconds to wait for another process's lock. */
+  readonly busyTimeout: number
+  /** Bytes of the file that are read through memory mapping. */
+  readonly mmapBytes: number
+  /** Kibibytes of pages that one connection keeps. */
+  readonly cacheKibibytes: number
+}
+
+/**
+ * Opens the database for reading and writing; the file and its folder are made when they are missing.
+ * WAL, so that readers and the writer never wait for each other; `synchronous=FULL`, so that a commit survives a power cut.
+ */
+export function openSqlite(options: SqliteOptions): Database.Database {
+  mkdirSync(dirname(options.filename), { recursive: true })
+  const database = new Database(options.filename, { timeout: options.busyTimeout })
+  try {
+    database.pragma('journal_mode = WAL')
+  } catch (error) {
+    // A read-only file system keeps the journal that the file has.
+    if (!String((error as { code?: string }).code).startsWith('SQLITE_READONLY')) throw error
+  }
+  database.pragma('synchronous = FULL')
+  return prepare(database, options)
+}
+
+/** Opens the database for reading only. */
+export function openSqliteReader(options: SqliteOptions): Database.Database {
+  return prepare(new Database(options.filename, { readonly: true, fileMustExist: true, timeout: options.busyTimeout }), options)
+}
+
+function prepare(database: Database.Database, options: SqliteOptions): Database.Database {
+  database.pragma('foreign_keys = ON')
+  database.pragma(`mmap_size = ${options.mmapBytes}`)
+  database.pragma(`cache_size = -${options.cacheKibibytes}`)
+  database.function('octavo_fold', { deterministic: true }, (text) => (text === null ? null : String(text).toLowerCase()))
+  return database
+}

@@ -1,0 +1,52 @@
+// The one error with a name. Thrown anywhere, turned into a response in http/respond.ts and nowhere else.
+
+/** Names and statuses of the error body (ecosystem: "Errors"). */
+const statuses = {
+  ApplicationError: 400,
+  BadRequestError: 400,
+  ValidationError: 400,
+  PaginationError: 400,
+  UnauthorizedError: 401,
+  ForbiddenError: 403,
+  PolicyError: 403,
+  NotFoundError: 404,
+  PayloadTooLargeError: 413,
+  URITooLongError: 414,
+  RateLimitError: 429,
+  InternalServerError: 500,
+  NotImplementedError: 501,
+  ServiceUnavailableError: 503,
+} as const
+
+export type ErrorName = keyof typeof statuses
+
+/** An error that the caller may read: its name, message and details become the body of the answer. */
+export class ApiError extends Error {
+  override readonly name: ErrorName
+  readonly status: number
+  /** `undefined`: the body has no `details` key. */
+  readonly details: Readonly<Record<string, unknown>> | undefined
+
+  constructor(name: ErrorName, message: string, details: Readonly<Record<string, unknown>> | undefined = {}) {
+    super(message)
+    this.name = name
+    this.status = statuses[name]
+    this.details = details
+  }
+}
+
+/** The parameter of a query string that an "Invalid key" is about. */
+export type QueryParameter = 'filters' | 'sort' | 'fields' | 'populate'
+
+/** 400 `Invalid key K[ at PATH]`: a name that does not exist or may not be seen (behaviour: "Validation of the query"). */
+export function invalidKey(param: QueryParameter, key: string, path: string | null): ApiError {
+  const where = path !== null && path !== key ? ` at ${path}` : ''
+  return new ApiError('ValidationError', `Invalid key ${key}${where}`, { key, path, source: 'query', param })
+}
+
+export const validationError = (message: string, details?: Readonly<Record<string, unknown>>): ApiError =>
+  new ApiError('ValidationError', message, details)
+
+export const notFound = (message = 'Not Found'): ApiError => new ApiError('NotFoundError', message)
+export const forbidden = (): ApiError => new ApiError('ForbiddenError', 'Forbidden')
+export const unauthorized = (message: string): ApiError => new ApiError('UnauthorizedError', message)

@@ -1,0 +1,82 @@
+// The reads of users and roles: /api/users and /api/users-permissions. Bare bodies, numeric ids, unknown users are 204.
+import { notFound, unauthorized } from '../errors.js'
+import type { Find } from '../documents/find.js'
+import type { Exchange, Reply, Route } from './exchange.js'
+import { noContent, ok } from './exchange.js'
+import { rowId } from './files.js'
+import { permissionTree } from './permission-tree.js'
+
+const userType = 'plugin::users-permissions.user'
+const roleType = 'plugin::users-permissions.role'
+
+type Wanted = Pick<Find, 'mode' | 'identity'> & { readonly envelope?: Find['envelope'] }
+
+async function findUsers({ documents, caller, query }: Exchange, action: string, wanted: Wanted): Promise<Uint8Array | null> {
+  const type = documents.context.model.types.get(userType)!
+  return documents.find(caller.grants, { type, action: `${userType}.${action}`, paged: false, query, envelope: 'bare', ...wanted })
+}
+
+const orNothing = (user: Uint8Array | null): Reply => (user === null ? noContent : ok(user))
+
+export const accountRoutes: readonly Route[] = [
+  {
+    method: 'GET',
+    path: '/users',
+    action: `${userType}.find`,
+    handle: async (exchange) => ok((await findUsers(exchange, 'find', { mode: 'many' }))!),
+  },
+  {
+    method: 'GET',
+    path: '/users/count',
+    action: `${userType}.count`,
+    handle: async (exchange) => ok((await findUsers(exchange, 'count', { mode: 'many', envelope: 'count' }))!),
+  },
+  {
+    method: 'GET',
+    path: '/users/me',
+    action: `${userType}.me`,
+    handle: async (exchange) => {
+      const { caller } = exchange
+      if (caller.kind !== 'user') throw unauthorized('Unauthorized')
+      return orNothing(await findUsers(exchange, 'me', { mode: 'first', identity: { attribute: 'id', value: caller.id } }))
+    },
+  },
+  {
+    method: 'GET',
+    path: '/users/:id',
+    action: `${userType}.findOne`,
+    handle: async (exchange) => orNothing(await findUsers(exchange, 'findOne', { mode: 'first', identity: { attribute: 'id', value: rowId(exchange.params.id!) } })),
+  },
+  {
+    method: 'GET',
+    path: '/users-permissions/roles',
+    action: `${roleType}.find`,
+    handle: async (exchange) => ok({ roles: await readRoles(exchange, '') }),
+  },
+  {
+    method: 'GET',
+    path: '/users-permissions/roles/:id',
+    action: `${roleType}.findOne`,
+    handle: async (exchange) => {
+      const id = rowId(exchange.params.id!)
+      const [role] = await readRoles(exchange, `filters[id]=${id}`)
+      if (role === undefined) throw notFound('Role not found')
+      const { nb_users: _users, ...rest } = role
+      return ok({ role: { ...rest, permissions: permissionTree(exchange.documents.context.model, exchange.access.roles.get(id) ?? null) } })
+    },
+  },
+  {
+    method: 'GET',
+    path: '/users-permissions/permissions',
+    action: 'plugin::users-permissions.permissions.getPermissions',
+    handle: async (exchange) => ok({ permissions: permissionTree(exchange.documents.context.model, null) }),
+  },
+]
+
+/** Roles with the number of their users. Read as the service itself: the route has checked the caller's grant. */
+async function readRoles({ documents }: Exchange, query: string): Promise<readonly Record<string, unknown>[]> {
+  const type = documents.context.model.types.get(roleType)!
+  const bytes = await documents.findAsService({ type, mode: 'many', paged: false, query: `populate[users][count]=true&${query}`, envelope: 'bare' })
+  const roles = JSON.parse(new TextDecoder().decode(bytes!)) as readonly (Record<string, unknown> & { users: { count: number } })[]
+  return roles.map(({ users, ...role }) => ({ ...role, nb_users: users.count }))
+}

@@ -1,0 +1,45 @@
+// The endpoints of content-types: /api/:name and /api/:name/:documentId. A name is looked up in the model at each
+// request, so a new content-type needs no route.
+import { ApiError, notFound } from '../errors.js'
+import type { ContentType } from '../model/types.js'
+import type { Exchange, Reply } from './exchange.js'
+import { ok } from './exchange.js'
+
+/** The type that answers at /api/:name, with one more part in the path or without. */
+export function typeAt(exchange: Pick<Exchange, 'documents'>, name: string, withDocument: boolean): ContentType | null {
+  const type = exchange.documents.context.model.paths.get(name.toLowerCase())
+  return type === undefined || (type.singleType && withDocument) ? null : type
+}
+
+/** The methods of a content path, as the `Allow` header lists them. */
+export function contentMethods(type: ContentType | null, withDocument: boolean): readonly string[] {
+  if (type === null) return ['HEAD', 'GET']
+  return withDocument || type.singleType ? ['HEAD', 'GET', 'PUT', 'DELETE'] : ['HEAD', 'GET', 'POST']
+}
+
+/** Answers a request of a content-type's endpoint. */
+export async function handleContent(type: ContentType, method: string, exchange: Exchange): Promise<Reply> {
+  if (method !== 'GET' && method !== 'HEAD') return write(type, method, exchange)
+  const { caller, documents, params, query, format } = exchange
+  const { documentId } = params
+  const one = type.singleType || documentId !== undefined
+  const answer = await documents.find(caller.grants, {
+    type,
+    action: `${type.uid}.${documentId === undefined ? 'find' : 'findOne'}`,
+    mode: one ? 'first' : 'many',
+    ...(documentId === undefined ? {} : { identity: { attribute: 'documentId' as const, value: documentId } }),
+    query,
+    format,
+    envelope: 'data',
+  })
+  if (answer === null) throw notFound()
+  return ok(answer)
+}
+
+const writeActions: Readonly<Record<string, string>> = { POST: 'create', PUT: 'update', DELETE: 'delete' }
+
+/** Writing is refused by permission first: who may not write learns nothing else. */
+async function write(type: ContentType, method: string, { caller }: Exchange): Promise<Reply> {
+  if (!caller.grants.may(`${type.uid}.${writeActions[method]}`)) throw new ApiError('ForbiddenError', 'Forbidden')
+  throw new ApiError('NotImplementedError', 'This feature is not implemented yet')
+}

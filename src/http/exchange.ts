@@ -1,0 +1,32 @@
+// What a route sees of a request, and what it answers. Routes are rows of tables; server.ts wires them up.
+import type { Access } from '../auth/access.js'
+import type { Caller } from '../auth/identify.js'
+import type { Documents } from '../documents/find.js'
+
+export interface Exchange {
+  readonly caller: Caller
+  readonly access: Access
+  readonly documents: Documents
+  readonly params: Readonly<Record<string, string>>
+  /** The query string as it came, without the question mark. */
+  readonly query: string
+  readonly format: 'flat' | 'nested'
+}
+
+/** JSON bytes or a value to write as JSON; null: no content. */
+export interface Reply {
+  readonly status: number
+  readonly body: Uint8Array | object | number | null
+}
+
+export interface Route {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
+  /** Below the prefix of the API; `:name` matches one part of the path. */
+  readonly path: string
+  /** What the caller must be granted; routes over several types check it themselves. */
+  readonly action: string | null
+  readonly handle: (exchange: Exchange) => Promise<Reply>
+}
+
+export const ok = (body: NonNullable<Reply['body']>): Reply => ({ status: 200, body })
+export const noContent: Reply = { status: 204, body: null }

@@ -1,0 +1,58 @@
+// What every response carries and every request must pass: CORS, safety headers, request ids.
+import { randomUUID } from 'node:crypto'
+import type { IncomingMessage } from 'node:http'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { ApiError } from '../errors.js'
+
+export type CorsOrigins = '*' | readonly string[]
+
+/** Sent with every response. */
+export const safetyHeaders: Readonly<Record<string, string>> = {
+  vary: 'Origin',
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'SAMEORIGIN',
+  'referrer-policy': 'no-referrer',
+  'strict-transport-security': 'max-age=31536000; includeSubDomains',
+}
+
+/** A request id is taken over only in this form: it ends up in logs. */
+const requestIdForm = /^[\w-]{8,64}$/
+
+export function requestId({ headers }: IncomingMessage | { headers: Record<string, unknown> }): string {
+  const given = headers['x-request-id']
+  return typeof given === 'string' && requestIdForm.test(given) ? given : randomUUID()
+}
+
+/** The origin to allow: any, without credentials; or a listed one, with credentials. Null: none. */
+function allowedOrigin(origins: CorsOrigins, origin: string | undefined): string | null {
+  if (origins === '*') return '*'
+  return origin !== undefined && origins.includes(origin) ? origin : null
+}
+
+/** Adds the CORS headers of an answer. */
+export function addCors(origins: CorsOrigins, request: FastifyRequest, reply: FastifyReply): void {
+  const allowed = allowedOrigin(origins, request.headers.origin)
+  if (request.headers.origin === undefined || allowed === null) return
+  reply.header('access-control-allow-origin', allowed)
+  if (allowed !== '*') reply.header('access-control-allow-credentials', 'true')
+}
+
+/** True for a preflight, which is answered here: 204 with what may be sent. */
+export function isPreflight(request: FastifyRequest): boolean {
+  return request.method === 'OPTIONS' && request.headers.origin !== undefined && request.headers['access-control-request-method'] !== undefined
+}
+
+export function answerPreflight(reply: FastifyReply): FastifyReply {
+  return reply
+    .status(204)
+    .header('access-control-allow-methods', 'GET,POST,PUT,PATCH,DELETE,HEAD,OPTIONS')
+    .header('access-control-allow-headers', 'Content-Type,Authorization,Origin,Accept')
+    .header('access-control-max-age', '31536000')
+    .send()
+}
+
+/** Refuses paths that are made to be misread: a leading double slash, and URLs beyond the limit. */
+export function checkUrl(url: string, longest: number): void {
+  if (url.startsWith('//')) throw new ApiError('BadRequestError', 'Malicious Path', undefined)
+  if (url.length > longest) throw new ApiError('URITooLongError', 'URI Too Long')
+}

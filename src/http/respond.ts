@@ -1,0 +1,51 @@
+// The one place where answers and errors become bytes and headers.
+import type { FastifyReply } from 'fastify'
+import { ApiError } from '../errors.js'
+import type { Reply } from './exchange.js'
+
+const json = 'application/json; charset=utf-8'
+
+/** Sends a reply of a route. */
+export function respond(reply: FastifyReply, { status, body }: Reply): FastifyReply {
+  reply.status(status)
+  if (body === null) return reply.send()
+  reply.header('content-type', json)
+  return reply.send(body instanceof Uint8Array ? body : JSON.stringify(body))
+}
+
+/**
+ * Sends an error in the contract's shape. Anything that is not an ApiError is our bug: 500, nothing told but the
+ * request's id, which leads to the log.
+ */
+export function respondError(reply: FastifyReply, error: unknown): FastifyReply {
+  const known = asApiError(error)
+  if (known === null) {
+    reply.request.log.error({ err: error, requestId: reply.request.id }, 'a request failed')
+    return respond(reply, { status: 500, body: { data: null, error: { status: 500, name: 'InternalServerError', message: 'Internal Server Error' } } })
+  }
+  const { status, name, message, details } = known
+  if (status === 503) reply.header('retry-after', '1')
+  const body = { data: null, error: { status, name, message, ...(details === undefined ? {} : { details }) } }
+  return respond(reply, { status, body })
+}
+
+/** Errors of the HTTP library about what the client sent keep their status. */
+function asApiError(error: unknown): ApiError | null {
+  if (error instanceof ApiError) return error
+  const { statusCode, code } = error as { statusCode?: number; code?: string }
+  if (statusCode === 413) return new ApiError('PayloadTooLargeError', 'Entity too large')
+  if (statusCode === 414) return new ApiError('URITooLongError', 'URI Too Long')
+  if (code === 'FST_ERR_BAD_URL') return new ApiError('BadRequestError', 'Bad Request')
+  if (statusCode !== undefined && statusCode >= 400 && statusCode < 500) return new ApiError('BadRequestError', 'Bad Request')
+  return null
+}
+
+/** 405 as plain text, with the methods that the path has (behaviour: "Requests, routes, headers"). */
+export function methodNotAllowed(reply: FastifyReply, methods: readonly string[]): FastifyReply {
+  return reply.status(405).header('allow', methods.join(', ')).type('text/plain; charset=utf-8').send('Method Not Allowed')
+}
+
+/** OPTIONS without a preflight: the methods that the path has. */
+export function allowedMethods(reply: FastifyReply, methods: readonly string[]): FastifyReply {
+  return reply.status(200).header('allow', methods.join(', ')).type('text/plain; charset=utf-8').send('')
+}

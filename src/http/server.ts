@@ -1,0 +1,203 @@
+// Requests come in, routes answer, everything is logged once. Knows no SQL and no rule about content.
+import type { AddressInfo } from 'node:net'
+import fastifyStatic from '@fastify/static'
+import { type FastifyBaseLogger, type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify'
+import type { Identification } from '../auth/identify.js'
+import type { Config } from '../config.js'
+import type { Documents } from '../documents/find.js'
+import { forbidden, notFound } from '../errors.js'
+import { accountRoutes } from './account.js'
+import { builderRoutes } from './builder.js'
+import { contentMethods, handleContent, typeAt } from './content.js'
+import type { Exchange, Route } from './exchange.js'
+import { fileRoutes } from './files.js'
+import { addCors, answerPreflight, checkUrl, isPreflight, requestId, safetyHeaders } from './guard.js'
+import { localeRoutes } from './locales.js'
+import { allowedMethods, methodNotAllowed, respond, respondError } from './respond.js'
+import { startPage } from './start-page.js'
+
+/** What the server needs of the service behind it. */
+export interface Backend {
+  readonly identification: Identification
+  /** The document service over the current model. */
+  documents(): Documents
+}
+
+export interface HttpServer {
+  /** Starts to listen and returns the address. */
+  listen(): Promise<string>
+  /** Stops accepting, lets requests in flight end, closes. */
+  close(): Promise<void>
+}
+
+const routes: readonly Route[] = [...accountRoutes, ...fileRoutes, ...localeRoutes, ...builderRoutes]
+const everyMethod = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
+
+export async function createServer(config: Config, backend: Backend, logger: FastifyBaseLogger): Promise<HttpServer> {
+  const { limits } = config
+  const app = fastify({
+    loggerInstance: logger,
+    disableRequestLogging: true,
+    genReqId: requestId,
+    bodyLimit: limits.bodyBytes,
+    connectionTimeout: 0,
+    requestTimeout: limits.requestTimeout,
+    keepAliveTimeout: limits.keepAliveTimeout,
+    forceCloseConnections: 'idle',
+    http: { headersTimeout: limits.headersTimeout },
+    frameworkErrors: (error, _request, reply) => respondError(reply as FastifyReply, error),
+    routerOptions: {
+      caseSensitive: false,
+      ignoreTrailingSlash: true,
+      maxParamLength: 500,
+      // The raw text goes to the query parser, which is ours.
+      querystringParser: () => ({}),
+    },
+  })
+  prepare(app, config)
+  await addUploads(app, config.uploadsFolder)
+  addPlainRoutes(app, config, backend)
+  for (const route of routes) addRoute(app, config, backend, route)
+  addContent(app, config, backend)
+  addEverythingElse(app)
+  return {
+    listen: async () => {
+      await app.listen({ host: config.host, port: config.port })
+      const { address, port } = app.server.address() as AddressInfo
+      return `http://${address === '0.0.0.0' || address === '::' ? 'localhost' : address.includes(':') ? `[${address}]` : address}:${port}`
+    },
+    close: () => app.close(),
+  }
+}
+
+function prepare(app: FastifyInstance, config: Config): void {
+  app.removeAllContentTypeParsers()
+  // Bodies are read by the routes that want one, after the caller has been found to be allowed.
+  app.addContentTypeParser('*', (_request, _payload, done) => done(null))
+  app.setErrorHandler((error, _request, reply) => respondError(reply, error))
+  app.addHook('onRequest', async (request, reply) => {
+    reply.headers(safetyHeaders)
+    reply.header('x-request-id', request.id)
+    addCors(config.corsOrigins, request, reply)
+    checkUrl(request.raw.url ?? '', config.limits.urlCharacters)
+    if (isPreflight(request)) return answerPreflight(reply)
+    return undefined
+  })
+  app.addHook('onResponse', async (request, reply) => {
+    request.log.info(
+      {
+        requestId: request.id,
+        method: request.method,
+        route: request.routeOptions.url,
+        status: reply.statusCode,
+        milliseconds: Math.round(reply.elapsedTime * 100) / 100,
+        bytes: Number(reply.getHeader('content-length') ?? 0),
+        caller: (request as Identified).callerName,
+        ip: request.ip,
+      },
+      'request',
+    )
+  })
+}
+
+/** Who asked, for the log: kind and id, never a token. */
+type Identified = FastifyRequest & { callerName?: string }
+
+/** The query string as it came. */
+function rawQuery(request: FastifyRequest): string {
+  const url = request.raw.url ?? ''
+  const mark = url.indexOf('?')
+  return mark === -1 ? '' : url.slice(mark + 1)
+}
+
+async function exchangeOf(backend: Backend, request: FastifyRequest): Promise<Exchange> {
+  const caller = await backend.identification.identify(request.headers.authorization)
+  ;(request as Identified).callerName = caller.kind === 'public' ? 'public' : `${caller.kind} ${caller.id}`
+  return {
+    caller,
+    access: await backend.identification.access(),
+    documents: backend.documents(),
+    params: request.params as Record<string, string>,
+    query: rawQuery(request),
+    format: request.headers['strapi-response-format'] === 'v4' ? 'nested' : 'flat',
+  }
+}
+
+/** Times of a request's parts, for developers: not shown in production. */
+function addTiming(config: Config, reply: FastifyReply, started: number, identified: number): void {
+  if (config.production) return
+  const ended = performance.now()
+  reply.header('server-timing', `auth;dur=${(identified - started).toFixed(2)}, read;dur=${(ended - identified).toFixed(2)}`)
+}
+
+function addRoute(app: FastifyInstance, config: Config, backend: Backend, { method, path, action, handle }: Route): void {
+  const url = config.rest.prefix + path
+  const methods = method === 'GET' ? ['HEAD', 'GET'] : [method]
+  app.route({
+    method: everyMethod,
+    url,
+    handler: async (request, reply) => {
+      if (request.method === 'OPTIONS') return allowedMethods(reply, methods)
+      if (!methods.includes(request.method)) return methodNotAllowed(reply, methods)
+      const started = performance.now()
+      const exchange = await exchangeOf(backend, request)
+      const identified = performance.now()
+      if (action !== null && !exchange.caller.grants.may(action)) throw forbidden()
+      const answer = await handle(exchange)
+      addTiming(config, reply, started, identified)
+      return respond(reply, answer)
+    },
+  })
+}
+
+function addContent(app: FastifyInstance, config: Config, backend: Backend): void {
+  const handler = async (request: FastifyRequest, reply: FastifyReply) => {
+    const { name, documentId } = request.params as { name: string; documentId?: string }
+    const type = typeAt({ documents: backend.documents() }, name, documentId !== undefined)
+    const methods = contentMethods(type, documentId !== undefined)
+    if (request.method === 'OPTIONS') return allowedMethods(reply, methods)
+    if (!methods.includes(request.method)) return methodNotAllowed(reply, methods)
+    if (type === null) throw notFound()
+    const started = performance.now()
+    const exchange = await exchangeOf(backend, request)
+    const identified = performance.now()
+    const answer = await handleContent(type, request.method, exchange)
+    addTiming(config, reply, started, identified)
+    return respond(reply, answer)
+  }
+  app.route({ method: everyMethod, url: `${config.rest.prefix}/:name`, handler })
+  app.route({ method: everyMethod, url: `${config.rest.prefix}/:name/:documentId`, handler })
+}
+
+async function addUploads(app: FastifyInstance, folder: string): Promise<void> {
+  await app.register(fastifyStatic, {
+    root: folder,
+    prefix: '/uploads/',
+    index: false,
+    redirect: false,
+    dotfiles: 'ignore',
+    decorateReply: false,
+    setHeaders: (response, path) => {
+      // A file that a browser could run as a page of this origin is downloaded instead.
+      if (/\.(html?|xhtml|xml|js|mjs|svg)$/i.test(path)) response.setHeader('content-security-policy', "default-src 'none'; style-src 'unsafe-inline'; sandbox")
+    },
+  })
+}
+
+function addPlainRoutes(app: FastifyInstance, config: Config, backend: Backend): void {
+  // Liveness from memory: no database, no log line of its own.
+  app.route({ method: everyMethod, url: '/_health', handler: (_request, reply) => reply.status(204).removeHeader('content-type').send() })
+  app.get('/', async (_request, reply) => {
+    const page = startPage(backend.documents().context.model, (await backend.identification.access()).public, config.rest.prefix)
+    return reply.type('text/html; charset=utf-8').header('content-security-policy', page.policy).send(page.html)
+  })
+}
+
+/** Every other path: a GET finds nothing, other methods are not there. */
+function addEverythingElse(app: FastifyInstance): void {
+  app.setNotFoundHandler((request, reply) => {
+    if (request.method === 'OPTIONS') return allowedMethods(reply, ['HEAD', 'GET'])
+    if (request.method !== 'GET' && request.method !== 'HEAD') return methodNotAllowed(reply, ['HEAD', 'GET'])
+    return respondError(reply, notFound())
+  })
+}

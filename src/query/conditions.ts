@@ -1,0 +1,121 @@
+// Filters become SQL. A condition behind a relation holds if it holds for one target, or, as with a left join, for the
+// missing target where there is none; so NOT is pushed down to the single comparisons.
+import type { RawBuilder } from 'kysely'
+import { sql } from 'kysely'
+import type { Dialect } from '../database/dialect.js'
+import type { Component, ContentType } from '../model/types.js'
+import { unreachable } from '../model/types.js'
+import type { Contract } from './contract.js'
+import { operators } from './operators.js'
+import { constant, every, pairs } from './pairs.js'
+import type { Filter, PublicationFilter, Status, ValueIndex } from './request.js'
+
+type Fragment = RawBuilder<unknown>
+type Shape = ContentType | Component
+
+/** What conditions need besides the filter itself. */
+export interface Compilation {
+  readonly dialect: Dialect
+  readonly contract: Contract
+  readonly status: Status
+  /** The locale that localized targets of deep filters must have; null: any. */
+  readonly targetLocale: ValueIndex | null
+  readonly nextAlias: () => string
+}
+
+export const column = (alias: string, name: string): Fragment => sql.ref(`${alias}.${name}`)
+
+/** A placeholder for a value of the request. */
+export const value = (index: ValueIndex): Fragment => sql`${{ from: 'values', index } as never}`
+
+/** The condition that `filter` sets on the row of `shape` aliased `alias`. */
+export function condition(compilation: Compilation, shape: Shape, alias: string, filter: Filter, negated = false): Fragment {
+  switch (filter.kind) {
+    case 'all':
+    case 'any': {
+      const parts = filter.of.map((part) => condition(compilation, shape, alias, part, negated))
+      return sql`(${sql.join(parts, (filter.kind === 'all') === negated ? sql` or ` : sql` and `)})`
+    }
+    case 'not':
+      return condition(compilation, shape, alias, filter.of, !negated)
+    case 'compare': {
+      const { dialect, contract } = compilation
+      const test = operators[filter.operator].toSql(dialect, column(alias, filter.attribute.column), filter.values.map(value), contract)
+      return negated ? sql`not (${test})` : sql`${test}`
+    }
+    case 'related':
+      return related(compilation, shape, alias, filter, negated)
+    default:
+      return unreachable(filter)
+  }
+}
+
+function related(compilation: Compilation, shape: Shape, alias: string, filter: Filter & { kind: 'related' }, negated: boolean): Fragment {
+  const target = compilation.nextAlias()
+  const path = pairs(shape, filter.path, filter.target, target)
+  const versions = targetVersions(compilation, filter.target, target)
+  const where = condition(compilation, filter.target, target, filter.where, negated)
+  const some = sql`${column(alias, 'id')} in (select ${path.owner} from ${path.from} where ${every([...path.conditions, ...versions, where])})`
+  if (!holdsForNothing(filter.where, negated)) return some
+  const none = sql`not exists (select 1 from ${path.from} where ${every([sql`${path.owner} = ${column(alias, 'id')}`, ...path.conditions, ...versions])})`
+  return sql`(${some} or ${none})`
+}
+
+/** Which versions of a target a deep filter sees (contract, row 10). */
+export function targetVersions(compilation: Compilation, target: Shape, alias: string): readonly Fragment[] {
+  if (compilation.contract.deepFiltersSeeAllVersions || target.kind === 'component') return []
+  const conditions: Fragment[] = []
+  if (target.draftAndPublish) conditions.push(published(alias, compilation.status))
+  if (target.localized && compilation.targetLocale !== null) conditions.push(sql`${column(alias, 'locale')} = ${value(compilation.targetLocale)}`)
+  return conditions
+}
+
+/** Whether the filter holds for a target that is not there: all its attributes are null, and null compares as unknown. */
+function holdsForNothing(filter: Filter, negated: boolean): boolean {
+  switch (filter.kind) {
+    case 'all':
+    case 'any': {
+      const holds = filter.of.map((part) => holdsForNothing(part, negated))
+      return (filter.kind === 'all') === negated ? holds.some(Boolean) : holds.every(Boolean)
+    }
+    case 'not':
+      return holdsForNothing(filter.of, !negated)
+    case 'compare':
+      return filter.operator === (negated ? '$notNull' : '$null')
+    case 'related':
+      return holdsForNothing(filter.where, negated)
+    default:
+      return unreachable(filter)
+  }
+}
+
+/** Draft rows have no publication date. */
+export function published(alias: string, status: Status): Fragment {
+  return status === 'published' ? sql`${column(alias, 'published_at')} is not null` : sql`${column(alias, 'published_at')} is null`
+}
+
+/** Compares a row with the other versions of its document (layout: "Documents are rows"). */
+export function publication(type: ContentType, alias: string, other: string, filter: PublicationFilter, negated: boolean): Fragment {
+  const sibling = (conditions: readonly Fragment[], anyLocale = false): Fragment => {
+    const same = [sql`${column(other, 'document_id')} = ${column(alias, 'document_id')}`]
+    // `is` compares the nulls of types without locales as equal on SQLite; both sides come from the model.
+    if (!anyLocale && type.localized) same.push(sql`${column(other, 'locale')} = ${column(alias, 'locale')}`)
+    return sql`exists (select 1 from ${sql.table(type.table)} as ${sql.id(other)} where ${every([...same, ...conditions])})`
+  }
+  const isPublished = published(other, 'published')
+  const isDraft = published(other, 'draft')
+  const changed = sql`${column(other, 'updated_at')} <> ${column(alias, 'updated_at')}`
+  const tests: Record<PublicationFilter, () => Fragment> = {
+    'never-published': () => sql`not ${sibling([isPublished])}`,
+    'has-published-version': () => sibling([isPublished]),
+    modified: () => sibling([sql`(${column(other, 'published_at')} is null) <> (${column(alias, 'published_at')} is null)`, changed]),
+    unmodified: () => sibling([sql`(${column(other, 'published_at')} is null) <> (${column(alias, 'published_at')} is null)`, sql`not (${changed})`]),
+    'never-published-document': () => sql`not ${sibling([isPublished], true)}`,
+    'has-published-version-document': () => sibling([isPublished], true),
+    'published-without-draft': () => sql`${published(alias, 'published')} and not ${sibling([isDraft])}`,
+    'published-with-draft': () => sql`${published(alias, 'published')} and ${sibling([isDraft])}`,
+  }
+  return negated ? sql`not (${tests[filter]()})` : tests[filter]()
+}
+
+export { constant, every }

@@ -1,0 +1,53 @@
+// The one switch, `api.rest.contract`: the twelve points where the specification and Strapi differ, as data.
+// Every row names its number in the table of docs/differences.md; code asks for the row, never for the contract's name.
+
+export type ContractName = 'specification' | 'strapi'
+
+export interface Contract {
+  readonly name: ContractName
+  /** 1: entries of components and zones carry a stable documentId. */
+  readonly componentDocumentIds: boolean
+  /** 2, 3, 4, 6: relation syntax in bodies is held to the letter. */
+  readonly strictRelationSyntax: boolean
+  /** 5: media attributes can be filtered. */
+  readonly mediaFilters: boolean
+  /** 7: `like`: SQLite's LIKE, ASCII case ignored. `exact`: case-sensitive, and the i-forms fold all of Unicode. */
+  readonly textMatching: 'like' | 'exact'
+  /** 8: a status other than published and draft means draft; refused otherwise. */
+  readonly lenientStatus: boolean
+  /** 9: timestamp attributes are answered as a string of milliseconds; as ISO 8601 otherwise. */
+  readonly timestampsAsMilliseconds: boolean
+  /** 10: deep filters look at every version of the target; at the one that the request selects otherwise. */
+  readonly deepFiltersSeeAllVersions: boolean
+  /** 11: writes may name a locale that the installation does not know. */
+  readonly unknownLocalesOnWrites: boolean
+  /** 12: uid attributes with a targetField are generated when they are absent. */
+  readonly generateUids: boolean
+}
+
+export const contracts: Readonly<Record<ContractName, Contract>> = {
+  specification: {
+    name: 'specification',
+    componentDocumentIds: true,
+    strictRelationSyntax: true,
+    mediaFilters: false,
+    textMatching: 'exact',
+    lenientStatus: false,
+    timestampsAsMilliseconds: false,
+    deepFiltersSeeAllVersions: false,
+    unknownLocalesOnWrites: false,
+    generateUids: true,
+  },
+  strapi: {
+    name: 'strapi',
+    componentDocumentIds: false,
+    strictRelationSyntax: false,
+    mediaFilters: true,
+    textMatching: 'like',
+    lenientStatus: true,
+    timestampsAsMilliseconds: true,
+    deepFiltersSeeAllVersions: true,
+    unknownLocalesOnWrites: true,
+    generateUids: false,
+  },
+}

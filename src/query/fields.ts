@@ -1,0 +1,45 @@
+// `fields` becomes the scalars of one level of the answer. id and documentId always come.
+import { invalidKey, validationError } from '../errors.js'
+import type { Component, ContentType, Scalar } from '../model/types.js'
+import type { Reading } from './reading.js'
+import { isReadable } from './reading.js'
+
+type Shape = ContentType | Component
+
+/** All scalars that a caller sees when `fields` is absent, in the order of the model. */
+export function readableFields(shape: Shape): readonly Scalar[] {
+  return [...shape.attributes.values()].filter(isReadable)
+}
+
+/**
+ * Reads a `fields` parameter of `shape`: `*`, `a,b`, or a list of names.
+ * @throws ApiError 400 for names that are no readable scalars.
+ */
+export function readFields(reading: Reading, shape: Shape, node: unknown): readonly Scalar[] {
+  if (node === undefined || node === null) return readableFields(shape)
+  const names = typeof node === 'string' ? node.split(',') : node
+  if (!Array.isArray(names)) throw malformed()
+  const wanted = new Set<string>()
+  for (const name of names) {
+    if (name === null) continue
+    if (typeof name !== 'string') throw malformed()
+    if (typeof node !== 'string' && name.includes(',')) {
+      for (const part of name.split(',')) check(reading, shape, part.trim())
+      reading.late.push(malformed())
+      continue
+    }
+    wanted.add(check(reading, shape, name.trim()))
+  }
+  const fields = readableFields(shape)
+  return wanted.has('*') ? fields : fields.filter(({ name }) => name === 'id' || name === 'documentId' || wanted.has(name))
+}
+
+const malformed = () => validationError('Invalid fields parameter. Expected a string or an array of strings')
+
+function check(reading: Reading, shape: Shape, name: string): string {
+  if (name === '*') return name
+  const attribute = shape.attributes.get(name)
+  if (attribute === undefined) throw invalidKey(reading.param, name, null)
+  if (!isReadable(attribute)) throw invalidKey(reading.param, name, name)
+  return name
+}

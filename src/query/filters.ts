@@ -1,0 +1,123 @@
+// `filters` becomes a tree of conditions. One walk: finds every name, checks the caller's grants, converts every value.
+import { invalidKey, validationError } from '../errors.js'
+import type { Component, ContentType, Scalar } from '../model/types.js'
+import type { OperatorName } from './operators.js'
+import { isOperator, operators } from './operators.js'
+import { isObject } from './parameters.js'
+import type { Reading } from './reading.js'
+import { bind, convert, findComparable, spend, targetOf } from './reading.js'
+import type { Filter } from './request.js'
+import { readFlag, readText, readValue } from './values.js'
+
+type Shape = ContentType | Component
+
+/**
+ * Reads a `filters` parameter of `shape`. Null where it holds no condition.
+ * @throws ApiError 400 for names that do not exist or may not be seen, and for values that cannot be understood.
+ */
+export function readFilters(reading: Reading, shape: Shape, node: unknown): Filter | null {
+  if (node === undefined || node === null) return null
+  if (Array.isArray(node)) throw validationError('The filters parameter must be an object')
+  if (!isObject(node)) throw validationError('The filters parameter must be an object or an array')
+  return readObject(reading, shape, node, [])
+}
+
+/** All conditions of one object must hold; below a relation they hold for the same target. */
+function readObject(reading: Reading, shape: Shape, node: Readonly<Record<string, unknown>>, path: readonly string[]): Filter | null {
+  return all(Object.entries(node).map(([name, value]) => readEntry(reading, shape, name, value, path)))
+}
+
+const all = (filters: readonly (Filter | null)[]): Filter | null => {
+  const some = filters.filter((filter) => filter !== null)
+  return some.length === 0 ? null : some.length === 1 ? some[0]! : { kind: 'all', of: some }
+}
+
+function readEntry(reading: Reading, shape: Shape, name: string, value: unknown, path: readonly string[]): Filter | null {
+  spend(reading)
+  if (name === '$and' || name === '$or') return readJunction(reading, shape, name, value, path)
+  if (name === '$not') return readNot(reading, shape, value, path)
+  if (isOperator(name)) {
+    // An operator beside attributes compares the row itself: `filters[author][$null]=true`, `filters[author][$in]=1`.
+    if (path.length === 0) throw validationError(`The operator ${name} needs an attribute`)
+    return compare(reading, shape.attributes.get('id') as Scalar, name, value)
+  }
+  if (name.startsWith('$')) throw invalidKey(reading.param, name, path.length === 0 ? null : path.join('.'))
+  const attribute = findComparable(reading, shape, name, path)
+  const here = [...path, name]
+  if (attribute.kind === 'scalar') return readScalar(reading, attribute, value, here)
+  const target = targetOf(reading.model, attribute)
+  const where = readRelated(reading, target, value, here)
+  return where === null ? null : { kind: 'related', path: attribute, target, where }
+}
+
+function readRelated(reading: Reading, target: Shape, value: unknown, path: readonly string[]): Filter | null {
+  if (isObject(value)) return readObject(reading, target, value, path)
+  const id = target.attributes.get('id') as Scalar
+  return compare(reading, id, Array.isArray(value) ? '$in' : '$eq', value)
+}
+
+function readJunction(reading: Reading, shape: Shape, name: '$and' | '$or', value: unknown, path: readonly string[]): Filter | null {
+  if (!Array.isArray(value)) throw validationError(`${name} takes a list of filters`)
+  const of = value.map((entry) => {
+    if (!isObject(entry)) throw validationError(`${name} takes a list of filters`)
+    return readObject(reading, shape, entry, path)
+  })
+  if (name === '$and') return all(of)
+  // An empty sub-filter does not restrict, it is no alternative either.
+  const some = of.filter((filter) => filter !== null)
+  return some.length === 0 ? null : some.length === 1 ? some[0]! : { kind: 'any', of: some }
+}
+
+function readNot(reading: Reading, shape: Shape, value: unknown, path: readonly string[]): Filter | null {
+  const entries = Array.isArray(value) ? value : [value]
+  const of = entries.map((entry) => {
+    if (!isObject(entry)) throw validationError('$not takes a filter')
+    return readObject(reading, shape, entry, path)
+  })
+  const filter = all(of)
+  return filter === null ? null : { kind: 'not', of: filter }
+}
+
+function readScalar(reading: Reading, attribute: Scalar, value: unknown, path: readonly string[]): Filter | null {
+  if (Array.isArray(value)) return compare(reading, attribute, '$in', value)
+  if (!isObject(value)) return compare(reading, attribute, '$eq', value)
+  return all(
+    Object.entries(value).map(([name, operand]) => {
+      spend(reading)
+      if (name === '$not') {
+        const inner = readScalar(reading, attribute, Array.isArray(operand) && operand.length === 1 ? operand[0] : operand, path)
+        return inner === null ? null : { kind: 'not', of: inner }
+      }
+      if (name === '$and' || name === '$or') throw validationError(`${name} joins filters, it cannot stand below ${attribute.name}`)
+      if (!isOperator(name)) throw invalidKey(reading.param, name, path.join('.'))
+      return compare(reading, attribute, name, operand)
+    }),
+  )
+}
+
+/** One condition. An object in place of a value makes the condition vanish, as in Strapi. */
+function compare(reading: Reading, attribute: Scalar, operator: OperatorName, operand: unknown): Filter | null {
+  if (isObject(operand)) return null
+  const { takes, typed } = operators[operator]
+  if (takes === 'flag') {
+    const asked = readFlag(Array.isArray(operand) ? operand[0] : operand)
+    const isNull = (operator === '$null') === asked
+    return { kind: 'compare', attribute, operator: isNull ? '$null' : '$notNull', values: [] }
+  }
+  const read = (value: unknown) => bind(reading, convert(reading, () => (typed ? readValue(attribute, value) : readText(value)), null))
+  if (takes === 'two') {
+    if (!Array.isArray(operand) || operand.length !== 2) throw validationError(`${operator} takes two values`)
+    return { kind: 'compare', attribute, operator, values: operand.map(read) }
+  }
+  if (takes === 'many') return { kind: 'compare', attribute, operator, values: list(operand).map(read) }
+  if (Array.isArray(operand)) {
+    if (operator === '$eq') return compare(reading, attribute, '$in', operand)
+    if (operator === '$ne') return compare(reading, attribute, '$notIn', operand)
+    return operand.length === 0 ? null : compare(reading, attribute, operator, operand[0])
+  }
+  if (operand === null && operator === '$eq') return { kind: 'compare', attribute, operator: '$null', values: [] }
+  if (operand === null && operator === '$ne') return { kind: 'compare', attribute, operator: '$notNull', values: [] }
+  return { kind: 'compare', attribute, operator, values: [read(operand)] }
+}
+
+const list = (operand: unknown): readonly unknown[] => (Array.isArray(operand) ? operand : [operand])

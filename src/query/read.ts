@@ -1,0 +1,106 @@
+// A query string becomes a ReadRequest: one walk through filters, sort, fields and populate, in the order of the recorded checks.
+import { validationError } from '../errors.js'
+import type { Grants } from '../grants.js'
+import type { ContentType, Model, Scalar } from '../model/types.js'
+import type { Contract } from './contract.js'
+import { readFields } from './fields.js'
+import { readFilters } from './filters.js'
+import type { PageLimits } from './pagination.js'
+import { readPagination } from './pagination.js'
+import type { Parameters } from './parameters.js'
+import { readPopulate } from './populate.js'
+import type { QueryLimits } from './reading.js'
+import { about, bind, startReading } from './reading.js'
+import type { Filter, ReadRequest } from './request.js'
+import { readSearch } from './search.js'
+import { readSort } from './sort.js'
+import { readLocale, readPublication, readStatus } from './versions.js'
+
+/** What every read of an installation shares. */
+export interface ReadContext {
+  readonly model: Model
+  readonly contract: Contract
+  readonly defaultLocale: string
+  readonly pages: PageLimits
+  readonly limits: QueryLimits
+  /** Refuse unknown top-level parameters (`api.rest.strictParams`). */
+  readonly strictParams: boolean
+}
+
+/** What the caller wants to read, apart from the query string. */
+export interface Wanted {
+  readonly type: ContentType
+  readonly mode: ReadRequest['mode']
+  /** The document, by documentId; plugin endpoints name rows by id. */
+  readonly identity?: { readonly attribute: 'documentId' | 'id'; readonly value: unknown }
+  readonly format?: ReadRequest['format']
+  /** False: the answer is a bare list; only top-level `start` and `limit` cut it (users, files). */
+  readonly paged?: boolean
+}
+
+const knownParameters = new Set(
+  'filters sort fields populate status locale page pageSize start limit _q publicationFilter hasPublishedVersion pagination count ordering'.split(' '),
+)
+
+/**
+ * Reads the parameters of a request.
+ * @throws ApiError 400 in the contract's shape for anything that does not exist, may not be seen or makes no sense.
+ */
+export function readRequest(context: ReadContext, grants: Grants, wanted: Wanted, parameters: Parameters): ReadRequest {
+  const { type, mode } = wanted
+  if (parameters.lookup !== undefined) throw validationError("Invalid params: 'lookup'")
+  if (context.strictParams) refuseUnknown(parameters)
+  const reading = startReading(context.model, grants, context.contract, context.limits)
+  const filter = readFilters(reading, type, parameters.filters)
+  const sort = readSort(about(reading, 'sort'), type, parameters.sort)
+  const fields = readFields(about(reading, 'fields'), type, parameters.fields)
+  const populate = readPopulate(about(reading, 'populate'), type, parameters.populate)
+  const page = mode === 'many' ? readPage(context, wanted, parameters) : null
+  const status = readStatus(reading, parameters.status)
+  const publication = readPublication(type, parameters)
+  const locale = readLocale(reading, type, parameters, mode, context.defaultLocale)
+  const search = mode === 'many' ? readSearch(reading, type, parameters._q) : null
+  const [late] = reading.late
+  if (late !== undefined) throw late
+  const conditions: (Filter | null)[] = [filter, search]
+  let identityAt = -1
+  if (wanted.identity !== undefined) {
+    const attribute = type.attributes.get(wanted.identity.attribute) as Scalar
+    identityAt = bind(reading, wanted.identity.value)
+    conditions.unshift({ kind: 'compare', attribute, operator: '$eq', values: [identityAt] })
+  }
+  const of = conditions.filter((condition) => condition !== null)
+  const targetLocale = typeof parameters.locale === 'string' && parameters.locale !== '' ? parameters.locale : context.defaultLocale
+  return {
+    type,
+    mode,
+    status,
+    locale,
+    targetLocale: context.contract.deepFiltersSeeAllVersions ? null : bind(reading, targetLocale),
+    filter: of.length === 0 ? null : { kind: 'all', of },
+    publication,
+    sort,
+    page,
+    selection: { shape: type, fields, populate },
+    format: wanted.format ?? 'flat',
+    identityAt,
+    values: reading.values,
+  }
+}
+
+/** Bare lists have no pages; what their callers may still say is `start` and `limit`, outside of `pagination`. */
+function readPage(context: ReadContext, wanted: Wanted, parameters: Parameters): ReadRequest['page'] {
+  if (wanted.paged !== false) return readPagination(parameters, context.pages)
+  const start = Number(parameters.start ?? 0)
+  const limit = parameters.limit === undefined ? null : Number(parameters.limit)
+  if (!Number.isInteger(start) || start < 0) throw validationError(`convertStartQueryParams expected a positive integer got ${start}`)
+  if (limit !== null && (!Number.isInteger(limit) || (limit < 0 && limit !== -1))) {
+    throw validationError(`convertLimitQueryParams expected a positive integer got ${limit}`)
+  }
+  return { style: 'offset', start, limit: limit === null || limit === -1 ? Number.MAX_SAFE_INTEGER : limit, withCount: false }
+}
+
+function refuseUnknown(parameters: Parameters): void {
+  const unknown = Object.keys(parameters).find((name) => !knownParameters.has(name))
+  if (unknown !== undefined) throw validationError(`Invalid params: '${unknown}'`)
+}

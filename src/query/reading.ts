@@ -1,0 +1,105 @@
+// What one walk over a query carries with it, and the one place that turns a name into an attribute for a caller.
+import type { ApiError, QueryParameter } from '../errors.js'
+import { invalidKey, validationError } from '../errors.js'
+import type { Grants } from '../grants.js'
+import { fileType } from '../model/link.js'
+import type { Attribute, Component, ContentType, Model, Scalar } from '../model/types.js'
+import type { Contract } from './contract.js'
+import type { Path, ValueIndex } from './request.js'
+
+export interface QueryLimits {
+  /** Levels, conditions and populated attributes of one request, together. */
+  readonly planNodes: number
+}
+
+export interface Reading {
+  readonly model: Model
+  readonly grants: Grants
+  readonly contract: Contract
+  /** Values in the order in which the walk met them. */
+  readonly values: unknown[]
+  /** The parameter that errors are about; inside a populate it stays `populate`. */
+  readonly param: QueryParameter
+  readonly budget: { nodes: number }
+  /** A value that could not be understood: thrown only when every name of the query has been found. */
+  readonly late: ApiError[]
+}
+
+export function startReading(model: Model, grants: Grants, contract: Contract, limits: QueryLimits): Reading {
+  return { model, grants, contract, values: [], param: 'filters', budget: { nodes: limits.planNodes }, late: [] }
+}
+
+/** The same walk, with errors about another parameter. */
+export function about(reading: Reading, param: QueryParameter): Reading {
+  return { ...reading, param }
+}
+
+/** Binds a value and returns its position. */
+export function bind(reading: Reading, value: unknown): ValueIndex {
+  return reading.values.push(value) - 1
+}
+
+/** Counts one more level, condition or populated attribute. @throws ApiError 400 beyond the limit `planNodes`. */
+export function spend(reading: Reading): void {
+  reading.budget.nodes--
+  if (reading.budget.nodes < 0) throw validationError('The query is too complex')
+}
+
+/** Runs a conversion whose failure is reported only after all names have been checked. */
+export function convert<T>(reading: Reading, conversion: () => T, instead: T): T {
+  try {
+    return conversion()
+  } catch (error) {
+    reading.late.push(error as ApiError)
+    return instead
+  }
+}
+
+/** Whether the caller may see documents of `target` through a relation. Files need no permission. */
+export function maySee(reading: Reading, target: string): boolean {
+  return target === fileType || reading.grants.may(`${target}.find`)
+}
+
+/** The type or component that a path attribute leads to. */
+export function targetOf(model: Model, attribute: Path): ContentType | Component {
+  if (attribute.kind === 'media') return model.types.get(fileType)!
+  if (attribute.kind === 'component') return model.components.get(attribute.component)!
+  return model.types.get(attribute.target)!
+}
+
+/** True for scalars whose values may be compared, sorted, selected and answered. */
+export function isReadable(attribute: Attribute): attribute is Scalar {
+  return attribute.kind === 'scalar' && !attribute.private && attribute.type !== 'password'
+}
+
+const pathText = (path: readonly string[]): string | null => (path.length === 0 ? null : path.join('.'))
+
+/**
+ * Finds `name` for a condition or a sort key: a readable scalar, or a way to rows that the caller may find.
+ * The only producer of attributes for filters, `_q` and sort (security: "Comparison oracle on unreadable values").
+ * @throws ApiError 400 `Invalid key` for anything else.
+ */
+export function findComparable(reading: Reading, shape: ContentType | Component, name: string, path: readonly string[]): Scalar | Path {
+  const attribute = shape.attributes.get(name)
+  if (attribute === undefined) throw invalidKey(reading.param, name, pathText(path))
+  const forbidden = () => invalidKey(reading.param, name, [...path, name].join('.'))
+  if (attribute.private) throw forbidden()
+  switch (attribute.kind) {
+    case 'scalar':
+      if (!isReadable(attribute)) throw forbidden()
+      return attribute
+    case 'relation':
+      if (attribute.storage.kind !== 'localizations' && !maySee(reading, attribute.target)) throw forbidden()
+      return attribute
+    case 'morphFrom':
+      if (!maySee(reading, attribute.target)) throw forbidden()
+      return attribute
+    case 'media':
+      if (!reading.contract.mediaFilters && reading.param === 'filters') throw forbidden()
+      return attribute
+    case 'component':
+      return attribute
+    default:
+      throw forbidden()
+  }
+}

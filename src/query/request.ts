@@ -1,0 +1,101 @@
+// What a read asks for, as plain data. Every name in it has been found in the model and may be seen by the caller,
+// so nothing has to be removed later. Values stand apart, in `values`: the rest is the shape that plans are cached by.
+import type {
+  Component,
+  ComponentAttribute,
+  ContentType,
+  DynamicZone,
+  Media,
+  MorphFrom,
+  MorphTo,
+  Relation,
+  Scalar,
+} from '../model/types.js'
+import type { OperatorName } from './operators.js'
+
+/** The position of a value in `ReadRequest.values`. */
+export type ValueIndex = number
+
+/** An attribute that leads to other rows and can be filtered and sorted through. */
+export type Path = Relation | Media | ComponentAttribute | MorphFrom
+
+export type Filter =
+  | { readonly kind: 'all' | 'any'; readonly of: readonly Filter[] }
+  | { readonly kind: 'not'; readonly of: Filter }
+  | { readonly kind: 'compare'; readonly attribute: Scalar; readonly operator: OperatorName; readonly values: readonly ValueIndex[] }
+  | { readonly kind: 'related'; readonly path: Path; readonly target: ContentType | Component; readonly where: Filter }
+
+/** One key to sort by: through `path`, by `attribute` of the last target. */
+export interface SortKey {
+  readonly path: readonly { readonly attribute: Path; readonly target: ContentType | Component }[]
+  readonly attribute: Scalar
+  readonly descending: boolean
+}
+
+/** The attributes of one level of the answer. */
+export interface Selection {
+  readonly shape: ContentType | Component
+  /** In the order of the model. */
+  readonly fields: readonly Scalar[]
+  readonly populate: readonly Populated[]
+}
+
+interface Narrowed {
+  readonly filter: Filter | null
+  readonly sort: readonly SortKey[]
+  readonly of: Selection
+}
+
+/** An attribute that is filled with other rows. */
+export type Populated =
+  | ({ readonly kind: 'relation'; readonly attribute: Relation | MorphFrom | Media; readonly target: ContentType } & Narrowed)
+  | ({ readonly kind: 'component'; readonly attribute: ComponentAttribute } & Narrowed)
+  | { readonly kind: 'zone'; readonly attribute: DynamicZone; readonly on: readonly Selection[] }
+  | { readonly kind: 'morph'; readonly attribute: MorphTo; readonly on: readonly Selection[] }
+  | { readonly kind: 'count'; readonly attribute: Relation | MorphFrom | MorphTo | ComponentAttribute; readonly target: ContentType | Component | null; readonly filter: Filter | null }
+
+export type Status = 'published' | 'draft'
+
+/** Which locales the rows may have. `default`: the one that the installation calls its default. */
+export type LocaleChoice =
+  | { readonly kind: 'any' }
+  | { readonly kind: 'values'; readonly values: readonly ValueIndex[] }
+  | { readonly kind: 'filter'; readonly filter: Filter }
+
+/** Compares the draft and the published version of a document (`publicationFilter`, `hasPublishedVersion`). */
+export type PublicationFilter =
+  | 'never-published'
+  | 'has-published-version'
+  | 'modified'
+  | 'unmodified'
+  | 'never-published-document'
+  | 'has-published-version-document'
+  | 'published-without-draft'
+  | 'published-with-draft'
+
+export interface Page {
+  /** Whether the caller counted in pages or in offsets: decides the form of `meta.pagination`. */
+  readonly style: 'page' | 'offset'
+  readonly start: number
+  readonly limit: number
+  readonly withCount: boolean
+}
+
+/** `many`: a list with a page. `first`: one row, or none. */
+export interface ReadRequest {
+  readonly type: ContentType
+  readonly mode: 'many' | 'first'
+  readonly status: Status
+  readonly locale: LocaleChoice
+  /** What localized targets of relations must have: the locale of the request, where it names exactly one. */
+  readonly targetLocale: ValueIndex | null
+  readonly filter: Filter | null
+  readonly publication: readonly { readonly filter: PublicationFilter; readonly negated: boolean }[]
+  readonly sort: readonly SortKey[]
+  readonly page: Page | null
+  readonly selection: Selection
+  readonly format: 'flat' | 'nested'
+  /** Where the identity of the one wanted row stands in `values`; -1 without one. */
+  readonly identityAt: ValueIndex
+  readonly values: readonly unknown[]
+}

@@ -1,0 +1,27 @@
+// `_q`: texts that contain the words, numbers that equal them, in attributes that the caller may read.
+import { validationError } from '../errors.js'
+import { attributeTypes } from '../model/attributes.js'
+import type { ContentType } from '../model/types.js'
+import type { Reading } from './reading.js'
+import { bind, isReadable } from './reading.js'
+import type { Filter } from './request.js'
+
+/**
+ * Reads `_q`. Private attributes are never looked into (Strapi does, which tells their values).
+ * @throws ApiError 400 where it is no text.
+ */
+export function readSearch(reading: Reading, type: ContentType, value: unknown): Filter | null {
+  if (value === undefined || value === null || value === '') return null
+  if (typeof value !== 'string') throw validationError('Invalid _q parameter. Expected a string')
+  const words = value.trim()
+  const number = words !== '' && Number.isFinite(Number(words)) ? Number(words) : null
+  const of = [...type.attributes.values()].flatMap((attribute): Filter[] => {
+    if (!isReadable(attribute) || !attribute.searchable) return []
+    const { search } = attributeTypes[attribute.type]
+    if (search === 'like') return [{ kind: 'compare', attribute, operator: '$containsi', values: [bind(reading, value)] }]
+    if (search === null || number === null) return []
+    return [{ kind: 'compare', attribute, operator: '$eq', values: [bind(reading, number)] }]
+  })
+  // Nothing to look into finds nothing.
+  return of.length === 0 ? { kind: 'compare', attribute: type.attributes.get('id') as never, operator: '$in', values: [] } : { kind: 'any', of }
+}

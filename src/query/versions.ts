@@ -1,0 +1,68 @@
+// Which versions of a document a request is about: `status`, `locale`, `hasPublishedVersion`, `publicationFilter`.
+import { ApiError, validationError } from '../errors.js'
+import type { ContentType, Scalar } from '../model/types.js'
+import type { Parameters } from './parameters.js'
+import { isObject } from './parameters.js'
+import { readFilters } from './filters.js'
+import type { Reading } from './reading.js'
+import { bind } from './reading.js'
+import type { LocaleChoice, PublicationFilter, ReadRequest, Status } from './request.js'
+
+/** `published` unless asked for drafts. @throws ApiError 400 for other values, with the contract that refuses them. */
+export function readStatus(reading: Reading, value: unknown): Status {
+  if (value === undefined || value === 'published') return 'published'
+  if (value === 'draft' || reading.contract.lenientStatus) return 'draft'
+  throw validationError('Invalid status. Expected "published" or "draft"')
+}
+
+/** The locales of the rows; types that are not localized have none to choose. */
+export function readLocale(reading: Reading, type: ContentType, parameters: Parameters, mode: ReadRequest['mode'], defaultLocale: string): LocaleChoice {
+  if (!type.localized) return { kind: 'any' }
+  const value = parameters.locale
+  if (value === undefined || value === null || value === '') {
+    const mentioned = isObject(parameters.filters) && Object.hasOwn(parameters.filters, 'locale')
+    return mentioned ? { kind: 'any' } : { kind: 'values', values: [bind(reading, defaultLocale)] }
+  }
+  if (value === '*' && mode === 'many') return { kind: 'any' }
+  if (isObject(value)) {
+    const filter = readFilters({ ...reading, param: 'filters' }, type, { locale: value })
+    return filter === null ? { kind: 'any' } : { kind: 'filter', filter }
+  }
+  const values = (Array.isArray(value) ? value : [value]).map((one) => bind(reading, String(one)))
+  return { kind: 'values', values }
+}
+
+const publicationFilters: readonly PublicationFilter[] = [
+  'never-published',
+  'has-published-version',
+  'modified',
+  'unmodified',
+  'never-published-document',
+  'has-published-version-document',
+  'published-without-draft',
+  'published-with-draft',
+]
+
+/** Conditions that compare a document's draft and published versions. Types without Draft & Publish ignore them. */
+export function readPublication(type: ContentType, parameters: Parameters): ReadRequest['publication'] {
+  const { hasPublishedVersion, publicationFilter } = parameters
+  const conditions: { filter: PublicationFilter; negated: boolean }[] = []
+  if (hasPublishedVersion !== undefined) {
+    if (hasPublishedVersion !== 'true' && hasPublishedVersion !== 'false') {
+      throw validationError("Invalid value for 'hasPublishedVersion'. Expected boolean or 'true'/'false' string.")
+    }
+    conditions.push({ filter: 'has-published-version', negated: hasPublishedVersion === 'false' })
+  }
+  if (publicationFilter !== undefined) {
+    const filter = publicationFilters.find((name) => name === publicationFilter)
+    if (filter === undefined) {
+      const message = `Invalid value for 'publicationFilter'. Expected one of: ${publicationFilters.join(', ')}.`
+      throw new ApiError('ValidationError', message, { source: 'query', param: 'publicationFilter' })
+    }
+    conditions.push({ filter, negated: false })
+  }
+  return type.draftAndPublish ? conditions : []
+}
+
+/** The scalar that holds a row's locale. */
+export const localeOf = (type: ContentType): Scalar => type.attributes.get('locale') as Scalar
