@@ -10,8 +10,8 @@ import { z } from 'zod'
 const limits = z.strictObject({
   /** Conditions, sort keys and populated attributes of one request, together. */
   planNodes: z.int().positive().default(1000),
-  /** Characters of the path and query of a request. */
-  urlCharacters: z.int().positive().default(15_000),
+  /** Bytes of a request's line and headers, the path and query included. */
+  headerBytes: z.int().positive().default(16_384),
   /** Bytes of a request body. */
   bodyBytes: z.int().positive().default(1_000_000),
   /** Bytes of one answer. */

@@ -97,7 +97,7 @@ const roles = [
   },
 ]
 
-/** The keys of these are thrown away: they are there because Strapi would make two that someone holds. */
+/** Strapi makes two such tokens where it finds none. The keys of these are thrown away: whoever wants one makes one. */
 const tokens = [
   { name: 'Read Only', description: 'A default API token with read-only permissions', kind: 'content-api', type: 'read-only' },
   { name: 'Full Access', description: 'A default API token with full access permissions', kind: 'content-api', type: 'full-access' },

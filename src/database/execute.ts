@@ -107,7 +107,7 @@ function prepareLevel(database: Database.Database, level: Level): Write {
     validAt: column.validAt ?? column.at,
     encode: encoderOf(column, level.uid),
   }))
-  const constants = level.constants.map(({ name, value }) => `${quote(name)}:${quote(value)}`)
+  const constants = level.constants.map(({ name, json }) => `${quote(name)}:${json}`)
   const fills = level.fills.map((fill) => ({ key: `${quote(fill.name)}:`, load: prepareFill(database, fill) }))
   const writeRow = level.form === 'nested' ? nestedWriter(members, constants) : flatWriter(members, constants)
   const { idAt } = level

@@ -31,8 +31,8 @@ export interface Level {
   readonly columns: readonly Column[]
   readonly fills: readonly Fill[]
   readonly form: ObjectForm
-  /** Members that are the same for every object: `__component`, `__type`. */
-  readonly constants: readonly { readonly name: string; readonly value: string }[]
+  /** Members that are the same for every object, as JSON text: `__component`, `__type`. */
+  readonly constants: readonly { readonly name: string; readonly json: string }[]
   /** Seed of derived documentIds; set where a column asks for them. */
   readonly uid: string
 }

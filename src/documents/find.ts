@@ -65,7 +65,7 @@ export function openDocuments(context: ReadContext, database: ReadDatabase, limi
       plan = database.know(compileRead(request, database.dialect, context.contract, paging, envelope))
       plans.set(shape, plan)
     }
-    return { plan, shape, values: request.page === null ? request.values : [...request.values, request.page.start, request.page.limit] }
+    return { plan, shape, values: [...request.values, request.page.start, request.page.limit] }
   }
 
   /** Keeps a plan that is in use, also when it had just fallen out. */
@@ -78,8 +78,8 @@ export function openDocuments(context: ReadContext, database: ReadDatabase, limi
     findAsService: (wanted) => documents.find(everything, { ...wanted, action: `${wanted.type.uid}.find` }),
     async find(grants, wanted) {
       if (!grants.may(wanted.action)) throw forbidden()
-      const { type, mode, format = 'flat', envelope, query, identity } = wanted
-      const key = `${grants.key} ${type.uid} ${mode} ${format} ${envelope} ${identity?.attribute} ${query}`
+      const { type, mode, format = 'flat', envelope, paged = true, query, identity } = wanted
+      const key = `${grants.key} ${type.uid} ${mode} ${format} ${envelope} ${paged} ${identity?.attribute} ${query}`
       let read = queries.get(key)
       if (read === undefined) {
         read = ready(grants, wanted)

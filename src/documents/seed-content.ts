@@ -8,6 +8,8 @@ const attributes = z.record(z.string(), z.unknown())
 const times = { createdAt: z.string().optional(), updatedAt: z.string().optional(), publishedAt: z.string().optional() }
 const document = z.strictObject({
   key: z.string(),
+  /** A new one where it is left out. */
+  documentId: z.string().optional(),
   ...times,
   /** By locale; `-` for types without locales. */
   locales: z.record(z.string(), z.strictObject({ published: attributes.optional(), draft: attributes.optional() })),
@@ -33,7 +35,7 @@ export function seedContent(contents: readonly SeedContent[], context: Omit<Link
     for (const each of documents) {
       const address = `${uid}:${each.key}`
       if (rows.has(address)) throw new Error(`the seed has two documents of ${uid} with the key ${each.key}`)
-      const documentId = context.newDocumentId()
+      const documentId = each.documentId ?? context.newDocumentId()
       const versions = versionsOf(type, each).map(({ state, locale, values }) => {
         const where = `seed of ${uid}, ${each.key} (${locale === null ? '' : `${locale}, `}${state})`
         const columns = { document_id: documentId, ...scalars(type, values, where), ...moments(each, values, state, context.now), locale }

@@ -117,12 +117,12 @@ function writeFiles({ shape, id, where }: Holder, field: string, list: readonly 
 
 function writeRelation(holder: Holder, { storage, target, many }: Relation, list: readonly unknown[], linking: Linking): void {
   const { id, row, where } = holder
+  if (storage.kind === 'link' && !storage.owner) throw new Error(`${where} is the other side of a relation of ${target}; write it there`)
   if (!many && list.length > 1) throw new Error(`${where} can hold one document only`)
   const type = linking.model.types.get(target)!
   const targets = list.flatMap((each) => targetsOf(type, reference(each, where), row, where, linking))
   switch (storage.kind) {
     case 'link':
-      if (!storage.owner) throw new Error(`${where} is the other side of a relation of ${target}; write it there`)
       for (const [index, there] of targets.entries()) {
         const { table, order, inverseOrder } = storage
         linking.insert(table, {

@@ -2,7 +2,7 @@
 import { notFound, unauthorized } from '../errors.js'
 import type { Find } from '../documents/find.js'
 import type { Exchange, Reply, Route } from './exchange.js'
-import { noContent, ok } from './exchange.js'
+import { noContent, notThereYet, ok } from './exchange.js'
 import { rowId } from './files.js'
 import { permissionTree } from './permission-tree.js'
 
@@ -47,6 +47,9 @@ export const accountRoutes: readonly Route[] = [
     action: `${userType}.findOne`,
     handle: async (exchange) => orNothing(await findUsers(exchange, 'findOne', { mode: 'first', identity: { attribute: 'id', value: rowId(exchange.params.id!) } })),
   },
+  { method: 'POST', path: '/users', action: `${userType}.create`, handle: notThereYet },
+  { method: 'PUT', path: '/users/:id', action: `${userType}.update`, handle: notThereYet },
+  { method: 'DELETE', path: '/users/:id', action: `${userType}.destroy`, handle: notThereYet },
   {
     method: 'GET',
     path: '/users-permissions/roles',

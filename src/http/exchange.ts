@@ -2,6 +2,7 @@
 import type { Access } from '../auth/access.js'
 import type { Caller } from '../auth/identify.js'
 import type { Documents } from '../documents/find.js'
+import { ApiError } from '../errors.js'
 
 export interface Exchange {
   readonly caller: Caller
@@ -23,10 +24,15 @@ export interface Route {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   /** Below the prefix of the API; `:name` matches one part of the path. */
   readonly path: string
-  /** What the caller must be granted; routes over several types check it themselves. */
-  readonly action: string | null
+  /** What the caller must be granted. */
+  readonly action: string
   readonly handle: (exchange: Exchange) => Promise<Reply>
 }
 
 export const ok = (body: NonNullable<Reply['body']>): Reply => ({ status: 200, body })
+/** Writing of users and files: refused by permission, not there yet. */
+export const notThereYet = async (): Promise<Reply> => {
+  throw new ApiError('NotImplementedError', 'This feature is not implemented yet')
+}
+
 export const noContent: Reply = { status: 204, body: null }

@@ -1,42 +1,44 @@
 // The media library's reads: /api/upload/files. Bare bodies, numeric ids.
+import type { Find } from '../documents/find.js'
 import { notFound } from '../errors.js'
 import { fileType } from '../model/link.js'
 import type { Exchange, Route } from './exchange.js'
-import { ok } from './exchange.js'
+import { notThereYet, ok } from './exchange.js'
 
-const type = ({ documents }: Exchange) => documents.context.model.types.get(fileType)!
+/** Files are shown with whether their address is signed: never, on the local disk. */
+const constants = [{ name: 'isUrlSigned', json: 'false' }]
+
+function findFiles({ documents, caller, query }: Exchange, action: string, wanted: Pick<Find, 'mode' | 'envelope' | 'paged' | 'identity' | 'narrowed'>) {
+  const type = documents.context.model.types.get(fileType)!
+  return documents.find(caller.grants, { type, action: `plugin::upload.content-api.${action}`, query, constants, ...wanted })
+}
 
 export const fileRoutes: readonly Route[] = [
   {
     method: 'GET',
     path: '/upload/files',
     action: 'plugin::upload.content-api.find',
-    handle: async (exchange) => {
-      const { documents, caller, query } = exchange
-      return ok((await documents.find(caller.grants, { type: type(exchange), action: 'plugin::upload.content-api.find', mode: 'many', paged: false, query, envelope: 'bare' }))!)
-    },
+    handle: async (exchange) => ok((await findFiles(exchange, 'find', { mode: 'many', paged: false, envelope: 'bare' }))!),
   },
   {
     method: 'GET',
     path: '/upload/files/page',
     action: 'plugin::upload.content-api.findPage',
-    handle: async (exchange) => {
-      const { documents, caller, query } = exchange
-      return ok((await documents.find(caller.grants, { type: type(exchange), action: 'plugin::upload.content-api.findPage', mode: 'many', query, envelope: 'data' }))!)
-    },
+    handle: async (exchange) => ok((await findFiles(exchange, 'findPage', { mode: 'many', envelope: 'data' }))!),
   },
   {
     method: 'GET',
     path: '/upload/files/:id',
     action: 'plugin::upload.content-api.findOne',
     handle: async (exchange) => {
-      const { documents, caller, query, params } = exchange
-      const identity = { attribute: 'id' as const, value: rowId(params.id!) }
-      const file = await documents.find(caller.grants, { type: type(exchange), action: 'plugin::upload.content-api.findOne', mode: 'first', identity, query, envelope: 'bare' })
+      const identity = { attribute: 'id' as const, value: rowId(exchange.params.id!) }
+      const file = await findFiles(exchange, 'findOne', { mode: 'first', identity, narrowed: false, envelope: 'bare' })
       if (file === null) throw notFound('file.notFound')
       return ok(file)
     },
   },
+  { method: 'DELETE', path: '/upload/files/:id', action: 'plugin::upload.content-api.destroy', handle: notThereYet },
+  { method: 'POST', path: '/upload', action: 'plugin::upload.content-api.upload', handle: notThereYet },
 ]
 
 /** A row id of the path; what is no number names no row. */

@@ -51,8 +51,7 @@ export function answerPreflight(reply: FastifyReply): FastifyReply {
     .send()
 }
 
-/** Refuses paths that are made to be misread: a leading double slash, and URLs beyond the limit. */
-export function checkUrl(url: string, longest: number): void {
+/** Refuses paths that are made to be misread: a leading double slash. */
+export function checkUrl(url: string): void {
   if (url.startsWith('//')) throw new ApiError('BadRequestError', 'Malicious Path', undefined)
-  if (url.length > longest) throw new ApiError('URITooLongError', 'URI Too Long')
 }

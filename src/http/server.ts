@@ -1,5 +1,5 @@
 // Requests come in, routes answer, everything is logged once. Knows no SQL and no rule about content.
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import fastifyStatic from '@fastify/static'
 import { type FastifyBaseLogger, type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify'
 import type { Identification } from '../auth/identify.js'
@@ -44,7 +44,8 @@ export async function createServer(config: Config, backend: Backend, logger: Fas
     requestTimeout: limits.requestTimeout,
     keepAliveTimeout: limits.keepAliveTimeout,
     forceCloseConnections: 'idle',
-    http: { headersTimeout: limits.headersTimeout },
+    http: { headersTimeout: limits.headersTimeout, maxHeaderSize: limits.headerBytes },
+    clientErrorHandler: refuseMalformed,
     frameworkErrors: (error, _request, reply) => respondError(reply as FastifyReply, error),
     routerOptions: {
       caseSensitive: false,
@@ -57,7 +58,7 @@ export async function createServer(config: Config, backend: Backend, logger: Fas
   prepare(app, config)
   await addUploads(app, config.uploadsFolder)
   addPlainRoutes(app, config, backend)
-  for (const route of routes) addRoute(app, config, backend, route)
+  for (const path of new Set(routes.map((route) => route.path))) addPath(app, config, backend, path)
   addContent(app, config, backend)
   addEverythingElse(app)
   return {
@@ -70,6 +71,13 @@ export async function createServer(config: Config, backend: Backend, logger: Fas
   }
 }
 
+/** What is no HTTP, or too much of it, is answered on the socket and the connection ends. */
+function refuseMalformed(error: NodeJS.ErrnoException, socket: Socket): void {
+  const status = error.code === 'HPE_HEADER_OVERFLOW' ? '431 Request Header Fields Too Large' : error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? '408 Request Timeout' : '400 Bad Request'
+  if (socket.writable) socket.end(`HTTP/1.1 ${status}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`)
+  else socket.destroy()
+}
+
 function prepare(app: FastifyInstance, config: Config): void {
   app.removeAllContentTypeParsers()
   // Bodies are read by the routes that want one, after the caller has been found to be allowed.
@@ -79,7 +87,7 @@ function prepare(app: FastifyInstance, config: Config): void {
     reply.headers(safetyHeaders)
     reply.header('x-request-id', request.id)
     addCors(config.corsOrigins, request, reply)
-    checkUrl(request.raw.url ?? '', config.limits.urlCharacters)
+    checkUrl(request.raw.url ?? '')
     if (isPreflight(request)) return answerPreflight(reply)
     return undefined
   })
@@ -130,24 +138,32 @@ function addTiming(config: Config, reply: FastifyReply, started: number, identif
   reply.header('server-timing', `auth;dur=${(identified - started).toFixed(2)}, read;dur=${(ended - identified).toFixed(2)}`)
 }
 
-function addRoute(app: FastifyInstance, config: Config, backend: Backend, { method, path, action, handle }: Route): void {
-  const url = config.rest.prefix + path
-  const methods = method === 'GET' ? ['HEAD', 'GET'] : [method]
+/** Registers the routes of one path; what it does not have is 405 before anyone is asked who they are. */
+function addPath(app: FastifyInstance, config: Config, backend: Backend, path: string): void {
+  const here = new Map(routes.filter((route) => route.path === path).map((route) => [route.method as string, route]))
+  const methods = [...(here.has('GET') ? ['HEAD', 'GET'] : []), ...[...here.keys()].filter((method) => method !== 'GET')]
   app.route({
     method: everyMethod,
-    url,
+    url: config.rest.prefix + path,
     handler: async (request, reply) => {
+      const route = here.get(request.method === 'HEAD' ? 'GET' : request.method)
       if (request.method === 'OPTIONS') return allowedMethods(reply, methods)
-      if (!methods.includes(request.method)) return methodNotAllowed(reply, methods)
+      if (route === undefined) return answerMissing(request, reply, here, methods)
       const started = performance.now()
       const exchange = await exchangeOf(backend, request)
       const identified = performance.now()
-      if (action !== null && !exchange.caller.grants.may(action)) throw forbidden()
-      const answer = await handle(exchange)
+      if (!exchange.caller.grants.may(route.action)) throw forbidden()
+      const answer = await route.handle(exchange)
       addTiming(config, reply, started, identified)
       return respond(reply, answer)
     },
   })
+}
+
+/** A GET finds no resource at a path that only takes other methods; those find the method missing. */
+function answerMissing(request: FastifyRequest, reply: FastifyReply, here: ReadonlyMap<string, Route>, methods: readonly string[]): FastifyReply {
+  if (!here.has('GET') && (request.method === 'GET' || request.method === 'HEAD')) return respondError(reply, notFound())
+  return methodNotAllowed(reply, methods)
 }
 
 function addContent(app: FastifyInstance, config: Config, backend: Backend): void {

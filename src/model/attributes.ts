@@ -13,8 +13,8 @@ export interface AttributeType {
   readonly answer: Answer
   /** The declared column type in Strapi's layout on SQLite. */
   readonly column: 'varchar(255)' | 'text' | 'integer' | 'bigint' | 'float' | 'boolean' | 'date' | 'time' | 'datetime' | 'json'
-  /** `_q` looks into it (LIKE for texts, equality for numbers). */
-  readonly search: 'like' | 'equal' | null
+  /** `_q` looks into it: into texts always, into numbers when it is a number itself. */
+  readonly search: 'text' | 'number' | null
   /** Words for `GET /api/` overviews and OpenAPI. */
   readonly jsonType: 'string' | 'number' | 'integer' | 'boolean' | 'any'
 }
@@ -29,17 +29,17 @@ const row = (
 
 /** The vocabulary of scalar attribute types (ecosystem: "schema.json"; layout: "Columns of every type table"). */
 export const attributeTypes: Readonly<Record<ScalarType, AttributeType>> = {
-  string: row('text', 'text', 'varchar(255)', 'like', 'string'),
-  text: row('text', 'text', 'text', 'like', 'string'),
-  richtext: row('text', 'text', 'text', 'like', 'string'),
-  email: row('text', 'text', 'varchar(255)', 'like', 'string'),
-  uid: row('text', 'text', 'varchar(255)', 'like', 'string'),
-  enumeration: row('text', 'text', 'varchar(255)', 'like', 'string'),
+  string: row('text', 'text', 'varchar(255)', 'text', 'string'),
+  text: row('text', 'text', 'text', 'text', 'string'),
+  richtext: row('text', 'text', 'text', 'text', 'string'),
+  email: row('text', 'text', 'varchar(255)', 'text', 'string'),
+  uid: row('text', 'text', 'varchar(255)', 'text', 'string'),
+  enumeration: row('text', 'text', 'varchar(255)', 'text', 'string'),
   password: row('text', 'never', 'varchar(255)', null, 'string'),
-  integer: row('number', 'number', 'integer', 'equal', 'integer'),
-  biginteger: row('biginteger', 'biginteger', 'bigint', 'equal', 'string'),
-  float: row('number', 'number', 'float', 'equal', 'number'),
-  decimal: row('number', 'number', 'float', 'equal', 'number'),
+  integer: row('number', 'number', 'integer', 'number', 'integer'),
+  biginteger: row('biginteger', 'biginteger', 'bigint', 'number', 'string'),
+  float: row('number', 'number', 'float', 'number', 'number'),
+  decimal: row('number', 'number', 'float', 'number', 'number'),
   boolean: row('boolean', 'boolean', 'boolean', null, 'boolean'),
   date: row('date', 'text', 'date', null, 'string'),
   time: row('time', 'text', 'time', null, 'string'),

@@ -42,9 +42,9 @@ export function compileRead(request: ReadRequest, dialect: Dialect, contract: Co
   const columns = selectColumns(compilation, request.selection, 't0', 0)
   const order = orderBy(compilation, type, 't0', request.sort, [])
   const from = sql`${sql.table(type.table)} as ${sql.id('t0')}`
-  const limit = request.mode === 'first' ? sql`limit 1` : sql`limit ${value(paging.limit)} offset ${value(paging.start)}`
+  const limit = sql`limit ${request.mode === 'first' ? sql.lit(1) : value(paging.limit)} offset ${value(paging.start)}`
   const statement = compile(dialect, sql`select ${sql.join(columns.selected)} from ${from} where ${where} order by ${order} ${limit}`)
-  const root = level(compilation, request.selection, statement, null, columns, [])
+  const root = level(compilation, request.selection, statement, null, columns)
   const count = () => compile(dialect, sql`select count(*) from ${from} where ${where}`)
   return { root, envelope: envelopeOf(request, paging, envelope, count) }
 }
@@ -53,7 +53,7 @@ function envelopeOf(request: ReadRequest, paging: PageValues, kind: EnvelopeKind
   if (kind === 'count') return { kind, count: count() }
   if (request.mode === 'first') return { kind: kind === 'data' ? 'one' : 'bareOne' }
   if (kind === 'bare') return { kind: 'bareList' }
-  const { style, withCount } = request.page!
+  const { style, withCount } = request.page
   return { kind: 'list', style, ...paging, count: withCount ? count() : null }
 }
 
@@ -162,12 +162,12 @@ function level(
   statement: Statement,
   parentAt: number | null,
   { columns, idAt }: Selected,
-  constants: Level['constants'],
+  mark: Level['constants'] = [],
 ): Level {
   const { shape } = selection
   const form = compilation.format === 'nested' && shape.kind === 'contentType' ? 'nested' : 'flat'
   const fills = selection.populate.map((populated) => fill(compilation, shape, populated))
-  return { statement, parentAt, idAt, columns, fills, form, constants, uid: shape.uid }
+  return { statement, parentAt, idAt, columns, fills, form, constants: [...(selection.constants ?? []), ...mark], uid: shape.uid }
 }
 
 function fill(compilation: Writer, owner: Shape, populated: Populated): Fill {
@@ -186,11 +186,11 @@ function fill(compilation: Writer, owner: Shape, populated: Populated): Fill {
       return { kind: 'count', name, statement: countOf(compilation, owner, populated) }
     case 'zone': {
       const links = sql`select entity_id, component_type, cmp_id from ${sql.table(owner.componentTable!)} where ${compilation.dialect.isOneOf(sql.ref('entity_id'), parents)} and field = ${constant(name)} order by ${sql.ref('order')}, id`
-      const levels = typedLevels(compilation, populated.on, (shape) => ({ name: '__component', value: shape.uid }))
+      const levels = typedLevels(compilation, populated.on, (shape) => ({ name: '__component', json: JSON.stringify(shape.uid) }))
       return { kind: 'typed', name, many: true, wrapped, links: compile(compilation.dialect, links), levels }
     }
     case 'morph': {
-      const levels = typedLevels(compilation, populated.on, (shape) => ({ name: '__type', value: shape.uid }))
+      const levels = typedLevels(compilation, populated.on, (shape) => ({ name: '__type', json: JSON.stringify(shape.uid) }), populated.versions)
       return { kind: 'typed', name, many: populated.attribute.many, wrapped, links: compile(compilation.dialect, morphLinks(compilation, owner, populated.attribute)), levels }
     }
     default:
@@ -213,7 +213,7 @@ function children(
   const where = every([compilation.dialect.isOneOf(path.owner, parents), ...path.conditions, ...visibleVersions(compilation, attribute, of.shape, alias), ...filtered(compilation, of.shape, alias, filter)])
   const order = orderBy(compilation, of.shape, alias, sort, path.order)
   const statement = compile(compilation.dialect, sql`select ${sql.join([path.owner, ...columns.selected])} from ${path.from} where ${where} order by ${order}`)
-  return level(compilation, of, statement, 0, columns, [])
+  return level(compilation, of, statement, 0, columns)
 }
 
 const filtered = (compilation: Writer, shape: Shape, alias: string, filter: Filter | null): readonly Fragment[] =>
@@ -256,17 +256,27 @@ function morphLinks(compilation: Writer, owner: Shape, { storage }: (Populated &
   return sql`select ${sql.ref(here)} as parent, ${sql.ref(type)}, ${sql.ref(id)} from ${sql.table(table)} where ${compilation.dialect.isOneOf(sql.ref(here), parents)}${end}`
 }
 
-function typedLevels(compilation: Writer, on: readonly Selection[], mark: (shape: Shape) => Level['constants'][number]): Record<string, Level> {
+function typedLevels(
+  compilation: Writer,
+  on: readonly Selection[],
+  mark: (shape: Shape) => Level['constants'][number],
+  versions: 'any' | 'status' = 'any',
+): Record<string, Level> {
   return Object.fromEntries(
     on.map((selection) => {
       const alias = compilation.nextAlias()
       const columns = selectColumns(compilation, selection, alias, 1)
       const id = column(alias, 'id')
+      const { shape } = selection
+      const where = [
+        compilation.dialect.isOneOf(id, parents),
+        ...(versions === 'status' && shape.kind === 'contentType' && shape.draftAndPublish ? [published(alias, compilation.status)] : []),
+      ]
       const statement = compile(
         compilation.dialect,
-        sql`select ${sql.join([id, ...columns.selected])} from ${sql.table(selection.shape.table)} as ${sql.id(alias)} where ${compilation.dialect.isOneOf(id, parents)}`,
+        sql`select ${sql.join([id, ...columns.selected])} from ${sql.table(shape.table)} as ${sql.id(alias)} where ${every(where)}`,
       )
-      return [selection.shape.uid, level(compilation, selection, statement, 0, columns, [mark(selection.shape)])]
+      return [shape.uid, level(compilation, selection, statement, 0, columns, [mark(shape)])]
     }),
   )
 }

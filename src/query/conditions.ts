@@ -104,12 +104,18 @@ export function publication(type: ContentType, alias: string, other: string, fil
   }
   const isPublished = published(other, 'published')
   const isDraft = published(other, 'draft')
-  const changed = sql`${column(other, 'updated_at')} <> ${column(alias, 'updated_at')}`
+  // A draft that was saved after its publication; both rows of the pair say so.
+  const otherSide = (isModified: boolean) => {
+    const [draft, live] = [column(other, 'updated_at'), column(alias, 'updated_at')]
+    const newer = sql`case when ${column(other, 'published_at')} is null then ${draft} > ${live} else ${live} > ${draft} end`
+    const pair = sql`(${column(other, 'published_at')} is null) <> (${column(alias, 'published_at')} is null)`
+    return sibling([pair, isModified ? newer : sql`not (${newer})`])
+  }
   const tests: Record<PublicationFilter, () => Fragment> = {
     'never-published': () => sql`not ${sibling([isPublished])}`,
     'has-published-version': () => sibling([isPublished]),
-    modified: () => sibling([sql`(${column(other, 'published_at')} is null) <> (${column(alias, 'published_at')} is null)`, changed]),
-    unmodified: () => sibling([sql`(${column(other, 'published_at')} is null) <> (${column(alias, 'published_at')} is null)`, sql`not (${changed})`]),
+    modified: () => otherSide(true),
+    unmodified: () => otherSide(false),
     'never-published-document': () => sql`not ${sibling([isPublished], true)}`,
     'has-published-version-document': () => sibling([isPublished], true),
     'published-without-draft': () => sql`${published(alias, 'published')} and not ${sibling([isDraft])}`,

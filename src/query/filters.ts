@@ -106,8 +106,9 @@ function compare(reading: Reading, attribute: Scalar, operator: OperatorName, op
   }
   const read = (value: unknown) => bind(reading, convert(reading, () => (typed ? readValue(attribute, value) : readText(value)), null))
   if (takes === 'two') {
-    if (!Array.isArray(operand) || operand.length !== 2) throw validationError(`${operator} takes two values`)
-    return { kind: 'compare', attribute, operator, values: operand.map(read) }
+    const values = list(operand).map(read)
+    if (values.length !== 2) reading.late.push(validationError(`${operator} takes two values`))
+    return { kind: 'compare', attribute, operator, values }
   }
   if (takes === 'many') return { kind: 'compare', attribute, operator, values: list(operand).map(read) }
   if (Array.isArray(operand)) {

@@ -96,7 +96,7 @@ function relationPairs(owner: Shape, attribute: Path & { kind: 'relation' }, tar
         from: sql`${table(owner.table, link)} join ${table(target.table, as)} on ${column(as, 'document_id')} = ${column(link, 'document_id')}`,
         owner: column(link, 'id'),
         conditions: [],
-        order: [],
+        order: [column(as, 'locale'), column(as, 'id')],
       }
     default:
       return unreachable(storage)

@@ -13,9 +13,12 @@ import { readSort } from './sort.js'
 
 type Shape = ContentType | Component
 
-/** Where a name stands: the attributes above it, and whether it came as a dot path or as a key of an object. */
+/** Where a name stands, and whether it came as a dot path or as a key of an object. */
 interface Place {
+  /** The attributes above it: from the root for keys, from the start of its dot path for names. */
   readonly path: readonly string[]
+  /** What stands above the start of a dot path. */
+  readonly above: readonly string[]
   readonly form: 'names' | 'keys'
 }
 
@@ -29,19 +32,19 @@ export function readPopulate(reading: Reading, shape: Shape, node: unknown, path
   if (node === undefined || node === null) return []
   if (typeof node === 'string') {
     if (node === '*') return populateAll(reading, shape)
-    if (path.length === 0) return node === '' ? [] : readNames(reading, shape, node.split(','))
+    if (path.length === 0) return node === '' ? [] : readNames(reading, shape, node.split(','), path)
     if (node === '' || node.includes(',')) throw invalidKey(reading.param, node, path.join('.'))
-    return readNames(reading, shape, [node])
+    return readNames(reading, shape, [node], path)
   }
   if (Array.isArray(node)) {
     const names = node.flatMap((entry) => {
       if (typeof entry !== 'string') throw malformed()
       return entry.split(',')
     })
-    return readNames(reading, shape, names)
+    return readNames(reading, shape, names, path)
   }
   if (!isObject(node)) throw malformed()
-  return readKeys(reading, shape, node, { path, form: 'keys' })
+  return readKeys(reading, shape, node, { path, above: [], form: 'keys' })
 }
 
 const malformed = (): ApiError => validationError('Invalid populate parameter. Expected a string, an array of strings, a populate object')
@@ -49,19 +52,25 @@ const malformed = (): ApiError => validationError('Invalid populate parameter. E
 /** `*`: every relation, media, component and zone of this level, with scalars only. */
 function populateAll(reading: Reading, shape: Shape): readonly Populated[] {
   return [...shape.attributes.values()].flatMap((attribute) =>
-    attribute.kind === 'scalar' || attribute.private ? [] : fill(reading, attribute, true, { path: [attribute.name], form: 'keys' }, shape),
+    attribute.kind === 'scalar' || attribute.private ? [] : fill(reading, attribute, true, { path: [attribute.name], above: [], form: 'keys' }, shape),
   )
 }
 
 type Tree = { [name: string]: true | { populate: Tree } }
 
-/** Dot paths become nested keys: every level on the way is populated; a later plain name replaces what it had below. */
-function readNames(reading: Reading, shape: Shape, names: readonly string[]): readonly Populated[] {
+/**
+ * Dot paths become nested keys: every level on the way is populated; a later plain name replaces what it had below.
+ * A path that ends at what the caller may not find populates nothing on its way either.
+ */
+function readNames(reading: Reading, shape: Shape, names: readonly string[], above: readonly string[]): readonly Populated[] {
   const tree: Tree = Object.create(null)
+  const hidden: Tree = Object.create(null)
   for (const name of names) {
-    const steps = name.trim().split('.')
-    if (name.trim() === '') continue
-    let level = tree
+    const steps = name
+      .trim()
+      .split('.')
+      .filter((step) => step !== '')
+    let level = leadsSomewhere(reading, shape, steps) ? tree : hidden
     for (const [index, step] of steps.entries()) {
       if (index === steps.length - 1) {
         level[step] = true
@@ -73,7 +82,17 @@ function readNames(reading: Reading, shape: Shape, names: readonly string[]): re
       level = next.populate
     }
   }
-  return readKeys(reading, shape, tree, { path: [], form: 'names' })
+  const place: Place = { path: [], above, form: 'names' }
+  readKeys(reading, shape, hidden, place)
+  return readKeys(reading, shape, tree, place)
+}
+
+/** False where a step of the path needs a permission that the caller lacks. */
+function leadsSomewhere(reading: Reading, shape: Shape, steps: readonly string[]): boolean {
+  const [name, ...rest] = steps
+  const attribute = name === undefined ? undefined : shape.attributes.get(name)
+  if (attribute === undefined || attribute.kind === 'scalar' || attribute.kind === 'morphTo' || attribute.kind === 'dynamiczone') return true
+  return isVisible(reading, attribute) && leadsSomewhere(reading, targetOf(reading.model, attribute), rest)
 }
 
 function readKeys(reading: Reading, shape: Shape, node: Readonly<Record<string, unknown>>, place: Place): readonly Populated[] {
@@ -84,9 +103,9 @@ function readKeys(reading: Reading, shape: Shape, node: Readonly<Record<string, 
       const path = place.form === 'names' ? here : place.path
       throw invalidKey(reading.param, name, path.length === 0 ? null : path.join('.'))
     }
-    if (attribute.kind === 'scalar' || attribute.private) throw invalidKey(reading.param, name, here.join('.'))
+    if (attribute.kind === 'scalar' || attribute.private) throw invalidKey(reading.param, name, [...place.above, ...here].join('.'))
     if (isSwitchedOff(value)) return []
-    return fill(reading, attribute, isSwitchedOn(value) ? true : value, { path: here, form: place.form }, shape)
+    return fill(reading, attribute, isSwitchedOn(value) ? true : value, { ...place, path: here }, shape)
   })
 }
 
@@ -106,6 +125,7 @@ function fill(reading: Reading, attribute: Exclude<Attribute, { kind: 'scalar' }
     case 'morphFrom':
     case 'media': {
       const target = targetOf(reading.model, attribute)
+      if (value === '*' && !isVisible(reading, attribute)) return []
       const level = readLevel(reading, target, value, place, owner)
       if (level.count && attribute.kind !== 'media') {
         if (!isVisible(reading, attribute)) return []
@@ -113,7 +133,8 @@ function fill(reading: Reading, attribute: Exclude<Attribute, { kind: 'scalar' }
       }
       const { filter, sort, of } = level
       if (attribute.kind === 'component') return [{ kind: 'component', attribute, filter, sort, of }]
-      return isVisible(reading, attribute) ? [{ kind: 'relation', attribute, target: target as ContentType, filter, sort, of }] : []
+      if (!isVisible(reading, attribute)) return []
+      return [{ kind: 'relation', attribute, target: target as ContentType, filter, sort, of: attribute.kind === 'morphFrom' ? withLocale(of) : of }]
     }
     default:
       return unreachable(attribute)
@@ -126,6 +147,13 @@ function isVisible(reading: Reading, attribute: Attribute): boolean {
   // The other locales of a document need no permission of their own; creators are shown where the schema says so.
   if (attribute.storage.kind === 'localizations' || attribute.name === 'createdBy' || attribute.name === 'updatedBy') return true
   return maySee(reading, attribute.target)
+}
+
+/** Rows behind a polymorphic relation show their locale, also where their type has none. */
+function withLocale(of: Selection): Selection {
+  const locale = of.shape.attributes.get('locale')
+  if (locale?.kind !== 'scalar' || of.fields.includes(locale) || of.fields.length < readableFields(of.shape).length) return of
+  return { ...of, fields: [...of.fields, locale] }
 }
 
 interface Level {
@@ -220,8 +248,8 @@ function readFragments(reading: Reading, on: unknown, place: Place, allowed: (ui
   return Object.entries(on).flatMap(([uid, value]) => {
     const known = reading.model.components.get(uid) ?? reading.model.types.get(uid)
     if (known === undefined) throw invalidKey(reading.param, uid, `${path}.on.${uid}`)
-    if (isSwitchedOff(value)) return []
-    const level = readLevel(reading, known, isSwitchedOn(value) ? true : value, place, known)
+    // Naming a component lists it, whatever the switch says.
+    const level = readLevel(reading, known, isSwitchedOn(value) || isSwitchedOff(value) ? true : value, place, known)
     return allowed(uid) === undefined ? [] : [level.of]
   })
 }
@@ -231,7 +259,7 @@ function readMorph(reading: Reading, attribute: MorphTo, value: unknown, place: 
   const visible = (uid: string) => (maySee(reading, uid) ? reading.model.types.get(uid) : undefined)
   if (value === true) {
     const types = [...reading.model.types.values()].filter(({ uid }) => !uid.startsWith('admin::') && maySee(reading, uid))
-    return [{ kind: 'morph', attribute, on: types.map((type) => ({ shape: type, fields: readableFields(type), populate: [] })) }]
+    return [{ kind: 'morph', attribute, versions: 'any', on: types.map((type) => ({ shape: type, fields: readableFields(type), populate: [] })) }]
   }
   const path = place.path.join('.')
   if (place.form === 'names') throw invalidKey(reading.param, attribute.name, path)
@@ -240,5 +268,5 @@ function readMorph(reading: Reading, attribute: MorphTo, value: unknown, place: 
   if (isSwitchedOn(found.count)) return attribute.many ? [{ kind: 'count', attribute, target: null, filter: null }] : []
   if (found.on === undefined) return []
   const on = readFragments(reading, found.on, place, visible)
-  return on.length === 0 ? [] : [{ kind: 'morph', attribute, on }]
+  return on.length === 0 ? [] : [{ kind: 'morph', attribute, versions: 'status', on }]
 }

@@ -3,15 +3,15 @@ import { validationError } from '../errors.js'
 import type { Grants } from '../grants.js'
 import type { ContentType, Model, Scalar } from '../model/types.js'
 import type { Contract } from './contract.js'
-import { readFields } from './fields.js'
+import { readableFields, readFields } from './fields.js'
 import { readFilters } from './filters.js'
 import type { PageLimits } from './pagination.js'
 import { readPagination } from './pagination.js'
 import type { Parameters } from './parameters.js'
 import { readPopulate } from './populate.js'
 import type { QueryLimits } from './reading.js'
-import { about, bind, startReading } from './reading.js'
-import type { Filter, ReadRequest } from './request.js'
+import { bind, startReading, within } from './reading.js'
+import type { Filter, Page, ReadRequest, Selection } from './request.js'
 import { readSearch } from './search.js'
 import { readSort } from './sort.js'
 import { readLocale, readPublication, readStatus } from './versions.js'
@@ -34,6 +34,10 @@ export interface Wanted {
   /** The document, by documentId; plugin endpoints name rows by id. */
   readonly identity?: { readonly attribute: 'documentId' | 'id'; readonly value: unknown }
   readonly format?: ReadRequest['format']
+  /** False: `filters` and `fields` are checked and not applied (one file). */
+  readonly narrowed?: boolean
+  /** Members that every object of the answer carries besides its attributes, as JSON text. */
+  readonly constants?: Selection['constants']
   /** False: the answer is a bare list; only top-level `start` and `limit` cut it (users, files). */
   readonly paged?: boolean
 }
@@ -51,18 +55,18 @@ export function readRequest(context: ReadContext, grants: Grants, wanted: Wanted
   if (parameters.lookup !== undefined) throw validationError("Invalid params: 'lookup'")
   if (context.strictParams) refuseUnknown(parameters)
   const reading = startReading(context.model, grants, context.contract, context.limits)
-  const filter = readFilters(reading, type, parameters.filters)
-  const sort = readSort(about(reading, 'sort'), type, parameters.sort)
-  const fields = readFields(about(reading, 'fields'), type, parameters.fields)
-  const populate = readPopulate(about(reading, 'populate'), type, parameters.populate)
-  const page = mode === 'many' ? readPage(context, wanted, parameters) : null
+  const filter = within(reading, 'filters', (inside) => readFilters(inside, type, parameters.filters))
+  const sort = within(reading, 'sort', (inside) => readSort(inside, type, parameters.sort))
+  const fields = within(reading, 'fields', (inside) => readFields(inside, type, parameters.fields))
+  const populate = within(reading, 'populate', (inside) => readPopulate(inside, type, parameters.populate))
+  const page = readPage(context, wanted, parameters)
   const status = readStatus(reading, parameters.status)
   const publication = readPublication(type, parameters)
   const locale = readLocale(reading, type, parameters, mode, context.defaultLocale)
-  const search = mode === 'many' ? readSearch(reading, type, parameters._q) : null
+  const search = readSearch(reading, type, parameters._q)
   const [late] = reading.late
   if (late !== undefined) throw late
-  const conditions: (Filter | null)[] = [filter, search]
+  const conditions: (Filter | null)[] = wanted.narrowed === false ? [] : [filter, search]
   let identityAt = -1
   if (wanted.identity !== undefined) {
     const attribute = type.attributes.get(wanted.identity.attribute) as Scalar
@@ -81,16 +85,19 @@ export function readRequest(context: ReadContext, grants: Grants, wanted: Wanted
     publication,
     sort,
     page,
-    selection: { shape: type, fields, populate },
+    selection: { shape: type, fields: wanted.narrowed === false ? readableFields(type) : fields, populate, ...(wanted.constants === undefined ? {} : { constants: wanted.constants }) },
     format: wanted.format ?? 'flat',
     identityAt,
     values: reading.values,
   }
 }
 
-/** Bare lists have no pages; what their callers may still say is `start` and `limit`, outside of `pagination`. */
-function readPage(context: ReadContext, wanted: Wanted, parameters: Parameters): ReadRequest['page'] {
-  if (wanted.paged !== false) return readPagination(parameters, context.pages)
+/**
+ * Lists have pages. Bare lists do not: what their callers may still say is `start` and `limit`, outside of `pagination`;
+ * there, `start` skips the one row of a single answer too.
+ */
+function readPage(context: ReadContext, wanted: Wanted, parameters: Parameters): Page {
+  if (wanted.mode === 'many' && wanted.paged !== false) return readPagination(parameters, context.pages)
   const start = Number(parameters.start ?? 0)
   const limit = parameters.limit === undefined ? null : Number(parameters.limit)
   if (!Number.isInteger(start) || start < 0) throw validationError(`convertStartQueryParams expected a positive integer got ${start}`)

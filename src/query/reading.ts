@@ -21,17 +21,23 @@ export interface Reading {
   /** The parameter that errors are about; inside a populate it stays `populate`. */
   readonly param: QueryParameter
   readonly budget: { nodes: number }
+  /** Relations of the parameter whose target the caller may not find: refused when every name in it has been found. */
+  readonly restricted: ApiError[]
   /** A value that could not be understood: thrown only when every name of the query has been found. */
   readonly late: ApiError[]
 }
 
 export function startReading(model: Model, grants: Grants, contract: Contract, limits: QueryLimits): Reading {
-  return { model, grants, contract, values: [], param: 'filters', budget: { nodes: limits.planNodes }, late: [] }
+  return { model, grants, contract, values: [], param: 'filters', budget: { nodes: limits.planNodes }, restricted: [], late: [] }
 }
 
-/** The same walk, with errors about another parameter. */
-export function about(reading: Reading, param: QueryParameter): Reading {
-  return { ...reading, param }
+/** Reads one parameter with `read`: errors are about it, and restricted relations in it are refused at its end. */
+export function within<T>(reading: Reading, param: QueryParameter, read: (reading: Reading) => T): T {
+  const inside = { ...reading, param, restricted: [] }
+  const found = read(inside)
+  const [restricted] = inside.restricted
+  if (restricted !== undefined) throw restricted
+  return found
 }
 
 /** Binds a value and returns its position. */
@@ -77,7 +83,7 @@ const pathText = (path: readonly string[]): string | null => (path.length === 0 
 /**
  * Finds `name` for a condition or a sort key: a readable scalar, or a way to rows that the caller may find.
  * The only producer of attributes for filters, `_q` and sort (security: "Comparison oracle on unreadable values").
- * @throws ApiError 400 `Invalid key` for anything else.
+ * @throws ApiError 400 `Invalid key` for anything else; for relations that the caller may not see at the end of the parameter.
  */
 export function findComparable(reading: Reading, shape: ContentType | Component, name: string, path: readonly string[]): Scalar | Path {
   const attribute = shape.attributes.get(name)
@@ -89,10 +95,10 @@ export function findComparable(reading: Reading, shape: ContentType | Component,
       if (!isReadable(attribute)) throw forbidden()
       return attribute
     case 'relation':
-      if (attribute.storage.kind !== 'localizations' && !maySee(reading, attribute.target)) throw forbidden()
+      if (attribute.storage.kind !== 'localizations' && !maySee(reading, attribute.target)) reading.restricted.push(forbidden())
       return attribute
     case 'morphFrom':
-      if (!maySee(reading, attribute.target)) throw forbidden()
+      if (!maySee(reading, attribute.target)) reading.restricted.push(forbidden())
       return attribute
     case 'media':
       if (!reading.contract.mediaFilters && reading.param === 'filters') throw forbidden()

@@ -38,6 +38,8 @@ export interface Selection {
   /** In the order of the model. */
   readonly fields: readonly Scalar[]
   readonly populate: readonly Populated[]
+  /** Members that are the same for every object, as JSON text. */
+  readonly constants?: readonly { readonly name: string; readonly json: string }[]
 }
 
 interface Narrowed {
@@ -51,7 +53,8 @@ export type Populated =
   | ({ readonly kind: 'relation'; readonly attribute: Relation | MorphFrom | Media; readonly target: ContentType } & Narrowed)
   | ({ readonly kind: 'component'; readonly attribute: ComponentAttribute } & Narrowed)
   | { readonly kind: 'zone'; readonly attribute: DynamicZone; readonly on: readonly Selection[] }
-  | { readonly kind: 'morph'; readonly attribute: MorphTo; readonly on: readonly Selection[] }
+  /** `versions`: all that the rows name, or those of the request's status. */
+  | { readonly kind: 'morph'; readonly attribute: MorphTo; readonly on: readonly Selection[]; readonly versions: 'any' | 'status' }
   | { readonly kind: 'count'; readonly attribute: Relation | MorphFrom | MorphTo | ComponentAttribute; readonly target: ContentType | Component | null; readonly filter: Filter | null }
 
 export type Status = 'published' | 'draft'
@@ -92,7 +95,7 @@ export interface ReadRequest {
   readonly filter: Filter | null
   readonly publication: readonly { readonly filter: PublicationFilter; readonly negated: boolean }[]
   readonly sort: readonly SortKey[]
-  readonly page: Page | null
+  readonly page: Page
   readonly selection: Selection
   readonly format: 'flat' | 'nested'
   /** Where the identity of the one wanted row stands in `values`; -1 without one. */

@@ -1,4 +1,4 @@
-// `_q`: texts that contain the words, numbers that equal them, in attributes that the caller may read.
+// `_q`: texts that contain the words, numbers whose digits do, in attributes that the caller may read.
 import { validationError } from '../errors.js'
 import { attributeTypes } from '../model/attributes.js'
 import type { ContentType } from '../model/types.js'
@@ -13,14 +13,12 @@ import type { Filter } from './request.js'
 export function readSearch(reading: Reading, type: ContentType, value: unknown): Filter | null {
   if (value === undefined || value === null || value === '') return null
   if (typeof value !== 'string') throw validationError('Invalid _q parameter. Expected a string')
-  const words = value.trim()
-  const number = words !== '' && Number.isFinite(Number(words)) ? Number(words) : null
+  const isNumber = value.trim() !== '' && Number.isFinite(Number(value))
   const of = [...type.attributes.values()].flatMap((attribute): Filter[] => {
     if (!isReadable(attribute) || !attribute.searchable) return []
     const { search } = attributeTypes[attribute.type]
-    if (search === 'like') return [{ kind: 'compare', attribute, operator: '$containsi', values: [bind(reading, value)] }]
-    if (search === null || number === null) return []
-    return [{ kind: 'compare', attribute, operator: '$eq', values: [bind(reading, number)] }]
+    if (search === null || (search === 'number' && !isNumber)) return []
+    return [{ kind: 'compare', attribute, operator: '$containsi', values: [bind(reading, value)] }]
   })
   // Nothing to look into finds nothing.
   return of.length === 0 ? { kind: 'compare', attribute: type.attributes.get('id') as never, operator: '$in', values: [] } : { kind: 'any', of }

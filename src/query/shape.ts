@@ -3,7 +3,7 @@ import type { ReadRequest } from './request.js'
 
 /** A text that is equal for requests of the same shape, under one model and one contract. */
 export function shapeOf({ values: _values, page, ...rest }: ReadRequest): string {
-  return JSON.stringify({ ...rest, page: page === null ? null : [page.style, page.withCount] }, namesOnly)
+  return JSON.stringify({ ...rest, page: [page.style, page.withCount] }, namesOnly)
 }
 
 /** Types and components stand for their uid, attributes for their name: the path to them tells the rest. */

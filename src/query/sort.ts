@@ -28,7 +28,8 @@ function readEntry(reading: Reading, shape: Shape, entry: string): readonly Sort
   if (entry.trim() === '') return []
   const [names = '', order] = entry.split(':')
   let node: unknown = order === undefined ? undefined : order.trim() === '' ? ':' : order.trim()
-  const path = names.trim().split('.')
+  const path = names.trim().split('.').filter((name) => name !== '')
+  if (path.length === 0) return []
   for (const name of path.toReversed()) node = { [name]: node }
   return readObject(reading, shape, node as Readonly<Record<string, unknown>>, [], [])
 }
@@ -42,15 +43,15 @@ function readObject(
 ): readonly SortKey[] {
   return Object.entries(node).flatMap(([name, value]) => {
     spend(reading)
-    const attribute = readName(reading, shape, name, value, names)
+    const attribute = findComparable(reading, shape, name, names)
     const here = [...names, name]
+    if (value === '') return []
     if (attribute.kind === 'scalar') {
-      if (typeof value === 'object' && value !== null && names.length + 1 < here.length) throw invalidOrder()
-      return [{ path, attribute, descending: readOrder(reading, attribute.name, value, here) }]
+      return [{ path, attribute, descending: isDescending(reading, value, here) }]
     }
     const target = targetOf(reading.model, attribute)
     if (isObject(value)) return readObject(reading, target, value, here, [...path, { attribute, target }])
-    if (value === undefined || value === null || value === '') throw invalidKey(reading.param, name, here.join('.'))
+    if (value === undefined || value === null) throw invalidKey(reading.param, name, here.join('.'))
     // What stands behind a relation is taken for the name of one of its attributes.
     const key = String(value)
     findComparable(reading, target, key, here)
@@ -59,18 +60,8 @@ function readObject(
   })
 }
 
-/** As findComparable, but `relation:desc` complains about `desc`, whoever may see the relation. */
-function readName(reading: Reading, shape: Shape, name: string, value: unknown, names: readonly string[]) {
-  const attribute = shape.attributes.get(name)
-  const leads = attribute !== undefined && (attribute.kind === 'relation' || attribute.kind === 'morphFrom')
-  if (leads && !attribute.private && typeof value === 'string' && value !== '' && !reading.model.types.get(attribute.target)!.attributes.has(value)) {
-    throw invalidKey(reading.param, value, [...names, name].join('.'))
-  }
-  return findComparable(reading, shape, name, names)
-}
-
-function readOrder(reading: Reading, name: string, value: unknown, path: readonly string[]): boolean {
-  if (value === undefined || value === null || value === '') return false
+function isDescending(reading: Reading, value: unknown, path: readonly string[]): boolean {
+  if (value === undefined || value === null) return false
   if (isObject(value)) {
     const [key = ''] = Object.keys(value)
     if (key.startsWith('$')) reading.late.push(invalidOrder())
@@ -79,5 +70,5 @@ function readOrder(reading: Reading, name: string, value: unknown, path: readonl
   }
   const order = String(value).toLowerCase()
   if (order !== 'asc' && order !== 'desc') reading.late.push(invalidOrder())
-  return order === 'desc' && name !== ''
+  return order === 'desc'
 }

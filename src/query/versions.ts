@@ -51,7 +51,7 @@ export function readPublication(type: ContentType, parameters: Parameters): Read
     if (hasPublishedVersion !== 'true' && hasPublishedVersion !== 'false') {
       throw validationError("Invalid value for 'hasPublishedVersion'. Expected boolean or 'true'/'false' string.")
     }
-    conditions.push({ filter: 'has-published-version', negated: hasPublishedVersion === 'false' })
+    conditions.push({ filter: 'has-published-version-document', negated: hasPublishedVersion === 'false' })
   }
   if (publicationFilter !== undefined) {
     const filter = publicationFilters.find((name) => name === publicationFilter)
