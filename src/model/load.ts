@@ -37,9 +37,9 @@ export async function loadModel(folder: string): Promise<Model> {
   return linkModel([...builtin, ...types, ...components])
 }
 
-/** An extension's file replaces the attributes it names and adds new ones; what the built-in type needs stays. */
+/** An extension's file replaces the built-in schema, attributes and their order included; the table keeps its name. */
 function extend(schema: SchemaSource, extension: SchemaSource): SchemaSource {
-  return { ...schema, ...extension, collectionName: schema.collectionName!, attributes: { ...schema.attributes, ...extension.attributes } }
+  return { ...schema, ...extension, collectionName: schema.collectionName! }
 }
 
 async function loadTypes(folder: string): Promise<SchemaSource[]> {

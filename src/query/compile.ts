@@ -7,7 +7,7 @@ import { attributeTypes } from '../model/attributes.js'
 import type { Component, ContentType, Scalar } from '../model/types.js'
 import { unreachable } from '../model/types.js'
 import type { Compilation } from './conditions.js'
-import { column, condition, constant, every, publication, published, targetVersions, value } from './conditions.js'
+import { column, condition, constant, every, publicationConditions, published, targetVersions, value } from './conditions.js'
 import type { Contract } from './contract.js'
 import { pairs } from './pairs.js'
 import type { Filter, Populated, ReadRequest, Selection, SortKey } from './request.js'
@@ -33,6 +33,7 @@ export function compileRead(request: ReadRequest, dialect: Dialect, contract: Co
     dialect,
     contract,
     status: request.status,
+    publication: request.publication,
     targetLocale: request.targetLocale,
     nextAlias: () => `t${++aliases}`,
     format: request.format,
@@ -68,7 +69,7 @@ function compile(dialect: Dialect, query: Fragment): Statement {
 function rootConditions(compilation: Writer, request: ReadRequest): readonly Fragment[] {
   const { type, locale } = request
   const conditions: Fragment[] = []
-  if (type.draftAndPublish) conditions.push(published('t0', request.status))
+  if (type.draftAndPublish) conditions.push(published('t0', request.status), ...publicationConditions(compilation, type, 't0'))
   if (locale.kind === 'values') {
     const [only] = locale.values
     const name = column('t0', 'locale')
@@ -76,7 +77,6 @@ function rootConditions(compilation: Writer, request: ReadRequest): readonly Fra
   }
   if (locale.kind === 'filter') conditions.push(condition(compilation, type, 't0', locale.filter))
   if (request.filter !== null) conditions.push(condition(compilation, type, 't0', request.filter))
-  for (const { filter, negated } of request.publication) conditions.push(publication(type, 't0', compilation.nextAlias(), filter, negated))
   return conditions
 }
 
@@ -228,7 +228,8 @@ function visibleVersions(compilation: Writer, attribute: Populated['attribute'],
       sql`(${column(alias, 'published_at')} is null) = (${column(link, 'published_at')} is null)`,
     ]
   }
-  return target.kind === 'contentType' && target.draftAndPublish ? [published(alias, compilation.status)] : []
+  if (target.kind !== 'contentType' || !target.draftAndPublish) return []
+  return [published(alias, compilation.status), ...publicationConditions(compilation, target, alias)]
 }
 
 function countOf(compilation: Writer, owner: Shape, { attribute, target, filter }: Populated & { kind: 'count' }): Statement {

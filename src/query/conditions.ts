@@ -8,7 +8,7 @@ import { unreachable } from '../model/types.js'
 import type { Contract } from './contract.js'
 import { operators } from './operators.js'
 import { constant, every, pairs } from './pairs.js'
-import type { Filter, PublicationFilter, Status, ValueIndex } from './request.js'
+import type { Filter, PublicationFilter, ReadRequest, Status, ValueIndex } from './request.js'
 
 type Fragment = RawBuilder<unknown>
 type Shape = ContentType | Component
@@ -18,6 +18,7 @@ export interface Compilation {
   readonly dialect: Dialect
   readonly contract: Contract
   readonly status: Status
+  readonly publication: ReadRequest['publication']
   /** The locale that localized targets of deep filters must have; null: any. */
   readonly targetLocale: ValueIndex | null
   readonly nextAlias: () => string
@@ -95,7 +96,7 @@ export function published(alias: string, status: Status): Fragment {
 }
 
 /** Compares a row with the other versions of its document (layout: "Documents are rows"). */
-export function publication(type: ContentType, alias: string, other: string, filter: PublicationFilter, negated: boolean): Fragment {
+function publication(type: ContentType, alias: string, other: string, filter: PublicationFilter, negated: boolean): Fragment {
   const sibling = (conditions: readonly Fragment[], anyLocale = false): Fragment => {
     const same = [sql`${column(other, 'document_id')} = ${column(alias, 'document_id')}`]
     // `is` compares the nulls of types without locales as equal on SQLite; both sides come from the model.
@@ -122,6 +123,11 @@ export function publication(type: ContentType, alias: string, other: string, fil
     'published-with-draft': () => sql`${published(alias, 'published')} and ${sibling([isDraft])}`,
   }
   return negated ? sql`not (${tests[filter]()})` : tests[filter]()
+}
+
+/** The conditions of `publicationFilter` and `hasPublishedVersion` on a row of a type with Draft & Publish. */
+export function publicationConditions(compilation: Compilation, type: ContentType, alias: string): readonly Fragment[] {
+  return compilation.publication.map(({ filter, negated }) => publication(type, alias, compilation.nextAlias(), filter, negated))
 }
 
 export { constant, every }

@@ -3,6 +3,7 @@ import { invalidKey, validationError } from '../errors.js'
 import type { Component, ContentType, Scalar } from '../model/types.js'
 import type { Reading } from './reading.js'
 import { isReadable } from './reading.js'
+import type { SortKey } from './request.js'
 
 type Shape = ContentType | Component
 
@@ -32,6 +33,12 @@ export function readFields(reading: Reading, shape: Shape, node: unknown): reado
   }
   const fields = readableFields(shape)
   return wanted.has('*') ? fields : fields.filter(({ name }) => name === 'id' || name === 'documentId' || wanted.has(name))
+}
+
+/** The fields, and what the rows are sorted by where it is their own. */
+export function withSorted(shape: Shape, fields: readonly Scalar[], sort: readonly SortKey[]): readonly Scalar[] {
+  const sorted = sort.filter(({ path, attribute }) => path.length === 0 && !fields.includes(attribute)).map(({ attribute }) => attribute)
+  return sorted.length === 0 ? fields : readableFields(shape).filter((field) => fields.includes(field) || sorted.includes(field))
 }
 
 const malformed = () => validationError('Invalid fields parameter. Expected a string or an array of strings')

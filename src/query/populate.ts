@@ -3,7 +3,7 @@
 import { ApiError, invalidKey, validationError } from '../errors.js'
 import type { Attribute, Component, ContentType, DynamicZone, MorphTo } from '../model/types.js'
 import { unreachable } from '../model/types.js'
-import { readFields, readableFields } from './fields.js'
+import { readFields, readableFields, withSorted } from './fields.js'
 import { readFilters } from './filters.js'
 import { isObject } from './parameters.js'
 import type { Reading } from './reading.js'
@@ -172,6 +172,7 @@ function readLevel(reading: Reading, target: Shape, value: unknown, place: Place
     return plain
   }
   const path = place.path.join('.')
+  if (Array.isArray(value) && value.some((entry) => typeof entry !== 'string')) throw validationError("Invalid nested populate. Expected '*' or an object")
   if (value === null) throw validationError(`Invalid populate of ${path}`)
   const level = isObject(value) ? value : Object.fromEntries((Array.isArray(value) ? value : [value]).map((name) => [String(name), true]))
   for (const key of Object.keys(level)) {
@@ -180,12 +181,14 @@ function readLevel(reading: Reading, target: Shape, value: unknown, place: Place
   }
   if (level.on !== undefined) refuseFragments(reading, level.on, place, owner)
   if (level.count !== undefined && !isSwitchedOn(level.count) && !isSwitchedOff(level.count)) throw invalidKey(reading.param, 'count', path)
+  const sort = readSort(reading, target, level.sort)
+  const fields = readFields(reading, target, level.fields)
   return {
     filter: level.filters === '' ? null : readFilters(reading, target, level.filters),
-    sort: readSort(reading, target, level.sort),
+    sort,
     of: {
       shape: target,
-      fields: readFields(reading, target, level.fields),
+      fields: place.path.at(-1) === 'localizations' ? fields : withSorted(target, fields, sort),
       populate: place.form === 'names' ? readKeys(reading, target, (level.populate ?? {}) as Tree, place) : readPopulate(reading, target, level.populate, place.path),
     },
     count: isSwitchedOn(level.count),

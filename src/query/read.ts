@@ -3,7 +3,7 @@ import { validationError } from '../errors.js'
 import type { Grants } from '../grants.js'
 import type { ContentType, Model, Scalar } from '../model/types.js'
 import type { Contract } from './contract.js'
-import { readableFields, readFields } from './fields.js'
+import { readableFields, readFields, withSorted } from './fields.js'
 import { readFilters } from './filters.js'
 import type { PageLimits } from './pagination.js'
 import { readPagination } from './pagination.js'
@@ -61,7 +61,7 @@ export function readRequest(context: ReadContext, grants: Grants, wanted: Wanted
   const populate = within(reading, 'populate', (inside) => readPopulate(inside, type, parameters.populate))
   const page = readPage(context, wanted, parameters)
   const status = readStatus(reading, parameters.status)
-  const publication = readPublication(type, parameters)
+  const publication = readPublication(parameters)
   const locale = readLocale(reading, type, parameters, mode, context.defaultLocale)
   const search = readSearch(reading, type, parameters._q)
   const [late] = reading.late
@@ -73,6 +73,8 @@ export function readRequest(context: ReadContext, grants: Grants, wanted: Wanted
     identityAt = bind(reading, wanted.identity.value)
     conditions.unshift({ kind: 'compare', attribute, operator: '$eq', values: [identityAt] })
   }
+  // As in Strapi, rows found through a relation show what they are sorted by, whatever fields were asked for.
+  const shown = filter !== null && crossesRelation(filter) ? withSorted(type, fields, sort) : fields
   const of = conditions.filter((condition) => condition !== null)
   const targetLocale = typeof parameters.locale === 'string' && parameters.locale !== '' ? parameters.locale : context.defaultLocale
   return {
@@ -85,11 +87,17 @@ export function readRequest(context: ReadContext, grants: Grants, wanted: Wanted
     publication,
     sort,
     page,
-    selection: { shape: type, fields: wanted.narrowed === false ? readableFields(type) : fields, populate, ...(wanted.constants === undefined ? {} : { constants: wanted.constants }) },
+    selection: { shape: type, fields: wanted.narrowed === false ? readableFields(type) : shown, populate, ...(wanted.constants === undefined ? {} : { constants: wanted.constants }) },
     format: wanted.format ?? 'flat',
     identityAt,
     values: reading.values,
   }
+}
+
+function crossesRelation(filter: Filter): boolean {
+  if (filter.kind === 'related') return true
+  if (filter.kind === 'compare') return false
+  return filter.kind === 'not' ? crossesRelation(filter.of) : filter.of.some(crossesRelation)
 }
 
 /**

@@ -51,15 +51,14 @@ function convert(family: Family, attribute: Scalar, value: unknown): unknown {
 
 function readNumber(attribute: Scalar, text: string): number {
   const number = text.trim() === '' ? Number.NaN : Number(text)
-  if (Number.isNaN(number)) throw validationError(`Invalid number for ${attribute.name}`)
+  if (!Number.isFinite(number)) throw validationError(`Invalid number for ${attribute.name}`)
   return number
 }
 
 function readDate(text: string): string {
   const day = text.slice(0, 10)
   if (!isoDate.test(text)) throw validationError('Invalid format, expected yyyy-MM-dd')
-  const date = new Date(`${day}T00:00:00Z`)
-  if (Number.isNaN(date.getTime()) || date.toISOString().slice(0, 10) !== day) throw validationError('Invalid date')
+  if (!isCalendarDay(day)) throw validationError('Invalid date')
   return day
 }
 
@@ -69,14 +68,22 @@ function readTime(text: string): string {
   return `${whole}.${fraction.padEnd(3, '0')}`
 }
 
-/** Milliseconds since 1970, from an ISO date (with or without an offset; without: UTC), a day, or digits. */
+/** Milliseconds since 1970, from a year, a day, an ISO date (without an offset: UTC), or any other digits. */
 function readDatetime(text: string): number {
   const trimmed = text.trim()
-  if (/^-?\d+$/.test(trimmed) && trimmed.length > 4) return Number(trimmed)
-  const iso = /^\d{4}(-\d{2}){0,2}$/.test(trimmed) || /(Z|[+-]\d{2}:?\d{2})$/i.test(trimmed) ? trimmed : `${trimmed}Z`
-  const milliseconds = Date.parse(iso)
-  if (Number.isNaN(milliseconds) || !/^\d{4}/.test(trimmed)) throw validationError('Invalid format, expected a timestamp or an ISO date')
+  if (/^-?\d+$/.test(trimmed) && trimmed.length !== 4) return Number(trimmed)
+  const hasOffset = /[T ].*(Z|[+-]\d{2}:?\d{2})$/i.test(trimmed)
+  const milliseconds = Date.parse(/[T ]/.test(trimmed) && !hasOffset ? `${trimmed}Z` : trimmed)
+  if (Number.isNaN(milliseconds) || !isCalendarDay(trimmed)) throw validationError('Invalid format, expected a timestamp or an ISO date')
   return milliseconds
+}
+
+/** False for days that no calendar has, such as February 30, which Date would move into March. */
+function isCalendarDay(text: string): boolean {
+  const [, year, month = '01', day = '01'] = /^(\d{4})(?:-(\d{2})(?:-(\d{2}))?)?(?![\d-])/.exec(text) ?? []
+  if (year === undefined) return false
+  const date = new Date(Date.UTC(Number(year), Number(month) - 1, Number(day)))
+  return date.getUTCMonth() === Number(month) - 1 && date.getUTCDate() === Number(day)
 }
 
 /** Text that LIKE and its kin look for. */

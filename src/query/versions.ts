@@ -43,8 +43,11 @@ const publicationFilters: readonly PublicationFilter[] = [
   'published-with-draft',
 ]
 
-/** Conditions that compare a document's draft and published versions. Types without Draft & Publish ignore them. */
-export function readPublication(type: ContentType, parameters: Parameters): ReadRequest['publication'] {
+/**
+ * Conditions that compare a document's draft and published versions: `publicationFilter` wins over `hasPublishedVersion`.
+ * They hold for the type and for populated relations, as far as these have Draft & Publish.
+ */
+export function readPublication(parameters: Parameters): ReadRequest['publication'] {
   const { hasPublishedVersion, publicationFilter } = parameters
   const conditions: { filter: PublicationFilter; negated: boolean }[] = []
   if (hasPublishedVersion !== undefined) {
@@ -59,9 +62,9 @@ export function readPublication(type: ContentType, parameters: Parameters): Read
       const message = `Invalid value for 'publicationFilter'. Expected one of: ${publicationFilters.join(', ')}.`
       throw new ApiError('ValidationError', message, { source: 'query', param: 'publicationFilter' })
     }
-    conditions.push({ filter, negated: false })
+    conditions.splice(0, 1, { filter, negated: false })
   }
-  return type.draftAndPublish ? conditions : []
+  return conditions
 }
 
 /** The scalar that holds a row's locale. */

@@ -1,0 +1,52 @@
+// Load from many connections, made by autocannon in a process of its own, so that the generator never shares an event
+// loop with what it measures.
+
+import { spawn } from 'node:child_process'
+import { createRequire } from 'node:module'
+
+const autocannon = createRequire(import.meta.url).resolve('autocannon')
+
+/**
+ * @typedef {object} Load
+ * @property {number} requestsPerSecond answers with 2xx a second
+ * @property {number} answers answers with 2xx
+ * @property {number} failures errors, timeouts and other answers
+ * @property {number} bytesPerSecond
+ * @property {number} p50 milliseconds
+ * @property {number} p99 milliseconds
+ */
+
+/**
+ * @param {string} url
+ * @param {{ connections: number, seconds: number }} options
+ * @returns {Promise<Load>}
+ */
+export function load(url, { connections, seconds }) {
+  return new Promise((resolve, reject) => {
+    const child = spawn(
+      process.execPath,
+      [autocannon, '--connections', String(connections), '--duration', String(seconds), '--timeout', '120', '--json', url],
+      { stdio: ['ignore', 'pipe', 'ignore'], timeout: (seconds + 150) * 1_000 },
+    )
+    let output = ''
+    child.stdout.setEncoding('utf8').on('data', (text) => {
+      output += text
+    })
+    child.once('error', reject)
+    child.once('close', () => {
+      try {
+        const result = JSON.parse(output)
+        resolve({
+          requestsPerSecond: result['2xx'] / result.duration,
+          answers: result['2xx'],
+          failures: result.non2xx + result.errors,
+          bytesPerSecond: result.throughput.average,
+          p50: result.latency.p50,
+          p99: result.latency.p99,
+        })
+      } catch (error) {
+        reject(new Error(`The load generator gave no result for ${url}`, { cause: error }))
+      }
+    })
+  })
+}

@@ -1,0 +1,60 @@
+// Runs the benchmarks: node bench/run.mjs [--only read,boot,growth,beside] [--seconds 5] [--connections 32]
+// [--without-strapi] [--large] [--articles 1000000] [--server octavo] [--json FILE]
+
+import { writeFileSync } from 'node:fs'
+import { parseArgs } from 'node:util'
+import { measureBeside } from './beside.mjs'
+import { measureBoot } from './boot.mjs'
+import { measureGrowth } from './growth.mjs'
+import { measureRead } from './read.mjs'
+
+const { values } = parseArgs({
+  options: {
+    only: { type: 'string', default: 'read,boot,growth,beside' },
+    seconds: { type: 'string', default: '5' },
+    connections: { type: 'string', default: '32' },
+    'without-strapi': { type: 'boolean', default: false },
+    large: { type: 'boolean', default: false },
+    articles: { type: 'string', default: '1000000' },
+    server: { type: 'string', default: 'octavo' },
+    json: { type: 'string' },
+  },
+})
+
+const options = {
+  seconds: positive('seconds', values.seconds),
+  connections: positive('connections', values.connections),
+  articles: positive('articles', values.articles),
+  strapi: !values['without-strapi'],
+  large: values.large,
+  server: values.server,
+}
+
+/** @type {Record<string, (chosen: typeof options) => Promise<object | null>>} */
+const parts = { read: measureRead, boot: measureBoot, growth: measureGrowth, beside: measureBeside }
+
+const chosen = values.only.split(',')
+const unknown = chosen.filter((name) => !(name in parts))
+if (unknown.length > 0) throw new Error(`Unknown part ${unknown.join(', ')}: ${Object.keys(parts).join(', ')}`)
+
+const results = []
+for (const name of chosen) {
+  try {
+    const result = await parts[name](options)
+    if (result) results.push(result)
+  } catch (error) {
+    console.error(`\n${name} failed: ${error instanceof Error ? error.message : error}\n`)
+    process.exitCode = 1
+  }
+}
+if (values.json) writeFileSync(values.json, `${JSON.stringify(results, null, 2)}\n`)
+
+/**
+ * @param {string} name
+ * @param {string} text
+ */
+function positive(name, text) {
+  const number = Number(text)
+  if (!Number.isInteger(number) || number < 1) throw new Error(`--${name} must be a positive whole number, not ${text}`)
+  return number
+}

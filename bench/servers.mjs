@@ -1,0 +1,103 @@
+// The servers that are measured, each on a fresh copy of a database: Octavo in its variants, Strapi, and the two floors.
+
+import { constants, copyFileSync, cpSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { gunzipSync } from 'node:zlib'
+import { launch, temporaryFolder } from './launch.mjs'
+import { prepareStrapi, strapiFolder } from './strapi.mjs'
+
+const here = dirname(fileURLToPath(import.meta.url))
+const octavo = join(here, '..', 'dist', 'main.js')
+export const goldenProject = join(here, '..', 'test', 'golden', 'project')
+
+/** Whether Octavo has been built; says so once where it has not. */
+export function octavoIsBuilt() {
+  if (existsSync(octavo)) return true
+  console.log('Octavo is left out: dist/main.js is missing, run `npm run build` first.\n')
+  return false
+}
+
+/**
+ * Copies a database, the golden one if none is given, and returns the path of the copy.
+ * @param {string} folder
+ * @param {string} [source]
+ */
+export function copyDatabase(folder, source) {
+  const database = join(folder, 'content.db')
+  if (source) copyFileSync(source, database, constants.COPYFILE_FICLONE)
+  else writeFileSync(database, gunzipSync(readFileSync(join(goldenProject, 'content.db.gz'))))
+  return database
+}
+
+/**
+ * @typedef {object} Options
+ * @property {string} [database] the database to copy; the golden one if missing
+ * @property {string} [readyPath]
+ * @property {number} [pollEvery]
+ */
+
+/** @param {Options & { readers?: number, indexes?: boolean }} options */
+export function startOctavo({ database, readers = 2, indexes = false, ...rest } = {}) {
+  const folder = temporaryFolder()
+  const project = join(folder, 'project')
+  cpSync(goldenProject, project, { recursive: true })
+  return launch({
+    name: `Octavo, ${readers} reader${readers === 1 ? '' : 's'}`,
+    command: [octavo, 'start', project],
+    folder,
+    environment: {
+      DATABASE_FILENAME: copyDatabase(folder, database),
+      UPLOADS_DIR: join(project, 'uploads'),
+      OCTAVO_DATABASE_READERS: String(readers),
+      ...(indexes && { OCTAVO_DATABASE_INDEXES: 'true' }),
+    },
+    // Making its indexes on a million documents is part of the first start.
+    patience: indexes ? 600_000 : 60_000,
+    ...rest,
+  })
+}
+
+/** @param {Options} options */
+export async function startStrapi({ database, ...rest } = {}) {
+  await prepareStrapi()
+  const folder = temporaryFolder()
+  return launch({
+    name: 'Strapi',
+    command: [join(strapiFolder, 'node_modules', '.bin', 'strapi'), 'start'],
+    folder,
+    workingFolder: strapiFolder,
+    environment: { DATABASE_FILENAME: copyDatabase(folder, database) },
+    patience: 120_000,
+    ...rest,
+  })
+}
+
+/** @param {Options} options */
+export function startHandWritten({ database, ...rest } = {}) {
+  const folder = temporaryFolder()
+  return launch({
+    name: 'hand-written',
+    command: [join(here, 'floors', 'hand-written.mjs')],
+    folder,
+    environment: { DATABASE_FILENAME: copyDatabase(folder, database) },
+    ...rest,
+  })
+}
+
+/** @param {string} source origin of the server whose answers are repeated */
+export function startSameBytes(source) {
+  const folder = temporaryFolder()
+  return launch({ name: 'same bytes', command: [join(here, 'floors', 'same-bytes.mjs')], folder, environment: { SOURCE: source } })
+}
+
+/**
+ * The server under `name`, as options of the command line call it.
+ * @param {string} name
+ * @param {Options} options
+ */
+export function startNamed(name, options) {
+  if (name === 'octavo') return startOctavo({ ...options, readers: 2, indexes: true })
+  if (name === 'strapi') return startStrapi(options)
+  throw new Error(`Unknown server ${name}: octavo or strapi`)
+}
