@@ -58,14 +58,13 @@ export function openDocuments(context: ReadContext, database: ReadDatabase, limi
   }
 
   function planRead(request: ReadRequest, envelope: Find['envelope']): Omit<Ready, 'identityAt'> {
-    const paging = { start: request.values.length, limit: request.values.length + 1 }
     const shape = envelope + shapeOf(request)
     let plan = plans.get(shape)
     if (plan === undefined) {
-      plan = database.know(compileRead(request, database.dialect, context.contract, paging, envelope))
+      plan = database.know(compileRead(request, database.dialect, context.contract, envelope))
       plans.set(shape, plan)
     }
-    return { plan, shape, values: [...request.values, request.page.start, request.page.limit] }
+    return { plan, shape, values: request.values }
   }
 
   /** Keeps a plan that is in use, also when it had just fallen out. */

@@ -88,6 +88,7 @@ export const builtinSchemas: readonly SchemaSource[] = [
       type: { type: 'enumeration', enum: ['publish', 'unpublish'], required: true },
       contentType: { type: 'string', required: true },
       entryDocumentId: { type: 'string' },
+      locale: { type: 'string' },
       release: { type: 'relation', relation: 'manyToOne', target: 'plugin::content-releases.release', inversedBy: 'actions' },
       isEntryValid: { type: 'boolean' },
     },

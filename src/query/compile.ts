@@ -11,23 +11,18 @@ import { column, condition, constant, every, publicationConditions, published, t
 import type { Contract } from './contract.js'
 import { pairs } from './pairs.js'
 import type { Filter, Populated, ReadRequest, Selection, SortKey } from './request.js'
+import { pageValues } from './request.js'
 
 type Fragment = RawBuilder<unknown>
 type Shape = ContentType | Component
 
 const parents: Fragment = sql`${{ from: 'parents' } as never}`
 
-/** Where the page's start and limit stand among the values of the request. */
-export interface PageValues {
-  readonly start: number
-  readonly limit: number
-}
-
 /** `data`: the contract's envelope; `bare`: the objects alone; `count`: their number. */
 export type EnvelopeKind = 'data' | 'bare' | 'count'
 
 /** Compiles a request for one database. The same shape always gives the same plan. */
-export function compileRead(request: ReadRequest, dialect: Dialect, contract: Contract, paging: PageValues, envelope: EnvelopeKind): ReadPlan {
+export function compileRead(request: ReadRequest, dialect: Dialect, contract: Contract, envelope: EnvelopeKind): ReadPlan {
   let aliases = 0
   const compilation: Writer = {
     dialect,
@@ -43,19 +38,19 @@ export function compileRead(request: ReadRequest, dialect: Dialect, contract: Co
   const columns = selectColumns(compilation, request.selection, 't0', 0)
   const order = orderBy(compilation, type, 't0', request.sort, [])
   const from = sql`${sql.table(type.table)} as ${sql.id('t0')}`
-  const limit = sql`limit ${request.mode === 'first' ? sql.lit(1) : value(paging.limit)} offset ${value(paging.start)}`
+  const limit = sql`limit ${request.mode === 'first' ? sql.lit(1) : value(pageValues.limit)} offset ${value(pageValues.start)}`
   const statement = compile(dialect, sql`select ${sql.join(columns.selected)} from ${from} where ${where} order by ${order} ${limit}`)
   const root = level(compilation, request.selection, statement, null, columns)
   const count = () => compile(dialect, sql`select count(*) from ${from} where ${where}`)
-  return { root, envelope: envelopeOf(request, paging, envelope, count) }
+  return { root, envelope: envelopeOf(request, envelope, count) }
 }
 
-function envelopeOf(request: ReadRequest, paging: PageValues, kind: EnvelopeKind, count: () => Statement): Envelope {
+function envelopeOf(request: ReadRequest, kind: EnvelopeKind, count: () => Statement): Envelope {
   if (kind === 'count') return { kind, count: count() }
   if (request.mode === 'first') return { kind: kind === 'data' ? 'one' : 'bareOne' }
   if (kind === 'bare') return { kind: 'bareList' }
   const { style, withCount } = request.page
-  return { kind: 'list', style, ...paging, count: withCount ? count() : null }
+  return { kind: 'list', style, ...pageValues, count: withCount ? count() : null }
 }
 
 interface Writer extends Compilation {
@@ -98,12 +93,12 @@ function sortValue(compilation: Writer, shape: Shape, alias: string, key: SortKe
   for (const { attribute, target } of key.path) {
     const as = compilation.nextAlias()
     const step = pairs(owner, attribute, target, as)
-    const reached = sql`${step.owner} = ${column(ownerAlias, 'id')}`
+    const reached = [sql`${step.owner} = ${column(ownerAlias, 'id')}`, ...step.conditions, ...targetVersions(compilation, target, as)]
     if (from.length === 0) {
       from.push(step.from)
-      conditions.push(reached, ...step.conditions, ...targetVersions(compilation, target, as))
+      conditions.push(...reached)
     } else {
-      from.push(sql`left join (${step.from}) on ${every([reached, ...step.conditions, ...targetVersions(compilation, target, as)])}`)
+      from.push(sql`left join ${step.nested} on ${every(reached)}`)
     }
     owner = target
     ownerAlias = as

@@ -5,7 +5,7 @@ import type { OperatorName } from './operators.js'
 import { isOperator, operators } from './operators.js'
 import { isObject } from './parameters.js'
 import type { Reading } from './reading.js'
-import { bind, convert, findComparable, spend, targetOf } from './reading.js'
+import { bind, convert, findComparable, isOpen, spend, targetOf } from './reading.js'
 import type { Filter } from './request.js'
 import { readFlag, readText, readValue } from './values.js'
 
@@ -47,7 +47,8 @@ function readEntry(reading: Reading, shape: Shape, name: string, value: unknown,
   if (attribute.kind === 'scalar') return readScalar(reading, attribute, value, here)
   const target = targetOf(reading.model, attribute)
   const where = readRelated(reading, target, value, here)
-  return where === null ? null : { kind: 'related', path: attribute, target, where }
+  if (where === null || (reading.dropsRestricted && !isOpen(reading, attribute))) return null
+  return { kind: 'related', path: attribute, target, where }
 }
 
 function readRelated(reading: Reading, target: Shape, value: unknown, path: readonly string[]): Filter | null {

@@ -13,6 +13,8 @@ type Fragment = RawBuilder<unknown>
 /** A FROM clause with its conditions. `owner` is the owner's row id, `order` sorts the targets of one owner. */
 export interface Pairs {
   readonly from: Fragment
+  /** The same as one operand of a join. */
+  readonly nested: Fragment
   readonly owner: Expression
   readonly conditions: readonly Fragment[]
   readonly order: readonly Fragment[]
@@ -20,6 +22,9 @@ export interface Pairs {
 
 const column = (alias: string, name: string): Fragment => sql.ref(`${alias}.${name}`)
 const table = (name: string, alias: string): Fragment => sql`${sql.table(name)} as ${sql.id(alias)}`
+
+const alone = (from: Fragment) => ({ from, nested: from })
+const joined = (from: Fragment) => ({ from, nested: sql`(${from})` })
 
 /** A text of the model, bound like any value: no statement contains a name that is not an identifier. */
 export const constant = (value: string | number): Fragment => sql`${{ from: 'constant', value } as never}`
@@ -30,7 +35,7 @@ export function pairs(owner: Shape, attribute: Path, target: Shape, as: string):
   switch (attribute.kind) {
     case 'component':
       return {
-        from: sql`${table(owner.componentTable!, link)} join ${table(target.table, as)} on ${column(as, 'id')} = ${column(link, 'cmp_id')}`,
+        ...joined(sql`${table(owner.componentTable!, link)} join ${table(target.table, as)} on ${column(as, 'id')} = ${column(link, 'cmp_id')}`),
         owner: column(link, 'entity_id'),
         conditions: [
           sql`${column(link, 'field')} = ${constant(attribute.name)}`,
@@ -40,7 +45,7 @@ export function pairs(owner: Shape, attribute: Path, target: Shape, as: string):
       }
     case 'media':
       return {
-        from: sql`${table('files_related_mph', link)} join ${table(target.table, as)} on ${column(as, 'id')} = ${column(link, 'file_id')}`,
+        ...joined(sql`${table('files_related_mph', link)} join ${table(target.table, as)} on ${column(as, 'id')} = ${column(link, 'file_id')}`),
         owner: column(link, 'related_id'),
         conditions: [sql`${column(link, 'related_type')} = ${constant(owner.uid)}`, sql`${column(link, 'field')} = ${constant(attribute.name)}`],
         order: [column(link, 'order'), column(link, 'id')],
@@ -58,14 +63,14 @@ function morphPairs(owner: Shape, attribute: Path & { kind: 'morphFrom' }, targe
   const { storage } = attribute
   if (storage.kind === 'columns') {
     return {
-      from: table(target.table, as),
+      ...alone(table(target.table, as)),
       owner: column(as, storage.id),
       conditions: [sql`${column(as, storage.type)} = ${constant(owner.uid)}`],
       order: [],
     }
   }
   return {
-    from: sql`${table(storage.table, link)} join ${table(target.table, as)} on ${column(as, 'id')} = ${column(link, storage.here)}`,
+    ...joined(sql`${table(storage.table, link)} join ${table(target.table, as)} on ${column(as, 'id')} = ${column(link, storage.here)}`),
     owner: column(link, storage.id),
     conditions: [sql`${column(link, storage.type)} = ${constant(owner.uid)}`, sql`${column(link, 'field')} = ${constant(attribute.name)}`],
     order: [column(link, storage.order), column(link, 'id')],
@@ -77,23 +82,23 @@ function relationPairs(owner: Shape, attribute: Path & { kind: 'relation' }, tar
   switch (storage.kind) {
     case 'link':
       return {
-        from: sql`${table(storage.table, link)} join ${table(target.table, as)} on ${column(as, 'id')} = ${column(link, storage.there)}`,
+        ...joined(sql`${table(storage.table, link)} join ${table(target.table, as)} on ${column(as, 'id')} = ${column(link, storage.there)}`),
         owner: column(link, storage.here),
         conditions: [],
         order: storage.order === null ? [column(link, 'id')] : [column(link, storage.order), column(link, 'id')],
       }
     case 'column':
       return {
-        from: sql`${table(owner.table, link)} join ${table(target.table, as)} on ${column(as, storage.references)} = ${column(link, storage.column)}`,
+        ...joined(sql`${table(owner.table, link)} join ${table(target.table, as)} on ${column(as, storage.references)} = ${column(link, storage.column)}`),
         owner: column(link, 'id'),
         conditions: [],
         order: [],
       }
     case 'inverseColumn':
-      return { from: table(target.table, as), owner: column(as, storage.column), conditions: [], order: [] }
+      return { ...alone(table(target.table, as)), owner: column(as, storage.column), conditions: [], order: [] }
     case 'localizations':
       return {
-        from: sql`${table(owner.table, link)} join ${table(target.table, as)} on ${column(as, 'document_id')} = ${column(link, 'document_id')}`,
+        ...joined(sql`${table(owner.table, link)} join ${table(target.table, as)} on ${column(as, 'document_id')} = ${column(link, 'document_id')}`),
         owner: column(link, 'id'),
         conditions: [],
         order: [column(as, 'locale'), column(as, 'id')],

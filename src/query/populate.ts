@@ -7,7 +7,7 @@ import { readFields, readableFields, withSorted } from './fields.js'
 import { readFilters } from './filters.js'
 import { isObject } from './parameters.js'
 import type { Reading } from './reading.js'
-import { maySee, spend, targetOf } from './reading.js'
+import { insidePopulate, maySee, spend, targetOf } from './reading.js'
 import type { Filter, Populated, Selection, SortKey } from './request.js'
 import { readSort } from './sort.js'
 
@@ -181,10 +181,10 @@ function readLevel(reading: Reading, target: Shape, value: unknown, place: Place
   }
   if (level.on !== undefined) refuseFragments(reading, level.on, place, owner)
   if (level.count !== undefined && !isSwitchedOn(level.count) && !isSwitchedOff(level.count)) throw invalidKey(reading.param, 'count', path)
-  const sort = readSort(reading, target, level.sort)
+  const sort = readSort(insidePopulate(reading), target, level.sort)
   const fields = readFields(reading, target, level.fields)
   return {
-    filter: level.filters === '' ? null : readFilters(reading, target, level.filters),
+    filter: level.filters === '' ? null : readFilters(insidePopulate(reading), target, level.filters),
     sort,
     of: {
       shape: target,

@@ -12,6 +12,7 @@ import { readPopulate } from './populate.js'
 import type { QueryLimits } from './reading.js'
 import { bind, startReading, within } from './reading.js'
 import type { Filter, Page, ReadRequest, Selection } from './request.js'
+import { pageValues } from './request.js'
 import { readSearch } from './search.js'
 import { readSort } from './sort.js'
 import { readLocale, readPublication, readStatus } from './versions.js'
@@ -74,7 +75,10 @@ export function readRequest(context: ReadContext, grants: Grants, wanted: Wanted
     conditions.unshift({ kind: 'compare', attribute, operator: '$eq', values: [identityAt] })
   }
   // As in Strapi, rows found through a relation show what they are sorted by, whatever fields were asked for.
-  const shown = filter !== null && crossesRelation(filter) ? withSorted(type, fields, sort) : fields
+  const joined = filter !== null && crossesRelation(filter) && sort.every(({ path }) => path.length === 0)
+  const shown = joined ? withSorted(type, fields, sort) : fields
+  reading.values[pageValues.start] = page.start
+  reading.values[pageValues.limit] = page.limit
   const of = conditions.filter((condition) => condition !== null)
   const targetLocale = typeof parameters.locale === 'string' && parameters.locale !== '' ? parameters.locale : context.defaultLocale
   return {

@@ -16,19 +16,21 @@ export interface Reading {
   readonly model: Model
   readonly grants: Grants
   readonly contract: Contract
-  /** Values in the order in which the walk met them. */
+  /** The page's start and limit (`pageValues`), then the values of conditions in the order in which the walk met them. */
   readonly values: unknown[]
   /** The parameter that errors are about; inside a populate it stays `populate`. */
   readonly param: QueryParameter
   readonly budget: { nodes: number }
   /** Relations of the parameter whose target the caller may not find: refused when every name in it has been found. */
   readonly restricted: ApiError[]
+  /** Inside a populate, conditions and sort keys behind such a relation are left out instead, like the relation itself. */
+  readonly dropsRestricted: boolean
   /** A value that could not be understood: thrown only when every name of the query has been found. */
   readonly late: ApiError[]
 }
 
 export function startReading(model: Model, grants: Grants, contract: Contract, limits: QueryLimits): Reading {
-  return { model, grants, contract, values: [], param: 'filters', budget: { nodes: limits.planNodes }, restricted: [], late: [] }
+  return { model, grants, contract, values: [null, null], param: 'filters', budget: { nodes: limits.planNodes }, restricted: [], dropsRestricted: false, late: [] }
 }
 
 /** Reads one parameter with `read`: errors are about it, and restricted relations in it are refused at its end. */
@@ -38,6 +40,11 @@ export function within<T>(reading: Reading, param: QueryParameter, read: (readin
   const [restricted] = inside.restricted
   if (restricted !== undefined) throw restricted
   return found
+}
+
+/** The walk inside a populate: restricted relations are left out. */
+export function insidePopulate(reading: Reading): Reading {
+  return { ...reading, restricted: [], dropsRestricted: true }
 }
 
 /** Binds a value and returns its position. */
@@ -78,6 +85,12 @@ export function isReadable(attribute: Attribute): attribute is Scalar {
   return attribute.kind === 'scalar' && !attribute.private && attribute.type !== 'password'
 }
 
+/** Whether the caller may go through `attribute` in a condition or a sort key. */
+export function isOpen(reading: Reading, attribute: Path): boolean {
+  if (attribute.kind === 'relation') return attribute.storage.kind === 'localizations' || maySee(reading, attribute.target)
+  return attribute.kind !== 'morphFrom' || maySee(reading, attribute.target)
+}
+
 const pathText = (path: readonly string[]): string | null => (path.length === 0 ? null : path.join('.'))
 
 /**
@@ -95,10 +108,10 @@ export function findComparable(reading: Reading, shape: ContentType | Component,
       if (!isReadable(attribute)) throw forbidden()
       return attribute
     case 'relation':
-      if (attribute.storage.kind !== 'localizations' && !maySee(reading, attribute.target)) reading.restricted.push(forbidden())
+      if (!isOpen(reading, attribute)) reading.restricted.push(forbidden())
       return attribute
     case 'morphFrom':
-      if (!maySee(reading, attribute.target)) reading.restricted.push(forbidden())
+      if (!isOpen(reading, attribute)) reading.restricted.push(forbidden())
       return attribute
     case 'media':
       if (!reading.contract.mediaFilters && reading.param === 'filters') throw forbidden()

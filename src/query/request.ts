@@ -16,6 +16,9 @@ import type { OperatorName } from './operators.js'
 /** The position of a value in `ReadRequest.values`. */
 export type ValueIndex = number
 
+/** Where the page's start and limit stand in `ReadRequest.values`. */
+export const pageValues = { start: 0, limit: 1 } as const
+
 /** An attribute that leads to other rows and can be filtered and sorted through. */
 export type Path = Relation | Media | ComponentAttribute | MorphFrom
 

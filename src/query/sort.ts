@@ -4,7 +4,7 @@ import { invalidKey, validationError } from '../errors.js'
 import type { Component, ContentType } from '../model/types.js'
 import { isObject } from './parameters.js'
 import type { Reading } from './reading.js'
-import { findComparable, spend, targetOf } from './reading.js'
+import { findComparable, isOpen, spend, targetOf } from './reading.js'
 import type { SortKey } from './request.js'
 
 type Shape = ContentType | Component
@@ -50,7 +50,10 @@ function readObject(
       return [{ path, attribute, descending: isDescending(reading, value, here) }]
     }
     const target = targetOf(reading.model, attribute)
-    if (isObject(value)) return readObject(reading, target, value, here, [...path, { attribute, target }])
+    if (isObject(value)) {
+      const keys = readObject(reading, target, value, here, [...path, { attribute, target }])
+      return reading.dropsRestricted && !isOpen(reading, attribute) ? [] : keys
+    }
     if (value === undefined || value === null) throw invalidKey(reading.param, name, here.join('.'))
     // What stands behind a relation is taken for the name of one of its attributes.
     const key = String(value)

@@ -19,9 +19,9 @@ const wholeTime = /^([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,3})?$/
  */
 export function readValue(attribute: Scalar, value: unknown): unknown {
   if (value === null || value === undefined) return null
-  // Row ids are compared as they come: a documentId in their place finds nothing instead of failing.
-  if (attribute.system && attribute.name === 'id') return typeof value === 'string' && /^-?\d{1,15}$/.test(value) ? Number(value) : value
   if (typeof value === 'object') throw validationError(`Invalid value for ${attribute.name}`)
+  // Row ids are compared as they come: a documentId in their place finds nothing instead of failing.
+  if (attribute.system && attribute.name === 'id') return /^-?\d{1,15}$/.test(String(value)) ? Number(value) : String(value)
   return convert(attributeTypes[attribute.type].family, attribute, value)
 }
 
