@@ -1,9 +1,15 @@
 // The composition root: config → model → database → documents → http. Opens in this order, closes in the other.
-import { mkdirSync } from 'node:fs'
+import { existsSync, mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { Worker } from 'node:worker_threads'
+import { createId } from '@paralleldrive/cuid2'
+import type { Database } from 'better-sqlite3'
 import type { Logger } from 'pino'
 import { openIdentification } from './auth/identify.js'
 import type { Config } from './config.js'
 import { openDirect } from './database/direct.js'
+import { describeIndexes } from './database/indexes.js'
+import { prepareDatabase } from './database/prepare.js'
 import { openReaders } from './database/readers.js'
 import { openSqlite } from './database/sqlite.js'
 import { sqliteDialect } from './database/sqlite-dialect.js'
@@ -22,12 +28,35 @@ export interface Service {
   close(): Promise<void>
 }
 
+/** A new database gets its tables, its first rows and the content of the project's `seed` folder; an old one what it lacks. */
+async function prepare(config: Config, connection: Database, model: Model, logger: Logger): Promise<void> {
+  const now = new Date()
+  const locale = process.env.STRAPI_PLUGIN_I18N_INIT_LOCALE_CODE ?? 'en'
+  const { isNew, added } = prepareDatabase(connection, model, { now, newDocumentId: createId, apiTokenSalt: config.secrets.apiTokenSalt, locale })
+  if (added.length > 0) logger.warn({ added }, 'the database lacked what the model has: added')
+  if (!isNew || !existsSync(join(config.folder, 'seed'))) return
+  const { seedProject } = await import('./documents/seed.js')
+  const report = (line: string) => logger.info(line)
+  const documents = await seedProject(config.folder, connection, model, { newDocumentId: createId, now, uploadsFolder: config.uploadsFolder, report })
+  logger.info({ documents }, 'a new database: the content of the seed folder is in it')
+}
+
+/** Makes missing indexes in the background; the result stops it. */
+function makeIndexes(sqlite: Config['database'], model: Model, logger: Logger): () => Promise<unknown> {
+  const worker = new Worker(new URL('./database/index-thread.js', import.meta.url), { workerData: { sqlite, indexes: describeIndexes(model) } })
+  worker.on('message', (progress) => logger.info(progress, 'making an index'))
+  worker.on('error', (error) => logger.error({ err: error }, 'an index could not be made'))
+  return () => worker.terminate()
+}
+
 /** Opens the service of a project. Nothing listens before `listen`. */
 export async function createService(config: Config, logger: Logger): Promise<Service> {
   const model = await loadModel(config.folder)
   const { database: settings, limits } = config
   const connection = openSqlite(settings)
   mkdirSync(config.uploadsFolder, { recursive: true })
+  await prepare(config, connection, model, logger)
+  const stopIndexing = settings.indexes ? makeIndexes(settings, model, logger) : () => Promise.resolve()
   const readers = await openReaders(
     {
       sqlite: settings,
@@ -71,6 +100,7 @@ export async function createService(config: Config, logger: Logger): Promise<Ser
     close: async () => {
       await server.close()
       await readers.close()
+      await stopIndexing()
       connection.close()
     },
   }

@@ -3,21 +3,12 @@ import { randomBytes } from 'node:crypto'
 import { appendFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pino } from 'pino'
-import { ConfigError, loadConfig } from '../config.js'
+import { loadConfig } from '../config.js'
 import { createService } from '../service.js'
+import { orExplain } from './explain.js'
 
 /** Serves the project in `folder` until the process is told to stop. */
-export async function start(folder: string): Promise<void> {
-  try {
-    await serve(folder)
-  } catch (error) {
-    if (error instanceof ConfigError) process.stderr.write(`octavo: ${error.message}\n`)
-    else process.stderr.write(`octavo: ${(error as Error).stack ?? String(error)}\n`)
-    process.exitCode = 1
-  }
-}
-
-async function serve(folder: string): Promise<void> {
+export const start = orExplain(async (folder: string) => {
   const config = await loadConfig(folder, process.env, () => randomBytes(24).toString('base64url'))
   const logger = pino(
     { level: config.logLevel, base: undefined, redact: ['req.headers.authorization', 'req.headers.cookie', 'authorization', 'password', 'token'] },
@@ -42,7 +33,7 @@ async function serve(folder: string): Promise<void> {
   }
   process.on('SIGTERM', stop)
   process.on('SIGINT', stop)
-}
+})
 
 /** Secrets that the project lacked are written to its .env, so that tokens stay valid after a restart. */
 function keepSecrets(folder: string, missing: Readonly<Record<string, string>>): void {

@@ -14,8 +14,10 @@ export interface Dialect {
   /** True where `column` contains, starts or ends with the text `value`; `%`, `_` and `\` in it mean themselves. */
   matches(column: Expression, value: Expression, kind: 'contains' | 'startsWith' | 'endsWith', matching: Matching): RawBuilder<boolean>
   equalsIgnoringCase(column: Expression, value: Expression, folding: 'ascii' | 'unicode'): RawBuilder<boolean>
-  /** True where `column` is one of the numbers of a bound list: one parameter, whatever its length. */
-  isOneOf(column: Expression, list: Expression): RawBuilder<boolean>
+  /** A table named `as` whose column `value` holds the numbers of a bound list: one parameter, whatever its length. */
+  listed(list: Expression, as: string): Expression
+  /** The column, in a comparison that must not choose the index. */
+  unindexed(column: Expression): Expression
   /** The exact digits of a 64-bit integer as text; other stored values as they are. */
   exactInteger(column: Expression): Expression
   /** 1 where the stored text is valid JSON. */

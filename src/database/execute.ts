@@ -4,6 +4,7 @@ import type Database from 'better-sqlite3'
 import type { Encoder } from './encode.js'
 import { encoderOf, quote } from './encode.js'
 import type { Envelope, Fill, Level, Parameter, ReadPlan, Statement } from './plan.js'
+import { openTotals } from './totals.js'
 
 type Row = readonly unknown[]
 type Values = readonly unknown[]
@@ -54,7 +55,7 @@ function prepareEnvelope(database: Database.Database, { root, envelope }: ReadPl
   return (run) => {
     const rows = query(run, null)
     const objects = write(run, rows)
-    if (envelope.kind === 'bareList') return `[${objects.join(',')}]`
+    if (envelope.kind === 'bareList') return list(objects)
     const [object] = objects
     if (object === undefined) return null
     return envelope.kind === 'one' ? `{"data":${object},"meta":{}}` : object
@@ -63,14 +64,20 @@ function prepareEnvelope(database: Database.Database, { root, envelope }: ReadPl
 
 function listEnvelope(database: Database.Database, envelope: Envelope & { kind: 'list' }, query: Query, write: Write): (run: Run) => string {
   const count = envelope.count === null ? null : prepareCount(database, envelope.count)
+  const counted = envelope.counted === null ? null : prepareQuery(database, envelope.counted)
+  const totals = openTotals(database)
   return (run) => {
-    const rows = query(run, null)
-    const data = write(run, rows).join(',')
     const start = run.values[envelope.start] as number
     const limit = run.values[envelope.limit] as number
-    const known = rows.length < limit && (rows.length > 0 || start === 0)
-    const total = count === null ? null : known ? start + rows.length : count(run)
-    return `{"data":[${data}],"meta":{"pagination":${pagination(envelope.style, start, limit, total)}}}`
+    let total = count === null ? null : totals.recall(run.values)
+    const began = performance.now()
+    const rows = total === null && counted !== null ? counted(run, null) : query(run, null)
+    if (count !== null && total === null) {
+      if (rows.length < limit && (rows.length > 0 || start === 0)) total = start + rows.length
+      else total = rows.length > 0 && counted !== null ? (rows[0]!.at(-1) as number) : count(run)
+      totals.remember(run.values, total, performance.now() - began)
+    }
+    return `{"data":${list(write(run, rows))},"meta":{"pagination":${pagination(envelope.style, start, limit, total)}}}`
   }
 }
 
@@ -136,13 +143,13 @@ type WriteRow = (row: Row, filled: readonly string[]) => string
 
 function flatWriter(members: readonly Member[], constants: readonly string[]): WriteRow {
   const keys = members.map(({ name }, index) => `${index === 0 ? '{' : ','}${quote(name)}:`)
+  const encoders = members.map(({ encode }) => encode)
+  const places = members.map(({ at }) => at)
+  const validity = members.map(({ validAt }) => validAt)
   const mark = constants.map((text) => `,${text}`).join('')
   return (row, filled) => {
     let object = ''
-    for (let index = 0; index < members.length; index++) {
-      const { encode, at, validAt } = members[index]!
-      object += keys[index] + encode(row[at], row[validAt])
-    }
+    for (let index = 0; index < encoders.length; index++) object += keys[index]! + encoders[index]!(row[places[index]!], row[validity[index]!])
     for (const text of filled) object += `,${text}`
     return `${object}${mark}}`
   }
@@ -157,6 +164,13 @@ function nestedWriter(members: readonly Member[], constants: readonly string[]):
     const attributes = [...inside.map(write), ...filled, ...constants].join(',')
     return `{${[...outside.map(write), `"attributes":{${attributes}}`].join(',')}}`
   }
+}
+
+/** A JSON list. Texts are appended, not joined: joining would copy every level's text once more. */
+function list(objects: readonly string[]): string {
+  let text = '['
+  for (let index = 0; index < objects.length; index++) text += index === 0 ? objects[index]! : `,${objects[index]!}`
+  return `${text}]`
 }
 
 /** Loads a filled attribute for all rows above; the result gives its text for one of them. */
@@ -179,16 +193,17 @@ function prepareFill(database: Database.Database, fill: Fill): Load {
     return (parent) => {
       const texts = objects.get(parent)
       if (texts === undefined) return none
-      return wrap(many ? `[${texts.join(',')}]` : texts[0]!)
+      return wrap(many ? list(texts) : texts[0]!)
     }
   }
 }
 
 function prepareRows(database: Database.Database, level: Level): Children {
+  const { orderAt } = level
   const query = prepareQuery(database, level.statement)
   const write = prepareLevel(database, level)
   return (run, parents) => {
-    const rows = query(run, parents)
+    const rows = inOrder(query(run, parents), orderAt)
     const objects = write(run, rows)
     const byParent = new Map<number, string[]>()
     for (let index = 0; index < rows.length; index++) append(byParent, rows[index]![level.parentAt!] as number, objects[index]!)
@@ -200,7 +215,7 @@ function prepareTyped(database: Database.Database, { links, levels }: Fill & { k
   const query = prepareQuery(database, links)
   const prepared = new Map(Object.entries(levels).map(([uid, level]) => [uid, prepareRows(database, level)]))
   return (run, parents) => {
-    const pairs = query(run, parents) as unknown as readonly [number, string, number][]
+    const pairs = inOrder(query(run, parents), linkOrder) as unknown as readonly [number, string, number][]
     const wanted = new Map<string, Set<number>>()
     for (const [, uid, id] of pairs) {
       if (!prepared.has(uid)) continue
@@ -216,6 +231,27 @@ function prepareTyped(database: Database.Database, { links, levels }: Fill & { k
     }
     return byParent
   }
+}
+
+const linkOrder: readonly number[] = [3, 4]
+
+/** Rows by their order columns. Links are mostly stored in their order already: then nothing is moved. */
+function inOrder(rows: readonly Row[], orderAt: readonly number[]): readonly Row[] {
+  if (orderAt.length === 0) return rows
+  const compare = (a: Row, b: Row): number => {
+    for (const at of orderAt) {
+      const [left, right] = [a[at] as number | string | null, b[at] as number | string | null]
+      if (left === right) continue
+      if (left === null || right === null) return left === null ? -1 : 1
+      return left < right ? -1 : 1
+    }
+    return 0
+  }
+  for (let index = 1; index < rows.length; index++) {
+    const [before, row] = [rows[index - 1]!, rows[index]!]
+    if (before[0] === row[0] && compare(before, row) > 0) return [...rows].sort(compare)
+  }
+  return rows
 }
 
 function append(lists: Map<number, string[]>, key: number, text: string): void {

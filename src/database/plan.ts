@@ -27,6 +27,8 @@ export interface Level {
   readonly statement: Statement
   /** Result column of the row that the object belongs to above; null at the root. */
   readonly parentAt: number | null
+  /** Result columns that sort the rows of one parent, smallest first; none: as the statement sorts them. */
+  readonly orderAt: readonly number[]
   readonly idAt: number
   readonly columns: readonly Column[]
   readonly fills: readonly Fill[]
@@ -41,7 +43,7 @@ export interface Level {
 export type Fill =
   | { readonly kind: 'rows'; readonly name: string; readonly many: boolean; readonly wrapped: boolean; readonly level: Level }
   | { readonly kind: 'count'; readonly name: string; readonly statement: Statement }
-  /** Rows of several tables: `links` yields (parent, uid, row id) in order, `levels` the rows of each uid. */
+  /** Rows of several tables: `links` yields (parent, uid, row id, order, link id), `levels` the rows of each uid. */
   | {
       readonly kind: 'typed'
       readonly name: string
@@ -53,7 +55,15 @@ export type Fill =
 
 /** What stands around the objects. */
 export type Envelope =
-  | { readonly kind: 'list'; readonly style: 'page' | 'offset'; readonly start: number; readonly limit: number; readonly count: Statement | null }
+  /** `counted`: the root's statement with the total as one more column, where finding both at once is cheaper. */
+  | {
+      readonly kind: 'list'
+      readonly style: 'page' | 'offset'
+      readonly start: number
+      readonly limit: number
+      readonly count: Statement | null
+      readonly counted: Statement | null
+    }
   | { readonly kind: 'bareList' }
   | { readonly kind: 'one' }
   | { readonly kind: 'bareOne' }

@@ -46,7 +46,8 @@ export const sqliteDialect: Dialect = {
   },
   equalsIgnoringCase: (column, value, folding) =>
     folding === 'unicode' ? sql<boolean>`${fold(column)} = ${fold(value)}` : sql<boolean>`lower(${column}) = lower(${value})`,
-  isOneOf: (column, list) => sql<boolean>`${column} in (select value from json_each(${list}))`,
+  listed: (list, as) => sql`json_each(${list}) as ${sql.id(as)}`,
+  unindexed: (column) => sql`+${column}`,
   exactInteger: (column) => sql`case typeof(${column}) when 'integer' then cast(${column} as text) else ${column} end`,
   isJson: (column) => sql`json_valid(${column})`,
 }

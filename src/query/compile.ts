@@ -7,9 +7,9 @@ import { attributeTypes } from '../model/attributes.js'
 import type { Component, ContentType, Scalar } from '../model/types.js'
 import { unreachable } from '../model/types.js'
 import type { Compilation } from './conditions.js'
-import { column, condition, constant, every, publicationConditions, published, targetVersions, value } from './conditions.js'
+import { column, condition, publicationConditions, published, targetVersions, value } from './conditions.js'
 import type { Contract } from './contract.js'
-import { pairs } from './pairs.js'
+import { constant, every, from, operand, pairs } from './pairs.js'
 import type { Filter, Populated, ReadRequest, Selection, SortKey } from './request.js'
 import { pageValues } from './request.js'
 
@@ -34,31 +34,63 @@ export function compileRead(request: ReadRequest, dialect: Dialect, contract: Co
     format: request.format,
   }
   const { type } = request
+  const rows = sql`${sql.table(type.table)} as ${sql.id('t0')}`
   const where = every(rootConditions(compilation, request))
   const columns = selectColumns(compilation, request.selection, 't0', 0)
-  const order = orderBy(compilation, type, 't0', request.sort, [])
-  const from = sql`${sql.table(type.table)} as ${sql.id('t0')}`
+  const keys = request.sort.map((key, index) => ({ value: sortValue(compilation, type, 't0', key), as: `s${index}`, descending: key.descending }))
   const limit = sql`limit ${request.mode === 'first' ? sql.lit(1) : value(pageValues.limit)} offset ${value(pageValues.start)}`
-  const statement = compile(dialect, sql`select ${sql.join(columns.selected)} from ${from} where ${where} order by ${order} ${limit}`)
-  const root = level(compilation, request.selection, statement, null, columns)
-  const count = () => compile(dialect, sql`select count(*) from ${from} where ${where}`)
-  return { root, envelope: envelopeOf(request, envelope, count) }
+  const page = { rows, where, keys, limit, table: type.table, selected: columns.selected }
+  const statement = dialect.compile(keys.length === 0 ? directPage(page) : sortedPage(page, false))
+  const root = level(compilation, request.selection, statement, { parentAt: null, orderAt: [], columns })
+  const count = () => dialect.compile(sql`select count(*) from ${rows} where ${where}`)
+  const counted = () => (request.filter !== null && isCostly(request.filter) ? dialect.compile(sortedPage(page, true)) : null)
+  return { root, envelope: envelopeOf(request, envelope, count, counted) }
 }
 
-function envelopeOf(request: ReadRequest, kind: EnvelopeKind, count: () => Statement): Envelope {
+interface PageQuery {
+  readonly rows: Fragment
+  readonly where: Fragment
+  readonly keys: readonly { readonly value: Fragment; readonly as: string; readonly descending: boolean }[]
+  readonly limit: Fragment
+  readonly table: string
+  readonly selected: readonly Fragment[]
+}
+
+const direction = (descending: boolean): Fragment => (descending ? sql`desc` : sql`asc`)
+
+function directPage({ rows, where, limit, selected }: PageQuery): Fragment {
+  return sql`select ${sql.join([...selected])} from ${rows} where ${where} order by ${column('t0', 'id')} ${limit}`
+}
+
+/** The page's ids are sorted first, by keys alone; whole rows are read only for them. With `total` as the last column. */
+function sortedPage({ rows, where, keys, limit, table, selected }: PageQuery, withTotal: boolean): Fragment {
+  const total = withTotal ? [sql`count(*) over () as total`] : []
+  const inner = [sql`${column('t0', 'id')} as id`, ...keys.map((key) => sql`${key.value} as ${sql.id(key.as)}`), ...total]
+  const order = (name: (key: PageQuery['keys'][number]) => Fragment, id: Fragment) =>
+    sql.join([...keys.map((key) => sql`${name(key)} ${direction(key.descending)}`), id])
+  const ids = sql`select ${sql.join(inner)} from ${rows} where ${where} order by ${order((key) => sql.id(key.as), column('t0', 'id'))} ${limit}`
+  const outer = [...selected, ...(withTotal ? [column('page', 'total')] : [])]
+  return sql`select ${sql.join(outer)} from (${ids}) as page cross join ${sql.table(table)} as ${sql.id('t0')}
+    where ${column('t0', 'id')} = ${column('page', 'id')} order by ${order((key) => column('page', key.as), column('page', 'id'))}`
+}
+
+/** Conditions that cost so much per row that the page and its total are better found in one go. */
+function isCostly(filter: Filter): boolean {
+  if (filter.kind === 'compare') return false
+  if (filter.kind === 'related') return true
+  return filter.kind === 'not' ? isCostly(filter.of) : filter.of.some(isCostly)
+}
+
+function envelopeOf(request: ReadRequest, kind: EnvelopeKind, count: () => Statement, counted: () => Statement | null): Envelope {
   if (kind === 'count') return { kind, count: count() }
   if (request.mode === 'first') return { kind: kind === 'data' ? 'one' : 'bareOne' }
   if (kind === 'bare') return { kind: 'bareList' }
   const { style, withCount } = request.page
-  return { kind: 'list', style, ...pageValues, count: withCount ? count() : null }
+  return { kind: 'list', style, ...pageValues, count: withCount ? count() : null, counted: withCount ? counted() : null }
 }
 
 interface Writer extends Compilation {
   readonly format: ReadRequest['format']
-}
-
-function compile(dialect: Dialect, query: Fragment): Statement {
-  return dialect.compile(query)
 }
 
 function rootConditions(compilation: Writer, request: ReadRequest): readonly Fragment[] {
@@ -75,12 +107,10 @@ function rootConditions(compilation: Writer, request: ReadRequest): readonly Fra
   return conditions
 }
 
-/** Keys, then what the caller's order leaves open: the order of the links, the row id. */
-function orderBy(compilation: Writer, shape: Shape, alias: string, keys: readonly SortKey[], links: readonly Fragment[]): Fragment {
+/** The caller's keys, and the row id, which ends every order. */
+function orderBy(compilation: Writer, shape: Shape, alias: string, keys: readonly SortKey[]): Fragment {
   const sorted = keys.map((key) => (key.descending ? sql`${sortValue(compilation, shape, alias, key)} desc` : sql`${sortValue(compilation, shape, alias, key)} asc`))
-  // Rows are told apart by what the caller asked for first; the id ends every order.
-  const last = keys.length === 0 && links.length > 0 ? [...links] : [column(alias, 'id')]
-  return sql.join([...sorted, ...last])
+  return sql.join([...sorted, column(alias, 'id')])
 }
 
 /** A column of the row, or of its first target by that order (behaviour: "Sort"). */
@@ -88,24 +118,23 @@ function sortValue(compilation: Writer, shape: Shape, alias: string, key: SortKe
   if (key.path.length === 0) return column(alias, key.attribute.column)
   let owner: Shape = shape
   let ownerAlias = alias
-  const from: Fragment[] = []
+  const tables: Fragment[] = []
   const conditions: Fragment[] = []
   for (const { attribute, target } of key.path) {
     const as = compilation.nextAlias()
-    const step = pairs(owner, attribute, target, as)
+    const step = pairs(compilation.dialect, owner, attribute, target, as)
     const reached = [sql`${step.owner} = ${column(ownerAlias, 'id')}`, ...step.conditions, ...targetVersions(compilation, target, as)]
-    if (from.length === 0) {
-      from.push(step.from)
+    if (tables.length === 0) {
+      tables.push(from(step))
       conditions.push(...reached)
     } else {
-      from.push(sql`left join ${step.nested} on ${every(reached)}`)
+      tables.push(sql`left join ${operand(step)} on ${every(reached)}`)
     }
     owner = target
     ownerAlias = as
   }
   const sorted = column(ownerAlias, key.attribute.column)
-  const direction = key.descending ? sql`desc` : sql`asc`
-  return sql`(select ${sorted} from ${sql.join(from, sql` `)} where ${every(conditions)} order by ${sorted} ${direction} limit 1)`
+  return sql`(select ${sorted} from ${sql.join(tables, sql` `)} where ${every(conditions)} order by ${sorted} ${direction(key.descending)} limit 1)`
 }
 
 interface Selected {
@@ -155,14 +184,13 @@ function level(
   compilation: Writer,
   selection: Selection,
   statement: Statement,
-  parentAt: number | null,
-  { columns, idAt }: Selected,
+  { parentAt, orderAt, columns: { columns, idAt } }: { readonly parentAt: number | null; readonly orderAt: readonly number[]; readonly columns: Selected },
   mark: Level['constants'] = [],
 ): Level {
   const { shape } = selection
   const form = compilation.format === 'nested' && shape.kind === 'contentType' ? 'nested' : 'flat'
   const fills = selection.populate.map((populated) => fill(compilation, shape, populated))
-  return { statement, parentAt, idAt, columns, fills, form, constants: [...(selection.constants ?? []), ...mark], uid: shape.uid }
+  return { statement, parentAt, orderAt, idAt, columns, fills, form, constants: [...(selection.constants ?? []), ...mark], uid: shape.uid }
 }
 
 function fill(compilation: Writer, owner: Shape, populated: Populated): Fill {
@@ -180,20 +208,22 @@ function fill(compilation: Writer, owner: Shape, populated: Populated): Fill {
     case 'count':
       return { kind: 'count', name, statement: countOf(compilation, owner, populated) }
     case 'zone': {
-      const links = sql`select entity_id, component_type, cmp_id from ${sql.table(owner.componentTable!)} where ${compilation.dialect.isOneOf(sql.ref('entity_id'), parents)} and field = ${constant(name)} order by ${sql.ref('order')}, id`
       const levels = typedLevels(compilation, populated.on, (shape) => ({ name: '__component', json: JSON.stringify(shape.uid) }))
-      return { kind: 'typed', name, many: true, wrapped, links: compile(compilation.dialect, links), levels }
+      return { kind: 'typed', name, many: true, wrapped, links: zoneLinks(compilation, owner, name), levels }
     }
     case 'morph': {
       const levels = typedLevels(compilation, populated.on, (shape) => ({ name: '__type', json: JSON.stringify(shape.uid) }), populated.versions)
-      return { kind: 'typed', name, many: populated.attribute.many, wrapped, links: compile(compilation.dialect, morphLinks(compilation, owner, populated.attribute)), levels }
+      return { kind: 'typed', name, many: populated.attribute.many, wrapped, links: morphLinks(compilation, owner, populated.attribute), levels }
     }
     default:
       return unreachable(populated)
   }
 }
 
-/** The rows behind a path attribute, for all rows of the level above at once. */
+/**
+ * The rows behind a path attribute, for all rows of the level above at once: from their ids to the links to the targets.
+ * The order of links is a number beside each row and is put right afterwards: sorting whole rows costs more than reading them.
+ */
 function children(
   compilation: Writer,
   owner: Shape,
@@ -203,13 +233,23 @@ function children(
   sort: readonly SortKey[],
 ): Level {
   const alias = compilation.nextAlias()
-  const path = pairs(owner, attribute, of.shape, alias)
+  const path = pairs(compilation.dialect, owner, attribute, of.shape, alias)
   const columns = selectColumns(compilation, of, alias, 1)
-  const where = every([compilation.dialect.isOneOf(path.owner, parents), ...path.conditions, ...visibleVersions(compilation, attribute, of.shape, alias), ...filtered(compilation, of.shape, alias, filter)])
-  const order = orderBy(compilation, of.shape, alias, sort, path.order)
-  const statement = compile(compilation.dialect, sql`select ${sql.join([path.owner, ...columns.selected])} from ${path.from} where ${where} order by ${order}`)
-  return level(compilation, of, statement, 0, columns)
+  const where = every([...path.conditions, ...visibleVersions(compilation, attribute, of.shape, alias), ...filtered(compilation, of.shape, alias, filter)])
+  const links = sort.length === 0 ? path.order : []
+  const selected = [path.owner, ...columns.selected, ...links]
+  const order = sort.length === 0 ? sql`` : sql` order by ${orderBy(compilation, of.shape, alias, sort)}`
+  const statement = compilation.dialect.compile(sql`select ${sql.join(selected)} from ${fromParents(compilation, path.tables)} where ${path.owner} = ${parent} and ${where}${order}`)
+  const orderAt = links.map((_, index) => selected.length - links.length + index)
+  return level(compilation, of, statement, { parentAt: 0, orderAt, columns })
 }
+
+/** The ids of the rows above, then the tables in this order: the ids are few. */
+function fromParents(compilation: Writer, tables: readonly Fragment[]): Fragment {
+  return sql.join([compilation.dialect.listed(parents, 'parents'), ...tables], sql` cross join `)
+}
+
+const parent = column('parents', 'value')
 
 const filtered = (compilation: Writer, shape: Shape, alias: string, filter: Filter | null): readonly Fragment[] =>
   filter === null ? [] : [condition(compilation, shape, alias, filter)]
@@ -229,27 +269,51 @@ function visibleVersions(compilation: Writer, attribute: Populated['attribute'],
 
 function countOf(compilation: Writer, owner: Shape, { attribute, target, filter }: Populated & { kind: 'count' }): Statement {
   if (attribute.kind === 'morphTo') {
-    return compile(compilation.dialect, sql`select parent, count(*) from (${morphLinks(compilation, owner, attribute, false)}) group by parent`)
+    const { tables, conditions, owner: here } = morphPairs(owner, attribute)
+    return compilation.dialect.compile(sql`select ${here}, count(*) from ${fromParents(compilation, tables)} where ${every(conditions)} group by ${here}`)
   }
   const alias = compilation.nextAlias()
-  const path = pairs(owner, attribute, target!, alias)
-  const where = every([
-    compilation.dialect.isOneOf(path.owner, parents),
-    ...path.conditions,
-    ...visibleVersions(compilation, attribute, target!, alias),
-    ...filtered(compilation, target!, alias, filter),
-  ])
-  return compile(compilation.dialect, sql`select ${path.owner}, count(*) from ${path.from} where ${where} group by ${path.owner}`)
+  const path = pairs(compilation.dialect, owner, attribute, target!, alias)
+  const where = every([...path.conditions, ...visibleVersions(compilation, attribute, target!, alias), ...filtered(compilation, target!, alias, filter)])
+  return compilation.dialect.compile(
+    sql`select ${path.owner}, count(*) from ${fromParents(compilation, path.tables)} where ${path.owner} = ${parent} and ${where} group by ${path.owner}`,
+  )
 }
 
-function morphLinks(compilation: Writer, owner: Shape, { storage }: (Populated & { kind: 'morph' })['attribute'], ordered = true): Fragment {
+/** The entries of a zone: owner, component, row id, and what sorts them. */
+function zoneLinks(compilation: Writer, owner: Shape, name: string): Statement {
+  const links = sql`${sql.table(owner.componentTable!)} as ${sql.id('l')}`
+  const is = (column: string) => sql.ref(`l.${column}`)
+  return compilation.dialect.compile(
+    sql`select ${sql.join(['entity_id', 'component_type', 'cmp_id', 'order', 'id'].map(is))} from ${fromParents(compilation, [links])}
+      where ${is('entity_id')} = ${parent} and ${compilation.dialect.unindexed(is('field'))} = ${constant(name)}`,
+  )
+}
+
+/** The rows that a morphTo names: owner, type, row id, and what sorts them. */
+function morphLinks(compilation: Writer, owner: Shape, attribute: (Populated & { kind: 'morph' })['attribute']): Statement {
+  const { tables, conditions, selected } = morphPairs(owner, attribute)
+  return compilation.dialect.compile(sql`select ${sql.join(selected)} from ${fromParents(compilation, tables)} where ${every(conditions)}`)
+}
+
+function morphPairs(owner: Shape, { storage }: (Populated & { kind: 'morph' })['attribute']) {
+  const is = (name: string): Fragment => column('l', name)
   if (storage.kind === 'columns') {
     const { id, type } = storage
-    return sql`select id as parent, ${sql.ref(type)}, ${sql.ref(id)} from ${sql.table(owner.table)} where ${compilation.dialect.isOneOf(sql.ref('id'), parents)} and ${sql.ref(id)} is not null`
+    return {
+      tables: [sql`${sql.table(owner.table)} as ${sql.id('l')}`],
+      owner: is('id'),
+      conditions: [sql`${is('id')} = ${parent}`, sql`${is(id)} is not null`],
+      selected: [is('id'), is(type), is(id), is('id'), is('id')],
+    }
   }
   const { table, here, id, type, order } = storage
-  const end = ordered ? sql` order by ${sql.ref(order)}, id` : sql``
-  return sql`select ${sql.ref(here)} as parent, ${sql.ref(type)}, ${sql.ref(id)} from ${sql.table(table)} where ${compilation.dialect.isOneOf(sql.ref(here), parents)}${end}`
+  return {
+    tables: [sql`${sql.table(table)} as ${sql.id('l')}`],
+    owner: is(here),
+    conditions: [sql`${is(here)} = ${parent}`],
+    selected: [is(here), is(type), is(id), is(order), is('id')],
+  }
 }
 
 function typedLevels(
@@ -264,15 +328,11 @@ function typedLevels(
       const columns = selectColumns(compilation, selection, alias, 1)
       const id = column(alias, 'id')
       const { shape } = selection
-      const where = [
-        compilation.dialect.isOneOf(id, parents),
-        ...(versions === 'status' && shape.kind === 'contentType' && shape.draftAndPublish ? [published(alias, compilation.status)] : []),
-      ]
-      const statement = compile(
-        compilation.dialect,
-        sql`select ${sql.join([id, ...columns.selected])} from ${sql.table(shape.table)} as ${sql.id(alias)} where ${every(where)}`,
-      )
-      return [shape.uid, level(compilation, selection, statement, 0, columns, [mark(shape)])]
+      const isVisible = versions === 'status' && shape.kind === 'contentType' && shape.draftAndPublish ? [published(alias, compilation.status)] : []
+      const where = every([sql`${id} = ${parent}`, ...isVisible])
+      const tables = fromParents(compilation, [sql`${sql.table(shape.table)} as ${sql.id(alias)}`])
+      const statement = compilation.dialect.compile(sql`select ${sql.join([id, ...columns.selected])} from ${tables} where ${where}`)
+      return [shape.uid, level(compilation, selection, statement, { parentAt: 0, orderAt: [], columns }, [mark(shape)])]
     }),
   )
 }

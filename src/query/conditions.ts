@@ -7,7 +7,7 @@ import type { Component, ContentType } from '../model/types.js'
 import { unreachable } from '../model/types.js'
 import type { Contract } from './contract.js'
 import { operators } from './operators.js'
-import { constant, every, pairs } from './pairs.js'
+import { every, from, pairs } from './pairs.js'
 import type { Filter, PublicationFilter, ReadRequest, Status, ValueIndex } from './request.js'
 
 type Fragment = RawBuilder<unknown>
@@ -53,13 +53,35 @@ export function condition(compilation: Compilation, shape: Shape, alias: string,
 
 function related(compilation: Compilation, shape: Shape, alias: string, filter: Filter & { kind: 'related' }, negated: boolean): Fragment {
   const target = compilation.nextAlias()
-  const path = pairs(shape, filter.path, filter.target, target)
-  const versions = targetVersions(compilation, filter.target, target)
+  const path = pairs(compilation.dialect, shape, filter.path, filter.target, target)
+  const reached = [...path.conditions, ...targetVersions(compilation, filter.target, target)]
   const where = condition(compilation, filter.target, target, filter.where, negated)
-  const some = sql`${column(alias, 'id')} in (select ${path.owner} from ${path.from} where ${every([...path.conditions, ...versions, where])})`
+  const ours = sql`${path.owner} = ${column(alias, 'id')}`
+  // Few targets are found once and lead to their owners; for many it is cheaper to look from each owner.
+  const some =
+    !negated && isSelective(filter.where)
+      ? sql`${column(alias, 'id')} in (select ${path.owner} from ${from(path)} where ${every([...reached, where])})`
+      : sql`exists (select 1 from ${from(path)} where ${every([ours, ...reached, where])})`
   if (!holdsForNothing(filter.where, negated)) return some
-  const none = sql`not exists (select 1 from ${path.from} where ${every([sql`${path.owner} = ${column(alias, 'id')}`, ...path.conditions, ...versions])})`
-  return sql`(${some} or ${none})`
+  return sql`(${some} or not exists (select 1 from ${from(path)} where ${every([ours, ...reached])}))`
+}
+
+/** Whether a condition most likely holds for few rows: an equality on something that has many values. */
+function isSelective(filter: Filter): boolean {
+  switch (filter.kind) {
+    case 'all':
+      return filter.of.some(isSelective)
+    case 'any':
+      return filter.of.every(isSelective)
+    case 'not':
+      return false
+    case 'compare':
+      return (filter.operator === '$eq' || filter.operator === '$in') && filter.attribute.type !== 'boolean' && filter.attribute.type !== 'enumeration'
+    case 'related':
+      return isSelective(filter.where)
+    default:
+      return unreachable(filter)
+  }
 }
 
 /** Which versions of a target a deep filter sees (contract, row 10). */
@@ -129,5 +151,3 @@ function publication(type: ContentType, alias: string, other: string, filter: Pu
 export function publicationConditions(compilation: Compilation, type: ContentType, alias: string): readonly Fragment[] {
   return compilation.publication.map(({ filter, negated }) => publication(type, alias, compilation.nextAlias(), filter, negated))
 }
-
-export { constant, every }

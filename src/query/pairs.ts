@@ -2,7 +2,7 @@
 // order the targets come. Filters, sort and populate all go through here.
 import type { RawBuilder } from 'kysely'
 import { sql } from 'kysely'
-import type { Expression } from '../database/dialect.js'
+import type { Dialect, Expression } from '../database/dialect.js'
 import type { Component, ContentType } from '../model/types.js'
 import { unreachable } from '../model/types.js'
 import type { Path } from './request.js'
@@ -10,70 +10,70 @@ import type { Path } from './request.js'
 type Shape = ContentType | Component
 type Fragment = RawBuilder<unknown>
 
-/** A FROM clause with its conditions. `owner` is the owner's row id, `order` sorts the targets of one owner. */
+/** The tables between an owner and the targets, the owner's side first, with the conditions that join them. */
 export interface Pairs {
-  readonly from: Fragment
-  /** The same as one operand of a join. */
-  readonly nested: Fragment
+  readonly tables: readonly Fragment[]
+  /** The owner's row id, in the first table. */
   readonly owner: Expression
   readonly conditions: readonly Fragment[]
+  /** What sorts the targets of one owner: numbers, smallest first. */
   readonly order: readonly Fragment[]
 }
 
 const column = (alias: string, name: string): Fragment => sql.ref(`${alias}.${name}`)
 const table = (name: string, alias: string): Fragment => sql`${sql.table(name)} as ${sql.id(alias)}`
-
-const alone = (from: Fragment) => ({ from, nested: from })
-const joined = (from: Fragment) => ({ from, nested: sql`(${from})` })
+const equal = (left: Fragment, right: Fragment): Fragment => sql`${left} = ${right}`
 
 /** A text of the model, bound like any value: no statement contains a name that is not an identifier. */
 export const constant = (value: string | number): Fragment => sql`${{ from: 'constant', value } as never}`
 
+/** The tables of some pairs as a FROM clause; the database chooses where to start. */
+export const from = ({ tables }: Pairs): Fragment => sql.join([...tables], sql` join `)
+
+/** The same as one operand of a join. */
+export const operand = (path: Pairs): Fragment => (path.tables.length === 1 ? from(path) : sql`(${from(path)})`)
+
 /** The rows that `attribute` of `owner` leads to, with `target` aliased as `as`. */
-export function pairs(owner: Shape, attribute: Path, target: Shape, as: string): Pairs {
+export function pairs(dialect: Dialect, owner: Shape, attribute: Path, target: Shape, as: string): Pairs {
   const link = `${as}_l`
+  // A row id names few rows; a field or a type names a good part of the table, so it must not choose the index.
+  const marked = (name: string, value: string): Fragment => equal(dialect.unindexed(column(link, name)), constant(value))
   switch (attribute.kind) {
     case 'component':
       return {
-        ...joined(sql`${table(owner.componentTable!, link)} join ${table(target.table, as)} on ${column(as, 'id')} = ${column(link, 'cmp_id')}`),
+        tables: [table(owner.componentTable!, link), table(target.table, as)],
         owner: column(link, 'entity_id'),
         conditions: [
-          sql`${column(link, 'field')} = ${constant(attribute.name)}`,
-          sql`${column(link, 'component_type')} = ${constant(attribute.component)}`,
+          equal(column(as, 'id'), column(link, 'cmp_id')),
+          marked('field', attribute.name),
+          marked('component_type', attribute.component),
         ],
         order: [column(link, 'order'), column(link, 'id')],
       }
     case 'media':
       return {
-        ...joined(sql`${table('files_related_mph', link)} join ${table(target.table, as)} on ${column(as, 'id')} = ${column(link, 'file_id')}`),
+        tables: [table('files_related_mph', link), table(target.table, as)],
         owner: column(link, 'related_id'),
-        conditions: [sql`${column(link, 'related_type')} = ${constant(owner.uid)}`, sql`${column(link, 'field')} = ${constant(attribute.name)}`],
+        conditions: [equal(column(as, 'id'), column(link, 'file_id')), marked('related_type', owner.uid), marked('field', attribute.name)],
         order: [column(link, 'order'), column(link, 'id')],
       }
-    case 'morphFrom':
-      return morphPairs(owner, attribute, target, as, link)
+    case 'morphFrom': {
+      const { storage } = attribute
+      if (storage.kind === 'columns') {
+        const conditions = [equal(column(as, storage.type), constant(owner.uid))]
+        return { tables: [table(target.table, as)], owner: column(as, storage.id), conditions, order: [column(as, 'id')] }
+      }
+      return {
+        tables: [table(storage.table, link), table(target.table, as)],
+        owner: column(link, storage.id),
+        conditions: [equal(column(as, 'id'), column(link, storage.here)), marked(storage.type, owner.uid), marked('field', attribute.name)],
+        order: [column(link, storage.order), column(link, 'id')],
+      }
+    }
     case 'relation':
       return relationPairs(owner, attribute, target, as, link)
     default:
       return unreachable(attribute)
-  }
-}
-
-function morphPairs(owner: Shape, attribute: Path & { kind: 'morphFrom' }, target: Shape, as: string, link: string): Pairs {
-  const { storage } = attribute
-  if (storage.kind === 'columns') {
-    return {
-      ...alone(table(target.table, as)),
-      owner: column(as, storage.id),
-      conditions: [sql`${column(as, storage.type)} = ${constant(owner.uid)}`],
-      order: [],
-    }
-  }
-  return {
-    ...joined(sql`${table(storage.table, link)} join ${table(target.table, as)} on ${column(as, 'id')} = ${column(link, storage.here)}`),
-    owner: column(link, storage.id),
-    conditions: [sql`${column(link, storage.type)} = ${constant(owner.uid)}`, sql`${column(link, 'field')} = ${constant(attribute.name)}`],
-    order: [column(link, storage.order), column(link, 'id')],
   }
 }
 
@@ -82,25 +82,25 @@ function relationPairs(owner: Shape, attribute: Path & { kind: 'relation' }, tar
   switch (storage.kind) {
     case 'link':
       return {
-        ...joined(sql`${table(storage.table, link)} join ${table(target.table, as)} on ${column(as, 'id')} = ${column(link, storage.there)}`),
+        tables: [table(storage.table, link), table(target.table, as)],
         owner: column(link, storage.here),
-        conditions: [],
+        conditions: [equal(column(as, 'id'), column(link, storage.there))],
         order: storage.order === null ? [column(link, 'id')] : [column(link, storage.order), column(link, 'id')],
       }
     case 'column':
       return {
-        ...joined(sql`${table(owner.table, link)} join ${table(target.table, as)} on ${column(as, storage.references)} = ${column(link, storage.column)}`),
+        tables: [table(owner.table, link), table(target.table, as)],
         owner: column(link, 'id'),
-        conditions: [],
-        order: [],
+        conditions: [equal(column(as, storage.references), column(link, storage.column))],
+        order: [column(as, 'id')],
       }
     case 'inverseColumn':
-      return { ...alone(table(target.table, as)), owner: column(as, storage.column), conditions: [], order: [] }
+      return { tables: [table(target.table, as)], owner: column(as, storage.column), conditions: [], order: [column(as, 'id')] }
     case 'localizations':
       return {
-        ...joined(sql`${table(owner.table, link)} join ${table(target.table, as)} on ${column(as, 'document_id')} = ${column(link, 'document_id')}`),
+        tables: [table(owner.table, link), table(target.table, as)],
         owner: column(link, 'id'),
-        conditions: [],
+        conditions: [equal(column(as, 'document_id'), column(link, 'document_id'))],
         order: [column(as, 'locale'), column(as, 'id')],
       }
     default:

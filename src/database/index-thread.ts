@@ -1,0 +1,11 @@
+// Makes missing indexes on a thread of its own, so that a large table does not hold up requests.
+import { parentPort, workerData } from 'node:worker_threads'
+import type { OwnIndex } from './indexes.js'
+import { createIndexes } from './indexes.js'
+import type { SqliteOptions } from './sqlite.js'
+import { openSqlite } from './sqlite.js'
+
+const { sqlite, indexes } = workerData as { readonly sqlite: SqliteOptions; readonly indexes: readonly OwnIndex[] }
+const database = openSqlite(sqlite)
+createIndexes(database, indexes, (index, done, missing) => parentPort!.postMessage({ name: index.name, done, missing }))
+database.close()

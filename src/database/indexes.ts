@@ -1,0 +1,48 @@
+// Indexes of our own beside Strapi's: so that a page, its order and its total do not cost what the whole table does.
+// Named `octavo_*`, made only with the setting `database.indexes`; Strapi leaves them alone.
+import type Database from 'better-sqlite3'
+import type { ContentType, Model, Scalar, ScalarType } from '../model/types.js'
+import { quoted } from './table.js'
+
+export interface OwnIndex {
+  readonly name: string
+  readonly sql: string
+}
+
+/** Long texts and structures are not worth an index; two values do not tell rows apart. */
+const unindexedTypes: ReadonlySet<ScalarType> = new Set(['text', 'richtext', 'json', 'blocks', 'password', 'boolean'])
+
+/** The indexes for a model: one per list that the API serves by default, one per attribute to sort and compare by. */
+export function describeIndexes(model: Model): readonly OwnIndex[] {
+  return [...model.types.values()].filter((type) => type.exposed && !type.singleType).flatMap(indexesOf)
+}
+
+function indexesOf(type: ContentType): OwnIndex[] {
+  const locale = type.localized ? ['locale'] : []
+  const published = type.draftAndPublish ? 'published_at is not null' : null
+  const index = (suffix: string, columns: readonly string[], where: string | null): OwnIndex => {
+    const name = `octavo_${type.table}_${suffix}`
+    const rows = where === null ? '' : ` where ${where}`
+    return { name, sql: `create index if not exists ${quoted(name)} on ${quoted(type.table)} (${columns.map(quoted).join(', ')})${rows}` }
+  }
+  // The row id ends every index of its own: it needs no column.
+  const lists = [
+    ...(published === null ? [] : [index('published', [...locale, 'id'], published), index('drafts', [...locale, 'id'], 'published_at is null')]),
+    ...(published === null && type.localized ? [index('locale', ['locale', 'id'], null)] : []),
+  ]
+  const attributes = [...type.attributes.values()].filter(
+    (attribute): attribute is Scalar => attribute.kind === 'scalar' && !unindexedTypes.has(attribute.type) && attribute.name !== 'id' && attribute.name !== 'locale',
+  )
+  return [...lists, ...attributes.map(({ column }) => index(`by_${column}`, [...locale, column], published))]
+}
+
+/** Makes the indexes that are missing, one after the other, and reports each before it starts. Returns how many were made. */
+export function createIndexes(database: Database.Database, indexes: readonly OwnIndex[], report: (index: OwnIndex, done: number, missing: number) => void): number {
+  const present = new Set(database.prepare("select name from sqlite_schema where type = 'index'").pluck().all())
+  const missing = indexes.filter(({ name }) => !present.has(name))
+  for (const [done, index] of missing.entries()) {
+    report(index, done, missing.length)
+    database.exec(index.sql)
+  }
+  return missing.length
+}
