@@ -62,8 +62,8 @@ async function startAll(strapi) {
     if (strapi) servers.strapi = await startStrapi()
     servers.handWritten = await startHandWritten()
     if (octavoIsBuilt()) {
-      servers.oneReader = await startOctavo({ readers: 1 })
-      servers.twoReaders = await startOctavo({ readers: 2 })
+      servers.oneReader = await startOctavo({ readers: 1, indexes: true })
+      servers.twoReaders = await startOctavo({ readers: 2, indexes: true })
     }
     const source = servers.oneReader ?? servers.strapi ?? servers.handWritten
     servers.sameBytes = await startSameBytes(source.origin)

@@ -58,8 +58,8 @@ const file = z.strictObject({
       /** Let Octavo make indexes of its own (`octavo_*`) beside Strapi's. */
       indexes: z.boolean().optional(),
       busyTimeout: z.int().positive().default(5_000),
-      mmapBytes: z.int().min(0).default(268_435_456),
-      cacheKibibytes: z.int().positive().default(8_192),
+      mmapBytes: z.int().min(0).default(0),
+      cacheKibibytes: z.int().positive().default(2_048),
     })
     .prefault({}),
   uploads: z.strictObject({ folder: z.string().optional() }).prefault({}),

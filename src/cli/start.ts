@@ -4,6 +4,7 @@ import { appendFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pino } from 'pino'
 import { loadConfig } from '../config.js'
+import { releaseNursery } from '../memory.js'
 import { createService } from '../service.js'
 import { orExplain } from './explain.js'
 
@@ -17,6 +18,7 @@ export const start = orExplain(async (folder: string) => {
   keepSecrets(config.folder, config.missingSecrets)
   const service = await createService(config, logger)
   const address = await service.listen()
+  releaseNursery()
   process.stdout.write(
     `Octavo serves ${config.folder} at ${address} (contract: ${config.contract}, ${config.contractReason}).\n`,
   )

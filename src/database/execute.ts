@@ -4,21 +4,18 @@ import type Database from 'better-sqlite3'
 import type { Encoder } from './encode.js'
 import { encoderOf, quote } from './encode.js'
 import type { Envelope, Fill, Level, Parameter, ReadPlan, Statement } from './plan.js'
+import type { Sink } from './sink.js'
 import { openTotals } from './totals.js'
 
 type Row = readonly unknown[]
 type Values = readonly unknown[]
 
-/** Runs one read. Null: nothing was found where one row was asked for. */
-export type PreparedRead = (values: Values) => string | null
-
-/** An answer grew beyond the limit `answerBytes`. */
-export class AnswerTooLarge extends Error {}
+/** Runs one read and writes its answer into the sink. False: nothing was found where one row was asked for. */
+export type PreparedRead = (values: Values, sink: Sink) => boolean
 
 interface Run {
   readonly values: Values
-  /** Characters that may still be written. */
-  left: number
+  readonly sink: Sink
 }
 
 type Query = (run: Run, parents: string | null) => readonly Row[]
@@ -26,14 +23,14 @@ type Query = (run: Run, parents: string | null) => readonly Row[]
 type Children = (run: Run, parents: string) => ReadonlyMap<number, readonly string[]>
 
 /** Prepares a plan's statements and its writers on `database`. */
-export function prepareRead(database: Database.Database, plan: ReadPlan, answerCharacters: number): PreparedRead {
+export function prepareRead(database: Database.Database, plan: ReadPlan): PreparedRead {
   const begin = database.prepare('begin')
   const commit = database.prepare('commit')
   const read = prepareEnvelope(database, plan)
   // One answer is one snapshot: all statements of a plan see the same state of the database.
   const severalStatements = plan.root.fills.length > 0 || plan.envelope.kind === 'list'
-  return (values) => {
-    const run: Run = { values, left: answerCharacters }
+  return (values, sink) => {
+    const run: Run = { values, sink }
     if (!severalStatements) return read(run)
     begin.run()
     try {
@@ -44,25 +41,31 @@ export function prepareRead(database: Database.Database, plan: ReadPlan, answerC
   }
 }
 
-function prepareEnvelope(database: Database.Database, { root, envelope }: ReadPlan): (run: Run) => string | null {
+function prepareEnvelope(database: Database.Database, { root, envelope }: ReadPlan): (run: Run) => boolean {
   if (envelope.kind === 'count') {
     const count = prepareCount(database, envelope.count)
-    return (run) => String(count(run))
+    return (run) => {
+      run.sink.write(String(count(run)))
+      return true
+    }
   }
   const query = prepareQuery(database, root.statement)
   const write = prepareLevel(database, root)
   if (envelope.kind === 'list') return listEnvelope(database, envelope, query, write)
   return (run) => {
-    const rows = query(run, null)
-    const objects = write(run, rows)
-    if (envelope.kind === 'bareList') return list(objects)
+    const objects = write(run, query(run, null))
+    if (envelope.kind === 'bareList') {
+      writeList(run.sink, '[', objects, ']')
+      return true
+    }
     const [object] = objects
-    if (object === undefined) return null
-    return envelope.kind === 'one' ? `{"data":${object},"meta":{}}` : object
+    if (object === undefined) return false
+    run.sink.write(envelope.kind === 'one' ? `{"data":${object},"meta":{}}` : object)
+    return true
   }
 }
 
-function listEnvelope(database: Database.Database, envelope: Envelope & { kind: 'list' }, query: Query, write: Write): (run: Run) => string {
+function listEnvelope(database: Database.Database, envelope: Envelope & { kind: 'list' }, query: Query, write: Write): (run: Run) => boolean {
   const count = envelope.count === null ? null : prepareCount(database, envelope.count)
   const counted = envelope.counted === null ? null : prepareQuery(database, envelope.counted)
   const totals = openTotals(database)
@@ -77,8 +80,15 @@ function listEnvelope(database: Database.Database, envelope: Envelope & { kind: 
       else total = rows.length > 0 && counted !== null ? (rows[0]!.at(-1) as number) : count(run)
       totals.remember(run.values, total, performance.now() - began)
     }
-    return `{"data":${list(write(run, rows))},"meta":{"pagination":${pagination(envelope.style, start, limit, total)}}}`
+    writeList(run.sink, '{"data":[', write(run, rows), `],"meta":{"pagination":${pagination(envelope.style, start, limit, total)}}}`)
+    return true
   }
+}
+
+function writeList(sink: Sink, head: string, objects: readonly string[], tail: string): void {
+  sink.write(head)
+  for (let index = 0; index < objects.length; index++) sink.write(index === 0 ? objects[index]! : `,${objects[index]!}`)
+  sink.write(tail)
 }
 
 function pagination(style: 'page' | 'offset', start: number, limit: number, total: number | null): string {
@@ -124,10 +134,7 @@ function prepareLevel(database: Database.Database, level: Level): Write {
     const loaded = fills.map(({ key, load }) => ({ key, of: load(run, parents) }))
     return rows.map((row) => {
       const filled = loaded.map(({ key, of }) => key + of(row[idAt] as number))
-      const object = writeRow(row, filled)
-      run.left -= object.length
-      if (run.left < 0) throw new AnswerTooLarge()
-      return object
+      return writeRow(row, filled)
     })
   }
 }

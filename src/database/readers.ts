@@ -4,7 +4,7 @@ import { Worker } from 'node:worker_threads'
 import { ApiError, validationError } from '../errors.js'
 import type { KnownPlan, ReadAnswer, ReadDatabase } from './database.js'
 import type { Dialect } from './dialect.js'
-import type { FromReader, ReaderData, ToReader } from './reader-thread.js'
+import { type FromReader, jobStates, type ReaderData, roomBytes, type ToReader } from './rooms.js'
 import type { ReadPlan } from './plan.js'
 import type { SqliteOptions } from './sqlite.js'
 
@@ -22,14 +22,15 @@ export interface ReaderOptions {
 
 /** A thread works on one job and has one more in its inbox, so that it never waits for the event loop. */
 const depth = 2
-/** A thread that is at one job for longer counts as occupied by a heavy read; milliseconds. */
+/** A thread that is at one job for longer counts as occupied by a heavy read: nothing waits behind it; milliseconds. */
 const heavyAfter = 15
+/** A thread that is occupied for longer is replaced as long as that lasts; milliseconds. */
+const replacedAfter = 100
 const slots = 4096
 /** Threads above `readers` go when they had nothing to do for this long; milliseconds. */
 const idleAfter = 10_000
 
-const waiting = 0
-const revoked = 2
+const { waiting, revoked } = jobStates
 
 interface Job {
   readonly plan: KnownPlan
@@ -38,12 +39,15 @@ interface Job {
   readonly resolve: (answer: ReadAnswer) => void
   readonly reject: (error: Error) => void
   slot: number
+  room: number
   over: boolean
 }
 
 interface Thread {
   readonly worker: Worker
   readonly known: Set<number>
+  readonly rooms: SharedArrayBuffer
+  readonly freeRooms: number[]
   /** The job at work first, then those in the inbox. */
   jobs: Job[]
   since: number
@@ -62,9 +66,10 @@ export async function openReaders(options: ReaderOptions, dialect: Dialect, repo
   let closing = false
 
   function addThread(): Promise<void> {
-    const data: ReaderData = { sqlite: options.sqlite, answerBytes: options.answerBytes, states }
-    const worker = new Worker(new URL('./reader-thread.js', import.meta.url), { workerData: data, resourceLimits: { maxYoungGenerationSizeMb: 16 } })
-    const thread: Thread = { worker, known: new Set(), jobs: [], since: Date.now(), ready: false, leaving: false }
+    const rooms = new SharedArrayBuffer(depth * roomBytes)
+    const data: ReaderData = { sqlite: options.sqlite, answerBytes: options.answerBytes, states, rooms }
+    const worker = new Worker(new URL('./reader-thread.js', import.meta.url), { workerData: data, resourceLimits: { maxYoungGenerationSizeMb: 12 } })
+    const thread: Thread = { worker, known: new Set(), rooms, freeRooms: Array.from({ length: depth }, (_, index) => index), jobs: [], since: Date.now(), ready: false, leaving: false }
     threads.push(thread)
     return new Promise((resolve, reject) => {
       worker.on('message', (message: FromReader) => {
@@ -85,27 +90,30 @@ export async function openReaders(options: ReaderOptions, dialect: Dialect, repo
   function finish(thread: Thread, message: Exclude<FromReader, { kind: 'ready' }>): void {
     const entry = bySlot.get(message.slot)
     if (entry === undefined) return
-    release(message.slot)
+    release(entry)
     thread.jobs = thread.jobs.filter((job) => job !== entry.job)
     thread.since = Date.now()
     const { job } = entry
     if (job.over) return
     job.over = true
-    if (message.kind === 'answer') job.resolve(message.body)
+    if (message.kind === 'nothing') job.resolve(null)
+    else if (message.kind === 'answer') job.resolve(message.own ?? Buffer.from(Buffer.from(thread.rooms, job.room * roomBytes, message.length)))
     else if (message.kind === 'tooLarge') job.reject(validationError('The answer is too large, ask for fewer entries or fewer populated levels'))
     else job.reject(new Error(message.message))
   }
 
-  function release(slot: number): void {
-    bySlot.delete(slot)
-    freeSlots.push(slot)
+  /** The job's slot and room may be used again. Its answer has been copied, or never began. */
+  function release({ job, thread }: { readonly job: Job; readonly thread: Thread }): void {
+    bySlot.delete(job.slot)
+    freeSlots.push(job.slot)
+    thread.freeRooms.push(job.room)
   }
 
   /** A thread is gone: what it had not answered goes to the others, or fails when the pool is closing. */
   function lose(thread: Thread): void {
     threads.splice(threads.indexOf(thread), 1)
     for (const job of thread.jobs.toReversed()) {
-      release(job.slot)
+      release({ job, thread })
       if (!job.over) queue.unshift(job)
     }
     thread.jobs = []
@@ -131,7 +139,7 @@ export async function openReaders(options: ReaderOptions, dialect: Dialect, repo
     return best
   }
 
-  const isHeavy = (thread: Thread): boolean => thread.jobs.length > 0 && Date.now() - thread.since > heavyAfter
+  const isHeavy = (thread: Thread, after = heavyAfter): boolean => thread.jobs.length > 0 && Date.now() - thread.since > after
 
   function give(thread: Thread, job: Job): void {
     if (job.over) return
@@ -141,11 +149,12 @@ export async function openReaders(options: ReaderOptions, dialect: Dialect, repo
       post(thread, { kind: 'plan', id, plan })
     }
     job.slot = freeSlots.pop()!
+    job.room = thread.freeRooms.pop()!
     Atomics.store(states, job.slot, waiting)
     bySlot.set(job.slot, { job, thread })
     if (thread.jobs.length === 0) thread.since = Date.now()
     thread.jobs.push(job)
-    post(thread, { kind: 'run', slot: job.slot, plan: id, values: job.values })
+    post(thread, { kind: 'run', slot: job.slot, plan: id, values: job.values, room: job.room })
   }
 
   const post = (thread: Thread, message: ToReader): void => thread.worker.postMessage(message)
@@ -157,7 +166,7 @@ export async function openReaders(options: ReaderOptions, dialect: Dialect, repo
       if (!isHeavy(thread)) continue
       for (const job of thread.jobs.slice(1)) {
         if (Atomics.compareExchange(states, job.slot, waiting, revoked) !== waiting) continue
-        release(job.slot)
+        release({ job, thread })
         thread.jobs.splice(thread.jobs.indexOf(job), 1)
         queue.unshift(job)
       }
@@ -167,7 +176,7 @@ export async function openReaders(options: ReaderOptions, dialect: Dialect, repo
       job.over = true
       job.reject(new ApiError('ServiceUnavailableError', 'The read took too long'))
     }
-    const able = threads.filter((thread) => !thread.leaving && !isHeavy(thread))
+    const able = threads.filter((thread) => !thread.leaving && !isHeavy(thread, replacedAfter))
     if (able.length < options.readers && threads.length < options.maxReaders) addThread().catch(report)
     const spare = able.find((thread) => able.length > options.readers && thread.ready && thread.jobs.length === 0 && now - thread.since > idleAfter)
     if (spare !== undefined) {
@@ -195,7 +204,7 @@ export async function openReaders(options: ReaderOptions, dialect: Dialect, repo
           reject(new ApiError('ServiceUnavailableError', 'Too many reads are waiting'))
           return
         }
-        queue.push({ plan, values, deadline: Date.now() + options.readTimeout, resolve, reject, slot: -1, over: false })
+        queue.push({ plan, values, deadline: Date.now() + options.readTimeout, resolve, reject, slot: -1, room: -1, over: false })
         pump()
       }),
     close: async () => {

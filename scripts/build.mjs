@@ -1,0 +1,34 @@
+// Builds dist/: the command, the public interface and the threads, each one file without its libraries' thousand modules.
+// A start then reads a handful of files; bundled, it takes half the time and less memory.
+import { rmSync } from 'node:fs'
+import { build } from 'esbuild'
+
+rmSync('dist', { recursive: true, force: true })
+await build({
+  entryPoints: ['src/main.ts', 'src/index.ts', 'src/database/reader-thread.ts', 'src/database/index-thread.ts'],
+  outdir: 'dist',
+  entryNames: '[name]',
+  bundle: true,
+  splitting: true,
+  platform: 'node',
+  format: 'esm',
+  target: 'node20',
+  minifySyntax: true,
+  minifyWhitespace: true,
+  legalComments: 'none',
+  // Native modules stay where they are.
+  external: ['better-sqlite3'],
+  // Libraries written for CommonJS ask for Node's own modules with require.
+  banner: { js: "import { createRequire as octavoRequire } from 'node:module';const require = octavoRequire(import.meta.url);" },
+  metafile: process.argv.includes('--sizes'),
+}).then(({ metafile }) => {
+  if (metafile === undefined) return
+  const sizes = new Map()
+  for (const { inputs } of Object.values(metafile.outputs)) {
+    for (const [path, { bytesInOutput }] of Object.entries(inputs)) {
+      const name = /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1] ?? 'octavo'
+      sizes.set(name, (sizes.get(name) ?? 0) + bytesInOutput)
+    }
+  }
+  for (const [name, bytes] of [...sizes].sort((a, b) => b[1] - a[1]).slice(0, 25)) console.log(`${String(bytes).padStart(9)} ${name}`)
+})
