@@ -39,7 +39,10 @@ export function copyDatabase(folder, source) {
 function copyWithIndexes(folder, source) {
   const database = copyDatabase(folder, source)
   if (existsSync(octavo)) {
-    execFileSync(process.execPath, [octavo, 'indexes', goldenProject], { env: { ...process.env, DATABASE_FILENAME: database }, stdio: 'ignore' })
+    execFileSync(process.execPath, [octavo, 'indexes', goldenProject], {
+      env: { ...process.env, DATABASE_FILENAME: database },
+      stdio: 'ignore',
+    })
   }
   return database
 }

@@ -143,8 +143,10 @@ function assemble(root: string, given: z.output<typeof file>, environment: Envir
   }
   const { contract, ...restOptions } = given.api.rest
   const chosen = contract ?? (dependsOnStrapi(root) ? 'strapi' : 'specification')
-  const contractReason = contract !== undefined ? 'octavo.config says so' : chosen === 'strapi' ? 'package.json depends on @strapi/strapi' : 'the default'
-  const readers = integer(environment, 'OCTAVO_DATABASE_READERS') ?? given.database.readers ?? Math.min(4, Math.max(2, availableParallelism()))
+  const contractReason =
+    contract !== undefined ? 'octavo.config says so' : chosen === 'strapi' ? 'package.json depends on @strapi/strapi' : 'the default'
+  const readers =
+    integer(environment, 'OCTAVO_DATABASE_READERS') ?? given.database.readers ?? Math.min(4, Math.max(2, availableParallelism()))
   return Object.freeze({
     folder: root,
     host: environment.HOST ?? given.host ?? '0.0.0.0',
@@ -157,7 +159,10 @@ function assemble(root: string, given: z.output<typeof file>, environment: Envir
       ...given.database,
       filename: resolve(root, environment.DATABASE_FILENAME ?? given.database.filename ?? '.tmp/data.db'),
       readers,
-      maxReaders: Math.max(readers, integer(environment, 'OCTAVO_DATABASE_MAX_READERS') ?? given.database.maxReaders ?? Math.max(8, readers)),
+      maxReaders: Math.max(
+        readers,
+        integer(environment, 'OCTAVO_DATABASE_MAX_READERS') ?? given.database.maxReaders ?? Math.max(8, readers),
+      ),
       indexes: boolean(environment, 'OCTAVO_DATABASE_INDEXES') ?? given.database.indexes ?? false,
     },
     uploadsFolder: resolve(root, environment.UPLOADS_DIR ?? given.uploads.folder ?? 'public/uploads'),

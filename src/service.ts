@@ -32,18 +32,30 @@ export interface Service {
 async function prepare(config: Config, connection: Database, model: Model, logger: Logger): Promise<void> {
   const now = new Date()
   const locale = process.env.STRAPI_PLUGIN_I18N_INIT_LOCALE_CODE ?? 'en'
-  const { isNew, added } = prepareDatabase(connection, model, { now, newDocumentId: createId, apiTokenSalt: config.secrets.apiTokenSalt, locale })
+  const { isNew, added } = prepareDatabase(connection, model, {
+    now,
+    newDocumentId: createId,
+    apiTokenSalt: config.secrets.apiTokenSalt,
+    locale,
+  })
   if (added.length > 0) logger.warn({ added }, 'the database lacked what the model has: added')
   if (!isNew || !existsSync(join(config.folder, 'seed'))) return
   const { seedProject } = await import('./documents/seed.js')
   const report = (line: string) => logger.info(line)
-  const documents = await seedProject(config.folder, connection, model, { newDocumentId: createId, now, uploadsFolder: config.uploadsFolder, report })
+  const documents = await seedProject(config.folder, connection, model, {
+    newDocumentId: createId,
+    now,
+    uploadsFolder: config.uploadsFolder,
+    report,
+  })
   logger.info({ documents }, 'a new database: the content of the seed folder is in it')
 }
 
 /** Makes missing indexes in the background; the result stops it. */
 function makeIndexes(sqlite: Config['database'], model: Model, logger: Logger): () => Promise<unknown> {
-  const worker = new Worker(new URL('./database/index-thread.js', import.meta.url), { workerData: { sqlite, indexes: describeIndexes(model) } })
+  const worker = new Worker(new URL('./database/index-thread.js', import.meta.url), {
+    workerData: { sqlite, indexes: describeIndexes(model) },
+  })
   worker.on('message', (progress) => logger.info(progress, 'making an index'))
   worker.on('error', (error) => logger.error({ err: error }, 'an index could not be made'))
   return () => worker.terminate()
@@ -84,7 +96,7 @@ export async function createService(config: Config, logger: Logger): Promise<Ser
       readers,
       limits,
     )
-  let documents = documentsFor((await identification.access()).defaultLocale)
+  const documents = documentsFor((await identification.access()).defaultLocale)
 
   const server = await createServer(
     config,

@@ -40,19 +40,21 @@ function grants(actions: readonly string[]): Grants {
 export async function fingerprint(database: DirectDatabase): Promise<string> {
   const mark = (table: string, updated = true) =>
     sql`(select count(*) || '-' || coalesce(max(id), 0) ${updated ? sql`|| '-' || coalesce(max(updated_at), 0)` : sql``} from ${sql.table(table)})`
-  const [row] = await database.rows<{ mark: string }>(sql`select ${sql.join(
-    [
-      mark('up_roles'),
-      mark('up_permissions'),
-      mark('up_permissions_role_lnk', false),
-      mark('strapi_api_tokens'),
-      sql`(select group_concat(access_key || coalesce(expires_at, '') || type) from strapi_api_tokens)`,
-      mark('strapi_api_token_permissions'),
-      mark('strapi_api_token_permissions_token_lnk', false),
-      sql`(select group_concat(value) from strapi_core_store_settings where ${sql.ref('key')} in ('plugin_i18n_default_locale', 'plugin_users-permissions_advanced'))`,
-    ],
-    sql` || ' ' || `,
-  )} as mark`)
+  const [row] = await database.rows<{ mark: string }>(
+    sql`select ${sql.join(
+      [
+        mark('up_roles'),
+        mark('up_permissions'),
+        mark('up_permissions_role_lnk', false),
+        mark('strapi_api_tokens'),
+        sql`(select group_concat(access_key || coalesce(expires_at, '') || type) from strapi_api_tokens)`,
+        mark('strapi_api_token_permissions'),
+        mark('strapi_api_token_permissions_token_lnk', false),
+        sql`(select group_concat(value) from strapi_core_store_settings where ${sql.ref('key')} in ('plugin_i18n_default_locale', 'plugin_users-permissions_advanced'))`,
+      ],
+      sql` || ' ' || `,
+    )} as mark`,
+  )
   return row!.mark
 }
 

@@ -107,7 +107,8 @@ export async function openIdentification(database: DirectDatabase, secrets: Secr
       }
       if (verified.exp * 1000 < Date.now()) throw unauthorized('Missing or invalid credentials')
       const user = await userOf(verified.id)
-      if (user === null || user.blocked === 1 || (rules.emailConfirmation && user.confirmed !== 1)) throw unauthorized('Invalid credentials')
+      if (user === null || user.blocked === 1 || (rules.emailConfirmation && user.confirmed !== 1))
+        throw unauthorized('Invalid credentials')
       const grants = user.role === null ? undefined : rules.roles.get(user.role)
       return { kind: 'user', id: verified.id, grants: grants ?? nobody }
     },

@@ -2,7 +2,9 @@
 import { ConfigError } from '../config.js'
 
 /** Runs a command; an error is written to standard error and sets the exit status to 1. */
-export function orExplain<Arguments extends unknown[]>(command: (...given: Arguments) => Promise<void>): (...given: Arguments) => Promise<void> {
+export function orExplain<Arguments extends unknown[]>(
+  command: (...given: Arguments) => Promise<void>,
+): (...given: Arguments) => Promise<void> {
   return async (...given) => {
     try {
       await command(...given)

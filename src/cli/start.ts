@@ -12,16 +12,18 @@ import { orExplain } from './explain.js'
 export const start = orExplain(async (folder: string) => {
   const config = await loadConfig(folder, process.env, () => randomBytes(24).toString('base64url'))
   const logger = pino(
-    { level: config.logLevel, base: undefined, redact: ['req.headers.authorization', 'req.headers.cookie', 'authorization', 'password', 'token'] },
+    {
+      level: config.logLevel,
+      base: undefined,
+      redact: ['req.headers.authorization', 'req.headers.cookie', 'authorization', 'password', 'token'],
+    },
     pino.destination({ fd: 1, sync: false, minLength: 4096 }),
   )
   keepSecrets(config.folder, config.missingSecrets)
   const service = await createService(config, logger)
   const address = await service.listen()
   releaseNursery()
-  process.stdout.write(
-    `Octavo serves ${config.folder} at ${address} (contract: ${config.contract}, ${config.contractReason}).\n`,
-  )
+  process.stdout.write(`Octavo serves ${config.folder} at ${address} (contract: ${config.contract}, ${config.contractReason}).\n`)
   let stopping = false
   const stop = () => {
     if (stopping) process.exit(1)

@@ -4,6 +4,7 @@ import type { Column } from './plan.js'
 /** Writes one value of a result row as JSON text. */
 export type Encoder = (value: unknown, valid: unknown) => string
 
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what JSON must escape
 const needsEscape = /["\\\u0000-\u001f\ud800-\udfff]/
 
 /** A JSON string literal. */

@@ -65,7 +65,12 @@ function prepareEnvelope(database: Database.Database, { root, envelope }: ReadPl
   }
 }
 
-function listEnvelope(database: Database.Database, envelope: Envelope & { kind: 'list' }, query: Query, write: Write): (run: Run) => boolean {
+function listEnvelope(
+  database: Database.Database,
+  envelope: Envelope & { kind: 'list' },
+  query: Query,
+  write: Write,
+): (run: Run) => boolean {
   const count = envelope.count === null ? null : prepareCount(database, envelope.count)
   const counted = envelope.counted === null ? null : prepareQuery(database, envelope.counted)
   const totals = openTotals(database)
@@ -156,7 +161,8 @@ function flatWriter(members: readonly Member[], constants: readonly string[]): W
   const mark = constants.map((text) => `,${text}`).join('')
   return (row, filled) => {
     let object = ''
-    for (let index = 0; index < encoders.length; index++) object += keys[index]! + encoders[index]!(row[places[index]!], row[validity[index]!])
+    for (let index = 0; index < encoders.length; index++)
+      object += keys[index]! + encoders[index]!(row[places[index]!], row[validity[index]!])
     for (const text of filled) object += `,${text}`
     return `${object}${mark}}`
   }

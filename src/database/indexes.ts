@@ -27,17 +27,24 @@ function indexesOf(type: ContentType): OwnIndex[] {
   }
   // The row id ends every index of its own: it needs no column.
   const lists = [
-    ...(published === null ? [] : [index('published', [...locale, 'id'], published), index('drafts', [...locale, 'id'], 'published_at is null')]),
+    ...(published === null
+      ? []
+      : [index('published', [...locale, 'id'], published), index('drafts', [...locale, 'id'], 'published_at is null')]),
     ...(published === null && type.localized ? [index('locale', ['locale', 'id'], null)] : []),
   ]
   const attributes = [...type.attributes.values()].filter(
-    (attribute): attribute is Scalar => attribute.kind === 'scalar' && !unindexedTypes.has(attribute.type) && attribute.name !== 'id' && attribute.name !== 'locale',
+    (attribute): attribute is Scalar =>
+      attribute.kind === 'scalar' && !unindexedTypes.has(attribute.type) && attribute.name !== 'id' && attribute.name !== 'locale',
   )
   return [...lists, ...attributes.map(({ column }) => index(`by_${column}`, [...locale, column], published))]
 }
 
 /** Makes the indexes that are missing, one after the other, and reports each before it starts. Returns how many were made. */
-export function createIndexes(database: Database.Database, indexes: readonly OwnIndex[], report: (index: OwnIndex, done: number, missing: number) => void): number {
+export function createIndexes(
+  database: Database.Database,
+  indexes: readonly OwnIndex[],
+  report: (index: OwnIndex, done: number, missing: number) => void,
+): number {
   const present = new Set(database.prepare("select name from sqlite_schema where type = 'index'").pluck().all())
   const missing = indexes.filter(({ name }) => !present.has(name))
   for (const [done, index] of missing.entries()) {

@@ -3,7 +3,10 @@
 import type { Answer } from '../model/attributes.js'
 
 /** What a placeholder of a statement stands for: a value of the request, or the ids of the rows of the level above. */
-export type Parameter = { readonly from: 'values'; readonly index: number } | { readonly from: 'parents' } | { readonly from: 'constant'; readonly value: string | number }
+export type Parameter =
+  | { readonly from: 'values'; readonly index: number }
+  | { readonly from: 'parents' }
+  | { readonly from: 'constant'; readonly value: string | number }
 
 export interface Statement {
   readonly sql: string

@@ -41,7 +41,10 @@ function run({ slot, plan: id, values, room }: ToReader & { readonly kind: 'run'
       prepared.set(id, read)
     }
     sink.begin(Buffer.from(rooms, room * roomBytes, roomBytes))
-    if (!read(values, sink)) return send({ kind: 'nothing', slot })
+    if (!read(values, sink)) {
+      send({ kind: 'nothing', slot })
+      return
+    }
     const { length, own } = sink.end()
     port.postMessage({ kind: 'answer', slot, length, own } satisfies FromReader, own === null ? [] : [own.buffer])
   } catch (error) {

@@ -4,8 +4,8 @@ import { Worker } from 'node:worker_threads'
 import { ApiError, validationError } from '../errors.js'
 import type { KnownPlan, ReadAnswer, ReadDatabase } from './database.js'
 import type { Dialect } from './dialect.js'
-import { type FromReader, jobStates, type ReaderData, roomBytes, type ToReader } from './rooms.js'
 import type { ReadPlan } from './plan.js'
+import { type FromReader, jobStates, type ReaderData, roomBytes, type ToReader } from './rooms.js'
 import type { SqliteOptions } from './sqlite.js'
 
 export interface ReaderOptions {
@@ -68,8 +68,20 @@ export async function openReaders(options: ReaderOptions, dialect: Dialect, repo
   function addThread(): Promise<void> {
     const rooms = new SharedArrayBuffer(depth * roomBytes)
     const data: ReaderData = { sqlite: options.sqlite, answerBytes: options.answerBytes, states, rooms }
-    const worker = new Worker(new URL('./reader-thread.js', import.meta.url), { workerData: data, resourceLimits: { maxYoungGenerationSizeMb: 12 } })
-    const thread: Thread = { worker, known: new Set(), rooms, freeRooms: Array.from({ length: depth }, (_, index) => index), jobs: [], since: Date.now(), ready: false, leaving: false }
+    const worker = new Worker(new URL('./reader-thread.js', import.meta.url), {
+      workerData: data,
+      resourceLimits: { maxYoungGenerationSizeMb: 12 },
+    })
+    const thread: Thread = {
+      worker,
+      known: new Set(),
+      rooms,
+      freeRooms: Array.from({ length: depth }, (_, index) => index),
+      jobs: [],
+      since: Date.now(),
+      ready: false,
+      leaving: false,
+    }
     threads.push(thread)
     return new Promise((resolve, reject) => {
       worker.on('message', (message: FromReader) => {
@@ -97,8 +109,10 @@ export async function openReaders(options: ReaderOptions, dialect: Dialect, repo
     if (job.over) return
     job.over = true
     if (message.kind === 'nothing') job.resolve(null)
-    else if (message.kind === 'answer') job.resolve(message.own ?? Buffer.from(Buffer.from(thread.rooms, job.room * roomBytes, message.length)))
-    else if (message.kind === 'tooLarge') job.reject(validationError('The answer is too large, ask for fewer entries or fewer populated levels'))
+    else if (message.kind === 'answer')
+      job.resolve(message.own ?? Buffer.from(Buffer.from(thread.rooms, job.room * roomBytes, message.length)))
+    else if (message.kind === 'tooLarge')
+      job.reject(validationError('The answer is too large, ask for fewer entries or fewer populated levels'))
     else job.reject(new Error(message.message))
   }
 
@@ -178,7 +192,9 @@ export async function openReaders(options: ReaderOptions, dialect: Dialect, repo
     }
     const able = threads.filter((thread) => !thread.leaving && !isHeavy(thread, replacedAfter))
     if (able.length < options.readers && threads.length < options.maxReaders) addThread().catch(report)
-    const spare = able.find((thread) => able.length > options.readers && thread.ready && thread.jobs.length === 0 && now - thread.since > idleAfter)
+    const spare = able.find(
+      (thread) => able.length > options.readers && thread.ready && thread.jobs.length === 0 && now - thread.since > idleAfter,
+    )
     if (spare !== undefined) {
       spare.leaving = true
       post(spare, { kind: 'close' })
@@ -210,10 +226,15 @@ export async function openReaders(options: ReaderOptions, dialect: Dialect, repo
     close: async () => {
       closing = true
       clearInterval(timer)
-      await Promise.all(threads.map((thread) => new Promise((gone) => {
-        thread.worker.once('exit', gone)
-        post(thread, { kind: 'close' })
-      })))
+      await Promise.all(
+        threads.map(
+          (thread) =>
+            new Promise((gone) => {
+              thread.worker.once('exit', gone)
+              post(thread, { kind: 'close' })
+            }),
+        ),
+      )
     },
   }
 }

@@ -30,4 +30,3 @@ export type FromReader =
   | { readonly kind: 'answer'; readonly slot: number; readonly length: number; readonly own: Uint8Array<ArrayBuffer> | null }
   | { readonly kind: 'tooLarge'; readonly slot: number }
   | { readonly kind: 'failed'; readonly slot: number; readonly message: string }
-

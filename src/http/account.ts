@@ -1,6 +1,7 @@
 // The reads of users and roles: /api/users and /api/users-permissions. Bare bodies, numeric ids, unknown users are 204.
-import { notFound, unauthorized } from '../errors.js'
+
 import type { Find } from '../documents/find.js'
+import { notFound, unauthorized } from '../errors.js'
 import type { Exchange, Reply, Route } from './exchange.js'
 import { noContent, notThereYet, ok } from './exchange.js'
 import { rowId } from './files.js'
@@ -45,7 +46,8 @@ export const accountRoutes: readonly Route[] = [
     method: 'GET',
     path: '/users/:id',
     action: `${userType}.findOne`,
-    handle: async (exchange) => orNothing(await findUsers(exchange, 'findOne', { mode: 'first', identity: { attribute: 'id', value: rowId(exchange.params.id!) } })),
+    handle: async (exchange) =>
+      orNothing(await findUsers(exchange, 'findOne', { mode: 'first', identity: { attribute: 'id', value: rowId(exchange.params.id!) } })),
   },
   { method: 'POST', path: '/users', action: `${userType}.create`, handle: notThereYet },
   { method: 'PUT', path: '/users/:id', action: `${userType}.update`, handle: notThereYet },
@@ -79,7 +81,13 @@ export const accountRoutes: readonly Route[] = [
 /** Roles with the number of their users. Read as the service itself: the route has checked the caller's grant. */
 async function readRoles({ documents }: Exchange, query: string): Promise<readonly Record<string, unknown>[]> {
   const type = documents.context.model.types.get(roleType)!
-  const bytes = await documents.findAsService({ type, mode: 'many', paged: false, query: `populate[users][count]=true&${query}`, envelope: 'bare' })
+  const bytes = await documents.findAsService({
+    type,
+    mode: 'many',
+    paged: false,
+    query: `populate[users][count]=true&${query}`,
+    envelope: 'bare',
+  })
   const roles = JSON.parse(new TextDecoder().decode(bytes!)) as readonly (Record<string, unknown> & { users: { count: number } })[]
   return roles.map(({ users, ...role }) => ({ ...role, nb_users: users.count }))
 }

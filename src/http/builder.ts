@@ -11,7 +11,8 @@ export const builderRoutes: readonly Route[] = [
     method: 'GET',
     path: '/content-type-builder/content-types',
     action: 'plugin::content-type-builder.content-types.getContentTypes',
-    handle: async (exchange) => ok({ data: [...model(exchange).types.values()].filter(({ uid }) => !uid.startsWith('admin::')).map(describeType) }),
+    handle: async (exchange) =>
+      ok({ data: [...model(exchange).types.values()].filter(({ uid }) => !uid.startsWith('admin::')).map(describeType) }),
   },
   {
     method: 'GET',

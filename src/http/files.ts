@@ -8,7 +8,11 @@ import { notThereYet, ok } from './exchange.js'
 /** Files are shown with whether their address is signed: never, on the local disk. */
 const constants = [{ name: 'isUrlSigned', json: 'false' }]
 
-function findFiles({ documents, caller, query }: Exchange, action: string, wanted: Pick<Find, 'mode' | 'envelope' | 'paged' | 'identity' | 'narrowed'>) {
+function findFiles(
+  { documents, caller, query }: Exchange,
+  action: string,
+  wanted: Pick<Find, 'mode' | 'envelope' | 'paged' | 'identity' | 'narrowed'>,
+) {
   const type = documents.context.model.types.get(fileType)!
   return documents.find(caller.grants, { type, action: `plugin::upload.content-api.${action}`, query, constants, ...wanted })
 }

@@ -39,7 +39,9 @@ export function addCors(origins: CorsOrigins, request: FastifyRequest, reply: Fa
 
 /** True for a preflight, which is answered here: 204 with what may be sent. */
 export function isPreflight(request: FastifyRequest): boolean {
-  return request.method === 'OPTIONS' && request.headers.origin !== undefined && request.headers['access-control-request-method'] !== undefined
+  return (
+    request.method === 'OPTIONS' && request.headers.origin !== undefined && request.headers['access-control-request-method'] !== undefined
+  )
 }
 
 export function answerPreflight(reply: FastifyReply): FastifyReply {

@@ -21,7 +21,10 @@ export function respondError(reply: FastifyReply, error: unknown): FastifyReply 
   const known = asApiError(error)
   if (known === null) {
     reply.request.log.error({ err: error, requestId: reply.request.id }, 'a request failed')
-    return respond(reply, { status: 500, body: { data: null, error: { status: 500, name: 'InternalServerError', message: 'Internal Server Error' } } })
+    return respond(reply, {
+      status: 500,
+      body: { data: null, error: { status: 500, name: 'InternalServerError', message: 'Internal Server Error' } },
+    })
   }
   const { status, name, message, details } = known
   if (status === 503) reply.header('retry-after', '1')

@@ -73,7 +73,12 @@ export async function createServer(config: Config, backend: Backend, logger: Fas
 
 /** What is no HTTP, or too much of it, is answered on the socket and the connection ends. */
 function refuseMalformed(error: NodeJS.ErrnoException, socket: Socket): void {
-  const status = error.code === 'HPE_HEADER_OVERFLOW' ? '431 Request Header Fields Too Large' : error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? '408 Request Timeout' : '400 Bad Request'
+  const status =
+    error.code === 'HPE_HEADER_OVERFLOW'
+      ? '431 Request Header Fields Too Large'
+      : error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
+        ? '408 Request Timeout'
+        : '400 Bad Request'
   if (socket.writable) socket.end(`HTTP/1.1 ${status}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`)
   else socket.destroy()
 }
@@ -161,7 +166,12 @@ function addPath(app: FastifyInstance, config: Config, backend: Backend, path: s
 }
 
 /** A GET finds no resource at a path that only takes other methods; those find the method missing. */
-function answerMissing(request: FastifyRequest, reply: FastifyReply, here: ReadonlyMap<string, Route>, methods: readonly string[]): FastifyReply {
+function answerMissing(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  here: ReadonlyMap<string, Route>,
+  methods: readonly string[],
+): FastifyReply {
   if (!here.has('GET') && (request.method === 'GET' || request.method === 'HEAD')) return respondError(reply, notFound())
   return methodNotAllowed(reply, methods)
 }
@@ -195,7 +205,8 @@ async function addUploads(app: FastifyInstance, folder: string): Promise<void> {
     decorateReply: false,
     setHeaders: (response, path) => {
       // A file that a browser could run as a page of this origin is downloaded instead.
-      if (/\.(html?|xhtml|xml|js|mjs|svg)$/i.test(path)) response.setHeader('content-security-policy', "default-src 'none'; style-src 'unsafe-inline'; sandbox")
+      if (/\.(html?|xhtml|xml|js|mjs|svg)$/i.test(path))
+        response.setHeader('content-security-policy', "default-src 'none'; style-src 'unsafe-inline'; sandbox")
     },
   })
 }

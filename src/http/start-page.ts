@@ -19,8 +19,8 @@ h2{font-size:1.05rem;margin:2.4rem 0 .8rem;color:var(--soft);font-weight:600}ul{
 code,.types a,.try a{font:.85rem/1.7 ui-monospace,monospace}.try li{padding:.35rem 0;border-bottom:1px solid var(--line)}.try small{color:var(--soft);display:block}
 .closed{opacity:.6}`
 
-const escape = (text: string): string => text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)
-const link = (href: string): string => `<a href="${escape(href)}">${escape(href)}</a>`
+const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)
+const link = (href: string): string => `<a href="${escapeHtml(href)}">${escapeHtml(href)}</a>`
 
 /** The start page for everyone: it names the types, and links to those that the public may read. */
 export function startPage(model: Model, visitor: Grants, prefix: string): Page {
@@ -29,7 +29,7 @@ export function startPage(model: Model, visitor: Grants, prefix: string): Page {
   const open = types.filter(([, type]) => visitor.may(`${type.uid}.find`))
   const tries = open.flatMap(([path, type]) => examples(type, `${prefix}/${path}`)).slice(0, 8)
   const html = `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Octavo</title><style>${style}</style></head><body><main>
-<h1>Octavo</h1><p>This content service is running. It answers the Content REST API below <code>${escape(prefix)}</code> as JSON.</p>
+<h1>Octavo</h1><p>This content service is running. It answers the Content REST API below <code>${escapeHtml(prefix)}</code> as JSON.</p>
 ${tries.length === 0 ? '<p>Nothing is public yet: grant the public role <code>find</code> on a type, or send an API token.</p>' : `<h2>Try</h2><ul class="try">${tries.join('')}</ul>`}
 <h2>Content-types</h2><ul class="types">${cards.join('')}</ul></main></body></html>`
   return { html, policy: "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'" }
@@ -42,7 +42,7 @@ function card(type: ContentType, href: string, isOpen: boolean): string {
     ...(type.localized ? ['locales'] : []),
     ...(isOpen ? [] : ['needs a permission']),
   ]
-  return `<li${isOpen ? '' : ' class="closed"'}><b>${escape(type.displayName)}</b><small>${features.join(' · ')}</small>${link(href)}</li>`
+  return `<li${isOpen ? '' : ' class="closed"'}><b>${escapeHtml(type.displayName)}</b><small>${features.join(' · ')}</small>${link(href)}</li>`
 }
 
 /** Requests that make sense for this type's attributes. */
@@ -50,11 +50,13 @@ function examples(type: ContentType, href: string): string[] {
   const attributes = [...type.attributes.values()].filter((attribute) => !attribute.private)
   const text = attributes.find((attribute) => attribute.kind === 'scalar' && attribute.type === 'string' && !attribute.system)
   const relation = attributes.find((attribute) => attribute.kind === 'relation' && attribute.name !== 'localizations')
-  const row = (address: string, what: string) => `<li>${link(address)}<small>${escape(what)}</small></li>`
+  const row = (address: string, what: string) => `<li>${link(address)}<small>${escapeHtml(what)}</small></li>`
   if (type.singleType) return [row(`${href}?populate=*`, `${type.displayName}, with everything one level deep`)]
   return [
     ...(text === undefined ? [] : [row(`${href}?sort=${text.name}&pagination[pageSize]=5`, `${type.displayName}: five, by ${text.name}`)]),
-    ...(text === undefined ? [] : [row(`${href}?filters[${text.name}][$containsi]=a&fields[0]=${text.name}`, `${text.name} contains "a", that field only`)]),
+    ...(text === undefined
+      ? []
+      : [row(`${href}?filters[${text.name}][$containsi]=a&fields[0]=${text.name}`, `${text.name} contains "a", that field only`)]),
     ...(relation === undefined ? [] : [row(`${href}?populate[${relation.name}]=true&pagination[pageSize]=3`, `with ${relation.name}`)]),
   ]
 }

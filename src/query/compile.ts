@@ -37,7 +37,11 @@ export function compileRead(request: ReadRequest, dialect: Dialect, contract: Co
   const rows = sql`${sql.table(type.table)} as ${sql.id('t0')}`
   const where = every(rootConditions(compilation, request))
   const columns = selectColumns(compilation, request.selection, 't0', 0)
-  const keys = request.sort.map((key, index) => ({ value: sortValue(compilation, type, 't0', key), as: `s${index}`, descending: key.descending }))
+  const keys = request.sort.map((key, index) => ({
+    value: sortValue(compilation, type, 't0', key),
+    as: `s${index}`,
+    descending: key.descending,
+  }))
   const limit = sql`limit ${request.mode === 'first' ? sql.lit(1) : value(pageValues.limit)} offset ${value(pageValues.start)}`
   const page = { rows, where, keys, limit, table: type.table, selected: columns.selected }
   const statement = dialect.compile(keys.length === 0 ? directPage(page) : sortedPage(page, false))
@@ -109,7 +113,9 @@ function rootConditions(compilation: Writer, request: ReadRequest): readonly Fra
 
 /** The caller's keys, and the row id, which ends every order. */
 function orderBy(compilation: Writer, shape: Shape, alias: string, keys: readonly SortKey[]): Fragment {
-  const sorted = keys.map((key) => (key.descending ? sql`${sortValue(compilation, shape, alias, key)} desc` : sql`${sortValue(compilation, shape, alias, key)} asc`))
+  const sorted = keys.map((key) =>
+    key.descending ? sql`${sortValue(compilation, shape, alias, key)} desc` : sql`${sortValue(compilation, shape, alias, key)} asc`,
+  )
   return sql.join([...sorted, column(alias, 'id')])
 }
 
@@ -184,7 +190,11 @@ function level(
   compilation: Writer,
   selection: Selection,
   statement: Statement,
-  { parentAt, orderAt, columns: { columns, idAt } }: { readonly parentAt: number | null; readonly orderAt: readonly number[]; readonly columns: Selected },
+  {
+    parentAt,
+    orderAt,
+    columns: { columns, idAt },
+  }: { readonly parentAt: number | null; readonly orderAt: readonly number[]; readonly columns: Selected },
   mark: Level['constants'] = [],
 ): Level {
   const { shape } = selection
@@ -212,8 +222,20 @@ function fill(compilation: Writer, owner: Shape, populated: Populated): Fill {
       return { kind: 'typed', name, many: true, wrapped, links: zoneLinks(compilation, owner, name), levels }
     }
     case 'morph': {
-      const levels = typedLevels(compilation, populated.on, (shape) => ({ name: '__type', json: JSON.stringify(shape.uid) }), populated.versions)
-      return { kind: 'typed', name, many: populated.attribute.many, wrapped, links: morphLinks(compilation, owner, populated.attribute), levels }
+      const levels = typedLevels(
+        compilation,
+        populated.on,
+        (shape) => ({ name: '__type', json: JSON.stringify(shape.uid) }),
+        populated.versions,
+      )
+      return {
+        kind: 'typed',
+        name,
+        many: populated.attribute.many,
+        wrapped,
+        links: morphLinks(compilation, owner, populated.attribute),
+        levels,
+      }
     }
     default:
       return unreachable(populated)
@@ -235,11 +257,17 @@ function children(
   const alias = compilation.nextAlias()
   const path = pairs(compilation.dialect, owner, attribute, of.shape, alias)
   const columns = selectColumns(compilation, of, alias, 1)
-  const where = every([...path.conditions, ...visibleVersions(compilation, attribute, of.shape, alias), ...filtered(compilation, of.shape, alias, filter)])
+  const where = every([
+    ...path.conditions,
+    ...visibleVersions(compilation, attribute, of.shape, alias),
+    ...filtered(compilation, of.shape, alias, filter),
+  ])
   const links = sort.length === 0 ? path.order : []
   const selected = [path.owner, ...columns.selected, ...links]
   const order = sort.length === 0 ? sql`` : sql` order by ${orderBy(compilation, of.shape, alias, sort)}`
-  const statement = compilation.dialect.compile(sql`select ${sql.join(selected)} from ${fromParents(compilation, path.tables)} where ${path.owner} = ${parent} and ${where}${order}`)
+  const statement = compilation.dialect.compile(
+    sql`select ${sql.join(selected)} from ${fromParents(compilation, path.tables)} where ${path.owner} = ${parent} and ${where}${order}`,
+  )
   const orderAt = links.map((_, index) => selected.length - links.length + index)
   return level(compilation, of, statement, { parentAt: 0, orderAt, columns })
 }
@@ -270,11 +298,17 @@ function visibleVersions(compilation: Writer, attribute: Populated['attribute'],
 function countOf(compilation: Writer, owner: Shape, { attribute, target, filter }: Populated & { kind: 'count' }): Statement {
   if (attribute.kind === 'morphTo') {
     const { tables, conditions, owner: here } = morphPairs(owner, attribute)
-    return compilation.dialect.compile(sql`select ${here}, count(*) from ${fromParents(compilation, tables)} where ${every(conditions)} group by ${here}`)
+    return compilation.dialect.compile(
+      sql`select ${here}, count(*) from ${fromParents(compilation, tables)} where ${every(conditions)} group by ${here}`,
+    )
   }
   const alias = compilation.nextAlias()
   const path = pairs(compilation.dialect, owner, attribute, target!, alias)
-  const where = every([...path.conditions, ...visibleVersions(compilation, attribute, target!, alias), ...filtered(compilation, target!, alias, filter)])
+  const where = every([
+    ...path.conditions,
+    ...visibleVersions(compilation, attribute, target!, alias),
+    ...filtered(compilation, target!, alias, filter),
+  ])
   return compilation.dialect.compile(
     sql`select ${path.owner}, count(*) from ${fromParents(compilation, path.tables)} where ${path.owner} = ${parent} and ${where} group by ${path.owner}`,
   )
@@ -328,7 +362,8 @@ function typedLevels(
       const columns = selectColumns(compilation, selection, alias, 1)
       const id = column(alias, 'id')
       const { shape } = selection
-      const isVisible = versions === 'status' && shape.kind === 'contentType' && shape.draftAndPublish ? [published(alias, compilation.status)] : []
+      const isVisible =
+        versions === 'status' && shape.kind === 'contentType' && shape.draftAndPublish ? [published(alias, compilation.status)] : []
       const where = every([sql`${id} = ${parent}`, ...isVisible])
       const tables = fromParents(compilation, [sql`${sql.table(shape.table)} as ${sql.id(alias)}`])
       const statement = compilation.dialect.compile(sql`select ${sql.join([id, ...columns.selected])} from ${tables} where ${where}`)

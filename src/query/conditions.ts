@@ -76,7 +76,11 @@ function isSelective(filter: Filter): boolean {
     case 'not':
       return false
     case 'compare':
-      return (filter.operator === '$eq' || filter.operator === '$in') && filter.attribute.type !== 'boolean' && filter.attribute.type !== 'enumeration'
+      return (
+        (filter.operator === '$eq' || filter.operator === '$in') &&
+        filter.attribute.type !== 'boolean' &&
+        filter.attribute.type !== 'enumeration'
+      )
     case 'related':
       return isSelective(filter.where)
     default:
@@ -89,7 +93,8 @@ export function targetVersions(compilation: Compilation, target: Shape, alias: s
   if (compilation.contract.deepFiltersSeeAllVersions || target.kind === 'component') return []
   const conditions: Fragment[] = []
   if (target.draftAndPublish) conditions.push(published(alias, compilation.status))
-  if (target.localized && compilation.targetLocale !== null) conditions.push(sql`${column(alias, 'locale')} = ${value(compilation.targetLocale)}`)
+  if (target.localized && compilation.targetLocale !== null)
+    conditions.push(sql`${column(alias, 'locale')} = ${value(compilation.targetLocale)}`)
   return conditions
 }
 

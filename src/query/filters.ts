@@ -105,7 +105,11 @@ function compare(reading: Reading, attribute: Scalar, operator: OperatorName, op
     const isNull = (operator === '$null') === asked
     return { kind: 'compare', attribute, operator: isNull ? '$null' : '$notNull', values: [] }
   }
-  const read = (value: unknown) => bind(reading, convert(reading, () => (typed ? readValue(attribute, value) : readText(value)), null))
+  const read = (value: unknown) =>
+    bind(
+      reading,
+      convert(reading, () => (typed ? readValue(attribute, value) : readText(value)), null),
+    )
   if (takes === 'two') {
     const values = list(operand).map(read)
     if (values.length !== 2) reading.late.push(validationError(`${operator} takes two values`))

@@ -50,9 +50,11 @@ const not =
   (dialect, column, values, contract) =>
     sql`not (${toSql(dialect, column, values, contract)})`
 
-const equalIgnoringCase: ToSql = (dialect, column, [value], contract) => dialect.equalsIgnoringCase(column, value!, contract.textMatching === 'like' ? 'ascii' : 'unicode')
+const equalIgnoringCase: ToSql = (dialect, column, [value], contract) =>
+  dialect.equalsIgnoringCase(column, value!, contract.textMatching === 'like' ? 'ascii' : 'unicode')
 
-const among: ToSql = (_dialect, column, values) => (values.length === 0 ? sql`${column} is null and ${column} is not null` : sql`${column} in (${sql.join(values)})`)
+const among: ToSql = (_dialect, column, values) =>
+  values.length === 0 ? sql`${column} is null and ${column} is not null` : sql`${column} in (${sql.join(values)})`
 
 /** The operators of the specification ("filters"); names are case-sensitive. */
 export const operators: Readonly<Record<OperatorName, Operator>> = {
@@ -65,7 +67,11 @@ export const operators: Readonly<Record<OperatorName, Operator>> = {
   $eqi: text(equalIgnoringCase),
   $nei: text(not(equalIgnoringCase)),
   $in: { takes: 'many', typed: true, toSql: among },
-  $notIn: { takes: 'many', typed: true, toSql: (dialect, column, values, contract) => (values.length === 0 ? sql`1 = 1` : not(among)(dialect, column, values, contract)) },
+  $notIn: {
+    takes: 'many',
+    typed: true,
+    toSql: (dialect, column, values, contract) => (values.length === 0 ? sql`1 = 1` : not(among)(dialect, column, values, contract)),
+  },
   $between: { takes: 'two', typed: true, toSql: (_dialect, column, [low, high]) => sql`${column} between ${low} and ${high}` },
   $null: { takes: 'flag', typed: false, toSql: (_dialect, column) => sql`${column} is null` },
   $notNull: { takes: 'flag', typed: false, toSql: (_dialect, column) => sql`${column} is not null` },

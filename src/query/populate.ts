@@ -1,9 +1,9 @@
 // `populate` in all its forms becomes the levels of the answer. One walk: a relation whose target the caller may not
 // find is left out here, so nothing has to be taken away from the answer.
-import { ApiError, invalidKey, validationError } from '../errors.js'
+import { type ApiError, invalidKey, validationError } from '../errors.js'
 import type { Attribute, Component, ContentType, DynamicZone, MorphTo } from '../model/types.js'
 import { unreachable } from '../model/types.js'
-import { readFields, readableFields, withSorted } from './fields.js'
+import { readableFields, readFields, withSorted } from './fields.js'
 import { readFilters } from './filters.js'
 import { isObject } from './parameters.js'
 import type { Reading } from './reading.js'
@@ -52,7 +52,9 @@ const malformed = (): ApiError => validationError('Invalid populate parameter. E
 /** `*`: every relation, media, component and zone of this level, with scalars only. */
 function populateAll(reading: Reading, shape: Shape): readonly Populated[] {
   return [...shape.attributes.values()].flatMap((attribute) =>
-    attribute.kind === 'scalar' || attribute.private ? [] : fill(reading, attribute, true, { path: [attribute.name], above: [], form: 'keys' }, shape),
+    attribute.kind === 'scalar' || attribute.private
+      ? []
+      : fill(reading, attribute, true, { path: [attribute.name], above: [], form: 'keys' }, shape),
   )
 }
 
@@ -91,7 +93,8 @@ function readNames(reading: Reading, shape: Shape, names: readonly string[], abo
 function leadsSomewhere(reading: Reading, shape: Shape, steps: readonly string[]): boolean {
   const [name, ...rest] = steps
   const attribute = name === undefined ? undefined : shape.attributes.get(name)
-  if (attribute === undefined || attribute.kind === 'scalar' || attribute.kind === 'morphTo' || attribute.kind === 'dynamiczone') return true
+  if (attribute === undefined || attribute.kind === 'scalar' || attribute.kind === 'morphTo' || attribute.kind === 'dynamiczone')
+    return true
   return isVisible(reading, attribute) && leadsSomewhere(reading, targetOf(reading.model, attribute), rest)
 }
 
@@ -113,7 +116,13 @@ const isSwitchedOn = (value: unknown): boolean => value === true || value === 't
 const isSwitchedOff = (value: unknown): boolean => value === false || value === 'false' || value === 'f' || value === '0'
 
 /** One attribute with what its level says; nothing where the caller may not see its target. */
-function fill(reading: Reading, attribute: Exclude<Attribute, { kind: 'scalar' }>, value: unknown, place: Place, owner: Shape): readonly Populated[] {
+function fill(
+  reading: Reading,
+  attribute: Exclude<Attribute, { kind: 'scalar' }>,
+  value: unknown,
+  place: Place,
+  owner: Shape,
+): readonly Populated[] {
   spend(reading)
   switch (attribute.kind) {
     case 'dynamiczone':
@@ -134,7 +143,16 @@ function fill(reading: Reading, attribute: Exclude<Attribute, { kind: 'scalar' }
       const { filter, sort, of } = level
       if (attribute.kind === 'component') return [{ kind: 'component', attribute, filter, sort, of }]
       if (!isVisible(reading, attribute)) return []
-      return [{ kind: 'relation', attribute, target: target as ContentType, filter, sort, of: attribute.kind === 'morphFrom' ? withLocale(of) : of }]
+      return [
+        {
+          kind: 'relation',
+          attribute,
+          target: target as ContentType,
+          filter,
+          sort,
+          of: attribute.kind === 'morphFrom' ? withLocale(of) : of,
+        },
+      ]
     }
     default:
       return unreachable(attribute)
@@ -172,7 +190,8 @@ function readLevel(reading: Reading, target: Shape, value: unknown, place: Place
     return plain
   }
   const path = place.path.join('.')
-  if (Array.isArray(value) && value.some((entry) => typeof entry !== 'string')) throw validationError("Invalid nested populate. Expected '*' or an object")
+  if (Array.isArray(value) && value.some((entry) => typeof entry !== 'string'))
+    throw validationError("Invalid nested populate. Expected '*' or an object")
   if (value === null) throw validationError(`Invalid populate of ${path}`)
   const level = isObject(value) ? value : Object.fromEntries((Array.isArray(value) ? value : [value]).map((name) => [String(name), true]))
   for (const key of Object.keys(level)) {
@@ -189,7 +208,10 @@ function readLevel(reading: Reading, target: Shape, value: unknown, place: Place
     of: {
       shape: target,
       fields: place.path.at(-1) === 'localizations' ? fields : withSorted(target, fields, sort),
-      populate: place.form === 'names' ? readKeys(reading, target, (level.populate ?? {}) as Tree, place) : readPopulate(reading, target, level.populate, place.path),
+      populate:
+        place.form === 'names'
+          ? readKeys(reading, target, (level.populate ?? {}) as Tree, place)
+          : readPopulate(reading, target, level.populate, place.path),
     },
     count: isSwitchedOn(level.count),
   }
@@ -222,12 +244,15 @@ function readZone(reading: Reading, zone: DynamicZone, value: unknown, place: Pl
   const found = isObject(value) ? value : null
   if (place.form === 'names') return plain(namesBelowZone(reading, components, found?.populate as Tree, place))
   if (found !== null && found.populate !== undefined && found.populate !== '*') throw invalidKey(reading.param, 'populate', path)
-  if (found !== null && found.on !== undefined) return readFragments(reading, found.on, place, (uid) => components.find((component) => component.uid === uid))
+  if (found !== null && found.on !== undefined)
+    return readFragments(reading, found.on, place, (uid) => components.find((component) => component.uid === uid))
   if (found !== null && found.populate === '*') return plain((component) => populateAll(reading, component))
   if (found !== null && found.count !== undefined) return plain(() => [])
   const owned = 'singularName' in owner ? owner.singularName : owner.name
   const shown = typeof value === 'string' ? JSON.stringify(value) : JSON.stringify(value ?? null)
-  throw validationError(`Invalid nested populate for ${owned}.${zone.name} (${owner.uid}). Expected a fragment ("on") or "count" but found ${shown}`)
+  throw validationError(
+    `Invalid nested populate for ${owned}.${zone.name} (${owner.uid}). Expected a fragment ("on") or "count" but found ${shown}`,
+  )
 }
 
 /** `zone.attribute`: populated in every component that has it. */
@@ -262,7 +287,9 @@ function readMorph(reading: Reading, attribute: MorphTo, value: unknown, place: 
   const visible = (uid: string) => (maySee(reading, uid) ? reading.model.types.get(uid) : undefined)
   if (value === true) {
     const types = [...reading.model.types.values()].filter(({ uid }) => !uid.startsWith('admin::') && maySee(reading, uid))
-    return [{ kind: 'morph', attribute, versions: 'any', on: types.map((type) => ({ shape: type, fields: readableFields(type), populate: [] })) }]
+    return [
+      { kind: 'morph', attribute, versions: 'any', on: types.map((type) => ({ shape: type, fields: readableFields(type), populate: [] })) },
+    ]
   }
   const path = place.path.join('.')
   if (place.form === 'names') throw invalidKey(reading.param, attribute.name, path)

@@ -44,7 +44,9 @@ export interface Wanted {
 }
 
 const knownParameters = new Set(
-  'filters sort fields populate status locale page pageSize start limit _q publicationFilter hasPublishedVersion pagination count ordering'.split(' '),
+  'filters sort fields populate status locale page pageSize start limit _q publicationFilter hasPublishedVersion pagination count ordering'.split(
+    ' ',
+  ),
 )
 
 /**
@@ -91,7 +93,12 @@ export function readRequest(context: ReadContext, grants: Grants, wanted: Wanted
     publication,
     sort,
     page,
-    selection: { shape: type, fields: wanted.narrowed === false ? readableFields(type) : shown, populate, ...(wanted.constants === undefined ? {} : { constants: wanted.constants }) },
+    selection: {
+      shape: type,
+      fields: wanted.narrowed === false ? readableFields(type) : shown,
+      populate,
+      ...(wanted.constants === undefined ? {} : { constants: wanted.constants }),
+    },
     format: wanted.format ?? 'flat',
     identityAt,
     values: reading.values,

@@ -30,7 +30,17 @@ export interface Reading {
 }
 
 export function startReading(model: Model, grants: Grants, contract: Contract, limits: QueryLimits): Reading {
-  return { model, grants, contract, values: [null, null], param: 'filters', budget: { nodes: limits.planNodes }, restricted: [], dropsRestricted: false, late: [] }
+  return {
+    model,
+    grants,
+    contract,
+    values: [null, null],
+    param: 'filters',
+    budget: { nodes: limits.planNodes },
+    restricted: [],
+    dropsRestricted: false,
+    late: [],
+  }
 }
 
 /** Reads one parameter with `read`: errors are about it, and restricted relations in it are refused at its end. */

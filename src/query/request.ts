@@ -58,7 +58,12 @@ export type Populated =
   | { readonly kind: 'zone'; readonly attribute: DynamicZone; readonly on: readonly Selection[] }
   /** `versions`: all that the rows name, or those of the request's status. */
   | { readonly kind: 'morph'; readonly attribute: MorphTo; readonly on: readonly Selection[]; readonly versions: 'any' | 'status' }
-  | { readonly kind: 'count'; readonly attribute: Relation | MorphFrom | MorphTo | ComponentAttribute; readonly target: ContentType | Component | null; readonly filter: Filter | null }
+  | {
+      readonly kind: 'count'
+      readonly attribute: Relation | MorphFrom | MorphTo | ComponentAttribute
+      readonly target: ContentType | Component | null
+      readonly filter: Filter | null
+    }
 
 export type Status = 'published' | 'draft'
 

@@ -21,5 +21,7 @@ export function readSearch(reading: Reading, type: ContentType, value: unknown):
     return [{ kind: 'compare', attribute, operator: '$containsi', values: [bind(reading, value)] }]
   })
   // Nothing to look into finds nothing.
-  return of.length === 0 ? { kind: 'compare', attribute: type.attributes.get('id') as never, operator: '$in', values: [] } : { kind: 'any', of }
+  return of.length === 0
+    ? { kind: 'compare', attribute: type.attributes.get('id') as never, operator: '$in', values: [] }
+    : { kind: 'any', of }
 }

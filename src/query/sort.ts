@@ -28,7 +28,10 @@ function readEntry(reading: Reading, shape: Shape, entry: string): readonly Sort
   if (entry.trim() === '') return []
   const [names = '', order] = entry.split(':')
   let node: unknown = order === undefined ? undefined : order.trim() === '' ? ':' : order.trim()
-  const path = names.trim().split('.').filter((name) => name !== '')
+  const path = names
+    .trim()
+    .split('.')
+    .filter((name) => name !== '')
   if (path.length === 0) return []
   for (const name of path.toReversed()) node = { [name]: node }
   return readObject(reading, shape, node as Readonly<Record<string, unknown>>, [], [])

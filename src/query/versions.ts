@@ -1,9 +1,9 @@
 // Which versions of a document a request is about: `status`, `locale`, `hasPublishedVersion`, `publicationFilter`.
 import { ApiError, validationError } from '../errors.js'
 import type { ContentType, Scalar } from '../model/types.js'
+import { readFilters } from './filters.js'
 import type { Parameters } from './parameters.js'
 import { isObject } from './parameters.js'
-import { readFilters } from './filters.js'
 import type { Reading } from './reading.js'
 import { bind } from './reading.js'
 import type { LocaleChoice, PublicationFilter, ReadRequest, Status } from './request.js'
@@ -16,7 +16,13 @@ export function readStatus(reading: Reading, value: unknown): Status {
 }
 
 /** The locales of the rows; types that are not localized have none to choose. */
-export function readLocale(reading: Reading, type: ContentType, parameters: Parameters, mode: ReadRequest['mode'], defaultLocale: string): LocaleChoice {
+export function readLocale(
+  reading: Reading,
+  type: ContentType,
+  parameters: Parameters,
+  mode: ReadRequest['mode'],
+  defaultLocale: string,
+): LocaleChoice {
   if (!type.localized) return { kind: 'any' }
   const value = parameters.locale
   if (value === undefined || value === null || value === '') {

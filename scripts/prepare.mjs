@@ -1,0 +1,25 @@
+// Makes a fresh clone ready to run: installs the dependencies when they are missing, builds when the sources are newer.
+import { spawnSync } from 'node:child_process'
+import { existsSync, readdirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+
+const run = (command, args) => {
+  const { status } = spawnSync(command, args, { stdio: 'inherit', shell: process.platform === 'win32' })
+  if (status !== 0) process.exit(status ?? 1)
+}
+
+if (
+  !existsSync('node_modules/.package-lock.json') ||
+  statSync('package-lock.json').mtimeMs > statSync('node_modules/.package-lock.json').mtimeMs
+) {
+  console.log('Installing the dependencies (a native module may be compiled, which takes a minute) …')
+  run('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'])
+}
+
+const newest = (folder) =>
+  Math.max(
+    ...readdirSync(folder, { withFileTypes: true }).map((entry) =>
+      entry.isDirectory() ? newest(join(folder, entry.name)) : statSync(join(folder, entry.name)).mtimeMs,
+    ),
+  )
+if (!existsSync('dist/main.js') || newest('src') > statSync('dist/main.js').mtimeMs) run(process.execPath, ['scripts/build.mjs'])

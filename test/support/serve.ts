@@ -1,0 +1,146 @@
+// Starts the built service on a project of its own in a temporary folder, and talks to it over HTTP.
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { gunzipSync } from 'node:zlib'
+import { pino } from 'pino'
+import type * as Octavo from '../../src/index.js'
+
+const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..')
+export const goldenProject = join(root, 'test', 'golden', 'project')
+const magazineProject = join(root, 'examples', 'magazine')
+
+export interface Answer {
+  readonly status: number
+  readonly headers: Headers
+  readonly text: string
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
+  readonly body: any
+}
+
+export interface Asked {
+  readonly method?: string
+  readonly headers?: Record<string, string>
+  /** A bearer token. */
+  readonly token?: string
+  readonly body?: string
+}
+
+export interface Served {
+  readonly origin: string
+  readonly folder: string
+  /** The path of the SQLite file. */
+  readonly database: string
+  /** Every line that was logged so far. */
+  readonly log: readonly string[]
+  ask(path: string, asked?: Asked): Promise<Answer>
+  close(): Promise<void>
+}
+
+export interface ServeOptions {
+  /** Merged into the project's octavo.config.json. */
+  readonly config?: Octavo.UserConfig
+  readonly environment?: Readonly<Record<string, string>>
+}
+
+/** The golden project: Strapi's own database. The contract is `strapi` unless the configuration says otherwise. */
+export function serveGolden(options: ServeOptions = {}): Promise<Served> {
+  return serveCopy(
+    (folder) => {
+      cpSync(goldenProject, folder, { recursive: true })
+      mkdirSync(join(folder, '.tmp'))
+      writeFileSync(join(folder, '.tmp', 'data.db'), gunzipSync(readFileSync(join(folder, 'content.db.gz'))))
+    },
+    { ...options, environment: { UPLOADS_DIR: 'uploads', ...options.environment } },
+  )
+}
+
+/** The example project with its seeded content. */
+export function serveMagazine(options: ServeOptions = {}): Promise<Served> {
+  return serveCopy(
+    (folder) => cpSync(magazineProject, folder, { recursive: true, filter: (path) => !path.includes('.tmp') && !path.endsWith('.env') }),
+    options,
+  )
+}
+
+/** A project of the test's own: files by their path in it, JSON values are written as JSON. */
+export function serveProject(files: Readonly<Record<string, unknown>>, options: ServeOptions = {}): Promise<Served> {
+  return serveCopy((folder) => {
+    for (const [path, content] of Object.entries(files)) {
+      const file = join(folder, path)
+      mkdirSync(dirname(file), { recursive: true })
+      writeFileSync(file, typeof content === 'string' ? content : JSON.stringify(content))
+    }
+  }, options)
+}
+
+/** The tokens of the golden project's callers. */
+export function goldenTokens(): Readonly<Record<string, string>> {
+  return JSON.parse(readFileSync(join(goldenProject, 'tokens.json'), 'utf8')) as Record<string, string>
+}
+
+async function serveCopy(fill: (folder: string) => void, { config, environment }: ServeOptions): Promise<Served> {
+  const { createService, loadConfig } = (await import(join(root, 'dist', 'index.js'))) as typeof Octavo
+  const folder = mkdtempSync(join(tmpdir(), 'octavo-test-'))
+  fill(folder)
+  if (config !== undefined) {
+    const file = join(folder, 'octavo.config.json')
+    writeFileSync(file, JSON.stringify(merge(readJson(file), config)))
+  }
+  let secret = 0
+  const loaded = await loadConfig(
+    folder,
+    { HOST: '127.0.0.1', PORT: '0', NODE_ENV: 'production', OCTAVO_DATABASE_READERS: '1', ...environment },
+    () => `secret-${++secret}`,
+  )
+  const log: string[] = []
+  const service = await createService(loaded, pino({ level: 'info' }, { write: (line: string) => void log.push(line) }))
+  const origin = await service.listen()
+  return {
+    origin,
+    folder,
+    database: loaded.database.filename,
+    log,
+    ask: (path, asked) => ask(origin, path, asked),
+    close: async () => {
+      await service.close()
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+async function ask(origin: string, path: string, { method = 'GET', headers = {}, token, body }: Asked = {}): Promise<Answer> {
+  const response = await fetch(origin + path, {
+    method,
+    headers: { ...headers, ...(token === undefined ? {} : { authorization: `Bearer ${token}` }) },
+    redirect: 'manual',
+    ...(body === undefined ? {} : { body }),
+  })
+  const text = await response.text()
+  let parsed: unknown = text
+  try {
+    parsed = text === '' ? null : JSON.parse(text)
+  } catch {
+    // Not every answer is JSON.
+  }
+  return { status: response.status, headers: response.headers, text, body: parsed }
+}
+
+function readJson(file: string): Record<string, unknown> {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')) as Record<string, unknown>
+  } catch {
+    return {}
+  }
+}
+
+function merge(base: Record<string, unknown>, over: object): Record<string, unknown> {
+  const merged = { ...base }
+  for (const [key, value] of Object.entries(over)) {
+    const below = merged[key]
+    const nested = typeof value === 'object' && value !== null && !Array.isArray(value) && typeof below === 'object' && below !== null
+    merged[key] = nested ? merge(below as Record<string, unknown>, value as object) : value
+  }
+  return merged
+}

@@ -1,0 +1,194 @@
+// Keeps the house in order: arrows between rooms, no cycles, sizes, opening comments, no dead files, no banned names, and
+// the budget of the read path.
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, relative, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { expect, test } from 'vitest'
+
+const root = join(dirname(fileURLToPath(import.meta.url)), '..')
+const source = join(root, 'src')
+
+function filesBelow(folder: string, ending: RegExp): string[] {
+  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+    const path = join(folder, entry.name)
+    if (entry.isDirectory())
+      return entry.name === 'node_modules' || entry.name === 'project' || entry.name === 'strapi' ? [] : filesBelow(path, ending)
+    return ending.test(entry.name) ? [path] : []
+  })
+}
+
+const sources = filesBelow(source, /\.ts$/)
+const name = (file: string) => relative(source, file).replaceAll('\\', '/')
+const textOf = (file: string) => readFileSync(file, 'utf8')
+
+/** The files of ours that a file imports, type imports and dynamic imports included. */
+function importsOf(file: string): string[] {
+  const text = textOf(file)
+  const found = [...text.matchAll(/(?:from|import\(|new URL\()\s*'(\.[^']+)'/g)].map(([, path]) => path!)
+  return found.map((path) => {
+    const direct = resolve(dirname(file), path.replace(/\.js$/, '.ts'))
+    return existsSync(direct) ? direct : join(source, 'database', path.replace(/^.*\//, '').replace(/\.js$/, '.ts'))
+  })
+}
+
+const room = (file: string): string => (name(file).includes('/') ? name(file).split('/')[0]! : name(file).replace(/\.ts$/, ''))
+
+const knownToAll = new Set(['errors', 'events', 'grants', 'config', 'model'])
+/** The rooms below each room. `database` lets `query` see the language of plans and dialects, and nothing that runs. */
+const below: Readonly<Record<string, readonly string[]>> = {
+  main: ['cli', 'memory'],
+  cli: ['service', 'database', 'memory'],
+  index: ['service'],
+  service: ['http', 'auth', 'uploads', 'documents', 'query', 'database'],
+  http: ['auth', 'uploads', 'documents'],
+  auth: ['documents', 'database'],
+  uploads: ['documents', 'database'],
+  documents: ['query', 'database'],
+  query: ['database'],
+  database: [],
+  model: [],
+  errors: [],
+  grants: [],
+  config: [],
+  memory: [],
+}
+const seenByQuery = new Set(['database/dialect.ts', 'database/plan.ts'])
+
+test('arrows between rooms point down only', () => {
+  const wrong = sources.flatMap((file) =>
+    importsOf(file).flatMap((target) => {
+      const [here, there] = [room(file), room(target)]
+      const allowed = here === there || knownToAll.has(there) || (below[here] ?? []).includes(there)
+      const seen = here !== 'query' || there !== 'database' || seenByQuery.has(name(target))
+      return allowed && seen ? [] : [`${name(file)} → ${name(target)}`]
+    }),
+  )
+  expect(wrong).toEqual([])
+})
+
+test('what all rooms know imports nothing of ours but each other', () => {
+  const wrong = sources
+    .filter((file) => knownToAll.has(room(file)))
+    .flatMap((file) =>
+      importsOf(file)
+        .filter((target) => room(target) !== room(file) && !knownToAll.has(room(target)))
+        .map((target) => `${name(file)} → ${name(target)}`),
+    )
+  expect(wrong).toEqual([])
+})
+
+test('no file imports itself through others', () => {
+  const state = new Map<string, 'open' | 'done'>()
+  const cycles: string[] = []
+  const visit = (file: string, path: readonly string[]) => {
+    if (state.get(file) === 'done') return
+    if (state.get(file) === 'open') {
+      cycles.push([...path.slice(path.indexOf(file)), file].map(name).join(' → '))
+      return
+    }
+    state.set(file, 'open')
+    for (const target of importsOf(file)) visit(target, [...path, file])
+    state.set(file, 'done')
+  }
+  for (const file of sources) visit(file, [])
+  expect(cycles).toEqual([])
+})
+
+test('every file is used', () => {
+  const entries = new Set(['main.ts', 'index.ts', 'database/reader-thread.ts', 'database/index-thread.ts'])
+  const used = new Set(sources.flatMap(importsOf).map(name))
+  expect(sources.map(name).filter((file) => !used.has(file) && !entries.has(file))).toEqual([])
+})
+
+/** Vocabularies and tables may be longer. */
+const tables = new Set(['model/builtin.ts', 'model/types.ts', 'database/first-settings.ts'])
+
+test('files stay below 400 lines', () => {
+  const long = sources.filter((file) => !tables.has(name(file)) && textOf(file).split('\n').length > 400).map(name)
+  expect(long).toEqual([])
+})
+
+test('every file opens with one to three lines that say what it is for', () => {
+  const files = [
+    ...sources,
+    ...filesBelow(join(root, 'test'), /\.ts$/),
+    ...filesBelow(join(root, 'bench'), /\.mjs$/),
+    ...filesBelow(join(root, 'scripts'), /\.mjs$/),
+  ]
+  const silent = files.filter((file) => {
+    const lines = textOf(file)
+      .split('\n')
+      .filter((line) => !line.startsWith('#!'))
+    const comment = lines.findIndex((line) => !line.startsWith('//'))
+    return comment < 1 || comment > 3
+  })
+  expect(silent.map((file) => relative(root, file))).toEqual([])
+})
+
+test('no file or folder is called utils, helpers, common, misc or manager', () => {
+  const all = [...sources, ...filesBelow(join(root, 'test'), /\.ts$/), ...filesBelow(join(root, 'bench'), /\.mjs$/)]
+  expect(all.filter((file) => /(?:^|[/-])(utils?|helpers?|common|misc|manager)(?:[./-]|$)/i.test(relative(root, file)))).toEqual([])
+})
+
+test('only the public interface re-exports', () => {
+  const barrels = sources.filter((file) => name(file) !== 'index.ts' && /^export .* from '/m.test(textOf(file)))
+  expect(barrels.map(name)).toEqual([])
+})
+
+test('no TODO, no commented-out code', () => {
+  const marked = sources.filter(
+    (file) => /\b(TODO|FIXME|XXX)\b/.test(textOf(file)) || /^\s*\/\/ (const|let|return|if|await|import|for) .*[;{(]$/m.test(textOf(file)),
+  )
+  expect(marked.map(name)).toEqual([])
+})
+
+test('errors are ApiErrors or sentences for whoever starts the service: no class but these', () => {
+  const classes = sources.flatMap((file) =>
+    [...textOf(file).matchAll(/^(?:export )?class (\w+)/gm)].map(([, found]) => `${name(file)} ${found}`),
+  )
+  expect(classes.sort()).toEqual(['config.ts ConfigError', 'database/sink.ts AnswerTooLarge', 'errors.ts ApiError'])
+})
+
+test('SQL stays out of http, model and query stays pure', () => {
+  const httpSql = sources.filter(
+    (file) =>
+      room(file) === 'http' &&
+      /\b(select|insert into|update \w+ set|delete from)\b.*\bfrom\b|from 'kysely'|better-sqlite3/i.test(textOf(file)),
+  )
+  const waiting = sources.filter(
+    (file) =>
+      (room(file) === 'query' || (room(file) === 'model' && name(file) !== 'model/load.ts')) &&
+      /\bawait\b|Date\.now\(\)|new Date\(\)|performance\.now/.test(textOf(file)),
+  )
+  expect([...httpSql, ...waiting].map(name)).toEqual([])
+})
+
+/** The files that a warm and a cold read pass through, from socket to socket. */
+const readPath = [
+  'http/server.ts',
+  'http/guard.ts',
+  'auth/identify.ts',
+  'http/content.ts',
+  'documents/find.ts',
+  'query/parameters.ts',
+  'query/read.ts',
+  'query/reading.ts',
+  'query/filters.ts',
+  'query/sort.ts',
+  'query/fields.ts',
+  'query/populate.ts',
+  'query/versions.ts',
+  'query/shape.ts',
+  'query/compile.ts',
+  'query/conditions.ts',
+  'database/readers.ts',
+  'database/reader-thread.ts',
+  'database/execute.ts',
+  'http/respond.ts',
+]
+
+test('the read path keeps its budget: 20 files, 4,000 lines', () => {
+  const lines = readPath.reduce((sum, file) => sum + textOf(join(source, file)).split('\n').length, 0)
+  expect(readPath.length).toBeLessThanOrEqual(20)
+  expect(lines).toBeLessThanOrEqual(4000)
+})

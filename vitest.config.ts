@@ -1,0 +1,12 @@
+import { defineConfig } from 'vitest/config'
+
+export default defineConfig({
+  test: {
+    include: ['test/**/*.test.ts'],
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+    // Every file starts servers of its own: two at a time are enough for two cores.
+    maxWorkers: 2,
+    reporters: ['default'],
+  },
+})
