@@ -9,8 +9,15 @@ export interface KnownPlan {
   readonly plan: ReadPlan
 }
 
-/** The answer to a read: JSON as UTF-8 bytes. Null: one row was asked for and is not there. */
-export type ReadAnswer = Uint8Array | null
+/** The answer to a read: JSON as UTF-8. The bytes are the caller's until it releases them. */
+export interface ReadBytes {
+  readonly bytes: Uint8Array
+  /** Gives the memory back; may be called more than once. */
+  release(): void
+}
+
+/** Null: one row was asked for and is not there. */
+export type ReadAnswer = ReadBytes | null
 
 export interface ReadDatabase {
   readonly dialect: Dialect

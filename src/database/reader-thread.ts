@@ -3,12 +3,13 @@ import { parentPort, workerData } from 'node:worker_threads'
 import type { PreparedRead } from './execute.js'
 import { prepareRead } from './execute.js'
 import type { ReadPlan } from './plan.js'
-import { type FromReader, jobStates, type ReaderData, roomBytes, type ToReader } from './rooms.js'
+import { type FromReader, jobStates, type ReaderData, roomBytes, roomsPerThread, type ToReader } from './rooms.js'
 import { AnswerTooLarge, openSink } from './sink.js'
 import { openSqliteReader } from './sqlite.js'
 
 const port = parentPort!
-const { sqlite, answerBytes, states, rooms } = workerData as ReaderData
+const { sqlite, answerBytes, states, memory } = workerData as ReaderData
+const rooms = Array.from({ length: roomsPerThread }, (_, room) => Buffer.from(memory, room * roomBytes, roomBytes))
 const database = openSqliteReader(sqlite)
 const plans = new Map<number, ReadPlan>()
 const prepared = new Map<number, PreparedRead>()
@@ -32,24 +33,27 @@ port.on('message', (message: ToReader) => {
   }
 })
 
-function run({ slot, plan: id, values, room }: ToReader & { readonly kind: 'run' }): void {
-  if (Atomics.compareExchange(states, slot, jobStates.waiting, jobStates.started) !== jobStates.waiting) return
+function run({ room, plan: id, values }: ToReader & { readonly kind: 'run' }): void {
+  if (Atomics.compareExchange(states, room, jobStates.waiting, jobStates.started) !== jobStates.waiting) {
+    send({ kind: 'skipped', room })
+    return
+  }
   try {
     let read = prepared.get(id)
     if (read === undefined) {
       read = prepareRead(database, plans.get(id)!)
       prepared.set(id, read)
     }
-    sink.begin(Buffer.from(rooms, room * roomBytes, roomBytes))
+    sink.begin(rooms[room]!)
     if (!read(values, sink)) {
-      send({ kind: 'nothing', slot })
+      send({ kind: 'nothing', room })
       return
     }
     const { length, own } = sink.end()
-    port.postMessage({ kind: 'answer', slot, length, own } satisfies FromReader, own === null ? [] : [own.buffer])
+    port.postMessage({ kind: 'answer', room, length, own } satisfies FromReader, own === null ? [] : [own.buffer])
   } catch (error) {
-    if (error instanceof AnswerTooLarge) send({ kind: 'tooLarge', slot })
-    else send({ kind: 'failed', slot, message: (error as Error).stack ?? String(error) })
+    if (error instanceof AnswerTooLarge) send({ kind: 'tooLarge', room })
+    else send({ kind: 'failed', room, message: (error as Error).stack ?? String(error) })
   }
 }
 

@@ -5,7 +5,7 @@ import { ApiError, validationError } from '../errors.js'
 import type { KnownPlan, ReadAnswer, ReadDatabase } from './database.js'
 import type { Dialect } from './dialect.js'
 import type { ReadPlan } from './plan.js'
-import { type FromReader, jobStates, type ReaderData, roomBytes, type ToReader } from './rooms.js'
+import { type FromReader, jobStates, type ReaderData, roomBytes, roomsPerThread, type ToReader } from './rooms.js'
 import type { SqliteOptions } from './sqlite.js'
 
 export interface ReaderOptions {
@@ -26,9 +26,10 @@ const depth = 2
 const heavyAfter = 15
 /** A thread that is occupied for longer is replaced as long as that lasts; milliseconds. */
 const replacedAfter = 100
-const slots = 4096
 /** Threads above `readers` go when they had nothing to do for this long; milliseconds. */
 const idleAfter = 10_000
+/** Mebibytes of a thread's nursery: its objects live as long as one answer. */
+const nursery = 8
 
 const { waiting, revoked } = jobStates
 
@@ -38,18 +39,24 @@ interface Job {
   readonly deadline: number
   readonly resolve: (answer: ReadAnswer) => void
   readonly reject: (error: Error) => void
-  slot: number
-  room: number
   over: boolean
+}
+
+/** A job in a thread's hands: at work (the first) or in its inbox. `room` is where its answer will stand. */
+interface Given {
+  readonly job: Job
+  readonly room: number
 }
 
 interface Thread {
   readonly worker: Worker
   readonly known: Set<number>
-  readonly rooms: SharedArrayBuffer
+  readonly memory: SharedArrayBuffer
+  /** One state per room, shared with the thread: what waits in its inbox can be taken back. */
+  readonly states: Int32Array
+  /** Used from the end, so that few rooms are ever touched. */
   readonly freeRooms: number[]
-  /** The job at work first, then those in the inbox. */
-  jobs: Job[]
+  given: Given[]
   since: number
   ready: boolean
   leaving: boolean
@@ -57,27 +64,26 @@ interface Thread {
 
 /** Opens the pool; resolves when the first thread can read. */
 export async function openReaders(options: ReaderOptions, dialect: Dialect, report: (error: Error) => void): Promise<ReadDatabase> {
-  const states = new Int32Array(new SharedArrayBuffer(slots * Int32Array.BYTES_PER_ELEMENT))
-  const freeSlots = Array.from({ length: slots }, (_, index) => slots - 1 - index)
-  const bySlot = new Map<number, { job: Job; thread: Thread }>()
   const threads: Thread[] = []
   const queue: Job[] = []
   let plans = 0
   let closing = false
 
   function addThread(): Promise<void> {
-    const rooms = new SharedArrayBuffer(depth * roomBytes)
-    const data: ReaderData = { sqlite: options.sqlite, answerBytes: options.answerBytes, states, rooms }
+    const memory = new SharedArrayBuffer(roomsPerThread * roomBytes)
+    const states = new Int32Array(new SharedArrayBuffer(roomsPerThread * Int32Array.BYTES_PER_ELEMENT))
     const worker = new Worker(new URL('./reader-thread.js', import.meta.url), {
-      workerData: data,
-      resourceLimits: { maxYoungGenerationSizeMb: 12 },
+      workerData: { sqlite: options.sqlite, answerBytes: options.answerBytes, memory, states } satisfies ReaderData,
+      resourceLimits: { maxYoungGenerationSizeMb: nursery },
     })
+    const freeRooms = Array.from({ length: roomsPerThread }, (_, index) => roomsPerThread - 1 - index)
     const thread: Thread = {
       worker,
       known: new Set(),
-      rooms,
-      freeRooms: Array.from({ length: depth }, (_, index) => index),
-      jobs: [],
+      memory,
+      states,
+      freeRooms,
+      given: [],
       since: Date.now(),
       ready: false,
       leaving: false,
@@ -100,37 +106,53 @@ export async function openReaders(options: ReaderOptions, dialect: Dialect, repo
   }
 
   function finish(thread: Thread, message: Exclude<FromReader, { kind: 'ready' }>): void {
-    const entry = bySlot.get(message.slot)
-    if (entry === undefined) return
-    release(entry)
-    thread.jobs = thread.jobs.filter((job) => job !== entry.job)
+    const { room } = message
+    const given = thread.given.find((one) => one.room === room)
+    // A job that was taken back: the thread has seen that, so its room may be used again.
+    if (given === undefined || message.kind === 'skipped') {
+      thread.freeRooms.push(room)
+      return
+    }
+    thread.given = thread.given.filter((one) => one !== given)
     thread.since = Date.now()
-    const { job } = entry
+    const { job } = given
+    if (message.kind === 'answer' && message.own === null && !job.over) {
+      job.over = true
+      job.resolve(answerIn(thread, room, message.length))
+      return
+    }
+    thread.freeRooms.push(room)
     if (job.over) return
     job.over = true
     if (message.kind === 'nothing') job.resolve(null)
-    else if (message.kind === 'answer')
-      job.resolve(message.own ?? Buffer.from(Buffer.from(thread.rooms, job.room * roomBytes, message.length)))
+    else if (message.kind === 'answer') job.resolve({ bytes: message.own!, release: () => {} })
     else if (message.kind === 'tooLarge')
       job.reject(validationError('The answer is too large, ask for fewer entries or fewer populated levels'))
     else job.reject(new Error(message.message))
   }
 
-  /** The job's slot and room may be used again. Its answer has been copied, or never began. */
-  function release({ job, thread }: { readonly job: Job; readonly thread: Thread }): void {
-    bySlot.delete(job.slot)
-    freeSlots.push(job.slot)
-    thread.freeRooms.push(job.room)
+  /** The bytes as they stand in the shared room, or a copy where rooms run short because clients read slowly. */
+  function answerIn(thread: Thread, room: number, length: number): ReadAnswer {
+    const bytes = Buffer.from(thread.memory, room * roomBytes, length)
+    if (thread.freeRooms.length < depth) {
+      const copy = Buffer.from(bytes)
+      thread.freeRooms.push(room)
+      return { bytes: copy, release: () => {} }
+    }
+    let held = true
+    const release = () => {
+      if (!held) return
+      held = false
+      thread.freeRooms.push(room)
+    }
+    return { bytes, release }
   }
 
-  /** A thread is gone: what it had not answered goes to the others, or fails when the pool is closing. */
+  /** A thread is gone: what it had not answered goes to the others. */
   function lose(thread: Thread): void {
     threads.splice(threads.indexOf(thread), 1)
-    for (const job of thread.jobs.toReversed()) {
-      release({ job, thread })
-      if (!job.over) queue.unshift(job)
-    }
-    thread.jobs = []
+    for (const { job } of thread.given.toReversed()) if (!job.over) queue.unshift(job)
+    thread.given = []
     if (!closing && threads.filter((other) => !other.leaving).length < options.readers) addThread().catch(report)
     pump()
   }
@@ -146,14 +168,14 @@ export async function openReaders(options: ReaderOptions, dialect: Dialect, repo
   function freest(): Thread | null {
     let best: Thread | null = null
     for (const thread of threads) {
-      if (!thread.ready || thread.leaving || thread.jobs.length >= depth) continue
-      if (thread.jobs.length > 0 && isHeavy(thread)) continue
-      if (best === null || thread.jobs.length < best.jobs.length) best = thread
+      if (!thread.ready || thread.leaving || thread.given.length >= depth || thread.freeRooms.length === 0) continue
+      if (thread.given.length > 0 && isHeavy(thread)) continue
+      if (best === null || thread.given.length < best.given.length) best = thread
     }
     return best
   }
 
-  const isHeavy = (thread: Thread, after = heavyAfter): boolean => thread.jobs.length > 0 && Date.now() - thread.since > after
+  const isHeavy = (thread: Thread, after = heavyAfter): boolean => thread.given.length > 0 && Date.now() - thread.since > after
 
   function give(thread: Thread, job: Job): void {
     if (job.over) return
@@ -162,13 +184,11 @@ export async function openReaders(options: ReaderOptions, dialect: Dialect, repo
       thread.known.add(id)
       post(thread, { kind: 'plan', id, plan })
     }
-    job.slot = freeSlots.pop()!
-    job.room = thread.freeRooms.pop()!
-    Atomics.store(states, job.slot, waiting)
-    bySlot.set(job.slot, { job, thread })
-    if (thread.jobs.length === 0) thread.since = Date.now()
-    thread.jobs.push(job)
-    post(thread, { kind: 'run', slot: job.slot, plan: id, values: job.values, room: job.room })
+    const room = thread.freeRooms.pop()!
+    Atomics.store(thread.states, room, waiting)
+    if (thread.given.length === 0) thread.since = Date.now()
+    thread.given.push({ job, room })
+    post(thread, { kind: 'run', room, plan: id, values: job.values })
   }
 
   const post = (thread: Thread, message: ToReader): void => thread.worker.postMessage(message)
@@ -176,30 +196,30 @@ export async function openReaders(options: ReaderOptions, dialect: Dialect, repo
   /** Takes back what waits behind a heavy read, adds threads in place of occupied ones, ends what took too long. */
   function watch(): void {
     const now = Date.now()
-    for (const thread of threads) {
-      if (!isHeavy(thread)) continue
-      for (const job of thread.jobs.slice(1)) {
-        if (Atomics.compareExchange(states, job.slot, waiting, revoked) !== waiting) continue
-        release({ job, thread })
-        thread.jobs.splice(thread.jobs.indexOf(job), 1)
-        queue.unshift(job)
-      }
-    }
-    for (const job of [...queue, ...threads.flatMap((thread) => thread.jobs)]) {
+    for (const thread of threads) if (isHeavy(thread)) takeBack(thread)
+    for (const job of [...queue, ...threads.flatMap((thread) => thread.given.map((one) => one.job))]) {
       if (job.over || job.deadline > now) continue
       job.over = true
       job.reject(new ApiError('ServiceUnavailableError', 'The read took too long'))
     }
     const able = threads.filter((thread) => !thread.leaving && !isHeavy(thread, replacedAfter))
     if (able.length < options.readers && threads.length < options.maxReaders) addThread().catch(report)
-    const spare = able.find(
-      (thread) => able.length > options.readers && thread.ready && thread.jobs.length === 0 && now - thread.since > idleAfter,
-    )
+    const isSpare = (thread: Thread) => thread.ready && thread.given.length === 0 && now - thread.since > idleAfter
+    const spare = able.length > options.readers ? able.find(isSpare) : undefined
     if (spare !== undefined) {
       spare.leaving = true
       post(spare, { kind: 'close' })
     }
     pump()
+  }
+
+  /** What is still in the thread's inbox goes back to the queue. Its room stays taken until the thread has skipped it. */
+  function takeBack(thread: Thread): void {
+    for (const given of thread.given.slice(1)) {
+      if (Atomics.compareExchange(thread.states, given.room, waiting, revoked) !== waiting) continue
+      thread.given = thread.given.filter((one) => one !== given)
+      queue.unshift(given.job)
+    }
   }
 
   await Promise.any(Array.from({ length: options.readers }, addThread)).catch((error: AggregateError) => {
@@ -220,7 +240,7 @@ export async function openReaders(options: ReaderOptions, dialect: Dialect, repo
           reject(new ApiError('ServiceUnavailableError', 'Too many reads are waiting'))
           return
         }
-        queue.push({ plan, values, deadline: Date.now() + options.readTimeout, resolve, reject, slot: -1, room: -1, over: false })
+        queue.push({ plan, values, deadline: Date.now() + options.readTimeout, resolve, reject, over: false })
         pump()
       }),
     close: async () => {

@@ -1,7 +1,7 @@
 // Reading documents: the query string is read once per caller and text, the plan is compiled once per shape, and then
 // only values travel.
 import { LRUCache } from 'lru-cache'
-import type { KnownPlan, ReadAnswer, ReadDatabase } from '../database/database.js'
+import type { KnownPlan, ReadAnswer, ReadBytes, ReadDatabase } from '../database/database.js'
 import { forbidden } from '../errors.js'
 import type { Grants } from '../grants.js'
 import { everything } from '../grants.js'
@@ -11,6 +11,8 @@ import type { ReadContext, Wanted } from '../query/read.js'
 import { readRequest } from '../query/read.js'
 import type { ReadRequest } from '../query/request.js'
 import { shapeOf } from '../query/shape.js'
+
+export type { ReadBytes }
 
 /** A read of a type's documents. `action` must be granted; the query string says the rest. */
 export interface Find extends Wanted {
@@ -26,8 +28,8 @@ export interface Documents {
    * @throws ApiError 403 without the grant, 400 for parameters that make no sense or name what may not be seen.
    */
   find(grants: Grants, wanted: Find): Promise<ReadAnswer>
-  /** The same for the service itself, where a route has checked the caller's grant for the whole answer. */
-  findAsService(wanted: Omit<Find, 'action'>): Promise<ReadAnswer>
+  /** The parsed answer for the service itself, where a route has checked the caller's grant for the whole. */
+  findAsService(wanted: Omit<Find, 'action'>): Promise<unknown>
 }
 
 export interface CacheLimits {
@@ -74,7 +76,13 @@ export function openDocuments(context: ReadContext, database: ReadDatabase, limi
 
   const documents: Documents = {
     context,
-    findAsService: (wanted) => documents.find(everything, { ...wanted, action: `${wanted.type.uid}.find` }),
+    findAsService: async (wanted) => {
+      const answer = await documents.find(everything, { ...wanted, action: `${wanted.type.uid}.find` })
+      if (answer === null) return null
+      const value = JSON.parse(Buffer.from(answer.bytes).toString('utf8')) as unknown
+      answer.release()
+      return value
+    },
     async find(grants, wanted) {
       if (!grants.may(wanted.action)) throw forbidden()
       const { type, mode, format = 'flat', envelope, paged = true, query, identity } = wanted

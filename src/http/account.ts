@@ -1,9 +1,9 @@
 // The reads of users and roles: /api/users and /api/users-permissions. Bare bodies, numeric ids, unknown users are 204.
 
-import type { Find } from '../documents/find.js'
+import type { Find, ReadBytes } from '../documents/find.js'
 import { notFound, unauthorized } from '../errors.js'
 import type { Exchange, Reply, Route } from './exchange.js'
-import { noContent, notThereYet, ok } from './exchange.js'
+import { noContent, notThereYet, ok, okBytes } from './exchange.js'
 import { rowId } from './files.js'
 import { permissionTree } from './permission-tree.js'
 
@@ -12,25 +12,25 @@ const roleType = 'plugin::users-permissions.role'
 
 type Wanted = Pick<Find, 'mode' | 'identity'> & { readonly envelope?: Find['envelope'] }
 
-async function findUsers({ documents, caller, query }: Exchange, action: string, wanted: Wanted): Promise<Uint8Array | null> {
+async function findUsers({ documents, caller, query }: Exchange, action: string, wanted: Wanted): Promise<ReadBytes | null> {
   const type = documents.context.model.types.get(userType)!
   return documents.find(caller.grants, { type, action: `${userType}.${action}`, paged: false, query, envelope: 'bare', ...wanted })
 }
 
-const orNothing = (user: Uint8Array | null): Reply => (user === null ? noContent : ok(user))
+const orNothing = (user: ReadBytes | null): Reply => (user === null ? noContent : okBytes(user))
 
 export const accountRoutes: readonly Route[] = [
   {
     method: 'GET',
     path: '/users',
     action: `${userType}.find`,
-    handle: async (exchange) => ok((await findUsers(exchange, 'find', { mode: 'many' }))!),
+    handle: async (exchange) => okBytes((await findUsers(exchange, 'find', { mode: 'many' }))!),
   },
   {
     method: 'GET',
     path: '/users/count',
     action: `${userType}.count`,
-    handle: async (exchange) => ok((await findUsers(exchange, 'count', { mode: 'many', envelope: 'count' }))!),
+    handle: async (exchange) => okBytes((await findUsers(exchange, 'count', { mode: 'many', envelope: 'count' }))!),
   },
   {
     method: 'GET',
@@ -81,13 +81,12 @@ export const accountRoutes: readonly Route[] = [
 /** Roles with the number of their users. Read as the service itself: the route has checked the caller's grant. */
 async function readRoles({ documents }: Exchange, query: string): Promise<readonly Record<string, unknown>[]> {
   const type = documents.context.model.types.get(roleType)!
-  const bytes = await documents.findAsService({
+  const roles = (await documents.findAsService({
     type,
     mode: 'many',
     paged: false,
     query: `populate[users][count]=true&${query}`,
     envelope: 'bare',
-  })
-  const roles = JSON.parse(new TextDecoder().decode(bytes!)) as readonly (Record<string, unknown> & { users: { count: number } })[]
+  })) as readonly (Record<string, unknown> & { users: { count: number } })[]
   return roles.map(({ users, ...role }) => ({ ...role, nb_users: users.count }))
 }

@@ -3,7 +3,7 @@
 import { ApiError, notFound } from '../errors.js'
 import type { ContentType } from '../model/types.js'
 import type { Exchange, Reply } from './exchange.js'
-import { ok } from './exchange.js'
+import { okBytes } from './exchange.js'
 
 /** The type that answers at /api/:name, with one more part in the path or without. */
 export function typeAt(exchange: Pick<Exchange, 'documents'>, name: string, withDocument: boolean): ContentType | null {
@@ -33,7 +33,7 @@ export async function handleContent(type: ContentType, method: string, exchange:
     envelope: 'data',
   })
   if (answer === null) throw notFound()
-  return ok(answer)
+  return okBytes(answer)
 }
 
 const writeActions: Readonly<Record<string, string>> = { POST: 'create', PUT: 'update', DELETE: 'delete' }

@@ -1,7 +1,7 @@
 // What a route sees of a request, and what it answers. Routes are rows of tables; server.ts wires them up.
 import type { Access } from '../auth/access.js'
 import type { Caller } from '../auth/identify.js'
-import type { Documents } from '../documents/find.js'
+import type { Documents, ReadBytes } from '../documents/find.js'
 import { ApiError } from '../errors.js'
 
 export interface Exchange {
@@ -14,10 +14,11 @@ export interface Exchange {
   readonly format: 'flat' | 'nested'
 }
 
-/** JSON bytes or a value to write as JSON; null: no content. */
+/** JSON bytes, or a value to write as JSON; neither: no content. */
 export interface Reply {
   readonly status: number
-  readonly body: Uint8Array | object | number | null
+  readonly bytes?: ReadBytes
+  readonly value?: unknown
 }
 
 export interface Route {
@@ -29,10 +30,11 @@ export interface Route {
   readonly handle: (exchange: Exchange) => Promise<Reply>
 }
 
-export const ok = (body: NonNullable<Reply['body']>): Reply => ({ status: 200, body })
+export const okBytes = (bytes: ReadBytes): Reply => ({ status: 200, bytes })
+export const ok = (value: unknown): Reply => ({ status: 200, value })
 /** Writing of users and files: refused by permission, not there yet. */
 export const notThereYet = async (): Promise<Reply> => {
   throw new ApiError('NotImplementedError', 'This feature is not implemented yet')
 }
 
-export const noContent: Reply = { status: 204, body: null }
+export const noContent: Reply = { status: 204 }

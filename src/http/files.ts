@@ -3,7 +3,7 @@ import type { Find } from '../documents/find.js'
 import { notFound } from '../errors.js'
 import { fileType } from '../model/link.js'
 import type { Exchange, Route } from './exchange.js'
-import { notThereYet, ok } from './exchange.js'
+import { notThereYet, okBytes } from './exchange.js'
 
 /** Files are shown with whether their address is signed: never, on the local disk. */
 const constants = [{ name: 'isUrlSigned', json: 'false' }]
@@ -22,13 +22,13 @@ export const fileRoutes: readonly Route[] = [
     method: 'GET',
     path: '/upload/files',
     action: 'plugin::upload.content-api.find',
-    handle: async (exchange) => ok((await findFiles(exchange, 'find', { mode: 'many', paged: false, envelope: 'bare' }))!),
+    handle: async (exchange) => okBytes((await findFiles(exchange, 'find', { mode: 'many', paged: false, envelope: 'bare' }))!),
   },
   {
     method: 'GET',
     path: '/upload/files/page',
     action: 'plugin::upload.content-api.findPage',
-    handle: async (exchange) => ok((await findFiles(exchange, 'findPage', { mode: 'many', envelope: 'data' }))!),
+    handle: async (exchange) => okBytes((await findFiles(exchange, 'findPage', { mode: 'many', envelope: 'data' }))!),
   },
   {
     method: 'GET',
@@ -38,7 +38,7 @@ export const fileRoutes: readonly Route[] = [
       const identity = { attribute: 'id' as const, value: rowId(exchange.params.id!) }
       const file = await findFiles(exchange, 'findOne', { mode: 'first', identity, narrowed: false, envelope: 'bare' })
       if (file === null) throw notFound('file.notFound')
-      return ok(file)
+      return okBytes(file)
     },
   },
   { method: 'DELETE', path: '/upload/files/:id', action: 'plugin::upload.content-api.destroy', handle: notThereYet },

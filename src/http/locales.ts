@@ -11,8 +11,9 @@ export const localeRoutes: readonly Route[] = [
     action: 'plugin::i18n.locales.listLocales',
     handle: async ({ documents, access }) => {
       const type = documents.context.model.types.get(localeType)!
-      const bytes = await documents.findAsService({ type, mode: 'many', paged: false, query: '', envelope: 'bare' })
-      const locales = JSON.parse(new TextDecoder().decode(bytes!)) as readonly { code: string }[]
+      const locales = (await documents.findAsService({ type, mode: 'many', paged: false, query: '', envelope: 'bare' })) as readonly {
+        code: string
+      }[]
       return ok(locales.map((locale) => ({ ...locale, isDefault: locale.code === access.defaultLocale })))
     },
   },

@@ -6,11 +6,15 @@ import type { Reply } from './exchange.js'
 const json = 'application/json; charset=utf-8'
 
 /** Sends a reply of a route. */
-export function respond(reply: FastifyReply, { status, body }: Reply): FastifyReply {
+export function respond(reply: FastifyReply, { status, bytes, value }: Reply): FastifyReply {
   reply.status(status)
-  if (body === null) return reply.send()
+  if (bytes === undefined && value === undefined) return reply.send()
   reply.header('content-type', json)
-  return reply.send(body instanceof Uint8Array ? body : JSON.stringify(body))
+  if (bytes === undefined) return reply.send(JSON.stringify(value))
+  // The memory is lent: it goes back when the answer has left, or will not leave any more.
+  if (reply.raw.closed) bytes.release()
+  else reply.raw.once('close', bytes.release)
+  return reply.send(bytes.bytes)
 }
 
 /**
@@ -23,13 +27,13 @@ export function respondError(reply: FastifyReply, error: unknown): FastifyReply 
     reply.request.log.error({ err: error, requestId: reply.request.id }, 'a request failed')
     return respond(reply, {
       status: 500,
-      body: { data: null, error: { status: 500, name: 'InternalServerError', message: 'Internal Server Error' } },
+      value: { data: null, error: { status: 500, name: 'InternalServerError', message: 'Internal Server Error' } },
     })
   }
   const { status, name, message, details } = known
   if (status === 503) reply.header('retry-after', '1')
-  const body = { data: null, error: { status, name, message, ...(details === undefined ? {} : { details }) } }
-  return respond(reply, { status, body })
+  const value = { data: null, error: { status, name, message, ...(details === undefined ? {} : { details }) } }
+  return respond(reply, { status, value })
 }
 
 /** Errors of the HTTP library about what the client sent keep their status. */
