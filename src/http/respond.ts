@@ -1,5 +1,7 @@
 // The one place where answers and errors become bytes and headers.
+import type { OutgoingHttpHeaders } from 'node:http'
 import type { FastifyReply } from 'fastify'
+import type { ReadBytes } from '../documents/find.js'
 import { ApiError } from '../errors.js'
 import type { Reply } from './exchange.js'
 
@@ -10,11 +12,20 @@ export function respond(reply: FastifyReply, { status, bytes, value }: Reply): F
   reply.status(status)
   if (bytes === undefined && value === undefined) return reply.send()
   reply.header('content-type', json)
-  if (bytes === undefined) return reply.send(JSON.stringify(value))
+  return bytes === undefined ? reply.send(JSON.stringify(value)) : respondBytes(reply, bytes)
+}
+
+/** Bytes in shared memory go to the socket as they are: Fastify would take them for an object. */
+function respondBytes(reply: FastifyReply, { bytes, release }: ReadBytes): FastifyReply {
+  const { raw, statusCode } = reply
   // The memory is lent: it goes back when the answer has left, or will not leave any more.
-  if (reply.raw.closed) bytes.release()
-  else reply.raw.once('close', bytes.release)
-  return reply.send(bytes.bytes)
+  if (raw.closed) release()
+  else raw.once('close', release)
+  reply.header('content-length', bytes.length)
+  reply.hijack()
+  raw.writeHead(statusCode, reply.getHeaders() as OutgoingHttpHeaders)
+  raw.end(bytes)
+  return reply
 }
 
 /**
