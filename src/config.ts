@@ -29,6 +29,10 @@ const limits = z.strictObject({
   headersTimeout: z.int().positive().default(10_000),
   requestTimeout: z.int().positive().default(30_000),
   keepAliveTimeout: z.int().positive().default(65_000),
+  /** Milliseconds that a connection may be silent, a slow reader's too. */
+  idleTimeout: z.int().positive().default(70_000),
+  /** Open connections. */
+  connections: z.int().positive().default(10_000),
   /** Milliseconds that requests in flight get to end when the service stops. */
   drainTimeout: z.int().positive().default(25_000),
 })

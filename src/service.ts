@@ -1,20 +1,20 @@
 // The composition root: config → model → database → documents → http. Opens in this order, closes in the other.
 import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { Worker } from 'node:worker_threads'
 import { createId } from '@paralleldrive/cuid2'
 import type { Database } from 'better-sqlite3'
 import type { Logger } from 'pino'
 import { openIdentification } from './auth/identify.js'
 import type { Config } from './config.js'
 import { openDirect } from './database/direct.js'
-import { describeIndexes } from './database/indexes.js'
+import { startIndexing } from './database/indexing.js'
 import { prepareDatabase } from './database/prepare.js'
 import { openReaders } from './database/readers.js'
 import { openSqlite } from './database/sqlite.js'
 import { sqliteDialect } from './database/sqlite-dialect.js'
 import type { Documents } from './documents/find.js'
 import { openDocuments } from './documents/find.js'
+import { examplesOf } from './http/examples.js'
 import { createServer } from './http/server.js'
 import { loadModel } from './model/load.js'
 import type { Model } from './model/types.js'
@@ -24,6 +24,8 @@ export interface Service {
   readonly model: Model
   /** Starts to listen; resolves to the address. */
   listen(): Promise<string>
+  /** Requests that show something of this project to everyone, as paths with queries. */
+  examples(): Promise<readonly string[]>
   /** Lets requests in flight end, then closes everything. */
   close(): Promise<void>
 }
@@ -51,16 +53,6 @@ async function prepare(config: Config, connection: Database, model: Model, logge
   logger.info({ documents }, 'a new database: the content of the seed folder is in it')
 }
 
-/** Makes missing indexes in the background; the result stops it. */
-function makeIndexes(sqlite: Config['database'], model: Model, logger: Logger): () => Promise<unknown> {
-  const worker = new Worker(new URL('./database/index-thread.js', import.meta.url), {
-    workerData: { sqlite, indexes: describeIndexes(model) },
-  })
-  worker.on('message', (progress) => logger.info(progress, 'making an index'))
-  worker.on('error', (error) => logger.error({ err: error }, 'an index could not be made'))
-  return () => worker.terminate()
-}
-
 /** Opens the service of a project. Nothing listens before `listen`. */
 export async function createService(config: Config, logger: Logger): Promise<Service> {
   const model = await loadModel(config.folder)
@@ -68,7 +60,12 @@ export async function createService(config: Config, logger: Logger): Promise<Ser
   const connection = openSqlite(settings)
   mkdirSync(config.uploadsFolder, { recursive: true })
   await prepare(config, connection, model, logger)
-  const stopIndexing = settings.indexes ? makeIndexes(settings, model, logger) : () => Promise.resolve()
+  const stopIndexing = settings.indexes
+    ? startIndexing(settings, model, {
+        made: (count) => count > 0 && logger.info({ indexes: count }, 'made the missing indexes'),
+        failed: (error) => logger.error({ err: error }, 'an index could not be made'),
+      })
+    : async () => {}
   const readers = await openReaders(
     {
       sqlite: settings,
@@ -96,19 +93,24 @@ export async function createService(config: Config, logger: Logger): Promise<Ser
       readers,
       limits,
     )
-  const documents = documentsFor((await identification.access()).defaultLocale)
+  let documents = documentsFor((await identification.access()).defaultLocale)
 
   const server = await createServer(
     config,
     {
       identification,
-      documents: () => documents,
+      model: () => model,
+      documents: (defaultLocale) => {
+        if (documents.context.defaultLocale !== defaultLocale) documents = documentsFor(defaultLocale)
+        return documents
+      },
     },
     logger,
   )
   return {
     model,
     listen: () => server.listen(),
+    examples: async () => examplesOf(model, (await identification.access()).public, config.rest.prefix).map(({ href }) => href),
     close: async () => {
       await server.close()
       await readers.close()

@@ -19,10 +19,10 @@ export type Caller =
 
 export interface Identification {
   /**
-   * Identifies the caller of a request.
+   * Identifies the caller of a request, under the rules that are in force at that moment.
    * @throws ApiError 401 for credentials that are wrong, expired or of a blocked user: never the public role instead.
    */
-  identify(authorization: string | undefined): Promise<Caller>
+  identify(authorization: string | undefined): Promise<{ readonly caller: Caller; readonly access: Access }>
   /** The installation's current access rules. */
   access(): Promise<Access>
 }
@@ -92,25 +92,27 @@ export async function openIdentification(database: DirectDatabase, secrets: Secr
     return row
   }
 
+  async function callerOf(token: string, rules: Access): Promise<Caller> {
+    const verified = await verify(token)
+    if ('hash' in verified) {
+      const apiToken = rules.tokens.get(verified.hash)
+      if (apiToken === undefined) throw unauthorized('Missing or invalid credentials')
+      if (apiToken.expiresAt !== null && apiToken.expiresAt < Date.now()) throw unauthorized('Token expired')
+      return { kind: 'token', id: apiToken.id, grants: apiToken.grants }
+    }
+    if (verified.exp * 1000 < Date.now()) throw unauthorized('Missing or invalid credentials')
+    const user = await userOf(verified.id)
+    if (user === null || user.blocked === 1 || (rules.emailConfirmation && user.confirmed !== 1)) throw unauthorized('Invalid credentials')
+    const grants = user.role === null ? undefined : rules.roles.get(user.role)
+    return { kind: 'user', id: verified.id, grants: grants ?? nobody }
+  }
+
   return {
     access,
     async identify(authorization) {
       const rules = await access()
       const token = bearer(authorization)
-      if (token === null) return { kind: 'public', grants: rules.public }
-      const verified = await verify(token)
-      if ('hash' in verified) {
-        const apiToken = rules.tokens.get(verified.hash)
-        if (apiToken === undefined) throw unauthorized('Missing or invalid credentials')
-        if (apiToken.expiresAt !== null && apiToken.expiresAt < Date.now()) throw unauthorized('Token expired')
-        return { kind: 'token', id: apiToken.id, grants: apiToken.grants }
-      }
-      if (verified.exp * 1000 < Date.now()) throw unauthorized('Missing or invalid credentials')
-      const user = await userOf(verified.id)
-      if (user === null || user.blocked === 1 || (rules.emailConfirmation && user.confirmed !== 1))
-        throw unauthorized('Invalid credentials')
-      const grants = user.role === null ? undefined : rules.roles.get(user.role)
-      return { kind: 'user', id: verified.id, grants: grants ?? nobody }
+      return { caller: token === null ? { kind: 'public', grants: rules.public } : await callerOf(token, rules), access: rules }
     },
   }
 }

@@ -17,13 +17,21 @@ export const start = orExplain(async (folder: string) => {
       base: undefined,
       redact: ['req.headers.authorization', 'req.headers.cookie', 'authorization', 'password', 'token'],
     },
-    pino.destination({ fd: 1, sync: false, minLength: 4096 }),
+    // Lines are written together when there are many; each second at the latest.
+    pino.destination({ fd: 1, sync: false, minLength: config.production ? 4096 : 0 }),
   )
+  setInterval(() => logger.flush(), 1000).unref()
   keepSecrets(config.folder, config.missingSecrets)
   const service = await createService(config, logger)
   const address = await service.listen()
   releaseNursery()
-  process.stdout.write(`Octavo serves ${config.folder} at ${address} (contract: ${config.contract}, ${config.contractReason}).\n`)
+  const seconds = (performance.now() / 1000).toFixed(1)
+  const examples = (await service.examples()).slice(0, 3).map((path) => `  curl -g '${address}${path}'\n`)
+  process.stdout.write(
+    `Octavo serves ${config.folder} at ${address} after ${seconds} s (contract: ${config.contract}, ${config.contractReason}).\n${
+      examples.length === 0 ? '' : `Open it in a browser, or try:\n${examples.join('')}`
+    }`,
+  )
   let stopping = false
   const stop = () => {
     if (stopping) process.exit(1)

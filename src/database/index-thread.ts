@@ -7,5 +7,5 @@ import { openSqlite } from './sqlite.js'
 
 const { sqlite, indexes } = workerData as { readonly sqlite: SqliteOptions; readonly indexes: readonly OwnIndex[] }
 const database = openSqlite(sqlite)
-createIndexes(database, indexes, (index, done, missing) => parentPort!.postMessage({ name: index.name, done, missing }))
+parentPort!.postMessage(createIndexes(database, indexes, () => {}))
 database.close()

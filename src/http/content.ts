@@ -1,13 +1,13 @@
 // The endpoints of content-types: /api/:name and /api/:name/:documentId. A name is looked up in the model at each
 // request, so a new content-type needs no route.
 import { ApiError, notFound } from '../errors.js'
-import type { ContentType } from '../model/types.js'
+import type { ContentType, Model } from '../model/types.js'
 import type { Exchange, Reply } from './exchange.js'
 import { okBytes } from './exchange.js'
 
 /** The type that answers at /api/:name, with one more part in the path or without. */
-export function typeAt(exchange: Pick<Exchange, 'documents'>, name: string, withDocument: boolean): ContentType | null {
-  const type = exchange.documents.context.model.paths.get(name.toLowerCase())
+export function typeAt(model: Model, name: string, withDocument: boolean): ContentType | null {
+  const type = model.paths.get(name.toLowerCase())
   return type === undefined || (type.singleType && withDocument) ? null : type
 }
 

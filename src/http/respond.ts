@@ -35,7 +35,7 @@ function respondBytes(reply: FastifyReply, { bytes, release }: ReadBytes): Fasti
 export function respondError(reply: FastifyReply, error: unknown): FastifyReply {
   const known = asApiError(error)
   if (known === null) {
-    reply.request.log.error({ err: error, requestId: reply.request.id }, 'a request failed')
+    reply.request.log.error({ err: error }, 'a request failed')
     return respond(reply, {
       status: 500,
       value: { data: null, error: { status: 500, name: 'InternalServerError', message: 'Internal Server Error' } },

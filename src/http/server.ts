@@ -1,11 +1,12 @@
 // Requests come in, routes answer, everything is logged once. Knows no SQL and no rule about content.
 import type { AddressInfo, Socket } from 'node:net'
 import fastifyStatic from '@fastify/static'
-import { type FastifyBaseLogger, type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify'
+import { type FastifyBaseLogger, type FastifyInstance, type FastifyReply, type FastifyRequest, fastify, LogController } from 'fastify'
 import type { Identification } from '../auth/identify.js'
 import type { Config } from '../config.js'
 import type { Documents } from '../documents/find.js'
 import { forbidden, notFound } from '../errors.js'
+import type { Model } from '../model/types.js'
 import { accountRoutes } from './account.js'
 import { builderRoutes } from './builder.js'
 import { contentMethods, handleContent, typeAt } from './content.js'
@@ -19,8 +20,10 @@ import { startPage } from './start-page.js'
 /** What the server needs of the service behind it. */
 export interface Backend {
   readonly identification: Identification
-  /** The document service over the current model. */
-  documents(): Documents
+  /** The current model. */
+  model(): Model
+  /** The document service over the current model, for this default locale. */
+  documents(defaultLocale: string): Documents
 }
 
 export interface HttpServer {
@@ -37,10 +40,10 @@ export async function createServer(config: Config, backend: Backend, logger: Fas
   const { limits } = config
   const app = fastify({
     loggerInstance: logger,
-    disableRequestLogging: true,
+    logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
     genReqId: requestId,
     bodyLimit: limits.bodyBytes,
-    connectionTimeout: 0,
+    connectionTimeout: limits.idleTimeout,
     requestTimeout: limits.requestTimeout,
     keepAliveTimeout: limits.keepAliveTimeout,
     forceCloseConnections: 'idle',
@@ -55,6 +58,7 @@ export async function createServer(config: Config, backend: Backend, logger: Fas
       querystringParser: () => ({}),
     },
   })
+  app.server.maxConnections = limits.connections
   prepare(app, config)
   await addUploads(app, config.uploadsFolder)
   addPlainRoutes(app, config, backend)
@@ -99,7 +103,6 @@ function prepare(app: FastifyInstance, config: Config): void {
   app.addHook('onResponse', async (request, reply) => {
     request.log.info(
       {
-        requestId: request.id,
         method: request.method,
         route: request.routeOptions.url,
         status: reply.statusCode,
@@ -124,12 +127,12 @@ function rawQuery(request: FastifyRequest): string {
 }
 
 async function exchangeOf(backend: Backend, request: FastifyRequest): Promise<Exchange> {
-  const caller = await backend.identification.identify(request.headers.authorization)
+  const { caller, access } = await backend.identification.identify(request.headers.authorization)
   ;(request as Identified).callerName = caller.kind === 'public' ? 'public' : `${caller.kind} ${caller.id}`
   return {
     caller,
-    access: await backend.identification.access(),
-    documents: backend.documents(),
+    access,
+    documents: backend.documents(access.defaultLocale),
     params: request.params as Record<string, string>,
     query: rawQuery(request),
     format: request.headers['strapi-response-format'] === 'v4' ? 'nested' : 'flat',
@@ -179,7 +182,7 @@ function answerMissing(
 function addContent(app: FastifyInstance, config: Config, backend: Backend): void {
   const handler = async (request: FastifyRequest, reply: FastifyReply) => {
     const { name, documentId } = request.params as { name: string; documentId?: string }
-    const type = typeAt({ documents: backend.documents() }, name, documentId !== undefined)
+    const type = typeAt(backend.model(), name, documentId !== undefined)
     const methods = contentMethods(type, documentId !== undefined)
     if (request.method === 'OPTIONS') return allowedMethods(reply, methods)
     if (!methods.includes(request.method)) return methodNotAllowed(reply, methods)
@@ -215,7 +218,7 @@ function addPlainRoutes(app: FastifyInstance, config: Config, backend: Backend):
   // Liveness from memory: no database, no log line of its own.
   app.route({ method: everyMethod, url: '/_health', handler: (_request, reply) => reply.status(204).removeHeader('content-type').send() })
   app.get('/', async (_request, reply) => {
-    const page = startPage(backend.documents().context.model, (await backend.identification.access()).public, config.rest.prefix)
+    const page = startPage(backend.model(), (await backend.identification.access()).public, config.rest.prefix)
     return reply.type('text/html; charset=utf-8').header('content-security-policy', page.policy).send(page.html)
   })
 }

@@ -1,6 +1,7 @@
 // The page at /: what this service serves, with requests to try. Static HTML without scripts; the door to the admin page later.
 import type { Grants } from '../grants.js'
 import type { ContentType, Model } from '../model/types.js'
+import { examplesOf } from './examples.js'
 
 export interface Page {
   readonly html: string
@@ -26,8 +27,7 @@ const link = (href: string): string => `<a href="${escapeHtml(href)}">${escapeHt
 export function startPage(model: Model, visitor: Grants, prefix: string): Page {
   const types = [...model.paths].sort(([a], [b]) => (a < b ? -1 : 1))
   const cards = types.map(([path, type]) => card(type, `${prefix}/${path}`, visitor.may(`${type.uid}.find`)))
-  const open = types.filter(([, type]) => visitor.may(`${type.uid}.find`))
-  const tries = open.flatMap(([path, type]) => examples(type, `${prefix}/${path}`)).slice(0, 8)
+  const tries = examplesOf(model, visitor, prefix).map(({ href, what }) => `<li>${link(href)}<small>${escapeHtml(what)}</small></li>`)
   const html = `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Octavo</title><style>${style}</style></head><body><main>
 <h1>Octavo</h1><p>This content service is running. It answers the Content REST API below <code>${escapeHtml(prefix)}</code> as JSON.</p>
 ${tries.length === 0 ? '<p>Nothing is public yet: grant the public role <code>find</code> on a type, or send an API token.</p>' : `<h2>Try</h2><ul class="try">${tries.join('')}</ul>`}
@@ -43,20 +43,4 @@ function card(type: ContentType, href: string, isOpen: boolean): string {
     ...(isOpen ? [] : ['needs a permission']),
   ]
   return `<li${isOpen ? '' : ' class="closed"'}><b>${escapeHtml(type.displayName)}</b><small>${features.join(' · ')}</small>${link(href)}</li>`
-}
-
-/** Requests that make sense for this type's attributes. */
-function examples(type: ContentType, href: string): string[] {
-  const attributes = [...type.attributes.values()].filter((attribute) => !attribute.private)
-  const text = attributes.find((attribute) => attribute.kind === 'scalar' && attribute.type === 'string' && !attribute.system)
-  const relation = attributes.find((attribute) => attribute.kind === 'relation' && attribute.name !== 'localizations')
-  const row = (address: string, what: string) => `<li>${link(address)}<small>${escapeHtml(what)}</small></li>`
-  if (type.singleType) return [row(`${href}?populate=*`, `${type.displayName}, with everything one level deep`)]
-  return [
-    ...(text === undefined ? [] : [row(`${href}?sort=${text.name}&pagination[pageSize]=5`, `${type.displayName}: five, by ${text.name}`)]),
-    ...(text === undefined
-      ? []
-      : [row(`${href}?filters[${text.name}][$containsi]=a&fields[0]=${text.name}`, `${text.name} contains "a", that field only`)]),
-    ...(relation === undefined ? [] : [row(`${href}?populate[${relation.name}]=true&pagination[pageSize]=3`, `with ${relation.name}`)]),
-  ]
 }

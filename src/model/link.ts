@@ -179,7 +179,8 @@ function linkAttribute(schema: SchemaSource, name: string, source: AttributeSour
       return { ...base, kind: 'dynamiczone', components: components.map((uid) => known(sources, uid, where)) }
     }
     default: {
-      const type = source.type === 'customField' ? source.customType : source.type
+      // A plugin's custom field says nothing about its values here: what the column holds is shown as it is.
+      const type = source.type === 'customField' ? 'string' : source.type
       if (typeof type !== 'string' || !isScalarType(type)) throw new Error(`${where} has the unknown type "${String(type)}"`)
       const column = (source.column as { name?: string } | undefined)?.name ?? names.columnName(name)
       const searchable = source.searchable !== false && attributeTypes[type].search !== null
