@@ -5,7 +5,13 @@ import { build } from 'esbuild'
 
 rmSync('dist', { recursive: true, force: true })
 await build({
-  entryPoints: ['src/main.ts', 'src/index.ts', 'src/database/reader-thread.ts', 'src/database/index-thread.ts'],
+  entryPoints: [
+    'src/main.ts',
+    'src/index.ts',
+    'src/database/reader-thread.ts',
+    'src/database/writer-thread.ts',
+    'src/database/index-thread.ts',
+  ],
   outdir: 'dist',
   entryNames: '[name]',
   bundle: true,

@@ -20,6 +20,9 @@ const limits = z.strictObject({
   readTimeout: z.int().positive().default(10_000),
   /** Reads that may wait for a reader thread. */
   readQueue: z.int().positive().default(5_000),
+  /** Milliseconds that one write may take, waiting included, and writes that may wait. */
+  writeTimeout: z.int().positive().default(15_000),
+  writeQueue: z.int().positive().default(1_000),
   /** Compiled plans, and query strings already read, that are kept in memory. */
   cachedPlans: z.int().positive().default(1_000),
   cachedQueries: z.int().positive().default(2_000),

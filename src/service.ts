@@ -12,6 +12,7 @@ import { prepareDatabase } from './database/prepare.js'
 import { openReaders } from './database/readers.js'
 import { openSqlite } from './database/sqlite.js'
 import { sqliteDialect } from './database/sqlite-dialect.js'
+import { openWriter } from './database/writer.js'
 import type { Documents } from './documents/find.js'
 import { openDocuments } from './documents/find.js'
 import { examplesOf } from './http/examples.js'
@@ -78,6 +79,7 @@ export async function createService(config: Config, logger: Logger): Promise<Ser
     sqliteDialect,
     (error) => logger.error({ err: error }, 'a reader thread failed'),
   )
+  const writer = openWriter({ sqlite: settings, writeQueue: limits.writeQueue, writeTimeout: limits.writeTimeout })
   const identification = await openIdentification(openDirect(connection), config.secrets, limits.cachedCallers)
 
   const documentsFor = (defaultLocale: string): Documents =>
@@ -114,6 +116,7 @@ export async function createService(config: Config, logger: Logger): Promise<Ser
     close: async () => {
       await server.close()
       await readers.close()
+      await writer.close()
       await stopIndexing()
       connection.close()
     },

@@ -39,3 +39,26 @@ export interface DirectDatabase {
   changed(): boolean
   rows<Row>(query: RawBuilder<unknown>): Promise<readonly Row[]>
 }
+
+/** What a statement did: how many rows it changed, and the id of the last inserted one. */
+export interface Changed {
+  readonly rows: number
+  readonly id: number
+}
+
+/** Statements inside one transaction, in the order in which they were asked for. */
+export interface Transaction {
+  rows<Row>(query: RawBuilder<unknown>): Promise<readonly Row[]>
+  /** Need not be awaited before the next statement: the order holds, and a failure fails the transaction's `work` or its commit. */
+  run(query: RawBuilder<unknown>): Promise<Changed>
+}
+
+export interface WriteDatabase {
+  /**
+   * Runs `work` in one transaction and commits when it resolves; rolls back and rejects when it rejects. Transactions run
+   * one after the other.
+   * @throws ApiError 503 when too many wait, one takes too long, or the database is locked or full.
+   */
+  transaction<Result>(work: (transaction: Transaction) => Promise<Result>): Promise<Result>
+  close(): Promise<void>
+}

@@ -170,7 +170,7 @@ const library = {
   ...seeded('word', plain(Object.fromEntries(Object.entries(words).map(([name, text]) => [name, { text }])))),
   ...seeded(
     'sample',
-    plain(Object.fromEntries(Object.entries(samples).map(([key, values]) => [key, { ...values, secret: 'open-sesame', hidden: 'whisper' }]))),
+    plain({ ...samples, first: { ...samples.first, secret: 'open-sesame', hidden: 'whisper' } }),
   ),
   ...access(reading('word', 'sample')),
 }

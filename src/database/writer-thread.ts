@@ -1,0 +1,59 @@
+// The writer's thread: one connection that runs what it is told, in order. Knows nothing but statements.
+import { parentPort, workerData } from 'node:worker_threads'
+import type Database from 'better-sqlite3'
+import { LRUCache } from 'lru-cache'
+import { openSqlite, type SqliteOptions } from './sqlite.js'
+import type { FromWriter, ToWriter } from './writer.js'
+
+/** Prepared statements that are kept. */
+const kept = 500
+
+const port = parentPort!
+const database = openSqlite(workerData as SqliteOptions)
+const statements = new LRUCache<string, Database.Statement>({ max: kept })
+
+port.on('message', (message: ToWriter) => {
+  if (message.kind === 'close') {
+    database.close()
+    port.close()
+    return
+  }
+  let answer: FromWriter
+  try {
+    answer = perform(message)
+  } catch (error) {
+    const { code = 'UNKNOWN', message: text } = error as Error & { code?: string }
+    answer = { id: message.id, code, message: text }
+  }
+  port.postMessage(answer)
+})
+
+function perform({ id, kind, sql, parameters = [] }: ToWriter): FromWriter {
+  switch (kind) {
+    case 'begin':
+      database.exec('begin immediate')
+      return { id, rows: [] }
+    case 'commit':
+      database.exec('commit')
+      return { id, rows: [] }
+    case 'rollback':
+      // A failed commit, or an error that ended the transaction by itself, leaves nothing to roll back.
+      if (database.inTransaction) database.exec('rollback')
+      return { id, rows: [] }
+    case 'rows':
+      return { id, rows: sql === undefined ? [] : prepared(sql).all(...parameters) }
+    default: {
+      const { changes, lastInsertRowid } = prepared(sql!).run(...parameters)
+      return { id, changed: { rows: changes, id: Number(lastInsertRowid) } }
+    }
+  }
+}
+
+function prepared(sql: string): Database.Statement {
+  let statement = statements.get(sql)
+  if (statement === undefined) {
+    statement = database.prepare(sql)
+    statements.set(sql, statement)
+  }
+  return statement
+}
