@@ -4,6 +4,7 @@
 const statuses = {
   ApplicationError: 400,
   BadRequestError: 400,
+  SyntaxError: 400,
   ValidationError: 400,
   PaginationError: 400,
   UnauthorizedError: 401,

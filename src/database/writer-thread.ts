@@ -3,7 +3,7 @@ import { parentPort, workerData } from 'node:worker_threads'
 import type Database from 'better-sqlite3'
 import { LRUCache } from 'lru-cache'
 import { openSqlite, type SqliteOptions } from './sqlite.js'
-import type { FromWriter, ToWriter } from './writer.js'
+import type { FromWriter, ToWriter } from './writer-messages.js'
 
 /** Prepared statements that are kept. */
 const kept = 500

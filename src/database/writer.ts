@@ -2,10 +2,11 @@
 // the disk hold up requests. `BEGIN IMMEDIATE`, one at a time; a commit is on disk when it is acknowledged.
 import { Worker } from 'node:worker_threads'
 import { ApiError } from '../errors.js'
-import type { Changed, Transaction, WriteDatabase } from './database.js'
+import type { Transaction, WriteDatabase } from './database.js'
 import type { Expression } from './dialect.js'
 import type { SqliteOptions } from './sqlite.js'
 import { writeSql } from './sqlite-dialect.js'
+import type { FromWriter, ToWriter } from './writer-messages.js'
 
 export interface WriterOptions {
   readonly sqlite: SqliteOptions
@@ -14,18 +15,6 @@ export interface WriterOptions {
   /** Milliseconds that one transaction may take, waiting included. */
   readonly writeTimeout: number
 }
-
-export interface ToWriter {
-  readonly id: number
-  readonly kind: 'begin' | 'rows' | 'run' | 'commit' | 'rollback' | 'close'
-  readonly sql?: string
-  readonly parameters?: readonly unknown[]
-}
-
-export type FromWriter =
-  | { readonly id: number; readonly rows: readonly unknown[] }
-  | { readonly id: number; readonly changed: Changed }
-  | { readonly id: number; readonly code: string; readonly message: string }
 
 interface Asked {
   readonly resolve: (value: never) => void

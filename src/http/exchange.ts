@@ -1,4 +1,5 @@
 // What a route sees of a request, and what it answers. Routes are rows of tables; server.ts wires them up.
+import type { IncomingMessage } from 'node:http'
 import type { Access } from '../auth/access.js'
 import type { Caller } from '../auth/identify.js'
 import type { Documents, ReadBytes } from '../documents/find.js'
@@ -12,6 +13,10 @@ export interface Exchange {
   /** The query string as it came, without the question mark. */
   readonly query: string
   readonly format: 'flat' | 'nested'
+  /** The request itself, for routes that read its headers, address or stream. */
+  readonly request: IncomingMessage
+  /** Reads the parsed body; `undefined` where there is none. @throws ApiError 400, 413 */
+  body(): Promise<unknown>
 }
 
 /** JSON bytes, or a value to write as JSON; neither: no content. */

@@ -8,6 +8,7 @@ import type { Documents } from '../documents/find.js'
 import { forbidden, notFound } from '../errors.js'
 import type { Model } from '../model/types.js'
 import { accountRoutes } from './account.js'
+import { readBody } from './bodies.js'
 import { builderRoutes } from './builder.js'
 import { contentMethods, handleContent, typeAt } from './content.js'
 import type { Exchange, Route } from './exchange.js'
@@ -126,7 +127,7 @@ function rawQuery(request: FastifyRequest): string {
   return mark === -1 ? '' : url.slice(mark + 1)
 }
 
-async function exchangeOf(backend: Backend, request: FastifyRequest): Promise<Exchange> {
+async function exchangeOf(config: Config, backend: Backend, request: FastifyRequest): Promise<Exchange> {
   const { caller, access } = await backend.identification.identify(request.headers.authorization)
   ;(request as Identified).callerName = caller.kind === 'public' ? 'public' : `${caller.kind} ${caller.id}`
   return {
@@ -136,6 +137,8 @@ async function exchangeOf(backend: Backend, request: FastifyRequest): Promise<Ex
     params: request.params as Record<string, string>,
     query: rawQuery(request),
     format: request.headers['strapi-response-format'] === 'v4' ? 'nested' : 'flat',
+    request: request.raw,
+    body: () => readBody(request.raw, config.limits.bodyBytes),
   }
 }
 
@@ -158,7 +161,7 @@ function addPath(app: FastifyInstance, config: Config, backend: Backend, path: s
       if (request.method === 'OPTIONS') return allowedMethods(reply, methods)
       if (route === undefined) return answerMissing(request, reply, here, methods)
       const started = performance.now()
-      const exchange = await exchangeOf(backend, request)
+      const exchange = await exchangeOf(config, backend, request)
       const identified = performance.now()
       if (!exchange.caller.grants.may(route.action)) throw forbidden()
       const answer = await route.handle(exchange)
@@ -188,7 +191,7 @@ function addContent(app: FastifyInstance, config: Config, backend: Backend): voi
     if (!methods.includes(request.method)) return methodNotAllowed(reply, methods)
     if (type === null) throw notFound()
     const started = performance.now()
-    const exchange = await exchangeOf(backend, request)
+    const exchange = await exchangeOf(config, backend, request)
     const identified = performance.now()
     const answer = await handleContent(type, request.method, exchange)
     addTiming(config, reply, started, identified)
