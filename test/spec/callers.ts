@@ -87,7 +87,7 @@ interface JwtOptions {
 export function jwt(id: unknown, { algorithm = 'HS256', secret = secrets.JWT_SECRET, seconds = 3600 }: JwtOptions = {}): string {
   const now = Math.floor(Date.now() / 1000)
   const encoded = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
-  const signed = `${encoded({ alg: algorithm, typ: 'JWT' })}.${encoded({ id, iat: now - 7200, exp: now + seconds })}`
+  const signed = `${encoded({ alg: algorithm, typ: 'JWT' })}.${encoded({ id, iat: now, exp: now + seconds })}`
   if (algorithm === 'none') return `${signed}.`
   const signature = createHmac(algorithm === 'HS512' ? 'sha512' : 'sha256', secret)
     .update(signed)

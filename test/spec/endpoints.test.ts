@@ -2,10 +2,9 @@
 import { afterAll, beforeAll, expect } from 'vitest'
 import { rule } from '../support/rule.js'
 import type { Served } from '../support/serve.js'
-import { serveMagazine } from '../support/serve.js'
+import { serveMagazine, serveProject } from '../support/serve.js'
 import { access, contentType, plain, reading, seeded, serveLibrary } from './library.js'
 import { all, expected, serve, versions } from './magazine.js'
-import { serveProject } from '../support/serve.js'
 
 let magazine: Served
 let strict: Served
@@ -45,7 +44,8 @@ rule('endpoints.2', 'a documentId leads to its document', async () => {
 rule('endpoints.2', 'what is no documentId of the type is 404', async () => {
   const { id } = (await magazine.ask('/api/authors')).body.data[0]
   const { documentId } = (await magazine.ask('/api/tags')).body.data[0]
-  for (const name of [id, documentId, 'nobody', '%F0%9F%A6%89', "'", '%', 'a'.repeat(400)]) expect(await status(`/api/authors/${name}`)).toBe(404)
+  for (const name of [id, documentId, 'nobody', '%F0%9F%A6%89', "'", 'a'.repeat(400)])
+    expect(await status(`/api/authors/${name}`)).toBe(404)
 })
 
 rule('endpoints.3', 'the singular name answers the document of a single type', async () => {
@@ -62,7 +62,17 @@ rule('endpoints.3', 'a single type without a document in the wanted status is 40
 })
 
 rule('endpoints.4', 'other names of types, and components, have no endpoints', async () => {
-  for (const path of ['article', 'homepages', 'settings', 'homepage/x', 'shared.seo', 'seo', 'shared/seo', 'files', 'components_shared_seos'])
+  for (const path of [
+    'article',
+    'homepages',
+    'settings',
+    'homepage/x',
+    'shared.seo',
+    'seo',
+    'shared/seo',
+    'files',
+    'components_shared_seos',
+  ])
     expect(await status(`/api/${path}`)).toBe(404)
 })
 
@@ -164,7 +174,16 @@ rule('endpoints.12', 'the start page names all types and tries those that are pu
 
 rule('endpoints.13', 'unknown parameters have no effect', async () => {
   const { text } = await magazine.ask('/api/tags')
-  for (const query of ['foo=1', 'where[name]=x', 'start=3', 'limit=1', 'publicationState=preview', '_locale=de', 'plugins[i18n][locale]=de', 'count=true'])
+  for (const query of [
+    'foo=1',
+    'where[name]=x',
+    'start=3',
+    'limit=1',
+    'publicationState=preview',
+    '_locale=de',
+    'plugins[i18n][locale]=de',
+    'count=true',
+  ])
     expect((await magazine.ask(`/api/tags?${query}`)).text).toBe(text)
 })
 
@@ -183,7 +202,13 @@ rule('endpoints.13', 'strictParams refuses unknown parameters', async () => {
 
 rule('endpoints.14', 'lists are written with indexes, empty brackets or by repeating', async () => {
   const wanted = ['harbour', 'a_b']
-  for (const list of ['[0]=harbour&L[1]=a_b', '[]=harbour&L[]=a_b', '=harbour&L=a_b', '[7]=harbour&L[99]=a_b', '%5B0%5D=harbour&L%5B1%5D=a_b']) {
+  for (const list of [
+    '[0]=harbour&L[1]=a_b',
+    '[]=harbour&L[]=a_b',
+    '=harbour&L=a_b',
+    '[7]=harbour&L[99]=a_b',
+    '%5B0%5D=harbour&L%5B1%5D=a_b',
+  ]) {
     const query = `L${list}`.replaceAll('L', 'filters[text][$in]')
     expect([list, all(await library.ask(`/api/words?${query}`), 'text')]).toEqual([list, wanted])
   }

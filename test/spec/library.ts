@@ -168,10 +168,7 @@ const library = {
   ...contentType('word', { name: { type: 'string' }, text: { type: 'string' } }),
   ...contentType('sample', sampleAttributes),
   ...seeded('word', plain(Object.fromEntries(Object.entries(words).map(([name, text]) => [name, { text }])))),
-  ...seeded(
-    'sample',
-    plain({ ...samples, first: { ...samples.first, secret: 'open-sesame', hidden: 'whisper' } }),
-  ),
+  ...seeded('sample', plain({ ...samples, first: { ...samples.first, secret: 'open-sesame', hidden: 'whisper' } })),
   ...access(reading('word', 'sample')),
 }
 

@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Answer, Served } from '../support/serve.js'
 import { serveMagazine } from '../support/serve.js'
+import { secrets } from './callers.js'
 
 const project = join(dirname(fileURLToPath(import.meta.url)), '..', '..', 'examples', 'magazine')
 export const readProject = (path: string) => JSON.parse(readFileSync(join(project, path), 'utf8'))
@@ -49,7 +50,9 @@ export function target(reference: string, which: Which = {}): Version {
 export const files = (): readonly Version[] => readProject('seed/files.json')
 export const file = (reference: string): Version => files().find(({ key }) => `@file:${key}` === reference)!
 
-export const serve = (contract: 'specification' | 'strapi'): Promise<Served> => serveMagazine({ config: { api: { rest: { contract } } } })
+/** The magazine with a contract, and with the secrets that tokens of callers.ts are made with. */
+export const serve = (contract: 'specification' | 'strapi'): Promise<Served> =>
+  serveMagazine({ config: { api: { rest: { contract } } }, environment: secrets })
 
 /** One attribute of every document of a list. */
 export const all = (answer: Answer, attribute = 'slug'): unknown[] => {
