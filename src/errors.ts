@@ -3,6 +3,7 @@
 /** Names and statuses of the error body (ecosystem: "Errors"). */
 const statuses = {
   ApplicationError: 400,
+  Error: 400,
   BadRequestError: 400,
   SyntaxError: 400,
   ValidationError: 400,
@@ -25,14 +26,18 @@ export type ErrorName = keyof typeof statuses
 export class ApiError extends Error {
   override readonly name: ErrorName
   readonly status: number
-  /** `undefined`: the body has no `details` key. */
-  readonly details: Readonly<Record<string, unknown>> | undefined
+  /** Null: the body has no `details` key. */
+  readonly details: Readonly<Record<string, unknown>> | null
 
-  constructor(name: ErrorName, message: string, details: Readonly<Record<string, unknown>> | undefined = {}) {
+  /** Seconds after which the caller may try again, if it may. */
+  readonly retryAfter: number | undefined
+
+  constructor(name: ErrorName, message: string, details: Readonly<Record<string, unknown>> | null = {}, retryAfter?: number) {
     super(message)
     this.name = name
     this.status = statuses[name]
     this.details = details
+    this.retryAfter = retryAfter ?? (statuses[name] === 503 ? 1 : undefined)
   }
 }
 

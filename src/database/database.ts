@@ -51,6 +51,8 @@ export interface Transaction {
   rows<Row>(query: RawBuilder<unknown>): Promise<readonly Row[]>
   /** Need not be awaited before the next statement: the order holds, and a failure fails the transaction's `work` or its commit. */
   run(query: RawBuilder<unknown>): Promise<Changed>
+  /** Answers a plan as this transaction sees the database. */
+  read(plan: ReadPlan, values: readonly unknown[]): Promise<ReadAnswer>
 }
 
 export interface WriteDatabase {
@@ -60,5 +62,7 @@ export interface WriteDatabase {
    * @throws ApiError 503 when too many wait, one takes too long, or the database is locked or full.
    */
   transaction<Result>(work: (transaction: Transaction) => Promise<Result>): Promise<Result>
+  /** One statement that is a transaction of its own; waits in the same line. */
+  run(query: RawBuilder<unknown>): Promise<Changed>
   close(): Promise<void>
 }

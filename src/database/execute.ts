@@ -23,12 +23,12 @@ type Query = (run: Run, parents: string | null) => readonly Row[]
 type Children = (run: Run, parents: string) => ReadonlyMap<number, readonly string[]>
 
 /** Prepares a plan's statements and its writers on `database`. */
-export function prepareRead(database: Database.Database, plan: ReadPlan): PreparedRead {
+export function prepareRead(database: Database.Database, plan: ReadPlan, transaction: 'own' | 'inside' = 'own'): PreparedRead {
   const begin = database.prepare('begin')
   const commit = database.prepare('commit')
   const read = prepareEnvelope(database, plan)
   // One answer is one snapshot: all statements of a plan see the same state of the database.
-  const severalStatements = plan.root.fills.length > 0 || plan.envelope.kind === 'list'
+  const severalStatements = transaction === 'own' && (plan.root.fills.length > 0 || plan.envelope.kind === 'list')
   return (values, sink) => {
     const run: Run = { values, sink }
     if (!severalStatements) return read(run)

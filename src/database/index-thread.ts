@@ -1,4 +1,4 @@
-// Makes missing indexes on a thread of its own, so that a large table does not hold up requests.
+// Makes missing indexes and their statistics on a thread of its own, so that a large table does not hold up requests.
 import { parentPort, workerData } from 'node:worker_threads'
 import type { OwnIndex } from './indexes.js'
 import { createIndexes } from './indexes.js'

@@ -6,6 +6,7 @@ import { quoted } from './table.js'
 
 export interface OwnIndex {
   readonly name: string
+  readonly table: string
   readonly sql: string
 }
 
@@ -23,7 +24,11 @@ function indexesOf(type: ContentType): OwnIndex[] {
   const index = (suffix: string, columns: readonly string[], where: string | null): OwnIndex => {
     const name = `octavo_${type.table}_${suffix}`
     const rows = where === null ? '' : ` where ${where}`
-    return { name, sql: `create index if not exists ${quoted(name)} on ${quoted(type.table)} (${columns.map(quoted).join(', ')})${rows}` }
+    return {
+      name,
+      table: type.table,
+      sql: `create index if not exists ${quoted(name)} on ${quoted(type.table)} (${columns.map(quoted).join(', ')})${rows}`,
+    }
   }
   // The row id ends every index of its own: it needs no column.
   const lists = [
@@ -39,7 +44,13 @@ function indexesOf(type: ContentType): OwnIndex[] {
   return [...lists, ...attributes.map(({ column }) => index(`by_${column}`, [...locale, column], published))]
 }
 
-/** Makes the indexes that are missing, one after the other, and reports each before it starts. Returns how many were made. */
+/** Rows of an index that its statistics look at. */
+const analyzedRows = 1000
+
+/**
+ * Makes the indexes that are missing, one after the other, and reports each before it starts; then the statistics without which
+ * SQLite takes the wrong one. Returns how many were made.
+ */
 export function createIndexes(
   database: Database.Database,
   indexes: readonly OwnIndex[],
@@ -51,5 +62,19 @@ export function createIndexes(
     report(index, done, missing.length)
     database.exec(index.sql)
   }
+  if (missing.length > 0 || statisticsLack(database, indexes)) analyze(database)
   return missing.length
+}
+
+/** True where a table was never looked at, or grew tenfold since. Bit 1 only asks, bit 16 asks about every table. */
+function statisticsLack(database: Database.Database, indexes: readonly OwnIndex[]): boolean {
+  const lacking = database.pragma('optimize = 0x10003') as readonly { readonly optimize: string }[]
+  const tables = new Set(lacking.map(({ optimize }) => optimize))
+  return indexes.some(({ table }) => tables.has(`ANALYZE "main".${quoted(table)}`))
+}
+
+/** The table of statistics is made anew: a change of the schema, so that open connections read it before their next statement. */
+function analyze(database: Database.Database): void {
+  database.pragma(`analysis_limit = ${analyzedRows}`)
+  database.transaction(() => database.exec('drop table if exists sqlite_stat1; analyze')).immediate()
 }

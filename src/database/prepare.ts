@@ -4,6 +4,7 @@ import type { Database } from 'better-sqlite3'
 import type { Model } from '../model/types.js'
 import type { FirstRows } from './bookkeeping.js'
 import { initialize } from './bookkeeping.js'
+import { createOwnTables } from './own-tables.js'
 import { createStatements, quoted } from './table.js'
 import { createTables, describeTables } from './tables.js'
 
@@ -15,6 +16,7 @@ export interface Prepared {
 
 /** Prepares the database behind `database`, all in one transaction. */
 export function prepareDatabase(database: Database, model: Model, first: FirstRows): Prepared {
+  createOwnTables(database)
   const tables = describeTables(model)
   const present = new Set(database.prepare("select name from sqlite_schema where type = 'table'").pluck().all() as string[])
   if (!present.has('strapi_core_store_settings')) {

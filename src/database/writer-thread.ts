@@ -2,6 +2,9 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import type Database from 'better-sqlite3'
 import { LRUCache } from 'lru-cache'
+import { prepareRead } from './execute.js'
+import type { ReadPlan } from './plan.js'
+import { openSink } from './sink.js'
 import { openSqlite, type SqliteOptions } from './sqlite.js'
 import type { FromWriter, ToWriter } from './writer-messages.js'
 
@@ -10,6 +13,8 @@ const kept = 500
 
 const port = parentPort!
 const database = openSqlite(workerData as SqliteOptions)
+const room = Buffer.allocUnsafeSlow(64 * 1024)
+const sink = openSink(Number.MAX_SAFE_INTEGER)
 const statements = new LRUCache<string, Database.Statement>({ max: kept })
 
 port.on('message', (message: ToWriter) => {
@@ -28,7 +33,7 @@ port.on('message', (message: ToWriter) => {
   port.postMessage(answer)
 })
 
-function perform({ id, kind, sql, parameters = [] }: ToWriter): FromWriter {
+function perform({ id, kind, sql, plan, parameters = [] }: ToWriter): FromWriter {
   switch (kind) {
     case 'begin':
       database.exec('begin immediate')
@@ -40,6 +45,8 @@ function perform({ id, kind, sql, parameters = [] }: ToWriter): FromWriter {
       // A failed commit, or an error that ended the transaction by itself, leaves nothing to roll back.
       if (database.inTransaction) database.exec('rollback')
       return { id, rows: [] }
+    case 'read':
+      return { id, bytes: read(plan!, parameters) }
     case 'rows':
       return { id, rows: sql === undefined ? [] : prepared(sql).all(...parameters) }
     default: {
@@ -47,6 +54,14 @@ function perform({ id, kind, sql, parameters = [] }: ToWriter): FromWriter {
       return { id, changed: { rows: changes, id: Number(lastInsertRowid) } }
     }
   }
+}
+
+/** The answer to a plan as the transaction sees it; null where one row was asked for and is not there. */
+function read(plan: ReadPlan, values: readonly unknown[]): Uint8Array | null {
+  sink.begin(room)
+  if (!prepareRead(database, plan, 'inside')(values, sink)) return null
+  const { length, own } = sink.end()
+  return own ?? Uint8Array.from(room.subarray(0, length))
 }
 
 function prepared(sql: string): Database.Statement {

@@ -3,7 +3,6 @@
 import { Worker } from 'node:worker_threads'
 import { ApiError } from '../errors.js'
 import type { Transaction, WriteDatabase } from './database.js'
-import type { Expression } from './dialect.js'
 import type { SqliteOptions } from './sqlite.js'
 import { writeSql } from './sqlite-dialect.js'
 import type { FromWriter, ToWriter } from './writer-messages.js'
@@ -35,6 +34,7 @@ export function openWriter(options: WriterOptions): WriteDatabase {
       const ask = asked.get(message.id)
       asked.delete(message.id)
       if ('code' in message) ask?.reject(asApiError(message.code, message.message))
+      else if ('bytes' in message) ask?.resolve((message.bytes === null ? null : { bytes: message.bytes, release: () => {} }) as never)
       else ask?.resolve(('rows' in message ? message.rows : message.changed) as never)
     })
     // A thread that died is replaced at the next write; what it had not acknowledged was rolled back by the database.
@@ -46,13 +46,12 @@ export function openWriter(options: WriterOptions): WriteDatabase {
     return started
   }
 
-  function send<Result>(kind: ToWriter['kind'], query?: Expression): Promise<Result> {
+  function send<Result>(kind: ToWriter['kind'], what: Pick<ToWriter, 'sql' | 'plan' | 'parameters'> = {}): Promise<Result> {
     const id = ++messages
-    const statement = query === undefined ? {} : writeSql(query)
     return new Promise((resolve, reject) => {
       worker ??= start()
       asked.set(id, { resolve, reject })
-      worker.postMessage({ id, kind, ...statement } satisfies ToWriter)
+      worker.postMessage({ id, kind, ...what } satisfies ToWriter)
     })
   }
 
@@ -60,8 +59,8 @@ export function openWriter(options: WriterOptions): WriteDatabase {
     if (Date.now() > deadline) throw tooSlow()
     const sent: Promise<unknown>[] = []
     let open = true
-    const ask = <Answer>(kind: 'rows' | 'run', query: Expression): Promise<Answer> => {
-      const answer: Promise<Answer> = !open || Date.now() > deadline ? Promise.reject(tooSlow()) : send<Answer>(kind, query)
+    const ask = <Answer>(kind: 'rows' | 'run' | 'read', what: Parameters<typeof send>[1]): Promise<Answer> => {
+      const answer: Promise<Answer> = !open || Date.now() > deadline ? Promise.reject(tooSlow()) : send<Answer>(kind, what)
       sent.push(answer)
       // Whoever does not wait for a statement learns of its failure at the commit.
       answer.catch(() => {})
@@ -69,7 +68,11 @@ export function openWriter(options: WriterOptions): WriteDatabase {
     }
     await send('begin')
     try {
-      const result = await work({ rows: (query) => ask('rows', query), run: (query) => ask('run', query) })
+      const result = await work({
+        rows: (query) => ask('rows', writeSql(query)),
+        run: (query) => ask('run', writeSql(query)),
+        read: (plan, parameters) => ask('read', { plan, parameters }),
+      })
       await Promise.all(sent)
       open = false
       await send('commit')
@@ -82,15 +85,19 @@ export function openWriter(options: WriterOptions): WriteDatabase {
     }
   }
 
+  /** Lets `write` have its turn after those that came before. */
+  function inLine<Result>(write: (deadline: number) => Promise<Result>): Promise<Result> {
+    if (waiting >= options.writeQueue) return Promise.reject(new ApiError('ServiceUnavailableError', 'Too many writes are waiting'))
+    waiting++
+    const deadline = Date.now() + options.writeTimeout
+    const turn = last.then(() => write(deadline))
+    last = turn.catch(() => {}).finally(() => waiting--)
+    return turn
+  }
+
   return {
-    transaction: (work) => {
-      if (waiting >= options.writeQueue) return Promise.reject(new ApiError('ServiceUnavailableError', 'Too many writes are waiting'))
-      waiting++
-      const deadline = Date.now() + options.writeTimeout
-      const turn = last.then(() => inTurn(work, deadline))
-      last = turn.catch(() => {}).finally(() => waiting--)
-      return turn
-    },
+    transaction: (work) => inLine((deadline) => inTurn(work, deadline)),
+    run: (query) => inLine(() => send('run', writeSql(query))),
     close: async () => {
       await last
       if (worker === null) return

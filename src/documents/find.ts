@@ -11,6 +11,7 @@ import type { ReadContext, Wanted } from '../query/read.js'
 import { readRequest } from '../query/read.js'
 import type { ReadRequest } from '../query/request.js'
 import { shapeOf } from '../query/shape.js'
+import { grantsForRead } from './drafts.js'
 
 export type { ReadBytes }
 
@@ -83,8 +84,9 @@ export function openDocuments(context: ReadContext, database: ReadDatabase, limi
       answer.release()
       return value
     },
-    async find(grants, wanted) {
-      if (!grants.may(wanted.action)) throw forbidden()
+    async find(caller, wanted) {
+      if (!caller.may(wanted.action)) throw forbidden()
+      const grants = context.draftGrant ? grantsForRead(context.model, caller, wanted.type, wanted.query) : caller
       const { type, mode, format = 'flat', envelope, paged = true, query, identity } = wanted
       const key = `${grants.key} ${type.uid} ${mode} ${format} ${envelope} ${paged} ${identity?.attribute} ${query}`
       let read = queries.get(key)

@@ -36,9 +36,14 @@ export function seedContent(contents: readonly SeedContent[], context: Omit<Link
       const address = `${uid}:${each.key}`
       if (rows.has(address)) throw new Error(`the seed has two documents of ${uid} with the key ${each.key}`)
       const documentId = each.documentId ?? context.newDocumentId()
-      const versions = versionsOf(type, each).map(({ state, locale, values }) => {
+      const versions = versionsOf(type, each).map(({ state, locale, values, outdated }) => {
         const where = `seed of ${uid}, ${each.key} (${locale === null ? '' : `${locale}, `}${state})`
-        const columns = { document_id: documentId, ...scalars(type, values, where), ...moments(each, values, state, context.now), locale }
+        const columns = {
+          document_id: documentId,
+          ...scalars(type, values, where),
+          ...moments(each, values, state, outdated, context.now),
+          locale,
+        }
         const row = { id: context.insert(type.table, columns), state, locale }
         written.push({ type, row, values, where })
         return row
@@ -53,6 +58,8 @@ interface Version {
   readonly state: State
   readonly locale: string | null
   readonly values: Values
+  /** A published version whose draft says something else by now. */
+  readonly outdated: boolean
 }
 
 /** The rows of a document in the order in which Strapi writes them: per locale the draft, then the published one. */
@@ -66,9 +73,12 @@ function versionsOf(type: ContentType, { key, locales }: Document): readonly Ver
     if (published === undefined && draft === undefined) return []
     const own = published ?? draft!
     const shared = first![1].published ?? first![1].draft ?? {}
-    if (!type.draftAndPublish) return [{ state: 'only', locale, values: complete(type, own, shared) }]
-    const versions: Version[] = [{ state: 'draft', locale, values: complete(type, draft ?? own, first![1].draft ?? shared) }]
-    if (published !== undefined) versions.push({ state: 'published', locale, values: complete(type, published, shared) })
+    if (!type.draftAndPublish) return [{ state: 'only', locale, values: complete(type, own, shared), outdated: false }]
+    const versions: Version[] = [
+      { state: 'draft', locale, values: complete(type, draft ?? own, first![1].draft ?? shared), outdated: false },
+    ]
+    if (published !== undefined)
+      versions.push({ state: 'published', locale, values: complete(type, published, shared), outdated: draft !== undefined })
     return versions
   })
 }
@@ -79,11 +89,15 @@ function complete(type: ContentType, own: Values, first: Values): Values {
   return { ...own, ...Object.fromEntries(shared) }
 }
 
-/** The dates of a row: from its attributes, else from the document, else now. */
-function moments(each: Document, values: Values, state: State, now: Date) {
+/**
+ * The dates of a row: from its attributes, else from the document, else now. An outdated version was last updated when it was
+ * published; the document's own `updatedAt` is its draft's.
+ */
+function moments(each: Document, values: Values, state: State, outdated: boolean, now: Date) {
   const time = (name: 'createdAt' | 'updatedAt' | 'publishedAt', otherwise: number): number =>
     milliseconds(values[name] ?? each[name] ?? otherwise) ?? otherwise
   const created_at = time('createdAt', now.getTime())
-  const updated_at = time('updatedAt', created_at)
+  const written = time('updatedAt', created_at)
+  const updated_at = outdated && values.updatedAt === undefined ? Math.min(written, time('publishedAt', written)) : written
   return { created_at, updated_at, published_at: state === 'draft' ? null : time('publishedAt', updated_at) }
 }

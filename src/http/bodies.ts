@@ -3,33 +3,45 @@ import type { IncomingMessage } from 'node:http'
 import qs from 'qs'
 import { ApiError } from '../errors.js'
 
+export interface BodyLimits {
+  readonly bodyBytes: number
+  /** Milliseconds for the whole body. */
+  readonly requestTimeout: number
+}
+
 /**
  * The parsed body: JSON or a form; `undefined` where there is none or it is of another kind.
- * @throws ApiError 413 beyond `limit` bytes, 400 for broken JSON (behaviour: "Writes").
+ * @throws ApiError 413 beyond `bodyBytes`, 400 for broken JSON (behaviour: "Writes").
  */
-export async function readBody(request: IncomingMessage, limit: number): Promise<unknown> {
+export async function readBody(request: IncomingMessage, limits: BodyLimits): Promise<unknown> {
   const type = (request.headers['content-type'] ?? '').split(';')[0]!.trim().toLowerCase()
   const isJson = type === 'application/json' || type.endsWith('+json')
   if (!isJson && type !== 'application/x-www-form-urlencoded') return undefined
-  const text = await readText(request, limit)
+  const text = await readText(request, limits)
   if (text === '') return undefined
   return isJson ? parseJson(text) : qs.parse(text, { depth: 20, arrayLimit: 100, parameterLimit: 1000 })
 }
 
-async function readText(request: IncomingMessage, limit: number): Promise<string> {
-  if (Number(request.headers['content-length'] ?? 0) > limit) throw tooLarge()
-  const chunks: Buffer[] = []
-  let length = 0
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    length += chunk.length
-    if (length > limit) throw tooLarge()
-    chunks.push(chunk)
+async function readText(request: IncomingMessage, { bodyBytes, requestTimeout }: BodyLimits): Promise<string> {
+  if (Number(request.headers['content-length'] ?? 0) > bodyBytes) throw tooLarge()
+  const tooSlow = setTimeout(() => request.destroy(), requestTimeout)
+  try {
+    const chunks: Buffer[] = []
+    let length = 0
+    // The request itself stays open for its answer, whatever happens to its body.
+    for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+      length += chunk.length
+      if (length > bodyBytes) throw tooLarge()
+      chunks.push(chunk)
+    }
+    return Buffer.concat(chunks).toString('utf8')
+  } finally {
+    clearTimeout(tooSlow)
   }
-  return Buffer.concat(chunks).toString('utf8')
 }
 
-const tooLarge = (): ApiError => new ApiError('PayloadTooLargeError', 'Entity too large')
-const syntaxError = (message: string): ApiError => new ApiError('SyntaxError', message, undefined)
+const tooLarge = (): ApiError => new ApiError('PayloadTooLargeError', 'request entity too large', null)
+const syntaxError = (message: string): ApiError => new ApiError('SyntaxError', message, null)
 
 /** Objects and arrays only. A `__proto__` key is refused: no later step may meet one. */
 function parseJson(text: string): unknown {
@@ -41,7 +53,7 @@ function parseJson(text: string): unknown {
   }
   if (typeof value !== 'object' || value === null) throw syntaxError('invalid JSON, only supports object and array')
   if (text.includes('__proto__') && hasPrototypeKey(value))
-    throw new ApiError('BadRequestError', 'Object contains forbidden prototype property', undefined)
+    throw syntaxError('Object contains forbidden prototype property')
   return value
 }
 

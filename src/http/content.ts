@@ -1,9 +1,11 @@
 // The endpoints of content-types: /api/:name and /api/:name/:documentId. A name is looked up in the model at each
 // request, so a new content-type needs no route.
-import { ApiError, notFound } from '../errors.js'
+
+import type { Action } from '../documents/actions.js'
+import { notFound } from '../errors.js'
 import type { ContentType, Model } from '../model/types.js'
 import type { Exchange, Reply } from './exchange.js'
-import { okBytes } from './exchange.js'
+import { created, noContent, okBytes } from './exchange.js'
 
 /** The type that answers at /api/:name, with one more part in the path or without. */
 export function typeAt(model: Model, name: string, withDocument: boolean): ContentType | null {
@@ -36,10 +38,23 @@ export async function handleContent(type: ContentType, method: string, exchange:
   return okBytes(answer)
 }
 
-const writeActions: Readonly<Record<string, string>> = { POST: 'create', PUT: 'update', DELETE: 'delete' }
+async function write(type: ContentType, method: string, { caller, writes, params, query, format, body }: Exchange): Promise<Reply> {
+  const what = { type, query, format }
+  const documentId = params.documentId ?? null
+  if (method === 'DELETE') {
+    await writes.remove(caller.grants, what, documentId)
+    return noContent
+  }
+  if (method === 'POST') return created(await writes.create(caller.grants, what, body))
+  return okBytes(await writes.update(caller.grants, what, documentId, body))
+}
 
-/** Writing is refused by permission first: who may not write learns nothing else. */
-async function write(type: ContentType, method: string, { caller }: Exchange): Promise<Reply> {
-  if (!caller.grants.may(`${type.uid}.${writeActions[method]}`)) throw new ApiError('ForbiddenError', 'Forbidden')
-  throw new ApiError('NotImplementedError', 'This feature is not implemented yet')
+const actions: ReadonlySet<string> = new Set<Action>(['publish', 'unpublish', 'discard'])
+
+/** True for what may stand in a path below a document, after `actions/`. */
+export const isAction = (name: string): name is Action => actions.has(name)
+
+/** Publishes, unpublishes or discards; an addition to what Strapi's Content API has. */
+export async function handleAction(type: ContentType, action: Action, { caller, writes, params, query, format }: Exchange): Promise<Reply> {
+  return okBytes(await writes.act(caller.grants, { type, query, format }, params.documentId ?? null, action))
 }

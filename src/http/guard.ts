@@ -55,5 +55,5 @@ export function answerPreflight(reply: FastifyReply): FastifyReply {
 
 /** Refuses paths that are made to be misread: a leading double slash. */
 export function checkUrl(url: string): void {
-  if (url.startsWith('//')) throw new ApiError('BadRequestError', 'Malicious Path', undefined)
+  if (url.startsWith('//')) throw new ApiError('BadRequestError', 'Malicious Path', null)
 }

@@ -24,7 +24,7 @@ export interface Asked {
   readonly headers?: Record<string, string>
   /** A bearer token. */
   readonly token?: string
-  readonly body?: string
+  readonly body?: string | FormData
 }
 
 export interface Served {

@@ -1,0 +1,41 @@
+// The tables that Octavo keeps beside Strapi's layout, all named `octavo_*`. Strapi ignores them.
+import type { Database } from 'better-sqlite3'
+
+const statements = [
+  // Links that a published row should have to a target without a published version.
+  `create table if not exists octavo_hidden_links (
+    id integer primary key autoincrement,
+    link_table text not null,
+    owner_id integer not null,
+    target_type text not null,
+    target_document text not null,
+    target_locale text,
+    place real
+  )`,
+  'create index if not exists octavo_hidden_links_target on octavo_hidden_links (target_document)',
+  'create index if not exists octavo_hidden_links_owner on octavo_hidden_links (owner_id)',
+  // How often a user's credentials were made void, and when last; the row outlives the user.
+  'create table if not exists octavo_user_epochs (user_id integer primary key, epoch integer not null, changed_at integer not null)',
+  // Codes that were sent or handed out once (reset, confirm, connect), hashed.
+  `create table if not exists octavo_codes (
+    id integer primary key autoincrement,
+    purpose text not null,
+    hash text not null unique,
+    user_id integer not null,
+    expires_at integer not null
+  )`,
+  'create index if not exists octavo_codes_user on octavo_codes (user_id)',
+  // Which account of another service belongs to which user.
+  `create table if not exists octavo_identities (
+    id integer primary key autoincrement,
+    provider text not null,
+    subject text not null,
+    user_id integer not null,
+    unique (provider, subject)
+  )`,
+]
+
+/** Makes the tables that are missing. */
+export function createOwnTables(database: Database): void {
+  for (const statement of statements) database.exec(statement)
+}

@@ -1,0 +1,32 @@
+// How a value that is sent becomes one of the type that an attribute wants, as lenient as the content API is.
+import { isTooDeep } from './input-keys.js'
+
+/** Numbers and booleans become texts; objects, lists and what is absent stay what they are. */
+export function toText(value: unknown): unknown {
+  return typeof value === 'number' || typeof value === 'boolean' ? String(value) : value
+}
+
+/** Digits and the like become numbers; what is none becomes NaN. */
+export function toNumber(value: unknown): number {
+  if (typeof value === 'number') return value
+  const digits = typeof value === 'string' ? value.replace(/\s/g, '') : null
+  if (digits !== null) return digits === '' ? Number.NaN : Number(digits)
+  return Number.parseFloat(String(value))
+}
+
+/** `true`, `1`, `false` and `0`, as texts or numbers; anything else stays what it is. */
+export function toBoolean(value: unknown): unknown {
+  const written = String(value)
+  return /^(true|1)$/i.test(written) ? true : /^(false|0)$/i.test(written) ? false : value
+}
+
+/** A list, or the list that a text holds as JSON; null where there is none. */
+export function toList(value: unknown): readonly unknown[] | null {
+  if (typeof value !== 'string') return Array.isArray(value) ? value : null
+  try {
+    const parsed: unknown = JSON.parse(value)
+    return Array.isArray(parsed) && !isTooDeep(parsed) ? parsed : null
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,160 @@
+// What a scalar attribute accepts: how a value is cast, what its type and its constraints demand, one row per attribute type.
+import type { Scalar, ScalarType } from '../model/types.js'
+import { checkBlocks } from './input-blocks.js'
+import { toBoolean, toList, toNumber, toText } from './input-casts.js'
+import { attributeError, choiceError, typeError } from './input-messages.js'
+import type { AttributeError, Checked, Checking, Path } from './input-types.js'
+
+/** What a value still breaks once its type is right: the words after the value's name, or null. */
+type Rule = (value: never, attribute: Scalar, checking: Checking) => string | null
+
+interface Row {
+  /** The value as its type sees it. Null is only cast where it is not allowed. */
+  readonly cast: (value: unknown) => unknown
+  /** The type that messages name; null: anything goes, the rules decide. */
+  readonly type: 'string' | 'number' | 'boolean' | 'array' | null
+  /** Null passes the type even where the attribute is required; the message is then `must be defined`. */
+  readonly nullable: boolean
+  readonly rules: readonly Rule[]
+}
+
+/** What a `string` holds where its schema says nothing: its column is a varchar of this length. */
+const shortText = 255
+
+const same = (value: unknown): unknown => value
+
+const isType: Readonly<Record<NonNullable<Row['type']>, (value: unknown) => boolean>> = {
+  string: (value) => typeof value === 'string',
+  number: (value) => typeof value === 'number' && !Number.isNaN(value),
+  boolean: (value) => typeof value === 'boolean',
+  array: Array.isArray,
+}
+
+const number = (option: unknown): option is number => typeof option === 'number' && Number.isFinite(option)
+const length = (option: unknown): option is number => typeof option === 'number' && Number.isInteger(option) && option > 0
+
+/** A stored password is a hash: its length says nothing about the password's. */
+const isHash = (value: string, attribute: Scalar, { isStored }: Checking) =>
+  isStored && attribute.type === 'password' && value.startsWith('$2')
+
+const minLength = (value: string, attribute: Scalar, checking: Checking) => {
+  const { minLength: least } = attribute.source
+  const short = length(least) && value.length < least && !checking.isDraft && !isHash(value, attribute, checking)
+  return short ? `must be at least ${least} characters` : null
+}
+const maxLength = (value: string, attribute: Scalar, checking: Checking) => {
+  const most = length(attribute.source.maxLength) ? attribute.source.maxLength : attribute.type === 'string' ? shortText : null
+  const long = most !== null && value.length > most && !isHash(value, attribute, checking)
+  return long ? `must be at most ${most} characters` : null
+}
+const min = (value: number, { source }: Scalar, { isDraft }: Checking) =>
+  number(source.min) && value < source.min && !isDraft ? `must be greater than or equal to ${source.min}` : null
+const max = (value: number, { source }: Scalar) =>
+  number(source.max) && value > source.max ? `must be less than or equal to ${source.max}` : null
+const integer = (value: number) => (Number.isInteger(value) ? null : 'must be an integer')
+const finite = (value: number) => (Number.isFinite(value) ? null : 'must be a finite number')
+const wholeNumber = (value: unknown) =>
+  (typeof value === 'number' && Number.isInteger(value)) || (typeof value === 'string' && /^-?\d{1,1000}$/.test(value))
+    ? null
+    : 'must be a valid integer'
+
+const uidPattern = /^[A-Za-z0-9-_.~]*$/
+const matches = (value: string, pattern: RegExp) => (pattern.test(value) ? null : `must match the following: "${pattern}"`)
+const pattern = (value: string, { source, required }: Scalar, { isDraft }: Checking) =>
+  typeof source.regex !== 'string' || isDraft || (value === '' && !required) ? null : matches(value, compiled(source.regex) ?? /^/)
+const uid = (value: string, { source }: Scalar, { isDraft }: Checking) =>
+  isDraft ? null : matches(value, (typeof source.regex === 'string' ? compiled(source.regex) : null) ?? uidPattern)
+const email = (value: string, _: Scalar, { isDraft }: Checking) => {
+  if (value === '') return isDraft ? null : 'cannot be empty'
+  return isDraft || isEmail(value) ? null : 'must be a valid email'
+}
+
+const text: Row = { cast: same, type: 'string', nullable: false, rules: [minLength, maxLength, pattern] }
+const anything: Row = { cast: same, type: null, nullable: true, rules: [] }
+
+const rows: Readonly<Record<ScalarType, Row>> = {
+  string: text,
+  text,
+  richtext: text,
+  password: text,
+  // The format's own "cannot be empty" takes the place of minLength.
+  email: { ...text, rules: [maxLength, pattern, email] },
+  uid: { ...text, rules: [minLength, maxLength, pattern, uid] },
+  enumeration: { cast: toText, type: 'string', nullable: false, rules: [] },
+  integer: { cast: toNumber, type: 'number', nullable: false, rules: [integer, min, max] },
+  biginteger: { ...anything, rules: [wholeNumber, min, max] },
+  float: { cast: toNumber, type: 'number', nullable: false, rules: [finite, min, max] },
+  decimal: { cast: toNumber, type: 'number', nullable: false, rules: [finite, min, max] },
+  boolean: { cast: toBoolean, type: 'boolean', nullable: true, rules: [] },
+  date: anything,
+  time: anything,
+  datetime: anything,
+  timestamp: anything,
+  json: anything,
+  blocks: { cast: toList, type: 'array', nullable: false, rules: [] },
+}
+
+/** Casts and checks the value of a scalar attribute; `undefined` is an absent one. */
+export function checkScalar(checking: Checking, attribute: Scalar, sent: unknown, path: Path): Checked {
+  const row = rows[attribute.type]
+  const isRequired = attribute.required && !checking.isDraft
+  const allowsNull = row.nullable || !isRequired
+  const value = sent === undefined ? ofDefault(checking, attribute) : sent === null && allowsNull ? null : row.cast(sent)
+  const wrongType = [
+    ...(value === undefined || row.type === null || (value === null && allowsNull) || isType[row.type](value)
+      ? []
+      : [typeError(path, row.type, value, sent)]),
+    ...(attribute.type === 'enumeration' ? wrongChoice(attribute, value, path) : []),
+  ]
+  if (wrongType.length > 0) return { value, errors: wrongType }
+  if (value === undefined || value === null) return { value, errors: isRequired ? missing(checking, value, path) : [] }
+  if (attribute.type === 'blocks') return checkBlocks(value as readonly unknown[], path)
+  const broken = row.rules.map((rule) => rule(value as never, attribute, checking)).filter((says) => says !== null)
+  return { value, errors: broken.map((says) => attributeError(path, says, value)) }
+}
+
+/** What an absent or removed value breaks where there must be one. */
+export function missing({ isCreation }: Checking, value: null | undefined, path: Path): AttributeError[] {
+  if (isCreation) return [attributeError(path, 'must be defined.', value)]
+  return value === null ? [attributeError(path, 'cannot be null.', value)] : []
+}
+
+const ofDefault = ({ isCreation, isStored }: Checking, { source }: Scalar): unknown =>
+  isCreation && !isStored ? source.default : undefined
+
+function wrongChoice({ source }: Scalar, value: unknown, path: Path): AttributeError[] {
+  const choices: readonly unknown[] = Array.isArray(source.enum) ? source.enum : []
+  return value === undefined || value === null || choices.includes(value) ? [] : [choiceError(path, [...choices, null], value)]
+}
+
+const beyondAscii = '\\u00A0-\\uD7FF\\uF900-\\uFDCF\\uFDF0-\\uFFEF'
+const local = new RegExp(`^[a-z\\d!#$%&'*+\\-/=?^_\`{|}~.${beyondAscii}]+$`, 'i')
+const domain = new RegExp(`^[a-z\\d\\-._~${beyondAscii}]+$`, 'i')
+const start = new RegExp(`^[a-z\\d${beyondAscii}]`, 'i')
+const end = new RegExp(`[a-z${beyondAscii}]$`, 'i')
+const dot = new RegExp(`[a-z\\d${beyondAscii}]\\.[a-z${beyondAscii}]`, 'i')
+
+/** An address: letters of every script, no quoted parts, a dot in the domain. Every pattern runs in linear time. */
+function isEmail(text: string): boolean {
+  const at = text.lastIndexOf('@')
+  if (at < 1) return false
+  const [name, host] = [text.slice(0, at), text.slice(at + 1)]
+  const dotsFit = !name.startsWith('.') && !name.endsWith('.') && !name.includes('..')
+  return dotsFit && local.test(name) && domain.test(host) && start.test(host) && end.test(host) && dot.test(host)
+}
+
+const patterns = new Map<string, RegExp | null>()
+
+/** The pattern of a schema, compiled once; null where it is none. */
+function compiled(source: string): RegExp | null {
+  const known = patterns.get(source)
+  if (known !== undefined) return known
+  let made: RegExp | null = null
+  try {
+    made = new RegExp(source)
+  } catch {
+    made = null
+  }
+  patterns.set(source, made)
+  return made
+}

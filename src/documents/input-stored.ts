@@ -1,0 +1,59 @@
+// A checked value becomes what its column keeps (layout: "Columns"); dates and times that are none are refused here.
+
+import type { Stored } from '../database/insert.js'
+import { validationError } from '../errors.js'
+import { attributeTypes } from '../model/attributes.js'
+import { type Scalar, unreachable } from '../model/types.js'
+import { readValue } from '../query/values.js'
+
+/** The furthest that a Date reaches from 1970, in milliseconds. */
+const furthest = 8.64e15
+
+const notADate = () => validationError('Invalid format, expected yyyy-MM-dd')
+const notADatetime = () => validationError('Invalid format, expected a timestamp or an ISO date')
+
+/**
+ * The stored form of a value that has passed its attribute's checks.
+ * @throws ApiError 400 with the recorded message for a date, time or datetime that is none.
+ */
+export function storedForm(attribute: Scalar, value: unknown): Stored {
+  if (value === null || value === undefined) return null
+  const { family } = attributeTypes[attribute.type]
+  switch (family) {
+    case 'text':
+    case 'number':
+      return value as string | number
+    case 'biginteger':
+      return bigInteger(BigInt(value as string | number))
+    case 'boolean':
+      return Number(value)
+    case 'date':
+      if (typeof value !== 'string') throw notADate()
+      return readValue(attribute, value) as string
+    case 'time':
+      if (typeof value !== 'string') throw validationError(`Expected a string, got a ${typeof value}`)
+      return readValue(attribute, value) as string
+    case 'datetime':
+      return milliseconds(attribute, value)
+    case 'json':
+      return json(value)
+    default:
+      return unreachable(family)
+  }
+}
+
+/** Exact as far as the column reaches, the nearest double beyond. */
+const bigInteger = (value: bigint): bigint | number => (BigInt.asIntN(64, value) === value ? value : Number(value))
+
+function milliseconds(attribute: Scalar, value: unknown): number {
+  if (typeof value !== 'string' && typeof value !== 'number') throw notADatetime()
+  const time = typeof value === 'number' ? value : (readValue(attribute, value) as number)
+  if (!(Math.abs(time) <= furthest)) throw notADatetime()
+  return Math.trunc(time)
+}
+
+/** Objects and lists as JSON text, texts and numbers as they are, true and false as 1 and 0. */
+function json(value: unknown): Stored {
+  if (typeof value === 'object') return JSON.stringify(value)
+  return typeof value === 'boolean' ? Number(value) : (value as string | number)
+}

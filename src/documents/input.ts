@@ -1,0 +1,105 @@
+// A body becomes what may be written: keys, types, formats and constraints are checked here, once, before any statement runs.
+import { type ApiError, validationError } from '../errors.js'
+import type { ContentType, Model, MorphFrom, MorphTo, Relation } from '../model/types.js'
+import { checkKeys, isWritable } from './input-keys.js'
+import { typeError, whole } from './input-messages.js'
+import { type RelationForm, relationInput } from './input-relations.js'
+import { checkShape, relationProblem } from './input-shape.js'
+import { storedForm } from './input-stored.js'
+import type { AttributeError, ComponentInput, Input, InputContext, Reference, RelationInput, Shape } from './input-types.js'
+
+export type { AttributeError, ComponentInput, Input, InputContext, Reference, RelationInput }
+
+type Body = Readonly<Record<string, unknown>>
+
+export interface InputOptions {
+  /** Drafts may lack what is required and miss formats and minima. */
+  readonly isDraft: boolean
+  /** Defaults apply, and what is required may not be absent. */
+  readonly isCreation: boolean
+  /** What the service adds to the row (publishedAt, locale): shown in errors about the data as a whole. */
+  readonly added?: Body
+}
+
+/**
+ * Reads the `data` of a body that creates or changes a document of `type`.
+ * @throws ApiError 400 as recorded: the first key that may not be there, or all that is wrong with the values.
+ */
+export function readInput(context: InputContext, type: ContentType, data: unknown, options: InputOptions): Input {
+  checkKeys(context.model, type, data)
+  if (typeof data !== 'object' || data === null || Array.isArray(data)) throw attributeErrors([typeError([], 'object', null, data)])
+  const given = Object.entries(data).filter(([key]) => isWritable(type, type.attributes.get(key)))
+  const { value, errors } = checkShape({ ...context, ...options, isStored: false }, type, Object.fromEntries(given), [])
+  const problem = relationProblem(context.model, type, value)
+  const shown = { ...value, ...options.added }
+  const all = problem === null ? errors : [...errors, whole([], problem, shown)]
+  if (all.length > 0) throw attributeErrors(all)
+  return inputOf(context.model, type, value, shown, options.isCreation)
+}
+
+/**
+ * Checks a whole stored document against every rule, as publishing demands.
+ * @throws ApiError 400 with all that is wrong.
+ */
+export function validateDocument(context: InputContext, type: ContentType, document: Body): void {
+  const { errors } = checkShape({ ...context, isDraft: false, isCreation: true, isStored: true }, type, document, [])
+  if (errors.length > 0) throw attributeErrors(errors)
+}
+
+/** One error for several: the message of a single one, their number otherwise, all of them in the details. */
+export function attributeErrors(errors: readonly AttributeError[]): ApiError {
+  const message = errors.length === 1 ? errors[0]!.message : `${errors.length} errors occurred`
+  const details = errors.map(({ path, message: says, ...value }) => ({
+    path: path.map(String),
+    message: says,
+    name: 'ValidationError',
+    ...value,
+  }))
+  return validationError(message, { errors: details })
+}
+
+/** Components come first: their dates are the first that the database would refuse. */
+function inputOf(model: Model, shape: Shape, value: Body, checked: Body, isCreation: boolean): Input {
+  const given = [...shape.attributes.values()].filter((attribute) => isWritable(shape, attribute) && value[attribute.name] !== undefined)
+  const entryOf = (uid: string, body: Body): ComponentInput => {
+    const [component, id] = [model.components.get(uid)!, isCreation ? null : idOf(body.id)]
+    return { component, id, input: inputOf(model, component, body, body, id === null) }
+  }
+  return {
+    components: new Map(
+      given
+        .filter((attribute) => attribute.kind === 'component')
+        .map((attribute) => [attribute, entries(value[attribute.name]).map((body) => entryOf(attribute.component, body))]),
+    ),
+    zones: new Map(
+      given
+        .filter((attribute) => attribute.kind === 'dynamiczone')
+        .map((attribute) => [attribute, entries(value[attribute.name]).map((body) => entryOf(String(body.__component), body))]),
+    ),
+    scalars: new Map(
+      given
+        .filter((attribute) => attribute.kind === 'scalar')
+        .map((attribute) => [attribute, storedForm(attribute, value[attribute.name])]),
+    ),
+    relations: new Map(
+      given
+        .filter(({ kind }) => kind === 'relation' || kind === 'morphTo' || kind === 'morphFrom')
+        .map((attribute) => [attribute as Relation | MorphTo | MorphFrom, relationInput(value[attribute.name] as RelationForm)]),
+    ),
+    media: new Map(
+      given
+        .filter((attribute) => attribute.kind === 'media')
+        .map((attribute) => [attribute, relationInput(value[attribute.name] as RelationForm)]),
+    ),
+    checked,
+  }
+}
+
+const entries = (value: unknown): readonly Body[] => (Array.isArray(value) ? value : value === null ? [] : [value as Body])
+
+/** The row that a component's `id` names; -1 for what can be no row. */
+function idOf(id: unknown): number | null {
+  if (id === undefined || id === null) return null
+  if (typeof id === 'number') return Number.isSafeInteger(id) ? id : -1
+  return typeof id === 'string' && /^\d{1,15}$/.test(id) ? Number(id) : -1
+}

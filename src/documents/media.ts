@@ -1,0 +1,88 @@
+// Links rows to files of the media library, in `files_related_mph`.
+import { sql } from 'kysely'
+import type { Transaction } from '../database/database.js'
+import type { ContentType, Media } from '../model/types.js'
+import type { RelationInput } from './input.js'
+import { placeEntries } from './order.js'
+import type { Resolving } from './references.js'
+import { resolveReferences } from './references.js'
+import type { Owner } from './relations.js'
+import { insertRows } from './rows.js'
+
+const table = sql.table('files_related_mph')
+const isOf = (owner: Owner, media: Media) => sql`related_id = ${owner.id} and related_type = ${owner.shape.uid} and field = ${media.name}`
+
+/** Writes what `input` says about a media attribute of `owner`: the rows are written anew, counted from 1. */
+export async function writeMedia(
+  transaction: Transaction,
+  files: ContentType,
+  owner: Owner,
+  media: Media,
+  input: RelationInput,
+  resolving: Resolving,
+  isNew: boolean,
+): Promise<void> {
+  // As in Strapi, connecting does nothing to an attribute that holds one file.
+  const connects = media.many && input.connect.length > 0
+  if (input.set === null && !connects && input.disconnect.length === 0) return
+  const wanted = await wantedFiles(transaction, files, owner, media, input, resolving)
+  if (!isNew) await transaction.run(sql`delete from ${table} where ${isOf(owner, media)}`)
+  await insertRows(
+    transaction,
+    'files_related_mph',
+    wanted.map((file, index) => ({
+      file_id: file,
+      related_id: owner.id,
+      related_type: owner.shape.uid,
+      field: media.name,
+      order: index + 1,
+    })),
+  )
+}
+
+async function wantedFiles(
+  transaction: Transaction,
+  files: ContentType,
+  owner: Owner,
+  media: Media,
+  input: RelationInput,
+  resolving: Resolving,
+) {
+  if (input.set !== null) {
+    const entries = await resolveReferences(transaction, files, input.set, resolving)
+    const ids = [...new Set(entries.flatMap(({ rows }) => rows))]
+    return media.many ? ids : ids.slice(0, 1)
+  }
+  const present = await transaction.rows<{ file_id: number }>(
+    sql`select file_id from ${table} where ${isOf(owner, media)} order by ${sql.id('order')}, id`,
+  )
+  const resolved = await resolveReferences(transaction, files, [...input.disconnect, ...(media.many ? input.connect : [])], resolving)
+  const disconnected = new Set(resolved.slice(0, input.disconnect.length).flatMap(({ rows }) => rows))
+  const connected = resolved.slice(input.disconnect.length).map(({ rows }) => ({ reference: {}, rows }))
+  return placeEntries(
+    present.map(({ file_id }) => file_id),
+    connected,
+    disconnected,
+    () => [],
+  )
+}
+
+/** Gives `to` the files that `from` has, for some attributes or for all. */
+export async function copyMedia(transaction: Transaction, from: Owner, to: Owner, attributes: readonly Media[]): Promise<void> {
+  if (attributes.length === 0) return
+  const fields = sql.join(attributes.map(({ name }) => name))
+  await transaction.run(
+    sql`insert into ${table} (file_id, related_id, related_type, field, ${sql.id('order')})
+      select file_id, ${to.id}, related_type, field, ${sql.id('order')} from ${table}
+      where related_id = ${from.id} and related_type = ${from.shape.uid} and field in (${fields})`,
+  )
+}
+
+/** Removes the links of `owner` to files, for some attributes or for all. */
+export async function removeMedia(transaction: Transaction, owner: Owner, attributes: readonly Media[]): Promise<void> {
+  if (attributes.length === 0) return
+  const fields = sql.join(attributes.map(({ name }) => name))
+  await transaction.run(
+    sql`delete from ${table} where related_id = ${owner.id} and related_type = ${owner.shape.uid} and field in (${fields})`,
+  )
+}

@@ -1,0 +1,81 @@
+// Publishing: the published row gets what the draft has. It is updated in place and keeps its id; only what may differ is
+// written.
+import { sql } from 'kysely'
+import type { Attribute, ContentType } from '../model/types.js'
+import { copyBelow, isRelation, removeBelow } from './components.js'
+import { removeLinks, showHiddenLinks, showInTypesWithoutDrafts } from './links.js'
+import { forgetPointers } from './morphs.js'
+import type { Version } from './rows.js'
+import { copyRow, overwriteRow, valueColumns } from './rows.js'
+import type { Writing } from './writing.js'
+
+const shared = ['document_id', 'locale', 'created_at', 'updated_at', 'created_by_id', 'updated_by_id']
+
+/** The published version of a document in a locale; null when it has none. */
+export const publishedOf = (versions: readonly Version[], locale: string | null): Version | null =>
+  versions.find((version) => version.published_at !== null && version.locale === locale) ?? null
+
+/** Whether the published row has all that its draft has: then only what is written now differs. */
+export const isInSync = (draft: Version | undefined, published: Version | null): boolean =>
+  draft !== undefined && published !== null && draft.updated_at === published.updated_at
+
+/**
+ * Publishes the row `draft`. `touched` names the attributes that this write has given; only they differ from the published
+ * row, unless `whole` says that any may.
+ * Returns the id of the published row.
+ */
+export async function publishRow(
+  writing: Writing,
+  type: ContentType,
+  draft: number,
+  published: Version | null,
+  touched: ReadonlySet<Attribute>,
+  whole: boolean,
+  now: number,
+): Promise<number> {
+  const { transaction, model } = writing
+  const from = { shape: type, id: draft }
+  // What others own is theirs to publish, unless this very write has said it.
+  const attributes = [...type.attributes.values()].filter((attribute) => touched.has(attribute) || (whole && isOwned(attribute)))
+  if (published === null) {
+    const id = await copyRow(transaction, type.table, [...valueColumns(type), ...shared], draft, { published_at: now })
+    await copyBelow(writing, from, { shape: type, id }, attributes)
+    const [{ document_id, locale }] = (await transaction.rows(
+      sql`select document_id, locale from ${sql.table(type.table)} where id = ${id}`,
+    )) as [Version]
+    await showInTypesWithoutDrafts(transaction, model, type, draft, id)
+    await showHiddenLinks(transaction, model, type, document_id, locale, id)
+    return id
+  }
+  const to = { shape: type, id: published.id }
+  const columns = valueColumns(type, (scalar) => whole || touched.has(scalar))
+  await overwriteRow(transaction, type.table, [...columns, 'updated_at', 'updated_by_id'], draft, published.id, { published_at: now })
+  await removeBelow(writing, to, attributes)
+  await removeLinks(transaction, to, attributes.filter(isRelation))
+  await copyBelow(writing, from, to, attributes)
+  return published.id
+}
+
+/** Gives the draft row all that the published row has. `writing` copies to drafts. */
+export async function restoreDraft(writing: Writing, type: ContentType, draft: number, published: number): Promise<void> {
+  const { transaction } = writing
+  const attributes = [...type.attributes.values()].filter(isOwned)
+  const [from, to] = [
+    { shape: type, id: published },
+    { shape: type, id: draft },
+  ]
+  await overwriteRow(transaction, type.table, [...valueColumns(type), 'updated_at', 'updated_by_id'], published, draft)
+  await removeBelow(writing, to, attributes)
+  await removeLinks(transaction, to, attributes.filter(isRelation))
+  await copyBelow(writing, from, to, attributes)
+}
+
+const isOwned = (attribute: Attribute): boolean => !isRelation(attribute) || (attribute.storage.kind === 'link' && attribute.storage.owner)
+
+/** Removes rows of a document with everything below them; links of others to them go with them. */
+export async function removeRows(writing: Writing, type: ContentType, ids: readonly number[]): Promise<void> {
+  if (ids.length === 0) return
+  for (const id of ids) await removeBelow(writing, { shape: type, id }, [...type.attributes.values()])
+  await forgetPointers(writing.transaction, writing.model, type, ids)
+  await writing.transaction.run(sql`delete from ${sql.table(type.table)} where id in (${sql.join(ids)})`)
+}

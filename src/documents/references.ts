@@ -1,0 +1,82 @@
+// What a relation in a body names becomes row ids: documentIds resolve to the versions that fit the write, numeric ids
+// name exactly their row.
+import { sql } from 'kysely'
+import type { Transaction } from '../database/database.js'
+import { ApiError } from '../errors.js'
+import type { ContentType } from '../model/types.js'
+import type { Reference } from './input.js'
+import { attributeErrors } from './input.js'
+
+/** What decides which versions of a target fit. */
+export interface Resolving {
+  /** The locale that is written; null on types that are not localized. */
+  readonly locale: string | null
+  readonly defaultLocale: string
+  /** `draft`: the owner is a draft. `both`: the owner has no drafts, its links show the side that a request asks for. */
+  readonly side: 'draft' | 'both'
+  /** The body that is written, for errors about it as a whole. */
+  readonly shown: unknown
+}
+
+/** A reference with the rows it stands for, in the order draft, published. */
+export interface Resolved {
+  readonly reference: Reference
+  readonly rows: readonly number[]
+}
+
+interface TargetRow {
+  readonly id: number
+  readonly document_id: string
+  readonly locale: string | null
+  readonly published_at: number | null
+}
+
+/**
+ * Resolves references to rows of `target`, in their order.
+ * @throws ApiError 400 for documents and rows that do not exist, with the recorded messages.
+ */
+export async function resolveReferences(
+  transaction: Transaction,
+  target: ContentType,
+  references: readonly Reference[],
+  resolving: Resolving,
+): Promise<readonly Resolved[]> {
+  if (references.length === 0) return []
+  const rows = await lookUp(transaction, target, references)
+  const ids = new Set(rows.map(({ id }) => id))
+  const missing = references.filter(({ id, documentId }) => documentId === undefined && !ids.has(id!))
+  if (missing.length > 0) {
+    const message = `${missing.length} relation(s) of type ${target.uid} associated with this entity do not exist`
+    throw attributeErrors([{ path: [], message, value: resolving.shown }])
+  }
+  return references.map((reference) => ({ reference, rows: rowsFor(target, reference, rows, resolving) }))
+}
+
+function lookUp(transaction: Transaction, target: ContentType, references: readonly Reference[]): Promise<readonly TargetRow[]> {
+  const documentIds = references.flatMap(({ documentId }) => (documentId === undefined ? [] : [documentId]))
+  const ids = references.flatMap(({ id, documentId }) => (documentId === undefined && id !== undefined ? [id] : []))
+  const conditions = [
+    ...(documentIds.length === 0 ? [] : [sql`document_id in (${sql.join(documentIds)})`]),
+    ...(ids.length === 0 ? [] : [sql`id in (${sql.join(ids)})`]),
+  ]
+  return transaction.rows<TargetRow>(
+    sql`select id, document_id, locale, published_at from ${sql.table(target.table)} where ${sql.join(conditions, sql` or `)}`,
+  )
+}
+
+function rowsFor(target: ContentType, reference: Reference, rows: readonly TargetRow[], resolving: Resolving): readonly number[] {
+  const { documentId } = reference
+  if (documentId === undefined) return [reference.id!]
+  const locale = target.localized ? (resolving.locale ?? reference.locale ?? resolving.defaultLocale) : null
+  const versions = rows.filter((row) => row.document_id === documentId && (!target.localized || row.locale === locale))
+  const drafts = versions.filter((row) => row.published_at === null)
+  const published = versions.filter((row) => row.published_at !== null)
+  const fitting = !target.draftAndPublish ? versions : resolving.side === 'draft' ? drafts : sided(reference.status, drafts, published)
+  if (fitting.length === 0) throw new ApiError('ValidationError', `Document with id "${documentId}", locale "${locale}" not found`)
+  return fitting.map(({ id }) => id)
+}
+
+function sided(status: string | undefined, drafts: readonly TargetRow[], published: readonly TargetRow[]): readonly TargetRow[] {
+  if (status === 'published') return published
+  return status === 'draft' ? drafts : [...drafts, ...published]
+}

@@ -1,0 +1,159 @@
+// Writes the links of one row: what a relation says becomes a list of target rows, and only what differs is written.
+import { sql } from 'kysely'
+import type { Transaction } from '../database/database.js'
+import type { Component, ContentType, Model, Relation, Storage } from '../model/types.js'
+import type { RelationInput } from './input.js'
+import { placeEntries } from './order.js'
+import type { Resolved, Resolving } from './references.js'
+import { resolveReferences } from './references.js'
+import { insertRows, type Stored } from './rows.js'
+
+type Link = Extract<Storage, { readonly kind: 'link' }>
+
+/** The row whose links are written. */
+export interface Owner {
+  readonly shape: ContentType | Component
+  readonly id: number
+}
+
+/** Writes what `input` says about `relation` of `owner`. */
+export async function writeRelation(
+  transaction: Transaction,
+  model: Model,
+  owner: Owner,
+  relation: Relation,
+  input: RelationInput,
+  resolving: Resolving,
+): Promise<void> {
+  const { storage } = relation
+  if (input.set === null && input.connect.length === 0 && input.disconnect.length === 0) return
+  const target = model.types.get(relation.target)!
+  if (storage.kind === 'column') {
+    const [last] = (await resolveReferences(transaction, target, input.set ?? input.connect, resolving)).slice(-1)
+    await transaction.run(
+      sql`update ${sql.table(owner.shape.table)} set ${sql.id(storage.column)} = ${last?.rows[0] ?? null} where id = ${owner.id}`,
+    )
+    return
+  }
+  if (storage.kind !== 'link') return
+  const present = await linkedRows(transaction, storage, owner.id)
+  const wanted = await wantedRows(transaction, target, relation, present, input, resolving)
+  await writeLinks(transaction, relation, storage, owner, present, wanted)
+}
+
+/** The rows that an owner is linked to, in their order. */
+export async function linkedRows(transaction: Transaction, storage: Link, owner: number): Promise<readonly number[]> {
+  const order = storage.order === null ? sql`id` : sql`${sql.id(storage.order)}, id`
+  const rows = await transaction.rows<{ target: number }>(
+    sql`select ${sql.id(storage.there)} as target from ${sql.table(storage.table)} where ${sql.id(storage.here)} = ${owner} order by ${order}`,
+  )
+  return rows.map(({ target }) => target)
+}
+
+async function wantedRows(
+  transaction: Transaction,
+  target: ContentType,
+  relation: Relation,
+  present: readonly number[],
+  input: RelationInput,
+  resolving: Resolving,
+): Promise<readonly number[]> {
+  if (input.set !== null) {
+    const entries = await resolveReferences(transaction, target, input.set, resolving)
+    return relation.many ? [...new Set(entries.flatMap(({ rows }) => rows))] : (entries.at(-1)?.rows ?? [])
+  }
+  const resolved = await resolveReferences(transaction, target, [...input.disconnect, ...input.connect], resolving)
+  const disconnected = new Set(resolved.slice(0, input.disconnect.length).flatMap(({ rows }) => rows))
+  const connected = resolved.slice(input.disconnect.length)
+  if (!relation.many) return connected[0]?.rows ?? present.filter((id) => !disconnected.has(id))
+  const neighbours = await neighbourRows(transaction, target, connected, resolving)
+  return placeEntries(present, connected, disconnected, (neighbour) => neighbours.get(String(neighbour)) ?? [])
+}
+
+/** The rows that positions name: documentIds, or row ids. */
+async function neighbourRows(transaction: Transaction, target: ContentType, connected: readonly Resolved[], resolving: Resolving) {
+  const names = connected.flatMap(({ reference: { position } }) => [position?.before, position?.after].filter((name) => name !== undefined))
+  const references = names.map((name) =>
+    typeof name === 'number' || /^\d+$/.test(name) ? { id: Number(name) } : { documentId: String(name) },
+  )
+  const found = new Map<string, readonly number[]>()
+  for (const [index, reference] of references.entries()) {
+    const [resolved] =
+      'id' in reference ? [{ rows: [reference.id!] }] : await resolveReferences(transaction, target, [reference], resolving)
+    found.set(String(names[index]), resolved!.rows)
+  }
+  return found
+}
+
+/** Makes an owner's links be `wanted`: removes, takes away from previous owners, adds, renumbers what moved. */
+export async function writeLinks(
+  transaction: Transaction,
+  relation: Relation,
+  storage: Link,
+  ownerRow: Owner,
+  present: readonly number[],
+  wanted: readonly number[],
+): Promise<void> {
+  const owner = ownerRow.id
+  const gone = present.filter((id) => !wanted.includes(id))
+  const added = wanted.filter((id) => !present.includes(id))
+  if (gone.length > 0) {
+    await transaction.run(
+      sql`delete from ${sql.table(storage.table)} where ${sql.id(storage.here)} = ${owner} and ${sql.id(storage.there)} in (${sql.join(gone)})`,
+    )
+  }
+  if (added.length > 0 && isExclusive(relation)) {
+    // Drafts take from drafts; what is published follows when it is published.
+    const { shape } = ownerRow
+    const drafts = shape.kind === 'contentType' && shape.draftAndPublish
+    const among = drafts
+      ? sql` and ${sql.id(storage.here)} in (select id from ${sql.table(shape.table)} where published_at is null)`
+      : sql``
+    await transaction.run(sql`delete from ${sql.table(storage.table)} where ${sql.id(storage.there)} in (${sql.join(added)})${among}`)
+  }
+  const ends = added.length > 0 && storage.inverseOrder !== null ? await lastPlaces(transaction, storage, added) : new Map<number, number>()
+  await insertRows(
+    transaction,
+    storage.table,
+    added.map(
+      (id): Record<string, Stored> => ({
+        [storage.here]: owner,
+        [storage.there]: id,
+        ...(storage.order === null ? {} : { [storage.order]: wanted.indexOf(id) + 1 }),
+        ...(storage.inverseOrder === null ? {} : { [storage.inverseOrder]: (ends.get(id) ?? 0) + 1 }),
+      }),
+    ),
+  )
+  const kept = wanted.filter((id) => present.includes(id))
+  const moved = storage.order === null ? [] : kept.filter((id) => wanted.indexOf(id) !== present.indexOf(id))
+  if (moved.length === 0 && gone.length === 0) return
+  if (storage.order !== null) await renumber(transaction, storage, owner, wanted, kept)
+}
+
+/** Targets of such relations have one owner at a time: whoever connects one takes it away (layout: "Links"). */
+function isExclusive({ relation, inverse }: Relation): boolean {
+  return inverse !== null && (relation === 'oneToOne' || relation === 'oneToMany')
+}
+
+async function lastPlaces(transaction: Transaction, storage: Link, targets: readonly number[]): Promise<ReadonlyMap<number, number>> {
+  const rows = await transaction.rows<{ target: number; last: number | null }>(
+    sql`select ${sql.id(storage.there)} as target, max(${sql.id(storage.inverseOrder!)}) as last from ${sql.table(storage.table)}
+      where ${sql.id(storage.there)} in (${sql.join(targets)}) group by ${sql.id(storage.there)}`,
+  )
+  return new Map(rows.map(({ target, last }) => [target, last ?? 0]))
+}
+
+async function renumber(
+  transaction: Transaction,
+  storage: Link,
+  owner: number,
+  wanted: readonly number[],
+  kept: readonly number[],
+): Promise<void> {
+  if (kept.length === 0) return
+  const places = kept.map((id) => sql`when ${id} then ${wanted.indexOf(id) + 1}`)
+  await transaction.run(
+    sql`update ${sql.table(storage.table)} set ${sql.id(storage.order!)} = case ${sql.id(storage.there)} ${sql.join(places, sql` `)} else ${sql.id(storage.order!)} end
+      where ${sql.id(storage.here)} = ${owner}`,
+  )
+}

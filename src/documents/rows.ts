@@ -1,0 +1,105 @@
+// The rows of documents: one per locale and publication state. Inserts, updates, look-ups; no rule about what is in them.
+import { sql } from 'kysely'
+import type { Transaction } from '../database/database.js'
+import type { Component, ContentType, Scalar } from '../model/types.js'
+
+/** One version of a document. */
+export interface Version {
+  readonly id: number
+  readonly document_id: string
+  readonly locale: string | null
+  readonly published_at: number | null
+  readonly updated_at: number | null
+}
+
+export type Stored = string | number | bigint | null
+
+/** The document of a single type; null when it has none yet. */
+export async function onlyDocument(transaction: Transaction, type: ContentType): Promise<string | null> {
+  const [row] = await transaction.rows<Version>(sql`select document_id from ${sql.table(type.table)} order by id limit 1`)
+  return row?.document_id ?? null
+}
+
+/** True for the locales of the installation. */
+export async function knownLocale(transaction: Transaction, code: string): Promise<boolean> {
+  return (await transaction.rows(sql`select 1 from i18n_locale where code = ${code} limit 1`)).length > 0
+}
+
+/** All versions of a document, drafts first. */
+export function versionsOf(transaction: Transaction, type: ContentType, documentId: string): Promise<readonly Version[]> {
+  return transaction.rows<Version>(
+    sql`select id, document_id, locale, published_at, updated_at from ${sql.table(type.table)}
+      where document_id = ${documentId} order by published_at is not null, id`,
+  )
+}
+
+const columnsOf = (columns: readonly string[]) => sql.join(columns.map((column) => sql.id(column)))
+
+/** Inserts a row and returns its id. */
+export async function insertRow(transaction: Transaction, table: string, row: Readonly<Record<string, Stored>>): Promise<number> {
+  const columns = Object.keys(row)
+  const { id } = await transaction.run(
+    columns.length === 0
+      ? sql`insert into ${sql.table(table)} default values`
+      : sql`insert into ${sql.table(table)} (${columnsOf(columns)}) values (${sql.join(Object.values(row))})`,
+  )
+  return id
+}
+
+/** Inserts several rows of the same columns at once. */
+export async function insertRows(
+  transaction: Transaction,
+  table: string,
+  rows: readonly Readonly<Record<string, Stored>>[],
+): Promise<void> {
+  if (rows.length === 0) return
+  const columns = Object.keys(rows[0]!)
+  const values = rows.map((row) => sql`(${sql.join(columns.map((column) => row[column]!))})`)
+  await transaction.run(sql`insert into ${sql.table(table)} (${columnsOf(columns)}) values ${sql.join(values)}`)
+}
+
+/** Changes columns of one row. */
+export async function updateRow(transaction: Transaction, table: string, id: number, row: Readonly<Record<string, Stored>>): Promise<void> {
+  const columns = Object.entries(row)
+  if (columns.length === 0) return
+  const changes = columns.map(([column, value]) => sql`${sql.id(column)} = ${value}`)
+  await transaction.run(sql`update ${sql.table(table)} set ${sql.join(changes)} where id = ${id}`)
+}
+
+/** The columns of a shape's own values, without what tells versions apart. */
+export function valueColumns(shape: ContentType | Component, only: (scalar: Scalar) => boolean = () => true): readonly string[] {
+  const scalars = [...shape.attributes.values()].filter((attribute): attribute is Scalar => attribute.kind === 'scalar')
+  return scalars.filter((scalar) => !scalar.system && only(scalar)).map(({ column }) => column)
+}
+
+/** Inserts a copy of a row's values with other columns set anew; returns the copy's id. */
+export async function copyRow(
+  transaction: Transaction,
+  table: string,
+  columns: readonly string[],
+  from: number,
+  anew: Readonly<Record<string, Stored>> = {},
+): Promise<number> {
+  const names = [...columns, ...Object.keys(anew)]
+  if (names.length === 0) return insertRow(transaction, table, {})
+  const values = [...columns.map((column) => sql`${sql.id(column)}`), ...Object.values(anew).map((value) => sql`${value}`)]
+  const { id } = await transaction.run(
+    sql`insert into ${sql.table(table)} (${columnsOf(names)}) select ${sql.join(values)} from ${sql.table(table)} where id = ${from}`,
+  )
+  return id
+}
+
+/** Gives a row the values that another row of its table has. */
+export async function overwriteRow(
+  transaction: Transaction,
+  table: string,
+  columns: readonly string[],
+  from: number,
+  to: number,
+  anew: Readonly<Record<string, Stored>> = {},
+): Promise<void> {
+  const copied = columns.map((column) => sql`${sql.id(column)} = (select ${sql.id(column)} from ${sql.table(table)} where id = ${from})`)
+  const changed = Object.entries(anew).map(([column, value]) => sql`${sql.id(column)} = ${value}`)
+  const changes = [...copied, ...changed]
+  if (changes.length > 0) await transaction.run(sql`update ${sql.table(table)} set ${sql.join(changes)} where id = ${to}`)
+}
