@@ -5,6 +5,7 @@ import { sql } from 'kysely'
 import type { DirectDatabase } from '../database/database.js'
 import type { Grants } from '../grants.js'
 import { everything, grantsOf } from '../grants.js'
+import { type AccountSettings, accountSettings } from './settings.js'
 
 export interface ApiToken {
   readonly id: number
@@ -12,6 +13,7 @@ export interface ApiToken {
   readonly grants: Grants
   /** Milliseconds since 1970; null: never. */
   readonly expiresAt: number | null
+  readonly lastUsedAt: number | null
 }
 
 /** Who may do what, as one immutable value. */
@@ -22,8 +24,8 @@ export interface Access {
   /** API tokens by the hash of their key. */
   readonly tokens: ReadonlyMap<string, ApiToken>
   readonly defaultLocale: string
-  /** Users must have confirmed their address before they are let in. */
-  readonly emailConfirmation: boolean
+  /** What the installation allows its users. */
+  readonly accounts: AccountSettings
 }
 
 const hash = (actions: readonly string[]): string => createHash('sha256').update(actions.join('\n')).digest('base64url').slice(0, 16)
@@ -36,23 +38,29 @@ function grants(actions: readonly string[]): Grants {
   return grantsOf(hash(sorted), new Set(sorted))
 }
 
-/** A text that changes whenever one of the tables that `readAccess` reads has changed. */
+/** A text that changes whenever anything that `readAccess` reads has changed, rows that were changed in place included. */
 export async function fingerprint(database: DirectDatabase): Promise<string> {
-  const mark = (table: string, updated = true) =>
-    sql`(select count(*) || '-' || coalesce(max(id), 0) ${updated ? sql`|| '-' || coalesce(max(updated_at), 0)` : sql``} from ${sql.table(table)})`
+  const all = (table: string, ...columns: readonly string[]) => {
+    const row = sql.join(
+      columns.map((column) => sql`coalesce(${sql.ref(column)}, '')`),
+      sql` || ' ' || `,
+    )
+    return sql`(select coalesce(group_concat(${row}), '') from ${sql.table(table)})`
+  }
+  const settings = sql`(select coalesce(group_concat(value), '') from strapi_core_store_settings
+    where ${sql.ref('key')} in ('plugin_i18n_default_locale', 'plugin_users-permissions_advanced'))`
   const [row] = await database.rows<{ mark: string }>(
     sql`select ${sql.join(
       [
-        mark('up_roles'),
-        mark('up_permissions'),
-        mark('up_permissions_role_lnk', false),
-        mark('strapi_api_tokens'),
-        sql`(select group_concat(access_key || coalesce(expires_at, '') || type) from strapi_api_tokens)`,
-        mark('strapi_api_token_permissions'),
-        mark('strapi_api_token_permissions_token_lnk', false),
-        sql`(select group_concat(value) from strapi_core_store_settings where ${sql.ref('key')} in ('plugin_i18n_default_locale', 'plugin_users-permissions_advanced'))`,
+        all('up_roles', 'id', 'type'),
+        all('up_permissions', 'id', 'action'),
+        all('up_permissions_role_lnk', 'permission_id', 'role_id'),
+        all('strapi_api_tokens', 'id', 'name', 'kind', 'type', 'access_key', 'expires_at'),
+        all('strapi_api_token_permissions', 'id', 'action'),
+        all('strapi_api_token_permissions_token_lnk', 'api_token_permission_id', 'api_token_id'),
+        settings,
       ],
-      sql` || ' ' || `,
+      sql` || ';' || `,
     )} as mark`,
   )
   return row!.mark
@@ -83,22 +91,29 @@ export async function readAccess(database: DirectDatabase): Promise<Access> {
 }
 
 async function readTokens(database: DirectDatabase): Promise<ReadonlyMap<string, ApiToken>> {
-  const rows = await database.rows<{ id: number; name: string; type: string; access_key: string; expires_at: number | null }>(
-    sql`select id, name, type, access_key, expires_at from strapi_api_tokens where kind is null or kind = 'content-api'`,
-  )
+  const rows = await database.rows<{
+    id: number
+    name: string
+    type: string
+    access_key: string
+    expires_at: number | null
+    last_used_at: number | null
+  }>(sql`select id, name, type, access_key, expires_at, last_used_at from strapi_api_tokens where kind is null or kind = 'content-api'`)
   const permissions = await database.rows<{ token: number; action: string }>(sql`
     select l.api_token_id as token, p.action from strapi_api_token_permissions_token_lnk l
     join strapi_api_token_permissions p on p.id = l.api_token_permission_id`)
   return new Map(
-    rows.map(({ id, name, type, access_key, expires_at }) => {
+    rows.map(({ id, name, type, access_key, expires_at, last_used_at }) => {
       const actions = permissions.filter(({ token }) => token === id).map(({ action }) => action)
       const allowed = type === 'full-access' ? everything : type === 'read-only' ? readOnly : grants(actions)
-      return [access_key, { id, name, grants: allowed, expiresAt: expires_at === null ? null : Number(expires_at) }]
+      return [access_key, { id, name, grants: allowed, expiresAt: moment(expires_at), lastUsedAt: moment(last_used_at) }]
     }),
   )
 }
 
-async function readSettings(database: DirectDatabase): Promise<Pick<Access, 'defaultLocale' | 'emailConfirmation'>> {
+const moment = (stored: number | string | null): number | null => (stored === null ? null : Number(stored))
+
+async function readSettings(database: DirectDatabase): Promise<Pick<Access, 'defaultLocale' | 'accounts'>> {
   const rows = await database.rows<{ key: string; value: string }>(
     sql`select ${sql.ref('key')}, value from strapi_core_store_settings where ${sql.ref('key')} in ('plugin_i18n_default_locale', 'plugin_users-permissions_advanced')`,
   )
@@ -107,6 +122,8 @@ async function readSettings(database: DirectDatabase): Promise<Pick<Access, 'def
     return row === undefined ? undefined : JSON.parse(row.value)
   }
   const locale = stored('plugin_i18n_default_locale')
-  const advanced = stored('plugin_users-permissions_advanced') as { email_confirmation?: boolean } | undefined
-  return { defaultLocale: typeof locale === 'string' ? locale : 'en', emailConfirmation: advanced?.email_confirmation === true }
+  return {
+    defaultLocale: typeof locale === 'string' ? locale : 'en',
+    accounts: accountSettings(stored('plugin_users-permissions_advanced')),
+  }
 }

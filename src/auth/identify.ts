@@ -1,21 +1,22 @@
 // The Authorization header becomes a caller with grants. No statement when nothing has been committed since the last look.
 import { createHmac } from 'node:crypto'
-import { errors, jwtVerify } from 'jose'
 import { sql } from 'kysely'
 import { LRUCache } from 'lru-cache'
 import type { Secrets } from '../config.js'
 import type { DirectDatabase } from '../database/database.js'
 import { unauthorized } from '../errors.js'
-import type { Grants } from '../grants.js'
-import { grantsOf } from '../grants.js'
+import { type Grants, grantsOf } from '../grants.js'
 import type { Access } from './access.js'
 import { fingerprint, readAccess } from './access.js'
+import { type EpochRow, epochMark, holdsUnmarked } from './epochs.js'
+import type { Claims, Jwts } from './jwt.js'
+import { ownerOfSession } from './sessions.js'
 
 /** Who asks. There is no caller without grants; nobody in particular is `public`. */
 export type Caller =
   | { readonly kind: 'public'; readonly grants: Grants }
   | { readonly kind: 'token'; readonly id: number; readonly grants: Grants }
-  | { readonly kind: 'user'; readonly id: number; readonly grants: Grants }
+  | { readonly kind: 'user'; readonly id: number; readonly grants: Grants; readonly sessionId: string | null }
 
 export interface Identification {
   /**
@@ -27,26 +28,50 @@ export interface Identification {
   access(): Promise<Access>
 }
 
-const nobody = grantsOf('nobody', new Set())
-
 interface UserRow {
   readonly blocked: number | null
   readonly confirmed: number | null
   readonly role: number | null
 }
 
-export async function openIdentification(database: DirectDatabase, secrets: Secrets, cachedCallers: number): Promise<Identification> {
+/** A user as credentials are checked against it. */
+interface KnownUser extends UserRow, Pick<EpochRow, 'created_at' | 'changed_at'> {
+  /** What credentials of ours must carry. */
+  readonly mark: string
+}
+
+/** What identifying needs beside the database. */
+export interface IdentificationOptions {
+  readonly secrets: Secrets
+  readonly jwts: Jwts
+  /** Which of a user's JWTs let in. */
+  readonly jwtManagement: 'legacy-support' | 'refresh'
+  readonly cachedCallers: number
+  /** Called when a token is used whose last use was noted too long ago. */
+  tokenUsed(id: number, now: number): void
+}
+
+/** Users without a role. */
+const nobody = grantsOf('nobody', new Set())
+
+/** The last use of a token is noted this often at most; milliseconds. */
+const noteEvery = 3_600_000
+
+export async function openIdentification(database: DirectDatabase, options: IdentificationOptions): Promise<Identification> {
+  const { secrets, jwts, jwtManagement, cachedCallers, tokenUsed } = options
   let mark = await fingerprint(database)
   let current = await readAccess(database)
   let refreshing: Promise<void> | null = null
-  /** Verified JWTs: user id and end of validity in seconds. Signatures do not change, rows do. */
-  const jwts = new LRUCache<string, { id: number; exp: number } | { hash: string }>({ max: cachedCallers })
-  const users = new LRUCache<number, { row: UserRow | null }>({ max: cachedCallers })
-  const jwtKey = new TextEncoder().encode(secrets.jwtSecret)
+  /** Verified JWTs and hashes of tokens. Signatures do not change, rows do. */
+  const verified = new LRUCache<string, Claims | { kind: 'hash'; hash: string }>({ max: cachedCallers })
+  const users = new LRUCache<number, { user: KnownUser | null }>({ max: cachedCallers })
+  const sessions = new LRUCache<string, { owner: number | null }>({ max: cachedCallers })
+  const noted = new Map<number, number>()
 
   async function access(): Promise<Access> {
     if (database.changed()) {
       users.clear()
+      sessions.clear()
       refreshing = refresh()
     }
     if (refreshing !== null) await refreshing
@@ -62,49 +87,69 @@ export async function openIdentification(database: DirectDatabase, secrets: Secr
     refreshing = null
   }
 
-  async function verify(token: string): Promise<{ id: number; exp: number } | { hash: string }> {
-    const known = jwts.get(token)
+  async function verify(token: string): Promise<Claims | { kind: 'hash'; hash: string }> {
+    const known = verified.get(token)
     if (known !== undefined) return known
-    const verified = (await verifyJwt(token)) ?? { hash: createHmac('sha512', secrets.apiTokenSalt).update(token).digest('hex') }
-    jwts.set(token, verified)
-    return verified
+    const hash = () => createHmac('sha512', secrets.apiTokenSalt).update(token).digest('hex')
+    const found = (await jwts.verify(token)) ?? { kind: 'hash' as const, hash: hash() }
+    verified.set(token, found)
+    return found
   }
 
-  async function verifyJwt(token: string): Promise<{ id: number; exp: number } | null> {
-    if (token.split('.').length !== 3) return null
-    try {
-      const { payload } = await jwtVerify(token, jwtKey, { algorithms: ['HS256'] })
-      if (typeof payload.id !== 'number') return null
-      return { id: payload.id, exp: payload.exp ?? Number.POSITIVE_INFINITY }
-    } catch (error) {
-      if (error instanceof errors.JOSEError) return null
-      throw error
-    }
+  function known({ blocked, confirmed, role, created_at, changed_at, ...row }: UserRow & EpochRow): KnownUser {
+    return { blocked, confirmed, role, created_at, changed_at, mark: epochMark(secrets.jwtSecret, row) }
   }
 
-  async function userOf(id: number): Promise<UserRow | null> {
-    const known = users.get(id)
-    if (known !== undefined) return known.row
-    const [row = null] = await database.rows<UserRow>(
-      sql`select u.blocked, u.confirmed, l.role_id as role from up_users u left join up_users_role_lnk l on l.user_id = u.id where u.id = ${id}`,
+  async function userOf(id: number): Promise<KnownUser | null> {
+    const kept = users.get(id)
+    if (kept !== undefined) return kept.user
+    const [row] = await database.rows<UserRow & EpochRow>(
+      sql`select u.blocked, u.confirmed, u.document_id, u.password, u.created_at, l.role_id as role, e.epoch, e.changed_at from up_users u
+        left join up_users_role_lnk l on l.user_id = u.id left join octavo_user_epochs e on e.user_id = u.id where u.id = ${id}`,
     )
-    users.set(id, { row })
-    return row
+    const user = row === undefined ? null : known(row)
+    users.set(id, { user })
+    return user
+  }
+
+  async function sessionOwner(sessionId: string): Promise<number | null> {
+    const known = sessions.get(sessionId)
+    if (known !== undefined) return known.owner
+    const owner = await ownerOfSession(database, sessionId)
+    sessions.set(sessionId, { owner })
+    return owner
+  }
+
+  /** True if a JWT was issued for this user as the user is now. */
+  async function holds(claims: Claims, user: KnownUser): Promise<boolean> {
+    if (claims.kind === 'single') return claims.mark === null ? holdsUnmarked(user, claims.issuedAt) : claims.mark === user.mark
+    return (await sessionOwner(claims.sessionId)) === claims.userId
+  }
+
+  function tokenCaller(hash: string, rules: Access): Caller {
+    const token = rules.tokens.get(hash)
+    if (token === undefined) throw unauthorized('Missing or invalid credentials')
+    const now = Date.now()
+    if (token.expiresAt !== null && token.expiresAt < now) throw unauthorized('Token expired')
+    if (now - Math.max(token.lastUsedAt ?? 0, noted.get(token.id) ?? 0) > noteEvery) {
+      noted.set(token.id, now)
+      tokenUsed(token.id, now)
+    }
+    return { kind: 'token', id: token.id, grants: token.grants }
   }
 
   async function callerOf(token: string, rules: Access): Promise<Caller> {
-    const verified = await verify(token)
-    if ('hash' in verified) {
-      const apiToken = rules.tokens.get(verified.hash)
-      if (apiToken === undefined) throw unauthorized('Missing or invalid credentials')
-      if (apiToken.expiresAt !== null && apiToken.expiresAt < Date.now()) throw unauthorized('Token expired')
-      return { kind: 'token', id: apiToken.id, grants: apiToken.grants }
+    const claims = await verify(token)
+    if (claims.kind === 'hash') return tokenCaller(claims.hash, rules)
+    const accepted = jwtManagement === 'refresh' ? 'access' : 'single'
+    if (claims.kind !== accepted || claims.expiresAt * 1000 < Date.now()) throw unauthorized('Missing or invalid credentials')
+    const user = await userOf(claims.userId)
+    if (user === null || user.blocked === 1 || (rules.accounts.emailConfirmation && user.confirmed !== 1)) {
+      throw unauthorized('Invalid credentials')
     }
-    if (verified.exp * 1000 < Date.now()) throw unauthorized('Missing or invalid credentials')
-    const user = await userOf(verified.id)
-    if (user === null || user.blocked === 1 || (rules.emailConfirmation && user.confirmed !== 1)) throw unauthorized('Invalid credentials')
     const grants = user.role === null ? undefined : rules.roles.get(user.role)
-    return { kind: 'user', id: verified.id, grants: grants ?? nobody }
+    if (!(await holds(claims, user))) throw unauthorized('Invalid credentials')
+    return { kind: 'user', id: claims.userId, grants: grants ?? nobody, sessionId: claims.kind === 'single' ? null : claims.sessionId }
   }
 
   return {

@@ -1,15 +1,32 @@
 // `octavo start [folder]`: opens the service, listens, says what to try, stops gracefully.
 import { randomBytes } from 'node:crypto'
-import { appendFileSync } from 'node:fs'
+import { appendFileSync, existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { pino } from 'pino'
-import { loadConfig } from '../config.js'
+import { type Logger, pino } from 'pino'
+import { ConfigError, loadConfig } from '../config.js'
 import { releaseNursery } from '../memory.js'
+import type { Model } from '../model/types.js'
 import { createService } from '../service.js'
 import { orExplain } from './explain.js'
+import { codeNotRun } from './strapi-code.js'
 
-/** Serves the project in `folder` until the process is told to stop. */
-export const start = orExplain(async (folder: string) => {
+/** Serves the project in `folder` until the process is told to stop; a start that fails ends it with one sentence. */
+export async function start(folder: string): Promise<void> {
+  await orExplain(serve)(folder)
+  // What a failed start opened has threads that would keep the process.
+  if (process.exitCode !== undefined) process.exit()
+}
+
+async function serve(folder: string): Promise<void> {
+  try {
+    await listen(folder)
+  } catch (error) {
+    if (process.env.LOG_LEVEL === 'debug') process.stderr.write(`${(error as Error).stack ?? String(error)}\n`)
+    throw new ConfigError(sentence(error as StartError))
+  }
+}
+
+async function listen(folder: string): Promise<void> {
   const config = await loadConfig(folder, process.env, () => randomBytes(24).toString('base64url'))
   const logger = pino(
     {
@@ -21,17 +38,17 @@ export const start = orExplain(async (folder: string) => {
     pino.destination({ fd: 1, sync: false, minLength: config.production ? 4096 : 0 }),
   )
   setInterval(() => logger.flush(), 1000).unref()
+  checkProject(config.folder)
   keepSecrets(config.folder, config.missingSecrets)
   const service = await createService(config, logger)
-  const address = await service.listen()
+  warn(logger, config.folder, service.model)
+  const address = await service.listen().catch(async (error: Error) => {
+    await service.close()
+    throw error
+  })
   releaseNursery()
   const seconds = (performance.now() / 1000).toFixed(1)
   const examples = (await service.examples()).slice(0, 3).map((path) => `  curl -g '${address}${path}'\n`)
-  process.stdout.write(
-    `Octavo serves ${config.folder} at ${address} after ${seconds} s (contract: ${config.contract}, ${config.contractReason}).\n${
-      examples.length === 0 ? '' : `Open it in a browser, or try:\n${examples.join('')}`
-    }`,
-  )
   let stopping = false
   const stop = () => {
     if (stopping) process.exit(1)
@@ -45,7 +62,42 @@ export const start = orExplain(async (folder: string) => {
   }
   process.on('SIGTERM', stop)
   process.on('SIGINT', stop)
-})
+  process.stdout.write(
+    `Octavo serves ${config.folder} at ${address} after ${seconds} s (contract: ${config.contract}, ${config.contractReason}).\n${
+      examples.length === 0 ? '' : `Open it in a browser, or try:\n${examples.join('')}`
+    }`,
+  )
+}
+
+type StartError = NodeJS.ErrnoException & { readonly port?: number; readonly address?: string }
+
+/** What went wrong, so that whoever starts the service can do something about it. */
+function sentence({ code = '', syscall, message, port, address }: StartError): string {
+  if (code === 'EADDRINUSE') return `The port ${port} is in use by another process. Stop that one, or choose another port with PORT.`
+  if (code === 'EACCES' && syscall === 'listen') return `The port ${port} is not for everyone. Choose one above 1023 with PORT.`
+  if (code === 'EADDRNOTAVAIL') return `HOST is "${address}", which is no address of this machine.`
+  if (code.startsWith('SQLITE_')) return `The database cannot be used: ${message}.`
+  return message
+}
+
+const projectSigns = ['src/api', 'src/components', 'octavo.config.json', 'octavo.config.js', 'octavo.config.mjs', 'octavo.config.ts']
+
+/** Refuses a folder that is no project, before anything is made in it. */
+function checkProject(folder: string): void {
+  if (projectSigns.some((path) => existsSync(join(folder, path)))) return
+  const packageFile = join(folder, 'package.json')
+  if (existsSync(packageFile) && readFileSync(packageFile, 'utf8').includes('"@strapi/strapi"')) return
+  throw new ConfigError(
+    `${folder} is no content project: it has no ${projectSigns.join(', no ')} and no package.json with @strapi/strapi. Name the project's folder: octavo start <folder>`,
+  )
+}
+
+/** Tells what of the project this service does not do, one line for each kind. */
+function warn(logger: Logger, folder: string, { leftOut }: Model): void {
+  if (leftOut.length > 0) logger.warn({ attributes: leftOut }, 'attributes that point to types of absent plugins are left out')
+  const paths = codeNotRun(folder)
+  if (paths.length > 0) logger.warn({ paths }, 'policies, middlewares and settings of routes are not run: check what the roles allow')
+}
 
 /** Secrets that the project lacked are written to its .env, so that tokens stay valid after a restart. */
 function keepSecrets(folder: string, missing: Readonly<Record<string, string>>): void {

@@ -1,9 +1,10 @@
-// The reads of users and roles: /api/users and /api/users-permissions. Bare bodies, numeric ids, unknown users are 204.
-
+// Users and roles: /api/users and /api/users-permissions. Bare bodies, numeric ids, unknown users are 204.
+import { createRole, deleteRole, readRoleBody, updateRole } from '../auth/roles.js'
+import { createUser, deleteUser, updateUser } from '../auth/user-records.js'
 import type { Find, ReadBytes } from '../documents/find.js'
 import { notFound, unauthorized } from '../errors.js'
 import type { Exchange, Reply, Route } from './exchange.js'
-import { noContent, notThereYet, ok, okBytes } from './exchange.js'
+import { created, noContent, ok, okBytes } from './exchange.js'
 import { rowId } from './files.js'
 import { permissionTree } from './permission-tree.js'
 
@@ -16,6 +17,10 @@ async function findUsers({ documents, caller, query }: Exchange, action: string,
   const type = documents.context.model.types.get(userType)!
   return documents.find(caller.grants, { type, action: `${userType}.${action}`, paged: false, query, envelope: 'bare', ...wanted })
 }
+
+/** A user after it was written, with its role where the caller may find roles. */
+const writtenUser = (exchange: Exchange, action: string, id: number): Promise<ReadBytes | null> =>
+  findUsers({ ...exchange, query: 'populate=role' }, action, { mode: 'first', identity: { attribute: 'id', value: id } })
 
 const orNothing = (user: ReadBytes | null): Reply => (user === null ? noContent : okBytes(user))
 
@@ -49,9 +54,36 @@ export const accountRoutes: readonly Route[] = [
     handle: async (exchange) =>
       orNothing(await findUsers(exchange, 'findOne', { mode: 'first', identity: { attribute: 'id', value: rowId(exchange.params.id!) } })),
   },
-  { method: 'POST', path: '/users', action: `${userType}.create`, handle: notThereYet },
-  { method: 'PUT', path: '/users/:id', action: `${userType}.update`, handle: notThereYet },
-  { method: 'DELETE', path: '/users/:id', action: `${userType}.destroy`, handle: notThereYet },
+  {
+    method: 'POST',
+    path: '/users',
+    action: `${userType}.create`,
+    handle: async (exchange) => {
+      const id = await createUser(exchange.house, await exchange.body())
+      return created((await writtenUser(exchange, 'create', id))!)
+    },
+  },
+  {
+    method: 'PUT',
+    path: '/users/:id',
+    action: `${userType}.update`,
+    handle: async (exchange) => {
+      const id = rowId(exchange.params.id!)
+      await updateUser(exchange.house, id, await exchange.body())
+      return orNothing(await writtenUser(exchange, 'update', id))
+    },
+  },
+  {
+    method: 'DELETE',
+    path: '/users/:id',
+    action: `${userType}.destroy`,
+    handle: async (exchange) => {
+      const id = rowId(exchange.params.id!)
+      const user = await findUsers({ ...exchange, query: '' }, 'destroy', { mode: 'first', identity: { attribute: 'id', value: id } })
+      await deleteUser(exchange.house, id)
+      return orNothing(user)
+    },
+  },
   {
     method: 'GET',
     path: '/users-permissions/roles',
@@ -68,6 +100,33 @@ export const accountRoutes: readonly Route[] = [
       if (role === undefined) throw notFound('Role not found')
       const { nb_users: _users, ...rest } = role
       return ok({ role: { ...rest, permissions: permissionTree(exchange.documents.context.model, exchange.access.roles.get(id) ?? null) } })
+    },
+  },
+  {
+    method: 'POST',
+    path: '/users-permissions/roles',
+    action: `${roleType}.createRole`,
+    handle: async ({ house, body }) => {
+      await createRole(house.writer, readRoleBody(house.model(), await body()), house.now())
+      return ok({ ok: true })
+    },
+  },
+  {
+    method: 'PUT',
+    path: '/users-permissions/roles/:id',
+    action: `${roleType}.updateRole`,
+    handle: async ({ house, body, params }) => {
+      await updateRole(house.writer, rowId(params.id!), readRoleBody(house.model(), await body()), house.now())
+      return ok({ ok: true })
+    },
+  },
+  {
+    method: 'DELETE',
+    path: '/users-permissions/roles/:id',
+    action: `${roleType}.deleteRole`,
+    handle: async ({ house, params }) => {
+      await deleteRole(house.writer, rowId(params.id!))
+      return ok({ ok: true })
     },
   },
   {

@@ -1,0 +1,50 @@
+// The epoch of a user: a number that grows when credentials are made void (password changed or reset, blocked, deleted).
+// What was issued before is refused, also for a row that was deleted and made again under the same id.
+import { createHmac } from 'node:crypto'
+import { sql } from 'kysely'
+import type { DirectDatabase, Transaction } from '../database/database.js'
+
+/** What of a user's row decides whether a credential was issued for this user in this epoch. */
+export interface EpochRow {
+  readonly document_id: string | null
+  readonly password: string | null
+  readonly created_at: number | string | null
+  readonly epoch: number | null
+  readonly changed_at: number | null
+}
+
+/** A user's row with its epoch; null where there is no such user. */
+export async function epochOf(database: Pick<DirectDatabase, 'rows'>, userId: number): Promise<EpochRow | null> {
+  const [row = null] = await database.rows<EpochRow>(
+    sql`select u.document_id, u.password, u.created_at, e.epoch, e.changed_at
+      from up_users u left join octavo_user_epochs e on e.user_id = u.id where u.id = ${userId}`,
+  )
+  return row
+}
+
+/** Everything issued to the user so far is void. */
+export async function startEpoch(transaction: Transaction, userId: number, now: number): Promise<void> {
+  await transaction.run(sql`insert into octavo_user_epochs (user_id, epoch, changed_at) values (${userId}, 1, ${now})
+    on conflict (user_id) do update set epoch = epoch + 1, changed_at = ${now}`)
+  await transaction.run(sql`delete from strapi_sessions where user_id = ${String(userId)} and origin = 'users-permissions'`)
+  await transaction.run(sql`delete from octavo_codes where user_id = ${userId} and purpose <> 'confirm'`)
+}
+
+/**
+ * A mark that credentials of ours carry: it fits one user, one password and one epoch, so a password that Strapi changed
+ * on the same database counts as well. Tells nothing without the key.
+ */
+export function epochMark(key: string, { document_id, password, epoch }: Omit<EpochRow, 'created_at' | 'changed_at'>): string {
+  return createHmac('sha256', key)
+    .update(`epoch ${document_id} ${epoch ?? 0} ${password ?? ''}`)
+    .digest('base64url')
+    .slice(0, 20)
+}
+
+/** Whether a credential without a mark (issued by Strapi) holds. Without a time of issue only until the first epoch ends. */
+export function holdsUnmarked({ created_at, changed_at }: Pick<EpochRow, 'created_at' | 'changed_at'>, issuedAt: number | null): boolean {
+  if (issuedAt === null) return changed_at === null
+  const created = created_at === null ? 0 : Math.floor(new Date(created_at).getTime() / 1000) || 0
+  const changed = changed_at === null ? 0 : Math.floor(changed_at / 1000) + 1
+  return issuedAt >= created && issuedAt >= changed
+}

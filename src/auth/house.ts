@@ -1,0 +1,93 @@
+// What every act on accounts needs: the database, the keys, the settings in force, the mail, the clock.
+import type { Logger } from 'pino'
+import type { DirectDatabase, WriteDatabase } from '../database/database.js'
+import { ApiError } from '../errors.js'
+import type { ContentType, Model } from '../model/types.js'
+import { epochMark, epochOf } from './epochs.js'
+import type { Jwts } from './jwt.js'
+import type { Limiter } from './limits.js'
+import type { Mail } from './mail.js'
+import { type Session, startSession } from './sessions.js'
+import type { AccountSettings } from './settings.js'
+
+/** Another service that signs users in, as configured. */
+export interface ProviderSettings {
+  readonly enabled: boolean
+  readonly key: string
+  readonly secret: string
+  readonly issuer?: string | undefined
+  readonly scope?: readonly string[] | undefined
+  readonly callback?: string | undefined
+}
+
+/** How users are signed in, and how long that lasts; milliseconds. */
+export interface SignInSettings {
+  readonly jwtManagement: 'legacy-support' | 'refresh'
+  /** One JWT for everything. */
+  readonly jwtLifespan: number
+  readonly accessTokenLifespan: number
+  readonly maxRefreshTokenLifespan: number
+  readonly idleRefreshTokenLifespan: number
+  /** How long the codes in letters hold. */
+  readonly resetLifespan: number
+  readonly confirmLifespan: number
+  readonly providers: Readonly<Record<string, ProviderSettings>>
+  readonly callbacks: readonly string[]
+}
+
+export interface House {
+  readonly database: DirectDatabase
+  readonly writer: WriteDatabase
+  readonly jwts: Jwts
+  readonly limiter: Limiter
+  readonly mail: Mail
+  readonly log: Pick<Logger, 'error' | 'info' | 'warn'>
+  readonly jwtSecret: string
+  readonly signIn: SignInSettings
+  /** The service's own address and the API's below it, from the configuration: never from a request. */
+  readonly publicUrl: string
+  readonly prefix: string
+  now(): number
+  model(): Model
+  settings(): Promise<AccountSettings>
+}
+
+/** What someone who signed in gets. */
+export interface Issued {
+  readonly userId: number
+  readonly jwt: string
+  readonly refresh?: RefreshToken
+}
+
+export interface RefreshToken {
+  readonly token: string
+  readonly expiresAt: number
+}
+
+export const userType = (house: House): ContentType => house.model().types.get('plugin::users-permissions.user')!
+
+/** Credentials for a user whose proof has been checked. */
+export async function issue(house: House, userId: number, deviceId: string | null = null): Promise<Issued> {
+  const { signIn, jwts, writer } = house
+  if (signIn.jwtManagement === 'legacy-support') {
+    const row = await epochOf(house.database, userId)
+    if (row === null) throw new ApiError('ValidationError', 'Invalid identifier or password')
+    return { userId, jwt: await jwts.single(userId, epochMark(house.jwtSecret, row), Math.floor(signIn.jwtLifespan / 1000)) }
+  }
+  const limits = { longest: signIn.maxRefreshTokenLifespan, idle: signIn.idleRefreshTokenLifespan }
+  return issueSession(
+    house,
+    userId,
+    await writer.transaction((transaction) => startSession(transaction, userId, deviceId, limits, house.now())),
+  )
+}
+
+/** The two tokens of a session. */
+export async function issueSession({ jwts, signIn, now }: House, userId: number, session: Session): Promise<Issued> {
+  const accessEnd = Math.min(session.expiresAt, now() + signIn.accessTokenLifespan)
+  const [jwt, token] = await Promise.all([
+    jwts.ofSession('access', userId, session.sessionId, Math.floor(accessEnd / 1000)),
+    jwts.ofSession('refresh', userId, session.sessionId, Math.floor(session.expiresAt / 1000)),
+  ])
+  return { userId, jwt, refresh: { token, expiresAt: session.expiresAt } }
+}

@@ -1,0 +1,122 @@
+// Signing in with a password, signing up, and what keeps or ends a sign-in. Known and unknown accounts take the same way.
+import { createHash } from 'node:crypto'
+import { ApiError, notFound, unauthorized, validationError } from '../errors.js'
+import { makeCode } from './codes.js'
+import { checkLengths, members, readForm } from './form.js'
+import { type House, type Issued, issue, issueSession, userType } from './house.js'
+import { writeLetter } from './mail.js'
+import { hashPassword, passwordFits } from './passwords.js'
+import { endSessions, nextSession, revokeSession, type ShownSession, sessionsOf } from './sessions.js'
+import { addUser, roleByType, type User, userByEmail, userById, userByIdentifier, userByName } from './users.js'
+
+/** The text member `deviceId` of a body. */
+function deviceId(body: unknown): string | null {
+  const given = members(body).deviceId
+  if (given === undefined || given === null) return null
+  if (typeof given !== 'string' || given.length > 200) throw validationError('Invalid deviceId')
+  return given
+}
+
+/** Signs in with `identifier` and `password`. @throws ApiError 400, the same for a wrong password and an unknown account. */
+export async function signIn(house: House, body: unknown): Promise<Issued> {
+  const { identifier, password } = readForm(body, [{ name: 'identifier' }, { name: 'password' }])
+  const device = deviceId(body)
+  const account = createHash('sha256').update(identifier!.trim().toLowerCase()).digest('base64url')
+  const user = await house.limiter.perAccount(account, async () => {
+    const found = await userByIdentifier(house.database, identifier!)
+    const fits = await passwordFits(password!, found?.password ?? null)
+    if (found === null || !fits) throw validationError('Invalid identifier or password')
+    return found
+  })
+  await mayEnter(house, user)
+  return issue(house, user.id, device)
+}
+
+/** @throws ApiError 400 for accounts that may not be used; only told to whoever proved to be their owner. */
+export async function mayEnter(house: House, user: User): Promise<void> {
+  const { emailConfirmation } = await house.settings()
+  if (emailConfirmation && user.confirmed !== 1) throw new ApiError('ApplicationError', 'Your account email is not confirmed')
+  if (user.blocked === 1) throw new ApiError('ApplicationError', 'Your account has been blocked by an administrator')
+}
+
+const registered = ['username', 'email', 'password']
+
+/** Adds a user who signs up. Without credentials where the address must be confirmed first. */
+export async function register(house: House, body: unknown): Promise<Issued | { readonly userId: number }> {
+  const settings = await house.settings()
+  if (!settings.allowRegister) throw new ApiError('ApplicationError', 'Register action is currently disabled')
+  const unknown = Object.keys(members(body)).filter((name) => !registered.includes(name) && name !== 'deviceId')
+  if (unknown.length > 0) throw validationError(`Invalid parameters: ${unknown.join(', ')}`)
+  const form = readForm(body, [{ name: 'email', email: true }, { name: 'username' }, { name: 'password', password: true }])
+  const [username, email, password] = [form.username!, form.email!.toLowerCase(), form.password!]
+  checkLengths(userType(house), { email, username, password })
+  const role = await roleByType(house.database, settings.defaultRole)
+  if (role === null) throw new ApiError('ApplicationError', 'Impossible to find the default role')
+  const hashed = await hashPassword(password)
+  const now = house.now()
+  const { userId, code } = await house.writer.transaction(async (transaction) => {
+    const sameEmail = await userByEmail(transaction, email)
+    const taken =
+      (sameEmail !== null && (settings.uniqueEmail || sameEmail.provider === 'local')) || (await userByName(transaction, username))
+    if (taken) throw new ApiError('ApplicationError', 'Email or Username are already taken')
+    const values = { username, email, provider: 'local', password: hashed, confirmed: settings.emailConfirmation ? 0 : 1, blocked: 0 }
+    const id = await addUser(transaction, userType(house), values, role, now)
+    const made = settings.emailConfirmation ? await makeCode(transaction, 'confirm', id, now + house.signIn.confirmLifespan) : null
+    return { userId: id, code: made }
+  })
+  if (code === null) return issue(house, userId, deviceId(body))
+  sendConfirmation(house, email, username, code)
+  return { userId }
+}
+
+/** Sends the letter that asks to confirm an address, after the answer. */
+export function sendConfirmation(house: House, email: string, username: string, code: string): void {
+  const values = {
+    URL: `${house.publicUrl}${house.prefix}/auth/email-confirmation`,
+    CODE: code,
+    'USER.username': username,
+    'USER.email': email,
+    SERVER_URL: house.publicUrl,
+  }
+  writeLetter(house.database, 'email_confirmation', email, values)
+    .then((letter) => house.mail.send(letter))
+    .catch((error) => house.log.error({ err: error }, 'a letter could not be sent'))
+}
+
+/** New tokens for a refresh token, which is used up. @throws ApiError 401 */
+export async function refresh(house: House, token: unknown): Promise<Issued> {
+  checkMode(house)
+  if (typeof token !== 'string') throw new ApiError('BadRequestError', 'Missing refresh token')
+  const claims = await house.jwts.verify(token)
+  if (claims === null || claims.kind !== 'refresh') throw unauthorized('Invalid refresh token')
+  const limits = { longest: house.signIn.maxRefreshTokenLifespan, idle: house.signIn.idleRefreshTokenLifespan }
+  const next = await house.writer.transaction((transaction) => nextSession(transaction, claims.sessionId, limits, house.now()))
+  const user = next === null ? null : await userById(house.database, claims.userId)
+  if (next === null || user === null || user.blocked === 1) throw unauthorized('Invalid refresh token')
+  return issueSession(house, claims.userId, next)
+}
+
+/** Ends the sessions of one device, or all. */
+export async function signOut(house: House, userId: number, body: unknown): Promise<void> {
+  checkMode(house)
+  const device = members(body).scope === 'all' ? null : deviceId(body)
+  await house.writer.transaction((transaction) => endSessions(transaction, userId, { deviceId: device }))
+}
+
+export function listSessions(house: House, userId: number, current: string | null): Promise<readonly ShownSession[]> {
+  checkMode(house)
+  return sessionsOf(house.database, userId, current, house.now())
+}
+
+/** @throws ApiError 404 for a session that is not this user's: as if there were none. */
+export async function endSession(house: House, userId: number, sessionId: string): Promise<void> {
+  checkMode(house)
+  if (!(await house.writer.transaction((transaction) => revokeSession(transaction, userId, sessionId)))) {
+    throw notFound('Session not found')
+  }
+}
+
+/** There are sessions only where they are switched on. */
+function checkMode(house: House): void {
+  if (house.signIn.jwtManagement !== 'refresh') throw notFound()
+}

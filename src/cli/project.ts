@@ -1,0 +1,57 @@
+// A project opened for a command that reads and writes a few rows beside a service that may be running.
+import { randomBytes } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { type Config, ConfigError, loadConfig } from '../config.js'
+import type { DirectDatabase, WriteDatabase } from '../database/database.js'
+import { openDirect } from '../database/direct.js'
+import { createOwnTables } from '../database/own-tables.js'
+import { openSqlite } from '../database/sqlite.js'
+import { openWriter } from '../database/writer.js'
+import { loadModel } from '../model/load.js'
+import type { Model } from '../model/types.js'
+
+export interface Project {
+  readonly config: Config
+  readonly model: Model
+  readonly database: DirectDatabase
+  readonly writer: WriteDatabase
+}
+
+/** Opens the project in `folder`, does `work`, closes it again. @throws ConfigError where there is nothing to open. */
+export async function withProject<Result>(folder: string, work: (project: Project) => Promise<Result>): Promise<Result> {
+  const config = await loadConfig(folder, process.env, () => randomBytes(24).toString('base64url'))
+  const missing = Object.keys(config.missingSecrets)
+  const { filename } = config.database
+  if (!existsSync(filename))
+    throw new ConfigError(`There is no database at ${filename} yet. Start the service once: octavo start ${folder}`)
+  if (missing.length > 0) throw new ConfigError(`${missing.join(' and ')} is not set. Set it in the environment or in .env.`)
+  const model = await loadModel(config.folder)
+  const connection = openSqlite(config.database)
+  const { writeQueue, writeTimeout } = config.limits
+  const writer = openWriter({ sqlite: config.database, writeQueue, writeTimeout })
+  try {
+    createOwnTables(connection)
+    return await work({ config, model, database: openDirect(connection), writer })
+  } finally {
+    await writer.close()
+    connection.close()
+  }
+}
+
+export const print = (line: string): void => void process.stdout.write(`${line}\n`)
+
+/** A table of plain text: columns as wide as their longest entry. */
+export function printTable(head: readonly string[], rows: readonly (readonly string[])[]): void {
+  const widths = head.map((title, index) => Math.max(title.length, ...rows.map((row) => row[index]!.length)))
+  for (const row of [head, ...rows])
+    print(
+      row
+        .map((cell, index) => cell.padEnd(widths[index]!))
+        .join('  ')
+        .trimEnd(),
+    )
+}
+
+/** A moment as people write it; a dash for none. */
+export const moment = (milliseconds: number | null): string =>
+  milliseconds === null ? '-' : new Date(Number(milliseconds)).toISOString().slice(0, 16).replace('T', ' ')

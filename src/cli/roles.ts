@@ -1,0 +1,56 @@
+// `octavo roles`: lists and makes roles, and says what they allow. A running service follows at the next request.
+import { addActions, createRole, listRoles, type Role, updateRole } from '../auth/roles.js'
+import { ConfigError } from '../config.js'
+import { orExplain } from './explain.js'
+import { type Project, print, printTable, withProject } from './project.js'
+import { readActions } from './tokens.js'
+
+export const listRolesCommand = orExplain(async (folder: string, { actions: shown }: { readonly actions?: boolean }) => {
+  const roles = await withProject(folder, ({ database }) => listRoles(database))
+  printTable(
+    ['id', 'name', 'type', 'users', 'actions'],
+    roles.map(({ id, name, type, users, actions }) => [String(id), name, type, String(users), String(actions.length)]),
+  )
+  if (!shown) return
+  for (const { type, actions } of roles) print(`\n${type}:\n${actions.map((action) => `  ${action}`).join('\n')}`)
+})
+
+export const createRoleCommand = orExplain(
+  async (name: string, folder: string, options: { readonly description?: string; readonly permissions?: string }) => {
+    await withProject(folder, async ({ model, writer }) => {
+      const actions = readActions(model, options.permissions)
+      await createRole(writer, { name, description: options.description ?? '', actions }, Date.now())
+    })
+    print(`The role "${name}" is there.`)
+  },
+)
+
+export const grantCommand = orExplain(async (named: string, list: string, folder: string) => {
+  const added = await withProject(folder, async (project) => {
+    const role = await findRole(project, named)
+    const missing = readActions(project.model, list).filter((action) => !role.actions.includes(action))
+    await project.writer.transaction((transaction) => addActions(transaction, role.id, missing, Date.now()))
+    return missing
+  })
+  print(added.length === 0 ? `The role "${named}" allowed that already.` : `The role "${named}" now allows ${added.join(', ')}.`)
+})
+
+export const revokeCommand = orExplain(async (named: string, list: string, folder: string) => {
+  const taken = await withProject(folder, async (project) => {
+    const role = await findRole(project, named)
+    const unwanted = new Set(list.split(',').map((action) => action.trim()))
+    const actions = role.actions.filter((action) => !unwanted.has(action))
+    if (actions.length < role.actions.length) await updateRole(project.writer, role.id, { actions }, Date.now())
+    return role.actions.filter((action) => unwanted.has(action))
+  })
+  print(taken.length === 0 ? `The role "${named}" did not allow that.` : `The role "${named}" no longer allows ${taken.join(', ')}.`)
+})
+
+/** A role by its type, name or id. @throws ConfigError */
+async function findRole({ database }: Project, named: string): Promise<Role> {
+  const roles = await listRoles(database)
+  const found =
+    roles.find(({ type }) => type === named) ?? roles.find(({ name }) => name === named) ?? roles.find(({ id }) => String(id) === named)
+  if (found === undefined) throw new ConfigError(`There is no role "${named}". There are ${roles.map(({ type }) => type).join(', ')}.`)
+  return found
+}

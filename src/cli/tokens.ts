@@ -1,0 +1,92 @@
+// `octavo tokens`: makes, lists, renews and takes away API tokens. A key is printed once, when it is made.
+import { actionsOf } from '../auth/actions.js'
+import { createToken, findToken, listTokens, newKey, regenerateToken, revokeToken, type TokenType } from '../auth/tokens.js'
+import { ConfigError } from '../config.js'
+import type { Model } from '../model/types.js'
+import { orExplain } from './explain.js'
+import { moment, print, printTable, withProject } from './project.js'
+
+export interface TokenOptions {
+  readonly name: string
+  readonly type: string
+  readonly description?: string
+  readonly expires: string
+  readonly permissions?: string
+  readonly key?: string
+}
+
+const types: readonly TokenType[] = ['read-only', 'full-access', 'custom']
+const shortestKey = 32
+
+export const createTokenCommand = orExplain(async (folder: string, options: TokenOptions) => {
+  const type = types.find((one) => one === options.type)
+  if (type === undefined) throw new ConfigError(`--type is "${options.type}"; it must be one of ${types.join(', ')}.`)
+  if (options.name.trim() === '') throw new ConfigError('--name must not be empty.')
+  const lifespan = readLifespan(options.expires)
+  const key = options.key ?? newKey()
+  checkKey(key)
+  await withProject(folder, async ({ config, model, writer }) => {
+    const actions = readActions(model, options.permissions)
+    if ((type === 'custom') !== actions.length > 0) {
+      throw new ConfigError(
+        type === 'custom' ? 'A custom token needs --permissions.' : `--permissions belong to custom tokens, not to ${type} ones.`,
+      )
+    }
+    const token = { name: options.name, description: options.description ?? '', type, lifespan, actions }
+    await writer.transaction((transaction) => createToken(transaction, config.secrets.apiTokenSalt, key, token, Date.now()))
+  })
+  print(key)
+})
+
+export const listTokensCommand = orExplain(async (folder: string) => {
+  const tokens = await withProject(folder, ({ database }) => listTokens(database))
+  const rows = tokens.map(({ id, name, type, expires_at, last_used_at }) => [
+    String(id),
+    name,
+    type,
+    moment(expires_at),
+    moment(last_used_at),
+  ])
+  printTable(['id', 'name', 'type', 'expires', 'last used'], rows)
+})
+
+export const revokeTokenCommand = orExplain(async (named: string, folder: string) => {
+  const name = await withProject(folder, async ({ database, writer }) => {
+    const token = await findToken(database, named)
+    await writer.transaction((transaction) => revokeToken(transaction, token.id))
+    return token.name
+  })
+  print(`The token "${name}" is revoked.`)
+})
+
+export const regenerateTokenCommand = orExplain(async (named: string, folder: string, options: { readonly key?: string }) => {
+  const key = options.key ?? newKey()
+  checkKey(key)
+  await withProject(folder, async ({ config, database, writer }) => {
+    const token = await findToken(database, named)
+    await writer.transaction((transaction) => regenerateToken(transaction, config.secrets.apiTokenSalt, token.id, key, Date.now()))
+  })
+  print(key)
+})
+
+function checkKey(key: string): void {
+  if (key.length < shortestKey || /\s/.test(key))
+    throw new ConfigError(`--key needs at least ${shortestKey} characters, none of them a space.`)
+}
+
+function readLifespan(expires: string): number | null {
+  if (expires === 'never') return null
+  if (!/^[1-9]\d{0,4}$/.test(expires)) throw new ConfigError(`--expires is "${expires}"; it must be a number of days, or never.`)
+  return Number(expires) * 86_400_000
+}
+
+/** A list of actions, separated by commas. @throws ConfigError that names what does not exist. */
+export function readActions(model: Model, list: string | undefined): readonly string[] {
+  const known = actionsOf(model)
+  const actions = [...new Set((list ?? '').split(',').map((action) => action.trim()))].filter((action) => action !== '')
+  const unknown = actions.filter((action) => !known.has(action))
+  if (unknown.length > 0) {
+    throw new ConfigError(`There is no action ${unknown.join(', ')}. An action looks like ${[...known][0] ?? 'api::article.article.find'}.`)
+  }
+  return actions
+}

@@ -1,0 +1,101 @@
+// `octavo users`: adds, lists, blocks and removes users, and sets passwords. What was issued to a blocked user is void.
+import { randomBytes } from 'node:crypto'
+import { checkLengths, readForm } from '../auth/form.js'
+import { hashPassword } from '../auth/passwords.js'
+import { addUser, changeUser, listUsers, removeUser, roleByType, type User, userByEmail, userById, userByName } from '../auth/users.js'
+import { ConfigError } from '../config.js'
+import type { DirectDatabase } from '../database/database.js'
+import type { Model } from '../model/types.js'
+import { orExplain } from './explain.js'
+import { print, printTable, withProject } from './project.js'
+
+export interface UserOptions {
+  readonly username: string
+  readonly email: string
+  readonly password?: string
+  readonly role: string
+}
+
+const typeOfUsers = (model: Model) => model.types.get('plugin::users-permissions.user')!
+
+export const createUserCommand = orExplain(async (folder: string, { username, email, role, password: given }: UserOptions) => {
+  const { password, made } = await readPassword(given)
+  await withProject(folder, async ({ database, model, writer }) => {
+    readForm({ username, email }, [{ name: 'email', email: true }, { name: 'username' }])
+    checkPassword(model, password)
+    checkLengths(typeOfUsers(model), { username, email })
+    const roleId = await roleByType(database, role)
+    if (roleId === null) throw new ConfigError(`There is no role of the type "${role}". octavo roles list shows them.`)
+    const hashed = await hashPassword(password)
+    await writer.transaction(async (transaction) => {
+      const address = email.toLowerCase()
+      if ((await userByEmail(transaction, address)) ?? (await userByName(transaction, username))) {
+        throw new ConfigError('Email or username are already taken.')
+      }
+      const values = { username, email: address, provider: 'local', password: hashed, confirmed: 1, blocked: 0 }
+      await addUser(transaction, typeOfUsers(model), values, roleId, Date.now())
+    })
+  })
+  print(made ? `The user "${username}" is there. Password: ${password}` : `The user "${username}" is there.`)
+})
+
+export const listUsersCommand = orExplain(async (folder: string) => {
+  const users = await withProject(folder, ({ database }) => listUsers(database))
+  const state = (user: User) => (user.blocked === 1 ? 'blocked' : user.confirmed === 1 ? 'confirmed' : 'not confirmed')
+  const rows = users.map((user) => [String(user.id), user.username ?? '-', user.email ?? '-', user.role ?? '-', state(user)])
+  printTable(['id', 'username', 'email', 'role', 'state'], rows)
+})
+
+/** `block` and `unblock`. */
+export const blockUserCommand = (blocked: boolean) =>
+  orExplain(async (named: string, folder: string) => {
+    const user = await withProject(folder, async ({ database, writer }) => {
+      const found = await findUser(database, named)
+      await writer.transaction((transaction) => changeUser(transaction, found.id, { blocked: Number(blocked) }, Date.now(), blocked))
+      return found
+    })
+    print(`The user "${user.username}" is ${blocked ? 'blocked' : 'not blocked any more'}.`)
+  })
+
+export const deleteUserCommand = orExplain(async (named: string, folder: string) => {
+  const user = await withProject(folder, async ({ database, writer }) => {
+    const found = await findUser(database, named)
+    await writer.transaction((transaction) => removeUser(transaction, found.id, Date.now()))
+    return found
+  })
+  print(`The user "${user.username}" is deleted.`)
+})
+
+export const passwordCommand = orExplain(async (named: string, folder: string, options: { readonly password?: string }) => {
+  const { password, made } = await readPassword(options.password)
+  const user = await withProject(folder, async ({ database, model, writer }) => {
+    const found = await findUser(database, named)
+    checkPassword(model, password)
+    const hashed = await hashPassword(password)
+    await writer.transaction((transaction) => changeUser(transaction, found.id, { password: hashed }, Date.now(), true))
+    return found
+  })
+  print(`The password of "${user.username}" is set${made ? `: ${password}` : '.'}`)
+})
+
+/** A user by name, address or id. @throws ConfigError */
+async function findUser(database: DirectDatabase, named: string): Promise<User> {
+  const byId = /^\d{1,15}$/.test(named) ? await userById(database, Number(named)) : null
+  const found = (await userByName(database, named)) ?? (await userByEmail(database, named.toLowerCase())) ?? byId
+  if (found === null) throw new ConfigError(`There is no user "${named}".`)
+  return found
+}
+
+/** The given password; the first line of standard input for `-`; a new one if none is given. */
+async function readPassword(given: string | undefined): Promise<{ readonly password: string; readonly made: boolean }> {
+  if (given === undefined) return { password: randomBytes(15).toString('base64url'), made: true }
+  if (given !== '-') return { password: given, made: false }
+  let text = ''
+  for await (const chunk of process.stdin) text += String(chunk)
+  return { password: text.split(/\r?\n/)[0]!, made: false }
+}
+
+function checkPassword(model: Model, password: string): void {
+  readForm({ password }, [{ name: 'password', password: true }])
+  checkLengths(typeOfUsers(model), { password })
+}

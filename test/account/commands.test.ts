@@ -1,0 +1,154 @@
+// The commands for tokens, users and roles, beside a service that follows at the next request.
+import { spawnSync } from 'node:child_process'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Served } from '../support/serve.js'
+import { goldenTokens } from '../support/serve.js'
+import { logIn, look, post, serveAccounts } from './golden.js'
+
+const main = join(dirname(fileURLToPath(import.meta.url)), '..', '..', 'dist', 'main.js')
+let served: Served
+beforeAll(async () => {
+  served = await serveAccounts({ config: { limits: { authRequests: 0 } } })
+})
+afterAll(() => served.close())
+
+function octavo(given: readonly string[], input = '') {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [main, ...given], {
+    input,
+    encoding: 'utf8',
+    env: { ...process.env, DATABASE_FILENAME: served.database },
+  })
+  return { status, out: stdout.trim(), error: stderr.trim() }
+}
+
+const status = async (path: string, token?: string) => (await served.ask(path, token === undefined ? {} : { token })).status
+
+describe('octavo tokens', () => {
+  test('a token of each type does what its type says', async () => {
+    const make = (...more: string[]) => octavo(['tokens', 'create', served.folder, ...more]).out
+    const reading = make('--name', 'reading', '--type', 'read-only')
+    const all = make('--name', 'all', '--type', 'full-access', '--expires', '7')
+    const custom = make('--name', 'one', '--type', 'custom', '--permissions', 'api::tag.tag.find')
+    for (const key of [reading, all, custom]) expect(key).toMatch(/^[0-9a-f]{256}$/)
+    expect([await status('/api/tags', reading), await status('/api/users/count', reading)]).toEqual([200, 403])
+    expect(await status('/api/users/count', all)).toBe(200)
+    expect([await status('/api/tags', custom), await status('/api/articles', custom)]).toEqual([200, 403])
+    const [row] = look(served, "select access_key, lifespan, expires_at, kind from strapi_api_tokens where name = 'all'")
+    expect(row).toMatchObject({ lifespan: 7 * 86_400_000, kind: 'content-api' })
+    expect(row!.access_key).toMatch(/^[0-9a-f]{128}$/)
+    expect(JSON.stringify(look(served, 'select * from strapi_api_tokens'))).not.toContain(all)
+  })
+
+  test('a token is given another key, and taken away, in a running service', async () => {
+    const old = 'a-key-of-my-own-that-is-long-enough-0001'
+    octavo(['tokens', 'create', served.folder, '--name', 'own', '--type', 'full-access', '--key', old])
+    expect(await status('/api/users/count', old)).toBe(200)
+    const { out: key } = octavo(['tokens', 'regenerate', 'own', served.folder])
+    expect([await status('/api/users/count', old), await status('/api/users/count', key)]).toEqual([401, 200])
+    expect(octavo(['tokens', 'list', served.folder]).out).toMatch(/own +full-access +- /)
+    expect(octavo(['tokens', 'revoke', 'own', served.folder])).toMatchObject({ status: 0, out: 'The token "own" is revoked.' })
+    expect(await status('/api/users/count', key)).toBe(401)
+  })
+
+  test('what is wrong is said in a sentence, with status 1', () => {
+    const wrong = (...more: string[]) => octavo(['tokens', 'create', served.folder, '--name', 'wrong', ...more])
+    for (const more of [
+      ['--type', 'king'],
+      ['--type', 'custom'],
+      ['--type', 'custom', '--permissions', 'api::nope.nope.find'],
+      ['--permissions', 'api::tag.tag.find'],
+      ['--expires', 'soon'],
+      ['--key', 'short'],
+    ]) {
+      const { status: code, error, out } = wrong(...more)
+      expect([more, code, out, error.split('\n').length]).toEqual([more, 1, '', 1])
+      expect(error).toMatch(/^octavo: .+/)
+    }
+    expect(octavo(['tokens', 'revoke', 'nothing', served.folder])).toMatchObject({
+      status: 1,
+      error: 'octavo: There is no token named "nothing"',
+    })
+    expect(octavo(['tokens', 'list', '/nowhere']).status).toBe(1)
+  })
+})
+
+test('the last use of a token is noted, at most hourly', async () => {
+  const used = () => look(served, "select last_used_at as at from strapi_api_tokens where name = 'readonly'")[0]!.at as number | null
+  const { readonly } = goldenTokens()
+  const before = Date.now()
+  expect(await status('/api/tags', readonly)).toBe(200)
+  for (let tries = 0; tries < 100 && used() === null; tries++) await new Promise((resolve) => setTimeout(resolve, 20))
+  const first = used()
+  expect(first).toBeGreaterThanOrEqual(before)
+  await status('/api/tags', readonly)
+  await new Promise((resolve) => setTimeout(resolve, 200))
+  expect(used()).toBe(first)
+})
+
+test('octavo users: adding, passwords, blocking, deleting', async () => {
+  const run = (given: readonly string[], input = '') => octavo(['users', ...given], input)
+  expect(
+    run(['create', served.folder, '--username', 'zoe', '--email', 'Zoe@example.test', '--role', 'editor', '--password', 'zoe-Secret1'])
+      .status,
+  ).toBe(0)
+  const { jwt } = (await logIn(served, 'zoe', 'zoe-Secret1')).body
+  expect(await status('/api/users/me', jwt)).toBe(200)
+  expect(run(['list', served.folder]).out).toMatch(/zoe +zoe@example.test +editor +confirmed/)
+  expect(run(['password', 'zoe', served.folder, '--password', '-'], 'zoe-Secret2\n').out).toBe('The password of "zoe" is set.')
+  expect([await status('/api/users/me', jwt), (await logIn(served, 'zoe', 'zoe-Secret2')).status]).toEqual([401, 200])
+  expect(run(['block', 'zoe@example.test', served.folder]).status).toBe(0)
+  expect((await logIn(served, 'zoe', 'zoe-Secret2')).body.error.message).toBe('Your account has been blocked by an administrator')
+  expect(run(['unblock', 'zoe', served.folder]).status).toBe(0)
+  expect((await logIn(served, 'zoe', 'zoe-Secret2')).status).toBe(200)
+  expect(run(['delete', 'zoe', served.folder]).out).toBe('The user "zoe" is deleted.')
+  expect(run(['delete', 'zoe', served.folder])).toMatchObject({ status: 1, error: 'octavo: There is no user "zoe".' })
+  expect(run(['create', served.folder, '--username', 'alice', '--email', 'a@example.test']).status).toBe(1)
+  expect(run(['create', served.folder, '--username', 'short', '--email', 's@example.test', '--password', 'x']).status).toBe(1)
+})
+
+test('octavo roles: what a role allows holds at the next request', async () => {
+  const run = (...given: string[]) => octavo(['roles', ...given])
+  expect(await status('/api/secret-notes')).toBe(403)
+  expect(run('grant', 'public', 'api::secret-note.secret-note.find', served.folder).status).toBe(0)
+  expect(await status('/api/secret-notes')).toBe(200)
+  expect(run('revoke', 'public', 'api::secret-note.secret-note.find', served.folder).status).toBe(0)
+  expect(await status('/api/secret-notes')).toBe(403)
+  expect(run('create', 'Night Shift', served.folder, '--permissions', 'api::tag.tag.find').status).toBe(0)
+  expect(run('list', served.folder).out).toMatch(/Night Shift +night_shift +0 +1/)
+  expect(run('grant', 'nobody', 'api::tag.tag.find', served.folder).error).toMatch(/^octavo: There is no role "nobody"/)
+})
+
+test('roles are made, changed and removed over the API by who may', async () => {
+  const { full } = goldenTokens()
+  const permissions = (enabled: boolean) => ({ 'api::tag': { controllers: { tag: { find: { enabled }, nonsense: { enabled: true } } } } })
+  const made = await post(
+    served,
+    '/api/users-permissions/roles',
+    { name: 'Über Gäste', description: 'd', permissions: permissions(true) },
+    full,
+  )
+  expect([made.status, made.body]).toEqual([200, { ok: true }])
+  const [role] = look(served, "select id, type from up_roles where name = 'Über Gäste'")
+  expect(role!.type).toBe('uber_gaste')
+  const actions = () =>
+    look(
+      served,
+      'select p.action from up_permissions p join up_permissions_role_lnk l on l.permission_id = p.id where l.role_id = ?',
+      role!.id,
+    )
+  expect(actions()).toEqual([{ action: 'api::tag.tag.find' }])
+  const headers = { 'content-type': 'application/json' }
+  const path = `/api/users-permissions/roles/${role!.id}`
+  const body = JSON.stringify({ name: 'Guests', permissions: permissions(false) })
+  expect((await served.ask(path, { method: 'PUT', token: full!, headers, body })).body).toEqual({ ok: true })
+  expect(actions()).toEqual([])
+  const user = (
+    await post(served, '/api/users', { username: 'guest', email: 'guest@example.test', password: 'secret-1', role: role!.id }, full)
+  ).body
+  expect((await served.ask(path, { method: 'DELETE', token: full! })).body).toEqual({ ok: true })
+  expect((await served.ask(`/api/users/${user.id}?populate=role`, { token: full! })).body.role.type).toBe('public')
+  expect((await served.ask(path, { method: 'DELETE', token: full! })).status).toBe(404)
+  expect((await served.ask('/api/users-permissions/roles/2', { method: 'DELETE', token: full! })).status).toBe(400)
+})

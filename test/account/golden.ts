@@ -1,0 +1,69 @@
+// The golden project for tests of accounts: letters are read from the log, rows are looked at and changed from outside.
+import Database from 'better-sqlite3'
+import type { Answer, Served, ServeOptions } from '../support/serve.js'
+import { serveGolden } from '../support/serve.js'
+
+/** Serves the golden project as a developer would: letters are printed. */
+export const serveAccounts = (options: ServeOptions = {}): Promise<Served> =>
+  serveGolden({ ...options, environment: { NODE_ENV: 'development', ...options.environment } })
+
+/** POSTs JSON. */
+export function post(served: Served, path: string, body: unknown, token?: string, headers: Record<string, string> = {}): Promise<Answer> {
+  return served.ask(path, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: JSON.stringify(body),
+    ...(token === undefined ? {} : { token }),
+  })
+}
+
+export const logIn = (served: Served, identifier: string, password: string): Promise<Answer> =>
+  post(served, '/api/auth/local', { identifier, password })
+
+/** Runs a statement on the service's database, as another process would. */
+export function change(served: Served, statement: string, ...values: readonly unknown[]): void {
+  const database = new Database(served.database, { timeout: 0 })
+  try {
+    database.prepare(statement).run(...values)
+  } finally {
+    database.close()
+  }
+}
+
+export function look(served: Served, query: string, ...values: readonly unknown[]): readonly Record<string, unknown>[] {
+  const database = new Database(served.database, { readonly: true })
+  try {
+    return database.prepare(query).all(...values) as Record<string, unknown>[]
+  } finally {
+    database.close()
+  }
+}
+
+/** Changes the settings that Strapi's admin keeps for accounts. */
+export function setAccounts(served: Served, settings: Readonly<Record<string, unknown>>): void {
+  change(
+    served,
+    "update strapi_core_store_settings set value = json_patch(value, ?) where key = 'plugin_users-permissions_advanced'",
+    JSON.stringify(settings),
+  )
+}
+
+export interface PrintedLetter {
+  readonly to: string
+  readonly text: string
+  readonly code: string
+}
+
+/** The letters that were printed so far. Waits until there are `count`. */
+export async function letters(served: Served, count: number): Promise<readonly PrintedLetter[]> {
+  for (let tries = 0; tries < 200; tries++) {
+    const found = served.log.flatMap((line) => {
+      const { msg } = JSON.parse(line) as { msg: string }
+      const letter = /The letter ".*" to (\S+) would say: ([\s\S]*)/.exec(msg ?? '')
+      return letter === null ? [] : [{ to: letter[1]!, text: letter[2]!, code: /(?:code|confirmation)=(\w+)/.exec(letter[2]!)?.[1] ?? '' }]
+    })
+    if (found.length >= count) return found
+    await new Promise((resolve) => setTimeout(resolve, 25))
+  }
+  throw new Error(`there are fewer than ${count} letters`)
+}

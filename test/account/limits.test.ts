@@ -1,0 +1,82 @@
+// Attempts are limited by route and address, and slowed down by account; no trick of the caller gives a fresh count.
+import { afterEach, expect, test } from 'vitest'
+import { openCounters, openLimiter } from '../../src/auth/limits.js'
+import { validationError } from '../../src/errors.js'
+import type { Served } from '../support/serve.js'
+import { logIn, post, serveAccounts } from './golden.js'
+
+let served: Served
+afterEach(() => served?.close())
+
+test('S074 the eleventh attempt of a minute is refused, however it is dressed up', async () => {
+  served = await serveAccounts()
+  for (let attempt = 0; attempt < 10; attempt++) expect((await logIn(served, `somebody${attempt}`, 'wrong')).status).toBe(400)
+  const paths = ['/api/auth/local', '/API/Auth/Local', '/api/auth/local/', '/api/auth/local?email=a', '/api/auth/loca%6c']
+  for (const [index, path] of paths.entries()) {
+    const headers = { 'x-forwarded-for': `10.0.0.${index}`, forwarded: `for=10.0.0.${index}`, 'x-real-ip': `10.0.0.${index}` }
+    const body = { identifier: `another${index}`, password: 'wrong', email: `x${index}@example.test` }
+    const answer = await post(served, path, body, undefined, headers)
+    expect([path, answer.status]).toEqual([path, 429])
+    expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0)
+    expect(answer.body.error).toEqual({
+      status: 429,
+      name: 'RateLimitError',
+      message: 'Too many requests, please try again later.',
+      details: {},
+    })
+  }
+  expect((await post(served, '/api/auth/forgot-password', { email: 'a@example.test' })).status).toBe(200)
+})
+
+test('S074 guesses made at the same time are no way around', async () => {
+  served = await serveAccounts()
+  const answers = await Promise.all(Array.from({ length: 30 }, (_, index) => logIn(served, `somebody${index}`, 'wrong')))
+  expect(answers.filter(({ status }) => status === 400).length).toBeLessThanOrEqual(10)
+})
+
+test('signing in with success, and bodies that are malformed, do not count', async () => {
+  served = await serveAccounts()
+  for (let attempt = 0; attempt < 15; attempt++) expect((await logIn(served, 'erin', 'erin-Secret1')).status).toBe(200)
+  for (let attempt = 0; attempt < 15; attempt++) expect((await post(served, '/api/auth/local', {})).status).toBe(400)
+})
+
+test('signing up counts, also with success', async () => {
+  served = await serveAccounts()
+  const statuses: number[] = []
+  for (let attempt = 0; attempt < 12; attempt++) {
+    const body = { username: `serial${attempt}`, email: `serial${attempt}@example.test`, password: 'secret-123' }
+    statuses.push((await post(served, '/api/auth/local/register', body)).status)
+  }
+  expect(statuses).toEqual([...Array(10).fill(200), 429, 429])
+})
+
+test('S076 an account is guessed ever more slowly from wherever; its sessions go on', async () => {
+  served = await serveAccounts({ config: { proxies: 1 } })
+  const { jwt } = (await logIn(served, 'erin', 'erin-Secret1')).body
+  const from = (address: string, password: string) =>
+    post(served, '/api/auth/local', { identifier: 'erin', password }, undefined, { 'x-forwarded-for': address })
+  for (let guess = 0; guess < 6; guess++) expect((await from(`10.1.0.${guess}`, 'wrong')).status).toBe(400)
+  const refused = await from('10.1.1.1', 'wrong')
+  expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '1'])
+  expect((await from('10.1.1.2', 'erin-Secret1')).status).toBe(429)
+  expect((await served.ask('/api/users/me', { token: jwt })).status).toBe(200)
+  await new Promise((resolve) => setTimeout(resolve, 1100))
+  expect((await from('10.1.1.3', 'erin-Secret1')).status).toBe(200)
+})
+
+test('addresses of one IPv6 network count together', async () => {
+  const limiter = openLimiter(openCounters(100), 2)
+  const guess = (address: string) =>
+    limiter
+      .perAddress('x', address, 'failures', async () => {
+        throw validationError('wrong')
+      })
+      .catch((error: Error) => error.name)
+  expect([await guess('2001:db8:1:2::1'), await guess('2001:db8:1:2:ffff::9'), await guess('2001:db8:1:2:3:4:5:6')]).toEqual([
+    'ValidationError',
+    'ValidationError',
+    'RateLimitError',
+  ])
+  expect(await guess('2001:db8:1:3::1')).toBe('ValidationError')
+  expect([await guess('::ffff:10.0.0.1'), await guess('10.0.0.1'), await guess('10.0.0.1')].at(-1)).toBe('RateLimitError')
+})

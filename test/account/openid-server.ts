@@ -1,0 +1,65 @@
+// A small OpenID Connect server for tests: asks nobody, signs with a key of its own, insists on PKCE.
+import { createHash, randomBytes } from 'node:crypto'
+import { createServer } from 'node:http'
+import { exportJWK, generateKeyPair, SignJWT } from 'jose'
+
+export interface OpenIdServer {
+  readonly issuer: string
+  /** Who signs in next, in the words of the id token. */
+  person: Readonly<Record<string, unknown>>
+  /** Replaces the nonce of the next id token. */
+  nonce: string | null
+  /** What the user's browser would do at `location`: agree, and be sent back. */
+  agree(location: string): string
+  close(): void
+}
+
+export async function startOpenId(key: string, secret: string): Promise<OpenIdServer> {
+  const { publicKey, privateKey } = await generateKeyPair('RS256')
+  const jwk = { ...(await exportJWK(publicKey)), kid: 'test', alg: 'RS256', use: 'sig' }
+  const asked = new Map<string, URLSearchParams>()
+  const server = createServer(async (request, response) => {
+    const send = (value: unknown, status = 200) =>
+      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(value))
+    if (request.url === '/.well-known/openid-configuration') {
+      const { issuer } = self
+      return send({ issuer, authorization_endpoint: `${issuer}/authorize`, token_endpoint: `${issuer}/token`, jwks_uri: `${issuer}/keys` })
+    }
+    if (request.url === '/keys') return send({ keys: [jwk] })
+    let text = ''
+    for await (const chunk of request) text += chunk
+    const form = new URLSearchParams(text)
+    const wanted = asked.get(form.get('code') ?? '')
+    asked.delete(form.get('code') ?? '')
+    const challenge = createHash('sha256')
+      .update(form.get('code_verifier') ?? '')
+      .digest('base64url')
+    const right =
+      wanted !== undefined &&
+      wanted.get('code_challenge') === challenge &&
+      wanted.get('redirect_uri') === form.get('redirect_uri') &&
+      form.get('client_id') === key &&
+      form.get('client_secret') === secret
+    if (!right) return send({ error: 'invalid_grant' }, 400)
+    const claims = { ...self.person, nonce: self.nonce ?? wanted.get('nonce') }
+    const token = new SignJWT(claims).setProtectedHeader({ alg: 'RS256', kid: 'test' }).setIssuer(self.issuer).setAudience(key)
+    return send({ access_token: 'theirs', id_token: await token.setExpirationTime('5m').sign(privateKey) })
+  })
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve)
+  })
+  const self = {
+    issuer: `http://127.0.0.1:${(server.address() as { port: number }).port}`,
+    person: {} as Readonly<Record<string, unknown>>,
+    nonce: null as string | null,
+    agree: (location: string) => {
+      const url = new URL(location)
+      const code = randomBytes(8).toString('hex')
+      asked.set(code, url.searchParams)
+      const back = new URL(url.searchParams.get('redirect_uri')!)
+      return `${back.pathname}?code=${code}&state=${url.searchParams.get('state')}`
+    },
+    close: () => server.close(),
+  }
+  return self
+}

@@ -1,0 +1,208 @@
+// New passwords and confirmed addresses: codes work once and end, old credentials end with the password, letters lead to
+// configured places only.
+import { createHash } from 'node:crypto'
+import { createServer, type Server } from 'node:net'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import type { Served } from '../support/serve.js'
+import { goldenTokens } from '../support/serve.js'
+import { change, letters, logIn, look, post, serveAccounts, setAccounts } from './golden.js'
+
+let served: Served
+beforeEach(async () => {
+  served = await serveAccounts({ config: { limits: { authRequests: 0 }, url: 'https://api.example.test' } })
+})
+afterEach(() => served.close())
+
+const me = async (token: string) => (await served.ask('/api/users/me', { token })).status
+const reset = (code: string, password: string) =>
+  post(served, '/api/auth/reset-password', { code, password, passwordConfirmation: password })
+
+async function resetCode(email: string, nth = 1): Promise<string> {
+  await post(served, '/api/auth/forgot-password', { email })
+  return (await letters(served, nth)).at(-1)!.code
+}
+
+test('S067 a code sets a new password once, and is not stored as it is', async () => {
+  const code = await resetCode('ERIN@example.test')
+  expect(code).toMatch(/^[0-9a-f]{64}$/)
+  expect(JSON.stringify(look(served, 'select * from octavo_codes'))).not.toContain(code)
+  expect(look(served, 'select hash from octavo_codes')).toEqual([{ hash: createHash('sha256').update(code).digest('hex') }])
+  const answers = await Promise.all([reset(code, 'erin-Secret2'), reset(code, 'erin-Secret3')])
+  expect(answers.map(({ status }) => status).sort()).toEqual([200, 400])
+  const password = answers[0]!.status === 200 ? 'erin-Secret2' : 'erin-Secret3'
+  expect((await logIn(served, 'erin', password)).status).toBe(200)
+  expect((await logIn(served, 'erin', 'erin-Secret1')).status).toBe(400)
+  expect((await reset(code, 'erin-Secret4')).body.error.message).toBe('Incorrect code provided')
+})
+
+test('S067 a code that is too old, replaced by a newer one, or of a blocked user is refused', async () => {
+  const first = await resetCode('erin@example.test')
+  const second = await resetCode('erin@example.test', 2)
+  expect((await reset(first, 'erin-Secret2')).status).toBe(400)
+  change(served, 'update octavo_codes set expires_at = ?', Date.now() - 1)
+  expect((await reset(second, 'erin-Secret2')).status).toBe(400)
+  const third = await resetCode('erin@example.test', 3)
+  change(served, "update up_users set blocked = 1 where username = 'erin'")
+  expect((await reset(third, 'erin-Secret2')).status).toBe(400)
+  expect((await reset('0'.repeat(64), 'erin-Secret2')).status).toBe(400)
+})
+
+test('S067 what Strapi stored as a code, in plain text, is none', async () => {
+  change(served, "update up_users set reset_password_token = 'plain' where username = 'erin'")
+  expect((await reset('plain', 'erin-Secret2')).status).toBe(400)
+})
+
+test('S071 what was issued before a password was changed or reset is void', async () => {
+  const golden = goldenTokens().alice!
+  const before = (await logIn(served, 'alice', 'alice-Secret1')).body.jwt
+  expect([await me(golden), await me(before)]).toEqual([200, 200])
+  const body = { currentPassword: 'alice-Secret1', password: 'alice-Secret2', passwordConfirmation: 'alice-Secret2' }
+  const changed = await post(served, '/api/auth/change-password', body, before)
+  expect([changed.status, await me(changed.body.jwt)]).toEqual([200, 200])
+  expect([await me(golden), await me(before)]).toEqual([401, 401])
+  const again = await reset(await resetCode('alice@example.test'), 'alice-Secret3')
+  expect([await me(changed.body.jwt), await me(again.body.jwt)]).toEqual([401, 200])
+})
+
+test('S071 so it is when someone else sets the password: over the API, or Strapi on the same database', async () => {
+  const { full } = goldenTokens()
+  const first = (await logIn(served, 'erin', 'erin-Secret1')).body.jwt
+  const headers = { 'content-type': 'application/json' }
+  const body = JSON.stringify({ password: 'erin-Secret2' })
+  expect((await served.ask('/api/users/5', { method: 'PUT', headers, token: full!, body })).status).toBe(200)
+  const second = (await logIn(served, 'erin', 'erin-Secret2')).body.jwt
+  expect([await me(first), await me(second)]).toEqual([401, 200])
+  change(served, "update up_users set password = (select password from up_users where username = 'bob') where username = 'erin'")
+  expect(await me(second)).toBe(401)
+})
+
+test('S070 blocking, deleting and requiring a confirmed address end a sign-in at the next request', async () => {
+  const erin = (await logIn(served, 'erin', 'erin-Secret1')).body.jwt
+  const dan = (await logIn(served, 'dan', 'dan-Secret1')).body.jwt
+  expect([await me(erin), await me(dan)]).toEqual([200, 200])
+  setAccounts(served, { email_confirmation: true })
+  expect([await me(erin), await me(dan)]).toEqual([200, 401])
+  change(served, "update up_users set blocked = 1 where username = 'erin'")
+  expect(await me(erin)).toBe(401)
+  change(served, "update up_users set blocked = 0 where username = 'erin'")
+  change(served, "delete from up_users where username = 'erin'")
+  expect(await me(erin)).toBe(401)
+})
+
+test('S070 blocking through the service voids what was issued, also after unblocking', async () => {
+  const { full } = goldenTokens()
+  const erin = (await logIn(served, 'erin', 'erin-Secret1')).body.jwt
+  const headers = { 'content-type': 'application/json' }
+  const put = (body: object) => served.ask('/api/users/5', { method: 'PUT', headers, token: full!, body: JSON.stringify(body) })
+  expect((await put({ blocked: true })).body.blocked).toBe(true)
+  expect(await me(erin)).toBe(401)
+  expect((await put({ blocked: false })).body.blocked).toBe(false)
+  expect(await me(erin)).toBe(401)
+})
+
+test('S073 a new user under the id of a deleted one has nothing of it', async () => {
+  const golden = goldenTokens().alice!
+  const token = (await logIn(served, 'alice', 'alice-Secret1')).body.jwt
+  change(served, 'delete from up_users where id = 1')
+  change(
+    served,
+    `insert into up_users (id, document_id, username, email, provider, confirmed, blocked, created_at)
+    values (1, 'other', 'other', 'other@example.test', 'local', 1, 0, ?)`,
+    Date.now(),
+  )
+  change(served, 'insert into up_users_role_lnk (user_id, role_id) values (1, 1)')
+  expect([await me(token), await me(golden)]).toEqual([401, 401])
+})
+
+test('S083 letters lead to the configured page, whatever the request says, and go to the stored address', async () => {
+  setAccounts(served, { email_reset_password: 'https://site.example.test/new-password' })
+  const headers = { host: 'evil.example', 'x-forwarded-host': 'evil.example', origin: 'https://evil.example' }
+  await post(served, '/api/auth/forgot-password', { email: 'Erin@Example.test', url: 'https://evil.example' }, undefined, headers)
+  const [letter] = await letters(served, 1)
+  expect(letter!.to).toBe('erin@example.test')
+  expect(letter!.text).toContain(`https://site.example.test/new-password?code=${letter!.code}`)
+  expect(letter!.text).not.toContain('evil')
+})
+
+test('templates are filled in and never run; values are escaped', async () => {
+  const message = '<%= USER.username %>|<%= process.exit() %>|<%= constructor %>|<% while(true){} %>|<%= TOKEN %>'
+  change(
+    served,
+    `update strapi_core_store_settings set value = json_set(value, '$.reset_password.options.message', ?)
+    where key = 'plugin_users-permissions_email'`,
+    message,
+  )
+  change(served, "update up_users set username = '<b>&' where username = 'erin'")
+  await post(served, '/api/auth/forgot-password', { email: 'erin@example.test' })
+  const [letter] = await letters(served, 1)
+  expect(letter!.text).toMatch(/^&lt;b&gt;&amp;\|\|\|\|[0-9a-f]{64}$/)
+})
+
+test('an address is confirmed by the letter that a new account gets', async () => {
+  setAccounts(served, { email_confirmation: true, email_confirmation_redirection: 'https://site.example.test/welcome' })
+  const own = { username: 'newcomer', email: 'newcomer@example.test', password: 'secret-123' }
+  const registered = await post(served, '/api/auth/local/register', own)
+  expect(Object.keys(registered.body)).toEqual(['user'])
+  expect((await logIn(served, 'newcomer', 'secret-123')).body.error.message).toBe('Your account email is not confirmed')
+  const [letter] = await letters(served, 1)
+  expect(letter!.text).toContain('https://api.example.test/api/auth/email-confirmation?confirmation=')
+  const confirmed = await served.ask(`/api/auth/email-confirmation?confirmation=${letter!.code}`)
+  expect([confirmed.status, confirmed.headers.get('location')]).toEqual([302, 'https://site.example.test/welcome'])
+  expect((await logIn(served, 'newcomer', 'secret-123')).status).toBe(200)
+  expect((await served.ask(`/api/auth/email-confirmation?confirmation=${letter!.code}`)).body.error.message).toBe('Invalid token')
+  expect((await served.ask('/api/auth/email-confirmation')).body.error.message).toBe('confirmation is a required field')
+  const again = await post(served, '/api/auth/send-email-confirmation', { email: 'newcomer@example.test' })
+  expect(again.body.error.message).toBe('Already confirmed')
+})
+
+test('signing up can be switched off', async () => {
+  setAccounts(served, { allow_register: false })
+  const answer = await post(served, '/api/auth/local/register', { username: 'late', email: 'late@example.test', password: 'secret-123' })
+  expect([answer.status, answer.body.error.message]).toEqual([400, 'Register action is currently disabled'])
+})
+
+/** A mail server that takes one letter after the other and keeps what it was told. */
+function listenForMail(): Promise<{ readonly url: string; readonly heard: string[]; close(): void }> {
+  const heard: string[] = []
+  const server: Server = createServer((socket) => {
+    let inData = false
+    socket.write('220 test\r\n')
+    socket.on('error', () => {})
+    socket.on('data', (chunk) => {
+      for (const line of chunk.toString().split('\r\n').slice(0, -1)) {
+        heard.push(line)
+        if (inData && line !== '.') continue
+        if (line === 'QUIT') socket.end('221 bye\r\n')
+        else socket.write(line === 'DATA' ? '354 go on\r\n' : '250 ok\r\n')
+        inData = line === 'DATA'
+      }
+    })
+  })
+  return new Promise((resolve) => {
+    server.listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as { port: number }
+      resolve({ url: `smtp://127.0.0.1:${port}`, heard, close: () => server.close() })
+    })
+  })
+}
+
+test('letters are sent over SMTP where it is configured', async () => {
+  const { url, heard, close } = await listenForMail()
+  const mailing = await serveAccounts({ environment: { SMTP_URL: url, MAIL_FROM: 'Magazine <post@example.test>', NODE_ENV: 'production' } })
+  await post(mailing, '/api/auth/forgot-password', { email: 'erin@example.test' })
+  for (let tries = 0; tries < 100 && !heard.includes('.'); tries++) await new Promise((resolve) => setTimeout(resolve, 30))
+  expect(heard).toContain('RCPT TO:<erin@example.test>')
+  expect(heard).toContain('MAIL FROM:<post@example.test>')
+  expect(heard.join('\n')).toContain('Subject: Reset password')
+  await mailing.close()
+  close()
+})
+
+test('in production without mail, no code gets into the log', async () => {
+  const quiet = await serveAccounts({ environment: { NODE_ENV: 'production' } })
+  await post(quiet, '/api/auth/forgot-password', { email: 'erin@example.test' })
+  await new Promise((resolve) => setTimeout(resolve, 300))
+  expect(quiet.log.some((line) => line.includes('was not sent'))).toBe(true)
+  expect(quiet.log.join('\n')).not.toMatch(/code=|erin@example/)
+  await quiet.close()
+})

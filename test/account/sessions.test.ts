@@ -1,0 +1,130 @@
+// The mode with refresh tokens: short access tokens, tokens that are used once, cookies that scripts and other sites do
+// not get, sessions that their user can list and end.
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Answer, Served } from '../support/serve.js'
+import { goldenTokens } from '../support/serve.js'
+import { change, logIn, look, post, serveAccounts } from './golden.js'
+
+let served: Served
+beforeAll(async () => {
+  served = await serveAccounts({
+    config: { auth: { jwtManagement: 'refresh' }, limits: { authRequests: 0 }, url: 'https://api.example.test' },
+  })
+})
+afterAll(() => served.close())
+
+const erin = async () => (await logIn(served, 'erin', 'erin-Secret1')).body as { jwt: string; refreshToken: string }
+const bob = async () => (await logIn(served, 'bob', 'bob-Secret1')).body as { jwt: string; refreshToken: string }
+const me = async (token: string) => (await served.ask('/api/users/me', { token })).status
+const refresh = (refreshToken: unknown, headers = {}) => post(served, '/api/auth/refresh', { refreshToken }, undefined, headers)
+const payload = (token: string) => JSON.parse(Buffer.from(token.split('.')[1]!, 'base64url').toString())
+
+test('signing in gives an access token of ten minutes and a refresh token', async () => {
+  const { jwt, refreshToken } = await erin()
+  const access = payload(jwt)
+  expect(access).toMatchObject({ userId: '5', type: 'access' })
+  expect(access.exp - access.iat).toBe(600)
+  expect(payload(refreshToken)).toMatchObject({ userId: '5', type: 'refresh', sessionId: access.sessionId })
+  expect([await me(jwt), await me(refreshToken), await me(goldenTokens().alice!)]).toEqual([200, 401, 401])
+})
+
+test('a refresh token gives new tokens, once; used again later it ends every session of the device', async () => {
+  const { jwt, refreshToken } = await erin()
+  const renewed = (await refresh(refreshToken)).body
+  expect([await me(renewed.jwt), await me(jwt)]).toEqual([200, 200])
+  const twin = await refresh(refreshToken)
+  expect(payload(twin.body.refreshToken).sessionId).toBe(payload(renewed.refreshToken).sessionId)
+  change(served, "update strapi_sessions set updated_at = ? where status = 'rotated'", Date.now() - 60_000)
+  expect((await refresh(refreshToken)).status).toBe(401)
+  expect((await refresh(renewed.refreshToken)).status).toBe(401)
+  expect([await me(renewed.jwt), await me(jwt)]).toEqual([401, 401])
+})
+
+test('what is no refresh token is refused', async () => {
+  const { jwt } = await erin()
+  for (const token of [jwt, 'x', goldenTokens().alice, '']) expect((await refresh(token)).status).toBe(401)
+  for (const token of [undefined, 5, { a: 1 }]) expect((await refresh(token)).status).toBe(400)
+})
+
+test('signing out ends the sessions of a device, or all', async () => {
+  const login = async (deviceId: string) =>
+    (await post(served, '/api/auth/local', { identifier: 'bob', password: 'bob-Secret1', deviceId })).body as { jwt: string }
+  const [phone, desk] = [await login('phone'), await login('desk')]
+  expect((await post(served, '/api/auth/logout', { deviceId: 'phone' }, grantedTo(desk.jwt))).status).toBe(200)
+  expect([await me(phone.jwt), await me(desk.jwt)]).toEqual([401, 200])
+  expect((await post(served, '/api/auth/logout', { scope: 'all' }, grantedTo(desk.jwt))).body).toEqual({ ok: true })
+  expect(await me(desk.jwt)).toBe(401)
+})
+
+/** The golden roles `authenticated` and `editor` differ in what they may do with sessions: editors get it here. */
+function grantedTo(token: string): string {
+  for (const name of ['logout', 'getSessions', 'revokeSession']) {
+    const action = `plugin::users-permissions.auth.${name}`
+    if (
+      look(
+        served,
+        `select 1 from up_permissions p join up_permissions_role_lnk l on l.permission_id = p.id where l.role_id = 3 and p.action = ?`,
+        action,
+      ).length > 0
+    )
+      continue
+    change(served, 'insert into up_permissions (action) values (?)', action)
+    change(served, 'insert into up_permissions_role_lnk (permission_id, role_id) values ((select max(id) from up_permissions), 3)')
+  }
+  return token
+}
+
+test('S086 users see and end their own sessions; another’s are not there', async () => {
+  const [mine, other] = [await erin(), await bob()]
+  const { data } = (await served.ask('/api/auth/sessions', { token: mine.jwt })).body
+  const { sessionId } = payload(mine.jwt)
+  expect(data.find((one: { sessionId: string }) => one.sessionId === sessionId)).toMatchObject({ current: true })
+  const foreign = payload(other.jwt).sessionId
+  expect(JSON.stringify(data)).not.toContain(foreign)
+  const end = (id: string) => served.ask(`/api/auth/sessions/${id}`, { method: 'DELETE', token: mine.jwt })
+  expect((await end(foreign)).status).toBe(404)
+  expect(await me(other.jwt)).toBe(200)
+  expect((await end(sessionId)).status).toBe(200)
+  expect([await me(mine.jwt), (await refresh(mine.refreshToken)).status]).toEqual([401, 401])
+})
+
+test('S071 a new password ends all sessions, whatever device they are on', async () => {
+  const [first, second] = [await bob(), await bob()]
+  const body = { currentPassword: 'bob-Secret1', password: 'bob-Secret2', passwordConfirmation: 'bob-Secret2' }
+  const changed = await post(served, '/api/auth/change-password', body, second.jwt)
+  expect([changed.status, await me(changed.body.jwt)]).toEqual([200, 200])
+  expect([await me(first.jwt), await me(second.jwt), (await refresh(first.refreshToken)).status]).toEqual([401, 401, 401])
+})
+
+test('S085 the cookie is out of reach of scripts, other paths and other sites', async () => {
+  const wanted = { 'x-strapi-refresh-cookie': 'httpOnly' }
+  const login = await post(served, '/api/auth/local', { identifier: 'erin', password: 'erin-Secret1' }, undefined, wanted)
+  expect(login.body).not.toHaveProperty('refreshToken')
+  const cookie = login.headers.get('set-cookie')!
+  expect(cookie).toMatch(/^strapi_up_refresh=[^;]+; Path=\/api\/auth; Max-Age=\d+; HttpOnly; SameSite=Lax$/)
+  const pair = cookie.split(';')[0]!
+  const withCookie = (headers: Record<string, string>): Promise<Answer> =>
+    post(served, '/api/auth/refresh', {}, undefined, { cookie: pair, ...wanted, ...headers })
+  expect((await withCookie({ origin: 'https://evil.example' })).status).toBe(403)
+  expect((await withCookie({ 'sec-fetch-site': 'cross-site' })).status).toBe(403)
+  const renewed = await withCookie({ origin: 'https://api.example.test' })
+  expect([renewed.status, Object.keys(renewed.body)]).toEqual([200, ['jwt']])
+  expect(renewed.headers.get('set-cookie')).toContain('HttpOnly')
+})
+
+test('S085 in production it is sent over https only', async () => {
+  const production = await serveAccounts({
+    config: { auth: { jwtManagement: 'refresh', cookie: { always: true } } },
+    environment: { NODE_ENV: 'production' },
+  })
+  expect((await logIn(production, 'erin', 'erin-Secret1')).headers.get('set-cookie')).toContain('; Secure')
+  await production.close()
+})
+
+test('without the mode there are no sessions', async () => {
+  const plain = await serveAccounts()
+  const { jwt } = (await logIn(plain, 'erin', 'erin-Secret1')).body
+  expect((await post(plain, '/api/auth/refresh', { refreshToken: 'x' })).status).toBe(404)
+  expect((await plain.ask('/api/auth/sessions', { token: jwt })).status).toBe(404)
+  await plain.close()
+})

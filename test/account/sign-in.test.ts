@@ -1,0 +1,137 @@
+// Signing in and up: one answer for known and unknown accounts, only text in bodies, passwords as bcrypt takes them, limits.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Served } from '../support/serve.js'
+import { goldenTokens } from '../support/serve.js'
+import { logIn, look, post, serveAccounts } from './golden.js'
+
+const { full } = goldenTokens()
+let served: Served
+beforeAll(async () => {
+  served = await serveAccounts({ config: { limits: { authRequests: 0 } } })
+})
+afterAll(() => served.close())
+
+/** The quickest of many is what the work takes; the rest is other work on the machine. */
+const quickest = (numbers: readonly number[]) => Math.min(...numbers)
+
+test('S062 known and unknown accounts get the same answer in the same time', async () => {
+  const times: Record<string, number[]> = { alice: [], nobody: [] }
+  const bodies = new Set<string>()
+  for (let round = 0; round < 40; round++) {
+    for (const identifier of ['alice', 'nobody']) {
+      const start = performance.now()
+      const answer = await logIn(served, identifier, 'wrong-password')
+      times[identifier]!.push(performance.now() - start)
+      bodies.add(`${answer.status} ${answer.text}`)
+    }
+  }
+  expect([...bodies]).toEqual([
+    '400 {"data":null,"error":{"status":400,"name":"ValidationError","message":"Invalid identifier or password","details":{}}}',
+  ])
+  expect(Math.abs(quickest(times.alice!) - quickest(times.nobody!))).toBeLessThan(20)
+})
+
+test('S062 asking for a new password tells nothing either', async () => {
+  const answers = await Promise.all(
+    ['alice@example.test', 'nobody@example.test', 'carol@example.test'].map((email) =>
+      post(served, '/api/auth/forgot-password', { email }),
+    ),
+  )
+  expect(answers.map(({ status, text }) => [status, text])).toEqual(Array(3).fill([200, '{"ok":true}']))
+})
+
+test('S064 a name and an address that are taken are refused in the same words', async () => {
+  const password = 'secret-123'
+  const byName = await post(served, '/api/auth/local/register', { username: 'alice', email: 'new@example.test', password })
+  const byEmail = await post(served, '/api/auth/local/register', { username: 'newcomer', email: 'Alice@example.test', password })
+  expect([byName.status, byName.text]).toEqual([byEmail.status, byEmail.text])
+  expect(byName.body.error.message).toBe('Email or Username are already taken')
+})
+
+describe('S065 what is no text is refused in every field of every body', () => {
+  const fields: Readonly<Record<string, readonly string[]>> = {
+    local: ['identifier', 'password'],
+    'local/register': ['email', 'username', 'password'],
+    'forgot-password': ['email'],
+    'reset-password': ['code', 'password', 'passwordConfirmation'],
+    'send-email-confirmation': ['email'],
+  }
+  test.each(Object.entries(fields))('%s', async (route, names) => {
+    const good = {
+      identifier: 'alice',
+      email: 'x@example.test',
+      username: 'xyz',
+      password: 'secret-1',
+      passwordConfirmation: 'secret-1',
+      code: 'c',
+    }
+    for (const name of names) {
+      for (const value of [{ $ne: null }, ['alice'], 5, true, null]) {
+        const body = { ...Object.fromEntries(names.map((one) => [one, good[one as keyof typeof good]])), [name]: value }
+        const answer = await post(served, `/api/auth/${route}`, body)
+        expect([route, name, value, answer.status]).toEqual([route, name, value, 400])
+        expect(answer.body.error.details.errors.map(({ path }: { path: string[] }) => path[0])).toContain(name)
+      }
+    }
+  })
+
+  test('bodies that are no object', async () => {
+    for (const body of [[], 'x', 5, null]) expect((await post(served, '/api/auth/local', body)).status).toBe(400)
+  })
+})
+
+describe('S068 passwords are what bcrypt can tell apart', () => {
+  const register = (username: string, password: string) =>
+    post(served, '/api/auth/local/register', { username, email: `${username}@example.test`, password })
+
+  test('72 bytes are all; no longer one is taken, and none that only begins right lets in', async () => {
+    expect((await register('longest', 'x'.repeat(72))).status).toBe(200)
+    expect((await register('toolong', 'x'.repeat(73))).body.error.message).toBe('Password must be less than 73 bytes')
+    expect((await register('toolong', 'é'.repeat(37))).status).toBe(400)
+    expect((await logIn(served, 'longest', 'x'.repeat(72))).status).toBe(200)
+    expect((await logIn(served, 'longest', 'x'.repeat(73))).status).toBe(400)
+    expect((await logIn(served, 'longest', 'x'.repeat(900_000))).status).toBe(400)
+  })
+
+  test('a null character ends nothing, and letters are taken as they are written', async () => {
+    expect((await register('nullish', 'secret\0more')).status).toBe(200)
+    expect((await logIn(served, 'nullish', 'secret')).status).toBe(400)
+    expect((await logIn(served, 'nullish', 'secret\0more')).status).toBe(200)
+    expect((await register('composed', 'pässword'.normalize('NFC'))).status).toBe(200)
+    expect((await logIn(served, 'composed', 'pässword'.normalize('NFD'))).status).toBe(400)
+  })
+
+  test('they are stored as Strapi stores them', () => {
+    const [row] = look(served, "select password from up_users where username = 'longest'")
+    expect(row!.password).toMatch(/^\$2a\$10\$[./A-Za-z0-9]{53}$/)
+  })
+})
+
+test('S049 a new account cannot say more about itself than name, address and password', async () => {
+  const own = { username: 'mallory', email: 'mallory@example.test', password: 'secret-123' }
+  for (const more of [{ confirmed: true }, { blocked: false }, { role: 1 }, { provider: 'x' }, { resetPasswordToken: 'x' }, { id: 1 }]) {
+    const answer = await post(served, '/api/auth/local/register', { ...own, ...more })
+    expect([answer.status, answer.body.error.message]).toEqual([400, `Invalid parameters: ${Object.keys(more)[0]}`])
+  }
+})
+
+test('S082 only the exact address is somebody’s', async () => {
+  for (const identifier of ['alice@example.test ', 'álice@example.test', 'alıce@example.test', 'ALICE'])
+    expect([identifier, (await logIn(served, identifier, 'alice-Secret1')).status]).toEqual([identifier, 400])
+  expect((await logIn(served, 'ALICE@EXAMPLE.TEST', 'alice-Secret1')).status).toBe(200)
+})
+
+test('callers that may manage users add, change and remove them; a body cannot choose ids or codes', async () => {
+  const body = { username: 'managed', email: 'managed@example.test', password: 'secret-123', role: 1, id: 4711, resetPasswordToken: 'mine' }
+  const created = await post(served, '/api/users', body, full)
+  expect([created.status, created.body.role.type]).toEqual([201, 'authenticated'])
+  expect(created.body.id).not.toBe(4711)
+  expect(look(served, 'select reset_password_token as code from up_users where id = ?', created.body.id)).toEqual([{ code: null }])
+  const path = `/api/users/${created.body.id}`
+  const headers = { 'content-type': 'application/json' }
+  const changed = await served.ask(path, { method: 'PUT', headers, token: full!, body: JSON.stringify({ role: 3, username: 'renamed' }) })
+  expect([changed.status, changed.body.username, changed.body.role.type]).toEqual([200, 'renamed', 'editor'])
+  expect((await served.ask(path, { method: 'DELETE', token: full! })).body.username).toBe('renamed')
+  expect((await served.ask(path, { token: full! })).status).toBe(204)
+  expect((await served.ask(path, { method: 'PUT', headers, token: full!, body: '{}' })).body.error.message).toBe('User not found')
+})
