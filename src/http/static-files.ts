@@ -1,0 +1,104 @@
+// The uploaded files of the local disk, below /uploads/. A file is opened once: its length, tag and bytes belong together
+// also while it is replaced. What a browser could run is never run as a page of this origin.
+import type { FileHandle } from 'node:fs/promises'
+import { open } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import mime from 'mime'
+import { notFound } from '../errors.js'
+
+/** Types that are shown in a browser; everything else is downloaded. A drawing is shown in a sandbox. */
+const shown = /^(?:image|audio|video|font)\/|^application\/pdf$|^text\/plain$/
+const sandbox = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
+
+export function addStaticFiles(app: FastifyInstance, folder: string): void {
+  app.route({
+    method: ['GET', 'HEAD'],
+    url: '/uploads/*',
+    handler: async (request, reply) => {
+      const path = pathOf((request.params as { '*': string })['*'])
+      const handle = path === null ? null : await openFile(join(folder, path))
+      if (handle === null) throw notFound()
+      try {
+        return await answer(request, reply, path!, handle)
+      } catch (error) {
+        await handle.close()
+        throw error
+      }
+    },
+  })
+}
+
+/** The path below the folder; null for what names no file there: dots in front, empty parts, other separators. */
+function pathOf(asked: string): string | null {
+  const parts = asked.split('/')
+  return parts.every((part) => part !== '' && !part.startsWith('.') && !/[\\\0]/.test(part)) ? join(...parts) : null
+}
+
+async function openFile(path: string): Promise<FileHandle | null> {
+  try {
+    return await open(path, 'r')
+  } catch (error) {
+    if (['ENOENT', 'ENOTDIR', 'EISDIR', 'ENAMETOOLONG', 'EACCES', 'ELOOP'].includes((error as NodeJS.ErrnoException).code ?? ''))
+      return null
+    throw error
+  }
+}
+
+async function answer(request: FastifyRequest, reply: FastifyReply, path: string, handle: FileHandle): Promise<FastifyReply> {
+  const about = await handle.stat()
+  if (!about.isFile()) throw notFound()
+  const type = mime.getType(path) ?? 'application/octet-stream'
+  const tag = `"${about.ino.toString(36)}-${Math.round(about.mtimeMs).toString(36)}-${about.size.toString(36)}"`
+  const changed = new Date(Math.floor(about.mtimeMs / 1000) * 1000)
+  reply.headers({
+    'content-type': type.startsWith('text/') ? `${type}; charset=utf-8` : type,
+    'accept-ranges': 'bytes',
+    'cache-control': 'public, max-age=0',
+    etag: tag,
+    'last-modified': changed.toUTCString(),
+  })
+  if (type === 'image/svg+xml' || !shown.test(type)) reply.header('content-security-policy', sandbox)
+  if (!shown.test(type)) reply.header('content-disposition', 'attachment')
+  if (isKnown(request, tag, changed)) {
+    await handle.close()
+    return reply.removeHeader('content-type').status(304).send()
+  }
+  const range = holds(request, tag, changed) ? rangeOf(request.headers.range, about.size) : 'whole'
+  if (range === 'none') {
+    await handle.close()
+    return reply.removeHeader('content-type').status(416).header('content-range', `bytes */${about.size}`).send()
+  }
+  const { start, end } = range === 'whole' ? { start: 0, end: about.size - 1 } : range
+  if (range !== 'whole') reply.status(206).header('content-range', `bytes ${start}-${end}/${about.size}`)
+  reply.header('content-length', end - start + 1)
+  if (request.method === 'HEAD' || about.size === 0) {
+    await handle.close()
+    return reply.send(request.method === 'HEAD' ? null : '')
+  }
+  return reply.send(handle.createReadStream({ start, end }))
+}
+
+/** True if the client has this very file already. */
+function isKnown({ headers }: FastifyRequest, tag: string, changed: Date): boolean {
+  const tags = headers['if-none-match']
+  if (tags !== undefined) return tags === '*' || tags.split(',').some((one) => one.trim().replace(/^W\//, '') === tag)
+  const since = Date.parse(headers['if-modified-since'] ?? '')
+  return changed.getTime() <= since
+}
+
+/** True if a range, if one is asked for, is meant of this very file. */
+function holds({ headers }: FastifyRequest, tag: string, changed: Date): boolean {
+  const condition = headers['if-range']
+  return condition === undefined || condition === tag || Date.parse(String(condition)) === changed.getTime()
+}
+
+/** One range of bytes. Several at once are answered as the whole file, which the standard allows. */
+function rangeOf(asked: string | undefined, size: number): 'whole' | 'none' | { readonly start: number; readonly end: number } {
+  const [, first, last] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(asked ?? '') ?? []
+  if (first === undefined || last === undefined || (first === '' && last === '')) return 'whole'
+  const start = first === '' ? Math.max(0, size - Number(last)) : Number(first)
+  const end = first === '' || last === '' ? size - 1 : Math.min(Number(last), size - 1)
+  if (last !== '' && first !== '' && Number(last) < start) return 'whole'
+  return start >= size || (first === '' && Number(last) === 0) ? 'none' : { start, end }
+}

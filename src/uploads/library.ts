@@ -1,0 +1,227 @@
+// The media library's writes: files come in, are looked at, are put in place, and only then have a row.
+import type { DirectDatabase, WriteDatabase } from '../database/database.js'
+import { notFound, validationError } from '../errors.js'
+import { drawingSize } from './drawings.js'
+import type { FileInfo } from './file-info.js'
+import type { Images, Picture } from './images.js'
+import type { Incoming, Received } from './incoming.js'
+import { asApiError } from './incoming.js'
+import type { Kind, TypeRules } from './kinds.js'
+import { checkKind, kindOf } from './kinds.js'
+import { newHash } from './names.js'
+import type { Pending } from './pending.js'
+import { openQueue, type Queue } from './queue.js'
+import type { ContentColumns, InfoColumns, Link, NewFile, StoredFormat } from './rows.js'
+import {
+  apiFolder,
+  deleteFile,
+  insertFile,
+  linkedRowIsThere,
+  linkFiles,
+  readFile,
+  readPictureSettings,
+  storedNames,
+  updateContent,
+  updateInfo,
+} from './rows.js'
+import type { Storage } from './storage.js'
+
+export interface Library {
+  readonly limits: FormLimits
+  readonly receive: Incoming['receive']
+  readonly discard: Incoming['discard']
+  /** Lets a few of all forms that come in go on at once. */
+  readonly inTurn: Queue['run']
+  /** Stores files and gives their ids, in the order of the files. @throws ApiError 400 for what may not be stored. */
+  add(files: readonly Received[], infos: readonly FileInfo[], link: Link | null): Promise<readonly number[]>
+  /** Changes what is said about a file. @throws ApiError 404 */
+  change(id: number, info: FileInfo): Promise<void>
+  /** Gives a file new content under the same address. @throws ApiError 404 */
+  replace(id: number, file: Received, info: FileInfo): Promise<void>
+  /** Removes a file. @throws ApiError 404 */
+  remove(id: number): Promise<void>
+}
+
+/** Bounds of a form that brings files. */
+export interface FormLimits {
+  readonly uploadFiles: number
+  readonly uploadFields: number
+  readonly uploadFieldBytes: number
+  readonly uploadBytes: number
+  /** Forms that are read at the same moment; the others wait a few milliseconds for each piece. */
+  readonly uploadTurns: number
+}
+
+export interface LibraryParts {
+  readonly database: DirectDatabase
+  readonly writer: WriteDatabase
+  readonly storage: Storage
+  readonly incoming: Incoming
+  readonly pending: Pending
+  readonly images: Images
+  readonly rules: TypeRules
+  readonly limits: FormLimits
+  newDocumentId(): string
+}
+
+/** A file ready to be put in place: what its row will say, and which files of the disk become which names. */
+interface Ready {
+  readonly content: ContentColumns
+  readonly puts: readonly { readonly path: string; readonly name: string; readonly mime: string }[]
+}
+
+export function openLibrary(parts: LibraryParts): Library {
+  const { database, writer, storage, incoming, pending, images } = parts
+
+  async function look(file: Received): Promise<Kind> {
+    const kind = await kindOf(file)
+    checkKind(kind, parts.rules)
+    return kind
+  }
+
+  async function prepare(file: Received, kind: Kind, shownName: string, hash: string, ext: string): Promise<Ready> {
+    const picture = await images.make(file.path, kind.shown, await readPictureSettings(database))
+    const size = picture ?? (kind.shown === 'image/svg+xml' ? drawingSize(file.head) : null)
+    const main = picture?.encoded ?? file
+    const format = (name: string) => ({ hash: `${name}_${hash}`, name: `${name}_${hash}${ext}` })
+    const made = [...(picture?.formats ?? [])]
+    return {
+      content: {
+        width: size?.width ?? null,
+        height: size?.height ?? null,
+        formats:
+          picture === null ? null : formatsOf(picture, (name) => ({ ...format(name), name: `${name}_${shownName}` }), ext, kind.mime),
+        mime: kind.mime,
+        size: kilobytes(main.bytes),
+      },
+      puts: [
+        { path: main.path, name: hash + ext, mime: kind.mime },
+        ...made.map(([name, { path }]) => ({ path, name: format(name).name, mime: kind.mime })),
+      ],
+    }
+  }
+
+  function formatsOf(
+    { formats }: Picture,
+    named: (name: string) => { readonly hash: string; readonly name: string },
+    ext: string,
+    mime: string,
+  ): Readonly<Record<string, StoredFormat>> | null {
+    if (formats.size === 0) return null
+    const entries = [...formats].map(([key, { width, height, bytes }]) => {
+      const { name, hash } = named(key)
+      const url = storage.url(hash + ext)
+      return [key, { name, hash, ext, mime, path: null, width, height, size: kilobytes(bytes), sizeInBytes: bytes, url }] as const
+    })
+    return Object.fromEntries(entries)
+  }
+
+  /** Puts files in place and writes rows. Whatever fails, what no row names is removed. */
+  async function write<Result>(
+    hashes: ReadonlyMap<string, readonly string[]>,
+    puts: Ready['puts'],
+    work: () => Promise<Result>,
+  ): Promise<Result> {
+    const settled: (() => Promise<void>)[] = []
+    try {
+      for (const [hash, names] of hashes) settled.push(await pending.note(hash, names))
+      for (const { path, name, mime } of puts) await storage.put(path, name, mime)
+      await storage.settle()
+      return await work()
+    } catch (error) {
+      throw asApiError(error)
+    } finally {
+      await Promise.all(settled.map((settle) => settle()))
+    }
+  }
+
+  async function add(files: readonly Received[], infos: readonly FileInfo[], link: Link | null): Promise<readonly number[]> {
+    if (link !== null && !(await linkedRowIsThere(database, link))) throw validationError('There is nothing with this refId')
+    const kinds = await Promise.all(files.map(look))
+    const rows: NewFile[] = []
+    const puts: Ready['puts'][number][] = []
+    const names = new Map<string, readonly string[]>()
+    for (const [index, file] of files.entries()) {
+      const info = infos[index]!
+      const kind = kinds[index]!
+      const name = info.name || file.name
+      const hash = newHash(name)
+      const ready = await prepare(file, kind, name, hash, kind.ext)
+      const { alternativeText = null, caption = null, focalPoint = null } = info
+      rows.push({
+        ...ready.content,
+        ...{ name, alternativeText, caption, focalPoint, hash, ext: kind.ext },
+        ...{ documentId: parts.newDocumentId(), url: storage.url(hash + kind.ext), provider: storage.provider },
+      })
+      puts.push(...ready.puts)
+      names.set(
+        hash,
+        ready.puts.map((put) => put.name),
+      )
+    }
+    return write(names, puts, () =>
+      writer.transaction(async (tx) => {
+        const now = Date.now()
+        const folder = await apiFolder(tx, parts.newDocumentId, now)
+        const ids: number[] = []
+        for (const row of rows) ids.push(await insertFile(tx, row, folder, now))
+        if (link !== null) await linkFiles(tx, ids, link)
+        return ids
+      }),
+    )
+  }
+
+  async function there(id: number) {
+    const row = await readFile(database, id)
+    if (row === null) throw notFound('Entity not found')
+    return row
+  }
+
+  return {
+    limits: parts.limits,
+    receive: incoming.receive,
+    discard: incoming.discard,
+    inTurn: openQueue(parts.limits.uploadTurns, Number.POSITIVE_INFINITY).run,
+    add,
+    change: async (id, info) => {
+      const said = withInfo(await there(id), info)
+      if (!(await writer.transaction((tx) => updateInfo(tx, id, said, Date.now())))) throw notFound('Entity not found')
+    },
+    replace: async (id, file, info) => {
+      const row = await there(id)
+      const kind = await look(file)
+      const said = withInfo({ ...row, name: file.name }, info)
+      const { content, puts } = await prepare(file, { ...kind, ext: row.ext }, said.name, row.hash, row.ext)
+      // Strapi leaves an empty object where formats could have been.
+      const stored: ContentColumns = { ...content, formats: content.formats ?? {} }
+      const names = new Set([...storedNames(row), ...puts.map(({ name }) => name)])
+      await write(new Map([[row.hash, [...names]]]), puts, () =>
+        writer.transaction(async (tx) => {
+          if (!(await updateInfo(tx, id, said, Date.now()))) throw notFound('Entity not found')
+          await updateContent(tx, id, stored)
+        }),
+      )
+    },
+    remove: async (id) => {
+      const row = await readFile(database, id)
+      if (row === null) throw notFound('file.notFound')
+      await write(new Map([[row.hash, storedNames(row)]]), [], () =>
+        writer.transaction(async (tx) => {
+          if (!(await deleteFile(tx, id))) throw notFound('file.notFound')
+        }),
+      )
+    },
+  }
+}
+
+/** What is said about a file after `info`: what it does not mention stays. */
+function withInfo(row: InfoColumns, info: FileInfo): InfoColumns {
+  return {
+    name: info.name ?? row.name,
+    alternativeText: info.alternativeText === undefined ? row.alternativeText : info.alternativeText,
+    caption: info.caption === undefined ? row.caption : info.caption,
+    focalPoint: info.focalPoint === undefined ? row.focalPoint : info.focalPoint,
+  }
+}
+
+const kilobytes = (bytes: number): number => Math.round(bytes / 10) / 100

@@ -1,0 +1,28 @@
+// Heavy work, a few at a time: the rest waits in line, and beyond its end is told to come back.
+import { ApiError } from '../errors.js'
+
+export interface Queue {
+  /** Runs `work` when it is its turn. @throws ApiError 503 when too many wait. */
+  run<Result>(work: () => Promise<Result>): Promise<Result>
+}
+
+export function openQueue(atOnce: number, longest: number): Queue {
+  const waiting: (() => void)[] = []
+  let running = 0
+  return {
+    run: async (work) => {
+      if (running >= atOnce) {
+        if (waiting.length >= longest) throw new ApiError('ServiceUnavailableError', 'Too many uploads are waiting')
+        await new Promise<void>((start) => waiting.push(start))
+      } else running++
+      try {
+        return await work()
+      } finally {
+        // The place goes on to the next in line; nobody can take it in between.
+        const next = waiting.shift()
+        if (next === undefined) running--
+        else next()
+      }
+    },
+  }
+}

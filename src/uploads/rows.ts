@@ -1,0 +1,181 @@
+// The rows of files: `files`, their links to documents, and the folder in which uploads of the API are filed.
+import { sql } from 'kysely'
+import type { DirectDatabase, Transaction } from '../database/database.js'
+import type { Media } from '../model/types.js'
+import type { PictureSettings } from './images.js'
+
+/** One of the smaller formats of a picture, as it stands in the column. */
+export interface StoredFormat {
+  readonly name: string
+  readonly hash: string
+  readonly ext: string
+  readonly mime: string
+  readonly path: null
+  readonly width: number
+  readonly height: number
+  /** Kilobytes with two decimals. */
+  readonly size: number
+  readonly sizeInBytes: number
+  readonly url: string
+}
+
+/** What a file's content decides. */
+export interface ContentColumns {
+  readonly width: number | null
+  readonly height: number | null
+  readonly formats: Readonly<Record<string, StoredFormat>> | null
+  readonly mime: string
+  readonly size: number
+}
+
+/** What is said about a file. */
+export interface InfoColumns {
+  readonly name: string
+  readonly alternativeText: string | null
+  readonly caption: string | null
+  readonly focalPoint: unknown
+}
+
+export interface NewFile extends ContentColumns, InfoColumns {
+  readonly documentId: string
+  readonly hash: string
+  readonly ext: string
+  readonly url: string
+  readonly provider: string
+}
+
+/** A row that is there. */
+export interface FileRow extends InfoColumns {
+  readonly id: number
+  readonly hash: string
+  readonly ext: string
+  readonly width: number | null
+  readonly height: number | null
+  readonly formats: Readonly<Record<string, Pick<StoredFormat, 'hash' | 'ext'>>> | null
+}
+
+/** The media attribute of a row that uploaded files are linked to. */
+export interface Link {
+  readonly type: string
+  readonly table: string
+  readonly id: number
+  readonly attribute: Media
+}
+
+const json = (value: unknown): string | null => (value === null || value === undefined ? null : JSON.stringify(value))
+
+/** The names under which the files of a hash are stored, as their row tells. */
+export async function namesOfHash(database: DirectDatabase, hash: string): Promise<ReadonlySet<string>> {
+  const rows = await database.rows<{ hash: string; ext: string | null; formats: string | null }>(
+    sql`select hash, ext, formats from files where hash = ${hash}`,
+  )
+  return new Set(rows.flatMap(({ ext, formats }) => storedNames({ hash, ext: ext ?? '', formats: parsed(formats) as FileRow['formats'] })))
+}
+
+/** The names under which a file and its formats are stored. */
+export function storedNames({ hash, ext, formats }: Pick<FileRow, 'hash' | 'ext' | 'formats'>): readonly string[] {
+  return [hash + ext, ...Object.values(formats ?? {}).map((format) => format.hash + format.ext)]
+}
+
+const parsed = (text: string | null): unknown => (text === null ? null : JSON.parse(text))
+
+/** Reads a file's row; null: it is not there. */
+export async function readFile(database: DirectDatabase, id: number): Promise<FileRow | null> {
+  const [row] = await database.rows<Record<string, string | number | null>>(
+    sql`select id, name, alternative_text as alternativeText, caption, focal_point as focalPoint, hash, ext, width, height, formats from files where id = ${id}`,
+  )
+  if (row === undefined) return null
+  return { ...row, ext: row.ext ?? '', focalPoint: parsed(row.focalPoint as string), formats: parsed(row.formats as string) } as FileRow
+}
+
+const defaultSettings: PictureSettings = { sizeOptimization: true, responsiveDimensions: true, autoOrientation: false }
+
+/** The media library's settings, as Strapi's admin keeps them. */
+export async function readPictureSettings(database: DirectDatabase): Promise<PictureSettings> {
+  const value = await readSetting(database, 'plugin_upload_settings')
+  return { ...defaultSettings, ...(value as Partial<PictureSettings> | null) }
+}
+
+async function readSetting(database: Pick<DirectDatabase, 'rows'>, key: string): Promise<unknown> {
+  const [row] = await database.rows<{ value: string }>(sql`select value from strapi_core_store_settings where ${sql.ref('key')} = ${key}`)
+  return row === undefined ? null : parsed(row.value)
+}
+
+/** True if the row that a link names is there. */
+export async function linkedRowIsThere(database: DirectDatabase, { table, id }: Link): Promise<boolean> {
+  return (await database.rows(sql`select 1 from ${sql.table(table)} where id = ${id}`)).length > 0
+}
+
+/** Inserts a file into the API's folder and gives its id. */
+export async function insertFile(tx: Transaction, file: NewFile, folder: ApiFolder, now: number): Promise<number> {
+  const { id } = await tx.run(sql`
+    insert into files (document_id, name, alternative_text, caption, focal_point, width, height, formats, hash, ext, mime, size, url, provider,
+      folder_path, created_at, updated_at, published_at)
+    values (${file.documentId}, ${file.name}, ${file.alternativeText}, ${file.caption}, ${json(file.focalPoint)}, ${file.width}, ${file.height},
+      ${json(file.formats)}, ${file.hash}, ${file.ext}, ${file.mime}, ${file.size}, ${file.url}, ${file.provider}, ${folder.path}, ${now}, ${now}, ${now})`)
+  await tx.run(sql`
+    insert into files_folder_lnk (file_id, folder_id, file_ord)
+    select ${id}, ${folder.id}, coalesce(max(file_ord), 0) + 1 from files_folder_lnk where folder_id = ${folder.id}`)
+  return id
+}
+
+/** What is said about a file. */
+export async function updateInfo(tx: Transaction, id: number, info: InfoColumns, now: number): Promise<boolean> {
+  const { rows } = await tx.run(sql`
+    update files set name = ${info.name}, alternative_text = ${info.alternativeText}, caption = ${info.caption},
+      focal_point = ${json(info.focalPoint)}, updated_at = ${now} where id = ${id}`)
+  return rows > 0
+}
+
+/** What a file's new content decides. */
+export async function updateContent(tx: Transaction, id: number, content: ContentColumns): Promise<void> {
+  await tx.run(sql`
+    update files set width = ${content.width}, height = ${content.height}, formats = ${json(content.formats)}, mime = ${content.mime},
+      size = ${content.size} where id = ${id}`)
+}
+
+/** Removes a file's row; its links go with it. */
+export async function deleteFile(tx: Transaction, id: number): Promise<boolean> {
+  return (await tx.run(sql`delete from files where id = ${id}`)).rows > 0
+}
+
+/** Links files in their order: behind the others of a list, instead of the other where there is room for one. */
+export async function linkFiles(tx: Transaction, files: readonly number[], { type, id, attribute }: Link): Promise<void> {
+  const here = sql`related_id = ${id} and related_type = ${type} and field = ${attribute.name}`
+  const linked = attribute.many ? files : files.slice(-1)
+  if (!attribute.many) await tx.run(sql`delete from files_related_mph where ${here}`)
+  const order = sql.ref('order')
+  for (const file of linked) {
+    await tx.run(sql`
+      insert into files_related_mph (file_id, related_id, related_type, field, ${order})
+      select ${file}, ${id}, ${type}, ${attribute.name}, coalesce(max(${order}), 0) + 1 from files_related_mph where ${here}`)
+  }
+}
+
+/** The folder in which the media library shows what came through the API. */
+export interface ApiFolder {
+  readonly id: number
+  readonly path: string
+}
+
+const folderKey = 'plugin_upload_api-folder'
+
+/** Finds the API's folder, or makes it. */
+export async function apiFolder(tx: Transaction, newDocumentId: () => string, now: number): Promise<ApiFolder> {
+  const setting = (await readSetting(tx, folderKey)) as { readonly id?: number } | null
+  if (typeof setting?.id === 'number') {
+    const [folder] = await tx.rows<ApiFolder>(sql`select id, path from upload_folders where id = ${setting.id}`)
+    if (folder !== undefined) return folder
+  }
+  const [next] = await tx.rows<{ number: number }>(sql`select coalesce(max(path_id), 0) + 1 as number from upload_folders`)
+  const path = `/${next!.number}`
+  const { id } = await tx.run(sql`
+    insert into upload_folders (document_id, name, path_id, path, created_at, updated_at, published_at)
+    values (${newDocumentId()}, 'API Uploads', ${next!.number}, ${path}, ${now}, ${now}, ${now})`)
+  const key = sql.ref('key')
+  const value = JSON.stringify({ id })
+  if (setting === null)
+    await tx.run(sql`insert into strapi_core_store_settings (${key}, value, type) values (${folderKey}, ${value}, 'object')`)
+  else await tx.run(sql`update strapi_core_store_settings set value = ${value} where ${key} = ${folderKey}`)
+  return { id, path }
+}

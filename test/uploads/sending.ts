@@ -1,0 +1,82 @@
+// Sends forms with files to a served project, makes pictures, and looks at what lies on the disk afterwards.
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
+import sharp from 'sharp'
+import type { Answer, Served } from '../support/serve.js'
+import { goldenProject, goldenTokens } from '../support/serve.js'
+
+export const tokens = goldenTokens()
+
+/** A part of a form: a field, or a file with its name and declared type. */
+export type Part = readonly [field: string, content: string | Uint8Array, name?: string, type?: string]
+
+export interface Sent {
+  readonly path?: string
+  readonly as?: string
+}
+
+export const sample = (name: string): Uint8Array => new Uint8Array(readFileSync(join(goldenProject, 'samples', name)))
+export const file = (content: Uint8Array | string, name: string, type = ''): Part => ['files', Buffer.from(content as string), name, type]
+
+export function formOf(parts: readonly Part[]): FormData {
+  const form = new FormData()
+  for (const [field, content, name, type = ''] of parts) {
+    if (name === undefined) form.append(field, content as string)
+    else form.append(field, new Blob([content as Uint8Array<ArrayBuffer>], { type }), name)
+  }
+  return form
+}
+
+/** Posts a form to /api/upload. */
+export async function send(served: Served, parts: readonly Part[], { path = '/api/upload', as = 'full' }: Sent = {}): Promise<Answer> {
+  const headers: Record<string, string> = as === 'none' ? {} : { authorization: `Bearer ${tokens[as]}` }
+  const response = await fetch(served.origin + path, { method: 'POST', headers, body: formOf(parts) })
+  const text = await response.text()
+  let body: unknown = text
+  try {
+    body = JSON.parse(text)
+  } catch {
+    // Not every answer is JSON.
+  }
+  return { status: response.status, headers: response.headers, text, body }
+}
+
+/** Posts bytes that claim to be a form. */
+export async function sendRaw(served: Served, body: string | Buffer, type: string): Promise<number> {
+  const headers = { 'content-type': type, authorization: `Bearer ${tokens.full}` }
+  return (await fetch(`${served.origin}/api/upload`, { method: 'POST', headers, body: body as never })).status
+}
+
+/** A picture that compresses badly, as photographs do. */
+export const noise = (width: number, height: number) =>
+  sharp({ create: { width, height, channels: 3, background: '#c33', noise: { type: 'gaussian', mean: 128, sigma: 30 } } })
+
+/** Names in the folder of uploads. */
+export const stored = (served: Served): readonly string[] =>
+  readdirSync(join(served.folder, 'uploads')).filter((name) => !name.startsWith('.'))
+
+/** What lies in the workplaces: files on their way and notes. */
+export function leftovers(served: Served): readonly string[] {
+  const workplaces = join(served.folder, 'uploads', '.octavo')
+  return readdirSync(workplaces).flatMap((name) => readdirSync(join(workplaces, name)))
+}
+
+/** Rows of the database, as another process reads them. */
+export function rows(served: Pick<Served, 'database'>, statement: string): readonly Record<string, unknown>[] {
+  const database = new Database(served.database, { readonly: true })
+  try {
+    return database.prepare(statement).all() as Record<string, unknown>[]
+  } finally {
+    database.close()
+  }
+}
+
+/** Asks again until `wanted` holds, for two seconds. */
+export async function eventually(wanted: () => boolean | Promise<boolean>): Promise<boolean> {
+  for (let tries = 0; tries < 100; tries++) {
+    if (await wanted()) return true
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+  return false
+}

@@ -1,0 +1,244 @@
+// What POST /api/upload and DELETE /api/upload/files/:id do to files, rows and pictures, beyond what is recorded.
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import sharp from 'sharp'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Served } from '../support/serve.js'
+import { serveGolden } from '../support/serve.js'
+import { file, leftovers, noise, rows, sample, send, stored, tokens } from './sending.js'
+
+let served: Served
+beforeAll(async () => {
+  served = await serveGolden()
+})
+afterAll(() => served.close())
+
+const bytes = (url: string): Buffer => readFileSync(join(served.folder, 'uploads', url.replace('/uploads/', '')))
+
+test('a picture gets the formats that are smaller than itself, each inside its box', async () => {
+  const { body, status } = await send(served, [file(sample('large.jpg'), 'large.jpg', 'image/jpeg')])
+  expect(status).toBe(201)
+  const [{ formats, width, height, size, url, hash }] = body
+  expect([width, height]).toEqual([1600, 1100])
+  expect(Object.fromEntries(Object.entries(formats as object).map(([name, { width, height }]) => [name, [width, height]]))).toEqual({
+    thumbnail: [227, 156],
+    large: [1000, 688],
+    medium: [750, 516],
+    small: [500, 344],
+  })
+  expect(formats.small).toMatchObject({ name: 'small_large.jpg', hash: `small_${hash}`, ext: '.jpg', mime: 'image/jpeg', path: null })
+  for (const one of [{ url, size, width, height }, ...Object.values(formats as Record<string, never>)]) {
+    const content = bytes(one.url)
+    expect(one.size).toBe(Math.round(content.length / 10) / 100)
+    expect(await sharp(content).metadata()).toMatchObject({ width: one.width, height: one.height, format: 'jpeg' })
+  }
+})
+
+test('a picture is stored in a smaller encoding if there is one, without what a camera wrote into it', async () => {
+  const camera = await noise(600, 400)
+    .jpeg({ quality: 100 })
+    .withExif({ IFD0: { Artist: 'someone' } })
+    .toBuffer()
+  const { body } = await send(served, [file(camera, 'camera.jpg', 'image/jpeg')])
+  expect(bytes(body[0].url).length).toBeLessThan(camera.length / 2)
+  expect(bytes(body[0].url).includes('someone')).toBe(false)
+  const small = await noise(600, 400).jpeg({ quality: 20 }).toBuffer()
+  const kept = await send(served, [file(small, 'small.jpg', 'image/jpeg')])
+  expect(bytes(kept.body[0].url).equals(small)).toBe(true)
+})
+
+test('a drawing with sharp edges keeps every pixel', async () => {
+  const plain = await noise(200, 100).png({ compressionLevel: 0 }).toBuffer()
+  const { body } = await send(served, [file(plain, 'plain.png', 'image/png')])
+  expect(bytes(body[0].url).length).toBeLessThan(plain.length)
+  expect((await sharp(bytes(body[0].url)).raw().toBuffer()).equals(await sharp(plain).raw().toBuffer())).toBe(true)
+})
+
+test('a picture that is to be turned still says so', async () => {
+  const turned = await noise(600, 400).jpeg({ quality: 100 }).withMetadata({ orientation: 6 }).toBuffer()
+  const { body } = await send(served, [file(turned, 'turned.jpg', 'image/jpeg')])
+  expect(body[0]).toMatchObject({ width: 600, height: 400 })
+  for (const { url } of [body[0], body[0].formats.thumbnail]) expect((await sharp(bytes(url)).metadata()).orientation).toBe(6)
+})
+
+test('moving pictures keep moving', async () => {
+  const frames = await Promise.all(
+    ['#f00', '#0f0', '#00f'].map((background) =>
+      sharp({ create: { width: 600, height: 400, channels: 3, background } })
+        .png()
+        .toBuffer(),
+    ),
+  )
+  const moving = await sharp(frames, { join: { animated: true } })
+    .gif()
+    .toBuffer()
+  const { body } = await send(served, [file(moving, 'moving.gif', 'image/gif')])
+  expect(body[0]).toMatchObject({ width: 600, height: 400, formats: { thumbnail: { width: 234, height: 156 } } })
+  expect((await sharp(bytes(body[0].formats.thumbnail.url), { animated: true }).metadata()).pages).toBe(3)
+})
+
+test('svg drawings have a size and no formats', async () => {
+  const svg = '<?xml version="1.0"?><!-- made --><svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 2000 1000"><path/></svg>'
+  const { body } = await send(served, [file(svg, 'wide.svg', 'image/svg+xml')])
+  expect(body[0]).toMatchObject({ width: 2000, height: 1000, formats: null, mime: 'image/svg+xml', ext: '.svg' })
+})
+
+test.each([
+  ['a text that begins like a picture', 'BMW is a car', 'car.txt', 'image/bmp', 'text/plain', '.txt'],
+  [
+    'a zip inside a docx',
+    await zip(),
+    'letter.docx',
+    '',
+    'application/vnd.openxmlformats-officedocument.wordprocessingml.document',
+    '.docx',
+  ],
+  ['an unknown extension', 'abc', 'x.weird', 'application/x-foo', 'application/x-foo', '.weird'],
+  ['no extension', 'abc', 'x', 'text/plain', 'text/plain', '.txt'],
+  ['nothing known', 'abc', 'x', '', 'application/octet-stream', '.bin'],
+  ['a picture with another declared type', await noise(20, 20).png().toBuffer(), 'x.png', 'text/plain', 'image/png', '.png'],
+])('the type of a file: %s', async (_what, content, name, declared, mime, ext) => {
+  const { body } = await send(served, [file(content, name, declared)])
+  expect(body[0]).toMatchObject({ mime, ext })
+})
+
+async function zip(): Promise<Buffer> {
+  return Buffer.from('504b0304140000000000000000000000000000000000000000000100000061504b0102', 'hex')
+}
+
+test('several files get their infos, their order, and their place in a list', async () => {
+  const [{ id: article }] = (await served.ask('/api/articles?fields[0]=id&pagination[pageSize]=1&sort=id', { token: tokens.full! })).body
+    .data
+  const parts = (caption: string) => [
+    file(sample('tiny.png'), 'one.png'),
+    file(sample('notes.txt'), 'two.txt'),
+    ['fileInfo', JSON.stringify({ name: 'first', caption })] as const,
+    ['fileInfo', JSON.stringify({ focalPoint: { x: 1, y: 2 } })] as const,
+    ['ref', 'api::article.article'] as const,
+    ['refId', String(article)] as const,
+    ['field', 'gallery'] as const,
+  ]
+  const before = await gallery(article)
+  const first = await send(served, parts('a'))
+  expect(first.status).toBe(201)
+  expect(first.body.map(({ name, caption, focalPoint }: Record<string, unknown>) => [name, caption, focalPoint])).toEqual([
+    ['first', 'a', null],
+    ['two.txt', null, { x: 1, y: 2 }],
+  ])
+  const second = await send(served, parts('b'))
+  const ids = [...first.body, ...second.body].map(({ id }: { id: number }) => id)
+  expect(await gallery(article)).toEqual([...before, ...ids])
+})
+
+async function gallery(article: number): Promise<readonly number[]> {
+  const { body } = await served.ask(`/api/articles?filters[id]=${article}&populate=gallery`, { token: tokens.full! })
+  return (body.data[0].gallery ?? []).map(({ id }: { id: number }) => id)
+}
+
+test('a single media attribute has one file at a time', async () => {
+  const link = [
+    ['ref', 'api::article.article'],
+    ['refId', '1'],
+    ['field', 'cover'],
+  ] as const
+  await send(served, [file(sample('tiny.png'), 'a.png'), ...link])
+  const { body } = await send(served, [file(sample('tiny.png'), 'b.png'), ...link])
+  const linked = rows(
+    served,
+    `select file_id, "order" from files_related_mph where related_id = 1 and related_type = 'api::article.article' and field = 'cover'`,
+  )
+  expect(linked).toEqual([{ file_id: body[0].id, order: 1 }])
+})
+
+test.each([
+  ['an unknown row', { ref: 'api::article.article', refId: '999999', field: 'cover' }],
+  ['an unknown attribute', { ref: 'api::article.article', refId: '1', field: 'nothing' }],
+  ['no media attribute', { ref: 'api::article.article', refId: '1', field: 'title' }],
+  ['an unknown type', { ref: 'api::nothing.nothing', refId: '1', field: 'cover' }],
+])('a link to %s is refused and nothing is stored', async (_what, link) => {
+  const before = stored(served)
+  expect((await send(served, [file(sample('tiny.png'), 'a.png'), ...Object.entries(link)])).status).toBe(400)
+  expect(stored(served)).toEqual(before)
+})
+
+test('files of the API lie in one folder of the media library, which Strapi finds too', async () => {
+  await send(served, [file(sample('tiny.png'), 'a.png')])
+  const folders = rows(served, 'select id, name, path_id, path from upload_folders')
+  expect(folders).toEqual([{ id: 1, name: 'API Uploads', path_id: 1, path: '/1' }])
+  expect(rows(served, `select value, type from strapi_core_store_settings where key = 'plugin_upload_api-folder'`)).toEqual([
+    { value: '{"id":1}', type: 'object' },
+  ])
+  const files = rows(
+    served,
+    'select f.folder_path, l.folder_id from files f left join files_folder_lnk l on l.file_id = f.id where f.id > 13',
+  )
+  expect(new Set(files.map((row) => JSON.stringify(row)))).toEqual(new Set(['{"folder_path":"/1","folder_id":1}']))
+})
+
+test('replacing keeps the address, and removes formats that are no more', async () => {
+  const { body } = await send(served, [file(sample('large.jpg'), 'large.jpg'), ['fileInfo', '{"caption":"kept"}']])
+  const [{ id, url, hash }] = body
+  const { body: replaced, status } = await send(served, [file(sample('tiny.png'), 'tiny.png')], { path: `/api/upload?id=${id}` })
+  expect(status).toBe(200)
+  expect(replaced).toMatchObject({
+    id,
+    url,
+    hash,
+    name: 'tiny.png',
+    caption: 'kept',
+    mime: 'image/png',
+    ext: '.jpg',
+    width: 16,
+    formats: {},
+  })
+  expect(stored(served).filter((name) => name.includes(hash))).toEqual([`${hash}.jpg`])
+  expect(bytes(url).length).toBeLessThan(2_000)
+})
+
+test('what is said about a file changes alone, also with a JSON body', async () => {
+  const { body } = await send(served, [file(sample('notes.txt'), 'notes.txt'), ['fileInfo', '{"caption":"a","alternativeText":"b"}']])
+  const path = `/api/upload?id=${body[0].id}`
+  expect((await send(served, [['fileInfo', '{"name":"n","caption":null}']], { path })).body).toMatchObject({
+    name: 'n',
+    caption: null,
+    alternativeText: 'b',
+  })
+  const json = await served.ask(path, {
+    method: 'POST',
+    token: tokens.full!,
+    headers: { 'content-type': 'application/json' },
+    body: '{"fileInfo":{"caption":"c"}}',
+  })
+  expect(json.body).toMatchObject({ name: 'n', caption: 'c', url: body[0].url })
+  expect((await send(served, [['fileInfo', '{}']], { path: '/api/upload?id=999999' })).body.error.message).toBe('Entity not found')
+})
+
+test('deleting removes the file and its formats', async () => {
+  const { body } = await send(served, [file(sample('large.jpg'), 'gone.jpg')])
+  const [{ id, hash }] = body
+  expect(stored(served).filter((name) => name.includes(hash))).toHaveLength(5)
+  const deleted = await served.ask(`/api/upload/files/${id}`, { method: 'DELETE', token: tokens.full! })
+  expect(deleted.body).toEqual(body[0])
+  expect(stored(served).filter((name) => name.includes(hash))).toEqual([])
+  expect(rows(served, `select * from files_folder_lnk where file_id = ${id}`)).toEqual([])
+})
+
+test.each([
+  ['one for two files', ['{"caption":"a"}'], 2],
+  ['two for one file', ['{"caption":"a"}', '{}'], 1],
+  ['no object', ['"x"'], 1],
+  ['nothing', ['null'], 1],
+  ['no JSON', ['{nope'], 1],
+  ['a caption that is no text', ['{"caption":{"a":1}}'], 1],
+  ['a focal point outside', ['{"focalPoint":{"x":101,"y":-1}}'], 1],
+  ['half a focal point', ['{"focalPoint":{"x":1}}'], 1],
+  ['a name without end', [JSON.stringify({ name: 'x'.repeat(256) })], 1],
+])('fileInfo is refused: %s', async (_what, infos, count) => {
+  const files = Array.from({ length: count }, () => file(sample('notes.txt'), 'a.txt'))
+  const { status, body } = await send(served, [...files, ...infos.map((info) => ['fileInfo', info] as const)])
+  expect([status, body.error.name]).toEqual([400, 'ValidationError'])
+})
+
+test('nothing is left on its way', () => {
+  expect(leftovers(served)).toEqual([])
+})
