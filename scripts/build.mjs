@@ -23,7 +23,7 @@ await build({
   minifyWhitespace: true,
   legalComments: 'none',
   // Native modules stay where they are.
-  external: ['better-sqlite3'],
+  external: ['better-sqlite3', '@node-rs/bcrypt', 'sharp'],
   // Libraries written for CommonJS ask for Node's own modules with require.
   banner: { js: "import { createRequire as octavoRequire } from 'node:module';const require = octavoRequire(import.meta.url);" },
   metafile: process.argv.includes('--sizes'),

@@ -13,7 +13,7 @@ const limits = z.strictObject({
   /** Bytes of a request's line and headers, the path and query included. */
   headerBytes: z.int().positive().default(16_384),
   /** Bytes of a request body. */
-  bodyBytes: z.int().positive().default(1_000_000),
+  bodyBytes: z.int().positive().default(1_048_576),
   /** Bytes of one answer. */
   answerBytes: z.int().positive().default(100_000_000),
   /** Milliseconds that one read may take, waiting included. */
@@ -34,8 +34,29 @@ const limits = z.strictObject({
   keepAliveTimeout: z.int().positive().default(65_000),
   /** Milliseconds that a connection may be silent, a slow reader's too. */
   idleTimeout: z.int().positive().default(70_000),
+  /** Milliseconds that a form with files may take to come in. */
+  uploadTimeout: z.int().positive().default(3_600_000),
+  /** Bytes of an uploaded file, and of a whole form with files. */
+  fileBytes: z.int().positive().default(200_000_000),
+  uploadBytes: z.int().positive().default(2_000_000_000),
+  /** Files and other fields of a form, and bytes of such a field. */
+  uploadFiles: z.int().positive().default(100),
+  uploadFields: z.int().positive().default(200),
+  uploadFieldBytes: z.int().positive().default(100_000),
+  /** Forms with files of which a piece is read at the same moment. */
+  uploadTurns: z.int().positive().default(8),
+  /** Pixels of a picture, all its frames together; larger ones get no formats. */
+  imagePixels: z.int().positive().default(100_000_000),
+  /** Pictures that are worked on at once, that may wait, and milliseconds for each. */
+  imagesAtOnce: z.int().positive().default(2),
+  imageQueue: z.int().positive().default(500),
+  imageTimeout: z.int().positive().default(60_000),
   /** Open connections. */
   connections: z.int().positive().default(10_000),
+  /** Attempts a minute at each route of /auth, by address; 0: any number. Attempts that succeed to sign in do not count. */
+  authRequests: z.int().min(0).default(10),
+  /** Addresses and accounts whose attempts are counted. */
+  countedCallers: z.int().positive().default(100_000),
   /** Milliseconds that requests in flight get to end when the service stops. */
   drainTimeout: z.int().positive().default(25_000),
 })
@@ -49,13 +70,71 @@ const rest = z.strictObject({
   maxLimit: z.int().positive().default(100),
   withCount: z.boolean().default(true),
   strictParams: z.boolean().default(false),
+  /** Reading drafts needs the action `findDraft` of the type. */
+  draftGrant: z.boolean().default(false),
   contract: z.enum(['specification', 'strapi']).optional(),
+})
+
+const day = 86_400_000
+
+/** Another service that signs users in: one that is known by its name, or any with OpenID Connect by its `issuer`. */
+const provider = z.strictObject({
+  enabled: z.boolean().default(true),
+  key: z.string(),
+  secret: z.string().default(''),
+  issuer: z.url({ protocol: /^https?$/ }).optional(),
+  scope: z.array(z.string()).optional(),
+  /** The page of the site that users come back to. */
+  callback: z.url({ protocol: /^https?$/ }).optional(),
+})
+
+/** How users sign in. Lifespans in milliseconds. */
+const auth = z.strictObject({
+  /** One JWT that lives long, or a short one beside a refresh token. */
+  jwtManagement: z.enum(['legacy-support', 'refresh']).default('legacy-support'),
+  jwtLifespan: z
+    .int()
+    .positive()
+    .default(30 * day),
+  accessTokenLifespan: z.int().positive().default(600_000),
+  maxRefreshTokenLifespan: z
+    .int()
+    .positive()
+    .default(30 * day),
+  idleRefreshTokenLifespan: z
+    .int()
+    .positive()
+    .default(14 * day),
+  /** How long the codes in letters hold. */
+  resetLifespan: z.int().positive().default(3_600_000),
+  confirmLifespan: z.int().positive().default(day),
+  providers: z.record(z.string().regex(/^[\w-]+$/), provider).default({}),
+  /** Pages that users may come back to from other services, beside each provider's own; compared exactly. */
+  callbacks: z.array(z.url({ protocol: /^https?$/ })).default([]),
+  cookie: z
+    .strictObject({
+      name: z
+        .string()
+        .regex(/^[\w-]+$/)
+        .default('strapi_up_refresh'),
+      sameSite: z.enum(['lax', 'strict']).default('lax'),
+      domain: z.string().optional(),
+      /** Set the refresh token as a cookie also for callers that do not ask for it. */
+      always: z.boolean().default(false),
+    })
+    .prefault({}),
 })
 
 const file = z.strictObject({
   host: z.string().optional(),
   port: z.int().min(0).max(65_535).optional(),
+  /** The address under which everyone reaches the service: letters and redirects lead there. */
+  url: z.url({ protocol: /^https?$/ }).optional(),
+  /** Reverse proxies in front of the service, whose X-Forwarded-For is believed. */
+  proxies: z.int().min(0).max(10).default(0),
   api: z.strictObject({ rest: rest.prefault({}) }).prefault({}),
+  auth: auth.prefault({}),
+  mail: z.strictObject({ url: z.string().optional(), from: z.string().optional() }).prefault({}),
   database: z
     .strictObject({
       filename: z.string().optional(),
@@ -69,7 +148,14 @@ const file = z.strictObject({
       cacheKibibytes: z.int().positive().default(2_048),
     })
     .prefault({}),
-  uploads: z.strictObject({ folder: z.string().optional() }).prefault({}),
+  uploads: z
+    .strictObject({
+      folder: z.string().optional(),
+      /** Types that may be stored (`image/*`, `application/pdf`); none named: all but the denied ones. */
+      allowedTypes: z.array(z.string()).default([]),
+      deniedTypes: z.array(z.string()).default([]),
+    })
+    .prefault({}),
   cors: z.strictObject({ origins: z.union([z.literal('*'), z.array(z.string())]).default('*') }).prefault({}),
   log: z.strictObject({ level: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).optional() }).prefault({}),
   limits: limits.prefault({}),
@@ -103,6 +189,13 @@ export interface Config {
     readonly cacheKibibytes: number
   }
   readonly uploadsFolder: string
+  /** Types of files that may be stored; `allowed` empty: all but the denied ones. */
+  readonly uploadTypes: { readonly allowed: readonly string[]; readonly denied: readonly string[] }
+  /** The service's own address, without a slash at its end. */
+  readonly publicUrl: string
+  readonly proxies: number
+  readonly auth: Readonly<z.output<typeof auth>>
+  readonly mail: { readonly url: string | null; readonly from: string | null }
   readonly corsOrigins: '*' | readonly string[]
   readonly logLevel: string
   readonly limits: Readonly<z.output<typeof limits>>
@@ -154,10 +247,15 @@ function assemble(root: string, given: z.output<typeof file>, environment: Envir
     contract !== undefined ? 'octavo.config says so' : chosen === 'strapi' ? 'package.json depends on @strapi/strapi' : 'the default'
   const readers =
     integer(environment, 'OCTAVO_DATABASE_READERS') ?? given.database.readers ?? Math.min(4, Math.max(2, availableParallelism()))
+  const port = integer(environment, 'PORT') ?? given.port ?? 1337
   return Object.freeze({
     folder: root,
     host: environment.HOST ?? given.host ?? '0.0.0.0',
-    port: integer(environment, 'PORT') ?? given.port ?? 1337,
+    port,
+    publicUrl: (environment.PUBLIC_URL ?? given.url ?? `http://localhost:${port}`).replace(/\/+$/, ''),
+    proxies: integer(environment, 'OCTAVO_PROXIES') ?? given.proxies,
+    auth: given.auth,
+    mail: { url: environment.SMTP_URL ?? given.mail.url ?? null, from: environment.MAIL_FROM ?? given.mail.from ?? null },
     production: environment.NODE_ENV !== 'development' && environment.NODE_ENV !== undefined,
     contract: chosen,
     contractReason,
@@ -173,6 +271,7 @@ function assemble(root: string, given: z.output<typeof file>, environment: Envir
       indexes: boolean(environment, 'OCTAVO_DATABASE_INDEXES') ?? given.database.indexes ?? false,
     },
     uploadsFolder: resolve(root, environment.UPLOADS_DIR ?? given.uploads.folder ?? 'public/uploads'),
+    uploadTypes: { allowed: given.uploads.allowedTypes, denied: given.uploads.deniedTypes },
     corsOrigins: given.cors.origins,
     logLevel: environment.LOG_LEVEL ?? given.log.level ?? 'info',
     limits: given.limits,

@@ -1,11 +1,14 @@
 #!/usr/bin/env node
 // The `octavo` command. Every subcommand is loaded when it is asked for.
+import { existsSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { Command } from 'commander'
 import { holdNursery } from './memory.js'
 
 holdNursery()
 
-const program = new Command('octavo').description("A headless content service that speaks Strapi 5's content API")
+const { version } = createRequire(import.meta.url)('../package.json') as { readonly version: string }
+const program = new Command('octavo').description("A headless content service that speaks Strapi 5's content API").version(version)
 
 program
   .command('start', { isDefault: true })
@@ -18,5 +21,111 @@ program
   .description("make Octavo's own indexes on the project's database")
   .argument('[folder]', 'the project', '.')
   .action(async (folder: string) => (await import('./cli/indexes.js')).indexes(folder))
+
+program
+  .command('doctor')
+  .description("examine the project's database and files, without changing anything")
+  .argument('[folder]', 'the project', '.')
+  .option('--links', 'list the links that published entries get when their target is published')
+  .action(async (folder: string, options) => (await import('./cli/doctor.js')).doctorCommand(folder, options))
+
+const tokens = program.command('tokens').description('API tokens of a project')
+tokens
+  .command('create')
+  .description('make a token and print its key')
+  .argument('[folder]', 'the project', '.')
+  .requiredOption('--name <name>', 'what the token is called')
+  .option('--type <type>', 'read-only, full-access or custom', 'read-only')
+  .option('--description <text>')
+  .option('--expires <days>', 'days until it ends, or never', 'never')
+  .option('--permissions <actions>', 'what a custom token allows, separated by commas')
+  .option('--key <key>', 'the key, if it must be a certain one')
+  .action(async (folder: string, options) => (await import('./cli/tokens.js')).createTokenCommand(folder, options))
+tokens
+  .command('list')
+  .argument('[folder]', 'the project', '.')
+  .action(async (folder: string) => (await import('./cli/tokens.js')).listTokensCommand(folder))
+tokens
+  .command('revoke')
+  .argument('<token>', 'its name or id')
+  .argument('[folder]', 'the project', '.')
+  .action(async (token: string, folder: string) => (await import('./cli/tokens.js')).revokeTokenCommand(token, folder))
+tokens
+  .command('regenerate')
+  .description('give a token another key and print it')
+  .argument('<token>', 'its name or id')
+  .argument('[folder]', 'the project', '.')
+  .option('--key <key>', 'the key, if it must be a certain one')
+  .action(async (token: string, folder: string, options) =>
+    (await import('./cli/tokens.js')).regenerateTokenCommand(token, folder, options),
+  )
+
+const users = program.command('users').description('users of a project')
+users
+  .command('create')
+  .argument('[folder]', 'the project', '.')
+  .requiredOption('--username <name>')
+  .requiredOption('--email <address>')
+  .option('--password <password>', 'a new one is printed if none is given; - reads it from standard input')
+  .option('--role <type>', 'the type of the role', 'authenticated')
+  .action(async (folder: string, options) => (await import('./cli/users.js')).createUserCommand(folder, options))
+users
+  .command('list')
+  .argument('[folder]', 'the project', '.')
+  .action(async (folder: string) => (await import('./cli/users.js')).listUsersCommand(folder))
+users
+  .command('block')
+  .argument('<user>', 'name, address or id')
+  .argument('[folder]', 'the project', '.')
+  .action(async (user: string, folder: string) => (await import('./cli/users.js')).blockUserCommand(true)(user, folder))
+users
+  .command('unblock')
+  .argument('<user>', 'name, address or id')
+  .argument('[folder]', 'the project', '.')
+  .action(async (user: string, folder: string) => (await import('./cli/users.js')).blockUserCommand(false)(user, folder))
+users
+  .command('delete')
+  .argument('<user>', 'name, address or id')
+  .argument('[folder]', 'the project', '.')
+  .action(async (user: string, folder: string) => (await import('./cli/users.js')).deleteUserCommand(user, folder))
+users
+  .command('password')
+  .description('set a password; whoever is signed in must sign in again')
+  .argument('<user>', 'name, address or id')
+  .argument('[folder]', 'the project', '.')
+  .option('--password <password>', 'a new one is printed if none is given; - reads it from standard input')
+  .action(async (user: string, folder: string, options) => (await import('./cli/users.js')).passwordCommand(user, folder, options))
+
+const roles = program.command('roles').description('roles of a project, and what they allow')
+roles
+  .command('list')
+  .argument('[folder]', 'the project', '.')
+  .option('--actions', 'show what each role allows')
+  .action(async (folder: string, options) => (await import('./cli/roles.js')).listRolesCommand(folder, options))
+roles
+  .command('create')
+  .argument('<name>')
+  .argument('[folder]', 'the project', '.')
+  .option('--description <text>')
+  .option('--permissions <actions>', 'what it allows, separated by commas')
+  .action(async (name: string, folder: string, options) => (await import('./cli/roles.js')).createRoleCommand(name, folder, options))
+roles
+  .command('grant')
+  .argument('<role>', 'type, name or id')
+  .argument('<actions>', 'separated by commas: api::article.article.find')
+  .argument('[folder]', 'the project', '.')
+  .action(async (role: string, actions: string, folder: string) => (await import('./cli/roles.js')).grantCommand(role, actions, folder))
+roles
+  .command('revoke')
+  .argument('<role>', 'type, name or id')
+  .argument('<actions>', 'separated by commas')
+  .argument('[folder]', 'the project', '.')
+  .action(async (role: string, actions: string, folder: string) => (await import('./cli/roles.js')).revokeCommand(role, actions, folder))
+
+// A first word alone is a folder to serve, so an unknown command must be told from it.
+const [word] = process.argv.slice(2)
+const commands = [...program.commands.map((command) => command.name()), 'help']
+if (word !== undefined && /^[\w-]+$/.test(word) && !word.startsWith('-') && !commands.includes(word) && !existsSync(word))
+  program.error(`octavo: there is no command "${word}" and no such folder. The commands are ${commands.join(', ')}.`)
 
 await program.parseAsync()

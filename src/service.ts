@@ -4,7 +4,13 @@ import { join } from 'node:path'
 import { createId } from '@paralleldrive/cuid2'
 import type { Database } from 'better-sqlite3'
 import type { Logger } from 'pino'
+import type { House } from './auth/house.js'
 import { openIdentification } from './auth/identify.js'
+import { openJwts } from './auth/jwt.js'
+import { openCounters, openLimiter } from './auth/limits.js'
+import { openMail } from './auth/mail.js'
+import { hashPassword } from './auth/passwords.js'
+import { noteUse } from './auth/tokens.js'
 import type { Config } from './config.js'
 import { openDirect } from './database/direct.js'
 import { startIndexing } from './database/indexing.js'
@@ -15,11 +21,15 @@ import { sqliteDialect } from './database/sqlite-dialect.js'
 import { openWriter } from './database/writer.js'
 import type { Documents } from './documents/find.js'
 import { openDocuments } from './documents/find.js'
+import type { DocumentWrites } from './documents/write.js'
+import { openWrites } from './documents/write.js'
 import { examplesOf } from './http/examples.js'
 import { createServer } from './http/server.js'
 import { loadModel } from './model/load.js'
 import type { Model } from './model/types.js'
 import { contracts } from './query/contract.js'
+import type { ReadContext } from './query/read.js'
+import { openUploads } from './uploads/open.js'
 
 export interface Service {
   readonly model: Model
@@ -80,31 +90,62 @@ export async function createService(config: Config, logger: Logger): Promise<Ser
     (error) => logger.error({ err: error }, 'a reader thread failed'),
   )
   const writer = openWriter({ sqlite: settings, writeQueue: limits.writeQueue, writeTimeout: limits.writeTimeout })
-  const identification = await openIdentification(openDirect(connection), config.secrets, limits.cachedCallers)
+  const direct = openDirect(connection)
+  const jwts = openJwts(config.secrets.jwtSecret)
+  const uploads = await openUploads(config, openDirect(connection), writer, createId, (error) =>
+    logger.error({ err: error }, 'what a stopped process left could not be cleared'),
+  )
+  const identification = await openIdentification(direct, {
+    secrets: config.secrets,
+    jwts,
+    jwtManagement: config.auth.jwtManagement,
+    cachedCallers: limits.cachedCallers,
+    tokenUsed: (id, now) => noteUse(writer, id, now).catch((error) => logger.warn({ err: error }, 'the use of a token was not noted')),
+  })
+  const mail = openMail(config.mail, config.production, logger)
+  const house: House = {
+    database: direct,
+    writer,
+    jwts,
+    mail,
+    limiter: openLimiter(openCounters(limits.countedCallers), limits.authRequests),
+    log: logger,
+    jwtSecret: config.secrets.jwtSecret,
+    signIn: config.auth,
+    publicUrl: config.publicUrl,
+    prefix: config.rest.prefix,
+    now: Date.now,
+    model: () => model,
+    settings: async () => (await identification.access()).accounts,
+  }
 
-  const documentsFor = (defaultLocale: string): Documents =>
-    openDocuments(
-      {
-        model,
-        contract: contracts[config.contract],
-        defaultLocale,
-        pages: config.rest,
-        limits,
-        strictParams: config.rest.strictParams,
-      },
-      readers,
+  const documentsFor = (defaultLocale: string): { readonly documents: Documents; readonly writes: DocumentWrites } => {
+    const context: ReadContext = {
+      model,
+      contract: contracts[config.contract],
+      defaultLocale,
+      pages: config.rest,
       limits,
-    )
-  let documents = documentsFor((await identification.access()).defaultLocale)
+      strictParams: config.rest.strictParams,
+      draftGrant: config.rest.draftGrant,
+    }
+    return {
+      documents: openDocuments(context, readers, limits),
+      writes: openWrites({ read: context, database: writer, dialect: sqliteDialect, hashPassword }),
+    }
+  }
+  let current = documentsFor((await identification.access()).defaultLocale)
 
   const server = await createServer(
     config,
     {
       identification,
+      house,
+      library: uploads.library,
       model: () => model,
       documents: (defaultLocale) => {
-        if (documents.context.defaultLocale !== defaultLocale) documents = documentsFor(defaultLocale)
-        return documents
+        if (current.documents.context.defaultLocale !== defaultLocale) current = documentsFor(defaultLocale)
+        return current
       },
     },
     logger,
@@ -115,8 +156,10 @@ export async function createService(config: Config, logger: Logger): Promise<Ser
     examples: async () => examplesOf(model, (await identification.access()).public, config.rest.prefix).map(({ href }) => href),
     close: async () => {
       await server.close()
+      await uploads.close()
       await readers.close()
       await writer.close()
+      mail.close()
       await stopIndexing()
       connection.close()
     },

@@ -37,7 +37,7 @@ const knownToAll = new Set(['errors', 'events', 'grants', 'config', 'model'])
 /** The rooms below each room. `database` lets `query` see the language of plans and dialects, and nothing that runs. */
 const below: Readonly<Record<string, readonly string[]>> = {
   main: ['cli', 'memory'],
-  cli: ['service', 'database', 'memory'],
+  cli: ['service', 'auth', 'documents', 'database', 'memory'],
   index: ['service'],
   service: ['http', 'auth', 'uploads', 'documents', 'query', 'database'],
   http: ['auth', 'uploads', 'documents'],

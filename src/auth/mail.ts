@@ -1,5 +1,4 @@
 // Letters: through SMTP where it is configured; without it they are written to the log, with their codes in development only.
-import { createTransport } from 'nodemailer'
 import type { DirectDatabase } from '../database/database.js'
 import { storedSetting } from './settings.js'
 
@@ -39,12 +38,15 @@ export function openMail({ url, from }: MailSettings, production: boolean, log: 
       close: () => {},
     }
   }
-  const transport = createTransport(url)
+  // Loaded with the first letter: a start need not wait for it.
+  const opening = (address: string) => import('nodemailer').then(({ createTransport }) => createTransport(address))
+  let transport: ReturnType<typeof opening> | undefined
   return {
     send: async (letter) => {
-      await transport.sendMail({ ...letter, from: from ?? letter.from })
+      transport ??= opening(url)
+      await (await transport).sendMail({ ...letter, from: from ?? letter.from })
     },
-    close: () => transport.close(),
+    close: () => void transport?.then((opened) => opened.close()),
   }
 }
 

@@ -1,7 +1,10 @@
 // `octavo doctor [folder]`: examines the project's database and files without changing anything, and says what it found.
 import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { sql } from 'kysely'
 import { ConfigError, loadConfig } from '../config.js'
+import type { DirectDatabase } from '../database/database.js'
 import { openDirect } from '../database/direct.js'
 import { openSqliteReader } from '../database/sqlite.js'
 import type { Checked, WaitingLink } from '../documents/doctor.js'
@@ -21,8 +24,8 @@ export const doctorCommand = orExplain(async (folder: string, options: { readonl
   try {
     // One snapshot, also while the service writes.
     connection.exec('begin')
-    const patient = { database: openDirect(connection), model, uploadsFolder: config.uploadsFolder }
-    const found = await examine(patient)
+    const patient = { database: openDirect(connection), model }
+    const found = [...(await examine(patient)), await missingFiles(patient.database, config.uploadsFolder)]
     for (const line of found.flatMap(linesOf)) print(line)
     if (options.links === true) for (const line of waitingLines(await waitingLinks(patient))) print(line)
     const wrong = found.filter(({ count, warning }) => count > 0 && !warning).length
@@ -45,4 +48,50 @@ function waitingLines(links: readonly WaitingLink[]): readonly string[] {
     'Links that published entries get when their target is published:',
     ...links.map(({ owner, table, target }) => `  ${owner}: ${table} → ${target}`),
   ]
+}
+
+interface FileRow {
+  readonly id: number
+  readonly name: string
+  readonly url: string | null
+  readonly formats: string | null
+}
+
+/** Files of the local provider whose bytes, or those of one of their formats, are not in the uploads folder. */
+async function missingFiles(database: DirectDatabase, folder: string): Promise<Checked> {
+  const name = 'every local file is in the uploads folder'
+  let rows: readonly FileRow[]
+  try {
+    rows = await database.rows<FileRow>(sql`select id, name, url, formats from files where provider = 'local' order by id`)
+  } catch (error) {
+    return { name, warning: false, count: 1, examples: [(error as Error).message] }
+  }
+  const missing = rows.flatMap((row) =>
+    urlsOf(row)
+      .filter((url) => !existsSync(join(folder, basename(decoded(url)))))
+      .map((url) => `file ${row.id} ${row.name}: ${url}`),
+  )
+  return { name, warning: false, count: missing.length, examples: missing.slice(0, 5) }
+}
+
+function urlsOf({ url, formats }: FileRow): readonly string[] {
+  let parsed: unknown = null
+  try {
+    parsed = formats === null ? null : JSON.parse(formats)
+  } catch {
+    // Formats that are no JSON name no files.
+  }
+  const named =
+    typeof parsed === 'object' && parsed !== null
+      ? (Object.values(parsed) as ({ url?: unknown } | null)[]).map((format) => format?.url)
+      : []
+  return [url, ...named].filter((each): each is string => typeof each === 'string' && each !== '')
+}
+
+function decoded(url: string): string {
+  try {
+    return decodeURIComponent(url)
+  } catch {
+    return url
+  }
 }

@@ -1,5 +1,5 @@
 // A seed's values, written as the content API answers them, become what Strapi keeps in the column (layout: "Columns").
-import { hashSync } from 'bcryptjs'
+import { hashSync } from '@node-rs/bcrypt'
 import type { Stored } from '../database/insert.js'
 import { attributeTypes } from '../model/attributes.js'
 import { type Component, type ContentType, type Scalar, unreachable } from '../model/types.js'
@@ -9,7 +9,7 @@ const passwordCost = 10
 
 /** A password as it is kept. */
 export function passwordHash(password: string): string {
-  return hashSync(password, passwordCost)
+  return hashSync(password, { cost: passwordCost, version: '2a' })
 }
 
 /**

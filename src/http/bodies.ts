@@ -52,8 +52,7 @@ function parseJson(text: string): unknown {
     throw syntaxError((error as Error).message)
   }
   if (typeof value !== 'object' || value === null) throw syntaxError('invalid JSON, only supports object and array')
-  if (text.includes('__proto__') && hasPrototypeKey(value))
-    throw syntaxError('Object contains forbidden prototype property')
+  if (text.includes('__proto__') && hasPrototypeKey(value)) throw syntaxError('Object contains forbidden prototype property')
   return value
 }
 

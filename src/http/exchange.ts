@@ -1,14 +1,25 @@
 // What a route sees of a request, and what it answers. Routes are rows of tables; server.ts wires them up.
 import type { IncomingMessage } from 'node:http'
 import type { Access } from '../auth/access.js'
+import type { House } from '../auth/house.js'
 import type { Caller } from '../auth/identify.js'
+import type { Config } from '../config.js'
 import type { Documents, ReadBytes } from '../documents/find.js'
+import type { DocumentWrites } from '../documents/write.js'
 import { ApiError } from '../errors.js'
+import type { Library } from '../uploads/library.js'
 
 export interface Exchange {
   readonly caller: Caller
   readonly access: Access
   readonly documents: Documents
+  readonly writes: DocumentWrites
+  /** What acts on accounts need. */
+  readonly house: House
+  readonly config: Config
+  /** The address of the caller's side of the connection; behind configured proxies, the one they tell. */
+  readonly address: string
+  readonly library: Library
   readonly params: Readonly<Record<string, string>>
   /** The query string as it came, without the question mark. */
   readonly query: string
@@ -24,6 +35,7 @@ export interface Reply {
   readonly status: number
   readonly bytes?: ReadBytes
   readonly value?: unknown
+  readonly headers?: Readonly<Record<string, string | string[]>>
 }
 
 export interface Route {
@@ -36,6 +48,7 @@ export interface Route {
 }
 
 export const okBytes = (bytes: ReadBytes): Reply => ({ status: 200, bytes })
+export const created = (bytes: ReadBytes): Reply => ({ status: 201, bytes })
 export const ok = (value: unknown): Reply => ({ status: 200, value })
 /** Writing of users and files: refused by permission, not there yet. */
 export const notThereYet = async (): Promise<Reply> => {

@@ -8,8 +8,9 @@ import type { Reply } from './exchange.js'
 const json = 'application/json; charset=utf-8'
 
 /** Sends a reply of a route. */
-export function respond(reply: FastifyReply, { status, bytes, value }: Reply): FastifyReply {
+export function respond(reply: FastifyReply, { status, bytes, value, headers }: Reply): FastifyReply {
   reply.status(status)
+  if (headers !== undefined) reply.headers(headers)
   if (bytes === undefined && value === undefined) return reply.send()
   reply.header('content-type', json)
   return bytes === undefined ? reply.send(JSON.stringify(value)) : respondBytes(reply, bytes)
@@ -41,9 +42,9 @@ export function respondError(reply: FastifyReply, error: unknown): FastifyReply 
       value: { data: null, error: { status: 500, name: 'InternalServerError', message: 'Internal Server Error' } },
     })
   }
-  const { status, name, message, details } = known
-  if (status === 503) reply.header('retry-after', '1')
-  const value = { data: null, error: { status, name, message, ...(details === undefined ? {} : { details }) } }
+  const { status, name, message, details, retryAfter } = known
+  if (retryAfter !== undefined) reply.header('retry-after', String(retryAfter))
+  const value = { data: null, error: { status, name, message, ...(details === null ? {} : { details }) } }
   return respond(reply, { status, value })
 }
 

@@ -1,30 +1,38 @@
 // Requests come in, routes answer, everything is logged once. Knows no SQL and no rule about content.
 import type { AddressInfo, Socket } from 'node:net'
-import fastifyStatic from '@fastify/static'
 import { type FastifyBaseLogger, type FastifyInstance, type FastifyReply, type FastifyRequest, fastify, LogController } from 'fastify'
+import type { House } from '../auth/house.js'
 import type { Identification } from '../auth/identify.js'
 import type { Config } from '../config.js'
 import type { Documents } from '../documents/find.js'
+import type { DocumentWrites } from '../documents/write.js'
 import { forbidden, notFound } from '../errors.js'
 import type { Model } from '../model/types.js'
+import type { Library } from '../uploads/library.js'
 import { accountRoutes } from './account.js'
+import { authenticationRoutes } from './authentication.js'
 import { readBody } from './bodies.js'
 import { builderRoutes } from './builder.js'
-import { contentMethods, handleContent, typeAt } from './content.js'
+import { connectRoutes } from './connect.js'
+import { contentMethods, handleAction, handleContent, isAction, typeAt } from './content.js'
 import type { Exchange, Route } from './exchange.js'
 import { fileRoutes } from './files.js'
 import { addCors, answerPreflight, checkUrl, isPreflight, requestId, safetyHeaders } from './guard.js'
 import { localeRoutes } from './locales.js'
 import { allowedMethods, methodNotAllowed, respond, respondError } from './respond.js'
 import { startPage } from './start-page.js'
+import { addStaticFiles } from './static-files.js'
+import { discardRest } from './unread.js'
 
 /** What the server needs of the service behind it. */
 export interface Backend {
   readonly identification: Identification
+  readonly library: Library
+  readonly house: House
   /** The current model. */
   model(): Model
-  /** The document service over the current model, for this default locale. */
-  documents(defaultLocale: string): Documents
+  /** The document service over the current model, for this default locale: its reads and its writes. */
+  documents(defaultLocale: string): { readonly documents: Documents; readonly writes: DocumentWrites }
 }
 
 export interface HttpServer {
@@ -34,7 +42,14 @@ export interface HttpServer {
   close(): Promise<void>
 }
 
-const routes: readonly Route[] = [...accountRoutes, ...fileRoutes, ...localeRoutes, ...builderRoutes]
+const routes: readonly Route[] = [
+  ...accountRoutes,
+  ...authenticationRoutes,
+  ...connectRoutes,
+  ...fileRoutes,
+  ...localeRoutes,
+  ...builderRoutes,
+]
 const everyMethod = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 
 export async function createServer(config: Config, backend: Backend, logger: FastifyBaseLogger): Promise<HttpServer> {
@@ -44,8 +59,10 @@ export async function createServer(config: Config, backend: Backend, logger: Fas
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
     genReqId: requestId,
     bodyLimit: limits.bodyBytes,
+    trustProxy: (_address: string, hop: number) => hop < config.proxies,
     connectionTimeout: limits.idleTimeout,
-    requestTimeout: limits.requestTimeout,
+    // The longest that any request may take to come in; bodies that are not files have less time.
+    requestTimeout: Math.max(limits.requestTimeout, limits.uploadTimeout),
     keepAliveTimeout: limits.keepAliveTimeout,
     forceCloseConnections: 'idle',
     http: { headersTimeout: limits.headersTimeout, maxHeaderSize: limits.headerBytes },
@@ -61,7 +78,7 @@ export async function createServer(config: Config, backend: Backend, logger: Fas
   })
   app.server.maxConnections = limits.connections
   prepare(app, config)
-  await addUploads(app, config.uploadsFolder)
+  addStaticFiles(app, config.uploadsFolder)
   addPlainRoutes(app, config, backend)
   for (const path of new Set(routes.map((route) => route.path))) addPath(app, config, backend, path)
   addContent(app, config, backend)
@@ -102,6 +119,7 @@ function prepare(app: FastifyInstance, config: Config): void {
     return undefined
   })
   app.addHook('onResponse', async (request, reply) => {
+    discardRest(request.raw)
     request.log.info(
       {
         method: request.method,
@@ -133,12 +151,16 @@ async function exchangeOf(config: Config, backend: Backend, request: FastifyRequ
   return {
     caller,
     access,
-    documents: backend.documents(access.defaultLocale),
+    ...backend.documents(access.defaultLocale),
+    house: backend.house,
+    config,
+    address: request.ip,
+    library: backend.library,
     params: request.params as Record<string, string>,
     query: rawQuery(request),
     format: request.headers['strapi-response-format'] === 'v4' ? 'nested' : 'flat',
     request: request.raw,
-    body: () => readBody(request.raw, config.limits.bodyBytes),
+    body: () => readBody(request.raw, config.limits),
   }
 }
 
@@ -199,22 +221,21 @@ function addContent(app: FastifyInstance, config: Config, backend: Backend): voi
   }
   app.route({ method: everyMethod, url: `${config.rest.prefix}/:name`, handler })
   app.route({ method: everyMethod, url: `${config.rest.prefix}/:name/:documentId`, handler })
+  for (const path of ['/:name/actions/:action', '/:name/:documentId/actions/:action']) {
+    app.route({
+      method: ['POST', 'OPTIONS'],
+      url: config.rest.prefix + path,
+      handler: (request, reply) => act(config, backend, request, reply),
+    })
+  }
 }
 
-async function addUploads(app: FastifyInstance, folder: string): Promise<void> {
-  await app.register(fastifyStatic, {
-    root: folder,
-    prefix: '/uploads/',
-    index: false,
-    redirect: false,
-    dotfiles: 'ignore',
-    decorateReply: false,
-    setHeaders: (response, path) => {
-      // A file that a browser could run as a page of this origin is downloaded instead.
-      if (/\.(html?|xhtml|xml|js|mjs|svg)$/i.test(path))
-        response.setHeader('content-security-policy', "default-src 'none'; style-src 'unsafe-inline'; sandbox")
-    },
-  })
+async function act(config: Config, backend: Backend, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  const { name, documentId, action } = request.params as { name: string; documentId?: string; action: string }
+  const type = typeAt(backend.model(), name, documentId !== undefined)
+  if (type === null || type.singleType !== (documentId === undefined) || !isAction(action)) throw notFound()
+  if (request.method === 'OPTIONS') return allowedMethods(reply, ['POST'])
+  return respond(reply, await handleAction(type, action, await exchangeOf(config, backend, request)))
 }
 
 function addPlainRoutes(app: FastifyInstance, config: Config, backend: Backend): void {

@@ -28,6 +28,11 @@ export function linkModel(schemas: readonly SchemaSource[]): Model {
   const types = new Map<string, ContentType>()
   const components = new Map<string, Component>()
   const paths = new Map<string, ContentType>()
+  const leftOut = schemas.flatMap((schema) =>
+    Object.entries(schema.attributes)
+      .filter(([, source]) => pointsToAbsentPlugin(source, sources))
+      .map(([name, { target }]) => `${schema.uid}.${name} (${String(target)})`),
+  )
   for (const schema of schemas) {
     if (schema.kind === 'component') components.set(schema.uid, linkComponent(schema, sources))
     else types.set(schema.uid, linkType(schema, sources))
@@ -40,7 +45,7 @@ export function linkModel(schemas: readonly SchemaSource[]): Model {
     paths.set(path, type)
   }
   const version = createHash('sha256').update(JSON.stringify(schemas)).digest('base64url').slice(0, 12)
-  return { version, types, components, paths }
+  return { version, types, components, paths, leftOut }
 }
 
 const ownTable = (schema: SchemaSource): string => names.tableName(names.collectionName(schema))
@@ -151,9 +156,19 @@ type Sources = ReadonlyMap<string, SchemaSource>
 
 function linkAttributes(schema: SchemaSource, sources: Sources, into: Map<string, Attribute>): void {
   for (const [name, source] of Object.entries(schema.attributes)) {
-    if (into.has(name)) continue
+    if (into.has(name) || pointsToAbsentPlugin(source, sources)) continue
     into.set(name, linkAttribute(schema, name, source, sources))
   }
+}
+
+/** A project keeps its relations to a plugin's types when only Strapi loads that plugin. */
+const pointsToAbsentPlugin = ({ type, target }: AttributeSource, sources: Sources): boolean =>
+  type === 'relation' && typeof target === 'string' && target.startsWith('plugin::') && !sources.has(target)
+
+/** The type of a plugin's custom field, where its attribute tells; otherwise what the column holds is shown as it is. */
+function customFieldType({ customType, options }: AttributeSource): ScalarType {
+  const told = [customType, (options as { type?: unknown } | undefined)?.type]
+  return told.find((type): type is ScalarType => typeof type === 'string' && isScalarType(type)) ?? 'string'
 }
 
 function linkAttribute(schema: SchemaSource, name: string, source: AttributeSource, sources: Sources): Attribute {
@@ -179,8 +194,7 @@ function linkAttribute(schema: SchemaSource, name: string, source: AttributeSour
       return { ...base, kind: 'dynamiczone', components: components.map((uid) => known(sources, uid, where)) }
     }
     default: {
-      // A plugin's custom field says nothing about its values here: what the column holds is shown as it is.
-      const type = source.type === 'customField' ? 'string' : source.type
+      const type = source.type === 'customField' ? customFieldType(source) : source.type
       if (typeof type !== 'string' || !isScalarType(type)) throw new Error(`${where} has the unknown type "${String(type)}"`)
       const column = (source.column as { name?: string } | undefined)?.name ?? names.columnName(name)
       const searchable = source.searchable !== false && attributeTypes[type].search !== null

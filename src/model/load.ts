@@ -6,7 +6,11 @@ import { builtinSchemas } from './builtin.js'
 import { linkModel } from './link.js'
 import type { Model, SchemaSource } from './types.js'
 
-const attribute = z.looseObject({ type: z.string() })
+/** A plugin's custom field may be told by `customField` alone. */
+const attribute = z.preprocess(
+  (value) => (typeof value === 'object' && value !== null && 'customField' in value ? { type: 'customField', ...value } : value),
+  z.looseObject({ type: z.string() }),
+)
 const schemaFile = z.looseObject({
   kind: z.enum(['collectionType', 'singleType']).optional(),
   collectionName: z.string().optional(),
@@ -100,7 +104,10 @@ async function readSchema(file: string): Promise<z.infer<typeof schemaFile> | nu
     throw new Error(`${file} is not valid JSON: ${(error as Error).message}`)
   }
   const parsed = schemaFile.safeParse(json)
-  if (!parsed.success) throw new Error(`${file} is not a content-type or component: ${z.prettifyError(parsed.error)}`)
+  if (!parsed.success) {
+    const { path, message } = parsed.error.issues[0]!
+    throw new Error(`${file} is not a content-type or component: ${path.join('.') || 'the file'}: ${message}`)
+  }
   return parsed.data
 }
 

@@ -164,6 +164,8 @@ export interface Model {
   readonly components: ReadonlyMap<string, Component>
   /** Types by the lower-case name in the path: the plural name of collection types, the singular name of single types. */
   readonly paths: ReadonlyMap<string, ContentType>
+  /** Relations to types of plugins that are not here, as `uid.attribute (target)`: no attributes of this model. */
+  readonly leftOut: readonly string[]
 }
 
 /** An attribute as schema.json writes it. */

@@ -26,6 +26,8 @@ export interface ReadContext {
   readonly limits: QueryLimits
   /** Refuse unknown top-level parameters (`api.rest.strictParams`). */
   readonly strictParams: boolean
+  /** Reading drafts needs an action of its own (`api.rest.draftGrant`). */
+  readonly draftGrant?: boolean
 }
 
 /** What the caller wants to read, apart from the query string. */

@@ -1,0 +1,126 @@
+// Reads a multipart form: files go where the library receives them while they come in, fields are kept. Nothing grows
+// without bound, and whatever fails or breaks off leaves nothing behind.
+import type { IncomingMessage } from 'node:http'
+import type { BusboyFileStream, BusboyInstance } from '@fastify/busboy'
+import { ApiError } from '../errors.js'
+import type { Received } from '../uploads/incoming.js'
+import type { FormLimits, Library } from '../uploads/library.js'
+
+export interface Form {
+  /** A field that came several times is a list. */
+  readonly fields: ReadonlyMap<string, string | readonly string[]>
+  /** The files of the fields called `files`, in their order. */
+  readonly files: readonly Received[]
+}
+
+export const isForm = ({ headers }: IncomingMessage): boolean => /^\s*multipart\/form-data/i.test(headers['content-type'] ?? '')
+
+const tooLarge = (what: string): ApiError => new ApiError('PayloadTooLargeError', what)
+const malformed = (): ApiError => new ApiError('BadRequestError', 'The form is not whole')
+
+/** @throws ApiError 400 for what is no form, 413 beyond a limit. */
+export async function readForm(request: IncomingMessage, library: Library): Promise<Form> {
+  const { limits } = library
+  if (Number(request.headers['content-length'] ?? 0) > limits.uploadBytes) throw tooLarge('The form is too large')
+  const parser = await openParser(request, limits)
+  const fields = new Map<string, string | readonly string[]>()
+  const files: Promise<Received>[] = []
+  const failure = await new Promise<{ readonly error: unknown } | null>((resolve) => {
+    const streams = new Set<BusboyFileStream>()
+    const stop = new AbortController()
+    const fail = (error: unknown): void => {
+      stop.abort()
+      for (const stream of streams) stream.destroy(malformed())
+      resolve({ error })
+    }
+    parser.on('file', (name, stream, filename, _encoding, type) => {
+      // A form that breaks off says so here too; whoever reads the stream has learned it.
+      stream.on('error', () => {})
+      // An empty name: a browser's input in which nothing was chosen.
+      if (name !== 'files' || !filename) return void stream.resume()
+      streams.add(stream)
+      const file = library.receive(stream, { name: filename, declared: type })
+      files.push(file)
+      file.catch(fail).finally(() => streams.delete(stream))
+    })
+    parser.on('field', (name, value, _nameCut, cut) => {
+      if (cut) return fail(tooLarge(`A field may have ${limits.uploadFieldBytes} bytes at most`))
+      const before = fields.get(name)
+      fields.set(name, before === undefined ? value : typeof before === 'string' ? [before, value] : [...before, value])
+    })
+    parser.on('filesLimit', () => fail(tooLarge(`A form may have ${limits.uploadFiles} files at most`)))
+    parser.on('fieldsLimit', () => fail(tooLarge(`A form may have ${limits.uploadFields} fields at most`)))
+    parser.on('error', () => fail(malformed()))
+    parser.on('finish', () => resolve(null))
+    request.once('close', () => request.complete || fail(malformed()))
+    pour(request, parser, library, stop.signal).catch(fail)
+  })
+  const received = await Promise.allSettled(files)
+  const whole = received.flatMap((file) => (file.status === 'fulfilled' ? [file.value] : []))
+  if (failure === null && whole.length === received.length) return { fields, files: whole }
+  await library.discard(whole)
+  throw failure === null ? malformed() : failure.error
+}
+
+/**
+ * Hands the body on, a piece at a time. Only a few of all forms have their turn at once, and none waits for its client within
+ * it: two hundred together need little more memory than ten, and leave room for other requests.
+ */
+async function pour(request: IncomingMessage, parser: BusboyInstance, library: Library, stop: AbortSignal): Promise<void> {
+  const { limits, inTurn } = library
+  // What happens while nobody waits for it is remembered: it happens once.
+  let news = false
+  let wake = (): void => {}
+  let taken = (): void => {}
+  const tell = (): void => {
+    news = true
+    wake()
+  }
+  for (const event of ['readable', 'end', 'close', 'error']) request.on(event, tell)
+  // A parser whose form has failed takes nothing any more: nobody may wait for it in a turn.
+  stop.addEventListener('abort', () => {
+    tell()
+    taken()
+  })
+  let bytes = 0
+  while (!request.readableEnded && !stop.aborted) {
+    if (request.readableLength === 0 && request.destroyed) throw malformed()
+    news = false
+    await inTurn(async () => {
+      const chunk = stop.aborted ? null : (request.read() as Buffer | null)
+      if (chunk === null) return
+      bytes += chunk.length
+      if (bytes > limits.uploadBytes) throw tooLarge('The form is too large')
+      await new Promise<void>((resolve) => {
+        taken = resolve
+        parser.write(chunk, () => resolve())
+      })
+    })
+    if (news || request.readableLength > 0) continue
+    await new Promise<void>((resolve) => {
+      wake = resolve
+    })
+  }
+  if (!stop.aborted) parser.end()
+}
+
+async function openParser(request: IncomingMessage, limits: FormLimits): Promise<BusboyInstance> {
+  const { Busboy } = (await import('@fastify/busboy')).default
+  try {
+    return new Busboy({
+      headers: request.headers as { 'content-type': string },
+      preservePath: true,
+      limits: {
+        files: limits.uploadFiles,
+        fields: limits.uploadFields,
+        parts: limits.uploadFiles + limits.uploadFields + 1,
+        fieldSize: limits.uploadFieldBytes,
+        headerPairs: 20,
+        headerSize: 16_384,
+      },
+      isPartAFile: (_name, _type, filename) => filename !== undefined,
+    })
+  } catch {
+    throw malformed()
+  }
+}

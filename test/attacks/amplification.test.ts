@@ -1,0 +1,229 @@
+// Small requests that ask for much (security: "H. Denial of service"): each is answered or refused, soon, and others are
+// answered meanwhile.
+import { describe, expect, test } from 'vitest'
+import type { Answer } from '../support/serve.js'
+import { siege } from './siege.js'
+
+const { ask } = siege('strapi', { config: { limits: { answerBytes: 20_000_000 } } })
+
+/** `author.articles.author…`, as many levels deep as asked for. */
+const cycle = (levels: number): readonly string[] => Array.from({ length: levels }, (_, level) => (level % 2 === 0 ? 'author' : 'articles'))
+const bracketed = (names: readonly string[]): string => names.map((name) => `[${name}]`).join('')
+
+/** Answered, or refused as too much: never a failure. */
+function expectBounded({ status, body }: Answer, what: string): void {
+  expect([200, 400, 503], `${what} is ${status}`).toContain(status)
+  if (status !== 200) expect(body.error.status, what).toBe(status)
+}
+
+describe('populate', () => {
+  test.each([5, 10, 20, 30, 100, 1000])('S121 a cycle of %i levels is answered or refused', async (levels) => {
+    const started = performance.now()
+    expectBounded(await ask(`/articles?populate=${cycle(levels).join('.')}`), `a dot path of ${levels} levels`)
+    const nested = cycle(Math.min(levels, 9)).join('][populate][')
+    expectBounded(await ask(`/articles?populate[${nested}]=true`), `objects of ${levels} levels`)
+    expect(performance.now() - started).toBeLessThan(5_000)
+  })
+
+  test('S121 a chain of 30 levels that does not branch is answered or refused', async () => {
+    expectBounded(await ask(`/authors?populate=${Array(30).fill('mentor').join('.')}`), '30 mentors')
+    expectBounded(await ask(`/categories?populate=${Array(30).fill('parent').join('.')}`), '30 parents')
+  })
+
+  test('S121 fifty names on five levels are answered or refused', async () => {
+    const names =
+      'author,reviewer,tags,related,relatedTo,category,pick,references,comments,spotlight,seo,sections,blocks,cover,gallery,localizations'
+    const wide = names.split(',').flatMap((name) => [name, `author.articles.${name}`, `related.related.related.${name}`])
+    expect(wide.length).toBeGreaterThan(45)
+    expectBounded(await ask(`/articles?${wide.map((path) => `populate[]=${path}`).join('&')}&pagination[pageSize]=5`), 'a wide populate')
+  })
+})
+
+describe('sort and filters', () => {
+  test.each([10, 30, 60, 100, 300, 1000])('S121 a sort key of %i steps is answered or refused', async (steps) => {
+    expectBounded(await ask(`/authors?sort=${Array(steps).fill('mentor').join('.')}.name`), `${steps} steps`)
+  })
+
+  test('S121 many sort keys are answered or refused', async () => {
+    expectBounded(
+      await ask(`/articles?${Array.from({ length: 99 }, (_, index) => `sort[${index}]=author.articles.author.name`).join('&')}`),
+      '99 sort keys',
+    )
+  })
+
+  test.each([2, 4, 6])('S121 a filter over a cycle of %i relations is answered or refused', async (levels) => {
+    for (const condition of ['[id][$null]=true', '[id][$containsi]=zzz', '[$not][id]=1', '[id]=-1']) {
+      expectBounded(await ask(`/articles?filters${bracketed(cycle(levels))}${condition}`), `${levels} levels ${condition}`)
+    }
+  })
+
+  test('S121 keys that are nested deeper than the parser goes are refused', async () => {
+    expect((await ask(`/articles?filters${'[$not]'.repeat(60)}[id]=1`)).status).toBe(400)
+    expect((await ask(`/articles?filters${'[$and][0]'.repeat(60)}[id]=1`)).status).toBe(400)
+    expectBounded(await ask(`/articles?filters${'['.repeat(500)}id${']'.repeat(500)}=1`), 'brackets')
+    expectBounded(await ask(`/articles?${'[]'.repeat(2000)}=1`), 'brackets without a name')
+    expectBounded(await ask(`/articles?${'&'.repeat(8000)}`), 'ampersands')
+    expectBounded(await ask(`/articles?${'fields[]=id&'.repeat(1200)}`), 'the same field 1200 times')
+    expectBounded(await ask(`/articles?fields=${'id,'.repeat(4000)}`), 'the same field 4000 times')
+    expectBounded(await ask(`/articles?sort=${'id,'.repeat(4000)}`), 'the same key 4000 times')
+    expectBounded(await ask(`/articles?populate=${'tags,'.repeat(3000)}`), 'the same relation 3000 times')
+  })
+
+  test('S121 a request line beyond the limit ends with 431', async () => {
+    expect((await ask(`/articles?_q=${'a'.repeat(17_000)}`)).status).toBe(431)
+  })
+})
+
+describe('the budget of a plan', () => {
+  const small = siege('strapi', { config: { limits: { planNodes: 40 } } })
+  const times = (count: number, part: (index: number) => string, between = '&') =>
+    Array.from({ length: count }, (_, index) => part(index)).join(between)
+
+  test('S121 a query with more names than the budget is refused, one with fewer is answered', async () => {
+    const queries: readonly ((count: number) => string)[] = [
+      (count) => times(count, (index) => `filters[$or][${index}][id]=${index}`),
+      (count) => times(count, (index) => `filters[$and][${index}][author][id][$ne]=${index}`),
+      (count) => times(count, (index) => `sort[${index}]=author.name`),
+      (count) => `sort=${times(count, () => 'mentor', '.')}.name`.replace('mentor', 'author'),
+      (count) => `populate=author.${times(count, () => 'mentor', '.')}`,
+      (count) => times(count, (index) => `populate[tags][filters][$or][${index}][name]=x`),
+    ]
+    for (const query of queries) {
+      expect((await small.ask(`/articles?${query(10)}`)).status, query(10)).toBe(200)
+      const { status, body } = await small.ask(`/articles?${query(60)}`)
+      expect(status, query(60)).toBe(400)
+      expect(body.error).toEqual({ status: 400, name: 'ValidationError', message: 'The query is too complex', details: {} })
+    }
+  })
+})
+
+describe('pagination', () => {
+  test('S122 no page is larger than the limit', async () => {
+    const sizes = [
+      '100000',
+      '1e9',
+      '1e18',
+      '1e300',
+      '101',
+      '0x7fffffff',
+      'abc',
+      '-5',
+      '-1',
+      '0',
+      '',
+      'Infinity',
+      '-Infinity',
+      'NaN',
+      '9007199254740993',
+    ]
+    for (const size of sizes) {
+      for (const pagination of [
+        `pagination[pageSize]=${size}`,
+        `pagination[limit]=${size}`,
+        `pagination[pageSize]=${size}&pagination[page]=2`,
+        `pagination[limit]=${size}&pagination[start]=1`,
+      ]) {
+        const { status, body } = await ask(`/articles?${pagination}&status=draft&locale=*&fields=id`)
+        expect([200, 400], pagination).toContain(status)
+        if (status === 400) continue
+        expect(body.data.length, pagination).toBeLessThanOrEqual(100)
+        expect(body.meta.pagination.pageSize ?? body.meta.pagination.limit, pagination).toBeLessThanOrEqual(100)
+        expect(body.meta.pagination.total, pagination).toBeGreaterThan(100)
+      }
+    }
+  })
+
+  test('S122 no page lies before the first one, and none beyond what numbers can say', async () => {
+    for (const place of [
+      '-1',
+      '-1e300',
+      '0',
+      '1e18',
+      '1e300',
+      '9007199254740993',
+      'Infinity',
+      '-Infinity',
+      'NaN',
+      '1.5',
+      '1e-3',
+      ' 2',
+      '+1',
+      '0x2',
+    ]) {
+      for (const key of ['page', 'start']) {
+        const { status, body } = await ask(`/articles?pagination[${key}]=${encodeURIComponent(place)}&fields=id`)
+        expect([200, 400], `${key}=${place}`).toContain(status)
+        if (status === 400) continue
+        const { page, start } = body.meta.pagination
+        expect(Number.isSafeInteger(page ?? start), `${key}=${place} is ${page ?? start}`).toBe(true)
+        expect(page ?? start, `${key}=${place}`).toBeGreaterThanOrEqual(page === undefined ? 0 : 1)
+      }
+    }
+  })
+
+  test('S122 styles are not mixed, and other places for a page are no way around', async () => {
+    expect((await ask('/articles?pagination[page]=1&pagination[start]=0')).status).toBe(400)
+    expect((await ask('/articles?pagination[pageSize]=1&pagination[limit]=1000')).status).toBe(400)
+    expect((await ask('/articles?page=1&pageSize=1000')).status).toBe(400)
+    for (const query of [
+      'limit=1000',
+      'start=5',
+      '_limit=-1',
+      'pagination=1000',
+      'pagination[]=1000',
+      'pagination[pageSize][]=1000',
+      'pagination[pageSize][$gt]=1',
+      'per_page=1000',
+    ]) {
+      const { status, body } = await ask(`/articles?${query}`)
+      expect([200, 400], query).toContain(status)
+      if (status === 200) expect(body.data.length, query).toBeLessThanOrEqual(100)
+    }
+  })
+
+  test('S122 start and limit beside a single document or a bare list are numbers too', async () => {
+    for (const place of ['1e300', '1e19', '9007199254740993', '-1', 'Infinity', 'x', '1.5', '']) {
+      for (const path of ['/users/me', '/users', '/users/1', '/upload/files', '/upload/files/1']) {
+        for (const key of ['start', 'limit']) {
+          const { status } = await ask(`${path}?${key}=${place}`, { as: 'bob' })
+          expect([200, 204, 400, 404], `${path}?${key}=${place} is ${status}`).toContain(status)
+        }
+      }
+    }
+    for (const place of ['1e300', '1e19']) {
+      for (const path of ['/articles/some-document', '/homepage', '/setting']) {
+        const { status } = await ask(`${path}?start=${place}`)
+        expect([400, 404], `${path}?start=${place} is ${status}`).toContain(status)
+      }
+    }
+  })
+})
+
+describe('many requests at once', () => {
+  const settle = (answers: readonly Answer[]) => {
+    for (const { status, headers } of answers) {
+      expect([200, 503]).toContain(status)
+      if (status === 503) expect(headers.get('retry-after')).toMatch(/^\d+$/)
+    }
+  }
+
+  test('S124 beside two hundred scans other requests are answered', async () => {
+    const scans = Array.from({ length: 200 }, (_, index) => ask(`/articles?filters[body][$contains]=zz${index}&locale=*`))
+    let slowest = 0
+    for (let request = 0; request < 40; request++) {
+      const started = performance.now()
+      expect((await ask('/tags?pagination[pageSize]=1')).status).toBe(200)
+      slowest = Math.max(slowest, performance.now() - started)
+    }
+    settle(await Promise.all(scans))
+    expect(slowest).toBeLessThan(1_000)
+  })
+
+  test('S131 three hundred times the same request give one answer', async () => {
+    const answers = await Promise.all(
+      Array.from({ length: 300 }, () => ask('/articles?populate[author][populate]=articles&sort=author.name&pagination[pageSize]=10')),
+    )
+    settle(answers)
+    expect(new Set(answers.filter(({ status }) => status === 200).map(({ text }) => text)).size).toBe(1)
+  })
+})

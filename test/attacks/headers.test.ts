@@ -1,0 +1,218 @@
+// Headers, addresses of files, and answers that must not be mixed up (security: "I. Headers, admin, metadata, cache").
+import { describe, expect, test } from 'vitest'
+import type { Answer } from '../support/serve.js'
+import { raw } from './raw.js'
+import type { Caller } from './siege.js'
+import { siege, tokens } from './siege.js'
+
+const evil = 'https://evil.example'
+const allowOrigin = ({ headers }: Answer) => headers.get('access-control-allow-origin')
+const allowCredentials = ({ headers }: Answer) => headers.get('access-control-allow-credentials')
+
+describe('as it comes', () => {
+  const golden = siege()
+  const { ask } = golden
+
+  test('S134 any origin may read, and none with credentials', async () => {
+    const preflight = { 'access-control-request-method': 'PUT', 'access-control-request-headers': 'authorization' }
+    for (const origin of [evil, 'null', 'http://127.0.0.1', 'https://evil.example:8443']) {
+      const sent: readonly Record<string, string>[] = [
+        { origin },
+        { origin, cookie: 'jwt=1' },
+        { origin, authorization: `Bearer ${tokens.full}` },
+        { origin, ...preflight },
+      ]
+      for (const headers of sent) {
+        for (const method of 'access-control-request-method' in headers ? ['OPTIONS'] : ['GET', 'POST', 'HEAD', 'DELETE']) {
+          const answer = await ask('/articles', { method, headers })
+          expect(allowOrigin(answer)).toBe('*')
+          expect(allowCredentials(answer)).toBeNull()
+          expect(answer.headers.get('vary')).toMatch(/\borigin\b/i)
+        }
+      }
+    }
+    const refused = await ask('/secret-notes', { headers: { origin: evil } })
+    expect([refused.status, allowOrigin(refused), allowCredentials(refused)]).toEqual([403, '*', null])
+    expect((await ask('/articles')).headers.get('vary')).toMatch(/\borigin\b/i)
+  })
+
+  test('S134 every answer tells browsers not to guess', async () => {
+    for (const path of ['/articles', '/secret-notes', '/nothing', '/articles?filters[x]=1', '../', '../_health', '../uploads/nothing']) {
+      const { headers } = await ask(path)
+      expect(headers.get('x-content-type-options'), path).toBe('nosniff')
+      expect(headers.get('server'), path).toBeNull()
+      expect(headers.get('x-powered-by'), path).toBeNull()
+    }
+  })
+
+  test('S139 nothing of the project or of the service is served by address', async () => {
+    const addresses = [
+      ...[
+        '/metrics',
+        '/debug',
+        '/docs',
+        '/documentation',
+        '/openapi.json',
+        '/swagger.json',
+        '/graphql',
+        '/server-status',
+        '/debug/pprof',
+        '/json/list',
+      ],
+      ...[
+        '/.env',
+        '/.git/config',
+        '/.git/HEAD',
+        '/package.json',
+        '/octavo.config.json',
+        '/tokens.json',
+        '/.tmp/data.db',
+        '/data.db',
+        '/content.db.gz',
+      ],
+      ...[
+        '/.tmp/data.db-wal',
+        '/dist/main.js',
+        '/dist/main.js.map',
+        '/src/api/article/content-types/article/schema.json',
+        '/uploads',
+        '/uploads/',
+        '/uploads/.env',
+      ],
+      ...[
+        '/uploads/.tmp/data.db',
+        '/uploads/../.env',
+        '/uploads/../tokens.json',
+        '/uploads/..%2ftokens.json',
+        '/uploads/%2e%2e/tokens.json',
+      ],
+      ...[
+        '/uploads/%2e%2e%2ftokens.json',
+        '/uploads/..%5ctokens.json',
+        '/uploads/..%c0%aftokens.json',
+        '/uploads/....//tokens.json',
+        '/uploads//etc/passwd',
+      ],
+      ...[
+        '/uploads/%00',
+        '/uploads/x%00.png',
+        '/uploads/%zz',
+        '/../tokens.json',
+        '/..%2ftokens.json',
+        '/uploads/../../../../../etc/passwd',
+      ],
+    ]
+    for (const path of addresses) {
+      const { text } = await raw(golden.served.origin, [`GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`])
+      golden.search(text, 'public', path)
+      expect(text, path).toMatch(/^HTTP\/1\.1 (400|403|404) /)
+      expect(text, path).not.toMatch(/goldenJwtSecret|SQLite format|root:|"collectionName"/)
+    }
+  })
+
+  test('S139 files that a browser could run are kept from running', async () => {
+    const names = golden.look("select url from files where ext in ('.svg', '.html', '.xml')") as string[]
+    expect(names.length).toBeGreaterThan(0)
+    for (const url of names) {
+      const { status, headers } = await ask(`..${url}`)
+      expect(status, url).toBe(200)
+      expect(headers.get('content-security-policy'), url).toMatch(/sandbox/)
+      expect(headers.get('x-content-type-options'), url).toBe('nosniff')
+    }
+  })
+
+  test('S140 answers do not cross between callers, methods, formats and encodings', async () => {
+    const query = '/articles?populate[0]=note&populate[1]=tags&pagination[pageSize]=20'
+    const callers: readonly Caller[] = ['public', 'alice', 'bob', 'custom', 'full', 'readonly', 'wrong', 'expired', 'carol']
+    const variants: readonly Record<string, string>[] = [
+      {},
+      { 'strapi-response-format': 'v4' },
+      { 'strapi-encode-source-maps': 'true' },
+      { 'accept-encoding': 'identity' },
+      { accept: 'text/html' },
+    ]
+    const keyOf = ({ status, text }: Answer) => `${status} ${text}`
+    const alone = new Map<string, string>()
+    for (const as of callers)
+      for (const [index, headers] of variants.entries()) alone.set(`${as} ${index}`, keyOf(await ask(query, { as, headers })))
+    const mixed = Array.from({ length: 3 }, () =>
+      callers.flatMap((as) => variants.map((headers, index) => ({ as, headers, index }))),
+    ).flat()
+    const order = mixed.map((_each, index) => mixed[(index * 37) % mixed.length]!)
+    const answers = await Promise.all(
+      order.map(async ({ as, headers, index }) => {
+        const [answer, head] = await Promise.all([ask(query, { as, headers }), ask(query, { as, headers, method: 'HEAD' })])
+        return { as, index, answer, head }
+      }),
+    )
+    for (const { as, index, answer, head } of answers) {
+      expect(keyOf(answer), `${as} ${index}`).toBe(alone.get(`${as} ${index}`))
+      expect([head.status, head.text], `${as} HEAD`).toEqual([answer.status, ''])
+    }
+    expect(new Set(callers.slice(0, 5).map((as) => alone.get(`${as} 0`))).size).toBeGreaterThan(2)
+    expect(alone.get('public 1')).not.toBe(alone.get('public 0'))
+  })
+
+  test('S143 a log line holds the route and the caller, and nothing that was sent', async () => {
+    const before = golden.served.log.length
+    const marks = { value: 'zzfiltervalue', header: 'zzheader', cookie: 'zzcookie', token: 'zztoken', document: 'zzdocument' }
+    const headers = {
+      cookie: `jwt=${marks.cookie}`,
+      'x-custom': marks.header,
+      referer: `https://x/?${marks.header}`,
+      'user-agent': marks.header,
+    }
+    await ask(`/articles?filters[title]=${marks.value}&_q=${marks.value}&locale=${marks.value}`, { headers, as: 'bob' })
+    await ask(`/articles/${marks.document}?access_token=${marks.token}`, { headers })
+    await ask('/articles', { headers: { ...headers, authorization: `Bearer ${marks.token}` } })
+    await ask(`/nothing/${marks.document}?password=${marks.value}`, { headers })
+    await ask(`/articles?filters[${marks.value}]=1`, { headers })
+    const lines = golden.served.log.slice(before).map((line) => JSON.parse(line) as Record<string, unknown>)
+    expect(lines.length).toBe(5)
+    const known = 'level time pid hostname requestId reqId method route status milliseconds bytes caller ip msg'.split(' ')
+    for (const line of lines) {
+      expect(Object.keys(line).filter((key) => !known.includes(key))).toEqual([])
+      for (const mark of Object.values(marks)) expect(JSON.stringify(line)).not.toContain(mark)
+    }
+    expect(lines[0]).toMatchObject({ method: 'GET', status: 200, caller: 'user 2' })
+  })
+})
+
+describe('with listed origins', () => {
+  const good = 'https://good.example'
+  const { ask } = siege('strapi', { config: { cors: { origins: [good, 'https://second.example:8443'] } } })
+
+  test('S134 only the listed origins may read, to the byte, and with credentials', async () => {
+    for (const origin of [good, 'https://second.example:8443']) {
+      const answer = await ask('/articles', { headers: { origin } })
+      expect([allowOrigin(answer), allowCredentials(answer)]).toEqual([origin, 'true'])
+      expect(answer.headers.get('vary')).toMatch(/\borigin\b/i)
+    }
+    const others = [
+      ...[
+        evil,
+        'null',
+        '*',
+        '',
+        'http://good.example',
+        'https://good.example.evil.example',
+        'https://evil-good.example',
+        'https://good.example:444',
+      ],
+      ...[
+        'https://good.example/',
+        'https://good.example@evil.example',
+        'https://sub.good.example',
+        'https://second.example',
+        'https://good.example, https://evil.example',
+      ],
+    ]
+    for (const origin of others) {
+      for (const headers of [{ origin }, { origin, 'access-control-request-method': 'GET' }] as Record<string, string>[]) {
+        const answer = await ask('/articles', { method: 'access-control-request-method' in headers ? 'OPTIONS' : 'GET', headers })
+        expect([allowOrigin(answer), allowCredentials(answer)], origin).toEqual([null, null])
+        expect(answer.headers.get('vary')).toMatch(/\borigin\b/i)
+      }
+    }
+  })
+})

@@ -1,0 +1,245 @@
+// Hostile texts as values of everything that takes one (security: S109): an answer is never 5xx and never other than an
+// exact comparison in memory says, and no statement's text depends on a value.
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { sqliteDialect } from '../../src/database/sqlite-dialect.js'
+import { everything } from '../../src/grants.js'
+import { compileRead } from '../../src/query/compile.js'
+import { contracts } from '../../src/query/contract.js'
+import { parseParameters } from '../../src/query/parameters.js'
+import { readRequest } from '../../src/query/read.js'
+import { model, siege } from './siege.js'
+
+const runs = Number(process.env.FUZZ_RUNS ?? 150)
+const pieces = [
+  ...'\'"\\;`%_$?:@(){}[]<>&|!^~#,.*+-= \t\n/',
+  '--',
+  '/*',
+  '*/',
+  '$1',
+  '%%',
+  '__',
+  "''",
+  '\0',
+  '\u202e',
+  'ß',
+  'İ',
+  'é',
+  'e\u0301',
+  '😀',
+  '\ud7ff',
+]
+const words = [
+  "' or 1=1--",
+  '") or (1=1',
+  'or',
+  'null',
+  'select',
+  'true',
+  'NaN',
+  '0',
+  '1',
+  '-1',
+  '1e9',
+  '[object Object]',
+  'Willow',
+  'a',
+  'A',
+  'story',
+  '%25',
+  '%00',
+]
+
+/** Halves of a character cannot be sent in a query string. */
+const wellFormed = (text: string): string => text.replace(/\p{Surrogate}/gu, '?')
+
+const hostile = fc
+  .array(fc.oneof(fc.constantFrom(...pieces), fc.constantFrom(...words), fc.string({ unit: 'grapheme', maxLength: 3 })), {
+    minLength: 1,
+    maxLength: 6,
+  })
+  .map((parts) => wellFormed(parts.join('')))
+const encoded = encodeURIComponent
+
+/** What an ASCII-folding database takes for equal. */
+const asciiLower = (text: string): string => text.replace(/[A-Z]/g, (letter) => letter.toLowerCase())
+
+type Test = (stored: string, value: string) => boolean
+const bytes = (a: string, b: string): number => Buffer.compare(Buffer.from(a), Buffer.from(b))
+const not =
+  (test: Test): Test =>
+  (stored, value) =>
+    !test(stored, value)
+
+/** The operators on text that is not null; `fold` is what the contract folds where case counts, `foldi` where it does not. */
+function textTests(fold: (text: string) => string, foldi: (text: string) => string): Readonly<Record<string, Test>> {
+  const contains: Test = (stored, value) => fold(stored).includes(fold(value))
+  const containsi: Test = (stored, value) => foldi(stored).includes(foldi(value))
+  const equali: Test = (stored, value) => foldi(stored) === foldi(value)
+  return {
+    $eq: (stored, value) => stored === value,
+    $ne: (stored, value) => stored !== value,
+    $in: (stored, value) => stored === value,
+    $notIn: (stored, value) => stored !== value,
+    $lt: (stored, value) => bytes(stored, value) < 0,
+    $lte: (stored, value) => bytes(stored, value) <= 0,
+    $gt: (stored, value) => bytes(stored, value) > 0,
+    $gte: (stored, value) => bytes(stored, value) >= 0,
+    $eqi: equali,
+    $nei: not(equali),
+    $contains: contains,
+    $notContains: not(contains),
+    $containsi: containsi,
+    $notContainsi: not(containsi),
+    $startsWith: (stored, value) => fold(stored).startsWith(fold(value)),
+    $startsWithi: (stored, value) => foldi(stored).startsWith(foldi(value)),
+    $endsWith: (stored, value) => fold(stored).endsWith(fold(value)),
+    $endsWithi: (stored, value) => foldi(stored).endsWith(foldi(value)),
+  }
+}
+
+describe.each(['strapi', 'specification'] as const)('with the contract %s', (contract) => {
+  const { ask, change, look } = siege(contract)
+  const tests =
+    contract === 'strapi'
+      ? textTests(asciiLower, asciiLower)
+      : textTests(
+          (text) => text,
+          (text) => text.toLowerCase(),
+        )
+
+  test('S109 every operator compares a hostile text exactly', async () => {
+    const ids = look("select id from articles where published_at is not null and locale = 'en' order by id") as number[]
+    const stored = fc.sample(hostile, { numRuns: 120, seed: 109 }).map((text) => text.replaceAll('\0', ''))
+    for (const [index, text] of stored.entries()) change('update articles set title = ? where id = ?', text, ids[index])
+    const titles = look('select title from articles where id = ?', ids[0])
+    expect(titles).toEqual([stored[0]])
+    const rows = ids.map((id) => ({ id, title: look('select title from articles where id = ?', id)[0] as string | null }))
+    const piece = fc
+      .tuple(fc.constantFrom(...stored), fc.nat(9), fc.nat(9))
+      .map(([text, from, length]) => wellFormed(text.slice(from, from + 1 + length)))
+    const value = fc
+      .oneof(hostile, piece, fc.constantFrom(...stored))
+      .map((text) => text.replaceAll('\0', ' '))
+      .filter((text) => text !== '')
+    await fc.assert(
+      fc.asyncProperty(fc.constantFrom(...Object.keys(tests)), value, async (operator, text) => {
+        const query = `filters[title][${operator}]=${encoded(text)}&fields[0]=title&pagination[pageSize]=100`
+        const { status, body } = await ask(`/articles?${query}`)
+        expect(status, JSON.stringify(body)).toBe(200)
+        const right = rows.filter(({ title }) => title !== null && tests[operator]!(title, text)).map(({ id }) => id)
+        expect(body.meta.pagination.total).toBe(right.length)
+        expect(body.data.map(({ id }: { id: number }) => id)).toEqual(right.slice(0, 100))
+      }),
+      { numRuns: runs * 4 },
+    )
+  })
+
+  test('S109 a NUL is a character like others: it does not end the text that is looked for', async () => {
+    const [id] = look("select id from articles where published_at is not null and locale = 'en' order by id")
+    const [title] = look('select title from articles where id = ?', id) as string[]
+    for (const text of ['\0', `${title}\0x`, `${title!.slice(0, 2)}\0`, `\0${title}`]) {
+      for (const operator of Object.keys(tests)) {
+        if (['$lt', '$lte', '$gt', '$gte'].includes(operator)) continue
+        const found = (await ask(`/articles?filters[title][${operator}]=${encoded(text)}&filters[id]=${id}`)).body.meta.pagination.total
+        expect(found > 0, `${operator} ${JSON.stringify(text)}`).toBe(tests[operator]!(title!, text))
+      }
+      expect((await ask(`/articles?_q=${encoded(text)}`)).body.meta.pagination.total, `a search for ${JSON.stringify(text)}`).toBe(0)
+    }
+  })
+
+  test('S109 a hostile text names no attribute, order, locale, status, document or page', async () => {
+    const base = await ask('/articles')
+    const drafts = await ask('/articles?status=draft')
+    const blank = /^[\s,.]*$/
+    const outcomes: Readonly<Record<string, (text: string, answer: typeof base) => void>> = {
+      'sort=': (text, { status, text: body }) =>
+        blank.test(text.split(':')[0]!) && status === 200 ? expect(body).toBe(base.text) : expect(status).toBe(400),
+      'sort=title:': (text, { status }) => (/^\s*(asc|desc)\s*(:|,|$)/i.test(text) ? undefined : expect(status).toBe(400)),
+      'fields=': (_text, { status }) => expect(status).toBe(400),
+      'fields[0]=': (_text, { status }) => expect(status).toBe(400),
+      'populate=': (text, { status, text: body }) =>
+        blank.test(text) && status === 200 ? expect(body).toBe(base.text) : expect(status).toBe(400),
+      'populate[0]=': (text, { status, text: body }) =>
+        blank.test(text) && status === 200 ? expect(body).toBe(base.text) : expect(status).toBe(400),
+      'locale=': (_text, { body }) => expect(body.meta.pagination.total).toBe(0),
+      'status=': (_text, { status, text: body }) => (contract === 'strapi' ? expect(body).toBe(drafts.text) : expect(status).toBe(400)),
+      'publicationFilter=': (_text, { status }) => expect(status).toBe(400),
+      'hasPublishedVersion=': (text, { status }) => (['true', 'false'].includes(text) ? undefined : expect(status).toBe(400)),
+      'pagination[withCount]=': (text, { status }) =>
+        ['0', '1', 't', 'f', 'true', 'false'].includes(text) ? undefined : expect(status).toBe(400),
+      'pagination[pageSize]=': (_text, { status, body }) =>
+        status === 400 ? undefined : expect(body.data.length).toBeLessThanOrEqual(100),
+      'pagination[page]=': (text, { status }) => (Number.isInteger(Number(text)) ? expect(status).toBe(200) : expect(status).toBe(400)),
+      'pagination[start]=': (text, { status }) =>
+        Number.isInteger(Number(text)) || Number(text) < 0 ? expect(status).toBe(200) : expect(status).toBe(400),
+      'filters[rank]=': (text, { status }) => expect(status).toBe(text.trim() !== '' && Number.isFinite(Number(text)) ? 200 : 400),
+      'filters[day]=': (_text, { status }) => expect(status).toBe(400),
+      'filters[starts]=': (text, { status }) => (/^\s*-?\d+\s*$/.test(text) ? undefined : expect(status).toBe(400)),
+      'filters[author]=': (text, { status, body }) => {
+        expect(status).toBe(200)
+        if (!/^-?\d+$/.test(text)) expect(body.meta.pagination.total).toBe(0)
+      },
+    }
+    await fc.assert(
+      fc.asyncProperty(
+        fc.constantFrom(...Object.keys(outcomes)),
+        hostile.filter((text) => text !== '*' && text !== ''),
+        async (parameter, text) => {
+          const answer = await ask(`/articles?${parameter}${encoded(text)}`)
+          expect(answer.status, answer.text.slice(0, 300)).toBeLessThan(500)
+          outcomes[parameter]!(text, answer)
+        },
+      ),
+      { numRuns: runs * 4 },
+    )
+  })
+
+  test('S109 a hostile text is no document and no type', async () => {
+    const segment = hostile.filter((text) => !/^\.{1,2}$/.test(text) && !/[\s.]/.test(text) && !/^[%\w]*$/.test(text))
+    await fc.assert(
+      fc.asyncProperty(segment, fc.constantFrom('/articles/', '/users/', '/upload/files/', '/'), async (text, path) => {
+        const { status, body } = await ask(`${path}${encoded(text)}`, { as: 'full' })
+        expect([204, 400, 404], `${path}${text} is ${status}`).toContain(status)
+        if (status !== 204) expect(body.error.status).toBe(status)
+      }),
+      { numRuns: runs },
+    )
+  })
+
+  test('S109 no statement holds a byte of a value', () => {
+    const type = model.paths.get('articles')!
+    const context = {
+      model,
+      contract: contracts[contract],
+      defaultLocale: 'en',
+      pages: { defaultLimit: 25, maxLimit: 100, withCount: true },
+      limits: { planNodes: 1000 },
+      strictParams: false,
+    }
+    const statements = (query: string): string => {
+      const request = readRequest(context, everything, { type, mode: 'many' }, parseParameters(query))
+      return JSON.stringify(compileRead(request, sqliteDialect, context.contract, 'data'))
+    }
+    const places = [
+      ...Object.keys(tests).map((operator) => (value: string) => `filters[title][${operator}]=${value}`),
+      (value: string) => `filters[title][$between][]=${value}&filters[title][$between][]=${value}`,
+      (value: string) => `filters[author][name][$containsi]=${value}&sort=author.name`,
+      (value: string) => `filters[author]=${value}`,
+      (value: string) => `populate[author][filters][name]=${value}`,
+      (value: string) => `locale=${value}`,
+      (value: string) => `_q=${value}`,
+      (value: string) => `filters[$or][0][title]=${value}&filters[$or][1][$not][tags][name][$in][]=${value}`,
+    ]
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...places),
+        hostile.filter((text) => text !== '*' && Number.isNaN(Number(text))),
+        (place, text) => {
+          expect(statements(place(encoded(text)))).toBe(statements(place('x')))
+        },
+      ),
+      { numRuns: runs * 2 },
+    )
+  })
+})

@@ -1,0 +1,69 @@
+// Every route, every verb, every caller (security: S032): the answers are exactly those that roles and tokens allow.
+import { expect, test } from 'vitest'
+import type { Place, Verb } from './routes.js'
+import { grantsIn, places, refusedCallers, registered, tabled, verbs } from './routes.js'
+import type { Caller } from './siege.js'
+import { callers, model, siege } from './siege.js'
+
+const golden = siege()
+
+/** `in`: the caller is let in, whatever the route then finds or refuses. */
+type Class = 'in' | 200 | 401 | 403 | 404 | 405
+
+function classOf(status: number): Class {
+  return ([401, 403, 405] as const).find((one) => one === status) ?? 'in'
+}
+
+function expected(place: Place, verb: Verb, caller: Caller, may: (caller: Caller, action: string) => boolean): Class {
+  const action = place.actions[verb === 'HEAD' ? 'GET' : verb]
+  if (verb === 'OPTIONS') return 200
+  if (action === undefined) return verb === 'GET' || verb === 'HEAD' ? 404 : 405
+  if (refusedCallers.includes(caller)) return 401
+  if (!may(caller, action)) return 403
+  // Only users are somebody.
+  return action.endsWith('.user.me') && caller === 'full' ? 401 : 'in'
+}
+
+test('S032 the table knows every route of the service, and no other', () => {
+  expect([...registered].sort()).toEqual([...tabled].sort())
+  expect(model.paths.size).toBeGreaterThan(15)
+})
+
+test('S032 every caller gets exactly what the roles and tokens of the database allow', async () => {
+  const may = grantsIn(golden)
+  const wrong: string[] = []
+  let asked = 0
+  for (const place of places()) {
+    for (const verb of verbs) {
+      const answers = await Promise.all(callers.map((as) => golden.ask(place.path, { as, method: verb })))
+      for (const [index, { status, text }] of answers.entries()) {
+        const as = callers[index]!
+        const wanted = expected(place, verb, as, may)
+        const got = typeof wanted === 'number' && [200, 404].includes(wanted) ? status : classOf(status)
+        // What is let in may be missing, unfinished or refused for its body, but never fails.
+        const failed = status >= 500 && status !== 501
+        if (got !== wanted || failed) wrong.push(`${as}: ${verb} ${place.path}: ${status} in place of ${wanted}`)
+        if (verb === 'HEAD' && text !== '') wrong.push(`${as}: HEAD ${place.path} has a body`)
+        asked++
+      }
+    }
+  }
+  expect(wrong).toEqual([])
+  expect(asked).toBeGreaterThan(4000)
+})
+
+test('S032 reads that are let in do answer', async () => {
+  const may = grantsIn(golden)
+  for (const place of places()) {
+    const action = place.actions.GET
+    if (action === undefined) continue
+    for (const as of ['public', 'bob', 'full'] as const) {
+      if (!may(as, action)) continue
+      const { status } = await golden.ask(place.path, { as })
+      const missing = /some-document|999999/.test(place.path)
+        ? [204, 404]
+        : [200, ...(action.endsWith('.me') ? [401] : []), ...(place.path === '/manifesto' ? [404] : [])]
+      expect(missing, `${as}: GET ${place.path} is ${status}`).toContain(status)
+    }
+  }
+})

@@ -1,0 +1,50 @@
+// Bytes on a socket, as no HTTP library would send them, and what came back.
+import { connect } from 'node:net'
+
+export interface Heard {
+  /** Everything that came, one character for each byte. */
+  readonly text: string
+  /** Whether the other side closed the connection before the time was over. */
+  readonly closed: boolean
+  readonly milliseconds: number
+}
+
+export interface Pace {
+  /** Milliseconds after which the connection is given up. */
+  readonly patience?: number
+  /** Milliseconds between two pieces. */
+  readonly gap?: number
+}
+
+/** Sends pieces, one after the other, and listens until the other side closes. Characters are bytes. */
+export function raw(origin: string, pieces: readonly string[], { patience = 3_000, gap = 0 }: Pace = {}): Promise<Heard> {
+  const started = performance.now()
+  return new Promise((resolve) => {
+    const socket = connect(Number(new URL(origin).port), '127.0.0.1')
+    let text = ''
+    const end = (closed: boolean) => {
+      clearTimeout(timer)
+      clearInterval(sending)
+      socket.destroy()
+      resolve({ text, closed, milliseconds: performance.now() - started })
+    }
+    const timer = setTimeout(() => end(false), patience)
+    const rest = [...pieces]
+    const send = () => {
+      const piece = rest.shift()
+      if (piece === undefined) clearInterval(sending)
+      else socket.write(Buffer.from(piece, 'latin1'))
+    }
+    let sending: NodeJS.Timeout | undefined
+    socket.on('connect', () => {
+      if (gap > 0) sending = setInterval(send, gap)
+      else while (rest.length > 0) send()
+    })
+    socket.on('data', (bytes) => {
+      text += bytes.toString('latin1')
+    })
+    // A reset is a way to close.
+    socket.on('error', () => undefined)
+    socket.on('close', () => end(true))
+  })
+}

@@ -1,0 +1,103 @@
+// The table of S032: every route that there is, what a caller must be granted to use it, and who is granted what, taken
+// from the roles and tokens in the database.
+import { accountRoutes } from '../../src/http/account.js'
+import { builderRoutes } from '../../src/http/builder.js'
+import { fileRoutes } from '../../src/http/files.js'
+import { localeRoutes } from '../../src/http/locales.js'
+import type { Caller, Siege } from './siege.js'
+import { model } from './siege.js'
+
+export type Verb = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS'
+export const verbs: readonly Verb[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
+
+/** The routes of plugins and the actions behind them. A route of the service that is missing here fails the suite. */
+const pluginActions: Readonly<Record<string, string>> = {
+  'GET /users': 'plugin::users-permissions.user.find',
+  'GET /users/count': 'plugin::users-permissions.user.count',
+  'GET /users/me': 'plugin::users-permissions.user.me',
+  'GET /users/:id': 'plugin::users-permissions.user.findOne',
+  'POST /users': 'plugin::users-permissions.user.create',
+  'PUT /users/:id': 'plugin::users-permissions.user.update',
+  'DELETE /users/:id': 'plugin::users-permissions.user.destroy',
+  'GET /users-permissions/roles': 'plugin::users-permissions.role.find',
+  'GET /users-permissions/roles/:id': 'plugin::users-permissions.role.findOne',
+  'POST /users-permissions/roles': 'plugin::users-permissions.role.createRole',
+  'PUT /users-permissions/roles/:id': 'plugin::users-permissions.role.updateRole',
+  'DELETE /users-permissions/roles/:id': 'plugin::users-permissions.role.deleteRole',
+  'GET /users-permissions/permissions': 'plugin::users-permissions.permissions.getPermissions',
+  'GET /upload/files': 'plugin::upload.content-api.find',
+  'GET /upload/files/page': 'plugin::upload.content-api.findPage',
+  'GET /upload/files/:id': 'plugin::upload.content-api.findOne',
+  'DELETE /upload/files/:id': 'plugin::upload.content-api.destroy',
+  'POST /upload': 'plugin::upload.content-api.upload',
+  'GET /i18n/locales': 'plugin::i18n.locales.listLocales',
+  'GET /content-type-builder/content-types': 'plugin::content-type-builder.content-types.getContentTypes',
+  'GET /content-type-builder/content-types/:uid': 'plugin::content-type-builder.content-types.getContentType',
+  'GET /content-type-builder/components': 'plugin::content-type-builder.components.getComponents',
+  'GET /content-type-builder/components/:uid': 'plugin::content-type-builder.components.getComponent',
+}
+
+/** The routes that the service registers, in the words of the table. */
+export const registered: readonly string[] = [...accountRoutes, ...fileRoutes, ...localeRoutes, ...builderRoutes].map(
+  ({ method, path }) => `${method} ${path}`,
+)
+export const tabled: readonly string[] = Object.keys(pluginActions)
+
+/** What a path offers: the action of each of its verbs. */
+export interface Place {
+  readonly path: string
+  readonly actions: Partial<Readonly<Record<Verb, string>>>
+}
+
+/** Every path: those of content-types, with and without a document, and those of plugins. */
+export function places(): readonly Place[] {
+  const content = [...model.paths].flatMap(([path, { uid, singleType }]): readonly Place[] => {
+    const [find, update, remove] = [`${uid}.find`, `${uid}.update`, `${uid}.delete`]
+    if (singleType) return [{ path: `/${path}`, actions: { GET: find, PUT: update, DELETE: remove } }, nowhere(`/${path}/some-document`)]
+    return [
+      { path: `/${path}`, actions: { GET: find, POST: `${uid}.create` } },
+      { path: `/${path}/some-document`, actions: { GET: `${uid}.findOne`, PUT: update, DELETE: remove } },
+      nowhere(`/${path}/some-document/more`),
+    ]
+  })
+  const plugins = new Map<string, Record<string, string>>()
+  for (const [route, action] of Object.entries(pluginActions)) {
+    const [verb, path] = route.split(' ') as [Verb, string]
+    plugins.set(path, { ...plugins.get(path), [verb]: action })
+  }
+  return [
+    ...content,
+    ...[...plugins].map(([path, actions]) => ({ path: path.replace(':uid', uidAt(path)).replace(':id', '999999'), actions })),
+    ...['/admin', '/nothing-here', '/secret_notes', '/up_users', '/auth/nothing'].map(nowhere),
+  ]
+}
+
+const uidAt = (path: string): string => (path.includes('/components/') ? 'shared.seo' : 'api::article.article')
+const nowhere = (path: string): Place => ({ path, actions: {} })
+
+/** What each caller may do, read from the database. */
+export function grantsIn({ look }: Siege): (caller: Caller, action: string) => boolean {
+  const ofRole = (id: unknown) =>
+    new Set(look('select p.action from up_permissions p join up_permissions_role_lnk l on l.permission_id = p.id where l.role_id = ?', id))
+  const roleOf = (name: string) =>
+    look('select l.role_id from up_users u join up_users_role_lnk l on l.user_id = u.id where u.username = ?', name)[0]
+  const custom = new Set(
+    look(`select p.action from strapi_api_token_permissions p join strapi_api_token_permissions_token_lnk l on l.api_token_permission_id = p.id
+      join strapi_api_tokens t on t.id = l.api_token_id where t.name = 'custom'`),
+  )
+  const sets: Partial<Record<Caller, ReadonlySet<unknown>>> = {
+    public: ofRole(look("select id from up_roles where type = 'public'")[0]),
+    alice: ofRole(roleOf('alice')),
+    bob: ofRole(roleOf('bob')),
+    dan: ofRole(roleOf('dan')),
+    custom,
+  }
+  return (caller, action) => {
+    if (caller === 'full') return true
+    if (caller === 'readonly') return /\.find(One)?$/.test(action)
+    return sets[caller]!.has(action)
+  }
+}
+
+/** Those whose credentials are refused before anything else is decided. */
+export const refusedCallers: readonly Caller[] = ['carol', 'expired', 'wrong']

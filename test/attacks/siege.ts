@@ -1,0 +1,145 @@
+// A golden project under attack: its unreadable values are replaced by canaries, and everything that leaves the service
+// (bodies, headers, log lines) is searched for them when the file's tests are over.
+import { createHash, createHmac } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parseEnv } from 'node:util'
+import Database from 'better-sqlite3'
+import { afterAll, beforeAll, expect } from 'vitest'
+import { attributeTypes } from '../../src/model/attributes.js'
+import { loadModel } from '../../src/model/load.js'
+import type { Component, ContentType, Model, Scalar } from '../../src/model/types.js'
+import type { ContractName } from '../../src/query/contract.js'
+import type { Answer, Asked, Served, ServeOptions } from '../support/serve.js'
+import { goldenProject, goldenTokens, serveGolden } from '../support/serve.js'
+
+export const callers = ['public', 'alice', 'bob', 'carol', 'dan', 'full', 'readonly', 'custom', 'expired', 'wrong'] as const
+export type Caller = (typeof callers)[number]
+
+/** Those whose roles or tokens let them find secret-notes: the only ones that may see their texts. */
+const initiated: readonly Caller[] = ['alice', 'bob', 'dan', 'full', 'readonly']
+
+export const secrets = parseEnv(readFileSync(join(goldenProject, '.env'), 'utf8')) as Readonly<Record<string, string>>
+export const model: Model = await loadModel(goldenProject)
+
+/** A JWT as the service itself would sign it, with another header, payload or secret where the attack wants one. */
+export function jwt(payload: object, header: object = { alg: 'HS256', typ: 'JWT' }, secret = secrets.JWT_SECRET!): string {
+  const part = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url')
+  const signed = `${part(header)}.${part(payload)}`
+  return `${signed}.${createHmac('sha256', secret).update(signed).digest('base64url')}`
+}
+
+export const tokens: Readonly<Record<string, string>> = { ...goldenTokens(), dan: jwt({ id: 4, iat: 1_735_718_569 }) }
+
+export interface SiegeAsked extends Asked {
+  readonly as?: Caller
+}
+
+export interface Siege {
+  readonly served: Served
+  /** Asks and searches the answer for canaries. Paths are below `/api` unless they start with a double dot. */
+  ask(path: string, asked?: SiegeAsked): Promise<Answer>
+  /** Searches what came over a socket of the test's own. */
+  search(seen: string, caller: Caller, what: string): void
+  /** Changes the database as another process would. */
+  change(statement: string, ...values: readonly unknown[]): void
+  /** The first column of the rows that a statement finds. */
+  look(statement: string, ...values: readonly unknown[]): readonly unknown[]
+}
+
+/** Serves a golden project for the tests of the surrounding file or `describe`, and ends with the search of its log. */
+export function siege(contract: ContractName = 'strapi', options: ServeOptions = {}): Siege {
+  let served: Served | undefined
+  let database: Database.Database | undefined
+  let hidden: readonly string[] = []
+  const leaks: string[] = []
+  beforeAll(async () => {
+    const config = { ...options.config, api: { ...options.config?.api, rest: { ...options.config?.api?.rest, contract } } }
+    served = await serveGolden({ ...options, config })
+    database = new Database(served.database)
+    plant(database)
+    const keys = database
+      .prepare('select access_key from strapi_api_tokens union select encrypted_key from strapi_api_tokens')
+      .pluck()
+      .all()
+    hidden = [...(keys as string[]), ...Object.values(tokens), ...Object.values(secrets).filter((secret) => secret.length > 8)]
+  })
+  afterAll(async () => {
+    for (const line of served?.log ?? []) search(line, 'public', `the log: ${line.slice(0, 300)}`)
+    database?.close()
+    await served?.close()
+    expect(leaks).toEqual([])
+  })
+
+  function search(seen: string, caller: Caller, what: string): void {
+    const [canary] = /kanarie[0-9a-f]{12}|77391\d{4}/.exec(seen) ?? []
+    if (canary !== undefined) leaks.push(`${canary} in ${what}`)
+    if (!initiated.includes(caller) && /verborgen[0-9a-f]{12}/.test(seen)) leaks.push(`the text of a secret note in ${what}`)
+    for (const secret of hidden) if (seen.includes(secret)) leaks.push(`${secret.slice(0, 12)}… in ${what}`)
+  }
+
+  return {
+    get served() {
+      return served!
+    },
+    search,
+    ask: async (path, { as = 'public', ...asked } = {}) => {
+      const token = as === 'public' ? {} : { token: tokens[as]! }
+      const answer = await served!.ask(path.startsWith('..') ? path.slice(2) : `/api${path}`, { ...token, ...asked })
+      const what = `${as}: ${asked.method ?? 'GET'} ${path.slice(0, 200)}`
+      search(answer.text, as, what)
+      search([...answer.headers].join('\n'), as, `the headers of ${what}`)
+      return answer
+    },
+    change: (statement, ...values) => void database!.prepare(statement).run(...values),
+    look: (statement, ...values) =>
+      database!
+        .prepare(statement)
+        .pluck()
+        .all(...values),
+  }
+}
+
+/** The canary of a text: found nowhere else, and its middle part neither. */
+export function canary(word: 'kanarie' | 'verborgen', table: string, column: string, id: number): string {
+  return word + createHash('sha256').update(`${table}.${column}.${id}`).digest('hex').slice(0, 12)
+}
+
+export const numericCanary = (id: number): number => 773_910_000 + id
+
+/** Every private and password attribute of every row of the model, and the texts of secret notes. */
+function plant(database: Database.Database): void {
+  database.transaction(() => {
+    for (const shape of [...model.types.values(), ...model.components.values()]) {
+      for (const { column, type } of unreadable(shape)) {
+        const isNumber = ['number', 'biginteger'].includes(attributeTypes[type].family)
+        const ids = database.prepare(`select id from "${shape.table}"`).pluck().all() as number[]
+        const update = database.prepare(`update "${shape.table}" set "${column}" = ? where id = ?`)
+        for (const id of ids) update.run(isNumber ? numericCanary(id) : canary('kanarie', shape.table, column, id), id)
+      }
+    }
+    const notes = database.prepare('select id from secret_notes').pluck().all() as number[]
+    for (const id of notes)
+      database.prepare('update secret_notes set text = ? where id = ?').run(canary('verborgen', 'secret_notes', 'text', id), id)
+  })()
+}
+
+/** The scalars of a type or component that no caller may read. */
+export function unreadable(shape: ContentType | Component): readonly Scalar[] {
+  return [...shape.attributes.values()].filter(
+    (attribute): attribute is Scalar =>
+      attribute.kind === 'scalar' && !attribute.system && (attribute.private || attribute.type === 'password'),
+  )
+}
+
+export type Parameter = 'filters' | 'sort' | 'fields' | 'populate'
+
+/** The refusal of a name that is not there or may not be seen, to the byte. */
+export function expectInvalidKey(answer: Answer, param: Parameter, key: string, path: string | null): void {
+  const where = path !== null && path !== key ? ` at ${path}` : ''
+  expect(answer.body).toEqual({
+    data: null,
+    error: { status: 400, name: 'ValidationError', message: `Invalid key ${key}${where}`, details: { key, path, source: 'query', param } },
+  })
+  expect(answer.status).toBe(400)
+}

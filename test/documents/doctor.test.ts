@@ -1,0 +1,236 @@
+// `octavo doctor`: sound databases are sound, and every kind of damage is found, named, and changes the exit status.
+import { execFile } from 'node:child_process'
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, unlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { gunzipSync } from 'node:zlib'
+import Database from 'better-sqlite3'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createOwnTables } from '../../src/database/own-tables.js'
+import { goldenProject, serveMagazine } from '../support/serve.js'
+
+const command = join(import.meta.dirname, '..', '..', 'dist', 'main.js')
+
+interface Report {
+  readonly status: number
+  readonly text: string
+  /** Names of the checks that found something, with what they counted. */
+  readonly wrong: readonly string[]
+  readonly notes: readonly string[]
+}
+
+function doctor(folder: string, ...options: string[]): Promise<Report> {
+  const environment = { ...process.env, UPLOADS_DIR: 'uploads' }
+  return new Promise((resolve) => {
+    execFile(process.execPath, [command, 'doctor', folder, ...options], { env: environment }, (error, text) => {
+      const named = (verdict: string) => [...text.matchAll(new RegExp(`^${verdict} +(\\d+) {2}(.+)$`, 'gm'))].map(([, , name]) => name!)
+      resolve({ status: error === null ? 0 : Number(error.code), text, wrong: named('WRONG'), notes: named('note') })
+    })
+  })
+}
+
+let folder: string
+let sound: Buffer
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'octavo-test-'))
+  cpSync(goldenProject, folder, { recursive: true })
+  mkdirSync(join(folder, '.tmp'))
+  sound = gunzipSync(readFileSync(join(folder, 'content.db.gz')))
+})
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+/** Puts the sound database in its place and damages it. */
+function damage(work: (database: Database.Database) => void): void {
+  const file = join(folder, '.tmp', 'data.db')
+  for (const ending of ['-wal', '-shm']) rmSync(file + ending, { force: true })
+  writeFileSync(file, sound)
+  const database = new Database(file)
+  database.pragma('foreign_keys = OFF')
+  createOwnTables(database)
+  work(database)
+  database.close()
+}
+
+describe('a sound database', () => {
+  test("Strapi's own has notes at most", async () => {
+    damage(() => {})
+    const report = await doctor(folder, '--links')
+    expect(report).toMatchObject({ status: 0, wrong: [], notes: ['owners of a target have places of their own'] })
+    expect(report.text).toContain('The project is sound.')
+    expect(report.text).toContain('No links wait for a publication.')
+  })
+
+  test("a new one of Octavo's has nothing at all", async () => {
+    const served = await serveMagazine({ environment: { UPLOADS_DIR: 'uploads' } })
+    try {
+      expect(await doctor(served.folder)).toMatchObject({ status: 0, wrong: [], notes: [] })
+    } finally {
+      await served.close()
+    }
+  })
+})
+
+/** A row of a component and one of its entries in articles. */
+const entry = "(select min(id) from articles_cmps where component_type = 'page.section')"
+
+const damages: readonly { readonly what: string; readonly sql: string; readonly found: readonly string[] }[] = [
+  {
+    what: 'two published rows of a document',
+    sql: `insert into tags (document_id, name, published_at, locale) select document_id, name, published_at, locale from tags where published_at is not null limit 1`,
+    found: ['a document has one draft and one published row at most in a locale'],
+  },
+  {
+    what: 'two rows of a document of a type without drafts',
+    sql: `insert into authors (document_id, name, published_at) select document_id, name, published_at + 1 from authors limit 1`,
+    found: ['a document has one draft and one published row at most in a locale'],
+  },
+  { what: 'a row without a document id', sql: `insert into suppliers (name) values ('nobody')`, found: ['every row has a document id'] },
+  {
+    what: 'a published row without a draft',
+    sql: `insert into tags (document_id, name, published_at) values ('aaaaaaaaaaaaaaaaaaaaaaaa', 'alone', 1)`,
+    found: ['every published row has its draft'],
+  },
+  {
+    what: 'a link to a row that is gone',
+    sql: `insert into articles_author_lnk (article_id, author_id) select max(id), 999999 from articles where id not in (select article_id from articles_author_lnk)`,
+    found: ['foreign keys hold', 'links lead from row to row'],
+  },
+  {
+    what: 'two targets at one place',
+    sql: `update articles_tags_lnk set tag_ord = 1 where article_id = (select article_id from articles_tags_lnk group by article_id having count(*) > 1 limit 1)`,
+    found: ['targets of an entry have places of their own'],
+  },
+  {
+    what: 'two targets where one is allowed',
+    sql: `insert into articles_author_lnk (article_id, author_id) select article_id, (select max(id) from authors where id <> author_id) from articles_author_lnk limit 1`,
+    found: ['relations to one have one target'],
+  },
+  {
+    what: 'a component row that nothing uses',
+    sql: `insert into components_page_links (label) values ('lost')`,
+    found: ['every component row is used'],
+  },
+  {
+    what: 'an entry without its component row',
+    sql: `delete from components_shop_variants where id = (select min(cmp_id) from products_cmps where component_type = 'shop.variant')`,
+    found: ['component entries lead from row to row'],
+  },
+  {
+    what: 'an entry whose owner is gone',
+    sql: `update articles_cmps set entity_id = 999999 where id = ${entry}`,
+    found: ['foreign keys hold', 'component entries lead from row to row'],
+  },
+  {
+    what: 'two entries of one component row',
+    sql: `insert into articles_cmps (entity_id, cmp_id, component_type, field, "order") select entity_id, cmp_id, component_type, 'blocks', 99 from articles_cmps where id = ${entry}`,
+    found: ['no component row is used twice'],
+  },
+  {
+    what: 'two entries at one place',
+    sql: `update articles_cmps set "order" = 1 where field = 'blocks' and entity_id = (select entity_id from articles_cmps where field = 'blocks' group by entity_id having count(*) > 1 limit 1)`,
+    found: ['component entries have places of their own'],
+  },
+  {
+    what: 'a link to a file whose owner is gone',
+    sql: `update files_related_mph set related_id = 999999 where id = (select min(id) from files_related_mph)`,
+    found: ['links to files have their owner'],
+  },
+  {
+    what: 'a link to a file that is gone',
+    sql: `insert into files_related_mph (file_id, related_id, related_type, field, "order") select 999999, min(id), 'api::article.article', 'gallery', 99 from articles`,
+    found: ['foreign keys hold', 'links to files have their file'],
+  },
+  {
+    what: 'two files at one place',
+    sql: `insert into files_related_mph (file_id, related_id, related_type, field, "order") select file_id, related_id, related_type, field, "order" from files_related_mph where "order" is not null limit 1`,
+    found: ['files of an attribute have places of their own'],
+  },
+  {
+    what: 'a waiting link whose owner is gone',
+    sql: `insert into octavo_hidden_links (link_table, owner_id, target_type, target_document) select 'articles_tags_lnk', 999999, 'api::tag.tag', document_id from tags limit 1`,
+    found: ['links that wait for a publication have their owner'],
+  },
+]
+
+describe('damage is found', () => {
+  test.each(damages)('$what', async ({ sql, found }) => {
+    damage((database) => {
+      expect(database.prepare(sql).run().changes).toBeGreaterThan(0)
+    })
+    const report = await doctor(folder)
+    expect(report, report.text).toMatchObject({ status: 1, wrong: found })
+  })
+
+  test('a file and a format of a file that are not in the uploads folder', async () => {
+    damage(() => {})
+    const database = new Database(join(folder, '.tmp', 'data.db'), { readonly: true })
+    const row = database.prepare('select url, formats from files where formats is not null limit 1').get() as {
+      url: string
+      formats: string
+    }
+    database.close()
+    const formats = Object.values(JSON.parse(row.formats) as Record<string, { url: string }>)
+    for (const url of [row.url, formats[0]!.url]) {
+      const file = join(folder, url)
+      const bytes = readFileSync(file)
+      unlinkSync(file)
+      const report = await doctor(folder)
+      writeFileSync(file, bytes)
+      expect(report, report.text).toMatchObject({ status: 1, wrong: ['every local file is in the uploads folder'] })
+      expect(report.text).toContain(url)
+    }
+  })
+
+  test('pages of the file that are overwritten', async () => {
+    damage(() => {})
+    const file = join(folder, '.tmp', 'data.db')
+    const bytes = Buffer.from(sound)
+    const page = bytes.readUInt16BE(16) === 1 ? 65_536 : bytes.readUInt16BE(16)
+    for (let at = page * 600; at < page * 640; at += page) bytes.fill(0xaa, at, at + page)
+    for (const ending of ['-wal', '-shm']) rmSync(file + ending, { force: true })
+    writeFileSync(file, bytes)
+    const report = await doctor(folder)
+    expect(report.status).toBe(1)
+    expect(report.wrong).toContain('the file is intact')
+  })
+})
+
+test('what Strapi leaves in normal work is a note', async () => {
+  damage((database) => {
+    database.exec(
+      `insert into articles_cmps (entity_id, cmp_id, component_type, field) select min(id), 1, 'gone.component', 'gone' from articles`,
+    )
+    database.exec(
+      `insert into files_related_mph (file_id, related_id, related_type, field) select min(id), 1, 'api::gone.gone', 'gone' from files`,
+    )
+  })
+  const report = await doctor(folder)
+  expect(report).toMatchObject({ status: 0, wrong: [] })
+  expect(report.notes).toContain('component entries are of components that the content model has')
+  expect(report.notes).toContain('links to files are of types that the content model has')
+})
+
+test('--links names the links that wait for a publication', async () => {
+  damage((database) => {
+    database.exec(`insert into octavo_hidden_links (link_table, owner_id, target_type, target_document, place)
+      select 'articles_tags_lnk', (select max(id) from articles where published_at is not null), 'api::tag.tag', document_id, 1 from tags limit 1`)
+    database.exec(`insert into octavo_hidden_links (link_table, owner_id, target_type, target_document, place)
+      select 'components_page_sections_tags_lnk', (select cmp_id from articles_cmps where id = ${entry}), 'api::tag.tag', document_id, 1 from tags limit 1`)
+  })
+  const report = await doctor(folder, '--links')
+  expect(report).toMatchObject({ status: 0, wrong: [] })
+  expect(report.text).toMatch(/api::article\.article [a-z0-9]{24} \(\w+\): articles_tags_lnk → api::tag\.tag [a-z0-9]{24}\n/)
+  expect(report.text).toMatch(
+    /api::article\.article [a-z0-9]{24} \(\w+\), page\.section: components_page_sections_tags_lnk → api::tag\.tag [a-z0-9]{24}\n/,
+  )
+})
+
+test('nothing is changed, and a project without a database is an explanation', async () => {
+  damage(() => {})
+  const before = readFileSync(join(folder, '.tmp', 'data.db'))
+  await doctor(folder)
+  expect(readFileSync(join(folder, '.tmp', 'data.db')).equals(before)).toBe(true)
+  const empty = mkdtempSync(join(tmpdir(), 'octavo-test-'))
+  expect((await doctor(empty)).status).toBe(1)
+  rmSync(empty, { recursive: true })
+})

@@ -1,0 +1,79 @@
+// Heavy reads beside light ones (reliability: R54): who asks for little does not wait for who asks for much, and a read
+// that would never end does not take its thread with it.
+import Database from 'better-sqlite3'
+import { expect, test } from 'vitest'
+import { serveGolden } from '../support/serve.js'
+import { copyGolden, remove, start } from './child.js'
+import { converse } from './connection.js'
+
+const pause = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds))
+
+/** Fills the database with copies of its articles, each a document of its own. */
+function grow(filename: string, wanted: number): number {
+  const database = new Database(filename)
+  const columns = (database.pragma('table_info(articles)') as { name: string }[]).map(({ name }) => name).filter((name) => name !== 'id')
+  const copied = columns.map((name) => (name === 'document_id' ? 'lower(hex(randomblob(12)))' : `a."${name}"`))
+  const insert = database.prepare(
+    `insert into articles (${columns.map((name) => `"${name}"`).join(', ')}) select ${copied.join(', ')} from articles a where a.id <= 900`,
+  )
+  const count = database.prepare('select count(*) from articles').pluck()
+  database.transaction(() => {
+    while ((count.get() as number) < wanted) insert.run()
+  })()
+  const grown = count.get() as number
+  database.close()
+  return grown
+}
+
+test('beside scans of sixty thousand articles a single document is found within a second', async () => {
+  const served = await serveGolden()
+  try {
+    expect(grow(served.database, 60_000)).toBeGreaterThanOrEqual(60_000)
+    const list = await served.ask('/api/articles?fields=title&pagination[pageSize]=50')
+    const ids = list.body.data.map(({ documentId }: { documentId: string }) => documentId) as readonly string[]
+    let scans = 0
+    const heavy = await converse(served.origin, () => `/api/articles?filters[body][$containsi]=zzzz${++scans}&locale=*`)
+    const light = await Promise.all(
+      [0, 1, 2].map((lane) => converse(served.origin, () => `/api/articles/${ids[(lane + Math.floor(Math.random() * 50)) % 50]}`)),
+    )
+    await pause(4_000)
+    await Promise.all([heavy, ...light].map((connection) => connection.stop()))
+    for (const connection of [heavy, ...light]) connection.close()
+    expect(heavy.exchanges.length).toBeGreaterThan(3)
+    expect(heavy.exchanges.map(({ status }) => status)).toEqual(heavy.exchanges.map(() => 200))
+    const found = light.flatMap(({ exchanges }) => exchanges)
+    expect(found.length).toBeGreaterThan(100)
+    expect(found.filter(({ status }) => status !== 200)).toEqual([])
+    expect(Math.max(...found.map(({ milliseconds }) => milliseconds))).toBeLessThan(1_000)
+  } finally {
+    await served.close()
+  }
+})
+
+test('reads that would take hours are ended: others are answered afterwards, and the service can stop', async () => {
+  const folder = copyGolden({ limits: { readTimeout: 700 } })
+  const child = start(folder, { OCTAVO_DATABASE_READERS: '1', OCTAVO_DATABASE_MAX_READERS: '2' })
+  try {
+    const origin = await child.origin
+    const deep = Array.from({ length: 18 }, (_, level) => (level % 2 === 0 ? '[author]' : '[articles]')).join('')
+    for (const wave of [1, 2, 3]) {
+      const endless = Array.from({ length: 4 }, (_, index) =>
+        fetch(`${origin}/api/articles?filters${deep}[title][$containsi]=zzz${wave}${index}`),
+      )
+      for (const { status } of await Promise.all(endless)) expect([400, 503]).toContain(status)
+    }
+    for (let request = 0; request < 5; request++) {
+      const started = performance.now()
+      const { status } = await fetch(`${origin}/api/tags?pagination[pageSize]=${request + 1}`)
+      expect(status, 'a light read after those that took too long').toBe(200)
+      expect(performance.now() - started).toBeLessThan(2_000)
+    }
+    child.signal('SIGTERM')
+    const end = await Promise.race([child.ended, pause(5_000)])
+    expect(end, 'how the process ended within five seconds').toMatchObject({ code: 0 })
+  } finally {
+    child.process.kill('SIGKILL')
+    await child.ended
+    remove(folder)
+  }
+})

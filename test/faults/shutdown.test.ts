@@ -1,0 +1,117 @@
+// SIGTERM (reliability: R50): what was asked before it is answered in full, then the process ends, soon and with status 0.
+import { connect } from 'node:net'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import type { Child, Ended } from './child.js'
+import { copyGolden, remove, start } from './child.js'
+import type { Connection, Exchange } from './connection.js'
+import { converse } from './connection.js'
+
+let folder: string
+let child: Child
+let connections: Connection[]
+beforeEach(() => {
+  folder = copyGolden()
+  child = start(folder)
+  connections = []
+})
+afterEach(async () => {
+  for (const connection of connections) connection.close()
+  child.process.kill('SIGKILL')
+  await child.ended
+  remove(folder)
+})
+
+const pause = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds))
+const deep = (levels: number): string =>
+  Array.from({ length: levels }, (_, level) => (level % 2 === 0 ? '[author]' : '[articles]')).join('')
+let asked = 0
+/** The value is new each time: nothing is remembered. */
+const slow = (levels: number) => () => `/api/articles?filters${deep(levels)}[id][$containsi]=zz${++asked}`
+const light = () => '/api/tags?pagination[pageSize]=5'
+const large = () => '/api/articles?populate=*&pagination[pageSize]=100'
+
+test('SIGTERM under load: every request that was sent before is answered in full, then the process ends', async () => {
+  const origin = await child.origin
+  const kinds = Array.from({ length: 32 }, (_, index) => (index < 4 ? slow(8) : index < 10 ? large : light))
+  connections = await Promise.all(kinds.map((next) => converse(origin, next)))
+  const answered = () => connections.flatMap(({ exchanges }) => exchanges).filter(({ status }) => status !== null).length
+  while (answered() < 300) await pause(50)
+  const stopped = performance.now()
+  child.signal('SIGTERM')
+  const quiet = Promise.all(connections.map((connection) => connection.stop()))
+  const end = (await Promise.race([child.ended, pause(8_000)])) as Ended | undefined
+  await quiet
+  const before = connections.flatMap(({ exchanges }) => exchanges).filter(({ sent }) => sent < stopped)
+  const told = ({ path, status }: Exchange) => `${status} ${path}`
+  expect({
+    lost: before.filter(({ status }) => status === null).map(told),
+    refused: before.filter(({ status }) => status !== null && status !== 200).map(told),
+    code: end?.code,
+    soon: end !== undefined && end.after < 5_000,
+  }).toEqual({ lost: [], refused: [], code: 0, soon: true })
+})
+
+test('SIGTERM with idle connections ends the process at once', async () => {
+  const origin = await child.origin
+  connections = await Promise.all(Array.from({ length: 8 }, () => converse(origin, light)))
+  await pause(300)
+  await Promise.all(connections.map((connection) => connection.stop()))
+  child.signal('SIGTERM')
+  const { code, after } = await child.ended
+  expect(code).toBe(0)
+  expect(after).toBeLessThan(5_000)
+})
+
+test.each([
+  ['have never asked for anything', ''],
+  ['have asked for half a thing', 'GET /api/tags HTTP/1.1\r\nHost'],
+])('SIGTERM with connections that %s ends the process soon', async (_what, sent) => {
+  const { port } = new URL(await child.origin)
+  const socket = connect(Number(port), '127.0.0.1')
+  socket.on('error', () => undefined)
+  socket.write(sent)
+  await pause(300)
+  child.signal('SIGTERM')
+  const end = await Promise.race([child.ended, pause(5_000)])
+  socket.destroy()
+  expect(end, 'how the process ended within five seconds').toMatchObject({ code: 0 })
+})
+
+test('after SIGTERM nobody new is let in, while what is under way goes on', async () => {
+  const origin = await child.origin
+  const busy = await converse(origin, slow(9))
+  connections = [busy]
+  await pause(100)
+  child.signal('SIGTERM')
+  await pause(50)
+  const answer = await fetch(`${origin}/api/tags`).then(
+    ({ status }) => status,
+    () => 'refused',
+  )
+  expect(['refused', 503]).toContain(answer)
+  await busy.stop()
+  expect(busy.exchanges.map(({ status }) => status)).toEqual(busy.exchanges.map(() => 200))
+  expect(await Promise.race([child.ended, pause(5_000)]), 'how the process ended within five seconds').toMatchObject({ code: 0 })
+})
+
+test('a second SIGTERM ends the process at once, whatever is under way', async () => {
+  const origin = await child.origin
+  connections = [await converse(origin, slow(12))]
+  await pause(300)
+  child.signal('SIGTERM')
+  await pause(300)
+  expect(child.process.exitCode).toBeNull()
+  child.signal('SIGTERM')
+  const end = await Promise.race([child.ended, pause(4_000)])
+  expect(end, 'how the process ended within four seconds').toMatchObject({ code: 1 })
+  expect((end as Ended).after).toBeLessThan(1_000)
+})
+
+test('SIGINT is answered like SIGTERM', async () => {
+  const origin = await child.origin
+  expect((await fetch(`${origin}${light()}`)).status).toBe(200)
+  child.signal('SIGINT')
+  const { code, after } = await child.ended
+  expect(code).toBe(0)
+  expect(after).toBeLessThan(3_000)
+})

@@ -1,0 +1,180 @@
+// The command as a process: what it says and leaves behind when it cannot start, and what it warns of when it can.
+import { spawn } from 'node:child_process'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { type AddressInfo, createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import Database from 'better-sqlite3'
+import { afterAll, expect, test } from 'vitest'
+import { access, contentType, plain, reading, seeded } from '../spec/library.js'
+import { serveMagazine, serveProject } from '../support/serve.js'
+
+const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..')
+const folders: string[] = []
+afterAll(() => {
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true })
+})
+
+function project(files: Readonly<Record<string, unknown>>): string {
+  const folder = mkdtempSync(join(tmpdir(), 'octavo-start-'))
+  folders.push(folder)
+  for (const [path, content] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true })
+    writeFileSync(join(folder, path), typeof content === 'string' ? content : JSON.stringify(content))
+  }
+  return folder
+}
+
+interface Ended {
+  readonly status: number | null
+  readonly out: string
+  readonly err: string
+}
+
+/** Runs the command to its end; a process that serves is told to stop as soon as it says so. */
+function octavo(words: readonly string[], environment: Readonly<Record<string, string>> = {}): Promise<Ended> {
+  const child = spawn(process.execPath, [join(root, 'dist', 'main.js'), ...words], {
+    env: { PATH: process.env.PATH, NODE_ENV: 'production', HOST: '127.0.0.1', PORT: '0', OCTAVO_DATABASE_READERS: '1', ...environment },
+    cwd: tmpdir(),
+    timeout: 20_000,
+    killSignal: 'SIGKILL',
+  })
+  let [out, err] = ['', '']
+  child.stderr.on('data', (bytes) => {
+    err += bytes
+  })
+  child.stdout.on('data', (bytes) => {
+    const serving = out.includes('Octavo serves')
+    out += bytes
+    // Once only: a second signal would not wait.
+    if (!serving && out.includes('Octavo serves')) child.kill('SIGTERM')
+  })
+  return new Promise((resolve) => child.on('close', (status) => resolve({ status, out, err })))
+}
+
+const notes = contentType('note', { name: { type: 'string' }, rank: { type: 'integer' } })
+const oneSentence = /^octavo: [^\n]+\n$/
+
+test('a port in use ends the start with one sentence', async () => {
+  const other = createServer().listen(0, '127.0.0.1')
+  await new Promise((resolve) => other.once('listening', resolve))
+  const { port } = other.address() as AddressInfo
+  const { status, err } = await octavo(['start', project(notes)], { PORT: String(port) })
+  other.close()
+  expect(err).toMatch(oneSentence)
+  expect(err).toContain(`The port ${port} is in use`)
+  expect(status).toBe(1)
+})
+
+test('a schema that is none ends the start with one sentence; LOG_LEVEL=debug shows the stack', async () => {
+  const file = 'src/api/note/content-types/note/schema.json'
+  for (const content of ['{', { info: 1 }, { info: { singularName: 'note' } }]) {
+    const { status, err } = await octavo(['start', project({ [file]: content })])
+    expect(err).toMatch(oneSentence)
+    expect(err).toContain('note')
+    expect(status).toBe(1)
+  }
+  expect((await octavo(['start', project({ [file]: '{' })], { LOG_LEVEL: 'debug' })).err).toMatch(/\n {4}at /)
+})
+
+test('a database that is none ends the start with one sentence', async () => {
+  const { status, err } = await octavo(['start', project({ ...notes, '.tmp/data.db': 'no database, '.repeat(100) })])
+  expect(err).toMatch(oneSentence)
+  expect(err).toContain('The database cannot be used')
+  expect(status).toBe(1)
+})
+
+test('a folder that is no project is refused, and nothing is made in it', async () => {
+  const folder = project({ 'package.json': { dependencies: { express: '5' } } })
+  const { status, err } = await octavo(['start', folder])
+  expect(err).toMatch(oneSentence)
+  for (const sign of ['src/api', 'src/components', 'octavo.config.json', 'package.json']) expect(err).toContain(sign)
+  expect(status).toBe(1)
+  expect(readdirSync(folder)).toEqual(['package.json'])
+})
+
+test('--version tells the version, an unknown command is refused with those there are', async () => {
+  const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+  expect(await octavo(['--version'])).toEqual({ status: 0, out: `${version}\n`, err: '' })
+  const { status, err } = await octavo(['frobnicate'])
+  expect(err).toMatch(oneSentence)
+  for (const word of ['frobnicate', 'start', 'indexes', 'tokens', 'users', 'roles']) expect(err).toContain(word)
+  expect(status).toBe(1)
+})
+
+test('a start warns of policies, middlewares and settings of routes, and of relations to absent plugins', async () => {
+  const folder = project({
+    ...contentType('note', {
+      name: { type: 'string' },
+      menu: { type: 'relation', relation: 'oneToOne', target: 'plugin::menus.menu' },
+    }),
+    'src/api/note/policies/owner.js': 'module.exports = () => true',
+    'src/api/note/routes/note.js': "module.exports = { routes: [{ method: 'GET', path: '/x', config: { auth: false } }] }",
+    'src/api/page/routes/page.js': "module.exports = createCoreRouter('api::page.page')",
+    'src/middlewares/.gitkeep': '',
+  })
+  const { status, out } = await octavo(['start', folder])
+  const lines = out.split('\n').flatMap((line) => (line.startsWith('{"level":40') ? [JSON.parse(line)] : []))
+  expect(lines.find(({ paths }) => paths !== undefined).paths).toEqual(['src/api/note/policies', 'src/api/note/routes/note.js'])
+  expect(lines.find(({ attributes }) => attributes !== undefined).attributes).toEqual(['api::note.note.menu (plugin::menus.menu)'])
+  expect(status).toBe(0)
+})
+
+test("a plugin's custom field is text unless its attribute tells otherwise; relations to absent plugins are left out", async () => {
+  const served = await serveProject({
+    ...contentType('note', {
+      name: { type: 'string' },
+      colour: { type: 'customField', customField: 'plugin::color-picker.color' },
+      mood: { customField: 'plugin::moods.mood' },
+      tags: { type: 'customField', customField: 'plugin::multi-select.multi-select', customType: 'json' },
+      menu: { type: 'relation', relation: 'manyToOne', target: 'plugin::menus.menu', inversedBy: 'notes' },
+    }),
+    ...seeded('note', plain({ first: { colour: '#fff', mood: 'calm', tags: ['a'] } })),
+    ...access(reading('note')),
+  })
+  const { data } = (await served.ask('/api/notes?populate=*&filters[colour]=%23fff')).body
+  await served.close()
+  expect(data).toMatchObject([{ name: 'first', colour: '#fff', mood: 'calm', tags: ['a'] }])
+  expect(data[0]).not.toHaveProperty('menu')
+})
+
+test('indexes of our own come with statistics, which open connections follow', async () => {
+  const folder = project({
+    ...contentType('note', { name: { type: 'string' }, half: { type: 'integer' }, rank: { type: 'integer' } }),
+  })
+  expect((await octavo(['start', folder])).status).toBe(0)
+  const database = new Database(join(folder, '.tmp', 'data.db'))
+  const insert = database.prepare('INSERT INTO notes (document_id, half, rank, published_at) VALUES (?, ?, ?, 1)')
+  database.transaction(() => {
+    for (let id = 1; id <= 4000; id++) insert.run(`d${id}`, id % 2, id)
+  })()
+  const statistics = () => database.prepare("SELECT count(*) FROM sqlite_stat1 WHERE idx LIKE 'octavo_notes_%'").pluck().get()
+  const query = 'SELECT count(*) FROM notes WHERE half = 1 AND rank BETWEEN 7 AND 9 AND published_at IS NOT NULL'
+  const plan = () => database.prepare(`EXPLAIN QUERY PLAN ${query}`).get() as { readonly detail: string }
+  expect((await octavo(['indexes', folder])).out).toContain('Made')
+  expect(database.prepare(query).pluck().get()).toBe(2)
+  expect(plan().detail).toContain('octavo_notes_by_rank')
+  expect(statistics()).toBeGreaterThan(0)
+  for (const lost of ['DROP TABLE sqlite_stat1', 'DELETE FROM sqlite_stat1; ANALYZE sqlite_schema']) {
+    database.exec(lost)
+    expect((await octavo(['indexes', folder])).out).toContain('All indexes are there')
+    expect(statistics()).toBeGreaterThan(0)
+    expect(plan().detail).toContain('octavo_notes_by_rank')
+  }
+  database.close()
+})
+
+test("the example's documents with changed drafts are found", async () => {
+  const magazine = await serveMagazine()
+  const titles = async (query: string) => (await magazine.ask(`/api/articles?${query}&fields[0]=title`)).body.data.length
+  expect(await titles('status=draft&publicationFilter=modified')).toBeGreaterThan(0)
+  expect(await titles('publicationFilter=modified')).toBeGreaterThan(0)
+  await magazine.close()
+})
+
+test('what the example makes is not for git', () => {
+  const ignored = readFileSync(join(root, '.gitignore'), 'utf8').split('\n')
+  expect(ignored).toEqual(expect.arrayContaining(['.tmp/', 'examples/magazine/public/']))
+  expect(existsSync(join(root, 'examples', 'magazine', 'seed'))).toBe(true)
+})
