@@ -4,7 +4,7 @@ import type { Transaction } from '../database/database.js'
 import { ApiError, validationError } from '../errors.js'
 import type { Attribute, Component, ComponentAttribute, ContentType, DynamicZone, Media, Model, MorphTo, Relation } from '../model/types.js'
 import type { ComponentInput, Input } from './input.js'
-import { copyLinks } from './links.js'
+import { copyLinks, forgetHiddenLinks } from './links.js'
 import { copyMedia, removeMedia, writeMedia } from './media.js'
 import { copyMorphs, writeMorph } from './morphs.js'
 import type { Owner } from './relations.js'
@@ -106,6 +106,7 @@ async function removeEntries(writing: Writing, entries: readonly Entry[]): Promi
     if (component === undefined) continue
     const owner = { shape: component, id: cmp_id }
     await removeBelow(writing, owner, [...component.attributes.values()])
+    await forgetHiddenLinks(writing.transaction, component, [cmp_id])
     await writing.transaction.run(sql`delete from ${sql.table(component.table)} where id = ${cmp_id}`)
   }
 }

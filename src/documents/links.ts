@@ -2,7 +2,7 @@
 // without one is kept in `octavo_hidden_links` and made when the target is published: publishing never loses a relation.
 import { sql } from 'kysely'
 import type { Transaction } from '../database/database.js'
-import type { ContentType, Model, Relation, Storage } from '../model/types.js'
+import type { Component, ContentType, Model, Relation, Storage } from '../model/types.js'
 import type { Owner } from './relations.js'
 import { insertRows, type Stored, type Version } from './rows.js'
 import type { Writing } from './writing.js'
@@ -39,6 +39,8 @@ export async function copyLinks(
       transaction,
       storage.table,
       shown.map((row) => linkOf(storage, to.id, row.shown!, row.place, row.inversePlace)),
+      // A document that is related to itself says the same link from both sides.
+      'keep',
     )
     if (!storage.owner) continue
     if (copies === 'draft') {
@@ -126,6 +128,22 @@ async function takeAway(
     : sql``
   const targets = sql.join(shown.map((row) => row.shown!))
   await transaction.run(sql`delete from ${sql.table(storage.table)} where ${sql.id(storage.there)} in (${targets})${sameSide}`)
+}
+
+/** Rows of `shape` are removed: nothing waits for them any more. */
+export async function forgetHiddenLinks(transaction: Transaction, shape: ContentType | Component, ids: readonly number[]): Promise<void> {
+  const tables = [...shape.attributes.values()].flatMap((attribute) =>
+    attribute.kind === 'relation' && attribute.storage.kind === 'link' && attribute.storage.owner ? [attribute.storage.table] : [],
+  )
+  if (tables.length === 0) return
+  await transaction.run(sql`delete from ${hidden} where owner_id in (${sql.join(ids)}) and link_table in (${sql.join(tables)})`)
+}
+
+/** A document is gone in a locale: nothing waits for it any more. */
+export async function forgetTarget(transaction: Transaction, type: ContentType, documentId: string, locale: string | null): Promise<void> {
+  await transaction.run(
+    sql`delete from ${hidden} where target_type = ${type.uid} and target_document = ${documentId} and target_locale is ${locale}`,
+  )
 }
 
 /** Removes the links of a row, the hidden ones too. */

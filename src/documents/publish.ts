@@ -3,7 +3,7 @@
 import { sql } from 'kysely'
 import type { Attribute, ContentType } from '../model/types.js'
 import { copyBelow, isRelation, removeBelow } from './components.js'
-import { removeLinks, showHiddenLinks, showInTypesWithoutDrafts } from './links.js'
+import { forgetHiddenLinks, removeLinks, showHiddenLinks, showInTypesWithoutDrafts } from './links.js'
 import { forgetPointers } from './morphs.js'
 import type { Version } from './rows.js'
 import { copyRow, overwriteRow, valueColumns } from './rows.js'
@@ -35,8 +35,7 @@ export async function publishRow(
 ): Promise<number> {
   const { transaction, model } = writing
   const from = { shape: type, id: draft }
-  // What others own is theirs to publish, unless this very write has said it.
-  const attributes = [...type.attributes.values()].filter((attribute) => touched.has(attribute) || (whole && isOwned(attribute)))
+  const attributes = [...type.attributes.values()].filter((attribute) => whole || touched.has(attribute))
   if (published === null) {
     const id = await copyRow(transaction, type.table, [...valueColumns(type), ...shared], draft, { published_at: now })
     await copyBelow(writing, from, { shape: type, id }, attributes)
@@ -59,7 +58,7 @@ export async function publishRow(
 /** Gives the draft row all that the published row has. `writing` copies to drafts. */
 export async function restoreDraft(writing: Writing, type: ContentType, draft: number, published: number): Promise<void> {
   const { transaction } = writing
-  const attributes = [...type.attributes.values()].filter(isOwned)
+  const attributes = [...type.attributes.values()]
   const [from, to] = [
     { shape: type, id: published },
     { shape: type, id: draft },
@@ -70,12 +69,11 @@ export async function restoreDraft(writing: Writing, type: ContentType, draft: n
   await copyBelow(writing, from, to, attributes)
 }
 
-const isOwned = (attribute: Attribute): boolean => !isRelation(attribute) || (attribute.storage.kind === 'link' && attribute.storage.owner)
-
 /** Removes rows of a document with everything below them; links of others to them go with them. */
 export async function removeRows(writing: Writing, type: ContentType, ids: readonly number[]): Promise<void> {
   if (ids.length === 0) return
   for (const id of ids) await removeBelow(writing, { shape: type, id }, [...type.attributes.values()])
   await forgetPointers(writing.transaction, writing.model, type, ids)
+  await forgetHiddenLinks(writing.transaction, type, ids)
   await writing.transaction.run(sql`delete from ${sql.table(type.table)} where id in (${sql.join(ids)})`)
 }

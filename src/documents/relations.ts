@@ -37,17 +37,18 @@ export async function writeRelation(
   }
   if (storage.kind !== 'link') return
   const present = await linkedRows(transaction, storage, owner.id)
-  const wanted = await wantedRows(transaction, target, relation, present, input, resolving)
+  const wanted = await wantedRows(transaction, target, relation, [...present.keys()], input, resolving)
   await writeLinks(transaction, relation, storage, owner, present, wanted)
 }
 
-/** The rows that an owner is linked to, in their order. */
-export async function linkedRows(transaction: Transaction, storage: Link, owner: number): Promise<readonly number[]> {
+/** The rows that an owner is linked to, in their order, with the places that are stored. */
+async function linkedRows(transaction: Transaction, storage: Link, owner: number): Promise<ReadonlyMap<number, number | null>> {
   const order = storage.order === null ? sql`id` : sql`${sql.id(storage.order)}, id`
-  const rows = await transaction.rows<{ target: number }>(
-    sql`select ${sql.id(storage.there)} as target from ${sql.table(storage.table)} where ${sql.id(storage.here)} = ${owner} order by ${order}`,
+  const place = storage.order === null ? sql`null` : sql.id(storage.order)
+  const rows = await transaction.rows<{ target: number; place: number | null }>(
+    sql`select ${sql.id(storage.there)} as target, ${place} as place from ${sql.table(storage.table)} where ${sql.id(storage.here)} = ${owner} order by ${order}`,
   )
-  return rows.map(({ target }) => target)
+  return new Map(rows.map(({ target, place }) => [target, place]))
 }
 
 async function wantedRows(
@@ -86,17 +87,17 @@ async function neighbourRows(transaction: Transaction, target: ContentType, conn
 }
 
 /** Makes an owner's links be `wanted`: removes, takes away from previous owners, adds, renumbers what moved. */
-export async function writeLinks(
+async function writeLinks(
   transaction: Transaction,
   relation: Relation,
   storage: Link,
   ownerRow: Owner,
-  present: readonly number[],
+  present: ReadonlyMap<number, number | null>,
   wanted: readonly number[],
 ): Promise<void> {
   const owner = ownerRow.id
-  const gone = present.filter((id) => !wanted.includes(id))
-  const added = wanted.filter((id) => !present.includes(id))
+  const gone = [...present.keys()].filter((id) => !wanted.includes(id))
+  const added = wanted.filter((id) => !present.has(id))
   if (gone.length > 0) {
     await transaction.run(
       sql`delete from ${sql.table(storage.table)} where ${sql.id(storage.here)} = ${owner} and ${sql.id(storage.there)} in (${sql.join(gone)})`,
@@ -124,10 +125,10 @@ export async function writeLinks(
       }),
     ),
   )
-  const kept = wanted.filter((id) => present.includes(id))
-  const moved = storage.order === null ? [] : kept.filter((id) => wanted.indexOf(id) !== present.indexOf(id))
-  if (moved.length === 0 && gone.length === 0) return
-  if (storage.order !== null) await renumber(transaction, storage, owner, wanted, kept)
+  const kept = wanted.filter((id) => present.has(id))
+  // Places have gaps where targets were removed.
+  const isMoved = storage.order !== null && kept.some((id) => present.get(id) !== wanted.indexOf(id) + 1)
+  if (isMoved) await renumber(transaction, storage, owner, wanted, kept)
 }
 
 /** Targets of such relations have one owner at a time: whoever connects one takes it away (layout: "Links"). */

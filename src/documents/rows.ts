@@ -46,16 +46,19 @@ export async function insertRow(transaction: Transaction, table: string, row: Re
   return id
 }
 
-/** Inserts several rows of the same columns at once. */
+/** Inserts several rows of the same columns at once. `keep`: what is there already stays as it is. */
 export async function insertRows(
   transaction: Transaction,
   table: string,
   rows: readonly Readonly<Record<string, Stored>>[],
+  onConflict: 'fail' | 'keep' = 'fail',
 ): Promise<void> {
   if (rows.length === 0) return
   const columns = Object.keys(rows[0]!)
   const values = rows.map((row) => sql`(${sql.join(columns.map((column) => row[column]!))})`)
-  await transaction.run(sql`insert into ${sql.table(table)} (${columnsOf(columns)}) values ${sql.join(values)}`)
+  await transaction.run(
+    sql`insert into ${sql.table(table)} (${columnsOf(columns)}) values ${sql.join(values)} ${onConflict === 'keep' ? sql`on conflict do nothing` : sql``}`,
+  )
 }
 
 /** Changes columns of one row. */

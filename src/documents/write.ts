@@ -10,6 +10,7 @@ import { discardIn, publishIn, unpublishIn } from './actions.js'
 import { writeBelow } from './components.js'
 import type { Input } from './input.js'
 import { readInput } from './input.js'
+import { forgetTarget } from './links.js'
 import { newLocale, shareWithLocales } from './locales.js'
 import type { Operation, Write, WriteContext } from './operation.js'
 import { answerWrite, beginWrite, checkLocale, checkPublication, checkUnique, isMeant, optionsOf, writingOf } from './operation.js'
@@ -134,6 +135,8 @@ async function removeIn(
   const gone = versions.filter(({ locale }) => everywhere || !type.localized || locale === operation.locale)
   const ids = gone.map(({ id }) => id)
   await removeRows(writingOf(context, transaction, operation, null), type, ids)
+  const locales = new Set(gone.map(({ locale }) => locale))
+  if (type.draftAndPublish) for (const locale of locales) await forgetTarget(transaction, type, documentId, locale)
 }
 
 /** Inserts the first row of a document in a locale: a draft, or the only row of a type without drafts. */
