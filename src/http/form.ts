@@ -5,6 +5,7 @@ import type { BusboyFileStream, BusboyInstance } from '@fastify/busboy'
 import { ApiError } from '../errors.js'
 import type { Received } from '../uploads/incoming.js'
 import type { FormLimits, Library } from '../uploads/library.js'
+import { pour } from './pour.js'
 
 export interface Form {
   /** A field that came several times is a list. */
@@ -37,7 +38,7 @@ export async function readForm(request: IncomingMessage, library: Library): Prom
       // A form that breaks off says so here too; whoever reads the stream has learned it.
       stream.on('error', () => {})
       // An empty name: a browser's input in which nothing was chosen.
-      if (name !== 'files' || !filename) return void stream.resume()
+      if (name !== 'files' || !filename || stop.signal.aborted) return void stream.resume()
       streams.add(stream)
       const file = library.receive(stream, { name: filename, declared: type })
       files.push(file)
@@ -53,55 +54,13 @@ export async function readForm(request: IncomingMessage, library: Library): Prom
     parser.on('error', () => fail(malformed()))
     parser.on('finish', () => resolve(null))
     request.once('close', () => request.complete || fail(malformed()))
-    pour(request, parser, library, stop.signal).catch(fail)
+    pour(request, parser, library, stop.signal).then((whole) => whole || fail(malformed()), fail)
   })
   const received = await Promise.allSettled(files)
   const whole = received.flatMap((file) => (file.status === 'fulfilled' ? [file.value] : []))
   if (failure === null && whole.length === received.length) return { fields, files: whole }
   await library.discard(whole)
   throw failure === null ? malformed() : failure.error
-}
-
-/**
- * Hands the body on, a piece at a time. Only a few of all forms have their turn at once, and none waits for its client within
- * it: two hundred together need little more memory than ten, and leave room for other requests.
- */
-async function pour(request: IncomingMessage, parser: BusboyInstance, library: Library, stop: AbortSignal): Promise<void> {
-  const { limits, inTurn } = library
-  // What happens while nobody waits for it is remembered: it happens once.
-  let news = false
-  let wake = (): void => {}
-  let taken = (): void => {}
-  const tell = (): void => {
-    news = true
-    wake()
-  }
-  for (const event of ['readable', 'end', 'close', 'error']) request.on(event, tell)
-  // A parser whose form has failed takes nothing any more: nobody may wait for it in a turn.
-  stop.addEventListener('abort', () => {
-    tell()
-    taken()
-  })
-  let bytes = 0
-  while (!request.readableEnded && !stop.aborted) {
-    if (request.readableLength === 0 && request.destroyed) throw malformed()
-    news = false
-    await inTurn(async () => {
-      const chunk = stop.aborted ? null : (request.read() as Buffer | null)
-      if (chunk === null) return
-      bytes += chunk.length
-      if (bytes > limits.uploadBytes) throw tooLarge('The form is too large')
-      await new Promise<void>((resolve) => {
-        taken = resolve
-        parser.write(chunk, () => resolve())
-      })
-    })
-    if (news || request.readableLength > 0) continue
-    await new Promise<void>((resolve) => {
-      wake = resolve
-    })
-  }
-  if (!stop.aborted) parser.end()
 }
 
 async function openParser(request: IncomingMessage, limits: FormLimits): Promise<BusboyInstance> {

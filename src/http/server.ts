@@ -20,6 +20,7 @@ import { fileRoutes } from './files.js'
 import { addCors, answerPreflight, checkUrl, isPreflight, requestId, safetyHeaders } from './guard.js'
 import { localeRoutes } from './locales.js'
 import { allowedMethods, methodNotAllowed, respond, respondError } from './respond.js'
+import { watchSockets } from './sockets.js'
 import { startPage } from './start-page.js'
 import { addStaticFiles } from './static-files.js'
 import { discardRest } from './unread.js'
@@ -77,6 +78,7 @@ export async function createServer(config: Config, backend: Backend, logger: Fas
     },
   })
   app.server.maxConnections = limits.connections
+  const endQuiet = watchSockets(app.server)
   prepare(app, config)
   addStaticFiles(app, config.uploadsFolder)
   addPlainRoutes(app, config, backend)
@@ -89,7 +91,11 @@ export async function createServer(config: Config, backend: Backend, logger: Fas
       const { address, port } = app.server.address() as AddressInfo
       return `http://${address === '0.0.0.0' || address === '::' ? 'localhost' : address.includes(':') ? `[${address}]` : address}:${port}`
     },
-    close: () => app.close(),
+    close: () => {
+      const closed = app.close()
+      endQuiet()
+      return closed
+    },
   }
 }
 

@@ -1,29 +1,12 @@
 // Heavy reads beside light ones (reliability: R54): who asks for little does not wait for who asks for much, and a read
 // that would never end does not take its thread with it.
-import Database from 'better-sqlite3'
 import { expect, test } from 'vitest'
 import { serveGolden } from '../support/serve.js'
 import { copyGolden, remove, start } from './child.js'
 import { converse } from './connection.js'
+import { grow } from './grow.js'
 
 const pause = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds))
-
-/** Fills the database with copies of its articles, each a document of its own. */
-function grow(filename: string, wanted: number): number {
-  const database = new Database(filename)
-  const columns = (database.pragma('table_info(articles)') as { name: string }[]).map(({ name }) => name).filter((name) => name !== 'id')
-  const copied = columns.map((name) => (name === 'document_id' ? 'lower(hex(randomblob(12)))' : `a."${name}"`))
-  const insert = database.prepare(
-    `insert into articles (${columns.map((name) => `"${name}"`).join(', ')}) select ${copied.join(', ')} from articles a where a.id <= 900`,
-  )
-  const count = database.prepare('select count(*) from articles').pluck()
-  database.transaction(() => {
-    while ((count.get() as number) < wanted) insert.run()
-  })()
-  const grown = count.get() as number
-  database.close()
-  return grown
-}
 
 test('beside scans of sixty thousand articles a single document is found within a second', async () => {
   const served = await serveGolden()
