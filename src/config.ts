@@ -8,6 +8,8 @@ import { z } from 'zod'
 
 /** Named limits: what comes from outside never grows beyond them. Milliseconds, bytes and counts. */
 const limits = z.strictObject({
+  /** Relations and components that one path of a filter may cross: what a database has to look at grows with each. */
+  filterRelations: z.int().positive().default(8),
   /** Conditions, sort keys and populated attributes of one request, together. */
   planNodes: z.int().positive().default(1000),
   /** Bytes of a request's line and headers, the path and query included. */
@@ -23,8 +25,9 @@ const limits = z.strictObject({
   /** Milliseconds that one write may take, waiting included, and writes that may wait. */
   writeTimeout: z.int().positive().default(15_000),
   writeQueue: z.int().positive().default(1_000),
-  /** Compiled plans, and query strings already read, that are kept in memory. */
+  /** Compiled plans, their characters together, and query strings already read, that are kept in memory. */
   cachedPlans: z.int().positive().default(1_000),
+  cachedPlanCharacters: z.int().positive().default(8_000_000),
   cachedQueries: z.int().positive().default(2_000),
   /** Identified tokens and users that are kept in memory. */
   cachedCallers: z.int().positive().default(5_000),
@@ -246,8 +249,8 @@ function assemble(root: string, given: z.output<typeof file>, environment: Envir
   const contractReason =
     contract !== undefined ? 'octavo.config says so' : chosen === 'strapi' ? 'package.json depends on @strapi/strapi' : 'the default'
   const readers =
-    integer(environment, 'OCTAVO_DATABASE_READERS') ?? given.database.readers ?? Math.min(4, Math.max(2, availableParallelism()))
-  const port = integer(environment, 'PORT') ?? given.port ?? 1337
+    integer(environment, 'OCTAVO_DATABASE_READERS', 1, 256) ?? given.database.readers ?? Math.min(4, Math.max(2, availableParallelism()))
+  const port = integer(environment, 'PORT', 0, 65_535) ?? given.port ?? 1337
   return Object.freeze({
     folder: root,
     host: environment.HOST ?? given.host ?? '0.0.0.0',
@@ -266,14 +269,14 @@ function assemble(root: string, given: z.output<typeof file>, environment: Envir
       readers,
       maxReaders: Math.max(
         readers,
-        integer(environment, 'OCTAVO_DATABASE_MAX_READERS') ?? given.database.maxReaders ?? Math.max(8, readers),
+        integer(environment, 'OCTAVO_DATABASE_MAX_READERS', 1, 256) ?? given.database.maxReaders ?? Math.max(8, readers),
       ),
       indexes: boolean(environment, 'OCTAVO_DATABASE_INDEXES') ?? given.database.indexes ?? false,
     },
     uploadsFolder: resolve(root, environment.UPLOADS_DIR ?? given.uploads.folder ?? 'public/uploads'),
     uploadTypes: { allowed: given.uploads.allowedTypes, denied: given.uploads.deniedTypes },
     corsOrigins: given.cors.origins,
-    logLevel: environment.LOG_LEVEL ?? given.log.level ?? 'info',
+    logLevel: logLevel(environment.LOG_LEVEL ?? given.log.level ?? 'info'),
     limits: given.limits,
     secrets: { apiTokenSalt: secret('API_TOKEN_SALT'), jwtSecret: secret('JWT_SECRET') },
     missingSecrets: missing,
@@ -310,11 +313,19 @@ function dependsOnStrapi(root: string): boolean {
   }
 }
 
-function integer(environment: Environment, name: string): number | undefined {
+function integer(environment: Environment, name: string, least = 0, most = Number.MAX_SAFE_INTEGER): number | undefined {
   const value = environment[name]
   if (value === undefined || value === '') return undefined
   if (!/^\d+$/.test(value)) throw new ConfigError(`${name} is "${value}"; it must be a whole number.`)
+  if (Number(value) < least || Number(value) > most) throw new ConfigError(`${name} is ${value}; it must be from ${least} to ${most}.`)
   return Number(value)
+}
+
+const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']
+
+function logLevel(level: string): string {
+  if (!logLevels.includes(level)) throw new ConfigError(`LOG_LEVEL is "${level}"; it must be one of ${logLevels.join(', ')}.`)
+  return level
 }
 
 function boolean(environment: Environment, name: string): boolean | undefined {

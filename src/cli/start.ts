@@ -40,7 +40,10 @@ async function listen(folder: string): Promise<void> {
   setInterval(() => logger.flush(), 1000).unref()
   checkProject(config.folder)
   keepSecrets(config.folder, config.missingSecrets)
-  const service = await createService(config, logger)
+  const service = await createService(config, logger).catch((error: StartError) => {
+    const isDatabase = error.code?.startsWith('SQLITE_') === true
+    throw isDatabase ? new ConfigError(`The database ${config.database.filename} cannot be used: ${error.message}.`) : error
+  })
   warn(logger, config.folder, service.model)
   const address = await service.listen().catch(async (error: Error) => {
     await service.close()
@@ -76,7 +79,6 @@ function sentence({ code = '', syscall, message, port, address }: StartError): s
   if (code === 'EADDRINUSE') return `The port ${port} is in use by another process. Stop that one, or choose another port with PORT.`
   if (code === 'EACCES' && syscall === 'listen') return `The port ${port} is not for everyone. Choose one above 1023 with PORT.`
   if (code === 'EADDRNOTAVAIL') return `HOST is "${address}", which is no address of this machine.`
-  if (code.startsWith('SQLITE_')) return `The database cannot be used: ${message}.`
   return message
 }
 

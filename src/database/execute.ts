@@ -174,8 +174,11 @@ function nestedWriter(members: readonly Member[], constants: readonly string[]):
   const inside = members.filter((member) => !outside.includes(member))
   return (row, filled) => {
     const write = ({ name, at, validAt, encode }: Member) => `${quote(name)}:${encode(row[at], row[validAt])}`
-    const attributes = [...inside.map(write), ...filled, ...constants].join(',')
-    return `{${[...outside.map(write), `"attributes":{${attributes}}`].join(',')}}`
+    let attributes = inside.map(write).join(',')
+    // What is filled in may be long: it is appended, as in lists.
+    for (const text of [...filled, ...constants]) attributes += attributes === '' ? text : `,${text}`
+    const identity = outside.map((member) => `${write(member)},`).join('')
+    return `{${identity}"attributes":{${attributes}}}`
   }
 }
 

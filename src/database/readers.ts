@@ -62,6 +62,18 @@ interface Thread {
   leaving: boolean
 }
 
+const tooLarge = (): ApiError => validationError('The answer is too large, ask for fewer entries or fewer populated levels')
+
+/** What a database says of statements that are beyond what it prepares, and the engine of what is nested too deeply. */
+const beyondPreparing =
+  /^(SqliteError: (Expression tree is too large|too many |at most \d+ tables in a join|parser stack overflow|statement too long|LIKE or GLOB pattern too complex)|RangeError: (Maximum call stack size exceeded|Too many parameter values))/
+
+/** The failure of a read as an error: a refusal where the request asked for too much at once. `text` begins with the error's name. */
+function failure(text: string): Error {
+  if (text.startsWith('RangeError: Invalid string length')) return tooLarge()
+  return beyondPreparing.test(text) ? validationError('The request is too deep or too complex', {}) : new Error(text)
+}
+
 /** Opens the pool; resolves when the first thread can read. */
 export async function openReaders(options: ReaderOptions, dialect: Dialect, report: (error: Error) => void): Promise<ReadDatabase> {
   const threads: Thread[] = []
@@ -126,9 +138,8 @@ export async function openReaders(options: ReaderOptions, dialect: Dialect, repo
     job.over = true
     if (message.kind === 'nothing') job.resolve(null)
     else if (message.kind === 'answer') job.resolve({ bytes: message.own!, release: () => {} })
-    else if (message.kind === 'tooLarge')
-      job.reject(validationError('The answer is too large, ask for fewer entries or fewer populated levels'))
-    else job.reject(new Error(message.message))
+    else if (message.kind === 'tooLarge') job.reject(tooLarge())
+    else job.reject(failure(message.message))
   }
 
   /** The bytes as they stand in the shared room, or a copy where rooms run short because clients read slowly. */
@@ -181,8 +192,15 @@ export async function openReaders(options: ReaderOptions, dialect: Dialect, repo
     if (job.over) return
     const { id, plan } = job.plan
     if (!thread.known.has(id)) {
+      try {
+        post(thread, { kind: 'plan', id, plan })
+      } catch (error) {
+        // Nested deeper than what can be copied to another thread.
+        job.over = true
+        job.reject(failure(String(error)))
+        return
+      }
       thread.known.add(id)
-      post(thread, { kind: 'plan', id, plan })
     }
     const room = thread.freeRooms.pop()!
     Atomics.store(thread.states, room, waiting)

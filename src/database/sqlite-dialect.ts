@@ -33,7 +33,12 @@ const compare = (column: Expression, value: Expression, kind: 'contains' | 'star
 }
 
 const asText = (column: Expression): Expression => sql`cast(${column} as text)`
-const fold = (column: Expression): Expression => sql`octavo_fold(${column})`
+/** Integers would reach the function as doubles, so they are texts before. */
+const fold = (column: Expression): Expression => sql`octavo_fold(${asText(column)})`
+
+/** LIKE reads both sides up to a NUL; a value that has one is found in nothing. */
+const like = (column: Expression, value: Expression, kind: 'contains' | 'startsWith' | 'endsWith') =>
+  sql<boolean>`(${column} like ${pattern(value, kind)} escape '\\' and (instr(${value}, char(0)) = 0 or ${column} is null))`
 
 export const sqliteDialect: Dialect = {
   compile: (query) => {
@@ -41,7 +46,7 @@ export const sqliteDialect: Dialect = {
     return { sql: text, parameters: parameters as readonly Parameter[] }
   },
   matches: (column, value, kind, matching) => {
-    if (matching === 'like') return sql<boolean>`${column} like ${pattern(value, kind)} escape '\\'`
+    if (matching === 'like') return like(column, value, kind)
     return matching === 'folded' ? compare(fold(column), fold(value), kind) : compare(asText(column), value, kind)
   },
   equalsIgnoringCase: (column, value, folding) =>

@@ -39,6 +39,8 @@ function prepare(database: Database.Database, options: SqliteOptions): Database.
   database.pragma('foreign_keys = ON')
   database.pragma(`mmap_size = ${options.mmapBytes}`)
   database.pragma(`cache_size = -${options.cacheKibibytes}`)
-  database.function('octavo_fold', { deterministic: true }, (text) => (text === null ? null : String(text).toLowerCase()))
+  // Sigma has two small letters, by its place in a word.
+  const fold = (text: unknown) => (text === null ? null : String(text).toLowerCase().replaceAll('ς', 'σ'))
+  database.function('octavo_fold', { deterministic: true }, fold)
   return database
 }

@@ -36,8 +36,12 @@ export interface Documents {
 export interface CacheLimits {
   /** Compiled plans, and read query strings, that are kept. */
   readonly cachedPlans: number
+  /** Characters of the kept plans, together. */
+  readonly cachedPlanCharacters: number
   readonly cachedQueries: number
 }
+
+const charactersOf = (plan: unknown): number => Math.max(1, JSON.stringify(plan).length)
 
 /** A query string that has been read for a caller: its plan, its values, and where the identity goes. */
 interface Ready {
@@ -52,7 +56,13 @@ const longestCachedQuery = 2_000
 
 /** The document service over one model. A new model gets a new service, and with it new caches. */
 export function openDocuments(context: ReadContext, database: ReadDatabase, limits: CacheLimits): Documents {
-  const plans = new LRUCache<string, KnownPlan>({ max: limits.cachedPlans, dispose: (plan) => database.forget(plan) })
+  const plans = new LRUCache<string, KnownPlan>({
+    max: limits.cachedPlans,
+    maxSize: limits.cachedPlanCharacters,
+    // A plan that is larger than all may be is forgotten as soon as the next one comes.
+    sizeCalculation: ({ plan }) => Math.min(limits.cachedPlanCharacters, charactersOf(plan)),
+    dispose: (plan) => database.forget(plan),
+  })
   const queries = new LRUCache<string, Ready>({ max: limits.cachedQueries })
 
   function ready(grants: Grants, wanted: Find): Ready {

@@ -66,7 +66,11 @@ export async function createServer(config: Config, backend: Backend, logger: Fas
     requestTimeout: Math.max(limits.requestTimeout, limits.uploadTimeout),
     keepAliveTimeout: limits.keepAliveTimeout,
     forceCloseConnections: 'idle',
-    http: { headersTimeout: limits.headersTimeout, maxHeaderSize: limits.headerBytes },
+    http: {
+      headersTimeout: limits.headersTimeout,
+      maxHeaderSize: limits.headerBytes,
+      connectionsCheckingInterval: Math.min(5_000, limits.headersTimeout),
+    },
     clientErrorHandler: refuseMalformed,
     frameworkErrors: (error, _request, reply) => respondError(reply as FastifyReply, error),
     routerOptions: {

@@ -7,7 +7,16 @@ import { attributeTypes } from '../model/attributes.js'
 import type { Component, ContentType, Scalar } from '../model/types.js'
 import { unreachable } from '../model/types.js'
 import type { Compilation } from './conditions.js'
-import { column, condition, publicationConditions, published, targetVersions, value } from './conditions.js'
+import {
+  chosenLocales,
+  column,
+  condition,
+  localeConditions,
+  publicationConditions,
+  published,
+  targetVersions,
+  value,
+} from './conditions.js'
 import type { Contract } from './contract.js'
 import { constant, every, from, operand, pairs } from './pairs.js'
 import type { Filter, Populated, ReadRequest, Selection, SortKey } from './request.js'
@@ -101,12 +110,7 @@ function rootConditions(compilation: Writer, request: ReadRequest): readonly Fra
   const { type, locale } = request
   const conditions: Fragment[] = []
   if (type.draftAndPublish) conditions.push(published('t0', request.status), ...publicationConditions(compilation, type, 't0'))
-  if (locale.kind === 'values') {
-    const [only] = locale.values
-    const name = column('t0', 'locale')
-    conditions.push(locale.values.length === 1 ? sql`${name} = ${value(only!)}` : sql`${name} in (${sql.join(locale.values.map(value))})`)
-  }
-  if (locale.kind === 'filter') conditions.push(condition(compilation, type, 't0', locale.filter))
+  conditions.push(...chosenLocales(compilation, type, 't0', locale))
   if (request.filter !== null) conditions.push(condition(compilation, type, 't0', request.filter))
   return conditions
 }
@@ -129,7 +133,11 @@ function sortValue(compilation: Writer, shape: Shape, alias: string, key: SortKe
   for (const { attribute, target } of key.path) {
     const as = compilation.nextAlias()
     const step = pairs(compilation.dialect, owner, attribute, target, as)
-    const reached = [sql`${step.owner} = ${column(ownerAlias, 'id')}`, ...step.conditions, ...targetVersions(compilation, target, as)]
+    const reached = [
+      sql`${step.owner} = ${column(ownerAlias, 'id')}`,
+      ...step.conditions,
+      ...targetVersions(compilation, attribute, target, as),
+    ]
     if (tables.length === 0) {
       tables.push(from(step))
       conditions.push(...reached)
@@ -259,7 +267,7 @@ function children(
   const columns = selectColumns(compilation, of, alias, 1)
   const where = every([
     ...path.conditions,
-    ...visibleVersions(compilation, attribute, of.shape, alias),
+    ...visibleVersions(compilation, owner, attribute, of.shape, alias),
     ...filtered(compilation, of.shape, alias, filter),
   ])
   const links = sort.length === 0 ? path.order : []
@@ -282,8 +290,14 @@ const parent = column('parents', 'value')
 const filtered = (compilation: Writer, shape: Shape, alias: string, filter: Filter | null): readonly Fragment[] =>
   filter === null ? [] : [condition(compilation, shape, alias, filter)]
 
-/** Populated relations follow the status of the request (behaviour: "Fields and populate"). */
-function visibleVersions(compilation: Writer, attribute: Populated['attribute'], target: Shape, alias: string): readonly Fragment[] {
+/** Populated relations follow the status and the locale of the request (behaviour: "Fields and populate"). */
+function visibleVersions(
+  compilation: Writer,
+  owner: Shape,
+  attribute: Populated['attribute'],
+  target: Shape,
+  alias: string,
+): readonly Fragment[] {
   if (attribute.kind === 'relation' && attribute.storage.kind === 'localizations') {
     const link = `${alias}_l`
     return [
@@ -291,8 +305,11 @@ function visibleVersions(compilation: Writer, attribute: Populated['attribute'],
       sql`(${column(alias, 'published_at')} is null) = (${column(link, 'published_at')} is null)`,
     ]
   }
-  if (target.kind !== 'contentType' || !target.draftAndPublish) return []
-  return [published(alias, compilation.status), ...publicationConditions(compilation, target, alias)]
+  if (target.kind !== 'contentType') return []
+  // A localized document is linked to rows of its own locale; the contract decides for others (row 10).
+  const locale = owner.kind === 'contentType' && !owner.localized ? localeConditions(compilation, target, alias) : []
+  if (!target.draftAndPublish) return locale
+  return [published(alias, compilation.status), ...locale, ...publicationConditions(compilation, target, alias)]
 }
 
 function countOf(compilation: Writer, owner: Shape, { attribute, target, filter }: Populated & { kind: 'count' }): Statement {
@@ -306,7 +323,7 @@ function countOf(compilation: Writer, owner: Shape, { attribute, target, filter 
   const path = pairs(compilation.dialect, owner, attribute, target!, alias)
   const where = every([
     ...path.conditions,
-    ...visibleVersions(compilation, attribute, target!, alias),
+    ...visibleVersions(compilation, owner, attribute, target!, alias),
     ...filtered(compilation, target!, alias, filter),
   ])
   return compilation.dialect.compile(

@@ -8,7 +8,7 @@ import { unreachable } from '../model/types.js'
 import type { Contract } from './contract.js'
 import { operators } from './operators.js'
 import { every, from, pairs } from './pairs.js'
-import type { Filter, PublicationFilter, ReadRequest, Status, ValueIndex } from './request.js'
+import type { Filter, LocaleChoice, Path, PublicationFilter, ReadRequest, Status, ValueIndex } from './request.js'
 
 type Fragment = RawBuilder<unknown>
 type Shape = ContentType | Component
@@ -19,8 +19,8 @@ export interface Compilation {
   readonly contract: Contract
   readonly status: Status
   readonly publication: ReadRequest['publication']
-  /** The locale that localized targets of deep filters must have; null: any. */
-  readonly targetLocale: ValueIndex | null
+  /** The locales that localized targets must have, where the links do not say it already; null: any. */
+  readonly targetLocale: LocaleChoice | null
   readonly nextAlias: () => string
 }
 
@@ -54,7 +54,7 @@ export function condition(compilation: Compilation, shape: Shape, alias: string,
 function related(compilation: Compilation, shape: Shape, alias: string, filter: Filter & { kind: 'related' }, negated: boolean): Fragment {
   const target = compilation.nextAlias()
   const path = pairs(compilation.dialect, shape, filter.path, filter.target, target)
-  const reached = [...path.conditions, ...targetVersions(compilation, filter.target, target)]
+  const reached = [...path.conditions, ...targetVersions(compilation, filter.path, filter.target, target)]
   const where = condition(compilation, filter.target, target, filter.where, negated)
   const ours = sql`${path.owner} = ${column(alias, 'id')}`
   // Few targets are found once and lead to their owners; for many it is cheaper to look from each owner.
@@ -89,13 +89,30 @@ function isSelective(filter: Filter): boolean {
 }
 
 /** Which versions of a target a deep filter sees (contract, row 10). */
-export function targetVersions(compilation: Compilation, target: Shape, alias: string): readonly Fragment[] {
+export function targetVersions(compilation: Compilation, attribute: Path, target: Shape, alias: string): readonly Fragment[] {
   if (compilation.contract.deepFiltersSeeAllVersions || target.kind === 'component') return []
   const conditions: Fragment[] = []
   if (target.draftAndPublish) conditions.push(published(alias, compilation.status))
-  if (target.localized && compilation.targetLocale !== null)
-    conditions.push(sql`${column(alias, 'locale')} = ${value(compilation.targetLocale)}`)
+  // The other locales of a document are in other locales.
+  const leadsElsewhere = attribute.kind === 'relation' && attribute.storage.kind === 'localizations'
+  if (!leadsElsewhere) conditions.push(...localeConditions(compilation, target, alias))
   return conditions
+}
+
+/** The locales that a target may have; types without locales have none to choose. */
+export function localeConditions(compilation: Compilation, target: Shape, alias: string): readonly Fragment[] {
+  const { targetLocale } = compilation
+  if (targetLocale === null || target.kind !== 'contentType' || !target.localized) return []
+  return chosenLocales(compilation, target, alias, targetLocale)
+}
+
+/** The condition that a choice of locales sets on a row. */
+export function chosenLocales(compilation: Compilation, type: ContentType, alias: string, choice: LocaleChoice): readonly Fragment[] {
+  if (choice.kind === 'any') return []
+  if (choice.kind === 'filter') return [condition(compilation, type, alias, choice.filter)]
+  const name = column(alias, 'locale')
+  const [only] = choice.values
+  return [choice.values.length === 1 ? sql`${name} = ${value(only!)}` : sql`${name} in (${sql.join(choice.values.map(value))})`]
 }
 
 /** Whether the filter holds for a target that is not there: all its attributes are null, and null compares as unknown. */

@@ -17,7 +17,10 @@ export interface Contract {
   readonly lenientStatus: boolean
   /** 9: timestamp attributes are answered as a string of milliseconds; as ISO 8601 otherwise. */
   readonly timestampsAsMilliseconds: boolean
-  /** 10: deep filters look at every version of the target; at the one that the request selects otherwise. */
+  /**
+   * 10: deep filters look at every version of the target; at the one that the request selects otherwise. What is populated
+   * below types without locales is in every locale, or in the request's.
+   */
   readonly deepFiltersSeeAllVersions: boolean
   /** 11: writes may name a locale that the installation does not know. */
   readonly unknownLocalesOnWrites: boolean

@@ -42,9 +42,10 @@ function readEntry(reading: Reading, shape: Shape, name: string, value: unknown,
     return compare(reading, shape.attributes.get('id') as Scalar, name, value)
   }
   if (name.startsWith('$')) throw invalidKey(reading.param, name, path.length === 0 ? null : path.join('.'))
-  const attribute = findComparable(reading, shape, name, path)
+  const attribute = findComparable(reading, shape, name, path, 'condition')
   const here = [...path, name]
   if (attribute.kind === 'scalar') return readScalar(reading, attribute, value, here)
+  if (here.length > reading.filterRelations) throw validationError(`Filters cannot cross more than ${reading.filterRelations} relations`)
   const target = targetOf(reading.model, attribute)
   const where = readRelated(reading, target, value, here)
   if (where === null || (reading.dropsRestricted && !isOpen(reading, attribute))) return null

@@ -31,7 +31,9 @@ export function readPagination(parameters: Parameters, limits: PageLimits): Page
   }
   const page = Math.max(1, given.page === undefined ? 1 : toNumber(given.page))
   const limit = size(given.pageSize, limits)
-  return { style: 'page', start: whole('Start', (page - 1) * limit), limit, withCount }
+  // The first row of a page, however far: the page is told by it.
+  const start = Math.min(whole('Start', (page - 1) * limit), Number.MAX_SAFE_INTEGER - limit)
+  return { style: 'page', start: start - (start % limit), limit, withCount }
 }
 
 const toNumber = (value: unknown): number => (typeof value === 'object' && value !== null ? Number.NaN : Number(value))

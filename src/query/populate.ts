@@ -7,7 +7,7 @@ import { readableFields, readFields, withSorted } from './fields.js'
 import { readFilters } from './filters.js'
 import { isObject } from './parameters.js'
 import type { Reading } from './reading.js'
-import { insidePopulate, maySee, spend, targetOf } from './reading.js'
+import { insidePopulate, maySee, spend, stepsOf, targetOf } from './reading.js'
 import type { Filter, Populated, Selection, SortKey } from './request.js'
 import { readSort } from './sort.js'
 
@@ -41,6 +41,7 @@ export function readPopulate(reading: Reading, shape: Shape, node: unknown, path
       if (typeof entry !== 'string') throw malformed()
       return entry.split(',')
     })
+    if (names.length === 1 && names[0] === '*') return populateAll(reading, shape)
     return readNames(reading, shape, names, path)
   }
   if (!isObject(node)) throw malformed()
@@ -68,10 +69,7 @@ function readNames(reading: Reading, shape: Shape, names: readonly string[], abo
   const tree: Tree = Object.create(null)
   const hidden: Tree = Object.create(null)
   for (const name of names) {
-    const steps = name
-      .trim()
-      .split('.')
-      .filter((step) => step !== '')
+    const steps = stepsOf(name)
     let level = leadsSomewhere(reading, shape, steps) ? tree : hidden
     for (const [index, step] of steps.entries()) {
       if (index === steps.length - 1) {

@@ -15,7 +15,7 @@ import type { Filter, Page, ReadRequest, Selection } from './request.js'
 import { pageValues } from './request.js'
 import { readSearch } from './search.js'
 import { readSort } from './sort.js'
-import { readLocale, readPublication, readStatus } from './versions.js'
+import { readLocales, readPublication, readStatus } from './versions.js'
 
 /** What every read of an installation shares. */
 export interface ReadContext {
@@ -67,7 +67,7 @@ export function readRequest(context: ReadContext, grants: Grants, wanted: Wanted
   const page = readPage(context, wanted, parameters)
   const status = readStatus(reading, parameters.status)
   const publication = readPublication(parameters)
-  const locale = readLocale(reading, type, parameters, mode, context.defaultLocale)
+  const { locale, targetLocale } = readLocales(reading, type, parameters, mode, context.defaultLocale)
   const search = readSearch(reading, type, parameters._q)
   const [late] = reading.late
   if (late !== undefined) throw late
@@ -84,13 +84,12 @@ export function readRequest(context: ReadContext, grants: Grants, wanted: Wanted
   reading.values[pageValues.start] = page.start
   reading.values[pageValues.limit] = page.limit
   const of = conditions.filter((condition) => condition !== null)
-  const targetLocale = typeof parameters.locale === 'string' && parameters.locale !== '' ? parameters.locale : context.defaultLocale
   return {
     type,
     mode,
     status,
     locale,
-    targetLocale: context.contract.deepFiltersSeeAllVersions ? null : bind(reading, targetLocale),
+    targetLocale,
     filter: of.length === 0 ? null : { kind: 'all', of },
     publication,
     sort,
@@ -125,7 +124,8 @@ function readPage(context: ReadContext, wanted: Wanted, parameters: Parameters):
   if (limit !== null && (!Number.isInteger(limit) || (limit < 0 && limit !== -1))) {
     throw validationError(`convertLimitQueryParams expected a positive integer got ${limit}`)
   }
-  return { style: 'offset', start, limit: limit === null || limit === -1 ? Number.MAX_SAFE_INTEGER : limit, withCount: false }
+  const bounded = (value: number): number => Math.min(value, Number.MAX_SAFE_INTEGER)
+  return { style: 'offset', start: bounded(start), limit: bounded(limit === null || limit === -1 ? Infinity : limit), withCount: false }
 }
 
 function refuseUnknown(parameters: Parameters): void {

@@ -8,6 +8,8 @@ import type { Contract } from './contract.js'
 import type { Path, ValueIndex } from './request.js'
 
 export interface QueryLimits {
+  /** Relations and components that one path of a filter may cross. */
+  readonly filterRelations: number
   /** Levels, conditions and populated attributes of one request, together. */
   readonly planNodes: number
 }
@@ -21,6 +23,8 @@ export interface Reading {
   /** The parameter that errors are about; inside a populate it stays `populate`. */
   readonly param: QueryParameter
   readonly budget: { nodes: number }
+  /** Relations and components that one path of a filter may cross. */
+  readonly filterRelations: number
   /** Relations of the parameter whose target the caller may not find: refused when every name in it has been found. */
   readonly restricted: ApiError[]
   /** Inside a populate, conditions and sort keys behind such a relation are left out instead, like the relation itself. */
@@ -37,6 +41,7 @@ export function startReading(model: Model, grants: Grants, contract: Contract, l
     values: [null, null],
     param: 'filters',
     budget: { nodes: limits.planNodes },
+    filterRelations: limits.filterRelations,
     restricted: [],
     dropsRestricted: false,
     late: [],
@@ -66,6 +71,19 @@ export function bind(reading: Reading, value: unknown): ValueIndex {
 export function spend(reading: Reading): void {
   reading.budget.nodes--
   if (reading.budget.nodes < 0) throw validationError('The query is too complex')
+}
+
+/** The most steps of one dot path. No database joins as many tables, and no answer is nested as deeply. */
+const longestPath = 100
+
+/** The names of a dot path. @throws ApiError 400 beyond the most steps. */
+export function stepsOf(path: string): readonly string[] {
+  const steps = path
+    .trim()
+    .split('.')
+    .filter((step) => step !== '')
+  if (steps.length > longestPath) throw validationError('The request is too deep or too complex', {})
+  return steps
 }
 
 /** Runs a conversion whose failure is reported only after all names have been checked. */
@@ -108,7 +126,13 @@ const pathText = (path: readonly string[]): string | null => (path.length === 0 
  * The only producer of attributes for filters, `_q` and sort (security: "Comparison oracle on unreadable values").
  * @throws ApiError 400 `Invalid key` for anything else; for relations that the caller may not see at the end of the parameter.
  */
-export function findComparable(reading: Reading, shape: ContentType | Component, name: string, path: readonly string[]): Scalar | Path {
+export function findComparable(
+  reading: Reading,
+  shape: ContentType | Component,
+  name: string,
+  path: readonly string[],
+  use: 'condition' | 'order',
+): Scalar | Path {
   const attribute = shape.attributes.get(name)
   if (attribute === undefined) throw invalidKey(reading.param, name, pathText(path))
   const forbidden = () => invalidKey(reading.param, name, [...path, name].join('.'))
@@ -124,7 +148,7 @@ export function findComparable(reading: Reading, shape: ContentType | Component,
       if (!isOpen(reading, attribute)) reading.restricted.push(forbidden())
       return attribute
     case 'media':
-      if (!reading.contract.mediaFilters && reading.param === 'filters') throw forbidden()
+      if (!reading.contract.mediaFilters && use === 'condition') throw forbidden()
       return attribute
     case 'component':
       return attribute

@@ -98,8 +98,8 @@ export interface ReadRequest {
   readonly mode: 'many' | 'first'
   readonly status: Status
   readonly locale: LocaleChoice
-  /** What localized targets of relations must have: the locale of the request, where it names exactly one. */
-  readonly targetLocale: ValueIndex | null
+  /** Which locales localized targets of relations may have, where the links do not say it already; null: any. */
+  readonly targetLocale: LocaleChoice | null
   readonly filter: Filter | null
   readonly publication: readonly { readonly filter: PublicationFilter; readonly negated: boolean }[]
   readonly sort: readonly SortKey[]

@@ -4,7 +4,7 @@ import { invalidKey, validationError } from '../errors.js'
 import type { Component, ContentType } from '../model/types.js'
 import { isObject } from './parameters.js'
 import type { Reading } from './reading.js'
-import { findComparable, isOpen, spend, targetOf } from './reading.js'
+import { findComparable, isOpen, spend, stepsOf, targetOf } from './reading.js'
 import type { SortKey } from './request.js'
 
 type Shape = ContentType | Component
@@ -28,10 +28,7 @@ function readEntry(reading: Reading, shape: Shape, entry: string): readonly Sort
   if (entry.trim() === '') return []
   const [names = '', order] = entry.split(':')
   let node: unknown = order === undefined ? undefined : order.trim() === '' ? ':' : order.trim()
-  const path = names
-    .trim()
-    .split('.')
-    .filter((name) => name !== '')
+  const path = stepsOf(names)
   if (path.length === 0) return []
   for (const name of path.toReversed()) node = { [name]: node }
   return readObject(reading, shape, node as Readonly<Record<string, unknown>>, [], [])
@@ -46,7 +43,7 @@ function readObject(
 ): readonly SortKey[] {
   return Object.entries(node).flatMap(([name, value]) => {
     spend(reading)
-    const attribute = findComparable(reading, shape, name, names)
+    const attribute = findComparable(reading, shape, name, names, 'order')
     const here = [...names, name]
     if (value === '') return []
     if (attribute.kind === 'scalar') {
@@ -60,7 +57,7 @@ function readObject(
     if (value === undefined || value === null) throw invalidKey(reading.param, name, here.join('.'))
     // What stands behind a relation is taken for the name of one of its attributes.
     const key = String(value)
-    findComparable(reading, target, key, here)
+    findComparable(reading, target, key, here, 'order')
     reading.late.push(invalidOrder())
     return []
   })

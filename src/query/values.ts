@@ -21,8 +21,14 @@ export function readValue(attribute: Scalar, value: unknown): unknown {
   if (value === null || value === undefined) return null
   if (typeof value === 'object') throw validationError(`Invalid value for ${attribute.name}`)
   // Row ids are compared as they come: a documentId in their place finds nothing instead of failing.
-  if (attribute.system && attribute.name === 'id') return /^-?\d{1,15}$/.test(String(value)) ? Number(value) : String(value)
+  if (attribute.system && attribute.name === 'id') return readId(String(value))
   return convert(attributeTypes[attribute.type].family, attribute, value)
+}
+
+function readId(text: string): unknown {
+  if (/^-?\d{1,15}$/.test(text)) return Number(text)
+  // Digits before a NUL would be taken for the number.
+  return text.includes('\0') ? '' : text
 }
 
 function convert(family: Family, attribute: Scalar, value: unknown): unknown {

@@ -15,15 +15,34 @@ export function readStatus(reading: Reading, value: unknown): Status {
   throw validationError('Invalid status. Expected "published" or "draft"')
 }
 
-/** The locales of the rows; types that are not localized have none to choose. */
-export function readLocale(
+/**
+ * The locales of the rows, and those of localized types behind their relations. Types that are not localized have none to
+ * choose; what they lead to is in the locale of the request all the same, where the contract says so (row 10).
+ */
+export function readLocales(
+  reading: Reading,
+  type: ContentType,
+  parameters: Parameters,
+  mode: ReadRequest['mode'],
+  defaultLocale: string,
+): Pick<ReadRequest, 'locale' | 'targetLocale'> {
+  if (type.localized) {
+    const locale = readLocale(reading, type, parameters, mode, defaultLocale)
+    return { locale, targetLocale: reading.contract.deepFiltersSeeAllVersions ? null : locale }
+  }
+  if (reading.contract.deepFiltersSeeAllVersions) return { locale: { kind: 'any' }, targetLocale: null }
+  const { locale } = parameters
+  const targetLocale: LocaleChoice = isObject(locale) ? { kind: 'any' } : readLocale(reading, type, { locale }, 'many', defaultLocale)
+  return { locale: { kind: 'any' }, targetLocale }
+}
+
+function readLocale(
   reading: Reading,
   type: ContentType,
   parameters: Parameters,
   mode: ReadRequest['mode'],
   defaultLocale: string,
 ): LocaleChoice {
-  if (!type.localized) return { kind: 'any' }
   const value = parameters.locale
   if (value === undefined || value === null || value === '') {
     const mentioned = isObject(parameters.filters) && Object.hasOwn(parameters.filters, 'locale')

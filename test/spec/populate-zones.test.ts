@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect } from 'vitest'
 import { rule } from '../support/rule.js'
 import type { Served } from '../support/serve.js'
-import { addToken } from './callers.js'
+import { addToken, write } from './callers.js'
 import { expected, file, serve, target, type Version, versions } from './magazine.js'
 
 let magazine: Served
@@ -187,4 +187,25 @@ rule('populate.20', 'the inverse side is a relation like others', async () => {
 rule('populate.19', 'a relation to many types can be counted', async () => {
   const { data } = (await magazine.ask('/api/letters?populate[subjects][count]=true')).body
   expect(expected(data, 'subjects')).toEqual(letters.map(({ subjects }) => ({ count: subjects.length })))
+})
+
+rule('populate.13', 'the order of entries is the one that is stored, not that of their rows', async () => {
+  const path = `/api/articles?filters[slug]=${wall.slug}&populate[extras]=true&populate[tags]=true`
+  const before = (await strapi.ask(path)).body.data[0]
+  write(strapi, (database) => {
+    database.prepare(`UPDATE articles_cmps SET "order" = 100 - "order" WHERE entity_id = ? AND field = 'extras'`).run(before.id)
+    database.prepare('UPDATE articles_tags_lnk SET tag_ord = 100 - tag_ord WHERE article_id = ?').run(before.id)
+  })
+  const after = (await strapi.ask(path)).body.data[0]
+  expect(expected(after.extras, '__component')).toEqual([...components].reverse())
+  expect(expected(after.tags)).toEqual([...expected(before.tags)].reverse())
+})
+
+rule('populate.12', 'nor are repeatable components in the order of their rows', async () => {
+  const inks = async () =>
+    (await strapi.ask('/api/issues?filters[number]=1&populate[specification][populate]=inks')).body.data[0].specification.inks
+  const before = expected(await inks(), 'name')
+  expect(before.length).toBeGreaterThan(1)
+  write(strapi, (database) => database.prepare(`UPDATE components_print_specifications_cmps SET "order" = 100 - "order"`).run())
+  expect(expected(await inks(), 'name')).toEqual([...before].reverse())
 })

@@ -131,6 +131,19 @@ rule('populate.7', 'a level is ordered by its own sort', async () => {
   expect(expected(author!.articles)).toEqual(expected(wanted))
 })
 
+rule('populate.7', 'equal ones are in the order of their ids', async () => {
+  const written = articles.filter(({ author }) => author === '@author:teodor-brask')
+  const [no, yes] = [false, true].map((wanted) => expected(written.filter(({ featured }) => featured === wanted)))
+  for (const [order, wanted] of [
+    ['asc', [...no!, ...yes!]],
+    ['desc', [...yes!, ...no!]],
+  ]) {
+    const query = `populate[articles][sort]=featured:${order}&populate[articles][fields]=slug`
+    const [author] = await list(`authors?filters[slug]=teodor-brask&${query}`)
+    expect(expected(author!.articles)).toEqual(wanted)
+  }
+})
+
 rule('populate.7', 'without it the relation has its order', async () => {
   for (const article of await list(
     'articles?fields=slug&populate[tags][fields]=name&populate[gallery][fields]=url&pagination[pageSize]=100',

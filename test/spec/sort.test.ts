@@ -159,6 +159,16 @@ rule('sort.7', 'and through several', async () => {
   expect(await slugs('sort[category][parent][name]=desc')).toEqual(expected(sorted(articles, parent, true)))
 })
 
+rule('sort.7', 'in several locales at once as well', async () => {
+  const query = 'locale=*&fields=locale&populate[author][fields]=name&pagination[pageSize]=100'
+  for (const order of ['asc', 'desc']) {
+    const { data } = (await magazine.ask(`/api/articles?${query}&sort=author.name:${order}`)).body
+    const authors = data.map(({ author }: Version) => author.name) as string[]
+    expect(new Set(expected(data, 'locale'))).toEqual(new Set(['en', 'de']))
+    expect(authors).toEqual(sorted(authors, (name) => name, order === 'desc'))
+  }
+})
+
 rule('sort.7', 'a document without a target has no value', async () => {
   const name = ({ photographer }: Version) => (photographer === undefined ? null : target(photographer).name)
   expect(await slugs('sort=photographer.name')).toEqual(expected(sorted(articles, name)))

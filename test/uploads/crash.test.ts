@@ -48,7 +48,7 @@ async function start(folder: string): Promise<Running> {
       ({ ok }) => ok,
       () => false,
     )
-  for (let tries = 0; tries < 10 && !(await eventually(alive)); tries++);
+  expect(await eventually(alive)).toBe(true)
   return { process: child, origin }
 }
 

@@ -72,9 +72,9 @@ export function rows(served: Pick<Served, 'database'>, statement: string): reado
   }
 }
 
-/** Asks again until `wanted` holds, for two seconds. */
+/** Asks again until `wanted` holds, for ten seconds. */
 export async function eventually(wanted: () => boolean | Promise<boolean>): Promise<boolean> {
-  for (let tries = 0; tries < 100; tries++) {
+  for (let tries = 0; tries < 500; tries++) {
     if (await wanted()) return true
     await new Promise((resolve) => setTimeout(resolve, 20))
   }
