@@ -1,5 +1,6 @@
 // Keeps the heap of a server small: short-lived objects need a nursery of a few megabytes, not the 32 that V8 grows to.
 import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 
 /** Bytes at which the nursery of the main thread stops growing. More gains no speed that the benchmarks show. */
 const enough = 8 * 1024 * 1024
@@ -23,4 +24,27 @@ export function releaseNursery(): void {
     clearInterval(timer)
   }, lookEvery)
   timer.unref()
+  let before = performance.eventLoopUtilization()
+  collectRegularly(() => {
+    const now = performance.eventLoopUtilization()
+    const { active } = performance.eventLoopUtilization(now, before)
+    before = now
+    return active > leastWork
+  })
+}
+
+/** Milliseconds of work below which the main thread has nothing to collect. */
+const leastWork = 50
+
+/** Milliseconds between two full collections of a thread that has something to do. */
+const collectEvery = 3_000
+
+/**
+ * Collects garbage now and then on the thread that calls this: left alone, V8 lets old objects of past requests stand until
+ * the heap has doubled. `worked` says whether anything was done since it was asked last.
+ */
+export function collectRegularly(worked: () => boolean): void {
+  setFlagsFromString('--expose-gc')
+  const collect = runInNewContext('gc') as () => void
+  setInterval(() => worked() && collect(), collectEvery).unref()
 }

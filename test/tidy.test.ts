@@ -45,7 +45,7 @@ const below: Readonly<Record<string, readonly string[]>> = {
   uploads: ['documents', 'database'],
   documents: ['query', 'database'],
   query: ['database'],
-  database: [],
+  database: ['memory'],
   model: [],
   errors: [],
   grants: [],

@@ -1,5 +1,6 @@
 // A reader thread: one read-only connection that executes plans and hands their bytes over. Knows nothing but plans.
 import { parentPort, workerData } from 'node:worker_threads'
+import { collectRegularly } from '../memory.js'
 import type { PreparedRead } from './execute.js'
 import { prepareRead } from './execute.js'
 import type { ReadPlan } from './plan.js'
@@ -14,6 +15,13 @@ const database = openSqliteReader(sqlite)
 const plans = new Map<number, ReadPlan>()
 const prepared = new Map<number, PreparedRead>()
 const sink = openSink(answerBytes)
+let jobs = 0
+
+collectRegularly(() => {
+  const worked = jobs > 0
+  jobs = 0
+  return worked
+})
 
 port.on('message', (message: ToReader) => {
   switch (message.kind) {
@@ -34,6 +42,7 @@ port.on('message', (message: ToReader) => {
 })
 
 function run({ room, plan: id, values }: ToReader & { readonly kind: 'run' }): void {
+  jobs += 1
   if (Atomics.compareExchange(states, room, jobStates.waiting, jobStates.started) !== jobStates.waiting) {
     send({ kind: 'skipped', room })
     return

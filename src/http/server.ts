@@ -88,7 +88,7 @@ export async function createServer(config: Config, backend: Backend, logger: Fas
   addPlainRoutes(app, config, backend)
   for (const path of new Set(routes.map((route) => route.path))) addPath(app, config, backend, path)
   addContent(app, config, backend)
-  addEverythingElse(app)
+  addEverythingElse(app, config, backend)
   return {
     listen: async () => {
       await app.listen({ host: config.host, port: config.port })
@@ -258,10 +258,18 @@ function addPlainRoutes(app: FastifyInstance, config: Config, backend: Backend):
 }
 
 /** Every other path: a GET finds nothing, other methods are not there. */
-function addEverythingElse(app: FastifyInstance): void {
+function addEverythingElse(app: FastifyInstance, config: Config, backend: Backend): void {
   app.setNotFoundHandler((request, reply) => {
     if (request.method === 'OPTIONS') return allowedMethods(reply, ['HEAD', 'GET'])
-    if (request.method !== 'GET' && request.method !== 'HEAD') return methodNotAllowed(reply, ['HEAD', 'GET'])
+    if (request.method !== 'GET' && request.method !== 'HEAD') return methodNotAllowed(reply, methodsAt(config, backend, request))
     return respondError(reply, notFound())
   })
+}
+
+/** What a content path has, for methods that the router does not know. */
+function methodsAt({ rest }: Config, backend: Backend, request: FastifyRequest): readonly string[] {
+  const [path = ''] = (request.raw.url ?? '').split('?')
+  const parts = path.startsWith(`${rest.prefix}/`) ? path.slice(rest.prefix.length + 1).split('/') : []
+  if (parts.length === 0 || parts.length > 2) return ['HEAD', 'GET']
+  return contentMethods(typeAt(backend.model(), parts[0]!, parts.length === 2), parts.length === 2)
 }
