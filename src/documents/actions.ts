@@ -2,6 +2,7 @@
 import type { ReadBytes, Transaction } from '../database/database.js'
 import { notFound, validationError } from '../errors.js'
 import { hideLinks } from './links.js'
+import { shareWithLocales } from './locales.js'
 import type { Operation, WriteContext } from './operation.js'
 import { answerWrite, checkPublication, checkUnique, writingOf } from './operation.js'
 import { publishedOf, publishRow, removeRows, restoreDraft } from './publish.js'
@@ -13,6 +14,8 @@ export type Action = 'publish' | 'unpublish' | 'discard'
 interface Versions {
   readonly draft: Version | null
   readonly published: Version | null
+  /** All of the document's, in every locale. */
+  readonly versions: readonly Version[]
 }
 
 async function versionsIn(transaction: Transaction, { write: { type }, locale }: Operation, documentId: string): Promise<Versions> {
@@ -21,7 +24,7 @@ async function versionsIn(transaction: Transaction, { write: { type }, locale }:
   const draft = versions.find((version) => version.published_at === null && version.locale === locale) ?? null
   const published = publishedOf(versions, locale)
   if (draft === null && published === null) throw notFound()
-  return { draft, published }
+  return { draft, published, versions }
 }
 
 /** Publishes the draft; answers the published version. @throws ApiError 400 when it is not fit for it, 404 */
@@ -32,12 +35,14 @@ export async function publishIn(
   documentId: string,
 ): Promise<ReadBytes> {
   const { type } = operation.write
-  const { draft, published } = await versionsIn(transaction, operation, documentId)
+  const { draft, published, versions } = await versionsIn(transaction, operation, documentId)
   if (draft === null) throw notFound()
   const publication = { ...operation, publishes: true }
   await checkPublication(context, transaction, publication, draft.id, true)
   await checkUnique(transaction, publication, documentId, null, draft.id)
-  await publishRow(writingOf(context, transaction, operation, null), type, draft.id, published, new Set(), true, operation.now)
+  const writing = writingOf(context, transaction, operation, null)
+  const made = await publishRow(writing, type, draft.id, published, new Set(), true, operation.now)
+  await shareWithLocales(writing, type, versions, made, new Set(type.attributes.values()), 'published')
   return answerWrite(context, transaction, operation, documentId, 'published')
 }
 
