@@ -292,7 +292,7 @@ async function readFile(root: string): Promise<{ config: unknown; source: string
   for (const name of ['octavo.config.json', 'octavo.config.js', 'octavo.config.mjs', 'octavo.config.ts']) {
     const path = join(root, name)
     if (!existsSync(path)) continue
-    if (!name.endsWith('.json')) return { config: ((await import(pathToFileURL(path).href)) as { default: unknown }).default, source: name }
+    if (!name.endsWith('.json')) return { config: await importDefault(path, name), source: name }
     try {
       return { config: JSON.parse(readFileSync(path, 'utf8')), source: name }
     } catch (error) {
@@ -300,6 +300,18 @@ async function readFile(root: string): Promise<{ config: unknown; source: string
     }
   }
   return { config: {}, source: 'octavo.config' }
+}
+
+async function importDefault(path: string, name: string): Promise<unknown> {
+  try {
+    return ((await import(pathToFileURL(path).href)) as { default: unknown }).default
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ERR_UNKNOWN_FILE_EXTENSION')
+      throw new ConfigError(`${name} cannot be loaded: ${(error as Error).message}.`)
+    throw new ConfigError(
+      `${name} needs a Node that reads TypeScript (22.18 or newer); name it octavo.config.mjs, or write octavo.config.json.`,
+    )
+  }
 }
 
 function dependsOnStrapi(root: string): boolean {

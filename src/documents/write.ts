@@ -114,7 +114,6 @@ async function updateIn(context: WriteContext, transaction: Transaction, operati
     await checkPublication(context, transaction, operation, id, whole)
     await checkUnique(transaction, operation, documentId, input, whole ? id : null)
     const made = await publishRow(writing, type, id, published, touched, whole, operation.now)
-    await shareWithLocales(writing, type, versions, id, touched, 'draft')
     await shareWithLocales(writing, type, versions, made, touched, 'published')
   } else {
     await checkUnique(transaction, operation, documentId, input, isCreation ? id : null)

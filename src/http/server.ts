@@ -51,6 +51,7 @@ const routes: readonly Route[] = [
   ...localeRoutes,
   ...builderRoutes,
 ]
+const health = '/_health'
 const everyMethod = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 
 export async function createServer(config: Config, backend: Backend, logger: FastifyBaseLogger): Promise<HttpServer> {
@@ -130,6 +131,7 @@ function prepare(app: FastifyInstance, config: Config): void {
   })
   app.addHook('onResponse', async (request, reply) => {
     discardRest(request.raw)
+    if (request.routeOptions.url === health) return
     request.log.info(
       {
         method: request.method,
@@ -250,7 +252,7 @@ async function act(config: Config, backend: Backend, request: FastifyRequest, re
 
 function addPlainRoutes(app: FastifyInstance, config: Config, backend: Backend): void {
   // Liveness from memory: no database, no log line of its own.
-  app.route({ method: everyMethod, url: '/_health', handler: (_request, reply) => reply.status(204).removeHeader('content-type').send() })
+  app.route({ method: everyMethod, url: health, handler: (_request, reply) => reply.status(204).removeHeader('content-type').send() })
   app.get('/', async (_request, reply) => {
     const page = startPage(backend.model(), (await backend.identification.access()).public, config.rest.prefix)
     return reply.type('text/html; charset=utf-8').header('content-security-policy', page.policy).send(page.html)
