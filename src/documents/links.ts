@@ -2,12 +2,11 @@
 // without one is kept in `octavo_hidden_links` and made when the target is published: publishing never loses a relation.
 import { sql } from 'kysely'
 import type { Transaction } from '../database/database.js'
-import type { Component, ContentType, Model, Relation, Storage } from '../model/types.js'
-import type { Owner } from './relations.js'
+import type { Component, ContentType, Model, Relation } from '../model/types.js'
+import type { Link, Owner } from './relations.js'
+import { takeAway } from './relations.js'
 import { insertRows, type Stored, type Version } from './rows.js'
 import type { Writing } from './writing.js'
-
-type Link = Extract<Storage, { readonly kind: 'link' }>
 
 const hidden = sql.table('octavo_hidden_links')
 
@@ -34,7 +33,14 @@ export async function copyLinks(
     const target = model.types.get(relation.target)!
     const rows = await linkRows(transaction, storage, target, from.id, copies)
     const shown = [...new Map(rows.filter((row) => row.shown !== null).map((row) => [row.shown, row])).values()]
-    if (shown.length > 0) await takeAway(transaction, model, relation, storage, to, shown, copies)
+    await takeAway(
+      transaction,
+      relation,
+      storage,
+      to,
+      shown.map((row) => row.shown!),
+      copies,
+    )
     await insertRows(
       transaction,
       storage.table,
@@ -110,26 +116,6 @@ function linkRows(
   )
 }
 
-/** Targets of one-to-one and one-to-many relations have one owner at a time, on each side. */
-async function takeAway(
-  transaction: Transaction,
-  model: Model,
-  relation: Relation,
-  storage: Link,
-  to: Owner,
-  shown: readonly LinkRow[],
-  copies: Writing['copies'],
-): Promise<void> {
-  if (relation.inverse === null || (relation.relation !== 'oneToOne' && relation.relation !== 'oneToMany')) return
-  const others = to.shape.kind === 'contentType' && model.types.get(to.shape.uid)!.draftAndPublish
-  const side = copies === 'draft' ? sql`null` : sql`not null`
-  const sameSide = others
-    ? sql` and ${sql.id(storage.here)} in (select id from ${sql.table(to.shape.table)} where published_at is ${side})`
-    : sql``
-  const targets = sql.join(shown.map((row) => row.shown!))
-  await transaction.run(sql`delete from ${sql.table(storage.table)} where ${sql.id(storage.there)} in (${targets})${sameSide}`)
-}
-
 /** Rows of `shape` are removed: nothing waits for them any more. */
 export async function forgetHiddenLinks(transaction: Transaction, shape: ContentType | Component, ids: readonly number[]): Promise<void> {
   const tables = [...shape.attributes.values()].flatMap((attribute) =>
@@ -163,30 +149,24 @@ interface HiddenRow {
 }
 
 /** A document has been published for the first time: makes the links that were waiting for it. */
-export async function showHiddenLinks(
-  transaction: Transaction,
-  model: Model,
-  type: ContentType,
-  document: string,
-  locale: string | null,
-  published: number,
-): Promise<void> {
+export async function showHiddenLinks(transaction: Transaction, model: Model, type: ContentType, published: number): Promise<void> {
   const waiting = await transaction.rows<HiddenRow>(
-    sql`select id, link_table, owner_id, place from ${hidden}
-      where target_type = ${type.uid} and target_document = ${document} and target_locale is ${locale} order by id`,
+    sql`select h.id, h.link_table, h.owner_id, h.place from ${hidden} h join ${sql.table(type.table)} t
+      on t.document_id = h.target_document and t.locale is h.target_locale
+      where t.id = ${published} and h.target_type = ${type.uid} order by h.id`,
   )
   if (waiting.length === 0) return
-  const storages = linkStorages(model)
+  const links = new Map(ownedLinks(model).map((link) => [link.storage.table, link]))
   for (const { link_table, owner_id, place } of waiting) {
-    const known = storages.get(link_table)
+    const known = links.get(link_table)
     if (known === undefined) continue
-    const { storage, table } = known
+    const { storage, shape } = known
     const row = linkOf(storage, owner_id, published, place, null)
     const names = sql.join(Object.keys(row).map((name) => sql.id(name)))
     // The owner may be gone, and somebody may have made the link meanwhile.
     await transaction.run(
       sql`insert into ${sql.table(storage.table)} (${names}) select ${sql.join(Object.values(row))}
-        where exists (select 1 from ${sql.table(table)} where id = ${owner_id}) on conflict do nothing`,
+        where exists (select 1 from ${sql.table(shape.table)} where id = ${owner_id}) on conflict do nothing`,
     )
   }
   await transaction.run(sql`delete from ${hidden} where id in (${sql.join(waiting.map(({ id }) => id))})`)
@@ -199,18 +179,14 @@ export async function hideLinks(
   type: ContentType,
   { id, document_id, locale }: Version,
 ): Promise<void> {
-  for (const shape of [...model.types.values(), ...model.components.values()]) {
-    if (shape.kind === 'contentType' && !shape.draftAndPublish) continue
-    for (const attribute of shape.attributes.values()) {
-      if (attribute.kind !== 'relation' || attribute.target !== type.uid || attribute.storage.kind !== 'link' || !attribute.storage.owner)
-        continue
-      const { table, here, there, order } = attribute.storage
-      await transaction.run(
-        sql`insert into ${hidden} (link_table, owner_id, target_type, target_document, target_locale, place)
-          select ${table}, ${sql.id(here)}, ${type.uid}, ${document_id}, ${locale}, ${order === null ? sql`null` : sql.id(order)}
-          from ${sql.table(table)} where ${sql.id(there)} = ${id}`,
-      )
-    }
+  for (const { shape, relation, storage } of ownedLinks(model)) {
+    if (relation.target !== type.uid || (shape.kind === 'contentType' && !shape.draftAndPublish)) continue
+    const { table, here, there, order } = storage
+    await transaction.run(
+      sql`insert into ${hidden} (link_table, owner_id, target_type, target_document, target_locale, place)
+        select ${table}, ${sql.id(here)}, ${type.uid}, ${document_id}, ${locale}, ${order === null ? sql`null` : sql.id(order)}
+        from ${sql.table(table)} where ${sql.id(there)} = ${id}`,
+    )
   }
 }
 
@@ -225,29 +201,29 @@ export async function showInTypesWithoutDrafts(
   draft: number,
   published: number,
 ): Promise<void> {
-  for (const owner of model.types.values()) {
-    if (owner.draftAndPublish) continue
-    for (const attribute of owner.attributes.values()) {
-      if (attribute.kind !== 'relation' || attribute.target !== type.uid || attribute.storage.kind !== 'link' || !attribute.storage.owner)
-        continue
-      const { table, here, there, order, inverseOrder } = attribute.storage
-      const kept = sql.join([here, order, inverseOrder].filter((column) => column !== null).map((column) => sql.id(column)))
-      await transaction.run(
-        sql`insert into ${sql.table(table)} (${sql.id(there)}, ${kept}) select ${published}, ${kept} from ${sql.table(table)}
-          where ${sql.id(there)} = ${draft} on conflict do nothing`,
-      )
-    }
+  for (const { shape, relation, storage } of ownedLinks(model)) {
+    if (relation.target !== type.uid || shape.kind !== 'contentType' || shape.draftAndPublish) continue
+    const { table, here, there, order, inverseOrder } = storage
+    const kept = sql.join([here, order, inverseOrder].filter((column) => column !== null).map((column) => sql.id(column)))
+    await transaction.run(
+      sql`insert into ${sql.table(table)} (${sql.id(there)}, ${kept}) select ${published}, ${kept} from ${sql.table(table)}
+        where ${sql.id(there)} = ${draft} on conflict do nothing`,
+    )
   }
 }
 
-/** The owning side of every link table, with the table of its owners. */
-function linkStorages(model: Model): ReadonlyMap<string, { readonly storage: Link; readonly table: string }> {
-  const found = new Map<string, { storage: Link; table: string }>()
-  for (const shape of [...model.types.values(), ...model.components.values()]) {
-    for (const attribute of shape.attributes.values()) {
-      if (attribute.kind !== 'relation' || attribute.storage.kind !== 'link' || !attribute.storage.owner) continue
-      found.set(attribute.storage.table, { storage: attribute.storage, table: shape.table })
-    }
-  }
-  return found
+interface OwnedLink {
+  readonly shape: ContentType | Component
+  readonly relation: Relation
+  readonly storage: Link
+}
+
+/** Every relation that names a link table, with the shape whose rows own the links. */
+function ownedLinks(model: Model): readonly OwnedLink[] {
+  return [...model.types.values(), ...model.components.values()].flatMap((shape) =>
+    [...shape.attributes.values()].flatMap((relation): OwnedLink[] => {
+      if (relation.kind !== 'relation' || relation.storage.kind !== 'link' || !relation.storage.owner) return []
+      return [{ shape, relation, storage: relation.storage }]
+    }),
+  )
 }

@@ -5,6 +5,7 @@ import type { Attribute, ContentType } from '../model/types.js'
 import { copyBelow, isRelation, removeBelow } from './components.js'
 import { forgetHiddenLinks, removeLinks, showHiddenLinks, showInTypesWithoutDrafts } from './links.js'
 import { forgetPointers } from './morphs.js'
+import type { Owner } from './relations.js'
 import type { Version } from './rows.js'
 import { copyRow, overwriteRow, valueColumns } from './rows.js'
 import type { Writing } from './writing.js'
@@ -39,34 +40,28 @@ export async function publishRow(
   if (published === null) {
     const id = await copyRow(transaction, type.table, [...valueColumns(type), ...shared], draft, { published_at: now })
     await copyBelow(writing, from, { shape: type, id }, attributes)
-    const [{ document_id, locale }] = (await transaction.rows(
-      sql`select document_id, locale from ${sql.table(type.table)} where id = ${id}`,
-    )) as [Version]
     await showInTypesWithoutDrafts(transaction, model, type, draft, id)
-    await showHiddenLinks(transaction, model, type, document_id, locale, id)
+    await showHiddenLinks(transaction, model, type, id)
     return id
   }
   const to = { shape: type, id: published.id }
   const columns = valueColumns(type, (scalar) => whole || touched.has(scalar))
   await overwriteRow(transaction, type.table, [...columns, 'updated_at', 'updated_by_id'], draft, published.id, { published_at: now })
-  await removeBelow(writing, to, attributes)
-  await removeLinks(transaction, to, attributes.filter(isRelation))
-  await copyBelow(writing, from, to, attributes)
+  await replaceBelow(writing, from, to, attributes)
   return published.id
+}
+
+/** What stands below `to` for these attributes becomes a copy of what stands below `from`. */
+async function replaceBelow(writing: Writing, from: Owner, to: Owner, attributes: readonly Attribute[]): Promise<void> {
+  await removeBelow(writing, to, attributes)
+  await removeLinks(writing.transaction, to, attributes.filter(isRelation))
+  await copyBelow(writing, from, to, attributes)
 }
 
 /** Gives the draft row all that the published row has. `writing` copies to drafts. */
 export async function restoreDraft(writing: Writing, type: ContentType, draft: number, published: number): Promise<void> {
-  const { transaction } = writing
-  const attributes = [...type.attributes.values()]
-  const [from, to] = [
-    { shape: type, id: published },
-    { shape: type, id: draft },
-  ]
-  await overwriteRow(transaction, type.table, [...valueColumns(type), 'updated_at', 'updated_by_id'], published, draft)
-  await removeBelow(writing, to, attributes)
-  await removeLinks(transaction, to, attributes.filter(isRelation))
-  await copyBelow(writing, from, to, attributes)
+  await overwriteRow(writing.transaction, type.table, [...valueColumns(type), 'updated_at', 'updated_by_id'], published, draft)
+  await replaceBelow(writing, { shape: type, id: published }, { shape: type, id: draft }, [...type.attributes.values()])
 }
 
 /** Removes rows of a document with everything below them; links of others to them go with them. */

@@ -8,7 +8,8 @@ import type { Resolved, Resolving } from './references.js'
 import { resolveReferences } from './references.js'
 import { insertRows, type Stored } from './rows.js'
 
-type Link = Extract<Storage, { readonly kind: 'link' }>
+/** Where a relation's pairs stand in a `_lnk` table. */
+export type Link = Extract<Storage, { readonly kind: 'link' }>
 
 /** The row whose links are written. */
 export interface Owner {
@@ -103,15 +104,7 @@ async function writeLinks(
       sql`delete from ${sql.table(storage.table)} where ${sql.id(storage.here)} = ${owner} and ${sql.id(storage.there)} in (${sql.join(gone)})`,
     )
   }
-  if (added.length > 0 && isExclusive(relation)) {
-    // Drafts take from drafts; what is published follows when it is published.
-    const { shape } = ownerRow
-    const drafts = shape.kind === 'contentType' && shape.draftAndPublish
-    const among = drafts
-      ? sql` and ${sql.id(storage.here)} in (select id from ${sql.table(shape.table)} where published_at is null)`
-      : sql``
-    await transaction.run(sql`delete from ${sql.table(storage.table)} where ${sql.id(storage.there)} in (${sql.join(added)})${among}`)
-  }
+  await takeAway(transaction, relation, storage, ownerRow, added, 'draft')
   const ends = added.length > 0 && storage.inverseOrder !== null ? await lastPlaces(transaction, storage, added) : new Map<number, number>()
   await insertRows(
     transaction,
@@ -131,9 +124,25 @@ async function writeLinks(
   if (isMoved) await renumber(transaction, storage, owner, wanted, kept)
 }
 
-/** Targets of such relations have one owner at a time: whoever connects one takes it away (layout: "Links"). */
-function isExclusive({ relation, inverse }: Relation): boolean {
-  return inverse !== null && (relation === 'oneToOne' || relation === 'oneToMany')
+/**
+ * Targets of one-to-one and one-to-many relations with two sides have one owner at a time: whoever connects one takes it
+ * away (layout: "Links"). Drafts take from drafts, published rows from published ones.
+ */
+export async function takeAway(
+  transaction: Transaction,
+  { relation, inverse }: Relation,
+  storage: Link,
+  { shape }: Owner,
+  targets: readonly number[],
+  side: 'draft' | 'published',
+): Promise<void> {
+  if (targets.length === 0 || inverse === null || (relation !== 'oneToOne' && relation !== 'oneToMany')) return
+  const state = side === 'draft' ? sql`null` : sql`not null`
+  const hasSides = shape.kind === 'contentType' && shape.draftAndPublish
+  const among = hasSides
+    ? sql` and ${sql.id(storage.here)} in (select id from ${sql.table(shape.table)} where published_at is ${state})`
+    : sql``
+  await transaction.run(sql`delete from ${sql.table(storage.table)} where ${sql.id(storage.there)} in (${sql.join(targets)})${among}`)
 }
 
 async function lastPlaces(transaction: Transaction, storage: Link, targets: readonly number[]): Promise<ReadonlyMap<number, number>> {
