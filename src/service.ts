@@ -92,7 +92,7 @@ export async function createService(config: Config, logger: Logger): Promise<Ser
   const writer = openWriter({ sqlite: settings, writeQueue: limits.writeQueue, writeTimeout: limits.writeTimeout })
   const direct = openDirect(connection)
   const jwts = openJwts(config.secrets.jwtSecret)
-  const uploads = await openUploads(config, openDirect(connection), writer, createId, (error) =>
+  const uploads = await openUploads(config, direct, writer, createId, (error) =>
     logger.error({ err: error }, 'what a stopped process left could not be cleared'),
   )
   const identification = await openIdentification(direct, {

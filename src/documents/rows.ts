@@ -1,6 +1,7 @@
 // The rows of documents: one per locale and publication state. Inserts, updates, look-ups; no rule about what is in them.
 import { sql } from 'kysely'
 import type { Transaction } from '../database/database.js'
+import type { Stored } from '../database/insert.js'
 import type { Component, ContentType, Scalar } from '../model/types.js'
 
 /** One version of a document. */
@@ -12,7 +13,7 @@ export interface Version {
   readonly updated_at: number | null
 }
 
-export type Stored = string | number | bigint | null
+export type { Stored }
 
 /** The document of a single type; null when it has none yet. */
 export async function onlyDocument(transaction: Transaction, type: ContentType): Promise<string | null> {
