@@ -125,6 +125,24 @@ test('every file opens with one to three lines that say what it is for', () => {
   expect(silent.map((file) => relative(root, file))).toEqual([])
 })
 
+test('every package that is imported is named in package.json, and the product needs no development package', () => {
+  const { dependencies, devDependencies } = JSON.parse(textOf(join(root, 'package.json')))
+  const packagesOf = (file: string) =>
+    [...textOf(file).matchAll(/(?:^(?:import|\}) .*from |^import |\bimport\()'((?:@[\w.-]+\/)?[\w.-]+)(?:\/[^']*)?'/gm)]
+      .map(([, found]) => found!)
+      .filter((found) => !found.startsWith('.'))
+  const outside = (files: readonly string[], known: object) =>
+    files.flatMap((file) =>
+      packagesOf(file)
+        .filter((found) => !(found in known))
+        .map((found) => `${relative(root, file)}: ${found}`),
+    )
+  const others = ['test', 'bench', 'scripts'].flatMap((folder) => filesBelow(join(root, folder), /\.(ts|mjs)$/))
+  expect(sources.flatMap(packagesOf)).toContain('fastify')
+  expect(outside(sources, dependencies)).toEqual([])
+  expect(outside(others, { ...dependencies, ...devDependencies })).toEqual([])
+})
+
 test('no file or folder is called utils, helpers, common, misc or manager', () => {
   const all = [...sources, ...filesBelow(join(root, 'test'), /\.ts$/), ...filesBelow(join(root, 'bench'), /\.mjs$/)]
   expect(all.filter((file) => /(?:^|[/-])(utils?|helpers?|common|misc|manager)(?:[./-]|$)/i.test(relative(root, file)))).toEqual([])
