@@ -4,7 +4,7 @@ import { availableParallelism } from 'node:os'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { parseEnv } from 'node:util'
-import { z } from 'zod'
+import * as z from 'zod'
 
 /** Named limits: what comes from outside never grows beyond them. Milliseconds, bytes and counts. */
 const limits = z.strictObject({
@@ -18,6 +18,8 @@ const limits = z.strictObject({
   bodyBytes: z.int().positive().default(1_048_576),
   /** Bytes of one answer. */
   answerBytes: z.int().positive().default(100_000_000),
+  /** Bytes of all large answers that clients have not taken yet. */
+  unsentBytes: z.int().positive().default(500_000_000),
   /** Milliseconds that one read may take, waiting included. */
   readTimeout: z.int().positive().default(10_000),
   /** Reads that may wait for a reader thread. */

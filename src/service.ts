@@ -85,6 +85,7 @@ export async function createService(config: Config, logger: Logger): Promise<Ser
       readQueue: limits.readQueue,
       readTimeout: limits.readTimeout,
       answerBytes: limits.answerBytes,
+      unsentBytes: limits.unsentBytes,
     },
     sqliteDialect,
     (error) => logger.error({ err: error }, 'a reader thread failed'),

@@ -62,10 +62,12 @@ export async function openIdentification(database: DirectDatabase, options: Iden
   let mark = await fingerprint(database)
   let current = await readAccess(database)
   let refreshing: Promise<void> | null = null
+  // Grows with the callers; `max` would take all its memory at the start.
+  const bound = { maxSize: cachedCallers, sizeCalculation: () => 1 }
   /** Verified JWTs and hashes of tokens. Signatures do not change, rows do. */
-  const verified = new LRUCache<string, Claims | { kind: 'hash'; hash: string }>({ max: cachedCallers })
-  const users = new LRUCache<number, { user: KnownUser | null }>({ max: cachedCallers })
-  const sessions = new LRUCache<string, { owner: number | null }>({ max: cachedCallers })
+  const verified = new LRUCache<string, Claims | { kind: 'hash'; hash: string }>(bound)
+  const users = new LRUCache<number, { user: KnownUser | null }>(bound)
+  const sessions = new LRUCache<string, { owner: number | null }>(bound)
   const noted = new Map<number, number>()
 
   async function access(): Promise<Access> {

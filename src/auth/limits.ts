@@ -36,7 +36,8 @@ const longestWait = minute
 const memory = 15 * minute
 
 export function openCounters(most: number, now: () => number = Date.now): Counters {
-  const counters = new LRUCache<string, Counted>({ max: most })
+  // Grows with the callers; `max` would take all its memory at the start.
+  const counters = new LRUCache<string, Counted>({ maxSize: most, sizeCalculation: () => 1 })
   const current = (key: string): Counted => {
     const found = counters.get(key)
     return found === undefined || found.endsAt <= now() ? { count: 0, endsAt: 0 } : found

@@ -4,6 +4,7 @@ import { collectRegularly } from '../memory.js'
 import type { PreparedRead } from './execute.js'
 import { prepareRead } from './execute.js'
 import type { ReadPlan } from './plan.js'
+import { threadHere } from './processor.js'
 import { type FromReader, jobStates, type ReaderData, roomBytes, roomsPerThread, type ToReader } from './rooms.js'
 import { AnswerTooLarge, openSink } from './sink.js'
 import { openSqliteReader } from './sqlite.js'
@@ -63,6 +64,8 @@ function run({ room, plan: id, values }: ToReader & { readonly kind: 'run' }): v
   } catch (error) {
     if (error instanceof AnswerTooLarge) send({ kind: 'tooLarge', room })
     else send({ kind: 'failed', room, message: (error as Error).stack ?? String(error) })
+  } finally {
+    Atomics.store(states, room, jobStates.done)
   }
 }
 
@@ -70,4 +73,4 @@ function send(message: FromReader): void {
   port.postMessage(message)
 }
 
-send({ kind: 'ready' })
+send({ kind: 'ready', name: threadHere() })

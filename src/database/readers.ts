@@ -5,6 +5,7 @@ import { ApiError, validationError } from '../errors.js'
 import type { KnownPlan, ReadAnswer, ReadDatabase } from './database.js'
 import type { Dialect } from './dialect.js'
 import type { ReadPlan } from './plan.js'
+import { waitedForProcessor } from './processor.js'
 import { type FromReader, jobStates, type ReaderData, roomBytes, roomsPerThread, type ToReader } from './rooms.js'
 import type { SqliteOptions } from './sqlite.js'
 
@@ -18,6 +19,8 @@ export interface ReaderOptions {
   /** Milliseconds that a read may take, waiting included. */
   readonly readTimeout: number
   readonly answerBytes: number
+  /** Bytes of all answers in memory of their own that were not released yet. */
+  readonly unsentBytes: number
 }
 
 /** A thread works on one job and has one more in its inbox, so that it never waits for the event loop. */
@@ -26,12 +29,12 @@ const depth = 2
 const heavyAfter = 15
 /** A thread that is occupied for longer is replaced as long as that lasts; milliseconds. */
 const replacedAfter = 100
-/** Threads above `readers` go when they had nothing to do for this long; milliseconds. */
-const idleAfter = 10_000
+/** Threads above `readers` go when none was occupied for this long; milliseconds. */
+const spareAfter = 5_000
 /** Mebibytes of a thread's nursery: its objects live as long as one answer. */
 const nursery = 8
 
-const { waiting, revoked } = jobStates
+const { waiting, revoked, done } = jobStates
 
 interface Job {
   readonly plan: KnownPlan
@@ -58,8 +61,20 @@ interface Thread {
   readonly freeRooms: number[]
   given: Given[]
   since: number
+  /** The heavy read that was seen last, when it was seen first, and how long the thread had waited for a processor by then. */
+  heavy: { readonly job: Job; readonly at: number; readonly waited: number } | null
+  name: string | null
   ready: boolean
   leaving: boolean
+}
+
+function once(action: () => void): () => void {
+  let done = false
+  return () => {
+    if (done) return
+    done = true
+    action()
+  }
 }
 
 const tooLarge = (): ApiError => validationError('The answer is too large, ask for fewer entries or fewer populated levels')
@@ -79,7 +94,10 @@ export async function openReaders(options: ReaderOptions, dialect: Dialect, repo
   const threads: Thread[] = []
   const queue: Job[] = []
   let plans = 0
+  let unsent = 0
   let closing = false
+  /** When there were last no more threads than needed. */
+  let enoughSince = Date.now()
 
   function addThread(): Promise<void> {
     const memory = new SharedArrayBuffer(roomsPerThread * roomBytes)
@@ -97,6 +115,8 @@ export async function openReaders(options: ReaderOptions, dialect: Dialect, repo
       freeRooms,
       given: [],
       since: Date.now(),
+      heavy: null,
+      name: null,
       ready: false,
       leaving: false,
     }
@@ -105,6 +125,7 @@ export async function openReaders(options: ReaderOptions, dialect: Dialect, repo
       worker.on('message', (message: FromReader) => {
         if (message.kind === 'ready') {
           thread.ready = true
+          thread.name = message.name
           resolve()
         } else finish(thread, message)
         pump()
@@ -137,9 +158,19 @@ export async function openReaders(options: ReaderOptions, dialect: Dialect, repo
     if (job.over) return
     job.over = true
     if (message.kind === 'nothing') job.resolve(null)
-    else if (message.kind === 'answer') job.resolve({ bytes: message.own!, release: () => {} })
+    else if (message.kind === 'answer') lend(job, message.own!)
     else if (message.kind === 'tooLarge') job.reject(tooLarge())
     else job.reject(failure(message.message))
+  }
+
+  /** A large answer, unless clients leave too many of them lying: their memory is what a server runs out of first. */
+  function lend(job: Job, bytes: Uint8Array): void {
+    if (unsent > 0 && unsent + bytes.length > options.unsentBytes) {
+      job.reject(new ApiError('ServiceUnavailableError', 'Too many answers are being sent'))
+      return
+    }
+    unsent += bytes.length
+    job.resolve({ bytes, release: once(() => (unsent -= bytes.length)) })
   }
 
   /** The bytes as they stand in the shared room, or a copy where rooms run short because clients read slowly. */
@@ -150,13 +181,7 @@ export async function openReaders(options: ReaderOptions, dialect: Dialect, repo
       thread.freeRooms.push(room)
       return { bytes: copy, release: () => {} }
     }
-    let held = true
-    const release = () => {
-      if (!held) return
-      held = false
-      thread.freeRooms.push(room)
-    }
-    return { bytes, release }
+    return { bytes, release: once(() => thread.freeRooms.push(room)) }
   }
 
   /** A thread is gone: what it had not answered goes to the others. */
@@ -186,7 +211,9 @@ export async function openReaders(options: ReaderOptions, dialect: Dialect, repo
     return best
   }
 
-  const isHeavy = (thread: Thread, after = heavyAfter): boolean => thread.given.length > 0 && Date.now() - thread.since > after
+  /** At work for long. What is done already only waits for the event loop. */
+  const isHeavy = ({ given, since, states }: Thread): boolean =>
+    given.length > 0 && Date.now() - since > heavyAfter && Atomics.load(states, given[0]!.room) !== done
 
   function give(thread: Thread, job: Job): void {
     if (job.over) return
@@ -220,15 +247,26 @@ export async function openReaders(options: ReaderOptions, dialect: Dialect, repo
       job.over = true
       job.reject(new ApiError('ServiceUnavailableError', 'The read took too long'))
     }
-    const able = threads.filter((thread) => !thread.leaving && !isHeavy(thread, replacedAfter))
+    const able = threads.filter((thread) => !thread.leaving && occupiedFor(thread, now) <= replacedAfter)
     if (able.length < options.readers && threads.length < options.maxReaders) addThread().catch(report)
-    const isSpare = (thread: Thread) => thread.ready && thread.given.length === 0 && now - thread.since > idleAfter
-    const spare = able.length > options.readers ? able.find(isSpare) : undefined
-    if (spare !== undefined) {
-      spare.leaving = true
-      post(spare, { kind: 'close' })
-    }
+    if (able.length <= options.readers) enoughSince = now
+    else if (now - enoughSince > spareAfter) retire(able.at(-1)!)
     pump()
+  }
+
+  /** Milliseconds that a thread worked on, or waited for the disk in, its heavy read. Waiting for a processor does not count. */
+  function occupiedFor(thread: Thread, now: number): number {
+    if (!isHeavy(thread)) return 0
+    const waited = waitedForProcessor(thread.name)
+    const { job } = thread.given[0]!
+    if (thread.heavy?.job !== job) thread.heavy = { job, at: now, waited }
+    return now - thread.heavy.at - (waited - thread.heavy.waited)
+  }
+
+  /** The thread gets no more jobs and ends after those that it has. */
+  function retire(thread: Thread): void {
+    thread.leaving = true
+    post(thread, { kind: 'close' })
   }
 
   /** What is still in the thread's inbox goes back to the queue. Its room stays taken until the thread has skipped it. */

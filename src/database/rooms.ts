@@ -7,8 +7,8 @@ export const roomBytes = 256 * 1024
 /** Rooms of a thread: for its jobs, and for answers that are on their way to clients. */
 export const roomsPerThread = 16
 
-/** A job waits in its thread's inbox, has been started, or was taken back before it was started. */
-export const jobStates = { waiting: 0, started: 1, revoked: 2 } as const
+/** A job waits in its thread's inbox, has been started, was taken back before it was started, or is done. */
+export const jobStates = { waiting: 0, started: 1, revoked: 2, done: 3 } as const
 
 export interface ReaderData {
   readonly sqlite: SqliteOptions
@@ -26,7 +26,8 @@ export type ToReader =
   | { readonly kind: 'close' }
 
 export type FromReader =
-  | { readonly kind: 'ready' }
+  /** `name`: by which the system counts the thread's time. */
+  | { readonly kind: 'ready'; readonly name: string | null }
   | { readonly kind: 'nothing'; readonly room: number }
   /** `own`: the bytes, where they are not the first `length` of the job's room. */
   | { readonly kind: 'answer'; readonly room: number; readonly length: number; readonly own: Uint8Array<ArrayBuffer> | null }

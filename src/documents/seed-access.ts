@@ -1,6 +1,6 @@
 // A seed's locales, permissions of roles, and users: seed/access.json.
 import type { Database } from 'better-sqlite3'
-import { z } from 'zod'
+import * as z from 'zod'
 import { localeName } from '../database/bookkeeping.js'
 import type { Insert } from '../database/insert.js'
 import type { Model } from '../model/types.js'

@@ -1,5 +1,5 @@
 // A seed's documents become rows: first a row for every version and locale, then, when all have ids, what hangs on them (seed-links.ts).
-import { z } from 'zod'
+import * as z from 'zod'
 import type { ContentType } from '../model/types.js'
 import { type Linking, type Row, type State, type Values, writeBelow } from './seed-links.js'
 import { milliseconds, scalars } from './seed-values.js'

@@ -1,5 +1,5 @@
 // The media library's rows of a seed: seed/files.json, rows as the content API answers them plus the file to copy.
-import { z } from 'zod'
+import * as z from 'zod'
 import { fileType } from '../model/link.js'
 import type { SeedContext } from './seed-access.js'
 import { stored } from './seed-values.js'

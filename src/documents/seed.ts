@@ -3,7 +3,7 @@
 import { copyFile, mkdir, readdir, readFile } from 'node:fs/promises'
 import { basename, dirname, join, relative } from 'node:path'
 import type { Database } from 'better-sqlite3'
-import { z } from 'zod'
+import * as z from 'zod'
 import { inserting } from '../database/insert.js'
 import { quoted } from '../database/table.js'
 import type { Model } from '../model/types.js'

@@ -52,6 +52,9 @@ const routes: readonly Route[] = [
   ...builderRoutes,
 ]
 const health = '/_health'
+const withoutSchemas = () => () => {
+  throw new Error('A route has a JSON schema')
+}
 const everyMethod = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 
 export async function createServer(config: Config, backend: Backend, logger: FastifyBaseLogger): Promise<HttpServer> {
@@ -73,6 +76,8 @@ export async function createServer(config: Config, backend: Backend, logger: Fas
       connectionsCheckingInterval: Math.min(5_000, limits.headersTimeout),
     },
     clientErrorHandler: refuseMalformed,
+    // No route has a JSON schema: fastify's compilers for them would only be megabytes in memory.
+    schemaController: { compilersFactory: { buildValidator: withoutSchemas, buildSerializer: withoutSchemas } },
     frameworkErrors: (error, _request, reply) => respondError(reply as FastifyReply, error),
     routerOptions: {
       caseSensitive: false,

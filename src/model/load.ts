@@ -1,7 +1,7 @@
 // Reads a project's schema files (src/api, src/components, src/extensions) into schema sources. The only async part of the model.
 import { readdir, readFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
-import { z } from 'zod'
+import * as z from 'zod'
 import { builtinSchemas } from './builtin.js'
 import { linkModel } from './link.js'
 import type { Model, SchemaSource } from './types.js'
