@@ -202,6 +202,8 @@ export interface Config {
   readonly corsOrigins: '*' | readonly string[]
   readonly logLevel: string
   readonly limits: Readonly<z.output<typeof limits>>
+  /** The default locale that a new database gets. */
+  readonly initialLocale: string
   readonly secrets: Secrets
   /** Secrets that neither the environment nor .env has: made for this project, to be written down. */
   readonly missingSecrets: Readonly<Record<string, string>>
@@ -278,6 +280,7 @@ function assemble(root: string, given: z.output<typeof file>, environment: Envir
     corsOrigins: given.cors.origins,
     logLevel: logLevel(environment.LOG_LEVEL ?? given.log.level ?? 'info'),
     limits: given.limits,
+    initialLocale: environment.STRAPI_PLUGIN_I18N_INIT_LOCALE_CODE || 'en',
     secrets: { apiTokenSalt: secret('API_TOKEN_SALT'), jwtSecret: secret('JWT_SECRET') },
     missingSecrets: missing,
   })

@@ -44,12 +44,11 @@ export interface Service {
 /** A new database gets its tables, its first rows and the content of the project's `seed` folder; an old one what it lacks. */
 async function prepare(config: Config, connection: Database, model: Model, logger: Logger): Promise<void> {
   const now = new Date()
-  const locale = process.env.STRAPI_PLUGIN_I18N_INIT_LOCALE_CODE ?? 'en'
   const { isNew, added } = prepareDatabase(connection, model, {
     now,
     newDocumentId: createId,
     apiTokenSalt: config.secrets.apiTokenSalt,
-    locale,
+    locale: config.initialLocale,
   })
   if (added.length > 0) logger.warn({ added }, 'the database lacked what the model has: added')
   if (!isNew || !existsSync(join(config.folder, 'seed'))) return
