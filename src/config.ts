@@ -112,6 +112,8 @@ const auth = z.strictObject({
   resetLifespan: z.int().positive().default(3_600_000),
   confirmLifespan: z.int().positive().default(day),
   providers: z.record(z.string().regex(/^[\w-]+$/), provider).default({}),
+  /** Count attempts in the database, because several processes serve it; each one that counts is a small write. */
+  sharedLimits: z.boolean().default(false),
   /** Pages that users may come back to from other services, beside each provider's own; compared exactly. */
   callbacks: z.array(z.url({ protocol: /^https?$/ })).default([]),
   cookie: z

@@ -10,6 +10,7 @@ import { openJwts } from './auth/jwt.js'
 import { openCounters, openLimiter } from './auth/limits.js'
 import { openMail } from './auth/mail.js'
 import { hashPassword } from './auth/passwords.js'
+import { openSharedCounters } from './auth/shared-limits.js'
 import { noteUse } from './auth/tokens.js'
 import type { Config } from './config.js'
 import { openDirect } from './database/direct.js'
@@ -107,7 +108,10 @@ export async function createService(config: Config, logger: Logger): Promise<Ser
     writer,
     jwts,
     mail,
-    limiter: openLimiter(openCounters(limits.countedCallers), limits.authRequests),
+    limiter: openLimiter(
+      config.auth.sharedLimits ? openSharedCounters(direct, writer, limits.countedCallers) : openCounters(limits.countedCallers),
+      limits.authRequests,
+    ),
     log: logger,
     jwtSecret: config.secrets.jwtSecret,
     signIn: config.auth,
