@@ -114,6 +114,8 @@ const auth = z.strictObject({
   resetLifespan: z.int().positive().default(3_600_000),
   confirmLifespan: z.int().positive().default(day),
   providers: z.record(z.string().regex(/^[\w-]+$/), provider).default({}),
+  /** Count attempts in the database, because several processes serve it; each one that counts is a small write. */
+  sharedLimits: z.boolean().default(false),
   /** Pages that users may come back to from other services, beside each provider's own; compared exactly. */
   callbacks: z.array(z.url({ protocol: /^https?$/ })).default([]),
   cookie: z
@@ -204,6 +206,8 @@ export interface Config {
   readonly corsOrigins: '*' | readonly string[]
   readonly logLevel: string
   readonly limits: Readonly<z.output<typeof limits>>
+  /** The default locale that a new database gets. */
+  readonly initialLocale: string
   readonly secrets: Secrets
   /** Secrets that neither the environment nor .env has: made for this project, to be written down. */
   readonly missingSecrets: Readonly<Record<string, string>>
@@ -280,6 +284,7 @@ function assemble(root: string, given: z.output<typeof file>, environment: Envir
     corsOrigins: given.cors.origins,
     logLevel: logLevel(environment.LOG_LEVEL ?? given.log.level ?? 'info'),
     limits: given.limits,
+    initialLocale: environment.STRAPI_PLUGIN_I18N_INIT_LOCALE_CODE || 'en',
     secrets: { apiTokenSalt: secret('API_TOKEN_SALT'), jwtSecret: secret('JWT_SECRET') },
     missingSecrets: missing,
   })

@@ -10,6 +10,7 @@ import { openJwts } from './auth/jwt.js'
 import { openCounters, openLimiter } from './auth/limits.js'
 import { openMail } from './auth/mail.js'
 import { hashPassword } from './auth/passwords.js'
+import { openSharedCounters } from './auth/shared-limits.js'
 import { noteUse } from './auth/tokens.js'
 import type { Config } from './config.js'
 import { openDirect } from './database/direct.js'
@@ -44,12 +45,11 @@ export interface Service {
 /** A new database gets its tables, its first rows and the content of the project's `seed` folder; an old one what it lacks. */
 async function prepare(config: Config, connection: Database, model: Model, logger: Logger): Promise<void> {
   const now = new Date()
-  const locale = process.env.STRAPI_PLUGIN_I18N_INIT_LOCALE_CODE ?? 'en'
   const { isNew, added } = prepareDatabase(connection, model, {
     now,
     newDocumentId: createId,
     apiTokenSalt: config.secrets.apiTokenSalt,
-    locale,
+    locale: config.initialLocale,
   })
   if (added.length > 0) logger.warn({ added }, 'the database lacked what the model has: added')
   if (!isNew || !existsSync(join(config.folder, 'seed'))) return
@@ -109,7 +109,10 @@ export async function createService(config: Config, logger: Logger): Promise<Ser
     writer,
     jwts,
     mail,
-    limiter: openLimiter(openCounters(limits.countedCallers), limits.authRequests),
+    limiter: openLimiter(
+      config.auth.sharedLimits ? openSharedCounters(direct, writer, limits.countedCallers) : openCounters(limits.countedCallers),
+      limits.authRequests,
+    ),
     log: logger,
     jwtSecret: config.secrets.jwtSecret,
     signIn: config.auth,

@@ -33,12 +33,16 @@ export const members = (body: unknown): Readonly<Record<string, unknown>> =>
   typeof body === 'object' && body !== null && !Array.isArray(body) ? (body as Record<string, unknown>) : {}
 
 /**
- * Reads text fields out of a body; members that are not named are ignored.
+ * Reads text fields out of a body; other members are ignored, or with `only` refused.
  * @throws ApiError 400 that lists everything that is wrong.
  */
-export function readForm(body: unknown, fields: readonly Field[]): Readonly<Record<string, string | undefined>> {
+export function readForm(body: unknown, fields: readonly Field[], only = false): Readonly<Record<string, string | undefined>> {
   const given = members(body)
-  const errors = fields.flatMap((field) => errorsOf(field, given))
+  const unknown = only ? Object.keys(given).filter((key) => fields.every(({ name }) => name !== key)) : []
+  const errors = [
+    ...fields.flatMap((field) => errorsOf(field, given)),
+    ...(unknown.length === 0 ? [] : [{ ...wrong('', `this field has unspecified keys: ${unknown.join(', ')}`, given), path: [] }]),
+  ]
   if (errors.length > 0) throw formError(errors)
   return Object.fromEntries(fields.map(({ name }) => [name, given[name] as string | undefined]))
 }

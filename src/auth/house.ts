@@ -1,4 +1,5 @@
 // What every act on accounts needs: the database, the keys, the settings in force, the mail, the clock.
+import { randomUUID } from 'node:crypto'
 import type { Logger } from 'pino'
 import type { DirectDatabase, WriteDatabase } from '../database/database.js'
 import { ApiError } from '../errors.js'
@@ -66,8 +67,8 @@ export interface RefreshToken {
 
 export const userType = (house: House): ContentType => house.model().types.get('plugin::users-permissions.user')!
 
-/** Credentials for a user whose proof has been checked. */
-export async function issue(house: House, userId: number, deviceId: string | null = null): Promise<Issued> {
+/** Credentials for a user whose proof has been checked; a device that nobody named gets a name. */
+export async function issue(house: House, userId: number, deviceId: string | null = randomUUID()): Promise<Issued> {
   const { signIn, jwts, writer } = house
   if (signIn.jwtManagement === 'legacy-support') {
     const row = await epochOf(house.database, userId)

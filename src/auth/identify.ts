@@ -61,7 +61,11 @@ export async function openIdentification(database: DirectDatabase, options: Iden
   const { secrets, jwts, jwtManagement, cachedCallers, tokenUsed } = options
   let mark = await fingerprint(database)
   let current = await readAccess(database)
+  /** Something was committed that has not been looked at yet. */
+  let stale = false
   let refreshing: Promise<void> | null = null
+  /** How often something was committed: what was read before the last commit is not kept. */
+  let commits = 0
   // Grows with the callers; `max` would take all its memory at the start.
   const bound = { maxSize: cachedCallers, sizeCalculation: () => 1 }
   /** Verified JWTs and hashes of tokens. Signatures do not change, rows do. */
@@ -74,19 +78,29 @@ export async function openIdentification(database: DirectDatabase, options: Iden
     if (database.changed()) {
       users.clear()
       sessions.clear()
-      refreshing = refresh()
+      commits++
+      stale = true
+      refreshing = null
     }
-    if (refreshing !== null) await refreshing
+    if (stale) {
+      refreshing ??= refresh(commits)
+      await refreshing
+    }
     return current
   }
 
-  async function refresh(): Promise<void> {
-    const now = await fingerprint(database)
-    if (now !== mark) {
-      current = await readAccess(database)
-      mark = now
+  /** Reads what has changed. A failure is told to those who wait for it; the next request tries again. */
+  async function refresh(seen: number): Promise<void> {
+    try {
+      const now = await fingerprint(database)
+      if (now !== mark) {
+        current = await readAccess(database)
+        mark = now
+      }
+      if (seen === commits) stale = false
+    } finally {
+      if (seen === commits) refreshing = null
     }
-    refreshing = null
   }
 
   async function verify(token: string): Promise<Claims | { kind: 'hash'; hash: string }> {
@@ -105,20 +119,22 @@ export async function openIdentification(database: DirectDatabase, options: Iden
   async function userOf(id: number): Promise<KnownUser | null> {
     const kept = users.get(id)
     if (kept !== undefined) return kept.user
+    const seen = commits
     const [row] = await database.rows<UserRow & EpochRow>(
       sql`select u.blocked, u.confirmed, u.document_id, u.password, u.created_at, l.role_id as role, e.epoch, e.changed_at from up_users u
         left join up_users_role_lnk l on l.user_id = u.id left join octavo_user_epochs e on e.user_id = u.id where u.id = ${id}`,
     )
     const user = row === undefined ? null : known(row)
-    users.set(id, { user })
+    if (seen === commits) users.set(id, { user })
     return user
   }
 
   async function sessionOwner(sessionId: string): Promise<number | null> {
     const known = sessions.get(sessionId)
     if (known !== undefined) return known.owner
+    const seen = commits
     const owner = await ownerOfSession(database, sessionId)
-    sessions.set(sessionId, { owner })
+    if (seen === commits) sessions.set(sessionId, { owner })
     return owner
   }
 

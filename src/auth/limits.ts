@@ -1,10 +1,10 @@
-// How often something may be tried: named counters per address and per account, behind an interface small enough to be
-// shared between instances. Keys are made of facts of the server: the route's name, the address of the socket, the account.
+// How often something may be tried: named counters per address and per account, behind an interface small enough to be kept
+// in the database too (shared-limits). Keys are made of facts of the server: the route, the address of the socket, the account.
 import { isIPv6 } from 'node:net'
 import { LRUCache } from 'lru-cache'
 import { ApiError } from '../errors.js'
 
-/** Counters that end by themselves. One process keeps them in memory; several would share them. */
+/** Counters that end by themselves. One process keeps them in memory, several share them in their database. */
 export interface Counters {
   /** Adds `amount` to a counter that ends `milliseconds` after its first, and gives its count. */
   add(key: string, amount: number, milliseconds: number): Promise<Counted>

@@ -19,7 +19,7 @@ const twice: readonly Field[] = [
  * look-up, too, happens after the answer.
  */
 export function forgotPassword(house: House, body: unknown): void {
-  const { email } = readForm(body, [{ name: 'email', email: true }])
+  const { email } = readForm(body, [{ name: 'email', email: true }], true)
   sendReset(house, email!.toLowerCase()).catch((error) => house.log.error({ err: error }, 'a letter could not be sent'))
 }
 
@@ -42,7 +42,7 @@ async function sendReset(house: House, email: string): Promise<void> {
 
 /** Sets a new password with a letter's code. @throws ApiError 400 for a code that is wrong, used or too old. */
 export async function resetPassword(house: House, body: unknown): Promise<Issued> {
-  const { code, password } = readForm(body, [...twice, { name: 'code' }])
+  const { code, password } = readForm(body, [...twice, { name: 'code' }], true)
   checkLengths(userType(house), { password })
   const refused = () => validationError('Incorrect code provided')
   if ((await ownerOfCode(house.database, 'reset', code!, house.now())) === null) throw refused()
@@ -63,7 +63,7 @@ export async function resetPassword(house: House, body: unknown): Promise<Issued
 /** Sets a new password with the current one. Everything issued before is void, the answer's credentials are new. */
 export async function changePassword(house: House, userId: number | null, body: unknown): Promise<Issued> {
   if (userId === null) throw new ApiError('ApplicationError', 'You must be authenticated to reset your password')
-  const form = readForm(body, [...twice, { name: 'currentPassword' }])
+  const form = readForm(body, [...twice, { name: 'currentPassword' }], true)
   const [current, password] = [form.currentPassword!, form.password!]
   const user = await userById(house.database, userId)
   if (!(await passwordFits(current, user?.password ?? null))) throw validationError('The provided current password is invalid')

@@ -27,15 +27,17 @@ interface Row {
   readonly user_id: string
   readonly session_id: string
   readonly child_id: string | null
-  readonly device_id: string
+  /** The name that the client gave its device, or one that was made up; none for most. */
+  readonly device_id: string | null
   readonly expires_at: number
+  /** Inherited by every session that follows: with user and device it tells the family. */
   readonly absolute_expires_at: number
   readonly status: string
-  readonly created_at: number
+  readonly metadata: string | null
   readonly updated_at: number
 }
 
-const columns = sql`id, user_id, session_id, child_id, device_id, expires_at, absolute_expires_at, status, created_at, updated_at`
+const columns = sql`id, user_id, session_id, child_id, device_id, expires_at, absolute_expires_at, status, metadata, updated_at`
 
 async function sessionRow(database: Pick<DirectDatabase, 'rows'>, sessionId: string): Promise<Row | null> {
   const [row = null] = await database.rows<Row>(
@@ -58,29 +60,35 @@ export async function startSession(
   limits: SessionLimits,
   now: number,
 ): Promise<Session> {
-  await transaction.run(sql`delete from strapi_sessions where origin = ${origin} and expires_at < ${now}`)
-  return addSession(transaction, String(userId), deviceId ?? createId(), now + limits.longest, limits, now)
+  await transaction.run(sql`delete from strapi_sessions where expires_at < ${now} and origin = ${origin}`)
+  const metadata = JSON.stringify({ loginAt: new Date(now).toISOString() })
+  return addSession(
+    transaction,
+    { user_id: String(userId), device_id: deviceId, absolute_expires_at: now + limits.longest, metadata },
+    limits,
+    now,
+  )
 }
 
 async function addSession(
   transaction: Transaction,
-  userId: string,
-  deviceId: string,
-  end: number,
+  family: Pick<Row, 'user_id' | 'device_id' | 'absolute_expires_at' | 'metadata'>,
   limits: SessionLimits,
   now: number,
 ): Promise<Session> {
-  const session = { sessionId: randomBytes(16).toString('hex'), expiresAt: Math.min(end, now + limits.idle) }
+  const { user_id, device_id, absolute_expires_at, metadata } = family
+  const session = { sessionId: randomBytes(16).toString('hex'), expiresAt: Math.min(absolute_expires_at, now + limits.idle) }
   await insertRow(transaction, 'strapi_sessions', {
     document_id: createId(),
-    user_id: userId,
+    user_id,
     session_id: session.sessionId,
-    device_id: deviceId,
+    device_id,
     origin,
     expires_at: session.expiresAt,
-    absolute_expires_at: end,
+    absolute_expires_at,
     status: 'active',
     type: 'refresh',
+    metadata,
     created_at: now,
     updated_at: now,
     published_at: now,
@@ -89,8 +97,8 @@ async function addSession(
 }
 
 /**
- * The session that follows a used refresh token; null where the token is void. A token that was used before ends every
- * session of its device.
+ * The session that follows a used refresh token; null where the token is void. A token that was used before ends what
+ * followed from it, and every session of its device.
  */
 export async function nextSession(
   transaction: Transaction,
@@ -103,32 +111,40 @@ export async function nextSession(
   if (row.status !== 'active') {
     const child = row.child_id === null ? null : await sessionRow(transaction, row.child_id)
     if (child?.status === 'active' && now - row.updated_at < grace) return { sessionId: child.session_id, expiresAt: child.expires_at }
-    await endSessions(transaction, Number(row.user_id), { deviceId: row.device_id })
+    await endFamily(transaction, row)
+    if (row.device_id !== null) await endSessions(transaction, Number(row.user_id), { deviceId: row.device_id })
     return null
   }
-  const next = await addSession(transaction, row.user_id, row.device_id, row.absolute_expires_at, limits, now)
+  const next = await addSession(transaction, row, limits, now)
   await transaction.run(
     sql`update strapi_sessions set status = 'rotated', child_id = ${next.sessionId}, updated_at = ${now} where id = ${row.id}`,
   )
   return next
 }
 
+/** Ends a session with all that came before it by refreshing and after it. */
+async function endFamily(transaction: Transaction, { user_id, device_id, absolute_expires_at }: Row): Promise<void> {
+  await transaction.run(sql`delete from strapi_sessions where user_id = ${user_id} and origin = ${origin}
+    and absolute_expires_at = ${absolute_expires_at} and device_id is ${device_id}`)
+}
+
 /** Ends the sessions of a user: those of a device, or all. */
 export async function endSessions(transaction: Transaction, userId: number, which: { readonly deviceId: string | null }): Promise<void> {
   const device = which.deviceId === null ? sql`` : sql` and device_id = ${which.deviceId}`
-  await transaction.run(sql`delete from strapi_sessions where origin = ${origin} and user_id = ${String(userId)}${device}`)
+  await transaction.run(sql`delete from strapi_sessions where user_id = ${String(userId)} and origin = ${origin}${device}`)
 }
 
 /** A session as its user sees it. */
 export interface ShownSession {
-  readonly sessionId: string
-  readonly deviceId: string
-  readonly createdAt: string
-  readonly expiresAt: string
+  readonly id: string
+  readonly deviceId: string | null
   readonly current: boolean
+  /** When its user signed in; missing for sessions of which that was not noted. */
+  readonly loginAt?: string
+  readonly lastActiveAt: string
 }
 
-/** The sessions in which the user is signed in. */
+/** The sessions in which the user is signed in: the current one first, then the last active ones. */
 export async function sessionsOf(
   database: Pick<DirectDatabase, 'rows'>,
   userId: number,
@@ -137,25 +153,32 @@ export async function sessionsOf(
 ): Promise<readonly ShownSession[]> {
   const rows = await database.rows<Row>(
     sql`select ${columns} from strapi_sessions
-      where origin = ${origin} and user_id = ${String(userId)} and (status = 'active' or session_id = ${current ?? ''}) and expires_at > ${now}
-      order by id`,
+      where user_id = ${String(userId)} and origin = ${origin} and (status = 'active' or session_id = ${current ?? ''}) and expires_at > ${now}
+      order by updated_at desc, id desc`,
   )
-  const currentDevice = rows.find((row) => row.session_id === current)?.device_id
+  const own = rows.find((row) => row.session_id === current)
+  const isOwn = (row: Row) => row.device_id === own?.device_id && row.absolute_expires_at === own.absolute_expires_at
   return rows
     .filter((row) => row.status === 'active')
+    .sort((one, other) => Number(isOwn(other)) - Number(isOwn(one)))
     .map((row) => ({
-      sessionId: row.session_id,
+      id: row.session_id,
       deviceId: row.device_id,
-      createdAt: new Date(row.created_at).toISOString(),
-      expiresAt: new Date(row.expires_at).toISOString(),
-      current: row.device_id === currentDevice,
+      current: isOwn(row),
+      ...loginOf(row),
+      lastActiveAt: new Date(row.updated_at).toISOString(),
     }))
 }
 
-/** Ends one session of this user, with what was rotated into it; false where the user has no such session. */
+function loginOf({ metadata }: Row): { readonly loginAt?: string } {
+  const { loginAt } = JSON.parse(metadata ?? '{}') as { loginAt?: unknown }
+  return typeof loginAt === 'string' ? { loginAt } : {}
+}
+
+/** Ends one session of this user, with what it followed from; false where the user has no such session. */
 export async function revokeSession(transaction: Transaction, userId: number, sessionId: string): Promise<boolean> {
   const row = await sessionRow(transaction, sessionId)
   if (row === null || row.user_id !== String(userId)) return false
-  await endSessions(transaction, userId, { deviceId: row.device_id })
+  await endFamily(transaction, row)
   return true
 }

@@ -9,10 +9,10 @@ import { hashPassword, passwordFits } from './passwords.js'
 import { endSessions, nextSession, revokeSession, type ShownSession, sessionsOf } from './sessions.js'
 import { addUser, roleByType, type User, userByEmail, userById, userByIdentifier, userByName } from './users.js'
 
-/** The text member `deviceId` of a body. */
+/** The text member `deviceId` of a body; the empty text names none. */
 function deviceId(body: unknown): string | null {
   const given = members(body).deviceId
-  if (given === undefined || given === null) return null
+  if (given === undefined || given === null || given === '') return null
   if (typeof given !== 'string' || given.length > 200) throw validationError('Invalid deviceId')
   return given
 }
@@ -45,7 +45,7 @@ const registered = ['username', 'email', 'password']
 export async function register(house: House, body: unknown): Promise<Issued | { readonly userId: number }> {
   const settings = await house.settings()
   if (!settings.allowRegister) throw new ApiError('ApplicationError', 'Register action is currently disabled')
-  const unknown = Object.keys(members(body)).filter((name) => !registered.includes(name) && name !== 'deviceId')
+  const unknown = Object.keys(members(body)).filter((name) => !registered.includes(name))
   if (unknown.length > 0) throw validationError(`Invalid parameters: ${unknown.join(', ')}`)
   const form = readForm(body, [{ name: 'email', email: true }, { name: 'username' }, { name: 'password', password: true }])
   const [username, email, password] = [form.username!, form.email!.toLowerCase(), form.password!]
@@ -64,7 +64,7 @@ export async function register(house: House, body: unknown): Promise<Issued | { 
     const made = settings.emailConfirmation ? await makeCode(transaction, 'confirm', id, now + house.signIn.confirmLifespan) : null
     return { userId: id, code: made }
   })
-  if (code === null) return issue(house, userId, deviceId(body))
+  if (code === null) return issue(house, userId)
   sendConfirmation(house, email, username, code)
   return { userId }
 }
@@ -96,11 +96,15 @@ export async function refresh(house: House, token: unknown): Promise<Issued> {
   return issueSession(house, claims.userId, next)
 }
 
-/** Ends the sessions of one device, or all. */
-export async function signOut(house: House, userId: number, body: unknown): Promise<void> {
+/** Ends the current session, those of one device, or all. */
+export async function signOut(house: House, userId: number, current: string | null, body: unknown): Promise<void> {
   checkMode(house)
-  const device = members(body).scope === 'all' ? null : deviceId(body)
-  await house.writer.transaction((transaction) => endSessions(transaction, userId, { deviceId: device }))
+  const device = deviceId(body)
+  await house.writer.transaction(async (transaction) => {
+    if (members(body).scope === 'all') await endSessions(transaction, userId, { deviceId: null })
+    else if (device !== null) await endSessions(transaction, userId, { deviceId: device })
+    else if (current !== null) await revokeSession(transaction, userId, current)
+  })
 }
 
 export function listSessions(house: House, userId: number, current: string | null): Promise<readonly ShownSession[]> {

@@ -13,23 +13,40 @@ export interface OwnIndex {
 /** Long texts and structures are not worth an index; two values do not tell rows apart. */
 const unindexedTypes: ReadonlySet<ScalarType> = new Set(['text', 'richtext', 'json', 'blocks', 'password', 'boolean'])
 
-/** The indexes for a model: one per list that the API serves by default, one per attribute to sort and compare by. */
+/**
+ * The indexes for a model: one per list that the API serves by default, one per attribute to sort and compare by; and those by
+ * which users and their sessions are looked up.
+ */
 export function describeIndexes(model: Model): readonly OwnIndex[] {
-  return [...model.types.values()].filter((type) => type.exposed && !type.singleType).flatMap(indexesOf)
+  const content = [...model.types.values()].filter((type) => type.exposed && !type.singleType).flatMap(indexesOf)
+  return [...content, ...accountIndexes.map(([table, suffix, columns]) => indexOf(table, suffix, columns, null))]
+}
+
+/** What signing in, up and out looks for: none of it may cost what all users do. */
+const accountIndexes: readonly (readonly [table: string, suffix: string, columns: readonly string[]])[] = [
+  ['up_users', 'by_email', ['email']],
+  ['up_users', 'by_username', ['username']],
+  // The last place among the users of a role.
+  ['up_users_role_lnk', 'by_role', ['role_id', 'user_ord']],
+  ['strapi_sessions', 'by_session', ['session_id']],
+  ['strapi_sessions', 'by_user', ['user_id']],
+  ['strapi_sessions', 'by_end', ['expires_at']],
+]
+
+function indexOf(table: string, suffix: string, columns: readonly string[], where: string | null): OwnIndex {
+  const name = `octavo_${table}_${suffix}`
+  const rows = where === null ? '' : ` where ${where}`
+  return {
+    name,
+    table,
+    sql: `create index if not exists ${quoted(name)} on ${quoted(table)} (${columns.map(quoted).join(', ')})${rows}`,
+  }
 }
 
 function indexesOf(type: ContentType): OwnIndex[] {
   const locale = type.localized ? ['locale'] : []
   const published = type.draftAndPublish ? 'published_at is not null' : null
-  const index = (suffix: string, columns: readonly string[], where: string | null): OwnIndex => {
-    const name = `octavo_${type.table}_${suffix}`
-    const rows = where === null ? '' : ` where ${where}`
-    return {
-      name,
-      table: type.table,
-      sql: `create index if not exists ${quoted(name)} on ${quoted(type.table)} (${columns.map(quoted).join(', ')})${rows}`,
-    }
-  }
+  const index = (suffix: string, columns: readonly string[], where: string | null) => indexOf(type.table, suffix, columns, where)
   // The row id ends every index of its own: it needs no column.
   const lists = [
     ...(published === null

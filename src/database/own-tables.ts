@@ -25,6 +25,7 @@ const statements = [
     expires_at integer not null
   )`,
   'create index if not exists octavo_codes_user on octavo_codes (user_id)',
+  'create index if not exists octavo_codes_end on octavo_codes (expires_at)',
   // Which account of another service belongs to which user.
   `create table if not exists octavo_identities (
     id integer primary key autoincrement,
@@ -33,6 +34,10 @@ const statements = [
     user_id integer not null,
     unique (provider, subject)
   )`,
+  // Attempts that several processes count together.
+  'create table if not exists octavo_counters (key text primary key, count integer not null, ends_at integer not null) without rowid',
+  'create index if not exists octavo_counters_end on octavo_counters (ends_at)',
+  'create index if not exists octavo_identities_user on octavo_identities (user_id)',
 ]
 
 /** Makes the tables that are missing. */

@@ -1,5 +1,6 @@
 // Signing in and out, signing up, new passwords, sessions: /api/auth. Bare bodies; attempts are limited by route and address.
 import type { Issued } from '../auth/house.js'
+import type { Caller } from '../auth/identify.js'
 import { changePassword, confirmEmail, forgotPassword, requestConfirmation, resetPassword } from '../auth/recovery.js'
 import { endSession, listSessions, refresh, register, signIn, signOut } from '../auth/sign-in.js'
 import { unauthorized } from '../errors.js'
@@ -37,9 +38,9 @@ const limited =
 const post = (path: string, name: string, handle: Route['handle']): Route => ({ method: 'POST', path, action: action(name), handle })
 
 /** The signed-in user; other callers have no sessions. */
-function signedInUser({ caller }: Exchange): number {
+function signedInUser({ caller }: Exchange): Extract<Caller, { kind: 'user' }> {
   if (caller.kind !== 'user') throw unauthorized('Missing authentication')
-  return caller.id
+  return caller
 }
 
 export const authenticationRoutes: readonly Route[] = [
@@ -100,7 +101,8 @@ export const authenticationRoutes: readonly Route[] = [
     return exchange.house.limiter.perAddress('refresh', exchange.address, 'failures', renew)
   }),
   post('/auth/logout', 'logout', async (exchange) => {
-    await signOut(exchange.house, signedInUser(exchange), await exchange.body())
+    const { id, sessionId } = signedInUser(exchange)
+    await signOut(exchange.house, id, sessionId, await exchange.body())
     return { ...ok({ ok: true }), headers: { 'set-cookie': refreshCookie(exchange, null) } }
   }),
   {
@@ -108,8 +110,8 @@ export const authenticationRoutes: readonly Route[] = [
     path: '/auth/sessions',
     action: action('getSessions'),
     handle: async (exchange) => {
-      const current = exchange.caller.kind === 'user' ? exchange.caller.sessionId : null
-      return ok({ data: await listSessions(exchange.house, signedInUser(exchange), current) })
+      const { id, sessionId } = signedInUser(exchange)
+      return ok({ data: await listSessions(exchange.house, id, sessionId) })
     },
   },
   {
@@ -117,8 +119,8 @@ export const authenticationRoutes: readonly Route[] = [
     path: '/auth/sessions/:sessionId',
     action: action('revokeSession'),
     handle: async (exchange) => {
-      await endSession(exchange.house, signedInUser(exchange), exchange.params.sessionId!)
-      return ok({ ok: true })
+      await endSession(exchange.house, signedInUser(exchange).id, exchange.params.sessionId!)
+      return ok({ data: {} })
     },
   },
 ]

@@ -43,7 +43,8 @@ export interface HttpServer {
   close(): Promise<void>
 }
 
-const routes: readonly Route[] = [
+/** Every route beside those of content-types, which the model decides about. */
+export const routes: readonly Route[] = [
   ...accountRoutes,
   ...authenticationRoutes,
   ...connectRoutes,

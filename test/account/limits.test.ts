@@ -80,3 +80,30 @@ test('addresses of one IPv6 network count together', async () => {
   expect(await guess('2001:db8:1:3::1')).toBe('ValidationError')
   expect([await guess('::ffff:10.0.0.1'), await guess('10.0.0.1'), await guess('10.0.0.1')].at(-1)).toBe('RateLimitError')
 })
+
+test('S076 a thousand addresses get no more guesses at an account than one does', async () => {
+  let clock = 1_800_000_000_000
+  const limiter = openLimiter(
+    openCounters(100_000, () => clock),
+    10,
+  )
+  let guesses = 0
+  const guess = (address: string) =>
+    limiter
+      .perAddress('local', address, 'failures', () =>
+        limiter.perAccount('alice', async () => {
+          guesses++
+          throw validationError('wrong')
+        }),
+      )
+      .catch(() => undefined)
+  const quarter = async () => {
+    const before = guesses
+    for (let second = 0; second < 900; second++, clock += 1000)
+      for (let each = 0; each < 5; each++) await guess(`10.0.${second % 250}.${each}`)
+    return guesses - before
+  }
+  // Five that are free, then after 1, 2, 4, … 60 seconds.
+  expect(await quarter()).toBeLessThan(30)
+  expect(await quarter()).toBeLessThan(30)
+})

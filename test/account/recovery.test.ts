@@ -117,7 +117,8 @@ test('S073 a new user under the id of a deleted one has nothing of it', async ()
 test('S083 letters lead to the configured page, whatever the request says, and go to the stored address', async () => {
   setAccounts(served, { email_reset_password: 'https://site.example.test/new-password' })
   const headers = { host: 'evil.example', 'x-forwarded-host': 'evil.example', origin: 'https://evil.example' }
-  await post(served, '/api/auth/forgot-password', { email: 'Erin@Example.test', url: 'https://evil.example' }, undefined, headers)
+  await post(served, '/api/auth/forgot-password?url=https://evil.example', { email: 'Erin@Example.test' }, undefined, headers)
+  expect((await post(served, '/api/auth/forgot-password', { email: 'erin@example.test', url: 'https://evil.example' })).status).toBe(400)
   const [letter] = await letters(served, 1)
   expect(letter!.to).toBe('erin@example.test')
   expect(letter!.text).toContain(`https://site.example.test/new-password?code=${letter!.code}`)

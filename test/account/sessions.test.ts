@@ -13,8 +13,13 @@ beforeAll(async () => {
 })
 afterAll(() => served.close())
 
-const erin = async () => (await logIn(served, 'erin', 'erin-Secret1')).body as { jwt: string; refreshToken: string }
-const bob = async () => (await logIn(served, 'bob', 'bob-Secret1')).body as { jwt: string; refreshToken: string }
+interface Signed {
+  readonly jwt: string
+  readonly refreshToken: string
+}
+
+const erin = async () => (await logIn(served, 'erin', 'erin-Secret1')).body as Signed
+const bob = async () => (await logIn(served, 'bob', 'bob-Secret1')).body as Signed
 const me = async (token: string) => (await served.ask('/api/users/me', { token })).status
 const refresh = (refreshToken: unknown, headers = {}) => post(served, '/api/auth/refresh', { refreshToken }, undefined, headers)
 const payload = (token: string) => JSON.parse(Buffer.from(token.split('.')[1]!, 'base64url').toString())
@@ -46,14 +51,62 @@ test('what is no refresh token is refused', async () => {
   for (const token of [undefined, 5, { a: 1 }]) expect((await refresh(token)).status).toBe(400)
 })
 
-test('signing out ends the sessions of a device, or all', async () => {
-  const login = async (deviceId: string) =>
-    (await post(served, '/api/auth/local', { identifier: 'bob', password: 'bob-Secret1', deviceId })).body as { jwt: string }
-  const [phone, desk] = [await login('phone'), await login('desk')]
-  expect((await post(served, '/api/auth/logout', { deviceId: 'phone' }, grantedTo(desk.jwt))).status).toBe(200)
-  expect([await me(phone.jwt), await me(desk.jwt)]).toEqual([401, 200])
-  expect((await post(served, '/api/auth/logout', { scope: 'all' }, grantedTo(desk.jwt))).body).toEqual({ ok: true })
-  expect(await me(desk.jwt)).toBe(401)
+/** Bob signs in; the device's name is the client's. */
+const onDevice = async (deviceId?: string) =>
+  (await post(served, '/api/auth/local', { identifier: 'bob', password: 'bob-Secret1', deviceId })).body as Signed
+const signOut = (token: string, body?: unknown) => post(served, '/api/auth/logout', body, grantedTo(token))
+
+test('signing out ends the current session; one device, or all, where that is said', async () => {
+  const [phone, desk, twin, unnamed] = [await onDevice('phone'), await onDevice('desk'), await onDevice('desk'), await onDevice()]
+  const still = async () => Promise.all([phone, desk, twin, unnamed].map(({ jwt }) => me(jwt)))
+  expect((await signOut(unnamed.jwt, {})).body).toEqual({ ok: true })
+  expect(await still()).toEqual([200, 200, 200, 401])
+  expect((await refresh(unnamed.refreshToken)).status).toBe(401)
+  expect((await signOut(desk.jwt)).body).toEqual({ ok: true })
+  expect(await still()).toEqual([200, 401, 200, 401])
+  expect((await signOut(twin.jwt, { deviceId: 'phone' })).status).toBe(200)
+  expect(await still()).toEqual([401, 401, 200, 401])
+  const again = await onDevice('phone')
+  expect((await signOut(twin.jwt, { scope: 'all' })).status).toBe(200)
+  expect([await me(twin.jwt), await me(again.jwt)]).toEqual([401, 401])
+})
+
+test('a session that was refreshed is signed out of with all its tokens', async () => {
+  const first = await onDevice()
+  const second = (await refresh(first.refreshToken)).body as Signed
+  expect((await signOut(first.jwt)).status).toBe(200)
+  expect([await me(first.jwt), await me(second.jwt), (await refresh(second.refreshToken)).status]).toEqual([401, 401, 401])
+})
+
+test('sessions are listed as Strapi lists them: the current one, then the last active', async () => {
+  await signOut((await onDevice()).jwt, { scope: 'all' })
+  const [old, current, last] = [await onDevice('phone'), await onDevice(), await onDevice('desk')]
+  const refreshed = (await refresh(old.refreshToken)).body as Signed
+  change(served, 'update strapi_sessions set updated_at = updated_at + 1000 where session_id = ?', payload(refreshed.jwt).sessionId)
+  const { data } = (await served.ask('/api/auth/sessions', { token: current.jwt })).body
+  expect(data.map((one: { id: string }) => one.id)).toEqual([current, refreshed, last].map(({ jwt }) => payload(jwt).sessionId))
+  expect(data.map(({ deviceId, current }: { deviceId: string; current: boolean }) => [deviceId, current])).toEqual([
+    [null, true],
+    ['phone', false],
+    ['desk', false],
+  ])
+  const moment = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
+  for (const one of data) expect(one).toEqual({ ...one, loginAt: moment, lastActiveAt: moment })
+  // What is refreshed is the same sign-in.
+  expect(Date.parse(data[1].loginAt)).toBeLessThan(Date.parse(data[2].loginAt))
+  const byOld = (await served.ask('/api/auth/sessions', { token: old.jwt })).body.data
+  expect(byOld[0]).toMatchObject({ id: payload(refreshed.jwt).sessionId, current: true })
+})
+
+test('callers that are no users have no sessions', async () => {
+  for (const [method, path] of [
+    ['GET', '/api/auth/sessions'],
+    ['DELETE', '/api/auth/sessions/x'],
+    ['POST', '/api/auth/logout'],
+  ] as const) {
+    const answer = await served.ask(path, { method, token: goldenTokens().full! })
+    expect([path, answer.status, answer.body.error.message]).toEqual([path, 401, 'Missing authentication'])
+  }
 })
 
 /** The golden roles `authenticated` and `editor` differ in what they may do with sessions: editors get it here. */
@@ -78,13 +131,14 @@ test('S086 users see and end their own sessions; another’s are not there', asy
   const [mine, other] = [await erin(), await bob()]
   const { data } = (await served.ask('/api/auth/sessions', { token: mine.jwt })).body
   const { sessionId } = payload(mine.jwt)
-  expect(data.find((one: { sessionId: string }) => one.sessionId === sessionId)).toMatchObject({ current: true })
+  expect(data.find((one: { id: string }) => one.id === sessionId)).toMatchObject({ current: true })
   const foreign = payload(other.jwt).sessionId
   expect(JSON.stringify(data)).not.toContain(foreign)
   const end = (id: string) => served.ask(`/api/auth/sessions/${id}`, { method: 'DELETE', token: mine.jwt })
   expect((await end(foreign)).status).toBe(404)
   expect(await me(other.jwt)).toBe(200)
-  expect((await end(sessionId)).status).toBe(200)
+  expect((await end(sessionId)).body).toEqual({ data: {} })
+  expect((await end(sessionId)).status).toBe(401)
   expect([await me(mine.jwt), (await refresh(mine.refreshToken)).status]).toEqual([401, 401])
 })
 

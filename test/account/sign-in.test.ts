@@ -137,3 +137,23 @@ test('callers that may manage users add, change and remove them; a body cannot c
   expect((await served.ask(path, { token: full! })).status).toBe(204)
   expect((await served.ask(path, { method: 'PUT', headers, token: full!, body: '{}' })).body.error.message).toBe('User not found')
 })
+
+test('bodies about passwords hold what they need and nothing else', async () => {
+  const { jwt } = (await logIn(served, 'erin', 'erin-Secret1')).body
+  const body = { foo: 1, bar: 2, password: 'secret2' }
+  const { status, body: answer } = await post(served, '/api/auth/change-password', body, jwt)
+  const says = (name: string, message: string) => ({ path: [name], message, name: 'ValidationError' })
+  expect([status, answer.error.details.errors]).toEqual([
+    400,
+    [
+      says('passwordConfirmation', 'passwordConfirmation is a required field'),
+      says('currentPassword', 'currentPassword is a required field'),
+      { path: [], message: 'this field has unspecified keys: foo, bar', name: 'ValidationError', value: body },
+    ],
+  ])
+  const extra = async (path: string, more: object) => (await post(served, path, { ...more, foo: 1 })).body.error?.message
+  expect(await extra('/api/auth/forgot-password', { email: 'erin@example.test' })).toBe('this field has unspecified keys: foo')
+  const reset = { code: 'c', password: 'secret2', passwordConfirmation: 'secret2' }
+  expect(await extra('/api/auth/reset-password', reset)).toBe('this field has unspecified keys: foo')
+  expect(await extra('/api/auth/local', { identifier: 'erin', password: 'erin-Secret1' })).toBeUndefined()
+})

@@ -5,7 +5,7 @@ import { grantsIn, places, refusedCallers, registered, tabled, verbs } from './r
 import type { Caller } from './siege.js'
 import { callers, model, siege } from './siege.js'
 
-const golden = siege()
+const golden = siege('strapi', { config: { limits: { authRequests: 0 } } })
 
 /** `in`: the caller is let in, whatever the route then finds or refuses. */
 type Class = 'in' | 200 | 401 | 403 | 404 | 405
@@ -20,9 +20,12 @@ function expected(place: Place, verb: Verb, caller: Caller, may: (caller: Caller
   if (action === undefined) return verb === 'GET' || verb === 'HEAD' ? 404 : 405
   if (refusedCallers.includes(caller)) return 401
   if (!may(caller, action)) return 403
-  // Only users are somebody.
-  return action.endsWith('.user.me') && caller === 'full' ? 401 : 'in'
+  // Only users are somebody, and have sessions.
+  return personal.test(action) && !users.includes(caller) ? 401 : 'in'
 }
+
+const personal = /\.(user\.me|auth\.(logout|getSessions|revokeSession))$/
+const users: readonly Caller[] = ['alice', 'bob', 'dan']
 
 test('S032 the table knows every route of the service, and no other', () => {
   expect([...registered].sort()).toEqual([...tabled].sort())
@@ -39,7 +42,9 @@ test('S032 reads that are let in do answer', async () => {
       const { status } = await golden.ask(place.path, { as })
       const missing = /some-document|999999/.test(place.path)
         ? [204, 404]
-        : [200, ...(action.endsWith('.me') ? [401] : []), ...(place.path === '/manifesto' ? [404] : [])]
+        : /^\/(auth|connect)\//.test(place.path)
+          ? [400, ...(personal.test(action) ? [401, 404] : [])]
+          : [200, ...(action.endsWith('.me') ? [401] : []), ...(place.path === '/manifesto' ? [404] : [])]
       expect(missing, `${as}: GET ${place.path} is ${status}`).toContain(status)
     }
   }

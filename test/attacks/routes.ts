@@ -1,9 +1,6 @@
 // The table of S032: every route that there is, what a caller must be granted to use it, and who is granted what, taken
 // from the roles and tokens in the database.
-import { accountRoutes } from '../../src/http/account.js'
-import { builderRoutes } from '../../src/http/builder.js'
-import { fileRoutes } from '../../src/http/files.js'
-import { localeRoutes } from '../../src/http/locales.js'
+import { routes } from '../../src/http/server.js'
 import type { Caller, Siege } from './siege.js'
 import { model } from './siege.js'
 
@@ -25,6 +22,20 @@ const pluginActions: Readonly<Record<string, string>> = {
   'PUT /users-permissions/roles/:id': 'plugin::users-permissions.role.updateRole',
   'DELETE /users-permissions/roles/:id': 'plugin::users-permissions.role.deleteRole',
   'GET /users-permissions/permissions': 'plugin::users-permissions.permissions.getPermissions',
+  'POST /auth/local': 'plugin::users-permissions.auth.callback',
+  'POST /auth/local/register': 'plugin::users-permissions.auth.register',
+  'POST /auth/forgot-password': 'plugin::users-permissions.auth.forgotPassword',
+  'POST /auth/reset-password': 'plugin::users-permissions.auth.resetPassword',
+  'POST /auth/change-password': 'plugin::users-permissions.auth.changePassword',
+  'GET /auth/email-confirmation': 'plugin::users-permissions.auth.emailConfirmation',
+  'POST /auth/send-email-confirmation': 'plugin::users-permissions.auth.sendEmailConfirmation',
+  'POST /auth/refresh': 'plugin::users-permissions.auth.refresh',
+  'POST /auth/logout': 'plugin::users-permissions.auth.logout',
+  'GET /auth/sessions': 'plugin::users-permissions.auth.getSessions',
+  'DELETE /auth/sessions/:sessionId': 'plugin::users-permissions.auth.revokeSession',
+  'GET /auth/:provider/callback': 'plugin::users-permissions.auth.callback',
+  'GET /connect/:provider': 'plugin::users-permissions.auth.connect',
+  'GET /connect/:provider/callback': 'plugin::users-permissions.auth.connect',
   'GET /upload/files': 'plugin::upload.content-api.find',
   'GET /upload/files/page': 'plugin::upload.content-api.findPage',
   'GET /upload/files/:id': 'plugin::upload.content-api.findOne',
@@ -38,9 +49,7 @@ const pluginActions: Readonly<Record<string, string>> = {
 }
 
 /** The routes that the service registers, in the words of the table. */
-export const registered: readonly string[] = [...accountRoutes, ...fileRoutes, ...localeRoutes, ...builderRoutes].map(
-  ({ method, path }) => `${method} ${path}`,
-)
+export const registered: readonly string[] = routes.map(({ method, path }) => `${method} ${path}`)
 export const tabled: readonly string[] = Object.keys(pluginActions)
 
 /** What a path offers: the action of each of its verbs. */
@@ -53,11 +62,18 @@ export interface Place {
 export function places(): readonly Place[] {
   const content = [...model.paths].flatMap(([path, { uid, singleType }]): readonly Place[] => {
     const [find, update, remove] = [`${uid}.find`, `${uid}.update`, `${uid}.delete`]
-    if (singleType) return [{ path: `/${path}`, actions: { GET: find, PUT: update, DELETE: remove } }, nowhere(`/${path}/some-document`)]
+    const document = singleType ? `/${path}` : `/${path}/some-document`
+    const acts = ['publish', 'unpublish', 'discard'].map((act) => ({
+      path: `${document}/actions/${act}`,
+      actions: { POST: `${uid}.${act}` },
+    }))
+    if (singleType)
+      return [{ path: `/${path}`, actions: { GET: find, PUT: update, DELETE: remove } }, nowhere(`/${path}/some-document`), ...acts]
     return [
       { path: `/${path}`, actions: { GET: find, POST: `${uid}.create` } },
       { path: `/${path}/some-document`, actions: { GET: `${uid}.findOne`, PUT: update, DELETE: remove } },
       nowhere(`/${path}/some-document/more`),
+      ...acts,
     ]
   })
   const plugins = new Map<string, Record<string, string>>()
@@ -67,10 +83,14 @@ export function places(): readonly Place[] {
   }
   return [
     ...content,
-    ...[...plugins].map(([path, actions]) => ({ path: path.replace(':uid', uidAt(path)).replace(':id', '999999'), actions })),
+    ...[...plugins].map(([path, actions]) => ({ path: named(path), actions })),
     ...['/admin', '/nothing-here', '/secret_notes', '/up_users', '/auth/nothing'].map(nowhere),
   ]
 }
+
+/** A path with something for each of its parameters; nothing of it is there but the type and the component. */
+const named = (path: string): string =>
+  path.replace(':uid', uidAt(path)).replace(':id', '999999').replace(':sessionId', 'no-session').replace(':provider', 'no-provider')
 
 const uidAt = (path: string): string => (path.includes('/components/') ? 'shared.seo' : 'api::article.article')
 const nowhere = (path: string): Place => ({ path, actions: {} })

@@ -178,3 +178,14 @@ test('what the example makes is not for git', () => {
   expect(ignored).toEqual(expect.arrayContaining(['.tmp/', 'examples/magazine/public/']))
   expect(existsSync(join(root, 'examples', 'magazine', 'seed'))).toBe(true)
 })
+
+test('the default locale of a new database may stand in .env', async () => {
+  const served = await serveProject({
+    '.env': 'STRAPI_PLUGIN_I18N_INIT_LOCALE_CODE=nl\n',
+    ...notes,
+    ...access(['plugin::i18n.locales.listLocales']),
+  })
+  const { body } = await served.ask('/api/i18n/locales')
+  expect(body).toMatchObject([{ code: 'nl', isDefault: true }])
+  await served.close()
+})

@@ -1,0 +1,43 @@
+// Who a caller is, on a real database whose reads fail for a moment.
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { openIdentification } from '../../src/auth/identify.js'
+import { openJwts } from '../../src/auth/jwt.js'
+import type { DirectDatabase } from '../../src/database/database.js'
+import { openDirect } from '../../src/database/direct.js'
+import type { Served } from '../support/serve.js'
+import { change, serveAccounts } from './golden.js'
+
+let served: Served
+beforeAll(async () => {
+  served = await serveAccounts()
+})
+afterAll(() => served.close())
+
+test('a look at the rules that fails is told, and tried again with the next request', async () => {
+  const connection = new Database(join(served.folder, '.tmp', 'data.db'))
+  const direct = openDirect(connection)
+  let failing = false
+  const database: DirectDatabase = {
+    changed: () => direct.changed(),
+    rows: (query) => (failing ? Promise.reject(new Error('the disk has gone')) : direct.rows(query)),
+  }
+  const { identify } = await openIdentification(database, {
+    secrets: { apiTokenSalt: 'x', jwtSecret: 'x' },
+    jwts: openJwts('x'),
+    jwtManagement: 'legacy-support',
+    cachedCallers: 10,
+    tokenUsed: () => {},
+  })
+  const mayFindTags = async () => (await identify(undefined)).caller.grants.may('api::tag.tag.find')
+  expect(await mayFindTags()).toBe(true)
+  change(served, "delete from up_permissions where action = 'api::tag.tag.find'")
+  failing = true
+  // Never the old rules instead.
+  await expect(mayFindTags()).rejects.toThrow('the disk has gone')
+  await expect(mayFindTags()).rejects.toThrow('the disk has gone')
+  failing = false
+  expect(await mayFindTags()).toBe(false)
+  connection.close()
+})

@@ -1,0 +1,82 @@
+// Two services on one database: what one decides, the other keeps to at once.
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Served } from '../support/serve.js'
+import { goldenTokens, serveBeside } from '../support/serve.js'
+import { change, letters, logIn, look, post, serveAccounts } from './golden.js'
+
+let first: Served
+let second: Served
+beforeAll(async () => {
+  first = await serveAccounts({ config: { auth: { sharedLimits: true }, limits: { countedCallers: 20 }, proxies: 1 } })
+  second = await serveBeside(first, { NODE_ENV: 'development' })
+})
+afterAll(async () => {
+  await second.close()
+  await first.close()
+})
+
+const json = { 'content-type': 'application/json' }
+const me = async (served: Served, token: string) => (await served.ask('/api/users/me', { token })).status
+
+test('S038 a token that is taken away at one service is refused by the other at its next request', async () => {
+  const { readonly: token, full } = goldenTokens()
+  expect((await second.ask('/api/tags', { token: token! })).status).toBe(200)
+  change(first, "delete from strapi_api_tokens where name = 'readonly'")
+  expect((await second.ask('/api/tags', { token: token! })).status).toBe(401)
+  expect((await second.ask('/api/tags', { token: full! })).status).toBe(200)
+})
+
+test('S070 S071 a user who is blocked, or whose password is set, at one service is signed out of the other', async () => {
+  const { full } = goldenTokens()
+  const put = (body: object) => first.ask('/api/users/5', { method: 'PUT', token: full!, headers: json, body: JSON.stringify(body) })
+  const { jwt } = (await logIn(second, 'erin', 'erin-Secret1')).body
+  expect([await me(first, jwt), await me(second, jwt)]).toEqual([200, 200])
+  await put({ password: 'erin-Secret2' })
+  expect([await me(first, jwt), await me(second, jwt)]).toEqual([401, 401])
+  const again = (await logIn(second, 'erin', 'erin-Secret2')).body.jwt
+  await put({ blocked: true })
+  expect([await me(first, again), await me(second, again)]).toEqual([401, 401])
+  await put({ blocked: false, password: 'erin-Secret1' })
+})
+
+test('S067 a code from one service is used once, at either', async () => {
+  await post(first, '/api/auth/forgot-password', { email: 'erin@example.test' }, undefined, { 'x-forwarded-for': '10.9.0.1' })
+  const [{ code } = { code: '' }] = await letters(first, 1)
+  const body = { code, password: 'erin-Secret1', passwordConfirmation: 'erin-Secret1' }
+  const answers = await Promise.all([first, second].map((served) => post(served, '/api/auth/reset-password', body)))
+  expect(answers.map(({ status }) => status).sort()).toEqual([200, 400])
+})
+
+test('S074 attempts at both services count together', async () => {
+  const guess = async (served: Served) => (await post(served, '/api/auth/local', { identifier: 'nobody-at-all', password: 'x' })).status
+  const from = (served: Served, address: string) =>
+    post(served, '/api/auth/local', { identifier: `nobody ${address} ${Math.random()}`, password: 'x' }, undefined, {
+      'x-forwarded-for': address,
+    })
+  const statuses: number[] = []
+  for (let attempt = 0; attempt < 12; attempt++) statuses.push((await from(attempt % 2 === 0 ? first : second, '10.9.0.2')).status)
+  expect(statuses).toEqual([...Array(10).fill(400), 429, 429])
+  const together = await Promise.all(Array.from({ length: 24 }, (_, index) => from(index % 2 === 0 ? first : second, '10.9.0.3')))
+  expect(together.filter(({ status }) => status === 400).length).toBeLessThanOrEqual(10)
+  expect(await guess(first)).toBe(400)
+})
+
+test('S076 an account is slowed down at both', async () => {
+  const from = (served: Served, address: string, password: string) =>
+    post(served, '/api/auth/local', { identifier: 'bob', password }, undefined, { 'x-forwarded-for': address })
+  for (let guess = 0; guess < 6; guess++) await from(guess % 2 === 0 ? first : second, `10.9.1.${guess}`, 'wrong')
+  const refused = await from(second, '10.9.1.9', 'bob-Secret1')
+  expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '1'])
+  await new Promise((resolve) => setTimeout(resolve, 1100))
+  expect((await from(first, '10.9.1.10', 'bob-Secret1')).status).toBe(200)
+  // Their number is bounded, each kind for itself.
+  const kinds = look(first, "select substr(key, 1, instr(key, ' ')) as kind, count(*) as count from octavo_counters group by 1")
+  const most = Math.max(...kinds.map(({ count }) => Number(count)))
+  expect([most > 15, most <= 20]).toEqual([true, true])
+})
+
+test('reading and signing in with success write no counter', async () => {
+  const before = look(first, 'select key, count from octavo_counters order by key')
+  expect((await first.ask('/api/tags')).status).toBe(200)
+  expect(look(first, 'select key, count from octavo_counters order by key')).toEqual(before)
+})
