@@ -11,13 +11,22 @@ export function toNumber(value: unknown): number {
   if (typeof value === 'number') return value
   const digits = typeof value === 'string' ? value.replace(/\s/g, '') : null
   if (digits !== null) return digits === '' ? Number.NaN : Number(digits)
-  return Number.parseFloat(String(value))
+  return Number.parseFloat(written(value))
 }
 
 /** `true`, `1`, `false` and `0`, as texts or numbers; anything else stays what it is. */
 export function toBoolean(value: unknown): unknown {
-  const written = String(value)
-  return /^(true|1)$/i.test(written) ? true : /^(false|0)$/i.test(written) ? false : value
+  const text = written(value)
+  return /^(true|1)$/i.test(text) ? true : /^(false|0)$/i.test(text) ? false : value
+}
+
+/** The text of any value; empty for objects whose own `toString`, which came with the body, is no function. */
+function written(value: unknown): string {
+  try {
+    return String(value)
+  } catch {
+    return ''
+  }
 }
 
 /** A list, or the list that a text holds as JSON; null where there is none. */

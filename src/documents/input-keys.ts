@@ -1,7 +1,8 @@
 // Which keys a body may have: unknown and forbidden ones are refused before any value is looked at.
 import { ApiError, validationError } from '../errors.js'
+import type { Grants } from '../grants.js'
 import { fileType } from '../model/link.js'
-import type { Attribute, ContentType, Model } from '../model/types.js'
+import type { Attribute, Component, ContentType, Model } from '../model/types.js'
 import { unreachable } from '../model/types.js'
 import type { Shape } from './input-types.js'
 
@@ -23,16 +24,24 @@ type Body = Readonly<Record<string, unknown>>
 const isBody = (value: unknown): value is Body => typeof value === 'object' && value !== null
 const listed = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [value])
 
-/** @throws ApiError 400 `Invalid key …` for the first key of `data` that may not be there. */
-export function checkKeys(model: Model, type: ContentType, data: unknown): void {
+/**
+ * Holds the keys of `data` to the model and to the caller: a relation to what the caller may not find is refused whatever
+ * its value, so that nobody learns whether a document exists by linking to it.
+ * @throws ApiError 400 `Invalid key …` for the first key that may not be there.
+ */
+export function checkKeys(model: Model, grants: Grants, type: ContentType, data: unknown): void {
   if (isTooDeep(data)) throw validationError('The data is nested too deeply')
   for (const body of listed(data).filter(isBody)) {
     for (const key of ['id', 'documentId']) if (Object.hasOwn(body, key)) throw refusal(key)
     for (const key of Object.keys(body)) if (refused.has(key)) throw refusal(key, key)
     checkNames(model, type, body, ignored, null)
-    checkMorphs(model, type, body, null)
+    checkRelations(model, grants, type, body, null)
   }
 }
+
+/** The component that an entry of a zone names; undefined where it names none. */
+const componentNamed = (model: Model, uid: unknown): Component | undefined =>
+  typeof uid === 'string' ? model.components.get(uid) : undefined
 
 /** True for attributes that a body may give, false for what the service itself writes. */
 export function isWritable(shape: Shape, attribute: Attribute | undefined): attribute is Attribute {
@@ -41,7 +50,7 @@ export function isWritable(shape: Shape, attribute: Attribute | undefined): attr
 }
 
 function refusal(key: string, path?: string | null): ApiError {
-  const where = path !== undefined && path !== null && path !== key && !path.endsWith(`.${key}`) ? ` at ${path}` : ''
+  const where = path !== undefined && path !== null && path !== key ? ` at ${path}` : ''
   const at = path === undefined ? {} : { path }
   return new ApiError('ValidationError', `Invalid key ${key}${where}`, { key, ...at, source: 'body' })
 }
@@ -69,7 +78,7 @@ function checkBelow(model: Model, attribute: Attribute, value: Body, path: strin
     }
     case 'dynamiczone':
       for (const entry of listed(value).filter(isBody)) {
-        const component = model.components.get(String(entry.__component))
+        const component = componentNamed(model, entry.__component)
         if (component !== undefined) checkNames(model, component, entry, ofZones, path)
       }
       return
@@ -93,20 +102,25 @@ function checkReferences(model: Model, target: string, value: Body, path: string
   }
 }
 
-/** Relations whose target varies: each entry names its `__type`, and those to one cannot be written at all. */
-function checkMorphs(model: Model, shape: Shape, body: Body, parent: string | null): void {
+/**
+ * Relations need `find` of what they point to. Those whose target varies name it in each entry's `__type`, and those to one
+ * cannot be written at all.
+ */
+function checkRelations(model: Model, grants: Grants, shape: Shape, body: Body, parent: string | null): void {
   for (const [key, value] of Object.entries(body)) {
     const attribute = shape.attributes.get(key)
     const path = parent === null ? key : `${parent}.${key}`
     if (attribute?.kind === 'morphTo') {
-      if (!attribute.many || !morphEntries(value).every((entry) => namesType(model, entry))) throw refusal(key, path)
+      if (!attribute.many || !morphEntries(value).every((entry) => namesType(model, grants, entry))) throw refusal(key, path)
+    } else if (attribute?.kind === 'relation' || attribute?.kind === 'morphFrom') {
+      if (attribute.target !== fileType && !grants.may(`${attribute.target}.find`)) throw refusal(key, path)
     } else if (attribute?.kind === 'component') {
       const component = model.components.get(attribute.component)!
-      for (const entry of listed(value).filter(isBody)) checkMorphs(model, component, entry, path)
+      for (const entry of listed(value).filter(isBody)) checkRelations(model, grants, component, entry, path)
     } else if (attribute?.kind === 'dynamiczone') {
       for (const entry of listed(value).filter(isBody)) {
-        const component = model.components.get(String(entry.__component))
-        if (component !== undefined) checkMorphs(model, component, entry, path)
+        const component = componentNamed(model, entry.__component)
+        if (component !== undefined) checkRelations(model, grants, component, entry, path)
       }
     }
   }
@@ -119,8 +133,8 @@ function morphEntries(value: unknown): readonly unknown[] {
   return named.flatMap((key) => listed(value[key])).filter((entry) => entry !== null)
 }
 
-const namesType = (model: Model, entry: unknown): boolean =>
-  isBody(entry) && typeof entry.__type === 'string' && model.types.has(entry.__type)
+const namesType = (model: Model, grants: Grants, entry: unknown): boolean =>
+  isBody(entry) && typeof entry.__type === 'string' && model.types.has(entry.__type) && grants.may(`${entry.__type}.find`)
 
 /** True for values that are nested so deeply that walking them would run out of stack. */
 export const isTooDeep = (value: unknown): boolean => isDeeper(value, deepest)

@@ -71,7 +71,7 @@ function checkList(checking: Checking, attribute: ComponentAttribute | DynamicZo
   const entries = given.map((entry: unknown, index) =>
     attribute.kind === 'component'
       ? checkEntry(checking, attribute, entry, [...path, index])
-      : checkZoneEntry(checking, entry, [...path, index]),
+      : checkZoneEntry(checking, attribute, entry, [...path, index]),
   )
   const value = entries.map((entry) => entry.value)
   return { value, errors: [...entries.flatMap(({ errors }) => errors), ...wrongLength(checking, attribute, value, path)] }
@@ -99,13 +99,17 @@ const entryChecking = (checking: Checking, entry: Body): Checking => ({
   isCreation: checking.isCreation || entry.id === undefined || entry.id === null,
 })
 
-function checkZoneEntry(checking: Checking, entry: unknown, path: Path): Checked {
+/** Only components of the zone: Strapi takes any into a draft, and loses it when the draft is published. */
+function checkZoneEntry(checking: Checking, { components }: DynamicZone, entry: unknown, path: Path): Checked {
   if (!isBody(entry)) return { value: null, errors: [typeError(path, 'object', null, entry)] }
   const { __component: sent } = entry
   const uid = typeof sent === 'object' || sent === undefined ? sent : String(sent)
-  const component = checking.model.components.get(String(uid))
-  if (component !== undefined && typeof uid === 'string') return checkShape(entryChecking(checking, entry), component, entry, path)
+  const component = typeof uid === 'string' ? checking.model.components.get(uid) : undefined
   const at = [...path, '__component']
+  if (component !== undefined) {
+    if (!components.includes(component.uid)) return { value: entry, errors: [choiceError(at, components, component.uid)] }
+    return checkShape(entryChecking(checking, entry), component, entry, path)
+  }
   const value = uid === undefined ? entry : { ...entry, __component: uid }
   if (uid === undefined) return { value, errors: [attributeError(at, 'is a required field')] }
   const wrongType = typeof uid === 'string' ? [] : [typeError(at, 'string', uid, sent)]
@@ -158,6 +162,6 @@ function zoneProblem(model: Model, entry: unknown): string | null {
   if (entry === null) return 'Invalid relations'
   const uid = isBody(entry) ? entry.__component : undefined
   if (!uid) return 'Cannot build relations store from dynamiczone, component identifier is undefined'
-  const component = model.components.get(String(uid))
+  const component = typeof uid === 'string' ? model.components.get(uid) : undefined
   return component === undefined ? 'Invalid relations' : relationProblem(model, component, entry as Body)
 }

@@ -1,5 +1,6 @@
 // A body becomes what may be written: keys, types, formats and constraints are checked here, once, before any statement runs.
 import { type ApiError, validationError } from '../errors.js'
+import type { Grants } from '../grants.js'
 import type { ContentType, Model, MorphFrom, MorphTo, Relation } from '../model/types.js'
 import { checkKeys, isWritable } from './input-keys.js'
 import { typeError, whole } from './input-messages.js'
@@ -13,6 +14,8 @@ export type { AttributeError, ComponentInput, Input, InputContext, Reference, Re
 type Body = Readonly<Record<string, unknown>>
 
 export interface InputOptions {
+  /** Who writes: relations need the permission to find what they point to. */
+  readonly grants: Grants
   /** Drafts may lack what is required and miss formats and minima. */
   readonly isDraft: boolean
   /** Defaults apply, and what is required may not be absent. */
@@ -26,7 +29,7 @@ export interface InputOptions {
  * @throws ApiError 400 as recorded: the first key that may not be there, or all that is wrong with the values.
  */
 export function readInput(context: InputContext, type: ContentType, data: unknown, options: InputOptions): Input {
-  checkKeys(context.model, type, data)
+  checkKeys(context.model, options.grants, type, data)
   if (typeof data !== 'object' || data === null || Array.isArray(data)) throw attributeErrors([typeError([], 'object', null, data)])
   const given = Object.entries(data).filter(([key]) => isWritable(type, type.attributes.get(key)))
   const { value, errors } = checkShape({ ...context, ...options, isStored: false }, type, Object.fromEntries(given), [])

@@ -98,7 +98,8 @@ export function writingOf(context: WriteContext, transaction: Transaction, opera
 }
 
 /** What a body is held to, and what its errors show beside the given. */
-export const optionsOf = ({ write: { type }, locale, now }: Operation, isCreation: boolean) => ({
+export const optionsOf = ({ write: { type }, grants, locale, now }: Operation, isCreation: boolean) => ({
+  grants,
   isDraft: type.draftAndPublish,
   isCreation,
   added: { publishedAt: type.draftAndPublish ? null : new Date(now).toISOString(), ...(type.localized ? { locale } : {}) },

@@ -7,6 +7,7 @@ import { gunzipSync } from 'node:zlib'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { type Input, readInput, validateDocument } from '../../src/documents/input.js'
 import { ApiError } from '../../src/errors.js'
+import { everything } from '../../src/grants.js'
 import { loadModel } from '../../src/model/load.js'
 import type { Attribute, ContentType, Model } from '../../src/model/types.js'
 import { type ContractName, contracts } from '../../src/query/contract.js'
@@ -113,7 +114,7 @@ function write(type: ContentType, step: Step, data: unknown, known: Known, made:
   const isCreation = before === null
   const added = { publishedAt: type.draftAndPublish ? null : 'now', ...(type.localized && { locale }) }
   const context = { model, contract: contracts.strapi }
-  const { checked } = readInput(context, type, data, { isDraft: type.draftAndPublish, isCreation, added })
+  const { checked } = readInput(context, type, data, { grants: everything, isDraft: type.draftAndPublish, isCreation, added })
   const whole = before === 'unknown' || JSON.stringify(data).includes('"id":') ? 'unknown' : { ...before, ...checked }
   const isPublished = type.draftAndPublish && url.searchParams.get('status') !== 'draft'
   if (isPublished && whole !== 'unknown') validateDocument(context, type, stored(type.attributes, whole))
@@ -205,7 +206,7 @@ describe('recorded bodies are refused for the same reasons', () => {
 })
 
 const read = (path: string, data: unknown, { contract = 'strapi', isDraft = false, isCreation = true }: Options = {}): Input =>
-  readInput({ model, contract: contracts[contract] }, model.paths.get(path)!, data, { isDraft, isCreation })
+  readInput({ model, contract: contracts[contract] }, model.paths.get(path)!, data, { grants: everything, isDraft, isCreation })
 interface Options {
   readonly contract?: ContractName
   readonly isDraft?: boolean

@@ -1,0 +1,131 @@
+// kill -9 after the statements of a write (reliability: R01, R02, R03): afterwards the document is whole, as it was or as it
+// was to become, what was acknowledged before is there, and the doctor finds nothing. FAULTS=all takes every statement.
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Child } from './child.js'
+import { copyGolden, remove, start } from './child.js'
+import type { Ask, Operation } from './operations.js'
+import { operations, send, shown } from './operations.js'
+import { findings } from './sound.js'
+
+/** Writes of more statements than this are killed at some of them, and at the last two, unless FAULTS=all. */
+const few = 25
+const some = 4
+
+/** The statements to be killed after: the last is the commit. */
+function points(statements: number): readonly number[] {
+  const every = Array.from({ length: statements }, (_, index) => index + 1)
+  if (process.env.FAULTS === 'all' || statements <= few) return every
+  const step = Math.floor(statements / some)
+  return every.filter((n) => n > statements - 2 || n % step === 1)
+}
+
+let folder: string
+let orders: string
+let counter: string
+let acknowledged = 0
+const abouts = new Map<string, string>()
+/** What each operation leads to, and how many statements it takes, from a run of its own that nothing disturbs. */
+const outcomes = new Map<string, { readonly after: string; readonly statements: number }>()
+let running: { readonly child: Child; readonly ask: Ask } | null = null
+
+const environmentOf = (faults: string) => ({
+  NODE_OPTIONS: `--import ${join(import.meta.dirname, 'failpoints.mjs')}`,
+  FAULTS: faults,
+  OCTAVO_DATABASE_READERS: '1',
+  LOG_LEVEL: 'error',
+})
+
+async function startIn(project: string, faults: string): Promise<{ readonly child: Child; readonly ask: Ask }> {
+  const child = start(project, environmentOf(faults))
+  const origin = await child.origin
+  const ask: Ask = async (path, { method = 'GET', headers = {}, token, body } = {}) => {
+    const response = await fetch(origin + path, {
+      method,
+      headers: { ...headers, ...(token === undefined ? {} : { authorization: `Bearer ${token}` }) },
+      ...(body === undefined ? {} : { body }),
+    })
+    const text = await response.text()
+    return { status: response.status, headers: response.headers, text, body: /^[[{]/.test(text) ? JSON.parse(text) : null }
+  }
+  return { child, ask }
+}
+
+async function end({ child }: { readonly child: Child }): Promise<void> {
+  child.process.kill('SIGKILL')
+  await child.ended
+}
+
+async function alive(): Promise<Ask> {
+  running ??= await startIn(folder, orders)
+  return running.ask
+}
+
+beforeAll(async () => {
+  folder = copyGolden()
+  orders = join(folder, 'faults')
+  mkdirSync(orders)
+  const ask = await alive()
+  counter = (await send(ask, 'POST', '/api/cities', { name: 'Number 0' })).body.data.documentId
+  for (const operation of operations) abouts.set(operation.name, await operation.prepare(ask))
+  await end(running!)
+  running = null
+
+  const copy = mkdtempSync(join(tmpdir(), 'octavo-fault-'))
+  const counted = join(copy, 'faults')
+  cpSync(folder, copy, { recursive: true })
+  const rehearsal = await startIn(copy, counted)
+  for (const operation of operations) {
+    const about = abouts.get(operation.name)!
+    writeFileSync(join(counted, 'order'), JSON.stringify({ n: 1_000_000 }))
+    const { status, text } = await operation.run(rehearsal.ask, about)
+    expect(status, text).toBeLessThan(300)
+    const statements = Number(readFileSync(join(counted, 'counted'), 'utf8'))
+    outcomes.set(operation.name, { after: await shown(rehearsal.ask, operation, about), statements })
+  }
+  await end(rehearsal)
+  expect(await findings(copy)).toEqual([])
+  remove(copy)
+}, 120_000)
+
+afterAll(async () => {
+  if (running !== null) await end(running)
+  remove(folder)
+})
+
+/** Lets the operation run until its n-th statement, and gives that statement. */
+async function killAt(operation: Operation, about: string, n: number): Promise<string> {
+  const ask = await alive()
+  const change = await send(ask, 'PUT', `/api/cities/${counter}`, { name: `Number ${++acknowledged}` })
+  expect(change.status, change.text).toBe(200)
+  rmSync(join(orders, 'done'), { force: true })
+  writeFileSync(join(orders, 'order'), JSON.stringify({ n }))
+  await expect(operation.run(ask, about), `${operation.name} was answered before statement ${n}`).rejects.toThrow(TypeError)
+  expect((await running!.child.ended).signal).toBe('SIGKILL')
+  running = null
+  expect(existsSync(join(orders, 'order'))).toBe(false)
+  return readFileSync(join(orders, 'done'), 'utf8')
+}
+
+test.each(operations.map((operation) => [operation.name, operation] as const))(
+  '%s, killed after each statement, is done or was never begun',
+  async (name, operation) => {
+    const about = abouts.get(name)!
+    const { after, statements } = outcomes.get(name)!
+    const before = await shown(await alive(), operation, about)
+    expect(before).not.toBe(after)
+    expect(statements).toBeGreaterThan(2)
+    for (const n of points(statements)) {
+      const statement = await killAt(operation, about, n)
+      expect(statement === 'commit', `statement ${n} of ${statements}: ${statement}`).toBe(n === statements)
+      const ask = await alive()
+      // Nobody was told: once the commit is on disk the write is done, before that there is nothing of it.
+      expect(await shown(ask, operation, about), `killed after statement ${n}: ${statement}`).toBe(n === statements ? after : before)
+      expect((await send(ask, 'GET', `/api/cities/${counter}`)).body.data.name).toBe(`Number ${acknowledged}`)
+      expect(await findings(folder), `killed after statement ${n}: ${statement}`).toEqual([])
+    }
+  },
+  600_000,
+)

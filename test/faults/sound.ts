@@ -1,0 +1,24 @@
+// Whether a project is sound, as `octavo doctor` sees it, without a process of its own.
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
+import { openDirect } from '../../src/database/direct.js'
+import { examine } from '../../src/documents/doctor.js'
+import { loadModel } from '../../src/model/load.js'
+import { goldenProject } from '../support/serve.js'
+
+const model = await loadModel(goldenProject)
+
+/** What is wrong with a golden project's database and files; nothing where it is sound. */
+export async function findings(folder: string): Promise<readonly string[]> {
+  const connection = new Database(join(folder, '.tmp', 'data.db'), { readonly: true })
+  try {
+    const found = await examine({ database: openDirect(connection), model })
+    const wrong = found.filter(({ count, warning }) => count > 0 && !warning)
+    const files = connection.prepare("select hash || ext from files where provider = 'local'").pluck().all() as string[]
+    const missing = files.filter((name) => !existsSync(join(folder, 'uploads', name)))
+    return [...wrong.map(({ name, examples }) => `${name}: ${examples.join(', ')}`), ...missing.map((name) => `no file ${name}`)]
+  } finally {
+    connection.close()
+  }
+}
