@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { parseEnv } from 'node:util'
 import { z } from 'zod'
+import { givenStorage, type StorageConfig, storageOf } from './storage-config.js'
 
 /** Named limits: what comes from outside never grows beyond them. Milliseconds, bytes and counts. */
 const limits = z.strictObject({
@@ -54,6 +55,9 @@ const limits = z.strictObject({
   imagesAtOnce: z.int().positive().default(2),
   imageQueue: z.int().positive().default(500),
   imageTimeout: z.int().positive().default(60_000),
+  /** Milliseconds that one act at a storage on another machine may take, and may be without any progress. */
+  storageTimeout: z.int().positive().default(60_000),
+  storageSilence: z.int().positive().default(10_000),
   /** Open connections. */
   connections: z.int().positive().default(10_000),
   /** Attempts a minute at each route of /auth, by address; 0: any number. Attempts that succeed to sign in do not count. */
@@ -154,6 +158,8 @@ const file = z.strictObject({
   uploads: z
     .strictObject({
       folder: z.string().optional(),
+      /** Where new files are kept. */
+      storage: givenStorage.prefault({ provider: 'local' }),
       /** Types that may be stored (`image/*`, `application/pdf`); none named: all but the denied ones. */
       allowedTypes: z.array(z.string()).default([]),
       deniedTypes: z.array(z.string()).default([]),
@@ -192,6 +198,7 @@ export interface Config {
     readonly cacheKibibytes: number
   }
   readonly uploadsFolder: string
+  readonly storage: StorageConfig
   /** Types of files that may be stored; `allowed` empty: all but the denied ones. */
   readonly uploadTypes: { readonly allowed: readonly string[]; readonly denied: readonly string[] }
   /** The service's own address, without a slash at its end. */
@@ -244,6 +251,11 @@ function assemble(root: string, given: z.output<typeof file>, environment: Envir
     missing[name] = makeSecret()
     return missing[name]
   }
+  const storage = storageOf(given.uploads.storage, environment)
+  if (!storage.success) {
+    const [issue] = storage.error.issues
+    throw new ConfigError(`uploads.storage is not right: ${issue!.path.join('.')}: ${issue!.message}.`)
+  }
   const { contract, ...restOptions } = given.api.rest
   const chosen = contract ?? (dependsOnStrapi(root) ? 'strapi' : 'specification')
   const contractReason =
@@ -274,6 +286,7 @@ function assemble(root: string, given: z.output<typeof file>, environment: Envir
       indexes: boolean(environment, 'OCTAVO_DATABASE_INDEXES') ?? given.database.indexes ?? false,
     },
     uploadsFolder: resolve(root, environment.UPLOADS_DIR ?? given.uploads.folder ?? 'public/uploads'),
+    storage: storage.data,
     uploadTypes: { allowed: given.uploads.allowedTypes, denied: given.uploads.deniedTypes },
     corsOrigins: given.cors.origins,
     logLevel: logLevel(environment.LOG_LEVEL ?? given.log.level ?? 'info'),

@@ -33,6 +33,8 @@ const statements = [
     user_id integer not null,
     unique (provider, subject)
   )`,
+  // Files that take the places of others because their transaction was committed.
+  'create table if not exists octavo_file_swaps (id text primary key)',
 ]
 
 /** Makes the tables that are missing. */

@@ -6,6 +6,7 @@ import type { KnownPlan, ReadAnswer, ReadDatabase } from './database.js'
 import type { Dialect } from './dialect.js'
 import type { ReadPlan } from './plan.js'
 import { type FromReader, jobStates, type ReaderData, roomBytes, roomsPerThread, type ToReader } from './rooms.js'
+import type { Signing } from './signed-addresses.js'
 import type { SqliteOptions } from './sqlite.js'
 
 export interface ReaderOptions {
@@ -18,6 +19,8 @@ export interface ReaderOptions {
   /** Milliseconds that a read may take, waiting included. */
   readonly readTimeout: number
   readonly answerBytes: number
+  /** How addresses of files are signed; null: not at all. */
+  readonly signing: Signing | null
 }
 
 /** A thread works on one job and has one more in its inbox, so that it never waits for the event loop. */
@@ -85,7 +88,13 @@ export async function openReaders(options: ReaderOptions, dialect: Dialect, repo
     const memory = new SharedArrayBuffer(roomsPerThread * roomBytes)
     const states = new Int32Array(new SharedArrayBuffer(roomsPerThread * Int32Array.BYTES_PER_ELEMENT))
     const worker = new Worker(new URL('./reader-thread.js', import.meta.url), {
-      workerData: { sqlite: options.sqlite, answerBytes: options.answerBytes, memory, states } satisfies ReaderData,
+      workerData: {
+        sqlite: options.sqlite,
+        answerBytes: options.answerBytes,
+        signing: options.signing,
+        memory,
+        states,
+      } satisfies ReaderData,
       resourceLimits: { maxYoungGenerationSizeMb: nursery },
     })
     const freeRooms = Array.from({ length: roomsPerThread }, (_, index) => roomsPerThread - 1 - index)
