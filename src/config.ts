@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { parseEnv } from 'node:util'
 import * as z from 'zod'
+import { givenStorage, type StorageConfig, storageOf } from './storage-config.js'
 
 /** Named limits: what comes from outside never grows beyond them. Milliseconds, bytes and counts. */
 const limits = z.strictObject({
@@ -56,6 +57,9 @@ const limits = z.strictObject({
   imagesAtOnce: z.int().positive().default(2),
   imageQueue: z.int().positive().default(500),
   imageTimeout: z.int().positive().default(60_000),
+  /** Milliseconds that one act at a storage on another machine may take, and may be without any progress. */
+  storageTimeout: z.int().positive().default(60_000),
+  storageSilence: z.int().positive().default(10_000),
   /** Open connections. */
   connections: z.int().positive().default(10_000),
   /** Attempts a minute at each route of /auth, by address; 0: any number. Attempts that succeed to sign in do not count. */
@@ -158,6 +162,8 @@ const file = z.strictObject({
   uploads: z
     .strictObject({
       folder: z.string().optional(),
+      /** Where new files are kept. */
+      storage: givenStorage.prefault({ provider: 'local' }),
       /** Types that may be stored (`image/*`, `application/pdf`); none named: all but the denied ones. */
       allowedTypes: z.array(z.string()).default([]),
       deniedTypes: z.array(z.string()).default([]),
@@ -196,6 +202,7 @@ export interface Config {
     readonly cacheKibibytes: number
   }
   readonly uploadsFolder: string
+  readonly storage: StorageConfig
   /** Types of files that may be stored; `allowed` empty: all but the denied ones. */
   readonly uploadTypes: { readonly allowed: readonly string[]; readonly denied: readonly string[] }
   /** The service's own address, without a slash at its end. */
@@ -250,6 +257,11 @@ function assemble(root: string, given: z.output<typeof file>, environment: Envir
     missing[name] = makeSecret()
     return missing[name]
   }
+  const storage = storageOf(given.uploads.storage, environment)
+  if (!storage.success) {
+    const [issue] = storage.error.issues
+    throw new ConfigError(`uploads.storage is not right: ${issue!.path.join('.')}: ${issue!.message}.`)
+  }
   const { contract, ...restOptions } = given.api.rest
   const chosen = contract ?? (dependsOnStrapi(root) ? 'strapi' : 'specification')
   const contractReason =
@@ -280,6 +292,7 @@ function assemble(root: string, given: z.output<typeof file>, environment: Envir
       indexes: boolean(environment, 'OCTAVO_DATABASE_INDEXES') ?? given.database.indexes ?? false,
     },
     uploadsFolder: resolve(root, environment.UPLOADS_DIR ?? given.uploads.folder ?? 'public/uploads'),
+    storage: storage.data,
     uploadTypes: { allowed: given.uploads.allowedTypes, denied: given.uploads.deniedTypes },
     corsOrigins: given.cors.origins,
     logLevel: logLevel(environment.LOG_LEVEL ?? given.log.level ?? 'info'),

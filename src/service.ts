@@ -31,6 +31,7 @@ import type { Model } from './model/types.js'
 import { contracts } from './query/contract.js'
 import type { ReadContext } from './query/read.js'
 import { openUploads } from './uploads/open.js'
+import { signingOf } from './uploads/signing.js'
 
 export interface Service {
   readonly model: Model
@@ -77,9 +78,11 @@ export async function createService(config: Config, logger: Logger): Promise<Ser
         failed: (error) => logger.error({ err: error }, 'an index could not be made'),
       })
     : async () => {}
+  const signing = signingOf(config)
   const readers = await openReaders(
     {
       sqlite: settings,
+      signing,
       readers: settings.readers,
       maxReaders: settings.maxReaders,
       readQueue: limits.readQueue,
@@ -90,12 +93,13 @@ export async function createService(config: Config, logger: Logger): Promise<Ser
     sqliteDialect,
     (error) => logger.error({ err: error }, 'a reader thread failed'),
   )
-  const writer = openWriter({ sqlite: settings, writeQueue: limits.writeQueue, writeTimeout: limits.writeTimeout })
+  const writer = openWriter({ sqlite: settings, signing, writeQueue: limits.writeQueue, writeTimeout: limits.writeTimeout })
   const direct = openDirect(connection)
   const jwts = openJwts(config.secrets.jwtSecret)
-  const uploads = await openUploads(config, direct, writer, createId, (error) =>
-    logger.error({ err: error }, 'what a stopped process left could not be cleared'),
-  )
+  const uploads = await openUploads(config, direct, writer, createId, {
+    left: (error) => logger.error({ err: error }, 'what a write or a stopped process left could not be cleared; it is tried again'),
+    refused: (error) => logger.error({ err: error }, 'the storage of files refused'),
+  })
   const identification = await openIdentification(direct, {
     secrets: config.secrets,
     jwts,
@@ -146,6 +150,8 @@ export async function createService(config: Config, logger: Logger): Promise<Ser
       identification,
       house,
       library: uploads.library,
+      checkAddress: uploads.checkAddress,
+      signsAddresses: signing !== null,
       model: () => model,
       documents: (defaultLocale) => {
         if (current.documents.context.defaultLocale !== defaultLocale) current = documentsFor(defaultLocale)

@@ -33,7 +33,7 @@ function importsOf(file: string): string[] {
 
 const room = (file: string): string => (name(file).includes('/') ? name(file).split('/')[0]! : name(file).replace(/\.ts$/, ''))
 
-const knownToAll = new Set(['errors', 'events', 'grants', 'config', 'model'])
+const knownToAll = new Set(['errors', 'events', 'grants', 'config', 'storage-config', 'model'])
 /** The rooms below each room. `database` lets `query` see the language of plans and dialects, and nothing that runs. */
 const below: Readonly<Record<string, readonly string[]>> = {
   main: ['cli', 'memory'],
@@ -50,6 +50,7 @@ const below: Readonly<Record<string, readonly string[]>> = {
   errors: [],
   grants: [],
   config: [],
+  'storage-config': [],
   memory: [],
 }
 const seenByQuery = new Set(['database/dialect.ts', 'database/plan.ts'])

@@ -28,7 +28,7 @@ export async function withProject<Result>(folder: string, work: (project: Projec
   const model = await loadModel(config.folder)
   const connection = openSqlite(config.database)
   const { writeQueue, writeTimeout } = config.limits
-  const writer = openWriter({ sqlite: config.database, writeQueue, writeTimeout })
+  const writer = openWriter({ sqlite: config.database, signing: null, writeQueue, writeTimeout })
   try {
     createOwnTables(connection)
     return await work({ config, model, database: openDirect(connection), writer })

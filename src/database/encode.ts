@@ -1,5 +1,6 @@
 // A stored value becomes JSON text, by the attribute's kind. No objects in between: answers are text from the start.
 import type { Column } from './plan.js'
+import type { Signer } from './signed-addresses.js'
 
 /** Writes one value of a result row as JSON text. */
 export type Encoder = (value: unknown, valid: unknown) => string
@@ -76,6 +77,22 @@ const encoders: Readonly<Record<Exclude<Column['answer'], 'componentDocumentId'>
 /** The encoder of a result column. `uid` seeds the documentIds that components get from the specification's contract. */
 export function encoderOf(column: Column, uid: string): Encoder {
   return column.answer === 'componentDocumentId' ? (value) => `"${componentDocumentId(uid, value as number)}"` : encoders[column.answer]
+}
+
+/** The encoder of a file's column with addresses; null for its other columns. */
+export function signedEncoderOf({ name }: Column, signer: Signer): Encoder | null {
+  const signed = (address: unknown) => (typeof address === 'string' ? signer.sign(address) : null)
+  if (name === 'url') return (value) => text(signed(value) ?? value, null)
+  if (name !== 'formats') return null
+  return (value, valid) => {
+    if (typeof value !== 'string' || valid !== 1) return json(value, valid)
+    const formats = Object.entries((JSON.parse(value) ?? {}) as Readonly<Record<string, { readonly url?: unknown } | null>>)
+    const withSigned = formats.map(([key, format]) => {
+      const url = signed(format?.url)
+      return [key, url === null ? format : { ...format, url, isUrlSigned: true }]
+    })
+    return JSON.stringify(Object.fromEntries(withSigned))
+  }
 }
 
 const letters = 'abcdefghijklmnopqrstuvwxyz'

@@ -2,8 +2,9 @@
 // attribute for all rows above, then the objects, from the leaves up.
 import type Database from 'better-sqlite3'
 import type { Encoder } from './encode.js'
-import { encoderOf, quote } from './encode.js'
-import type { Envelope, Fill, Level, Parameter, ReadPlan, Statement } from './plan.js'
+import { encoderOf, quote, signedEncoderOf } from './encode.js'
+import type { Column, Envelope, Fill, Level, Parameter, ReadPlan, Statement } from './plan.js'
+import type { Signer } from './signed-addresses.js'
 import type { Sink } from './sink.js'
 import { openTotals } from './totals.js'
 
@@ -22,11 +23,17 @@ type Query = (run: Run, parents: string | null) => readonly Row[]
 /** The text of every object of a level, by the row above. */
 type Children = (run: Run, parents: string) => ReadonlyMap<number, readonly string[]>
 
-/** Prepares a plan's statements and its writers on `database`. */
-export function prepareRead(database: Database.Database, plan: ReadPlan, transaction: 'own' | 'inside' = 'own'): PreparedRead {
-  const begin = database.prepare('begin')
-  const commit = database.prepare('commit')
-  const read = prepareEnvelope(database, plan)
+/** What plans are prepared for: a connection, and who signs the addresses of files where not everyone may read them. */
+export interface Source {
+  readonly database: Database.Database
+  readonly signer: Signer | null
+}
+
+/** Prepares a plan's statements and its writers. */
+export function prepareRead(source: Source, plan: ReadPlan, transaction: 'own' | 'inside' = 'own'): PreparedRead {
+  const begin = source.database.prepare('begin')
+  const commit = source.database.prepare('commit')
+  const read = prepareEnvelope(source, plan)
   // One answer is one snapshot: all statements of a plan see the same state of the database.
   const severalStatements = transaction === 'own' && (plan.root.fills.length > 0 || plan.envelope.kind === 'list')
   return (values, sink) => {
@@ -41,17 +48,17 @@ export function prepareRead(database: Database.Database, plan: ReadPlan, transac
   }
 }
 
-function prepareEnvelope(database: Database.Database, { root, envelope }: ReadPlan): (run: Run) => boolean {
+function prepareEnvelope(source: Source, { root, envelope }: ReadPlan): (run: Run) => boolean {
   if (envelope.kind === 'count') {
-    const count = prepareCount(database, envelope.count)
+    const count = prepareCount(source, envelope.count)
     return (run) => {
       run.sink.write(String(count(run)))
       return true
     }
   }
-  const query = prepareQuery(database, root.statement)
-  const write = prepareLevel(database, root)
-  if (envelope.kind === 'list') return listEnvelope(database, envelope, query, write)
+  const query = prepareQuery(source, root.statement)
+  const write = prepareLevel(source, root)
+  if (envelope.kind === 'list') return listEnvelope(source, envelope, query, write)
   return (run) => {
     const objects = write(run, query(run, null))
     if (envelope.kind === 'bareList') {
@@ -65,15 +72,10 @@ function prepareEnvelope(database: Database.Database, { root, envelope }: ReadPl
   }
 }
 
-function listEnvelope(
-  database: Database.Database,
-  envelope: Envelope & { kind: 'list' },
-  query: Query,
-  write: Write,
-): (run: Run) => boolean {
-  const count = envelope.count === null ? null : prepareCount(database, envelope.count)
-  const counted = envelope.counted === null ? null : prepareQuery(database, envelope.counted)
-  const totals = openTotals(database)
+function listEnvelope(source: Source, envelope: Envelope & { kind: 'list' }, query: Query, write: Write): (run: Run) => boolean {
+  const count = envelope.count === null ? null : prepareCount(source, envelope.count)
+  const counted = envelope.counted === null ? null : prepareQuery(source, envelope.counted)
+  const totals = openTotals(source.database)
   return (run) => {
     const start = run.values[envelope.start] as number
     const limit = run.values[envelope.limit] as number
@@ -102,14 +104,14 @@ function pagination(style: 'page' | 'offset', start: number, limit: number, tota
   return `{"page":${page},"pageSize":${limit}${total === null ? '' : `,"pageCount":${Math.ceil(total / limit)},"total":${total}`}}`
 }
 
-function prepareQuery(database: Database.Database, { sql, parameters }: Statement): Query {
+function prepareQuery({ database }: Source, { sql, parameters }: Statement): Query {
   const statement = database.prepare(sql).raw()
   const bound = parameters.map(binder)
   return (run, parents) => statement.all(bound.map((bind) => bind(run.values, parents))) as Row[]
 }
 
-function prepareCount(database: Database.Database, statement: Statement): (run: Run) => number {
-  const query = prepareQuery(database, statement)
+function prepareCount(source: Source, statement: Statement): (run: Run) => number {
+  const query = prepareQuery(source, statement)
   return (run) => query(run, null)[0]![0] as number
 }
 
@@ -122,15 +124,11 @@ function binder(parameter: Parameter): (values: Values, parents: string | null) 
 type Write = (run: Run, rows: readonly Row[]) => string[]
 
 /** The writer of a level's objects: members from the row, then the attributes that other rows fill. */
-function prepareLevel(database: Database.Database, level: Level): Write {
-  const members = level.columns.map((column) => ({
-    name: column.name,
-    at: column.at,
-    validAt: column.validAt ?? column.at,
-    encode: encoderOf(column, level.uid),
-  }))
+function prepareLevel(source: Source, level: Level): Write {
+  const { signer } = source
+  const members = signer?.type === level.uid ? signedMembers(level, signer) : level.columns.map((column) => memberOf(column, level.uid))
   const constants = level.constants.map(({ name, json }) => `${quote(name)}:${json}`)
-  const fills = level.fills.map((fill) => ({ key: `${quote(fill.name)}:`, load: prepareFill(database, fill) }))
+  const fills = level.fills.map((fill) => ({ key: `${quote(fill.name)}:`, load: prepareFill(source, fill) }))
   const writeRow = level.form === 'nested' ? nestedWriter(members, constants) : flatWriter(members, constants)
   const { idAt } = level
   return (run, rows) => {
@@ -142,6 +140,25 @@ function prepareLevel(database: Database.Database, level: Level): Write {
       return writeRow(row, filled)
     })
   }
+}
+
+const memberOf = (column: Column, uid: string): Member => ({
+  name: column.name,
+  at: column.at,
+  validAt: column.validAt ?? column.at,
+  encode: encoderOf(column, uid),
+})
+
+/** The members of a file with signed addresses, and whether its own is one. */
+function signedMembers(level: Level, signer: Signer): readonly Member[] {
+  const members = level.columns.map((column) => {
+    const member = memberOf(column, level.uid)
+    return { ...member, encode: signedEncoderOf(column, signer) ?? member.encode }
+  })
+  const address = members.find(({ name }) => name === 'url')
+  if (address === undefined) return members
+  const isSigned = (value: unknown) => String(typeof value === 'string' && signer.sign(value) !== null)
+  return [...members, { ...address, name: 'isUrlSigned', encode: isSigned }]
 }
 
 interface Member {
@@ -192,15 +209,15 @@ function list(objects: readonly string[]): string {
 /** Loads a filled attribute for all rows above; the result gives its text for one of them. */
 type Load = (run: Run, parents: string) => (parent: number) => string
 
-function prepareFill(database: Database.Database, fill: Fill): Load {
+function prepareFill(source: Source, fill: Fill): Load {
   if (fill.kind === 'count') {
-    const query = prepareQuery(database, fill.statement)
+    const query = prepareQuery(source, fill.statement)
     return (run, parents) => {
       const counts = new Map(query(run, parents) as unknown as readonly [number, number][])
       return (parent) => `{"count":${counts.get(parent) ?? 0}}`
     }
   }
-  const children = fill.kind === 'rows' ? prepareRows(database, fill.level) : prepareTyped(database, fill)
+  const children = fill.kind === 'rows' ? prepareRows(source, fill.level) : prepareTyped(source, fill)
   const wrap = fill.wrapped ? (text: string) => `{"data":${text}}` : (text: string) => text
   const none = wrap(fill.many ? '[]' : 'null')
   const { many } = fill
@@ -214,10 +231,10 @@ function prepareFill(database: Database.Database, fill: Fill): Load {
   }
 }
 
-function prepareRows(database: Database.Database, level: Level): Children {
+function prepareRows(source: Source, level: Level): Children {
   const { orderAt } = level
-  const query = prepareQuery(database, level.statement)
-  const write = prepareLevel(database, level)
+  const query = prepareQuery(source, level.statement)
+  const write = prepareLevel(source, level)
   return (run, parents) => {
     const rows = inOrder(query(run, parents), orderAt)
     const objects = write(run, rows)
@@ -227,9 +244,9 @@ function prepareRows(database: Database.Database, level: Level): Children {
   }
 }
 
-function prepareTyped(database: Database.Database, { links, levels }: Fill & { kind: 'typed' }): Children {
-  const query = prepareQuery(database, links)
-  const prepared = new Map(Object.entries(levels).map(([uid, level]) => [uid, prepareRows(database, level)]))
+function prepareTyped(source: Source, { links, levels }: Fill & { kind: 'typed' }): Children {
+  const query = prepareQuery(source, links)
+  const prepared = new Map(Object.entries(levels).map(([uid, level]) => [uid, prepareRows(source, level)]))
   return (run, parents) => {
     const pairs = inOrder(query(run, parents), linkOrder) as unknown as readonly [number, string, number][]
     const wanted = new Map<string, Set<number>>()

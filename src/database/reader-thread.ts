@@ -10,9 +10,11 @@ import { AnswerTooLarge, openSink } from './sink.js'
 import { openSqliteReader } from './sqlite.js'
 
 const port = parentPort!
-const { sqlite, answerBytes, states, memory } = workerData as ReaderData
+const { sqlite, answerBytes, signing, states, memory } = workerData as ReaderData
 const rooms = Array.from({ length: roomsPerThread }, (_, room) => Buffer.from(memory, room * roomBytes, roomBytes))
 const database = openSqliteReader(sqlite)
+const signer = signing === null ? null : await (await import('./signed-addresses.js')).openSigner(signing)
+const source = { database, signer }
 const plans = new Map<number, ReadPlan>()
 const prepared = new Map<number, PreparedRead>()
 const sink = openSink(answerBytes)
@@ -51,7 +53,7 @@ function run({ room, plan: id, values }: ToReader & { readonly kind: 'run' }): v
   try {
     let read = prepared.get(id)
     if (read === undefined) {
-      read = prepareRead(database, plans.get(id)!)
+      read = prepareRead(source, plans.get(id)!)
       prepared.set(id, read)
     }
     sink.begin(rooms[room]!)

@@ -7,6 +7,7 @@ import type { Dialect } from './dialect.js'
 import type { ReadPlan } from './plan.js'
 import { waitedForProcessor } from './processor.js'
 import { type FromReader, jobStates, type ReaderData, roomBytes, roomsPerThread, type ToReader } from './rooms.js'
+import type { Signing } from './signed-addresses.js'
 import type { SqliteOptions } from './sqlite.js'
 
 export interface ReaderOptions {
@@ -21,6 +22,8 @@ export interface ReaderOptions {
   readonly answerBytes: number
   /** Bytes of all answers in memory of their own that were not released yet. */
   readonly unsentBytes: number
+  /** How addresses of files are signed; null: not at all. */
+  readonly signing: Signing | null
 }
 
 /** A thread works on one job and has one more in its inbox, so that it never waits for the event loop. */
@@ -103,7 +106,13 @@ export async function openReaders(options: ReaderOptions, dialect: Dialect, repo
     const memory = new SharedArrayBuffer(roomsPerThread * roomBytes)
     const states = new Int32Array(new SharedArrayBuffer(roomsPerThread * Int32Array.BYTES_PER_ELEMENT))
     const worker = new Worker(new URL('./reader-thread.js', import.meta.url), {
-      workerData: { sqlite: options.sqlite, answerBytes: options.answerBytes, memory, states } satisfies ReaderData,
+      workerData: {
+        sqlite: options.sqlite,
+        answerBytes: options.answerBytes,
+        signing: options.signing,
+        memory,
+        states,
+      } satisfies ReaderData,
       resourceLimits: { maxYoungGenerationSizeMb: nursery },
     })
     const freeRooms = Array.from({ length: roomsPerThread }, (_, index) => roomsPerThread - 1 - index)

@@ -1,5 +1,6 @@
 // What the pool of readers and its threads say to each other, and the memory they share.
 import type { ReadPlan } from './plan.js'
+import type { Signing } from './signed-addresses.js'
 import type { SqliteOptions } from './sqlite.js'
 
 /** Bytes of one room. Larger answers travel in memory of their own. */
@@ -13,6 +14,8 @@ export const jobStates = { waiting: 0, started: 1, revoked: 2, done: 3 } as cons
 export interface ReaderData {
   readonly sqlite: SqliteOptions
   readonly answerBytes: number
+  /** Null: everyone may read files under their addresses. */
+  readonly signing: Signing | null
   /** One state per room, shared with the pool. */
   readonly states: Int32Array
   /** The rooms: answers that fit into theirs are not handed over, only named. */

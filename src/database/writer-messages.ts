@@ -1,6 +1,13 @@
 // What the writer and its thread say to each other.
 import type { Changed } from './database.js'
 import type { ReadPlan } from './plan.js'
+import type { Signing } from './signed-addresses.js'
+import type { SqliteOptions } from './sqlite.js'
+
+export interface WriterData {
+  readonly sqlite: SqliteOptions
+  readonly signing: Signing | null
+}
 
 export interface ToWriter {
   readonly id: number

@@ -5,14 +5,17 @@ import { LRUCache } from 'lru-cache'
 import { prepareRead } from './execute.js'
 import type { ReadPlan } from './plan.js'
 import { openSink } from './sink.js'
-import { openSqlite, type SqliteOptions } from './sqlite.js'
-import type { FromWriter, ToWriter } from './writer-messages.js'
+import { openSqlite } from './sqlite.js'
+import type { FromWriter, ToWriter, WriterData } from './writer-messages.js'
 
 /** Prepared statements that are kept. */
 const kept = 500
 
 const port = parentPort!
-const database = openSqlite(workerData as SqliteOptions)
+const { sqlite, signing } = workerData as WriterData
+const database = openSqlite(sqlite)
+const signer = signing === null ? null : await (await import('./signed-addresses.js')).openSigner(signing)
+const source = { database, signer }
 const room = Buffer.allocUnsafeSlow(64 * 1024)
 const sink = openSink(Number.MAX_SAFE_INTEGER)
 const statements = new LRUCache<string, Database.Statement>({ max: kept })
@@ -59,7 +62,7 @@ function perform({ id, kind, sql, plan, parameters = [] }: ToWriter): FromWriter
 /** The answer to a plan as the transaction sees it; null where one row was asked for and is not there. */
 function read(plan: ReadPlan, values: readonly unknown[]): Uint8Array | null {
   sink.begin(room)
-  if (!prepareRead(database, plan, 'inside')(values, sink)) return null
+  if (!prepareRead(source, plan, 'inside')(values, sink)) return null
   const { length, own } = sink.end()
   return own ?? Uint8Array.from(room.subarray(0, length))
 }

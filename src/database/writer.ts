@@ -3,9 +3,10 @@
 import { Worker } from 'node:worker_threads'
 import { ApiError } from '../errors.js'
 import type { Transaction, WriteDatabase } from './database.js'
+import type { Signing } from './signed-addresses.js'
 import type { SqliteOptions } from './sqlite.js'
 import { writeSql } from './sqlite-dialect.js'
-import type { FromWriter, ToWriter } from './writer-messages.js'
+import type { FromWriter, ToWriter, WriterData } from './writer-messages.js'
 
 export interface WriterOptions {
   readonly sqlite: SqliteOptions
@@ -13,6 +14,8 @@ export interface WriterOptions {
   readonly writeQueue: number
   /** Milliseconds that one transaction may take, waiting included. */
   readonly writeTimeout: number
+  /** How addresses of files are signed in answers; null: not at all. */
+  readonly signing: Signing | null
 }
 
 interface Asked {
@@ -29,7 +32,9 @@ export function openWriter(options: WriterOptions): WriteDatabase {
   let last: Promise<unknown> = Promise.resolve()
 
   function start(): Worker {
-    const started = new Worker(new URL('./writer-thread.js', import.meta.url), { workerData: options.sqlite })
+    const started = new Worker(new URL('./writer-thread.js', import.meta.url), {
+      workerData: { sqlite: options.sqlite, signing: options.signing } satisfies WriterData,
+    })
     started.on('message', (message: FromWriter) => {
       const ask = asked.get(message.id)
       asked.delete(message.id)

@@ -20,6 +20,8 @@ export interface Exchange {
   /** The address of the caller's side of the connection; behind configured proxies, the one they tell. */
   readonly address: string
   readonly library: Library
+  /** Every file in an answer says whether its address is signed. */
+  readonly signsAddresses: boolean
   readonly params: Readonly<Record<string, string>>
   /** The query string as it came, without the question mark. */
   readonly query: string

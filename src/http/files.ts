@@ -8,20 +8,20 @@ import type { Exchange, Reply, Route } from './exchange.js'
 import { ok, okBytes } from './exchange.js'
 import { type Form, isForm, readForm } from './form.js'
 
-/** Files are shown with whether their address is signed: never, on the local disk. */
-const constants = [{ name: 'isUrlSigned', json: 'false' }]
+/** Files are shown with whether their address is signed. Where some are, whoever writes the answer says so of each. */
+const constantsOf = ({ signsAddresses }: Exchange) => (signsAddresses ? [] : [{ name: 'isUrlSigned', json: 'false' }])
 
-function findFiles(
-  { documents, caller, query }: Exchange,
-  action: string,
-  wanted: Pick<Find, 'mode' | 'envelope' | 'paged' | 'identity' | 'narrowed'>,
-) {
+function findFiles(exchange: Exchange, action: string, wanted: Pick<Find, 'mode' | 'envelope' | 'paged' | 'identity' | 'narrowed'>) {
+  const { documents, caller, query } = exchange
   const type = documents.context.model.types.get(fileType)!
+  const constants = constantsOf(exchange)
   return documents.find(caller.grants, { type, action: `plugin::upload.content-api.${action}`, query, constants, ...wanted })
 }
 
 /** A file as its write answers it: whole, whatever else its writer may read. */
-function fileOf({ documents }: Exchange, id: number): Promise<unknown> {
+function fileOf(exchange: Exchange, id: number): Promise<unknown> {
+  const { documents } = exchange
+  const constants = constantsOf(exchange)
   const type = documents.context.model.types.get(fileType)!
   const identity = { attribute: 'id' as const, value: id }
   return documents.findAsService({ type, mode: 'first', identity, narrowed: false, query: '', envelope: 'bare', constants })

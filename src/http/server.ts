@@ -9,6 +9,7 @@ import type { DocumentWrites } from '../documents/write.js'
 import { forbidden, notFound } from '../errors.js'
 import type { Model } from '../model/types.js'
 import type { Library } from '../uploads/library.js'
+import type { CheckAddress } from '../uploads/signing.js'
 import { accountRoutes } from './account.js'
 import { authenticationRoutes } from './authentication.js'
 import { readBody } from './bodies.js'
@@ -29,6 +30,10 @@ import { discardRest } from './unread.js'
 export interface Backend {
   readonly identification: Identification
   readonly library: Library
+  /** Checks addresses of files; null: everyone may read them. */
+  readonly checkAddress: CheckAddress | null
+  /** Answers sign the addresses of files, and say so of each. */
+  readonly signsAddresses: boolean
   readonly house: House
   /** The current model. */
   model(): Model
@@ -91,7 +96,7 @@ export async function createServer(config: Config, backend: Backend, logger: Fas
   app.server.maxConnections = limits.connections
   const endQuiet = watchSockets(app.server)
   prepare(app, config)
-  addStaticFiles(app, config.uploadsFolder)
+  addStaticFiles(app, config.uploadsFolder, backend.checkAddress)
   addPlainRoutes(app, config, backend)
   for (const path of new Set(routes.map((route) => route.path))) addPath(app, config, backend, path)
   addContent(app, config, backend)
@@ -174,6 +179,7 @@ async function exchangeOf(config: Config, backend: Backend, request: FastifyRequ
     config,
     address: request.ip,
     library: backend.library,
+    signsAddresses: backend.signsAddresses,
     params: request.params as Record<string, string>,
     query: rawQuery(request),
     format: request.headers['strapi-response-format'] === 'v4' ? 'nested' : 'flat',

@@ -5,28 +5,39 @@ import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import mime from 'mime'
-import { notFound } from '../errors.js'
+import { forbidden, notFound } from '../errors.js'
+import type { CheckAddress } from '../uploads/signing.js'
 
 /** Types that are shown in a browser; everything else is downloaded. A drawing is shown in a sandbox. */
 const shown = /^(?:image|audio|video|font)\/|^application\/pdf$|^text\/plain$/
 const sandbox = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
 
-export function addStaticFiles(app: FastifyInstance, folder: string): void {
+/** Serves a folder. `check` refuses addresses that are not signed; null: everyone may read. */
+export function addStaticFiles(app: FastifyInstance, folder: string, check: CheckAddress | null): void {
   app.route({
     method: ['GET', 'HEAD'],
     url: '/uploads/*',
     handler: async (request, reply) => {
       const path = pathOf((request.params as { '*': string })['*'])
+      const cacheable = check === null || path === null ? 'public, max-age=0' : privately(check, path, request)
       const handle = path === null ? null : await openFile(join(folder, path))
       if (handle === null) throw notFound()
       try {
-        return await answer(request, reply, path!, handle)
+        return await answer(request, reply.header('cache-control', cacheable), path!, handle)
       } catch (error) {
         await handle.close()
         throw error
       }
     },
   })
+}
+
+/** Who keeps a private file may use it as long as its address holds. @throws ApiError 403 */
+function privately(check: CheckAddress, path: string, request: FastifyRequest): string {
+  const [, query = ''] = (request.raw.url ?? '').split('?', 2)
+  const left = check(path, query)
+  if (left === null) throw forbidden()
+  return `private, max-age=${left}`
 }
 
 /** The path below the folder; null for what names no file there: dots in front, empty parts, other separators. */
@@ -54,7 +65,6 @@ async function answer(request: FastifyRequest, reply: FastifyReply, path: string
   reply.headers({
     'content-type': type.startsWith('text/') ? `${type}; charset=utf-8` : type,
     'accept-ranges': 'bytes',
-    'cache-control': 'public, max-age=0',
     etag: tag,
     'last-modified': changed.toUTCString(),
   })

@@ -75,6 +75,10 @@ function asText(head: Uint8Array): string | null {
   }
 }
 
+/** Types that a browser shows without running anything; a drawing may hold scripts. */
+export const isShownByBrowsers = (type: string): boolean =>
+  type !== 'image/svg+xml' && /^(?:image|audio|video|font)\/|^application\/pdf$|^text\/plain$/.test(type)
+
 /** Families of types whose files are always recognised by their bytes. */
 const alwaysShown = /^(?:image|video|audio|font)\//
 

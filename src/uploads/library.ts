@@ -1,4 +1,5 @@
 // The media library's writes: files come in, are looked at, are put in place, and only then have a row.
+import { randomUUID } from 'node:crypto'
 import type { DirectDatabase, WriteDatabase } from '../database/database.js'
 import { notFound, validationError } from '../errors.js'
 import { drawingSize } from './drawings.js'
@@ -9,11 +10,12 @@ import { asApiError } from './incoming.js'
 import type { Kind, TypeRules } from './kinds.js'
 import { checkKind, kindOf } from './kinds.js'
 import { newHash } from './names.js'
-import type { Pending } from './pending.js'
-import { openQueue, type Queue } from './queue.js'
-import type { ContentColumns, InfoColumns, Link, NewFile, StoredFormat } from './rows.js'
+import type { Note, Pending } from './pending.js'
+import { openLines, openQueue, type Queue } from './queue.js'
+import type { ContentColumns, FileRow, InfoColumns, Link, NewFile, StoredFormat } from './rows.js'
 import {
   apiFolder,
+  commitSwap,
   deleteFile,
   insertFile,
   linkedRowIsThere,
@@ -24,7 +26,7 @@ import {
   updateContent,
   updateInfo,
 } from './rows.js'
-import type { Storage } from './storage.js'
+import type { Storages } from './storages.js'
 
 export interface Library {
   readonly limits: FormLimits
@@ -55,7 +57,7 @@ export interface FormLimits {
 export interface LibraryParts {
   readonly database: DirectDatabase
   readonly writer: WriteDatabase
-  readonly storage: Storage
+  readonly storages: Storages
   readonly incoming: Incoming
   readonly pending: Pending
   readonly images: Images
@@ -71,7 +73,9 @@ interface Ready {
 }
 
 export function openLibrary(parts: LibraryParts): Library {
-  const { database, writer, storage, incoming, pending, images } = parts
+  const { database, writer, storages, incoming, pending, images } = parts
+  const storage = storages.current
+  const replacements = openLines()
 
   async function look(file: Received): Promise<Kind> {
     const kind = await kindOf(file)
@@ -117,21 +121,22 @@ export function openLibrary(parts: LibraryParts): Library {
   }
 
   /** Puts files in place and writes rows. Whatever fails, what no row names is removed. */
-  async function write<Result>(
-    hashes: ReadonlyMap<string, readonly string[]>,
-    puts: Ready['puts'],
-    work: () => Promise<Result>,
-  ): Promise<Result> {
-    const settled: (() => Promise<void>)[] = []
+  async function write<Result>(notes: readonly Note[], puts: Ready['puts'], work: () => Promise<Result>): Promise<Result> {
+    const settles: (() => Promise<void>)[] = []
+    let written = false
     try {
-      for (const [hash, names] of hashes) settled.push(await pending.note(hash, names))
+      for (const note of notes) settles.push(await pending.note(note))
       for (const { path, name, mime } of puts) await storage.put(path, name, mime)
       await storage.settle()
-      return await work()
+      const result = await work()
+      written = true
+      return result
     } catch (error) {
       throw asApiError(error)
     } finally {
-      await Promise.all(settled.map((settle) => settle()))
+      const settled = Promise.all(settles.map((settle) => settle()))
+      // A storage that does not take files may not give them up either: nobody waits for that.
+      if (written || !storage.remote) await settled
     }
   }
 
@@ -140,7 +145,7 @@ export function openLibrary(parts: LibraryParts): Library {
     const kinds = await Promise.all(files.map(look))
     const rows: NewFile[] = []
     const puts: Ready['puts'][number][] = []
-    const names = new Map<string, readonly string[]>()
+    const notes: Note[] = []
     for (const [index, file] of files.entries()) {
       const info = infos[index]!
       const kind = kinds[index]!
@@ -154,12 +159,9 @@ export function openLibrary(parts: LibraryParts): Library {
         ...{ documentId: parts.newDocumentId(), url: storage.url(hash + kind.ext), provider: storage.provider },
       })
       puts.push(...ready.puts)
-      names.set(
-        hash,
-        ready.puts.map((put) => put.name),
-      )
+      notes.push({ provider: storage.provider, hash, names: ready.puts.map((put) => put.name) })
     }
-    return write(names, puts, () =>
+    return write(notes, puts, () =>
       writer.transaction(async (tx) => {
         const now = Date.now()
         const folder = await apiFolder(tx, parts.newDocumentId, now)
@@ -177,6 +179,50 @@ export function openLibrary(parts: LibraryParts): Library {
     return row
   }
 
+  /**
+   * Gives a file new content. Until that is committed the old content stays in its place; then the new one, which lies beside
+   * it, is moved there. A file that lies elsewhere comes to where new files go.
+   */
+  async function replace(id: number, file: Received, info: FileInfo): Promise<void> {
+    const row = await there(id)
+    const kind = await look(file)
+    const said = withInfo({ ...row, name: file.name }, info)
+    const { content, puts } = await prepare(file, { ...kind, ext: row.ext }, said.name, row.hash, row.ext)
+    const { hash, provider } = row
+    const moved = provider !== storage.provider
+    // Strapi leaves an empty object where formats could have been.
+    const place = { url: moved ? storage.url(hash + row.ext) : row.url, provider: storage.provider }
+    const stored = { ...content, formats: content.formats ?? {}, ...place }
+    const swap = { id: randomUUID(), moves: moved ? [] : puts.map(({ name }) => [`.${randomUUID()}`, name] as const) }
+    const staged = new Map(swap.moves.map(([from, to]) => [to, from]))
+    const names = [...new Set([...(moved ? [] : storedNames(row)), ...puts.map(({ name }) => name), ...staged.values()])]
+    const notes = [{ provider: storage.provider, hash, names, ...(moved ? {} : { swap }) }, ...(moved ? notesOf(row) : [])]
+    const stagedPuts = puts.map((put) => ({ ...put, name: staged.get(put.name) ?? put.name }))
+    await write(notes, stagedPuts, () =>
+      writer.transaction(async (tx) => {
+        if (!(await updateInfo(tx, id, said, Date.now()))) throw notFound('Entity not found')
+        await updateContent(tx, id, stored)
+        if (!moved) await commitSwap(tx, swap.id)
+      }),
+    )
+  }
+
+  /** The note of a file that goes; none where its storage is not ours. */
+  function notesOf(row: FileRow): readonly Note[] {
+    if (!storages.of.has(row.provider)) return []
+    return [{ provider: row.provider, hash: row.hash, names: storedNames(row) }]
+  }
+
+  async function remove(id: number): Promise<void> {
+    const row = await readFile(database, id)
+    if (row === null) throw notFound('file.notFound')
+    await write(notesOf(row), [], () =>
+      writer.transaction(async (tx) => {
+        if (!(await deleteFile(tx, id))) throw notFound('file.notFound')
+      }),
+    )
+  }
+
   return {
     limits: parts.limits,
     receive: incoming.receive,
@@ -187,30 +233,8 @@ export function openLibrary(parts: LibraryParts): Library {
       const said = withInfo(await there(id), info)
       if (!(await writer.transaction((tx) => updateInfo(tx, id, said, Date.now())))) throw notFound('Entity not found')
     },
-    replace: async (id, file, info) => {
-      const row = await there(id)
-      const kind = await look(file)
-      const said = withInfo({ ...row, name: file.name }, info)
-      const { content, puts } = await prepare(file, { ...kind, ext: row.ext }, said.name, row.hash, row.ext)
-      // Strapi leaves an empty object where formats could have been.
-      const stored: ContentColumns = { ...content, formats: content.formats ?? {} }
-      const names = new Set([...storedNames(row), ...puts.map(({ name }) => name)])
-      await write(new Map([[row.hash, [...names]]]), puts, () =>
-        writer.transaction(async (tx) => {
-          if (!(await updateInfo(tx, id, said, Date.now()))) throw notFound('Entity not found')
-          await updateContent(tx, id, stored)
-        }),
-      )
-    },
-    remove: async (id) => {
-      const row = await readFile(database, id)
-      if (row === null) throw notFound('file.notFound')
-      await write(new Map([[row.hash, storedNames(row)]]), [], () =>
-        writer.transaction(async (tx) => {
-          if (!(await deleteFile(tx, id))) throw notFound('file.notFound')
-        }),
-      )
-    },
+    replace: (id, file, info) => replacements.inLine(id, () => replace(id, file, info)),
+    remove: (id) => replacements.inLine(id, () => remove(id)),
   }
 }
 

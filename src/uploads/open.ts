@@ -1,39 +1,55 @@
 // Opens the media library of a service: storage, workplace, picture workshop; and clears what stopped processes left.
 import { rm } from 'node:fs/promises'
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Config } from '../config.js'
 import type { DirectDatabase, WriteDatabase } from '../database/database.js'
 import { openImages } from './images.js'
 import { openIncoming } from './incoming.js'
 import { type Library, openLibrary } from './library.js'
 import { openPending } from './pending.js'
-import { openLocalStorage } from './storage.js'
+import { type CheckAddress, checkOf } from './signing.js'
+import { openStorages } from './storages.js'
 import { abandonedWorkplaces, openWorkplace, sweepInterval } from './workplace.js'
+
+/** Milliseconds that a storage which was away gets to take what is left when the service stops. */
+const farewell = 3_000
 
 export interface Uploads {
   readonly library: Library
+  /** Checks addresses of the local disk's files; null: everyone may read them. */
+  readonly checkAddress: CheckAddress | null
   close(): Promise<void>
 }
 
-/** `failed` hears of what could not be cleared; it is tried again. */
+/** What goes wrong apart from requests. */
+export interface UploadReports {
+  /** Something could not be cleared; it is tried again. */
+  left(error: unknown): void
+  /** A storage on another machine refused. */
+  refused(error: unknown): void
+}
+
 export async function openUploads(
-  { uploadsFolder, uploadTypes, limits }: Config,
+  config: Config,
   database: DirectDatabase,
   writer: WriteDatabase,
   newDocumentId: () => string,
-  failed: (error: unknown) => void,
+  reports: UploadReports,
 ): Promise<Uploads> {
-  const storage = await openLocalStorage(uploadsFolder)
+  const { uploadsFolder, uploadTypes, limits } = config
+  const storages = await openStorages(uploadsFolder, config.storage, limits, reports.refused)
   const workplace = await openWorkplace(uploadsFolder)
-  const pending = openPending(workplace.folder, database, storage)
+  const pending = openPending({ folder: workplace.folder, database, writer, storages, failed: reports.left })
 
   async function sweep(): Promise<void> {
+    await pending.retry()
     try {
       for (const folder of await abandonedWorkplaces(uploadsFolder, workplace)) {
         await pending.settleAll(folder)
         await rm(folder, { recursive: true, force: true })
       }
     } catch (error) {
-      failed(error)
+      reports.left(error)
     }
   }
   await sweep()
@@ -43,10 +59,14 @@ export async function openUploads(
   const incoming = openIncoming(workplace.folder, limits.fileBytes)
   const images = openImages(limits)
   return {
-    library: openLibrary({ database, writer, storage, incoming, pending, images, rules: uploadTypes, limits, newDocumentId }),
+    checkAddress: checkOf(config),
+    library: openLibrary({ database, writer, storages, incoming, pending, images, rules: uploadTypes, limits, newDocumentId }),
     close: async () => {
       clearInterval(again)
-      await workplace.close()
+      // What is left stays for the next start.
+      if (await Promise.race([pending.retry(), pause(farewell, false, { ref: false })])) await workplace.close()
+      else workplace.leave()
+      for (const storage of storages.of.values()) storage.close()
     },
   }
 }

@@ -1,4 +1,4 @@
-// Heavy work, a few at a time: the rest waits in line, and beyond its end is told to come back.
+// Heavy work, a few at a time: the rest waits in line, and beyond its end is told to come back. And work on one thing at a time.
 import { ApiError } from '../errors.js'
 
 export interface Queue {
@@ -23,6 +23,27 @@ export function openQueue(atOnce: number, longest: number): Queue {
         if (next === undefined) running--
         else next()
       }
+    },
+  }
+}
+
+export interface Lines {
+  /** Runs `work` when everything that came before for the same `id` is over. */
+  inLine<Result>(id: number, work: () => Promise<Result>): Promise<Result>
+}
+
+export function openLines(): Lines {
+  const last = new Map<number, Promise<unknown>>()
+  return {
+    inLine: (id, work) => {
+      const turn = (last.get(id) ?? Promise.resolve()).then(work)
+      const over = turn
+        .catch(() => {})
+        .then(() => {
+          if (last.get(id) === over) last.delete(id)
+        })
+      last.set(id, over)
+      return turn
     },
   }
 }

@@ -1,6 +1,6 @@
 // The rows of files: `files`, their links to documents, and the folder in which uploads of the API are filed.
 import { sql } from 'kysely'
-import type { DirectDatabase, Transaction } from '../database/database.js'
+import type { DirectDatabase, Transaction, WriteDatabase } from '../database/database.js'
 import type { Media } from '../model/types.js'
 import type { PictureSettings } from './images.js'
 
@@ -36,16 +36,20 @@ export interface InfoColumns {
   readonly focalPoint: unknown
 }
 
-export interface NewFile extends ContentColumns, InfoColumns {
+export interface NewFile extends ContentColumns, InfoColumns, PlaceColumns {
   readonly documentId: string
   readonly hash: string
   readonly ext: string
+}
+
+/** Where a file lies. */
+export interface PlaceColumns {
   readonly url: string
   readonly provider: string
 }
 
 /** A row that is there. */
-export interface FileRow extends InfoColumns {
+export interface FileRow extends InfoColumns, PlaceColumns {
   readonly id: number
   readonly hash: string
   readonly ext: string
@@ -64,10 +68,10 @@ export interface Link {
 
 const json = (value: unknown): string | null => (value === null || value === undefined ? null : JSON.stringify(value))
 
-/** The names under which the files of a hash are stored, as their row tells. */
-export async function namesOfHash(database: DirectDatabase, hash: string): Promise<ReadonlySet<string>> {
+/** The names under which the files of a hash are stored at a provider, as their row tells. */
+export async function namesOfHash(database: DirectDatabase, hash: string, provider: string): Promise<ReadonlySet<string>> {
   const rows = await database.rows<{ hash: string; ext: string | null; formats: string | null }>(
-    sql`select hash, ext, formats from files where hash = ${hash}`,
+    sql`select hash, ext, formats from files where hash = ${hash} and provider = ${provider}`,
   )
   return new Set(rows.flatMap(({ ext, formats }) => storedNames({ hash, ext: ext ?? '', formats: parsed(formats) as FileRow['formats'] })))
 }
@@ -82,7 +86,8 @@ const parsed = (text: string | null): unknown => (text === null ? null : JSON.pa
 /** Reads a file's row; null: it is not there. */
 export async function readFile(database: DirectDatabase, id: number): Promise<FileRow | null> {
   const [row] = await database.rows<Record<string, string | number | null>>(
-    sql`select id, name, alternative_text as alternativeText, caption, focal_point as focalPoint, hash, ext, width, height, formats from files where id = ${id}`,
+    sql`select id, name, alternative_text as alternativeText, caption, focal_point as focalPoint, hash, ext, width, height, formats, url, provider
+      from files where id = ${id}`,
   )
   if (row === undefined) return null
   return { ...row, ext: row.ext ?? '', focalPoint: parsed(row.focalPoint as string), formats: parsed(row.formats as string) } as FileRow
@@ -127,11 +132,25 @@ export async function updateInfo(tx: Transaction, id: number, info: InfoColumns,
   return rows > 0
 }
 
-/** What a file's new content decides. */
-export async function updateContent(tx: Transaction, id: number, content: ContentColumns): Promise<void> {
+/** What a file's new content decides, and where it lies. */
+export async function updateContent(tx: Transaction, id: number, content: ContentColumns & PlaceColumns): Promise<void> {
   await tx.run(sql`
     update files set width = ${content.width}, height = ${content.height}, formats = ${json(content.formats)}, mime = ${content.mime},
-      size = ${content.size} where id = ${id}`)
+      size = ${content.size}, url = ${content.url}, provider = ${content.provider} where id = ${id}`)
+}
+
+/** Says, with everything else that the transaction does, that the files of a swap shall take their places. */
+export async function commitSwap(tx: Transaction, id: string): Promise<void> {
+  await tx.run(sql`insert into octavo_file_swaps (id) values (${id})`)
+}
+
+export async function swapIsCommitted(database: DirectDatabase, id: string): Promise<boolean> {
+  return (await database.rows(sql`select 1 from octavo_file_swaps where id = ${id}`)).length > 0
+}
+
+/** Forgets a swap whose files are in their places. */
+export async function forgetSwap(database: DirectDatabase, writer: WriteDatabase, id: string): Promise<void> {
+  if (await swapIsCommitted(database, id)) await writer.run(sql`delete from octavo_file_swaps where id = ${id}`)
 }
 
 /** Removes a file's row; its links go with it. */

@@ -1,40 +1,28 @@
 // Where files lie. A store takes finished files under names that we made, and nothing else: no caller's text is a path.
-import { mkdir, open, rename, rm } from 'node:fs/promises'
-import { join } from 'node:path'
 
 export interface Storage {
-  /** What the column `provider` says. */
+  /** What the column `provider` says of files that lie here. */
   readonly provider: string
-  /** The address under which clients read a file. */
+  /** True where every act goes over a network: nobody waits for what is only being tidied up. */
+  readonly remote: boolean
+  /** The address of a file as its row keeps it. */
   url(name: string): string
-  /** Makes a finished file of the local disk readable under `name`, at once and as a whole; it is gone from where it was. */
+  /**
+   * Makes a finished file of the local disk readable under `name`, at once and as a whole; it may be gone from where it was.
+   * @throws ApiError 503 where another machine does not take it.
+   */
   put(path: string, name: string, mime: string): Promise<void>
+  /** Gives a file that was put another name, in the place of what has that name; one that is not there (any more) is no error. */
+  move(from: string, to: string): Promise<void>
   /** Removes a file; one that is not there is no error. */
   remove(name: string): Promise<void>
-  /** Resolves when everything that was put or removed survives a power cut. */
+  /** Resolves when everything that was put, moved or removed survives a power cut. */
   settle(): Promise<void>
+  close(): void
 }
 
-/** A folder of the local disk, served below /uploads/. Files appear by renaming: a reader sees none, the old one, or the new one. */
-export async function openLocalStorage(folder: string): Promise<Storage> {
-  await mkdir(folder, { recursive: true })
-  return {
-    provider: 'local',
-    url: (name) => `/uploads/${name}`,
-    put: async (path, name) => {
-      await onDisk(path, 'r+')
-      await rename(path, join(folder, name))
-    },
-    remove: (name) => rm(join(folder, name), { force: true }),
-    settle: () => onDisk(folder, 'r'),
-  }
-}
-
-async function onDisk(path: string, flags: 'r' | 'r+'): Promise<void> {
-  const handle = await open(path, flags)
-  try {
-    await handle.sync()
-  } finally {
-    await handle.close()
-  }
+export interface StorageLimits {
+  /** Milliseconds that one act at another machine may take, and may be without any progress. */
+  readonly storageTimeout: number
+  readonly storageSilence: number
 }

@@ -7,6 +7,8 @@ import { join } from 'node:path'
 export interface Workplace {
   readonly folder: string
   close(): Promise<void>
+  /** Stops without clearing: what lies there is for whoever finds it abandoned. */
+  leave(): void
 }
 
 /** Milliseconds between two heartbeats, and of silence after which the owner has stopped. */
@@ -31,6 +33,7 @@ export async function openWorkplace(uploads: string): Promise<Workplace> {
       clearInterval(beat)
       await rm(folder, { recursive: true, force: true })
     },
+    leave: () => clearInterval(beat),
   }
 }
 

@@ -1,0 +1,118 @@
+// A file that is replaced keeps its address. Until the replacement is committed the old bytes are served, and after it the new
+// ones, also if the process or the storage stops in between.
+import { mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Served } from '../support/serve.js'
+import { serveGolden } from '../support/serve.js'
+import { bucket, type S3Server, startS3, storedAt } from './s3-server.js'
+import { eventually, file, leftovers, rows, send, stored } from './sending.js'
+
+const impatient = { config: { database: { busyTimeout: 50 } } }
+
+/** Holds the lock of the database while `work` runs: nothing can be committed meanwhile. */
+async function locked(served: Served, work: () => Promise<void>): Promise<void> {
+  const other = new Database(served.database)
+  other.exec('begin immediate')
+  try {
+    await work()
+  } finally {
+    other.exec('rollback')
+    other.close()
+  }
+}
+
+describe('on the local disk', () => {
+  let served: Served
+  beforeAll(async () => {
+    served = await serveGolden(impatient)
+  })
+  afterAll(() => served.close())
+
+  test('a replacement whose commit is refused leaves the old bytes and nothing else', async () => {
+    const [{ id, url }] = (await send(served, [file('old bytes', 'a.txt')])).body
+    const before = [stored(served), rows(served, 'select * from files')]
+    await locked(served, async () => {
+      const { status } = await send(served, [file('new bytes', 'b.txt')], { path: `/api/upload?id=${id}` })
+      expect(status).toBe(503)
+      expect((await served.ask(url)).text).toBe('old bytes')
+    })
+    expect((await served.ask(url)).text).toBe('old bytes')
+    expect([stored(served), rows(served, 'select * from files')]).toEqual(before)
+    expect([leftovers(served), hidden(served)]).toEqual([[], ['.octavo']])
+  })
+
+  test('replacements at the same time end with the bytes that the row tells of', async () => {
+    const [{ id, url }] = (await send(served, [file('first', 'a.txt')])).body
+    const contents = Array.from({ length: 8 }, (_, index) => 'x'.repeat(100 * (index + 1)))
+    const sent = contents.map((content) => send(served, [file(content, 'a.txt')], { path: `/api/upload?id=${id}` }))
+    expect(new Set((await Promise.all(sent)).map(({ status }) => status))).toEqual(new Set([200]))
+    const [{ size }] = rows(served, `select size from files where id = ${id}`) as unknown as [{ size: number }]
+    expect((await served.ask(url)).text).toHaveLength(Math.round(size * 1000))
+    expect([rows(served, 'select * from octavo_file_swaps'), leftovers(served)]).toEqual([[], []])
+  })
+
+  test('what a stopped process had committed is put in its place, what it had not is cleared', async () => {
+    const ids = (await send(served, [file('old 1', 'a.txt'), file('old 2', 'b.txt')])).body as readonly {
+      readonly hash: string
+      readonly url: string
+    }[]
+    const uploads = join(served.folder, 'uploads')
+    const stopped = join(uploads, '.octavo', 'stopped')
+    mkdirSync(stopped)
+    for (const [index, { hash }] of ids.entries()) {
+      writeFileSync(join(uploads, `.staged-${index}`), `new ${index + 1}`)
+      const note = {
+        provider: 'local',
+        hash,
+        names: [`${hash}.txt`, `.staged-${index}`],
+        swap: { id: `swap-${index}`, moves: [[`.staged-${index}`, `${hash}.txt`]] },
+      }
+      writeFileSync(join(stopped, `${index}.note`), JSON.stringify(note))
+    }
+    const other = new Database(served.database)
+    other.exec("insert into octavo_file_swaps (id) values ('swap-0')")
+    other.close()
+    const longAgo = new Date(Date.now() - 600_000)
+    utimesSync(stopped, longAgo, longAgo)
+    const copy = await serveGolden({ environment: { UPLOADS_DIR: uploads, DATABASE_FILENAME: served.database } })
+    try {
+      expect(await Promise.all(ids.map(async ({ url }) => (await copy.ask(url)).text))).toEqual(['new 1', 'old 2'])
+      expect(rows(served, 'select * from octavo_file_swaps')).toEqual([])
+      expect(readdirSync(uploads).filter((name) => name.startsWith('.staged'))).toEqual([])
+    } finally {
+      await copy.close()
+    }
+  })
+
+  const hidden = ({ folder }: Served) => readdirSync(join(folder, 'uploads')).filter((name) => name.startsWith('.'))
+})
+
+describe('in S3', () => {
+  let s3: S3Server
+  let served: Served
+  beforeAll(async () => {
+    s3 = await startS3()
+    const options = storedAt(s3)
+    served = await serveGolden({ ...options, config: { ...options.config, ...impatient.config } })
+  })
+  afterAll(async () => {
+    await served.close()
+    await s3.close()
+  })
+
+  test('a replacement whose commit is refused leaves the old bytes and nothing else', async () => {
+    const [{ id, hash }] = (await send(served, [file('old bytes', 'a.txt')])).body
+    const content = async () => (await fetch(`${s3.origin}/${bucket}/${hash}.txt`)).text()
+    const before = s3.keys()
+    await locked(served, async () => {
+      expect((await send(served, [file('new bytes', 'b.txt')], { path: `/api/upload?id=${id}` })).status).toBe(503)
+      expect(await content()).toBe('old bytes')
+    })
+    expect(await eventually(() => s3.keys().length === before.length)).toBe(true)
+    expect([await content(), s3.keys()]).toEqual(['old bytes', before])
+    expect((await send(served, [file('new bytes', 'b.txt')], { path: `/api/upload?id=${id}` })).status).toBe(200)
+    expect([await content(), s3.keys()]).toEqual(['new bytes', before])
+  })
+})

@@ -1,0 +1,87 @@
+// A server that speaks S3, with a door in front of it that can be slow, silent or in trouble.
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import S3rver from '@20minutes/s3rver'
+import type { ServeOptions } from '../support/serve.js'
+
+/** What the door does with a request: lets it through, answers a status, says nothing, or breaks off. */
+export type Trouble = 'none' | 'silence' | 'breaks' | number
+
+export interface S3Server {
+  readonly origin: string
+  /** What the door does with requests of a method; `all` where it is not named. */
+  trouble: { all: Trouble; PUT?: Trouble; DELETE?: Trouble }
+  /** Requests that came to the door, as method and path. */
+  readonly seen: string[]
+  /** Keys of the objects in the bucket. */
+  keys(): readonly string[]
+  /** The metadata that an object was stored with. */
+  metadata(key: string): Readonly<Record<string, string>>
+  close(): Promise<void>
+}
+
+export const bucket = 'pictures'
+const credentials = 'S3RVER'
+const object = '._S3rver_object'
+
+export async function startS3(): Promise<S3Server> {
+  const folder = mkdtempSync(join(tmpdir(), 'octavo-s3-'))
+  const behind = new S3rver({ address: '127.0.0.1', port: 0, silent: true, directory: folder, configureBuckets: [{ name: bucket }] })
+  const { port } = await behind.run()
+  const served: Pick<S3Server, 'trouble' | 'seen'> = { trouble: { all: 'none' }, seen: [] }
+  const door = createServer((asked, answer) => {
+    served.seen.push(`${asked.method} ${asked.url}`)
+    const trouble = served.trouble[asked.method as 'PUT'] ?? served.trouble.all
+    if (trouble === 'none') return pass(asked, answer, port)
+    if (trouble === 'breaks') return asked.socket.destroy()
+    if (trouble === 'silence') return asked.resume()
+    answer.writeHead(trouble, { connection: 'close' }).end('<Error><Code>Trouble</Code></Error>')
+    return asked.resume()
+  })
+  await new Promise<void>((resolve) => door.listen(0, '127.0.0.1', resolve))
+  const root = join(folder, bucket)
+  const files = () => readdirSync(root, { recursive: true, encoding: 'utf8' })
+  return Object.assign(served, {
+    origin: `http://127.0.0.1:${(door.address() as AddressInfo).port}`,
+    keys: () =>
+      files()
+        .filter((name) => name.endsWith(object))
+        .map((name) => name.slice(0, -object.length))
+        .sort(),
+    metadata: (key: string) => JSON.parse(readFileSync(join(root, `${key}._S3rver_metadata.json`), 'utf8')) as Record<string, string>,
+    close: async () => {
+      door.closeAllConnections()
+      await new Promise((resolve) => door.close(resolve))
+      await behind.close()
+      rmSync(folder, { recursive: true, force: true })
+    },
+  })
+}
+
+function pass(asked: IncomingMessage, answer: ServerResponse, port: number): void {
+  const passed = request({ host: '127.0.0.1', port, method: asked.method, path: asked.url, headers: asked.headers }, (response) => {
+    answer.writeHead(response.statusCode!, response.headers)
+    response.pipe(answer)
+  })
+  passed.on('error', () => answer.destroy())
+  asked.pipe(passed)
+}
+
+/** Options of a service that keeps its files there; the environment names are those of Strapi's scaffold. */
+export function storedAt(s3: S3Server, more: Readonly<Record<string, string>> = {}, limits: object = {}): ServeOptions {
+  return {
+    config: { uploads: { storage: { provider: 'aws-s3' } }, limits },
+    environment: {
+      AWS_ACCESS_KEY_ID: credentials,
+      AWS_ACCESS_SECRET: credentials,
+      AWS_REGION: 'eu-west-1',
+      AWS_BUCKET: bucket,
+      AWS_ENDPOINT: s3.origin,
+      AWS_FORCE_PATH_STYLE: 'true',
+      ...more,
+    },
+  }
+}

@@ -1,0 +1,14 @@
+// What the tests use of the S3 server, which comes without types.
+declare module '@20minutes/s3rver' {
+  export default class S3rver {
+    constructor(options: {
+      address: string
+      port: number
+      silent: boolean
+      directory: string
+      configureBuckets: readonly { readonly name: string }[]
+    })
+    run(): Promise<{ readonly port: number }>
+    close(): Promise<void>
+  }
+}
