@@ -33,6 +33,13 @@ const statements = [
     user_id integer not null,
     unique (provider, subject)
   )`,
+  // What has happened to content, for those who are told. A sequence is never given twice.
+  `create table if not exists octavo_outbox (
+    sequence integer primary key autoincrement,
+    event text not null,
+    created_at integer not null,
+    payload text not null
+  )`,
 ]
 
 /** Makes the tables that are missing. */

@@ -4,7 +4,7 @@ import type { Config } from '../config.js'
 import type { DirectDatabase, WriteDatabase } from '../database/database.js'
 import { openImages } from './images.js'
 import { openIncoming } from './incoming.js'
-import { type Library, openLibrary } from './library.js'
+import { type FileWatch, type Library, openLibrary } from './library.js'
 import { openPending } from './pending.js'
 import { openLocalStorage } from './storage.js'
 import { abandonedWorkplaces, openWorkplace, sweepInterval } from './workplace.js'
@@ -20,6 +20,7 @@ export async function openUploads(
   database: DirectDatabase,
   writer: WriteDatabase,
   newDocumentId: () => string,
+  watch: FileWatch | null,
   failed: (error: unknown) => void,
 ): Promise<Uploads> {
   const storage = await openLocalStorage(uploadsFolder)
@@ -43,7 +44,7 @@ export async function openUploads(
   const incoming = openIncoming(workplace.folder, limits.fileBytes)
   const images = openImages(limits)
   return {
-    library: openLibrary({ database, writer, storage, incoming, pending, images, rules: uploadTypes, limits, newDocumentId }),
+    library: openLibrary({ database, writer, storage, incoming, pending, images, rules: uploadTypes, limits, newDocumentId, watch }),
     close: async () => {
       clearInterval(again)
       await workplace.close()
