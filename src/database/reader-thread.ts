@@ -50,6 +50,13 @@ function run({ room, plan: id, values }: ToReader & { readonly kind: 'run' }): v
     send({ kind: 'skipped', room })
     return
   }
+  const answer = readInto(room, id, values)
+  // Before the answer is heard of, since its room may be given to another job from then on.
+  Atomics.store(states, room, jobStates.done)
+  port.postMessage(answer, answer.kind === 'answer' && answer.own !== null ? [answer.own.buffer] : [])
+}
+
+function readInto(room: number, id: number, values: readonly unknown[]): FromReader {
   try {
     let read = prepared.get(id)
     if (read === undefined) {
@@ -57,17 +64,10 @@ function run({ room, plan: id, values }: ToReader & { readonly kind: 'run' }): v
       prepared.set(id, read)
     }
     sink.begin(rooms[room]!)
-    if (!read(values, sink)) {
-      send({ kind: 'nothing', room })
-      return
-    }
-    const { length, own } = sink.end()
-    port.postMessage({ kind: 'answer', room, length, own } satisfies FromReader, own === null ? [] : [own.buffer])
+    return read(values, sink) ? { kind: 'answer', room, ...sink.end() } : { kind: 'nothing', room }
   } catch (error) {
-    if (error instanceof AnswerTooLarge) send({ kind: 'tooLarge', room })
-    else send({ kind: 'failed', room, message: (error as Error).stack ?? String(error) })
-  } finally {
-    Atomics.store(states, room, jobStates.done)
+    if (error instanceof AnswerTooLarge) return { kind: 'tooLarge', room }
+    return { kind: 'failed', room, message: (error as Error).stack ?? String(error) }
   }
 }
 
