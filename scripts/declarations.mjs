@@ -5,7 +5,7 @@ import { dirname, join, relative, resolve } from 'node:path'
 import ts from 'typescript'
 
 /** Files whose exported types are inferred. */
-const inferred = new Set(['config.ts'])
+const inferred = new Set(['config.ts', 'storage-config.ts'])
 
 /** @type {import('typescript').CompilerOptions} */
 const options = {
