@@ -26,7 +26,7 @@ function watch(filename: string): Watch {
     .all() as string[]
   const hashed = (name: string): string => {
     const hash = createHash('sha256')
-    for (const row of database.prepare(`select * from "${name}" order by rowid`).raw().iterate()) hash.update(JSON.stringify(row))
+    for (const row of database.prepare(`select * from "${name}" order by 1`).raw().iterate()) hash.update(JSON.stringify(row))
     return hash.digest('hex')
   }
   let [seen, found]: [unknown, Readonly<Record<string, string>>] = [null, {}]
