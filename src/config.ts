@@ -1,10 +1,14 @@
 // Environment, .env and octavo.config become one frozen Config. Every limit has a name and a default here.
+import { randomBytes } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { parseEnv } from 'node:util'
 import * as z from 'zod'
+import { eventSettings, hookSettings } from './config-hooks.js'
+import type { EventListener } from './events.js'
+import type { Hook } from './interface.js'
 import { givenStorage, type StorageConfig, storageOf } from './storage-config.js'
 
 /** Named limits: what comes from outside never grows beyond them. Milliseconds, bytes and counts. */
@@ -66,6 +70,14 @@ const limits = z.strictObject({
   authRequests: z.int().min(0).default(10),
   /** Addresses and accounts whose attempts are counted. */
   countedCallers: z.int().positive().default(100_000),
+  /** Milliseconds that one hook, or one listener for one event, may take. */
+  hookTimeout: z.int().positive().default(5_000),
+  /** Operations that hooks may start inside of each other. */
+  hookDepth: z.int().positive().default(5),
+  /** Events that are kept in the outbox; the oldest go first. */
+  outboxEvents: z.int().positive().default(10_000),
+  /** Bytes of one event; an entry that is larger comes without what it is related to. */
+  eventBytes: z.int().positive().default(262_144),
   /** Milliseconds that requests in flight get to end when the service stops. */
   drainTimeout: z.int().positive().default(25_000),
 })
@@ -170,6 +182,8 @@ const file = z.strictObject({
     })
     .prefault({}),
   cors: z.strictObject({ origins: z.union([z.literal('*'), z.array(z.string())]).default('*') }).prefault({}),
+  hooks: z.array(hookSettings).default([]),
+  events: eventSettings.prefault({}),
   log: z.strictObject({ level: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).optional() }).prefault({}),
   limits: limits.prefault({}),
 })
@@ -212,6 +226,8 @@ export interface Config {
   readonly mail: { readonly url: string | null; readonly from: string | null }
   readonly corsOrigins: '*' | readonly string[]
   readonly logLevel: string
+  readonly hooks: readonly Hook[]
+  readonly events: { readonly outbox: boolean; readonly listeners: readonly EventListener[] }
   readonly limits: Readonly<z.output<typeof limits>>
   /** The default locale that a new database gets. */
   readonly initialLocale: string
@@ -228,14 +244,20 @@ export class ConfigError extends Error {}
 /** Types octavo.config.ts: `export default defineConfig({ … })`. */
 export const defineConfig = (config: UserConfig): UserConfig => config
 
+const randomSecret = (): string => randomBytes(24).toString('base64url')
+
 /**
- * Reads the configuration of the project in `folder`.
+ * Reads the configuration of the project in `folder`: its octavo.config and .env, and the environment, which wins.
  * @throws ConfigError with a sentence that names the value that is wrong.
  */
-export async function loadConfig(folder: string, process: Environment, makeSecret: () => string): Promise<Config> {
+export async function loadConfig(
+  folder: string,
+  variables: Environment = process.env,
+  makeSecret: () => string = randomSecret,
+): Promise<Config> {
   const root = resolve(folder)
   if (!existsSync(root)) throw new ConfigError(`The folder ${root} does not exist.`)
-  const environment = { ...readDotEnv(join(root, '.env')), ...process }
+  const environment = { ...readDotEnv(join(root, '.env')), ...variables }
   const { config, source } = await readFile(root)
   const parsed = file.safeParse(config)
   if (!parsed.success) {
@@ -296,6 +318,8 @@ function assemble(root: string, given: z.output<typeof file>, environment: Envir
     uploadTypes: { allowed: given.uploads.allowedTypes, denied: given.uploads.deniedTypes },
     corsOrigins: given.cors.origins,
     logLevel: logLevel(environment.LOG_LEVEL ?? given.log.level ?? 'info'),
+    hooks: given.hooks,
+    events: given.events,
     limits: given.limits,
     initialLocale: environment.STRAPI_PLUGIN_I18N_INIT_LOCALE_CODE || 'en',
     secrets: { apiTokenSalt: secret('API_TOKEN_SALT'), jwtSecret: secret('JWT_SECRET') },

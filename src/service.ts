@@ -3,16 +3,16 @@ import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { createId } from '@paralleldrive/cuid2'
 import type { Database } from 'better-sqlite3'
-import type { Logger } from 'pino'
+import { type Logger, pino } from 'pino'
 import type { House } from './auth/house.js'
 import { openIdentification } from './auth/identify.js'
 import { openJwts } from './auth/jwt.js'
 import { openCounters, openLimiter } from './auth/limits.js'
 import { openMail } from './auth/mail.js'
-import { hashPassword } from './auth/passwords.js'
 import { openSharedCounters } from './auth/shared-limits.js'
 import { noteUse } from './auth/tokens.js'
 import type { Config } from './config.js'
+import { openContent } from './content.js'
 import { openDirect } from './database/direct.js'
 import { startIndexing } from './database/indexing.js'
 import { prepareDatabase } from './database/prepare.js'
@@ -20,21 +20,24 @@ import { openReaders } from './database/readers.js'
 import { openSqlite } from './database/sqlite.js'
 import { sqliteDialect } from './database/sqlite-dialect.js'
 import { openWriter } from './database/writer.js'
-import type { Documents } from './documents/find.js'
-import { openDocuments } from './documents/find.js'
-import type { DocumentWrites } from './documents/write.js'
-import { openWrites } from './documents/write.js'
+import type { ContentEvent } from './events.js'
 import { examplesOf } from './http/examples.js'
 import { createServer } from './http/server.js'
+import type { DocumentService } from './interface.js'
 import { loadModel } from './model/load.js'
 import type { Model } from './model/types.js'
-import { contracts } from './query/contract.js'
-import type { ReadContext } from './query/read.js'
 import { openUploads } from './uploads/open.js'
 import { signingOf } from './uploads/signing.js'
 
 export interface Service {
   readonly model: Model
+  /** The documents of a type, for scripts: `service.documents('api::article.article').findMany()`. */
+  readonly documents: DocumentService
+  /** What has been recorded (`events` of octavo.config). */
+  readonly events: {
+    /** Events with a higher sequence than `sequence`, oldest first, 100 at most or as many as `limit`. */
+    after(sequence: number, limit?: number): Promise<readonly ContentEvent[]>
+  }
   /** Starts to listen; resolves to the address. */
   listen(): Promise<string>
   /** Requests that show something of this project to everyone, as paths with queries. */
@@ -65,8 +68,11 @@ async function prepare(config: Config, connection: Database, model: Model, logge
   logger.info({ documents }, 'a new database: the content of the seed folder is in it')
 }
 
-/** Opens the service of a project. Nothing listens before `listen`. */
-export async function createService(config: Config, logger: Logger): Promise<Service> {
+/**
+ * Opens the service of a project. Nothing listens before `listen`: scripts do without.
+ * @throws ConfigError with a sentence for whoever starts it
+ */
+export async function createService(config: Config, logger: Logger = pino({ level: config.logLevel })): Promise<Service> {
   const model = await loadModel(config.folder)
   const { database: settings, limits } = config
   const connection = openSqlite(settings)
@@ -96,16 +102,20 @@ export async function createService(config: Config, logger: Logger): Promise<Ser
   const writer = openWriter({ sqlite: settings, signing, writeQueue: limits.writeQueue, writeTimeout: limits.writeTimeout })
   const direct = openDirect(connection)
   const jwts = openJwts(config.secrets.jwtSecret)
-  const uploads = await openUploads(config, direct, writer, createId, {
-    left: (error) => logger.error({ err: error }, 'what a write or a stopped process left could not be cleared; it is tried again'),
-    refused: (error) => logger.error({ err: error }, 'the storage of files refused'),
-  })
   const identification = await openIdentification(direct, {
     secrets: config.secrets,
     jwts,
     jwtManagement: config.auth.jwtManagement,
     cachedCallers: limits.cachedCallers,
     tokenUsed: (id, now) => noteUse(writer, id, now).catch((error) => logger.warn({ err: error }, 'the use of a token was not noted')),
+  })
+  const content = await openContent({
+    ...{ config, model, dialect: sqliteDialect, readers, writer, database: direct, logger },
+    defaultLocale: async () => (await identification.access()).defaultLocale,
+  })
+  const uploads = await openUploads(config, direct, writer, createId, content.watch, {
+    left: (error) => logger.error({ err: error }, 'what a write or a stopped process left could not be cleared; it is tried again'),
+    refused: (error) => logger.error({ err: error }, 'the storage of files refused'),
   })
   const mail = openMail(config.mail, config.production, logger)
   const house: House = {
@@ -127,45 +137,20 @@ export async function createService(config: Config, logger: Logger): Promise<Ser
     settings: async () => (await identification.access()).accounts,
   }
 
-  const documentsFor = (defaultLocale: string): { readonly documents: Documents; readonly writes: DocumentWrites } => {
-    const context: ReadContext = {
-      model,
-      contract: contracts[config.contract],
-      defaultLocale,
-      pages: config.rest,
-      limits,
-      strictParams: config.rest.strictParams,
-      draftGrant: config.rest.draftGrant,
-    }
-    return {
-      documents: openDocuments(context, readers, limits),
-      writes: openWrites({ read: context, database: writer, dialect: sqliteDialect, hashPassword }),
-    }
+  const backend = {
+    ...{ identification, house, model: () => model, documents: content.parts },
+    ...{ library: uploads.library, checkAddress: uploads.checkAddress, signsAddresses: signing !== null },
   }
-  let current = documentsFor((await identification.access()).defaultLocale)
-
-  const server = await createServer(
-    config,
-    {
-      identification,
-      house,
-      library: uploads.library,
-      checkAddress: uploads.checkAddress,
-      signsAddresses: signing !== null,
-      model: () => model,
-      documents: (defaultLocale) => {
-        if (current.documents.context.defaultLocale !== defaultLocale) current = documentsFor(defaultLocale)
-        return current
-      },
-    },
-    logger,
-  )
+  const server = await createServer(config, backend, logger)
   return {
     model,
+    documents: content.service,
+    events: { after: content.events.after },
     listen: () => server.listen(),
     examples: async () => examplesOf(model, (await identification.access()).public, config.rest.prefix).map(({ href }) => href),
     close: async () => {
       await server.close()
+      await content.close()
       await uploads.close()
       await readers.close()
       await writer.close()

@@ -33,13 +33,15 @@ function importsOf(file: string): string[] {
 
 const room = (file: string): string => (name(file).includes('/') ? name(file).split('/')[0]! : name(file).replace(/\.ts$/, ''))
 
-const knownToAll = new Set(['errors', 'events', 'grants', 'config', 'storage-config', 'model'])
+const knownToAll = new Set(['errors', 'events', 'grants', 'config', 'config-hooks', 'storage-config', 'interface', 'model'])
 /** The rooms below each room. `database` lets `query` see the language of plans and dialects, and nothing that runs. */
 const below: Readonly<Record<string, readonly string[]>> = {
   main: ['cli', 'memory'],
   cli: ['service', 'auth', 'documents', 'database', 'memory'],
   index: ['service'],
-  service: ['http', 'auth', 'uploads', 'documents', 'query', 'database'],
+  service: ['content', 'http', 'auth', 'uploads', 'documents', 'query', 'database'],
+  content: ['auth', 'uploads', 'documents', 'query', 'database', 'watch'],
+  watch: [],
   http: ['auth', 'uploads', 'documents'],
   auth: ['documents', 'database'],
   uploads: ['documents', 'database'],

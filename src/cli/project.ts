@@ -1,5 +1,4 @@
 // A project opened for a command that reads and writes a few rows beside a service that may be running.
-import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { type Config, ConfigError, loadConfig } from '../config.js'
 import type { DirectDatabase, WriteDatabase } from '../database/database.js'
@@ -19,7 +18,7 @@ export interface Project {
 
 /** Opens the project in `folder`, does `work`, closes it again. @throws ConfigError where there is nothing to open. */
 export async function withProject<Result>(folder: string, work: (project: Project) => Promise<Result>): Promise<Result> {
-  const config = await loadConfig(folder, process.env, () => randomBytes(24).toString('base64url'))
+  const config = await loadConfig(folder)
   const missing = Object.keys(config.missingSecrets)
   const { filename } = config.database
   if (!existsSync(filename))

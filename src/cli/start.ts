@@ -1,5 +1,4 @@
 // `octavo start [folder]`: opens the service, listens, says what to try, stops gracefully.
-import { randomBytes } from 'node:crypto'
 import { appendFileSync, existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Logger, pino } from 'pino'
@@ -27,7 +26,7 @@ async function serve(folder: string): Promise<void> {
 }
 
 async function listen(folder: string): Promise<void> {
-  const config = await loadConfig(folder, process.env, () => randomBytes(24).toString('base64url'))
+  const config = await loadConfig(folder)
   const logger = pino(
     {
       level: config.logLevel,

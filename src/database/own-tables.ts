@@ -40,6 +40,13 @@ const statements = [
   'create index if not exists octavo_identities_user on octavo_identities (user_id)',
   // Files that take the places of others because their transaction was committed.
   'create table if not exists octavo_file_swaps (id text primary key)',
+  // What has happened to content, for those who are told. A sequence is never given twice.
+  `create table if not exists octavo_outbox (
+    sequence integer primary key autoincrement,
+    event text not null,
+    created_at integer not null,
+    payload text not null
+  )`,
 ]
 
 /** Makes the tables that are missing. */

@@ -1,78 +1,118 @@
-// Publish, unpublish and discard: what moves between the draft and the published version of a document in one locale.
-import type { ReadBytes, Transaction } from '../database/database.js'
-import { notFound, validationError } from '../errors.js'
+// Publish, unpublish and discard: what moves between the draft and the published version of a document, in one locale or in all.
+import type { Transaction } from '../database/database.js'
+import { validationError } from '../errors.js'
+import { answerWrite, showEntry } from './answers.js'
 import { hideLinks } from './links.js'
 import { shareWithLocales } from './locales.js'
-import type { Operation, WriteContext } from './operation.js'
-import { answerWrite, checkPublication, checkUnique, writingOf } from './operation.js'
+import type { Entry, Operation, Outcome, WriteContext } from './operation.js'
+import { checkPublication, checkUnique, writingOf } from './operation.js'
 import { publishedOf, publishRow, removeRows, restoreDraft } from './publish.js'
 import type { Version } from './rows.js'
 import { versionsOf } from './rows.js'
+import type { Row } from './versions.js'
 
-export type Action = 'publish' | 'unpublish' | 'discard'
-
-interface Versions {
+/** A document in one locale. */
+interface State {
+  readonly documentId: string
   readonly draft: Version | null
   readonly published: Version | null
   /** All of the document's, in every locale. */
   readonly versions: readonly Version[]
 }
 
-async function versionsIn(transaction: Transaction, { write: { type }, locale }: Operation, documentId: string): Promise<Versions> {
-  if (!type.draftAndPublish) throw validationError(`${type.uid} has no drafts`)
-  const versions = await versionsOf(transaction, type, documentId)
-  const draft = versions.find((version) => version.published_at === null && version.locale === locale) ?? null
-  const published = publishedOf(versions, locale)
-  if (draft === null && published === null) throw notFound()
-  return { draft, published, versions }
-}
+/** Acts in one locale and gives the version that the act was about; null where there is nothing to do. */
+type Act = (context: WriteContext, transaction: Transaction, operation: Operation, state: State) => Promise<Entry | null>
 
-/** Publishes the draft; answers the published version. @throws ApiError 400 when it is not fit for it, 404 */
-export async function publishIn(
+/** Acts in the locale of the operation, or in all that the document has. @throws ApiError 400 for types without drafts */
+async function inLocales(
   context: WriteContext,
   transaction: Transaction,
   operation: Operation,
-  documentId: string,
-): Promise<ReadBytes> {
+  shown: 'draft' | 'published',
+  act: Act,
+): Promise<Outcome | null> {
+  const { documentId, everywhere } = operation
+  const { type, answers } = operation.write
+  if (!type.draftAndPublish) throw validationError(`${type.uid} has no drafts`)
+  if (documentId === null) return null
+  let versions = await versionsOf(transaction, type, documentId)
+  const locales = everywhere ? [...new Set(versions.map((version) => version.locale))] : [operation.locale]
+  const entries: Entry[] = []
+  let side: Version | null = null
+  for (const [index, locale] of locales.entries()) {
+    if (index > 0) versions = await versionsOf(transaction, type, documentId)
+    const draft = versions.find((version) => version.published_at === null && version.locale === locale) ?? null
+    const published = publishedOf(versions, locale)
+    const entry = await act(context, transaction, { ...operation, locale }, { documentId, draft, published, versions })
+    if (entry !== null) entries.push(entry)
+    side = draft ?? published
+  }
+  // Where there is nothing to unpublish, all is as it was asked for.
+  if (entries.length === 0 && (operation.action !== 'unpublish' || side === null)) return null
+  const answer = answers === 'document' ? await answerWrite(context, transaction, operation, documentId, shown) : null
+  return { documentId, entries, answer }
+}
+
+/** Publishes the draft. @throws ApiError 400 when it is not fit for it */
+export function publishIn(context: WriteContext, transaction: Transaction, operation: Operation): Promise<Outcome | null> {
+  return inLocales(context, transaction, operation, 'published', publishOne)
+}
+
+async function publishOne(
+  context: WriteContext,
+  transaction: Transaction,
+  operation: Operation,
+  { documentId, draft, published, versions }: State,
+): Promise<Entry | null> {
   const { type } = operation.write
-  const { draft, published, versions } = await versionsIn(transaction, operation, documentId)
-  if (draft === null) throw notFound()
+  const { locale, now } = operation
+  if (draft === null) return null
   const publication = { ...operation, publishes: true }
   await checkPublication(context, transaction, publication, draft.id, true)
   await checkUnique(transaction, publication, documentId, null, draft.id)
   const writing = writingOf(context, transaction, operation, null)
-  const made = await publishRow(writing, type, draft.id, published, new Set(), true, operation.now)
+  const made = await publishRow(writing, type, draft.id, published, new Set(), true, now)
   await shareWithLocales(writing, type, versions, made, new Set(type.attributes.values()), 'published')
-  return answerWrite(context, transaction, operation, documentId, 'published')
+  const row: Row = { id: made, locale, published_at: now }
+  await context.outbox?.entry(transaction, 'entry.publish', type, row, now)
+  return showEntry(context, transaction, operation, row)
 }
 
-/** Removes the published version and keeps the draft, which is answered; what linked to it will again. @throws ApiError 400, 404 */
-export async function unpublishIn(
+/** Removes the published version and keeps the draft; what linked to it will again. */
+export function unpublishIn(context: WriteContext, transaction: Transaction, operation: Operation): Promise<Outcome | null> {
+  return inLocales(context, transaction, operation, 'draft', unpublishOne)
+}
+
+async function unpublishOne(
   context: WriteContext,
   transaction: Transaction,
   operation: Operation,
-  documentId: string,
-): Promise<ReadBytes> {
+  { published }: State,
+): Promise<Entry | null> {
   const { type } = operation.write
-  const { published } = await versionsIn(transaction, operation, documentId)
-  if (published !== null) {
-    await hideLinks(transaction, context.read.model, type, published)
-    await removeRows(writingOf(context, transaction, operation, null), type, [published.id])
-  }
-  return answerWrite(context, transaction, operation, documentId, 'draft')
+  if (published === null) return null
+  const entry = await showEntry(context, transaction, operation, published)
+  await context.outbox?.entry(transaction, 'entry.unpublish', type, published, operation.now)
+  await hideLinks(transaction, context.read.model, type, published)
+  await removeRows(writingOf(context, transaction, operation, null), type, [published.id])
+  return entry
 }
 
-/** Gives the draft what the published version has; answers the draft. @throws ApiError 400, 404 without a published version */
-export async function discardIn(
+/** Gives the draft what the published version has. */
+export function discardIn(context: WriteContext, transaction: Transaction, operation: Operation): Promise<Outcome | null> {
+  return inLocales(context, transaction, operation, 'draft', discardOne)
+}
+
+async function discardOne(
   context: WriteContext,
   transaction: Transaction,
   operation: Operation,
-  documentId: string,
-): Promise<ReadBytes> {
+  { draft, published }: State,
+): Promise<Entry | null> {
   const { type } = operation.write
-  const { draft, published } = await versionsIn(transaction, operation, documentId)
-  if (draft === null || published === null) throw notFound()
+  if (draft === null || published === null) return null
   const writing = { ...writingOf(context, transaction, operation, null), copies: 'draft' as const }
   await restoreDraft(writing, type, draft.id, published.id)
-  return answerWrite(context, transaction, operation, documentId, 'draft')
+  await context.outbox?.entry(transaction, 'entry.draft-discard', type, draft, operation.now)
+  return showEntry(context, transaction, operation, draft)
 }

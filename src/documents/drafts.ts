@@ -2,15 +2,15 @@
 import { forbidden } from '../errors.js'
 import type { Grants } from '../grants.js'
 import type { ContentType, Model } from '../model/types.js'
-import { parseParameters } from '../query/parameters.js'
+import { type Parameters, parseParameters } from '../query/parameters.js'
 
 /** Query strings that may be about drafts: named plainly or in percent signs. */
 const suspicious = /status|publi|%/i
 
 /** True if a read sees drafts, or learns which documents have one. */
-function asksForDrafts(query: string): boolean {
-  if (!suspicious.test(query)) return false
-  const { status, hasPublishedVersion, publicationFilter } = parseParameters(query)
+function asksForDrafts(query: string | Parameters): boolean {
+  if (typeof query === 'string' && !suspicious.test(query)) return false
+  const { status, hasPublishedVersion, publicationFilter } = typeof query === 'string' ? parseParameters(query) : query
   return (status !== undefined && status !== 'published') || hasPublishedVersion !== undefined || publicationFilter !== undefined
 }
 
@@ -19,7 +19,7 @@ function asksForDrafts(query: string): boolean {
  * treated like relations without permission.
  * @throws ApiError 403 if the caller may not see drafts of `type` itself.
  */
-export function grantsForRead(model: Model, grants: Grants, type: ContentType, query: string): Grants {
+export function grantsForRead(model: Model, grants: Grants, type: ContentType, query: string | Parameters): Grants {
   if (!asksForDrafts(query)) return grants
   const mayDraft = ({ uid, draftAndPublish }: ContentType) => !draftAndPublish || grants.may(`${uid}.findDraft`)
   if (!mayDraft(type)) throw forbidden()

@@ -6,7 +6,7 @@ import { forbidden } from '../errors.js'
 import type { Grants } from '../grants.js'
 import { everything } from '../grants.js'
 import { compileRead } from '../query/compile.js'
-import { parseParameters } from '../query/parameters.js'
+import { type Parameters, parseParameters } from '../query/parameters.js'
 import type { ReadContext, Wanted } from '../query/read.js'
 import { readRequest } from '../query/read.js'
 import type { ReadRequest } from '../query/request.js'
@@ -29,6 +29,8 @@ export interface Documents {
    * @throws ApiError 403 without the grant, 400 for parameters that make no sense or name what may not be seen.
    */
   find(grants: Grants, wanted: Find): Promise<ReadAnswer>
+  /** The same for parameters that are data already, with the answer parsed; null where one document is not there. */
+  findData(grants: Grants, wanted: Omit<Find, 'query'> & { readonly parameters: Parameters }): Promise<unknown>
   /** The parsed answer for the service itself, where a route has checked the caller's grant for the whole. */
   findAsService(wanted: Omit<Find, 'action'>): Promise<unknown>
 }
@@ -49,6 +51,13 @@ interface Ready {
   readonly shape: string
   readonly values: readonly unknown[]
   readonly identityAt: number
+}
+
+function parsed(answer: ReadAnswer): unknown {
+  if (answer === null) return null
+  const value = JSON.parse(Buffer.from(answer.bytes).toString('utf8')) as unknown
+  answer.release()
+  return value
 }
 
 /** Query strings beyond this length are read anew each time; characters. */
@@ -87,13 +96,13 @@ export function openDocuments(context: ReadContext, database: ReadDatabase, limi
 
   const documents: Documents = {
     context,
-    findAsService: async (wanted) => {
-      const answer = await documents.find(everything, { ...wanted, action: `${wanted.type.uid}.find` })
-      if (answer === null) return null
-      const value = JSON.parse(Buffer.from(answer.bytes).toString('utf8')) as unknown
-      answer.release()
-      return value
+    findData: async (caller, { parameters, ...wanted }) => {
+      if (!caller.may(wanted.action)) throw forbidden()
+      const grants = context.draftGrant ? grantsForRead(context.model, caller, wanted.type, parameters) : caller
+      const { plan, values } = planRead(readRequest(context, grants, wanted, parameters), wanted.envelope)
+      return parsed(await database.execute(plan, values))
     },
+    findAsService: async (wanted) => parsed(await documents.find(everything, { ...wanted, action: `${wanted.type.uid}.find` })),
     async find(caller, wanted) {
       if (!caller.may(wanted.action)) throw forbidden()
       const grants = context.draftGrant ? grantsForRead(context.model, caller, wanted.type, wanted.query) : caller

@@ -2,23 +2,32 @@
 import type { ReadBytes, Transaction, WriteDatabase } from '../database/database.js'
 import { forbidden, validationError } from '../errors.js'
 import type { Grants } from '../grants.js'
+import type { HookAction, OperationCaller } from '../interface.js'
 import type { ContentType } from '../model/types.js'
-import { compileRead } from '../query/compile.js'
-import { parseParameters } from '../query/parameters.js'
+import type { compileRead } from '../query/compile.js'
+import { parseParameters, type Parameters as Query } from '../query/parameters.js'
 import type { ReadContext } from '../query/read.js'
 import { readRequest } from '../query/read.js'
 import type { Input } from './input.js'
 import { attributeErrors } from './input.js'
+import type { Outbox } from './outbox.js'
 import { checkPublishable } from './publishable.js'
 import { knownLocale } from './rows.js'
 import { givenValues, takenValues, uniqueValues } from './unique.js'
 import type { Writing } from './writing.js'
 
-/** A write of a document. The query string says status, locale, and what the answer shows. */
+/** A write of a document. The query says status, locale, and what the answer shows. */
 export interface Write {
   readonly type: ContentType
-  readonly query: string
+  /** As it came, or parsed. */
+  readonly query: string | Query
   readonly format: 'flat' | 'nested'
+  /** What is answered: the document, the versions that the write was about, or nothing. */
+  readonly answers: 'document' | 'entries' | 'nothing'
+  /** Null: a script or a hook. */
+  readonly caller: OperationCaller | null
+  /** How many hooks started each other to come here. */
+  readonly depth: number
 }
 
 export interface WriteContext {
@@ -26,38 +35,86 @@ export interface WriteContext {
   readonly database: WriteDatabase
   readonly dialect: Parameters<typeof compileRead>[1]
   readonly hashPassword: (password: string) => Promise<string>
+  /** Null: the project has none. */
+  readonly hooks: Hooks | null
+  /** Null: nobody listens. */
+  readonly outbox: Outbox | null
 }
 
 /** What one write is about, once the caller is known to be allowed. */
 export interface Operation {
+  readonly action: HookAction
   readonly write: Write
+  readonly parameters: Query
   readonly grants: Grants
+  /** The document that was named. */
+  readonly documentId: string | null
   /** The published version is written too; for types without drafts there is no other. */
   readonly publishes: boolean
   /** The locale that is written; null on types that are not localized. */
   readonly locale: string | null
+  /** Not this locale, but every one that the document has. */
+  readonly everywhere: boolean
   readonly data: unknown
+  /** Hooks want to see the versions that the write is about. */
+  readonly isSeen: boolean
   readonly now: number
 }
 
+/** A version as JSON: as the caller asked to see it, and whole, as hooks see it. Null where nobody wants to know. */
+export interface Entry {
+  readonly asked: string | null
+  readonly whole: string | null
+}
+
+/** What a write has done. */
+export interface Outcome {
+  readonly documentId: string
+  /** The versions that it was about. */
+  readonly entries: readonly Entry[]
+  /** The document as the caller asked to see it. */
+  readonly answer: ReadBytes | null
+}
+
+/** Code of the project around every write. */
+export interface Hooks {
+  /** Runs what comes before, which may change the data. @throws ApiError as the answer, another error for a bug of the hook */
+  before(operation: Operation): Promise<Operation>
+  /** Runs what comes after the commit. Never throws. */
+  after(operation: Operation, outcome: Outcome): Promise<void>
+}
+
+/** What a caller wants to do, and to which document. */
+export interface Asked {
+  readonly action: HookAction
+  readonly grants: Grants
+  readonly write: Write
+  readonly documentId: string | null
+  /** Null: the action takes none. */
+  readonly body: (() => Promise<unknown>) | null
+}
+
 /**
- * Permission, then the query string, then the body (behaviour: "Order of checks on a write").
+ * Permission, then the query, then the body (behaviour: "Order of checks on a write").
  * @throws ApiError 403, 400
  */
-export async function beginWrite(
-  { read }: WriteContext,
-  grants: Grants,
-  action: string,
-  write: Write,
-  body: (() => Promise<unknown>) | null,
-): Promise<Operation> {
-  const { type } = write
-  if (!grants.may(`${type.uid}.${action}`)) throw forbidden()
-  const parameters = parseParameters(write.query)
+export async function beginWrite({ read, hooks }: WriteContext, { action, grants, write, documentId, body }: Asked): Promise<Operation> {
+  const { type, query, answers } = write
+  if (!grants.may(`${type.uid}.${action === 'discardDraft' ? 'discard' : action}`)) throw forbidden()
+  const given = typeof query === 'string' ? parseParameters(query) : query
+  const everywhere = given.locale === '*' && body === null && answers !== 'document'
+  const { locale: _all, ...others } = given
+  const parameters = everywhere ? others : given
   const { status } = readRequest(read, grants, { type, mode: 'first' }, parameters)
   const locale = type.localized ? localeOf(parameters.locale, read.defaultLocale) : null
-  const data = body === null ? null : dataOf(await body())
-  return { write, grants, publishes: !type.draftAndPublish || status === 'published', locale, data, now: Date.now() }
+  const operation = {
+    ...{ action, write, parameters, grants, documentId, locale, everywhere },
+    publishes: !type.draftAndPublish || status === 'published',
+    data: body === null ? null : dataOf(await body()),
+    isSeen: false,
+    now: Date.now(),
+  }
+  return hooks === null ? operation : hooks.before(operation)
 }
 
 function localeOf(value: unknown, defaultLocale: string): string {
@@ -130,42 +187,4 @@ export async function checkPublication(
 ): Promise<void> {
   const inputContext = { model: read.model, contract: read.contract }
   await checkPublishable(inputContext, dialect, transaction, operation.write.type, operation.data, id, whole)
-}
-
-const nothing = Buffer.from('{"data":null,"meta":{}}')
-
-/** The document as the caller asked to see it, read inside the transaction. */
-export async function answerWrite(
-  { read, dialect }: WriteContext,
-  transaction: Transaction,
-  { write: { type, query, format }, grants, locale }: Operation,
-  documentId: string,
-  status?: 'draft' | 'published',
-): Promise<ReadBytes> {
-  const { filters: _filters, sort: _sort, pagination: _pagination, start: _start, _q, ...parameters } = parseParameters(query)
-  const shown = { ...parameters, ...(locale === null ? {} : { locale }), ...(status === undefined ? {} : { status }) }
-  const identity = { attribute: 'documentId' as const, value: documentId }
-  const request = readRequest(read, grants, { type, mode: 'first', identity, format }, shown)
-  const answer = await transaction.read(compileRead(request, dialect, read.contract, 'data'), request.values)
-  // The parameters may ask for what is not there, such as documents that were never published.
-  return answer ?? { bytes: nothing, release: () => {} }
-}
-
-/** Filters in the query string of a DELETE hold: what they do not match stays (behaviour: "Parameters"). */
-export async function isMeant(
-  { read, dialect }: WriteContext,
-  transaction: Transaction,
-  { write: { type, query }, grants }: Operation,
-  documentId: string,
-): Promise<boolean> {
-  const { filters, _q, locale, status } = parseParameters(query)
-  if (filters === undefined && _q === undefined) return true
-  const identity = { attribute: 'documentId' as const, value: documentId }
-  for (const state of [status, 'draft']) {
-    const request = readRequest(read, grants, { type, mode: 'first', identity }, { filters, _q, locale, status: state })
-    const found = await transaction.read(compileRead(request, dialect, read.contract, 'data'), request.values)
-    found?.release()
-    if (found !== null) return true
-  }
-  return false
 }

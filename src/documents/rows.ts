@@ -15,8 +15,9 @@ export interface Version {
 
 export type { Stored }
 
-/** The document of a single type; null when it has none yet. */
+/** The document of a single type; null when it has none yet, and for the new document of a collection. */
 export async function onlyDocument(transaction: Transaction, type: ContentType): Promise<string | null> {
+  if (!type.singleType) return null
   const [row] = await transaction.rows<Version>(sql`select document_id from ${sql.table(type.table)} order by id limit 1`)
   return row?.document_id ?? null
 }

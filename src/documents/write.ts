@@ -1,76 +1,53 @@
-// Writing documents: create, update and remove, each one transaction whose answer is read inside it.
+// Writing documents: every operation on content, whoever asks for it, is one transaction that starts here.
 import { createId } from '@paralleldrive/cuid2'
-import type { ReadBytes, Transaction } from '../database/database.js'
-import { notFound } from '../errors.js'
-import type { Grants } from '../grants.js'
+import type { Transaction } from '../database/database.js'
+import type { HookAction } from '../interface.js'
 import type { Attribute } from '../model/types.js'
-import { parseParameters } from '../query/parameters.js'
-import type { Action } from './actions.js'
 import { discardIn, publishIn, unpublishIn } from './actions.js'
+import { isMeant, outcomeOf, showEntry } from './answers.js'
 import { writeBelow } from './components.js'
 import type { Input } from './input.js'
 import { readInput } from './input.js'
 import { forgetTarget } from './links.js'
 import { newLocale, shareWithLocales } from './locales.js'
-import type { Operation, Write, WriteContext } from './operation.js'
-import { answerWrite, beginWrite, checkLocale, checkPublication, checkUnique, isMeant, optionsOf, writingOf } from './operation.js'
+import type { Asked, Operation, Outcome, WriteContext } from './operation.js'
+import { beginWrite, checkLocale, checkPublication, checkUnique, optionsOf, writingOf } from './operation.js'
 import { isInSync, publishedOf, publishRow, removeRows } from './publish.js'
 import { insertRow, onlyDocument, updateRow, versionsOf } from './rows.js'
 import { scalarColumns } from './scalars.js'
 import { withUids } from './uids.js'
+import type { Row } from './versions.js'
 import type { Writing } from './writing.js'
 
-export interface DocumentWrites {
-  /** Creates a document. @throws ApiError 403, 400 */
-  create(grants: Grants, write: Write, body: () => Promise<unknown>): Promise<ReadBytes>
-  /** Changes a document, or the one document of a single type, which is made when it is missing. @throws ApiError 403, 400, 404 */
-  update(grants: Grants, write: Write, documentId: string | null, body: () => Promise<unknown>): Promise<ReadBytes>
-  /** Removes a document, or its versions in one locale. What is not there is no error. @throws ApiError 403, 400 */
-  remove(grants: Grants, write: Write, documentId: string | null): Promise<void>
-  /** Publishes, unpublishes or discards the draft of a document in a locale. @throws ApiError 403, 400, 404 */
-  act(grants: Grants, write: Write, documentId: string | null, action: Action): Promise<ReadBytes>
-}
+/**
+ * Does what is asked, in one transaction, with the hooks of the project around it. Null: there is no such document.
+ * @throws ApiError 403, 400, 503
+ */
+export type DocumentWrites = (asked: Asked) => Promise<Outcome | null>
 
-export type { Write, WriteContext }
+const operations: Readonly<
+  Record<HookAction, (context: WriteContext, transaction: Transaction, operation: Operation) => Promise<Outcome | null>>
+> = { create: createIn, update: updateIn, delete: removeIn, publish: publishIn, unpublish: unpublishIn, discardDraft: discardIn }
 
 /** The writes over one model. */
 export function openWrites(context: WriteContext): DocumentWrites {
-  const { database } = context
-  return {
-    create: async (grants, write, body) => {
-      const operation = await beginWrite(context, grants, 'create', write, body)
-      return database.transaction((transaction) => createIn(context, transaction, operation))
-    },
-    update: async (grants, write, documentId, body) => {
-      const operation = await beginWrite(context, grants, 'update', write, body)
-      return database.transaction(async (transaction) => {
-        const known = documentId ?? (await onlyDocument(transaction, write.type))
-        return known === null ? createIn(context, transaction, operation) : updateIn(context, transaction, operation, known)
-      })
-    },
-    remove: async (grants, write, documentId) => {
-      const everywhere = parseParameters(write.query).locale === '*'
-      const asked = everywhere ? { ...write, query: withoutLocale(write.query) } : write
-      const operation = await beginWrite(context, grants, 'delete', asked, null)
-      await database.transaction(async (transaction) => {
-        const known = documentId ?? (await onlyDocument(transaction, write.type))
-        if (known !== null) await removeIn(context, transaction, operation, known, everywhere)
-      })
-    },
-    act: async (grants, write, documentId, action) => {
-      const operation = await beginWrite(context, grants, action, write, null)
-      const run = { publish: publishIn, unpublish: unpublishIn, discard: discardIn }[action]
-      return database.transaction(async (transaction) => {
-        const known = documentId ?? (await onlyDocument(transaction, write.type))
-        if (known === null) throw notFound()
-        return run(context, transaction, operation, known)
-      })
-    },
+  const { database, outbox, hooks } = context
+  return async (asked) => {
+    const operation = await beginWrite(context, asked)
+    const outcome = await database.transaction(async (transaction) => {
+      const documentId = operation.documentId ?? (await onlyDocument(transaction, operation.write.type))
+      return operations[operation.action](context, transaction, { ...operation, documentId })
+    })
+    if (outcome === null || outcome.entries.length === 0) return outcome
+    outbox?.committed()
+    await hooks?.after(operation, outcome)
+    return outcome
   }
 }
 
-async function createIn(context: WriteContext, transaction: Transaction, operation: Operation): Promise<ReadBytes> {
+async function createIn(context: WriteContext, transaction: Transaction, operation: Operation): Promise<Outcome> {
   const { model, contract } = context.read
+  const { locale, now } = operation
   const { type } = operation.write
   await checkLocale(context, transaction, operation)
   const data = contract.generateUids ? await withUids(transaction, type, operation.data) : operation.data
@@ -78,22 +55,25 @@ async function createIn(context: WriteContext, transaction: Transaction, operati
   const writing = writingOf(context, transaction, operation, input)
   const documentId = createId()
   const id = await insertVersion(writing, operation, documentId, input)
-  if (type.draftAndPublish && operation.publishes) {
-    await checkPublication(context, transaction, operation, id, true)
+  const created: Row = { id, locale, published_at: type.draftAndPublish ? null : now }
+  if (!type.draftAndPublish || !operation.publishes) {
     await checkUnique(transaction, operation, documentId, input, null)
-    await publishRow(writing, type, id, null, touchedBy(input), true, operation.now)
-  } else await checkUnique(transaction, operation, documentId, input, null)
-  return answerWrite(context, transaction, operation, documentId)
+    return written(context, transaction, operation, documentId, 'entry.create', created, null)
+  }
+  await checkPublication(context, transaction, operation, id, true)
+  await checkUnique(transaction, operation, documentId, input, null)
+  const published = await publishRow(writing, type, id, null, touchedBy(input), true, now)
+  return written(context, transaction, operation, documentId, 'entry.create', created, published)
 }
 
-async function updateIn(context: WriteContext, transaction: Transaction, operation: Operation, documentId: string): Promise<ReadBytes> {
+async function updateIn(context: WriteContext, transaction: Transaction, operation: Operation): Promise<Outcome | null> {
   const { model, contract } = context.read
+  const { documentId, locale, now } = operation
   const { type } = operation.write
+  if (documentId === null) return createIn(context, transaction, operation)
   const versions = await versionsOf(transaction, type, documentId)
-  if (versions.length === 0) throw notFound()
-  const current = versions.find(
-    ({ locale, published_at }) => locale === operation.locale && (!type.draftAndPublish || published_at === null),
-  )
+  if (versions.length === 0) return null
+  const current = versions.find((version) => version.locale === locale && (!type.draftAndPublish || version.published_at === null))
   const isCreation = current === undefined
   const input = readInput({ model, contract }, type, operation.data, optionsOf(operation, isCreation))
   const writing = writingOf(context, transaction, operation, input)
@@ -105,38 +85,61 @@ async function updateIn(context: WriteContext, transaction: Transaction, operati
     await newLocale(writing, type, versions, id, touched)
   } else {
     id = current.id
-    await updateRow(transaction, type.table, id, { ...(await scalarColumns(input, context.hashPassword)), updated_at: operation.now })
+    await updateRow(transaction, type.table, id, { ...(await scalarColumns(input, context.hashPassword)), updated_at: now })
     await writeBelow(writing, { shape: type, id }, input, false)
   }
-  if (type.draftAndPublish && operation.publishes) {
-    const published = publishedOf(versions, operation.locale)
-    const whole = isCreation || !isInSync(current, published)
-    await checkPublication(context, transaction, operation, id, whole)
-    await checkUnique(transaction, operation, documentId, input, whole ? id : null)
-    const made = await publishRow(writing, type, id, published, touched, whole, operation.now)
-    await shareWithLocales(writing, type, versions, made, touched, 'published')
-  } else {
+  const event = isCreation ? 'entry.create' : 'entry.update'
+  const changed: Row = { id, locale, published_at: type.draftAndPublish ? null : now }
+  if (!type.draftAndPublish || !operation.publishes) {
     await checkUnique(transaction, operation, documentId, input, isCreation ? id : null)
     await shareWithLocales(writing, type, versions, id, touched, type.draftAndPublish ? 'draft' : 'any')
+    return written(context, transaction, operation, documentId, event, changed, null)
   }
-  return answerWrite(context, transaction, operation, documentId)
+  const published = publishedOf(versions, locale)
+  const whole = isCreation || !isInSync(current, published)
+  await checkPublication(context, transaction, operation, id, whole)
+  await checkUnique(transaction, operation, documentId, input, whole ? id : null)
+  const made = await publishRow(writing, type, id, published, touched, whole, now)
+  await shareWithLocales(writing, type, versions, made, touched, 'published')
+  return written(context, transaction, operation, documentId, event, changed, made)
 }
 
-async function removeIn(
+/** What a create or an update leaves: events, and the outcome, which is about the published row where there is one. */
+async function written(
   context: WriteContext,
   transaction: Transaction,
   operation: Operation,
   documentId: string,
-  everywhere: boolean,
-): Promise<void> {
+  event: 'entry.create' | 'entry.update',
+  row: Row,
+  published: number | null,
+): Promise<Outcome> {
+  const { outbox } = context
+  const { write, locale, now } = operation
+  const shown = published === null ? row : { id: published, locale, published_at: now }
+  await outbox?.entry(transaction, event, write.type, row, now)
+  if (published !== null) await outbox?.entry(transaction, 'entry.publish', write.type, shown, now)
+  return outcomeOf(context, transaction, operation, documentId, shown)
+}
+
+async function removeIn(context: WriteContext, transaction: Transaction, operation: Operation): Promise<Outcome | null> {
+  const { documentId, everywhere, locale } = operation
   const { type } = operation.write
-  if (!(await isMeant(context, transaction, operation, documentId))) return
+  if (documentId === null || !(await isMeant(context, transaction, operation, documentId))) return null
   const versions = await versionsOf(transaction, type, documentId)
-  const gone = versions.filter(({ locale }) => everywhere || !type.localized || locale === operation.locale)
+  const meant = versions.filter((version) => everywhere || !type.localized || version.locale === locale)
+  if (meant.length === 0) return null
+  const locales = new Set(meant.map((version) => version.locale))
+  const gone = [...locales].flatMap((each) => meant.filter((version) => version.locale === each))
+  const entries = []
+  for (const row of gone) {
+    entries.push(await showEntry(context, transaction, operation, row))
+    await context.outbox?.entry(transaction, 'entry.delete', type, row, operation.now)
+  }
   const ids = gone.map(({ id }) => id)
   await removeRows(writingOf(context, transaction, operation, null), type, ids)
-  const locales = new Set(gone.map(({ locale }) => locale))
-  if (type.draftAndPublish) for (const locale of locales) await forgetTarget(transaction, type, documentId, locale)
+  if (type.draftAndPublish) for (const each of locales) await forgetTarget(transaction, type, documentId, each)
+  return { documentId, entries, answer: null }
 }
 
 /** Inserts the first row of a document in a locale: a draft, or the only row of a type without drafts. */
@@ -156,10 +159,3 @@ async function insertVersion(writing: Writing, operation: Operation, documentId:
 
 const touchedBy = ({ scalars, components, zones, relations, media }: Input): ReadonlySet<Attribute> =>
   new Set<Attribute>([...scalars.keys(), ...components.keys(), ...zones.keys(), ...relations.keys(), ...media.keys()])
-
-/** The query string without its `locale=*`, which only says what is removed. */
-const withoutLocale = (query: string): string =>
-  query
-    .split('&')
-    .filter((part) => !part.startsWith('locale='))
-    .join('&')

@@ -1,8 +1,8 @@
 // The endpoints of content-types: /api/:name and /api/:name/:documentId. A name is looked up in the model at each
 // request, so a new content-type needs no route.
-
-import type { Action } from '../documents/actions.js'
+import type { Caller } from '../auth/identify.js'
 import { notFound } from '../errors.js'
+import type { HookAction, OperationCaller } from '../interface.js'
 import type { ContentType, Model } from '../model/types.js'
 import type { Exchange, Reply } from './exchange.js'
 import { created, noContent, okBytes } from './exchange.js'
@@ -38,23 +38,34 @@ export async function handleContent(type: ContentType, method: string, exchange:
   return okBytes(answer)
 }
 
+/** The caller as hooks are told, without what it may do. */
+const named = (caller: Caller): OperationCaller => (caller.kind === 'public' ? { kind: 'public' } : { kind: caller.kind, id: caller.id })
+
+const methods: Readonly<Record<string, HookAction>> = { POST: 'create', PUT: 'update', DELETE: 'delete' }
+
 async function write(type: ContentType, method: string, { caller, writes, params, query, format, body }: Exchange): Promise<Reply> {
-  const what = { type, query, format }
-  const documentId = params.documentId ?? null
-  if (method === 'DELETE') {
-    await writes.remove(caller.grants, what, documentId)
-    return noContent
-  }
-  if (method === 'POST') return created(await writes.create(caller.grants, what, body))
-  return okBytes(await writes.update(caller.grants, what, documentId, body))
+  const action = methods[method]!
+  const answers = action === 'delete' ? 'nothing' : 'document'
+  const outcome = await writes({
+    ...{ action, grants: caller.grants, documentId: params.documentId ?? null, body: action === 'delete' ? null : body },
+    write: { type, query, format, answers, caller: named(caller), depth: 0 },
+  })
+  if (action === 'delete') return noContent
+  if (outcome === null) throw notFound()
+  return action === 'create' ? created(outcome.answer!) : okBytes(outcome.answer!)
 }
 
-const actions: ReadonlySet<string> = new Set<Action>(['publish', 'unpublish', 'discard'])
+const actions: Readonly<Record<string, HookAction>> = { publish: 'publish', unpublish: 'unpublish', discard: 'discardDraft' }
 
 /** True for what may stand in a path below a document, after `actions/`. */
-export const isAction = (name: string): name is Action => actions.has(name)
+export const isAction = (name: string): boolean => Object.hasOwn(actions, name)
 
 /** Publishes, unpublishes or discards; an addition to what Strapi's Content API has. */
-export async function handleAction(type: ContentType, action: Action, { caller, writes, params, query, format }: Exchange): Promise<Reply> {
-  return okBytes(await writes.act(caller.grants, { type, query, format }, params.documentId ?? null, action))
+export async function handleAction(type: ContentType, action: string, { caller, writes, params, query, format }: Exchange): Promise<Reply> {
+  const outcome = await writes({
+    ...{ action: actions[action]!, grants: caller.grants, documentId: params.documentId ?? null, body: null },
+    write: { type, query, format, answers: 'document', caller: named(caller), depth: 0 },
+  })
+  if (outcome === null) throw notFound()
+  return okBytes(outcome.answer!)
 }

@@ -1,7 +1,8 @@
 // The media library's writes: files come in, are looked at, are put in place, and only then have a row.
 import { randomUUID } from 'node:crypto'
-import type { DirectDatabase, WriteDatabase } from '../database/database.js'
+import type { DirectDatabase, Transaction, WriteDatabase } from '../database/database.js'
 import { notFound, validationError } from '../errors.js'
+import type { MediaEventName } from '../events.js'
 import { drawingSize } from './drawings.js'
 import type { FileInfo } from './file-info.js'
 import type { Images, Picture } from './images.js'
@@ -64,6 +65,16 @@ export interface LibraryParts {
   readonly rules: TypeRules
   readonly limits: FormLimits
   newDocumentId(): string
+  /** Null: nobody is told. */
+  readonly watch: FileWatch | null
+}
+
+/** Whoever is told of files. */
+export interface FileWatch {
+  /** Called inside the transaction: after a file was written, before it is removed. */
+  happened(transaction: Transaction, event: MediaEventName, id: number): Promise<void>
+  /** Called after each commit. */
+  committed(): void
 }
 
 /** A file ready to be put in place: what its row will say, and which files of the disk become which names. */
@@ -73,9 +84,15 @@ interface Ready {
 }
 
 export function openLibrary(parts: LibraryParts): Library {
-  const { database, writer, storages, incoming, pending, images } = parts
+  const { database, storages, incoming, pending, images, watch } = parts
   const storage = storages.current
   const replacements = openLines()
+
+  async function transaction<Result>(work: (tx: Transaction) => Promise<Result>): Promise<Result> {
+    const result = await parts.writer.transaction(work)
+    watch?.committed()
+    return result
+  }
 
   async function look(file: Received): Promise<Kind> {
     const kind = await kindOf(file)
@@ -162,12 +179,13 @@ export function openLibrary(parts: LibraryParts): Library {
       notes.push({ provider: storage.provider, hash, names: ready.puts.map((put) => put.name) })
     }
     return write(notes, puts, () =>
-      writer.transaction(async (tx) => {
+      transaction(async (tx) => {
         const now = Date.now()
         const folder = await apiFolder(tx, parts.newDocumentId, now)
         const ids: number[] = []
         for (const row of rows) ids.push(await insertFile(tx, row, folder, now))
         if (link !== null) await linkFiles(tx, ids, link)
+        for (const id of ids) await watch?.happened(tx, 'media.create', id)
         return ids
       }),
     )
@@ -199,10 +217,11 @@ export function openLibrary(parts: LibraryParts): Library {
     const notes = [{ provider: storage.provider, hash, names, ...(moved ? {} : { swap }) }, ...(moved ? notesOf(row) : [])]
     const stagedPuts = puts.map((put) => ({ ...put, name: staged.get(put.name) ?? put.name }))
     await write(notes, stagedPuts, () =>
-      writer.transaction(async (tx) => {
+      transaction(async (tx) => {
         if (!(await updateInfo(tx, id, said, Date.now()))) throw notFound('Entity not found')
         await updateContent(tx, id, stored)
         if (!moved) await commitSwap(tx, swap.id)
+        await watch?.happened(tx, 'media.update', id)
       }),
     )
   }
@@ -217,7 +236,8 @@ export function openLibrary(parts: LibraryParts): Library {
     const row = await readFile(database, id)
     if (row === null) throw notFound('file.notFound')
     await write(notesOf(row), [], () =>
-      writer.transaction(async (tx) => {
+      transaction(async (tx) => {
+        await watch?.happened(tx, 'media.delete', id)
         if (!(await deleteFile(tx, id))) throw notFound('file.notFound')
       }),
     )
@@ -231,7 +251,10 @@ export function openLibrary(parts: LibraryParts): Library {
     add,
     change: async (id, info) => {
       const said = withInfo(await there(id), info)
-      if (!(await writer.transaction((tx) => updateInfo(tx, id, said, Date.now())))) throw notFound('Entity not found')
+      await transaction(async (tx) => {
+        if (!(await updateInfo(tx, id, said, Date.now()))) throw notFound('Entity not found')
+        await watch?.happened(tx, 'media.update', id)
+      })
     },
     replace: (id, file, info) => replacements.inLine(id, () => replace(id, file, info)),
     remove: (id) => replacements.inLine(id, () => remove(id)),

@@ -5,7 +5,7 @@ import type { Config } from '../config.js'
 import type { DirectDatabase, WriteDatabase } from '../database/database.js'
 import { openImages } from './images.js'
 import { openIncoming } from './incoming.js'
-import { type Library, openLibrary } from './library.js'
+import { type FileWatch, type Library, openLibrary } from './library.js'
 import { openPending } from './pending.js'
 import { type CheckAddress, checkOf } from './signing.js'
 import { openStorages } from './storages.js'
@@ -34,6 +34,7 @@ export async function openUploads(
   database: DirectDatabase,
   writer: WriteDatabase,
   newDocumentId: () => string,
+  watch: FileWatch | null,
   reports: UploadReports,
 ): Promise<Uploads> {
   const { uploadsFolder, uploadTypes, limits } = config
@@ -60,7 +61,7 @@ export async function openUploads(
   const images = openImages(limits)
   return {
     checkAddress: checkOf(config),
-    library: openLibrary({ database, writer, storages, incoming, pending, images, rules: uploadTypes, limits, newDocumentId }),
+    library: openLibrary({ database, writer, storages, incoming, pending, images, rules: uploadTypes, limits, newDocumentId, watch }),
     close: async () => {
       clearInterval(again)
       // What is left stays for the next start.

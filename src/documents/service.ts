@@ -1,0 +1,106 @@
+// `documents(uid)`: what scripts and hooks call, in the shape of Strapi 5's document service. The reads and writes are those of
+// the REST API; only what goes in and comes out is plain data.
+import type { Grants } from '../grants.js'
+import { everything } from '../grants.js'
+import type { Data, DocumentService, Documents, Entries, HookAction, ListParameters } from '../interface.js'
+import type { ContentType } from '../model/types.js'
+import type { Parameters } from '../query/parameters.js'
+import type { Documents as Reads } from './find.js'
+import type { Outcome } from './operation.js'
+import type { DocumentWrites } from './write.js'
+
+/** The documents of one model. */
+export interface Parts {
+  readonly documents: Reads
+  readonly writes: DocumentWrites
+}
+
+/** All that a method may be given. */
+type Given = ListParameters & { readonly documentId?: string; readonly data?: Data }
+
+/** The service over what `parts` currently gives. `depth`: how many hooks started each other to get it. */
+export function openService(parts: () => Promise<Parts>, depth: number): DocumentService {
+  return <Shape>(uid: string, { grants = everything }: { readonly grants?: Grants } = {}): Documents<Shape> => {
+    async function read(mode: 'many' | 'first', envelope: 'bare' | 'count', given: Given, documentId?: string): Promise<unknown> {
+      const { documents } = await parts()
+      const action = `${uid}.${documentId === undefined ? 'find' : 'findOne'}`
+      const identity = documentId === undefined ? {} : { identity: { attribute: 'documentId' as const, value: documentId } }
+      return documents.findData(grants, {
+        ...{ type: typeOf(documents, uid), action, mode, envelope, paged: false, ...identity },
+        parameters: parametersOf(given),
+      })
+    }
+
+    async function write(action: HookAction, given: Given): Promise<Outcome | null> {
+      const { documents, writes } = await parts()
+      const type = writableType(documents, uid)
+      const documentId = action === 'create' ? null : documentOf(type, action, given)
+      const body = action === 'create' || action === 'update' ? async () => ({ data: plain(given.data) }) : null
+      const query = parametersOf(given)
+      const asked = { type, query, format: 'flat' as const, answers: 'entries' as const, caller: null, depth }
+      return writes({ action, grants, documentId, body, write: asked })
+    }
+
+    async function act(action: HookAction, given: Given): Promise<Entries<Shape>> {
+      const outcome = await write(action, given)
+      return { documentId: outcome?.documentId ?? given.documentId ?? '', entries: entriesOf<Shape>(outcome) }
+    }
+
+    return {
+      findMany: async (given = {}) => (await read('many', 'bare', given)) as Shape[],
+      findFirst: async (given = {}) => (await read('first', 'bare', given)) as Shape | null,
+      findOne: async (given) => {
+        const documentId = documentOf(typeOf((await parts()).documents, uid), 'findOne', given)
+        return (await read('first', 'bare', given, documentId ?? undefined)) as Shape | null
+      },
+      count: async (given = {}) => (await read('many', 'count', given)) as number,
+      create: async (given) => entriesOf<Shape>(await write('create', given))[0]!,
+      update: async (given) => entriesOf<Shape>(await write('update', given))[0] ?? null,
+      delete: (given = {}) => act('delete', given),
+      publish: (given = {}) => act('publish', given),
+      unpublish: (given = {}) => act('unpublish', given),
+      discardDraft: (given = {}) => act('discardDraft', given),
+    }
+  }
+}
+
+function typeOf({ context }: Reads, uid: string): ContentType {
+  const type = context.model.types.get(uid)
+  if (type === undefined) throw new TypeError(`There is no type ${uid}`)
+  return type
+}
+
+/** Users, roles and files are more than their rows: they are written where their rules are. */
+function writableType(documents: Reads, uid: string): ContentType {
+  const type = typeOf(documents, uid)
+  if (!uid.startsWith('api::')) throw new TypeError(`${uid} cannot be written as a document`)
+  return type
+}
+
+/** The document that is named; null for the one of a single type. */
+function documentOf(type: ContentType, method: string, { documentId }: Given): string | null {
+  if (typeof documentId === 'string' && documentId !== '') return documentId
+  if (type.singleType && documentId === undefined) return null
+  throw new TypeError(`documents('${type.uid}').${method} needs a documentId`)
+}
+
+const entriesOf = <Shape>(outcome: Outcome | null): readonly Shape[] =>
+  (outcome?.entries ?? []).map(({ asked }) => JSON.parse(asked!) as Shape)
+
+/** What could have come over HTTP: dates as texts, no functions, nothing that others still change. */
+function plain(value: unknown): unknown {
+  if (value === undefined) return undefined
+  return JSON.parse(JSON.stringify(value, (_key, inner) => (typeof inner === 'bigint' ? String(inner) : (inner as unknown))))
+}
+
+/** The parameters as a query string would have them: drafts unless said otherwise, and no page but the one asked for. */
+function parametersOf({ filters, sort, fields, populate, locale, status = 'draft', _q, start, limit, pagination }: Given): Parameters {
+  const page = pagination === undefined ? { start, limit } : offsets(pagination)
+  return plain({ filters, sort, fields, populate, locale, status, _q, ...page }) as Parameters
+}
+
+function offsets(pagination: NonNullable<ListParameters['pagination']>): { readonly start?: number; readonly limit?: number } {
+  if ('start' in pagination || 'limit' in pagination) return pagination
+  const { page = 1, pageSize = 25 } = pagination as { readonly page?: number; readonly pageSize?: number }
+  return { start: (page - 1) * pageSize, limit: pageSize }
+}
