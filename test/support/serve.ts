@@ -34,6 +34,8 @@ export interface Served {
   readonly database: string
   /** Every line that was logged so far. */
   readonly log: readonly string[]
+  /** What a script in the same process would have. */
+  readonly service: Octavo.Service
   ask(path: string, asked?: Asked): Promise<Answer>
   close(): Promise<void>
 }
@@ -42,6 +44,8 @@ export interface ServeOptions {
   /** Merged into the project's octavo.config.json. */
   readonly config?: Octavo.UserConfig
   readonly environment?: Readonly<Record<string, string>>
+  /** What only an octavo.config that is code can have. */
+  readonly code?: { readonly hooks?: readonly Octavo.Hook[]; readonly listeners?: readonly Octavo.EventListener[] }
 }
 
 /** The golden project: Strapi's own database. The contract is `strapi` unless the configuration says otherwise. */
@@ -80,7 +84,7 @@ export function goldenTokens(): Readonly<Record<string, string>> {
   return JSON.parse(readFileSync(join(goldenProject, 'tokens.json'), 'utf8')) as Record<string, string>
 }
 
-async function serveCopy(fill: (folder: string) => void, { config, environment }: ServeOptions): Promise<Served> {
+async function serveCopy(fill: (folder: string) => void, { config, environment, code = {} }: ServeOptions): Promise<Served> {
   const folder = mkdtempSync(join(tmpdir(), 'octavo-test-'))
   fill(folder)
   if (config !== undefined) {
@@ -103,13 +107,16 @@ async function serveFolder(folder: string, environment: ServeOptions['environmen
     () => `secret-${++secret}`,
   )
   const log: string[] = []
-  const service = await createService(loaded, pino({ level: 'info' }, { write: (line: string) => void log.push(line) }))
+  const { hooks = loaded.hooks, listeners = loaded.events.listeners } = code
+  const whole = { ...loaded, hooks, events: { ...loaded.events, listeners } }
+  const service = await createService(whole, pino({ level: 'info' }, { write: (line: string) => void log.push(line) }))
   const origin = await service.listen()
   return {
     origin,
     folder,
     database: loaded.database.filename,
     log,
+    service,
     ask: (path, asked) => ask(origin, path, asked),
     close: async () => {
       await service.close()
