@@ -29,6 +29,14 @@ program
   .option('--links', 'list the links that published entries get when their target is published')
   .action(async (folder: string, options) => (await import('./cli/doctor.js')).doctorCommand(folder, options))
 
+program
+  .command('events')
+  .description('print what has happened to content, one event a line (setting events.outbox)')
+  .argument('[folder]', 'the project', '.')
+  .option('--after <sequence>', 'the last event that is known already', '0')
+  .option('--limit <number>', 'events to print at most')
+  .action(async (folder: string, options) => (await import('./cli/events.js')).eventsCommand(folder, options))
+
 const tokens = program.command('tokens').description('API tokens of a project')
 tokens
   .command('create')

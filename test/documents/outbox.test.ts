@@ -77,3 +77,172 @@ describe('beside recordings of Strapi', () => {
     if (step.service !== undefined) expect(steady(answer ?? null)).toEqual(steady(shown(step.answer)))
   })
 })
+
+/** All that is in the outbox, as it lies there. */
+function stored({ database }: Served): readonly { sequence: number; event: string; payload: string }[] {
+  const connection = new Database(database, { readonly: true })
+  try {
+    return connection.prepare('select sequence, event, payload from octavo_outbox order by sequence').all() as never
+  } finally {
+    connection.close()
+  }
+}
+
+const range = (count: number): readonly number[] => Array.from({ length: count }, (_, index) => index)
+
+async function withGolden(options: Parameters<typeof serveGolden>[0], work: (served: Served) => Promise<void>): Promise<void> {
+  const served = await serveGolden(options)
+  try {
+    await work(served)
+  } finally {
+    await served.close()
+  }
+}
+
+test('nobody listens: nothing is recorded', () =>
+  withGolden({}, async (served) => {
+    const { body } = await send(served, 'POST', '/api/tags', { name: 'nobody listens' })
+    await send(served, 'DELETE', `/api/tags/${body.data.documentId}`)
+    expect(stored(served)).toEqual([])
+    expect(await served.service.events.after(0)).toEqual([])
+  }))
+
+test('private attributes and passwords are in no event, also not in components and of related entries', () =>
+  withGolden({ config: { events: { outbox: true } } }, async (served) => {
+    const data = {
+      title: 'Nothing private',
+      internalNote: 'hush-note',
+      secretCode: 'hush-code',
+      author: 2,
+      owner: 1,
+      blocks: [{ __component: 'blocks.rich', hidden: 'hush-hidden' }],
+    }
+    expect(
+      (await send(served, 'PUT', `/api/authors/${await firstOf(served, 'authors', 2)}`, { salary: 77_123, pin: 'hush-pin' })).status,
+    ).toBe(200)
+    const { body } = await send(served, 'POST', '/api/articles', data)
+    const documents = served.service.documents('api::article.article')
+    const { documentId } = body.data as Document
+    await documents.discardDraft({ documentId })
+    await documents.unpublish({ documentId })
+    await documents.delete({ documentId })
+    const payloads = stored(served).map(({ payload }) => payload)
+    expect(payloads).toHaveLength(6)
+    for (const payload of payloads) {
+      expect(payload).not.toMatch(
+        /hush|77123|\$2[aby]\$|"(password|pin|salary|secretCode|internalNote|hidden|resetPasswordToken|confirmationToken)"/,
+      )
+    }
+  }))
+
+/** The documentId of a row. */
+async function firstOf(served: Served, path: string, id: number): Promise<string> {
+  return (await served.ask(`/api/${path}?filters[id]=${id}`, { token })).body.data[0].documentId as string
+}
+
+test('writes that fail leave no event and no gap, however many come at once', () =>
+  withGolden({ config: { events: { outbox: true } } }, async (served) => {
+    const answers = await Promise.all(
+      range(40).map((index) =>
+        send(served, 'POST', '/api/tags', { name: index % 2 === 0 ? `told ${index}` : 'one and only', weight: index }),
+      ),
+    )
+    const succeeded = answers.filter(({ status }) => status === 201)
+    expect(succeeded).toHaveLength(21)
+    const events = (await served.service.events.after(0)) as readonly EntryEvent[]
+    expect(events.map(({ sequence }) => sequence)).toEqual(range(42).map((index) => index + 1))
+    const told = events.filter(({ event }) => event === 'entry.publish').map(({ entry }) => entry.documentId)
+    expect([...told].sort()).toEqual(succeeded.map(({ body }) => body.data.documentId).sort())
+  }))
+
+test('an event is the version as its own write left it, whatever comes after', () =>
+  withGolden({ config: { events: { outbox: true } } }, async (served) => {
+    const { body } = await send(served, 'POST', '/api/cities', { name: 'city', area: 0 })
+    await Promise.all(range(10).map((index) => send(served, 'PUT', `/api/cities/${body.data.documentId}`, { area: index + 1 })))
+    const areas = ((await served.service.events.after(0)) as readonly EntryEvent[]).map(({ entry }) => entry.area)
+    expect([...areas].sort((a, b) => Number(a) - Number(b))).toEqual(range(11))
+    const last = (await served.ask(`/api/cities/${body.data.documentId}`, { token })).body.data.area
+    expect(areas.at(-1)).toBe(last)
+  }))
+
+test('limits.outboxEvents: the oldest events go, sequences go on', () =>
+  withGolden({ config: { events: { outbox: true }, limits: { outboxEvents: 10 } } }, async (served) => {
+    for (const index of range(35)) await send(served, 'POST', '/api/cities', { name: `city ${index}` })
+    const kept = stored(served).map(({ sequence }) => sequence)
+    expect(kept.length).toBeGreaterThanOrEqual(10)
+    expect(kept.length).toBeLessThan(20)
+    expect(kept.at(-1)).toBe(35)
+    const events = await served.service.events.after(0)
+    expect(events.map(({ sequence }) => sequence)).toEqual(kept)
+    expect(await served.service.events.after(33, 1)).toMatchObject([{ sequence: 34 }])
+  }))
+
+test('limits.eventBytes: an entry that is larger comes without what it is related to', () =>
+  withGolden({ config: { events: { outbox: true }, limits: { eventBytes: 2_000 } } }, async (served) => {
+    const { body } = await send(served, 'POST', '/api/authors', { name: 'few' })
+    const [few] = (await served.service.events.after(0)) as readonly EntryEvent[]
+    expect(few!.entry).toMatchObject({ name: 'few', articles: [] })
+    const favorites = (await served.ask('/api/articles?pagination[pageSize]=20', { token })).body.data.map(
+      ({ documentId }: Document) => documentId,
+    )
+    await send(served, 'PUT', `/api/authors/${body.data.documentId}`, { name: 'many', favorites })
+    const [, many] = (await served.service.events.after(0)) as readonly EntryEvent[]
+    expect(many!.entry).toMatchObject({ name: 'many' })
+    expect(many!.entry).not.toHaveProperty('favorites')
+    expect(stored(served)[1]!.payload.length).toBeLessThan(2_000)
+  }))
+
+describe('listeners', () => {
+  test('hear of every event in its order, also while many write; one that fails is logged and hinders nobody', async () => {
+    const heard: ContentEvent[] = []
+    const fails = () => {
+      throw new Error('this listener always fails')
+    }
+    const hears = async (event: ContentEvent) => {
+      await new Promise((resolve) => setTimeout(resolve, Math.random() * 3))
+      heard.push(event)
+    }
+    const served = await serveGolden({ code: { listeners: [fails, hears] } })
+    const answers = await Promise.all(range(30).map((index) => send(served, 'POST', '/api/tags', { name: `heard ${index}` })))
+    expect(answers.map(({ status }) => status)).toEqual(range(30).map(() => 201))
+    const recorded = await served.service.events.after(0)
+    await served.close()
+    expect(heard).toEqual(recorded)
+    expect(heard.map(({ sequence }) => sequence)).toEqual(range(60).map((index) => index + 1))
+    expect(served.log.filter((line) => line.includes('a listener failed'))).toHaveLength(60)
+  })
+
+  test('one that takes too long is left behind', async () => {
+    const heard: number[] = []
+    const never = () => new Promise(() => {})
+    const hears = ({ sequence }: ContentEvent) => void heard.push(sequence)
+    const served = await serveGolden({ code: { listeners: [never, hears] }, config: { limits: { hookTimeout: 20 } } })
+    await send(served, 'POST', '/api/tags', { name: 'too slow' })
+    await served.close()
+    expect(heard).toEqual([1, 2])
+    expect(served.log.filter((line) => line.includes('took longer than 20 milliseconds'))).toHaveLength(2)
+  })
+})
+
+test('octavo events prints what was recorded', () =>
+  withGolden({ config: { events: { outbox: true } } }, async (served) => {
+    for (const index of range(3)) await send(served, 'POST', '/api/cities', { name: `city ${index}` })
+    const command = join(import.meta.dirname, '..', '..', 'dist', 'main.js')
+    const run = (...given: string[]) =>
+      new Promise<{ failed: boolean; text: string; errors: string }>((resolve) => {
+        const environment = { ...process.env, UPLOADS_DIR: 'uploads', API_TOKEN_SALT: 'salt', JWT_SECRET: 'secret' }
+        execFile(process.execPath, [command, 'events', served.folder, ...given], { env: environment }, (error, text, errors) =>
+          resolve({ failed: error !== null, text, errors }),
+        )
+      })
+    const printed = ({ text }: { text: string }) =>
+      text
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line) as EntryEvent)
+    expect(printed(await run())).toEqual(await served.service.events.after(0))
+    expect(printed(await run('--after', '1', '--limit', '1'))).toMatchObject([
+      { sequence: 2, event: 'entry.create', entry: { name: 'city 1' } },
+    ])
+    expect(await run('--after', 'soon')).toMatchObject({ failed: true, errors: expect.stringContaining('--after is "soon"') })
+  }))

@@ -1,0 +1,34 @@
+// `octavo events`: what has been recorded, one event a line, as JSON.
+import { ConfigError } from '../config.js'
+import { openEventLog } from '../documents/outbox.js'
+import { orExplain } from './explain.js'
+import { print, withProject } from './project.js'
+
+/** Events that are read at once. */
+const portion = 500
+
+interface Options {
+  readonly after: string
+  readonly limit?: string
+}
+
+/** Prints the events after a sequence, oldest first. @throws ConfigError for what is no number */
+export const eventsCommand = orExplain((folder: string, { after, limit }: Options) =>
+  withProject(folder, async ({ database }) => {
+    const log = openEventLog(database)
+    let sequence = whole('--after', after)
+    let left = limit === undefined ? Number.POSITIVE_INFINITY : whole('--limit', limit)
+    while (left > 0) {
+      const events = await log.after(sequence, Math.min(portion, left))
+      for (const event of events) print(JSON.stringify(event))
+      if (events.length < Math.min(portion, left)) return
+      sequence = events.at(-1)!.sequence
+      left -= events.length
+    }
+  }),
+)
+
+function whole(option: string, text: string): number {
+  if (!/^\d{1,15}$/.test(text)) throw new ConfigError(`${option} is "${text}"; it must be a whole number.`)
+  return Number(text)
+}
