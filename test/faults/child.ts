@@ -34,7 +34,10 @@ export function copyGolden(config: UserConfig = {}): string {
   cpSync(goldenProject, folder, { recursive: true })
   mkdirSync(join(folder, '.tmp'))
   writeFileSync(join(folder, '.tmp', 'data.db'), gunzipSync(readFileSync(join(folder, 'content.db.gz'))))
-  writeFileSync(join(folder, 'octavo.config.json'), JSON.stringify({ ...config, api: { rest: { ...config.api?.rest, contract: 'strapi' } } }))
+  writeFileSync(
+    join(folder, 'octavo.config.json'),
+    JSON.stringify({ ...config, api: { rest: { ...config.api?.rest, contract: 'strapi' } } }),
+  )
   return folder
 }
 

@@ -84,21 +84,21 @@ export function goldenTokens(): Readonly<Record<string, string>> {
   return JSON.parse(readFileSync(join(goldenProject, 'tokens.json'), 'utf8')) as Record<string, string>
 }
 
-async function serveCopy(fill: (folder: string) => void, { config, environment, code = {} }: ServeOptions): Promise<Served> {
+async function serveCopy(fill: (folder: string) => void, { config, environment, code }: ServeOptions): Promise<Served> {
   const folder = mkdtempSync(join(tmpdir(), 'octavo-test-'))
   fill(folder)
   if (config !== undefined) {
     const file = join(folder, 'octavo.config.json')
     writeFileSync(file, JSON.stringify(merge(readJson(file), config)))
   }
-  return serveFolder(folder, environment, () => rmSync(folder, { recursive: true, force: true }))
+  return serveFolder(folder, { environment, code }, () => rmSync(folder, { recursive: true, force: true }))
 }
 
 /** A second service on the project and the database of another one, as a process of its own would be. */
 export const serveBeside = (other: Served, environment: ServeOptions['environment'] = {}): Promise<Served> =>
-  serveFolder(other.folder, { UPLOADS_DIR: 'uploads', ...environment }, () => {})
+  serveFolder(other.folder, { environment: { UPLOADS_DIR: 'uploads', ...environment } }, () => {})
 
-async function serveFolder(folder: string, environment: ServeOptions['environment'], afterwards: () => void): Promise<Served> {
+async function serveFolder(folder: string, { environment, code = {} }: ServeOptions, afterwards: () => void): Promise<Served> {
   const { createService, loadConfig } = (await import(join(root, 'dist', 'index.js'))) as typeof Octavo
   let secret = 0
   const loaded = await loadConfig(
