@@ -25,39 +25,7 @@ describe('a script', () => {
   })
   afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-  const script = `
-import { createService, defineConfig, loadConfig } from 'octavo'
-import type { AfterCall, ContentEvent, Document, Hook } from 'octavo'
-
-interface Article { readonly id: number; readonly documentId: string; readonly title: string }
-
-const shout: Hook = {
-  types: ['api::article.article'],
-  actions: ['create', 'publish'],
-  before: (call) => {
-    if (call.data !== null) call.data = { ...call.data, title: String(call.data.title).toUpperCase() }
-  },
-  after: async ({ documents, documentId, entries }: AfterCall) => {
-    const [entry] = entries
-    const found: Document | null = await documents('api::article.article').findOne({ documentId })
-    if (entry?.documentId !== found?.documentId) throw new Error('not there')
-  },
-}
-const heard: string[] = []
-const hears = (event: ContentEvent) => heard.push(event.event)
-defineConfig({ hooks: [shout], events: { listeners: [hears] }, limits: { hookTimeout: 1000 } })
-
-const config = await loadConfig(process.argv[2]!)
-const service = await createService({ ...config, logLevel: 'silent', hooks: [shout] })
-const articles = service.documents<Article>('api::article.article')
-const created: Article = await articles.create({ data: { title: 'From a script' } })
-const changed: Article | null = await articles.update({ documentId: created.documentId, data: { summary: 'A summary that is long enough for an article to be published with it' }, status: 'draft' })
-const { entries } = await articles.publish({ documentId: created.documentId })
-const found: readonly Article[] = await articles.findMany({ filters: { title: { $contains: 'SCRIPT' } }, sort: 'title:asc', limit: 5 })
-const events: readonly ContentEvent[] = await service.events.after(0)
-console.log(JSON.stringify({ created: created.title, changed: changed?.documentId === created.documentId, entries: entries.length, found: found.length, count: await articles.count(), events: events.length }))
-await service.close()
-`
+  const script = readFileSync(join(import.meta.dirname, 'script.txt'), 'utf8')
 
   function complaints(text: string): readonly string[] {
     const file = join(folder, 'script.mts')
