@@ -22,6 +22,8 @@ const built = build({
   target: 'node20',
   minifySyntax: true,
   minifyWhitespace: true,
+  // Node shows the line that an error comes from.
+  lineLimit: 400,
   legalComments: 'none',
   // Native modules stay where they are.
   external: ['better-sqlite3', '@node-rs/bcrypt', 'sharp'],

@@ -1,11 +1,8 @@
-// Writes dist/*.d.ts: the types of the public interface, and of no other file. Each is made from its own text alone, which takes
-// milliseconds; only what zod infers for the configuration needs the compiler's whole knowledge.
+// Writes dist/*.d.ts: the types of the public interface, and of no other file. Most say their types and need milliseconds; what
+// zod infers for the configuration needs the compiler's whole knowledge.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import ts from 'typescript'
-
-/** Files whose exported types are inferred. */
-const inferred = new Set(['config.ts', 'storage-config.ts'])
 
 /** @type {import('typescript').CompilerOptions} */
 const options = {
@@ -23,24 +20,31 @@ const options = {
   verbatimModuleSyntax: true,
 }
 
-/** @param {string} file */
-function fromItsText(file) {
-  const { outputText, diagnostics = [] } = ts.transpileDeclaration(readFileSync(file, 'utf8'), {
-    fileName: file,
-    compilerOptions: { ...options, isolatedDeclarations: true },
-    reportDiagnostics: true,
+/**
+ * The declarations of a file that says all its types; null for another.
+ * @param {string} file
+ */
+function said(file) {
+  const compilerOptions = { ...options, isolatedDeclarations: true }
+  const { outputText, diagnostics } = ts.transpileDeclaration(readFileSync(file, 'utf8'), {
+    ...{ fileName: file, compilerOptions, reportDiagnostics: true },
   })
-  if (diagnostics.length > 0) {
-    const messages = diagnostics.map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, '\n'))
-    throw new Error(`${file} is part of the public interface and must say its types: ${messages.join('; ')}`)
-  }
-  return outputText
+  return diagnostics?.length === 0 ? outputText : null
+}
+
+const host = ts.createCompilerHost(options)
+const { getSourceFile } = host
+/** @type {Map<string, import('typescript').SourceFile | undefined>} */
+const parsed = new Map()
+host.getSourceFile = (name, ...others) => {
+  if (!parsed.has(name)) parsed.set(name, getSourceFile(name, ...others))
+  return parsed.get(name)
 }
 
 /** @param {string} file */
-function inferredFrom(file) {
+function inferred(file) {
   let text = ''
-  const program = ts.createProgram([file], options)
+  const program = ts.createProgram([file], options, host)
   program.emit(program.getSourceFile(file), (_name, written) => {
     text = written
   })
@@ -57,7 +61,7 @@ export function writeDeclarations(entry, folder) {
   const waiting = [resolve(entry)]
   const done = new Set(waiting)
   for (const file of waiting) {
-    const text = inferred.has(relative(source, file)) ? inferredFrom(file) : fromItsText(file)
+    const text = said(file) ?? inferred(file)
     const written = join(folder, relative(source, file).replace(/\.ts$/, '.d.ts'))
     mkdirSync(dirname(written), { recursive: true })
     writeFileSync(written, text)

@@ -9,8 +9,8 @@ const hookActions = ['create', 'update', 'delete', 'publish', 'unpublish', 'disc
 /** Code that runs before and after operations on documents. */
 export const hookSettings = z.strictObject({
   name: z.string().optional(),
-  types: z.array(z.string()).optional(),
-  actions: z.array(z.enum(hookActions)).optional(),
+  types: z.array(z.string()).readonly().optional(),
+  actions: z.array(z.enum(hookActions)).readonly().optional(),
   before: z.custom<NonNullable<Hook['before']>>(isFunction, 'must be a function').optional(),
   after: z.custom<NonNullable<Hook['after']>>(isFunction, 'must be a function').optional(),
 })
@@ -20,5 +20,5 @@ export const eventSettings = z.strictObject({
   /** Record events for who reads them later: `octavo events`, `service.events`. */
   outbox: z.boolean().default(false),
   /** Functions that hear of every event after its commit. With one, events are recorded too. */
-  listeners: z.array(z.custom<EventListener>(isFunction, 'must be a function')).default([]),
+  listeners: z.array(z.custom<EventListener>(isFunction, 'must be a function')).readonly().default([]),
 })

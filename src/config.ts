@@ -182,7 +182,7 @@ const file = z.strictObject({
     })
     .prefault({}),
   cors: z.strictObject({ origins: z.union([z.literal('*'), z.array(z.string())]).default('*') }).prefault({}),
-  hooks: z.array(hookSettings).default([]),
+  hooks: z.array(hookSettings).readonly().default([]),
   events: eventSettings.prefault({}),
   log: z.strictObject({ level: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).optional() }).prefault({}),
   limits: limits.prefault({}),

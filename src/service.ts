@@ -138,8 +138,8 @@ export async function createService(config: Config, logger: Logger = pino({ leve
   }
 
   const backend = {
-    ...{ identification, house, library: uploads.library, checkAddress: uploads.checkAddress, signsAddresses: signing !== null },
-    ...{ model: () => model, documents: content.parts },
+    ...{ identification, house, model: () => model, documents: content.parts },
+    ...{ library: uploads.library, checkAddress: uploads.checkAddress, signsAddresses: signing !== null },
   }
   const server = await createServer(config, backend, logger)
   return {

@@ -33,7 +33,7 @@ export interface Source {
 export function prepareRead(source: Source, plan: ReadPlan, transaction: 'own' | 'inside' = 'own'): PreparedRead {
   const begin = source.database.prepare('begin')
   const commit = source.database.prepare('commit')
-  const read = prepareEnvelope(source, plan)
+  const read = prepareEnvelope(plan.unsigned === true ? { ...source, signer: null } : source, plan)
   // One answer is one snapshot: all statements of a plan see the same state of the database.
   const severalStatements = transaction === 'own' && (plan.root.fills.length > 0 || plan.envelope.kind === 'list')
   return (values, sink) => {

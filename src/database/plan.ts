@@ -76,4 +76,6 @@ export type Envelope =
 export interface ReadPlan {
   readonly root: Level
   readonly envelope: Envelope
+  /** Addresses of files stay as they are stored, also where not everyone may read them: the text is kept for longer than they hold. */
+  readonly unsigned?: boolean
 }

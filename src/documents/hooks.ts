@@ -56,7 +56,7 @@ export function openHooks(hooks: readonly Hook[], options: HookOptions): Hooks |
         // One object for all: what a hook assigns is what the next one sees.
         await inTime(hookTimeout, name, (signal) => hook.before!(Object.assign(call, { signal })))
       } catch (error) {
-        throw answerOf(error, () => failed(name, error))
+        throw answerOf(name, error, failed)
       }
     }
     return { ...operation, data: data === null ? null : call.data, isSeen }
@@ -117,10 +117,11 @@ const answers: ReadonlySet<string> = new Set<ErrorName>([
   'ServiceUnavailableError',
 ])
 
-/** A hook's error as the answer; `failed` is told of what whoever runs the service should know. */
-function answerOf(error: unknown, failed: () => void): unknown {
-  if (!(error instanceof Error) || !answers.has(error.name)) return error
-  if (error.name === 'ServiceUnavailableError') failed()
+/** A hook's error as the answer, or as a bug of the hook; `failed` is told where the answer alone would hide it. */
+function answerOf(hook: string, error: unknown, failed: HookOptions['failed']): Error {
+  if (!(error instanceof Error)) return new Error(`${hook} has thrown what is no error: ${String(error)}`)
+  if (!answers.has(error.name)) return error
+  if (error.name === 'ServiceUnavailableError') failed(hook, error)
   if (error instanceof ApiError) return error
   const { details } = error as { details?: unknown }
   const isDetails = typeof details === 'object' && details !== null

@@ -51,7 +51,7 @@ export function openOutbox({ context, dialect, limits, committed }: OutboxOption
     const request = readRequest(read, everything, { type, mode: 'first', identity, paged: false }, parameters)
     // As many shapes as the model has types and versions: this never grows.
     const shape = shapeOf(request)
-    const plan = plans.get(shape) ?? compileRead(request, dialect, read.contract, 'bare')
+    const plan = plans.get(shape) ?? { ...compileRead(request, dialect, read.contract, 'bare'), unsigned: true }
     plans.set(shape, plan)
     return textOf(await transaction.read(plan, request.values))
   }
