@@ -135,6 +135,8 @@ export async function createService(config: Config, logger: Logger = pino({ leve
     now: Date.now,
     model: () => model,
     settings: async () => (await identification.access()).accounts,
+    input: () => ({ model, contract: contracts[config.contract] }),
+    defaultLocale: async () => (await identification.access()).defaultLocale,
   }
 
   const backend = {

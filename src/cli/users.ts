@@ -58,9 +58,11 @@ export const blockUserCommand = (blocked: boolean) =>
   })
 
 export const deleteUserCommand = orExplain(async (named: string, folder: string) => {
-  const user = await withProject(folder, async ({ database, writer }) => {
+  const user = await withProject(folder, async ({ database, model, writer }) => {
     const found = await findUser(database, named)
-    await writer.transaction((transaction) => removeUser(transaction, found.id, Date.now()))
+    // Nothing is written below the row that goes, so no locale is asked for.
+    const parts = { model, hashPassword, defaultLocale: 'en' }
+    await writer.transaction((transaction) => removeUser({ transaction, ...parts }, typeOfUsers(model), found.id, Date.now()))
     return found
   })
   print(`The user "${user.username}" is deleted.`)
