@@ -126,6 +126,8 @@ const auth = z.strictObject({
     .int()
     .positive()
     .default(14 * day),
+  /** Attributes of users that may be given when signing up, beside name, address and password. */
+  register: z.strictObject({ allowedFields: z.array(z.string()).default([]) }).prefault({}),
   /** How long the codes in letters hold. */
   resetLifespan: z.int().positive().default(3_600_000),
   confirmLifespan: z.int().positive().default(day),

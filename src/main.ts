@@ -9,6 +9,7 @@ holdNursery()
 
 const { version } = createRequire(import.meta.url)('../package.json') as { readonly version: string }
 const program = new Command('octavo').description("A headless content service that speaks Strapi 5's content API").version(version)
+program.configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'octavo: ')) })
 
 program
   .command('start', { isDefault: true })
@@ -51,10 +52,12 @@ tokens
   .action(async (folder: string, options) => (await import('./cli/tokens.js')).createTokenCommand(folder, options))
 tokens
   .command('list')
+  .description('show names, types and ends; never keys')
   .argument('[folder]', 'the project', '.')
   .action(async (folder: string) => (await import('./cli/tokens.js')).listTokensCommand(folder))
 tokens
   .command('revoke')
+  .description('take a token away')
   .argument('<token>', 'its name or id')
   .argument('[folder]', 'the project', '.')
   .action(async (token: string, folder: string) => (await import('./cli/tokens.js')).revokeTokenCommand(token, folder))
@@ -71,6 +74,7 @@ tokens
 const users = program.command('users').description('users of a project')
 users
   .command('create')
+  .description('add a user, whose address counts as confirmed')
   .argument('[folder]', 'the project', '.')
   .requiredOption('--username <name>')
   .requiredOption('--email <address>')
@@ -79,20 +83,24 @@ users
   .action(async (folder: string, options) => (await import('./cli/users.js')).createUserCommand(folder, options))
 users
   .command('list')
+  .description('show users with their roles')
   .argument('[folder]', 'the project', '.')
   .action(async (folder: string) => (await import('./cli/users.js')).listUsersCommand(folder))
 users
   .command('block')
+  .description('let a user in no more; whoever is signed in is signed out')
   .argument('<user>', 'name, address or id')
   .argument('[folder]', 'the project', '.')
   .action(async (user: string, folder: string) => (await import('./cli/users.js')).blockUserCommand(true)(user, folder))
 users
   .command('unblock')
+  .description('let a user in again')
   .argument('<user>', 'name, address or id')
   .argument('[folder]', 'the project', '.')
   .action(async (user: string, folder: string) => (await import('./cli/users.js')).blockUserCommand(false)(user, folder))
 users
   .command('delete')
+  .description('remove a user')
   .argument('<user>', 'name, address or id')
   .argument('[folder]', 'the project', '.')
   .action(async (user: string, folder: string) => (await import('./cli/users.js')).deleteUserCommand(user, folder))
@@ -104,14 +112,30 @@ users
   .option('--password <password>', 'a new one is printed if none is given; - reads it from standard input')
   .action(async (user: string, folder: string, options) => (await import('./cli/users.js')).passwordCommand(user, folder, options))
 
+users
+  .command('confirm')
+  .description('count the address of a user as confirmed')
+  .argument('<user>', 'name, address or id')
+  .argument('[folder]', 'the project', '.')
+  .action(async (user: string, folder: string) => (await import('./cli/users.js')).confirmUserCommand(user, folder))
+users
+  .command('role')
+  .description('give a user another role')
+  .argument('<user>', 'name, address or id')
+  .argument('<role>', 'type, name or id')
+  .argument('[folder]', 'the project', '.')
+  .action(async (user: string, role: string, folder: string) => (await import('./cli/users.js')).roleOfUserCommand(user, role, folder))
+
 const roles = program.command('roles').description('roles of a project, and what they allow')
 roles
   .command('list')
+  .description('show roles')
   .argument('[folder]', 'the project', '.')
   .option('--actions', 'show what each role allows')
   .action(async (folder: string, options) => (await import('./cli/roles.js')).listRolesCommand(folder, options))
 roles
   .command('create')
+  .description('add a role; its type is its name in lower case')
   .argument('<name>')
   .argument('[folder]', 'the project', '.')
   .option('--description <text>')
@@ -119,16 +143,39 @@ roles
   .action(async (name: string, folder: string, options) => (await import('./cli/roles.js')).createRoleCommand(name, folder, options))
 roles
   .command('grant')
+  .description('let a role do more')
   .argument('<role>', 'type, name or id')
   .argument('<actions>', 'separated by commas: api::article.article.find')
   .argument('[folder]', 'the project', '.')
   .action(async (role: string, actions: string, folder: string) => (await import('./cli/roles.js')).grantCommand(role, actions, folder))
 roles
   .command('revoke')
+  .description('let a role do less')
   .argument('<role>', 'type, name or id')
   .argument('<actions>', 'separated by commas')
   .argument('[folder]', 'the project', '.')
   .action(async (role: string, actions: string, folder: string) => (await import('./cli/roles.js')).revokeCommand(role, actions, folder))
+
+roles
+  .command('delete')
+  .description('remove a role; its users get the public one')
+  .argument('<role>', 'type, name or id')
+  .argument('[folder]', 'the project', '.')
+  .action(async (role: string, folder: string) => (await import('./cli/roles.js')).deleteRoleCommand(role, folder))
+
+const settings = program.command('settings').description('what a project allows its users')
+settings
+  .command('list')
+  .description('show the settings')
+  .argument('[folder]', 'the project', '.')
+  .action(async (folder: string) => (await import('./cli/settings.js')).listSettingsCommand(folder))
+settings
+  .command('set')
+  .description('change a setting')
+  .argument('<setting>', 'its name, as octavo settings list shows it')
+  .argument('<value>', 'yes or no, the type of a role, an address or none')
+  .argument('[folder]', 'the project', '.')
+  .action(async (name: string, value: string, folder: string) => (await import('./cli/settings.js')).setSettingCommand(name, value, folder))
 
 // A first word alone is a folder to serve, so an unknown command must be told from it.
 const [word] = process.argv.slice(2)

@@ -26,6 +26,7 @@ import { createServer } from './http/server.js'
 import type { DocumentService } from './interface.js'
 import { loadModel } from './model/load.js'
 import type { Model } from './model/types.js'
+import { contracts } from './query/contract.js'
 import { openUploads } from './uploads/open.js'
 import { signingOf } from './uploads/signing.js'
 
@@ -47,7 +48,12 @@ export interface Service {
 }
 
 /** A new database gets its tables, its first rows and the content of the project's `seed` folder; an old one what it lacks. */
-async function prepare(config: Config, connection: Database, model: Model, logger: Logger): Promise<void> {
+export async function prepareProject(
+  config: Config,
+  connection: Database,
+  model: Model,
+  logger: Pick<Logger, 'info' | 'warn'>,
+): Promise<void> {
   const now = new Date()
   const { isNew, added } = prepareDatabase(connection, model, {
     now,
@@ -77,7 +83,7 @@ export async function createService(config: Config, logger: Logger = pino({ leve
   const { database: settings, limits } = config
   const connection = openSqlite(settings)
   mkdirSync(config.uploadsFolder, { recursive: true })
-  await prepare(config, connection, model, logger)
+  await prepareProject(config, connection, model, logger)
   const stopIndexing = settings.indexes
     ? startIndexing(settings, model, {
         made: (count) => count > 0 && logger.info({ indexes: count }, 'made the missing indexes'),
@@ -135,6 +141,8 @@ export async function createService(config: Config, logger: Logger = pino({ leve
     now: Date.now,
     model: () => model,
     settings: async () => (await identification.access()).accounts,
+    input: () => ({ model, contract: contracts[config.contract] }),
+    defaultLocale: async () => (await identification.access()).defaultLocale,
   }
 
   const backend = {

@@ -83,7 +83,7 @@ export function formError(errors: readonly FormError[]): Error {
   return validationError(messageOf(errors), { errors })
 }
 
-export const messageOf = (errors: readonly FormError[]): string =>
+export const messageOf = (errors: readonly { readonly message: string }[]): string =>
   errors.length === 1 ? errors[0]!.message : `${errors.length} errors occurred`
 
 /** @throws ApiError 400 if the model finds a value too short or too long. */

@@ -1,13 +1,16 @@
 // What every act on accounts needs: the database, the keys, the settings in force, the mail, the clock.
 import { randomUUID } from 'node:crypto'
 import type { Logger } from 'pino'
-import type { DirectDatabase, WriteDatabase } from '../database/database.js'
+import type { DirectDatabase, Transaction, WriteDatabase } from '../database/database.js'
+import type { AttributeWriting } from '../documents/attributes.js'
+import type { InputContext } from '../documents/input.js'
 import { ApiError } from '../errors.js'
 import type { ContentType, Model } from '../model/types.js'
 import { epochMark, epochOf } from './epochs.js'
 import type { Jwts } from './jwt.js'
 import type { Limiter } from './limits.js'
 import type { Mail } from './mail.js'
+import { hashPassword } from './passwords.js'
 import { type Session, startSession } from './sessions.js'
 import type { AccountSettings } from './settings.js'
 
@@ -32,6 +35,8 @@ export interface SignInSettings {
   /** How long the codes in letters hold. */
   readonly resetLifespan: number
   readonly confirmLifespan: number
+  /** Attributes that may be given when signing up, beside name, address and password. */
+  readonly register: { readonly allowedFields: readonly string[] }
   readonly providers: Readonly<Record<string, ProviderSettings>>
   readonly callbacks: readonly string[]
 }
@@ -51,6 +56,9 @@ export interface House {
   now(): number
   model(): Model
   settings(): Promise<AccountSettings>
+  /** What bodies with attributes of the model are read by. */
+  input(): InputContext
+  defaultLocale(): Promise<string>
 }
 
 /** What someone who signed in gets. */
@@ -64,6 +72,14 @@ export interface RefreshToken {
   readonly token: string
   readonly expiresAt: number
 }
+
+/** What attributes of a user are written with. */
+export const attributeWriting = (house: House, transaction: Transaction, defaultLocale: string): AttributeWriting => ({
+  transaction,
+  model: house.model(),
+  defaultLocale,
+  hashPassword,
+})
 
 export const userType = (house: House): ContentType => house.model().types.get('plugin::users-permissions.user')!
 

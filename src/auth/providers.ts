@@ -34,13 +34,24 @@ const longestAnswer = 1_000_000
 /** Talks to another service. It is configured, not chosen by a caller; it leads nowhere else. */
 export async function ask(url: string, init: RequestInit = {}): Promise<unknown> {
   const answer = await fetch(url, { ...init, redirect: 'error', signal: AbortSignal.timeout(patience) }).catch(() => null)
-  if (answer === null || !answer.ok || Number(answer.headers.get('content-length') ?? 0) > longestAnswer) throw failed()
-  const text = await answer.text()
+  if (answer === null || !answer.ok) throw failed()
   try {
-    return JSON.parse(text) as unknown
+    return JSON.parse(await textOf(answer)) as unknown
   } catch {
     throw failed()
   }
+}
+
+/** The text of an answer, as long as it keeps to its limit, whatever it says of its length. */
+async function textOf(answer: Response): Promise<string> {
+  const chunks: Uint8Array[] = []
+  let bytes = 0
+  for await (const chunk of answer.body ?? []) {
+    bytes += chunk.length
+    if (bytes > longestAnswer) throw failed()
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks).toString()
 }
 
 const failed = (): ApiError => new ApiError('ApplicationError', 'The provider did not answer as expected')
@@ -68,8 +79,12 @@ const known: Readonly<Record<string, Provider>> = {
     tokenUrl: 'https://discord.com/api/oauth2/token',
     scope: ['identify', 'email'],
     profile: async ({ access_token }) => {
-      const { id, username, email, verified } = plain(await ask('https://discord.com/api/users/@me', withToken(access_token)))
-      return checked(id, username, verified === true ? email : null)
+      const { id, username, discriminator, email, verified } = plain(
+        await ask('https://discord.com/api/users/@me', withToken(access_token)),
+      )
+      // Names from before 2023 are unique only together with their number.
+      const number = text(discriminator) ?? '0'
+      return checked(id, number === '0' ? username : `${String(username)}#${number}`, verified === true ? email : null)
     },
   },
 }

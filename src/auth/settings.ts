@@ -1,6 +1,6 @@
 // What an installation allows its users: the settings that Strapi's admin keeps under "Users & Permissions".
 import { sql } from 'kysely'
-import type { DirectDatabase } from '../database/database.js'
+import type { DirectDatabase, Transaction } from '../database/database.js'
 
 export interface AccountSettings {
   readonly allowRegister: boolean
@@ -15,7 +15,8 @@ export interface AccountSettings {
   readonly confirmationRedirection: string | null
 }
 
-interface Stored {
+/** Account settings as they are stored. */
+export interface StoredSettings {
   readonly allow_register?: boolean
   readonly email_confirmation?: boolean
   readonly unique_email?: boolean
@@ -24,9 +25,27 @@ interface Stored {
   readonly email_confirmation_redirection?: string | null
 }
 
+const advanced = 'plugin_users-permissions_advanced'
+
+/** Changes some of the account settings; they hold for the next request. */
+export async function changeAccountSettings(transaction: Transaction, changes: StoredSettings): Promise<void> {
+  const stored = (await storedSetting(transaction, advanced)) ?? {}
+  const value = JSON.stringify({ ...(stored as StoredSettings), ...changes })
+  const { rows } = await transaction.run(sql`update strapi_core_store_settings set value = ${value} where ${sql.ref('key')} = ${advanced}`)
+  if (rows === 0) {
+    await transaction.run(
+      sql`insert into strapi_core_store_settings (${sql.ref('key')}, value, type) values (${advanced}, ${value}, 'object')`,
+    )
+  }
+}
+
+/** The account settings in force. */
+export const readAccountSettings = async (database: Pick<DirectDatabase, 'rows'>): Promise<AccountSettings> =>
+  accountSettings(await storedSetting(database, advanced))
+
 /** Reads `plugin_users-permissions_advanced` as it is stored; what is missing is refused rather than allowed. */
 export function accountSettings(stored: unknown): AccountSettings {
-  const given = (typeof stored === 'object' && stored !== null ? stored : {}) as Stored
+  const given = (typeof stored === 'object' && stored !== null ? stored : {}) as StoredSettings
   return {
     allowRegister: given.allow_register === true,
     emailConfirmation: given.email_confirmation === true,

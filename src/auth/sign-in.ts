@@ -1,9 +1,12 @@
 // Signing in with a password, signing up, and what keeps or ends a sign-in. Known and unknown accounts take the same way.
 import { createHash } from 'node:crypto'
+import { checkUniqueAttributes, writeAttributes } from '../documents/attributes.js'
+import { attributeErrors, readAttributes } from '../documents/input.js'
+import { scalarColumns } from '../documents/scalars.js'
 import { ApiError, notFound, unauthorized, validationError } from '../errors.js'
 import { makeCode } from './codes.js'
-import { checkLengths, members, readForm } from './form.js'
-import { type House, type Issued, issue, issueSession, userType } from './house.js'
+import { members, readForm } from './form.js'
+import { attributeWriting, type House, type Issued, issue, issueSession, userType } from './house.js'
 import { writeLetter } from './mail.js'
 import { hashPassword, passwordFits } from './passwords.js'
 import { endSessions, nextSession, revokeSession, type ShownSession, sessionsOf } from './sessions.js'
@@ -39,28 +42,41 @@ export async function mayEnter(house: House, user: User): Promise<void> {
   if (user.blocked === 1) throw new ApiError('ApplicationError', 'Your account has been blocked by an administrator')
 }
 
+/** What nobody can set on a user by naming it among other attributes. */
+const own = new Set(['role', 'provider', 'resetPasswordToken', 'confirmationToken'])
+
+/** What a body says about a user beside what has a way of its own. */
+export const othersOf = (given: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> =>
+  Object.fromEntries(Object.entries(given).filter(([name]) => !own.has(name)))
+
 const registered = ['username', 'email', 'password']
 
 /** Adds a user who signs up. Without credentials where the address must be confirmed first. */
 export async function register(house: House, body: unknown): Promise<Issued | { readonly userId: number }> {
   const settings = await house.settings()
   if (!settings.allowRegister) throw new ApiError('ApplicationError', 'Register action is currently disabled')
-  const unknown = Object.keys(members(body)).filter((name) => !registered.includes(name))
+  const allowed = house.signIn.register.allowedFields
+  const unknown = Object.keys(members(body)).filter((name) => !registered.includes(name) && !allowed.includes(name))
   if (unknown.length > 0) throw validationError(`Invalid parameters: ${unknown.join(', ')}`)
   const form = readForm(body, [{ name: 'email', email: true }, { name: 'username' }, { name: 'password', password: true }])
   const [username, email, password] = [form.username!, form.email!.toLowerCase(), form.password!]
-  checkLengths(userType(house), { email, username, password })
+  const type = userType(house)
+  const more = Object.entries(othersOf(members(body))).filter(([name]) => allowed.includes(name))
+  const { input, errors } = readAttributes(house.input(), type, { ...Object.fromEntries(more), username, email, password }, true)
+  if (input === null) throw attributeErrors(errors)
   const role = await roleByType(house.database, settings.defaultRole)
   if (role === null) throw new ApiError('ApplicationError', 'Impossible to find the default role')
-  const hashed = await hashPassword(password)
-  const now = house.now()
+  const columns = await scalarColumns(input, hashPassword)
+  const [now, defaultLocale] = [house.now(), await house.defaultLocale()]
   const { userId, code } = await house.writer.transaction(async (transaction) => {
     const sameEmail = await userByEmail(transaction, email)
     const taken =
       (sameEmail !== null && (settings.uniqueEmail || sameEmail.provider === 'local')) || (await userByName(transaction, username))
     if (taken) throw new ApiError('ApplicationError', 'Email or Username are already taken')
-    const values = { username, email, provider: 'local', password: hashed, confirmed: settings.emailConfirmation ? 0 : 1, blocked: 0 }
-    const id = await addUser(transaction, userType(house), values, role, now)
+    await checkUniqueAttributes(transaction, type, '', input)
+    const values = { ...columns, provider: 'local', confirmed: settings.emailConfirmation ? 0 : 1, blocked: 0 }
+    const id = await addUser(transaction, type, values, role, now)
+    await writeAttributes(attributeWriting(house, transaction, defaultLocale), type, id, input, true)
     const made = settings.emailConfirmation ? await makeCode(transaction, 'confirm', id, now + house.signIn.confirmLifespan) : null
     return { userId: id, code: made }
   })

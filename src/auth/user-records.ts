@@ -1,16 +1,16 @@
 // Adding, changing and removing users through the API, for callers that have been granted it. Bodies are bare.
-import type { Stored } from '../documents/rows.js'
-import { ApiError, notFound, validationError } from '../errors.js'
-import type { ContentType } from '../model/types.js'
-import { checkLengths, type Field, formError, lengthErrors, members, messageOf, readForm, wrong } from './form.js'
-import { type House, userType } from './house.js'
+import type { Transaction } from '../database/database.js'
+import { checkUniqueAttributes, writeAttributes } from '../documents/attributes.js'
+import { attributeErrors, readAttributes } from '../documents/input.js'
+import { scalarColumns } from '../documents/scalars.js'
+import { ApiError, notFound } from '../errors.js'
+import { type Field, formError, members, messageOf, readForm, wrong } from './form.js'
+import { attributeWriting, type House, userType } from './house.js'
 import { hashPassword } from './passwords.js'
-import { addUser, asColumn, changeUser, checkRole, removeUser, setRole, userByEmail, userById, userByName } from './users.js'
+import { othersOf } from './sign-in.js'
+import { addUser, changeUser, checkRole, removeUser, setRole, userByEmail, userById, userByName } from './users.js'
 
-/** What a caller cannot set, or what is set in its own way. */
-const own = new Set(['username', 'email', 'password', 'role', 'provider', 'resetPasswordToken', 'confirmationToken'])
-
-/** Adds a user and gives the row's id. */
+/** Adds a user and gives the row's id. What the model finds wrong comes without its details here, as in Strapi. */
 export async function createUser(house: House, body: unknown): Promise<number> {
   const given = members(body)
   const form = readUser(given, true)
@@ -20,23 +20,22 @@ export async function createUser(house: House, body: unknown): Promise<number> {
   const { uniqueEmail } = await house.settings()
   const taken = async (database: Parameters<typeof userByEmail>[0]) => uniqueEmail && (await userByEmail(database, email)) !== null
   if (await taken(house.database)) throw new ApiError('ApplicationError', 'Email already taken')
-  const others = readOthers(type, given)
-  await refuseAsStrapi(house, type, { email, username, password, ...others.given })
-  const hashed = await hashPassword(password)
-  return house.writer.transaction(async (transaction) => {
+  const { input, errors } = readAttributes(house.input(), type, { ...othersOf(given), username, email, password }, true)
+  const sameName = (await userByName(house.database, username)) === null ? [] : [wrong('username', 'This attribute must be unique')]
+  if (input === null || sameName.length > 0) throw new ApiError('ApplicationError', messageOf([...errors, ...sameName]))
+  const columns = await scalarColumns(input, hashPassword)
+  const defaultLocale = await house.defaultLocale()
+  const add = async (transaction: Transaction): Promise<number> => {
     if (await taken(transaction)) throw new ApiError('ApplicationError', 'Email already taken')
-    if ((await userByName(transaction, username)) !== null) throw new ApiError('ApplicationError', 'This attribute must be unique')
+    await checkUniqueAttributes(transaction, type, '', input)
     await checkRole(transaction, role)
-    const values = { ...others.columns, username, email, provider: 'local', password: hashed }
-    return addUser(transaction, type, values, role, house.now())
+    const id = await addUser(transaction, type, { ...columns, provider: 'local' }, role, house.now())
+    await writeAttributes(attributeWriting(house, transaction, defaultLocale), type, id, input, true)
+    return id
+  }
+  return house.writer.transaction(add).catch((error: unknown) => {
+    throw error instanceof ApiError && error.details?.errors !== undefined ? new ApiError('ApplicationError', error.message) : error
   })
-}
-
-/** What the model finds wrong comes without its details here. */
-async function refuseAsStrapi(house: House, type: ContentType, values: Readonly<Record<string, unknown>>): Promise<void> {
-  const errors = [...lengthErrors(type, values)]
-  if ((await userByName(house.database, String(values.username))) !== null) errors.push(wrong('username', 'This attribute must be unique'))
-  if (errors.length > 0) throw new ApiError('ApplicationError', messageOf(errors))
 }
 
 /** Changes a user. A new password and blocking void what was issued to the user. @throws ApiError 404 */
@@ -47,34 +46,39 @@ export async function updateUser(house: House, id: number, body: unknown): Promi
   const form = readUser(given, false)
   const role = given.role === undefined ? null : readRole(given.role)
   const type = userType(house)
-  const others = readOthers(type, given)
   const email = form.email?.toLowerCase()
   const { uniqueEmail } = await house.settings()
-  const values: Record<string, Stored> = { ...others.columns }
-  if (form.username !== undefined) values.username = form.username
-  if (email !== undefined) values.email = email
-  if (typeof given.provider === 'string') values.provider = given.provider
-  if (form.username !== undefined && isAnother(await userByName(house.database, form.username), id)) throw taken('Username')
-  if (email !== undefined && uniqueEmail && isAnother(await userByEmail(house.database, email), id)) throw taken('Email')
-  checkLengths(type, { email, username: form.username, password: form.password, ...others.given })
-  if (form.password !== undefined) values.password = await hashPassword(form.password)
+  const refuseTaken = async (database: Parameters<typeof userByEmail>[0]): Promise<void> => {
+    if (form.username !== undefined && isAnother(await userByName(database, form.username), id)) throw taken('Username')
+    if (email !== undefined && uniqueEmail && isAnother(await userByEmail(database, email), id)) throw taken('Email')
+  }
+  await refuseTaken(house.database)
+  const fields = Object.fromEntries(Object.entries({ ...form, email }).filter(([, value]) => value !== undefined))
+  const { input, errors } = readAttributes(house.input(), type, { ...othersOf(given), ...fields }, false)
+  if (input === null) throw attributeErrors(errors)
+  const columns = await scalarColumns(input, hashPassword)
+  if (typeof given.provider === 'string') columns.provider = given.provider
+  const defaultLocale = await house.defaultLocale()
   await house.writer.transaction(async (transaction) => {
-    if ((await userById(transaction, id)) === null) throw notFound('User not found')
-    if (form.username !== undefined && isAnother(await userByName(transaction, form.username), id)) throw taken('Username')
-    if (email !== undefined && uniqueEmail && isAnother(await userByEmail(transaction, email), id)) throw taken('Email')
+    const now = await userById(transaction, id)
+    if (now === null) throw notFound('User not found')
+    await refuseTaken(transaction)
+    await checkUniqueAttributes(transaction, type, now.document_id ?? '', input)
     if (role !== null) {
       await checkRole(transaction, role)
       await setRole(transaction, id, role)
     }
-    await changeUser(transaction, id, values, house.now(), form.password !== undefined || values.blocked === 1)
+    await changeUser(transaction, id, columns, house.now(), form.password !== undefined || columns.blocked === 1)
+    await writeAttributes(attributeWriting(house, transaction, defaultLocale), type, id, input, false)
   })
 }
 
 /** Removes a user; false where there is none. */
-export function deleteUser(house: House, id: number): Promise<boolean> {
+export async function deleteUser(house: House, id: number): Promise<boolean> {
+  const defaultLocale = await house.defaultLocale()
   return house.writer.transaction(async (transaction) => {
     if ((await userById(transaction, id)) === null) return false
-    await removeUser(transaction, id, house.now())
+    await removeUser(attributeWriting(house, transaction, defaultLocale), userType(house), id, house.now())
     return true
   })
 }
@@ -107,26 +111,4 @@ function readRole(given: unknown): number {
   const number = typeof id === 'string' && /^\d{1,15}$/.test(id) ? Number(id) : id
   if (typeof number === 'number' && Number.isSafeInteger(number) && number > 0) return number
   throw formError([wrong('role', 'role must be a valid id', given)])
-}
-
-/** Scalars of the model beside the usual ones, as given and as columns. Unknown names are ignored. */
-function readOthers(type: ContentType, given: Readonly<Record<string, unknown>>) {
-  const columns: Record<string, Stored> = {}
-  const found: Record<string, unknown> = {}
-  for (const attribute of type.attributes.values()) {
-    const value = Object.hasOwn(given, attribute.name) ? given[attribute.name] : undefined
-    if (attribute.kind !== 'scalar' || attribute.system || own.has(attribute.name) || value === undefined) continue
-    if (attribute.type === 'boolean' && value !== null && typeof value !== 'boolean') {
-      throw validationError(`${attribute.name} must be a \`boolean\` type, but the final value was: \`${JSON.stringify(value)}\`.`)
-    }
-    if (typeof value === 'object' && value !== null && attribute.type !== 'json' && attribute.type !== 'blocks') {
-      throw validationError(
-        `${attribute.name} must be a \`${attribute.type}\` type, but the final value was: \`${JSON.stringify(value)}\`.`,
-      )
-    }
-    found[attribute.name] = value
-    const dated = attribute.type === 'datetime' && typeof value === 'string'
-    columns[attribute.column] = dated ? new Date(value).getTime() : asColumn(value)
-  }
-  return { given: found, columns }
 }

@@ -2,6 +2,7 @@
 import { createId } from '@paralleldrive/cuid2'
 import { sql } from 'kysely'
 import type { DirectDatabase, Transaction } from '../database/database.js'
+import { type AttributeWriting, removeRow } from '../documents/attributes.js'
 import { insertRow, type Stored, updateRow } from '../documents/rows.js'
 import { ApiError } from '../errors.js'
 import type { ContentType } from '../model/types.js'
@@ -107,14 +108,16 @@ export async function setRole(transaction: Transaction, id: number, role: number
     values (${id}, ${role}, (select coalesce(max(user_ord), 0) + 1 from up_users_role_lnk where role_id = ${role}))`)
 }
 
-export async function removeUser(transaction: Transaction, id: number, now: number): Promise<void> {
+/** Removes a user with all that hangs on the row; what was issued to the user is void. */
+export async function removeUser(writing: AttributeWriting, type: ContentType, id: number, now: number): Promise<void> {
+  const { transaction } = writing
   await startEpoch(transaction, id, now)
   await transaction.run(sql`delete from octavo_identities where user_id = ${id}`)
-  await transaction.run(sql`delete from up_users where id = ${id}`)
+  await removeRow(writing, type, id)
 }
 
 /** A value of JSON as a column holds it. */
-export function asColumn(value: unknown): Stored {
+function asColumn(value: unknown): Stored {
   if (value === null || typeof value === 'string' || typeof value === 'number') return value
   return typeof value === 'boolean' ? Number(value) : JSON.stringify(value)
 }

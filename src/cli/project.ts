@@ -1,5 +1,6 @@
 // A project opened for a command that reads and writes a few rows beside a service that may be running.
-import { existsSync } from 'node:fs'
+import { existsSync, mkdirSync } from 'node:fs'
+import type { Database } from 'better-sqlite3'
 import { type Config, ConfigError, loadConfig } from '../config.js'
 import type { DirectDatabase, WriteDatabase } from '../database/database.js'
 import { openDirect } from '../database/direct.js'
@@ -8,6 +9,7 @@ import { openSqlite } from '../database/sqlite.js'
 import { openWriter } from '../database/writer.js'
 import { loadModel } from '../model/load.js'
 import type { Model } from '../model/types.js'
+import { checkProject, keepSecrets } from './folder.js'
 
 export interface Project {
   readonly config: Config
@@ -16,25 +18,38 @@ export interface Project {
   readonly writer: WriteDatabase
 }
 
-/** Opens the project in `folder`, does `work`, closes it again. @throws ConfigError where there is nothing to open. */
+/**
+ * Opens the project in `folder`, does `work`, closes it again. A project that was never started gets its database and its
+ * secrets first, as a start would give them.
+ * @throws ConfigError for a folder that is no project, or has a database and no secrets.
+ */
 export async function withProject<Result>(folder: string, work: (project: Project) => Promise<Result>): Promise<Result> {
   const config = await loadConfig(folder)
+  checkProject(config.folder)
+  const isNew = !existsSync(config.database.filename)
   const missing = Object.keys(config.missingSecrets)
-  const { filename } = config.database
-  if (!existsSync(filename))
-    throw new ConfigError(`There is no database at ${filename} yet. Start the service once: octavo start ${folder}`)
-  if (missing.length > 0) throw new ConfigError(`${missing.join(' and ')} is not set. Set it in the environment or in .env.`)
+  if (missing.length > 0 && !isNew) throw new ConfigError(`${missing.join(' and ')} is not set. Set it in the environment or in .env.`)
   const model = await loadModel(config.folder)
   const connection = openSqlite(config.database)
   const { writeQueue, writeTimeout } = config.limits
   const writer = openWriter({ sqlite: config.database, signing: null, writeQueue, writeTimeout })
   try {
+    if (isNew) await prepareNew(config, connection, model)
     createOwnTables(connection)
     return await work({ config, model, database: openDirect(connection), writer })
   } finally {
     await writer.close()
     connection.close()
   }
+}
+
+/** Standard output belongs to the command: what is made on the way is told on standard error. */
+async function prepareNew(config: Config, connection: Database, model: Model): Promise<void> {
+  process.stderr.write(keepSecrets(config.folder, config.missingSecrets))
+  mkdirSync(config.uploadsFolder, { recursive: true })
+  const { prepareProject } = await import('../service.js')
+  await prepareProject(config, connection, model, { info: () => {}, warn: () => {} })
+  process.stderr.write(`Made the database ${config.database.filename}.\n`)
 }
 
 export const print = (line: string): void => void process.stdout.write(`${line}\n`)

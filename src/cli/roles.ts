@@ -1,5 +1,5 @@
 // `octavo roles`: lists and makes roles, and says what they allow. A running service follows at the next request.
-import { addActions, createRole, listRoles, type Role, updateRole } from '../auth/roles.js'
+import { addActions, createRole, deleteRole, listRoles, type Role, typeOf, updateRole } from '../auth/roles.js'
 import { ConfigError } from '../config.js'
 import { orExplain } from './explain.js'
 import { type Project, print, printTable, withProject } from './project.js'
@@ -17,18 +17,32 @@ export const listRolesCommand = orExplain(async (folder: string, { actions: show
 
 export const createRoleCommand = orExplain(
   async (name: string, folder: string, options: { readonly description?: string; readonly permissions?: string }) => {
-    await withProject(folder, async ({ model, writer }) => {
+    if (name.trim() === '') throw new ConfigError('A role needs a name.')
+    await withProject(folder, async ({ database, model, writer }) => {
       const actions = readActions(model, options.permissions)
+      const same = (await listRoles(database)).find((role) => role.name === name || role.type === typeOf(name))
+      if (same !== undefined) throw new ConfigError(`There is a role "${same.name}" of the type ${same.type} already.`)
       await createRole(writer, { name, description: options.description ?? '', actions }, Date.now())
     })
     print(`The role "${name}" is there.`)
   },
 )
 
+export const deleteRoleCommand = orExplain(async (named: string, folder: string) => {
+  const role = await withProject(folder, async (project) => {
+    const found = await findRole(project, named)
+    await deleteRole(project.writer, found.id)
+    return found
+  })
+  print(`The role "${role.name}" is deleted.${role.users === 0 ? '' : ` Its users (${role.users}) have the public role now.`}`)
+})
+
 export const grantCommand = orExplain(async (named: string, list: string, folder: string) => {
   const added = await withProject(folder, async (project) => {
     const role = await findRole(project, named)
-    const missing = readActions(project.model, list).filter((action) => !role.actions.includes(action))
+    const wanted = readActions(project.model, list)
+    if (wanted.length === 0) throw new ConfigError('No action is named.')
+    const missing = wanted.filter((action) => !role.actions.includes(action))
     await project.writer.transaction((transaction) => addActions(transaction, role.id, missing, Date.now()))
     return missing
   })
@@ -47,7 +61,7 @@ export const revokeCommand = orExplain(async (named: string, list: string, folde
 })
 
 /** A role by its type, name or id. @throws ConfigError */
-async function findRole({ database }: Project, named: string): Promise<Role> {
+export async function findRole({ database }: Pick<Project, 'database'>, named: string): Promise<Role> {
   const roles = await listRoles(database)
   const found =
     roles.find(({ type }) => type === named) ?? roles.find(({ name }) => name === named) ?? roles.find(({ id }) => String(id) === named)

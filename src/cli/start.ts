@@ -1,12 +1,11 @@
 // `octavo start [folder]`: opens the service, listens, says what to try, stops gracefully.
-import { appendFileSync, existsSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { type Logger, pino } from 'pino'
 import { ConfigError, loadConfig } from '../config.js'
 import { releaseNursery } from '../memory.js'
 import type { Model } from '../model/types.js'
 import { createService } from '../service.js'
 import { orExplain } from './explain.js'
+import { checkProject, keepSecrets } from './folder.js'
 import { codeNotRun } from './strapi-code.js'
 
 /** Serves the project in `folder` until the process is told to stop; a start that fails ends it with one sentence. */
@@ -38,7 +37,7 @@ async function listen(folder: string): Promise<void> {
   )
   setInterval(() => logger.flush(), 1000).unref()
   checkProject(config.folder)
-  keepSecrets(config.folder, config.missingSecrets)
+  process.stdout.write(keepSecrets(config.folder, config.missingSecrets))
   const service = await createService(config, logger).catch((error: StartError) => {
     const isDatabase = error.code?.startsWith('SQLITE_') === true
     throw isDatabase ? new ConfigError(`The database ${config.database.filename} cannot be used: ${error.message}.`) : error
@@ -81,29 +80,9 @@ function sentence({ code = '', syscall, message, port, address }: StartError): s
   return message
 }
 
-const projectSigns = ['src/api', 'src/components', 'octavo.config.json', 'octavo.config.js', 'octavo.config.mjs', 'octavo.config.ts']
-
-/** Refuses a folder that is no project, before anything is made in it. */
-function checkProject(folder: string): void {
-  if (projectSigns.some((path) => existsSync(join(folder, path)))) return
-  const packageFile = join(folder, 'package.json')
-  if (existsSync(packageFile) && readFileSync(packageFile, 'utf8').includes('"@strapi/strapi"')) return
-  throw new ConfigError(
-    `${folder} is no content project: it has no ${projectSigns.join(', no ')} and no package.json with @strapi/strapi. Name the project's folder: octavo start <folder>`,
-  )
-}
-
 /** Tells what of the project this service does not do, one line for each kind. */
 function warn(logger: Logger, folder: string, { leftOut }: Model): void {
   if (leftOut.length > 0) logger.warn({ attributes: leftOut }, 'attributes that point to types of absent plugins are left out')
   const paths = codeNotRun(folder)
   if (paths.length > 0) logger.warn({ paths }, 'policies, middlewares and settings of routes are not run: check what the roles allow')
-}
-
-/** Secrets that the project lacked are written to its .env, so that tokens stay valid after a restart. */
-function keepSecrets(folder: string, missing: Readonly<Record<string, string>>): void {
-  const lines = Object.entries(missing).map(([name, value]) => `${name}=${value}\n`)
-  if (lines.length === 0) return
-  appendFileSync(join(folder, '.env'), `${lines.join('')}`)
-  process.stdout.write(`Made ${Object.keys(missing).join(' and ')} and kept them in .env.\n`)
 }

@@ -2,12 +2,24 @@
 import { randomBytes } from 'node:crypto'
 import { checkLengths, readForm } from '../auth/form.js'
 import { hashPassword } from '../auth/passwords.js'
-import { addUser, changeUser, listUsers, removeUser, roleByType, type User, userByEmail, userById, userByName } from '../auth/users.js'
+import {
+  addUser,
+  changeUser,
+  listUsers,
+  removeUser,
+  roleByType,
+  setRole,
+  type User,
+  userByEmail,
+  userById,
+  userByName,
+} from '../auth/users.js'
 import { ConfigError } from '../config.js'
 import type { DirectDatabase } from '../database/database.js'
 import type { Model } from '../model/types.js'
 import { orExplain } from './explain.js'
 import { print, printTable, withProject } from './project.js'
+import { findRole } from './roles.js'
 
 export interface UserOptions {
   readonly username: string
@@ -57,10 +69,30 @@ export const blockUserCommand = (blocked: boolean) =>
     print(`The user "${user.username}" is ${blocked ? 'blocked' : 'not blocked any more'}.`)
   })
 
-export const deleteUserCommand = orExplain(async (named: string, folder: string) => {
+export const confirmUserCommand = orExplain(async (named: string, folder: string) => {
   const user = await withProject(folder, async ({ database, writer }) => {
     const found = await findUser(database, named)
-    await writer.transaction((transaction) => removeUser(transaction, found.id, Date.now()))
+    await writer.transaction((transaction) => changeUser(transaction, found.id, { confirmed: 1 }, Date.now()))
+    return found
+  })
+  print(`The address of "${user.username}" is confirmed.`)
+})
+
+export const roleOfUserCommand = orExplain(async (named: string, role: string, folder: string) => {
+  const [user, given] = await withProject(folder, async ({ database, writer }) => {
+    const [found, wanted] = [await findUser(database, named), await findRole({ database }, role)]
+    await writer.transaction((transaction) => setRole(transaction, found.id, wanted.id))
+    return [found, wanted] as const
+  })
+  print(`The user "${user.username}" has the role "${given.name}".`)
+})
+
+export const deleteUserCommand = orExplain(async (named: string, folder: string) => {
+  const user = await withProject(folder, async ({ database, model, writer }) => {
+    const found = await findUser(database, named)
+    // Nothing is written below the row that goes, so no locale is asked for.
+    const parts = { model, hashPassword, defaultLocale: 'en' }
+    await writer.transaction((transaction) => removeUser({ transaction, ...parts }, typeOfUsers(model), found.id, Date.now()))
     return found
   })
   print(`The user "${user.username}" is deleted.`)

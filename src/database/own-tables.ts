@@ -35,7 +35,7 @@ const statements = [
     unique (provider, subject)
   )`,
   // Attempts that several processes count together.
-  'create table if not exists octavo_counters (key text primary key, count integer not null, ends_at integer not null) without rowid',
+  'create table if not exists octavo_counters (key text primary key, count integer not null, ends_at integer not null)',
   'create index if not exists octavo_counters_end on octavo_counters (ends_at)',
   'create index if not exists octavo_identities_user on octavo_identities (user_id)',
   // Files that take the places of others because their transaction was committed.

@@ -2,7 +2,7 @@
 import { type ApiError, validationError } from '../errors.js'
 import type { Grants } from '../grants.js'
 import type { ContentType, Model, MorphFrom, MorphTo, Relation } from '../model/types.js'
-import { checkKeys, isWritable } from './input-keys.js'
+import { checkKeys, isTooDeep, isWritable } from './input-keys.js'
 import { typeError, whole } from './input-messages.js'
 import { type RelationForm, relationInput } from './input-relations.js'
 import { checkShape, relationProblem } from './input-shape.js'
@@ -38,6 +38,25 @@ export function readInput(context: InputContext, type: ContentType, data: unknow
   const all = problem === null ? errors : [...errors, whole([], problem, shown)]
   if (all.length > 0) throw attributeErrors(all)
   return inputOf(context.model, type, value, shown, options.isCreation)
+}
+
+/**
+ * Reads what `given` says about attributes of a row that has an API of its own; other members are ignored. `input` is null
+ * where something is wrong.
+ * @throws ApiError 400 for a body that is nested too deeply.
+ */
+export function readAttributes(
+  context: InputContext,
+  type: ContentType,
+  given: Body,
+  isCreation: boolean,
+): { readonly input: Input | null; readonly errors: readonly AttributeError[] } {
+  if (isTooDeep(given)) throw validationError('The data is nested too deeply')
+  const known = Object.entries(given).filter(([key]) => isWritable(type, type.attributes.get(key)))
+  const checked = checkShape({ ...context, isDraft: false, isCreation, isStored: false }, type, Object.fromEntries(known), [])
+  const problem = relationProblem(context.model, type, checked.value)
+  const errors = problem === null ? checked.errors : [...checked.errors, whole([], problem, checked.value)]
+  return { input: errors.length > 0 ? null : inputOf(context.model, type, checked.value, checked.value, isCreation), errors }
 }
 
 /**

@@ -1,10 +1,13 @@
 // The commands for tokens, users and roles, beside a service that follows at the next request.
 import { spawnSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { contentType } from '../spec/library.js'
 import type { Served } from '../support/serve.js'
-import { goldenTokens } from '../support/serve.js'
+import { goldenTokens, serveBeside } from '../support/serve.js'
 import { logIn, look, post, serveAccounts } from './golden.js'
 
 const main = join(dirname(fileURLToPath(import.meta.url)), '..', '..', 'dist', 'main.js')
@@ -14,11 +17,11 @@ beforeAll(async () => {
 })
 afterAll(() => served.close())
 
-function octavo(given: readonly string[], input = '') {
+function octavo(given: readonly string[], input = '', database: string | undefined = served.database) {
   const { status, stdout, stderr } = spawnSync(process.execPath, [main, ...given], {
     input,
     encoding: 'utf8',
-    env: { ...process.env, DATABASE_FILENAME: served.database },
+    env: { ...process.env, ...(database === '' ? {} : { DATABASE_FILENAME: database }) },
   })
   return { status, out: stdout.trim(), error: stderr.trim() }
 }
@@ -118,6 +121,104 @@ test('octavo roles: what a role allows holds at the next request', async () => {
   expect(run('create', 'Night Shift', served.folder, '--permissions', 'api::tag.tag.find').status).toBe(0)
   expect(run('list', served.folder).out).toMatch(/Night Shift +night_shift +0 +1/)
   expect(run('grant', 'nobody', 'api::tag.tag.find', served.folder).error).toMatch(/^octavo: There is no role "nobody"/)
+})
+
+test('octavo roles: a role that is deleted leaves its users to the public one', async () => {
+  const run = (...given: string[]) => octavo(given)
+  expect(run('roles', 'create', 'Day Shift', served.folder).status).toBe(0)
+  expect(run('roles', 'create', 'day shift', served.folder)).toMatchObject({
+    status: 1,
+    error: 'octavo: There is a role "Day Shift" of the type day_shift already.',
+  })
+  run('users', 'create', served.folder, '--username', 'daisy', '--email', 'daisy@example.test', '--password', 'daisy-Secret1')
+  const { jwt } = (await logIn(served, 'daisy', 'daisy-Secret1')).body
+  expect(await status('/api/users/me', jwt)).toBe(200)
+  expect(run('users', 'role', 'daisy', 'day_shift', served.folder).out).toBe('The user "daisy" has the role "Day Shift".')
+  expect(await status('/api/users/me', jwt)).toBe(403)
+  expect(run('roles', 'delete', 'day_shift', served.folder).out).toBe(
+    'The role "Day Shift" is deleted. Its users (1) have the public role now.',
+  )
+  expect(run('users', 'list', served.folder).out).toMatch(/daisy +daisy@example.test +public/)
+  expect(run('roles', 'delete', 'public', served.folder).status).toBe(1)
+  expect(run('roles', 'grant', 'public', ' , ', served.folder)).toMatchObject({ status: 1, error: 'octavo: No action is named.' })
+})
+
+test('octavo settings: what an installation allows holds at the next request', async () => {
+  const run = (...given: string[]) => octavo(['settings', ...given])
+  const register = async (name: string) => {
+    const answer = await post(served, '/api/auth/local/register', { username: name, email: `${name}@example.test`, password: 'secret-1' })
+    return answer.body.error?.message ?? answer.body.user.confirmed
+  }
+  expect(await register('settled1')).toBe(true)
+  expect(run('set', 'allow-register', 'no', served.folder).out).toBe('The setting allow-register is no.')
+  expect(await register('settled2')).toBe('Register action is currently disabled')
+  run('set', 'allow-register', 'yes', served.folder)
+  run('set', 'email-confirmation', 'yes', served.folder)
+  run('set', 'default-role', 'editor', served.folder)
+  expect(await register('settled3')).toBe(false)
+  const users = () => octavo(['users', 'list', served.folder]).out
+  expect(users()).toMatch(/settled3 +settled3@example.test +editor +not confirmed/)
+  expect(octavo(['users', 'confirm', 'settled3', served.folder]).out).toBe('The address of "settled3" is confirmed.')
+  expect(users()).toMatch(/settled3 +settled3@example.test +editor +confirmed/)
+  run('set', 'email-confirmation', 'off', served.folder)
+  expect(run('set', 'reset-page', 'https://site.example.test/new', served.folder).out).toBe(
+    'The setting reset-page is https://site.example.test/new.',
+  )
+  expect(run('list', served.folder).out).toMatch(/^setting +value\nallow-register +yes .*\nemail-confirmation +no /)
+  for (const [name, value] of [
+    ['allow-register', 'maybe'],
+    ['default-role', 'nobody'],
+    ['reset-page', 'javascript:alert(1)'],
+    ['constructor', 'x'],
+  ] as const) {
+    const { status: code, out, error } = run('set', name, value, served.folder)
+    expect([name, code, out, error.split('\n').length]).toEqual([name, 1, '', 1])
+  }
+})
+
+test('every command tells what it is for, and what it was not given', () => {
+  for (const group of ['tokens', 'users', 'roles', 'settings']) {
+    const { status: code, out } = octavo([group, '--help'])
+    const commands = out.slice(out.indexOf('Commands:')).split('\n').slice(1)
+    expect([group, code]).toEqual([group, 0])
+    // A name, its arguments, and a sentence; longer ones go on in the next line.
+    for (const line of commands) expect(line).toMatch(/^ {2}\S.* {2}\S|^ {20}/)
+    const wrong = octavo([group, 'nonsense'])
+    expect([wrong.status, wrong.error]).toEqual([1, "octavo: unknown command 'nonsense'"])
+  }
+  expect(octavo(['tokens', 'create'])).toMatchObject({ status: 1, error: "octavo: required option '--name <name>' not specified" })
+})
+
+test('a whole installation is set up by a script, before its first start', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'octavo-script-'))
+  const files = { ...contentType('note', { name: { type: 'string' } }) }
+  for (const [path, content] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true })
+    writeFileSync(join(folder, path), JSON.stringify(content))
+  }
+  const run = (given: readonly string[], input = '') => octavo([...given, folder], input, '')
+  const token = run(['tokens', 'create', '--name', 'script', '--type', 'full-access'])
+  expect([token.status, token.out]).toEqual([0, expect.stringMatching(/^[0-9a-f]{256}$/)])
+  expect(token.error).toMatch(/^Made API_TOKEN_SALT and JWT_SECRET and kept them in \.env\.\nMade the database .*data\.db\.$/)
+  const steps: readonly (readonly [readonly string[], string?])[] = [
+    [['roles', 'create', 'Writers', '--permissions', 'api::note.note.create']],
+    [['roles', 'grant', 'public', 'api::note.note.find']],
+    [['roles', 'grant', 'public', 'plugin::users-permissions.auth.callback']],
+    [['settings', 'set', 'allow-register', 'no']],
+    [['users', 'create', '--username', 'wim', '--email', 'wim@example.test', '--role', 'writers', '--password', '-'], 'wim-Secret1\n'],
+  ]
+  for (const [given, input] of steps) expect([given, run(given, input).status]).toEqual([given, 0])
+  const service = await serveBeside({ folder })
+  expect((await logIn(service, 'wim', 'wim-Secret1')).status).toBe(200)
+  const { jwt } = (await logIn(service, 'wim', 'wim-Secret1')).body
+  expect((await post(service, '/api/notes', { data: { name: 'first' } }, jwt)).status).toBe(201)
+  expect((await service.ask('/api/notes')).body.data).toMatchObject([{ name: 'first' }])
+  expect((await service.ask('/api/users/count', { token: token.out })).body).toBe(1)
+  expect(
+    (await post(service, '/api/auth/local/register', { username: 'late', email: 'late@example.test', password: 'secret-1' })).status,
+  ).toBe(400)
+  await service.close()
+  rmSync(folder, { recursive: true, force: true })
 })
 
 test('roles are made, changed and removed over the API by who may', async () => {

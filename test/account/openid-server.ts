@@ -5,16 +5,21 @@ import { exportJWK, generateKeyPair, SignJWT } from 'jose'
 
 export interface OpenIdServer {
   readonly issuer: string
+  /** Where it listens. */
+  readonly origin: string
   /** Who signs in next, in the words of the id token. */
   person: Readonly<Record<string, unknown>>
   /** Replaces the nonce of the next id token. */
   nonce: string | null
+  /** Replaces what the id tokens say about themselves. */
+  token: Readonly<{ iss?: string; aud?: string; exp?: number }>
   /** What the user's browser would do at `location`: agree, and be sent back. */
   agree(location: string): string
   close(): void
 }
 
-export async function startOpenId(key: string, secret: string): Promise<OpenIdServer> {
+/** `name`: its issuer, where that is not where it listens. */
+export async function startOpenId(key: string, secret: string, name?: string): Promise<OpenIdServer> {
   const { publicKey, privateKey } = await generateKeyPair('RS256')
   const jwk = { ...(await exportJWK(publicKey)), kid: 'test', alg: 'RS256', use: 'sig' }
   const asked = new Map<string, URLSearchParams>()
@@ -42,14 +47,18 @@ export async function startOpenId(key: string, secret: string): Promise<OpenIdSe
       form.get('client_secret') === secret
     if (!right) return send({ error: 'invalid_grant' }, 400)
     const claims = { ...self.person, nonce: self.nonce ?? wanted.get('nonce') }
-    const token = new SignJWT(claims).setProtectedHeader({ alg: 'RS256', kid: 'test' }).setIssuer(self.issuer).setAudience(key)
-    return send({ access_token: 'theirs', id_token: await token.setExpirationTime('5m').sign(privateKey) })
+    const { iss = self.issuer, aud = key, exp = '5m' } = self.token
+    const token = new SignJWT(claims).setProtectedHeader({ alg: 'RS256', kid: 'test' }).setIssuer(iss).setAudience(aud)
+    return send({ access_token: 'theirs', id_token: await token.setExpirationTime(exp).sign(privateKey) })
   })
   await new Promise<void>((resolve) => {
     server.listen(0, '127.0.0.1', resolve)
   })
+  const origin = `http://127.0.0.1:${(server.address() as { port: number }).port}`
   const self = {
-    issuer: `http://127.0.0.1:${(server.address() as { port: number }).port}`,
+    issuer: name ?? origin,
+    origin,
+    token: {} as OpenIdServer['token'],
     person: {} as Readonly<Record<string, unknown>>,
     nonce: null as string | null,
     agree: (location: string) => {

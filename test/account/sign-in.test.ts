@@ -77,6 +77,25 @@ describe('S065 what is no text is refused in every field of every body', () => {
     }
   })
 
+  test('change-password, by a user who is signed in', async () => {
+    const { jwt } = (await logIn(served, 'erin', 'erin-Secret1')).body
+    const good = { currentPassword: 'erin-Secret1', password: 'secret-2', passwordConfirmation: 'secret-2' }
+    for (const name of Object.keys(good)) {
+      for (const value of [{ $ne: null }, ['erin-Secret1'], 5, true, null]) {
+        const answer = await post(served, '/api/auth/change-password', { ...good, [name]: value }, jwt)
+        expect([name, value, answer.status]).toEqual([name, value, 400])
+      }
+    }
+    expect((await logIn(served, 'erin', 'erin-Secret1')).status).toBe(200)
+  })
+
+  test('the device of a sign-in', async () => {
+    for (const deviceId of [5, true, { $ne: null }, ['phone'], 'x'.repeat(201)]) {
+      const answer = await post(served, '/api/auth/local', { identifier: 'erin', password: 'erin-Secret1', deviceId })
+      expect([deviceId, answer.status, answer.body.error?.message]).toEqual([deviceId, 400, 'Invalid deviceId'])
+    }
+  })
+
   test('bodies that are no object', async () => {
     for (const body of [[], 'x', 5, null]) expect((await post(served, '/api/auth/local', body)).status).toBe(400)
   })

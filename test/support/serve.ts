@@ -94,8 +94,8 @@ async function serveCopy(fill: (folder: string) => void, { config, environment, 
   return serveFolder(folder, { environment, code }, () => rmSync(folder, { recursive: true, force: true }))
 }
 
-/** A second service on the project and the database of another one, as a process of its own would be. */
-export const serveBeside = (other: Served, environment: ServeOptions['environment'] = {}): Promise<Served> =>
+/** A service on a project that is there: beside another one, as a process of its own would be, or after commands. */
+export const serveBeside = (other: Pick<Served, 'folder'>, environment: ServeOptions['environment'] = {}): Promise<Served> =>
   serveFolder(other.folder, { environment: { UPLOADS_DIR: 'uploads', ...environment } }, () => {})
 
 async function serveFolder(folder: string, { environment, code = {} }: ServeOptions, afterwards: () => void): Promise<Served> {

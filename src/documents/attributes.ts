@@ -1,0 +1,41 @@
+// Attributes of rows that have an API of their own (users): checked and stored like a document's, without drafts and locales.
+import type { Transaction } from '../database/database.js'
+import type { ContentType, Model } from '../model/types.js'
+import { writeBelow } from './components.js'
+import { attributeErrors, type Input } from './input.js'
+import { removeRows } from './publish.js'
+import { givenValues, takenValues } from './unique.js'
+import type { Writing } from './writing.js'
+
+/** What is stored, and where. */
+export interface AttributeWriting {
+  readonly transaction: Transaction
+  readonly model: Model
+  /** Targets of relations are looked for in this locale. */
+  readonly defaultLocale: string
+  readonly hashPassword: (password: string) => Promise<string>
+}
+
+const writingOf = ({ transaction, model, defaultLocale, hashPassword }: AttributeWriting, shown: unknown): Writing => ({
+  transaction,
+  model,
+  hashPassword,
+  copies: 'published',
+  resolving: { locale: null, defaultLocale, side: 'both', shown },
+})
+
+/** Writes relations, components and media of a row. @throws ApiError 400 for what they name and is not there. */
+export async function writeAttributes(to: AttributeWriting, type: ContentType, id: number, input: Input, isNew: boolean): Promise<void> {
+  await writeBelow(writingOf(to, input.checked), { shape: type, id }, input, isNew)
+}
+
+/** @throws ApiError 400 if another document than `documentId` has one of the values that must be unique. */
+export async function checkUniqueAttributes(transaction: Transaction, type: ContentType, documentId: string, input: Input): Promise<void> {
+  const errors = await takenValues(transaction, type, { document: documentId, locale: null, state: 'any', values: givenValues(input) })
+  if (errors.length > 0) throw attributeErrors(errors)
+}
+
+/** Removes a row with all that hangs on it. */
+export async function removeRow(from: AttributeWriting, type: ContentType, id: number): Promise<void> {
+  await removeRows(writingOf(from, null), type, [id])
+}

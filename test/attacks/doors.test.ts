@@ -1,0 +1,194 @@
+// Doors that are not there: redirects that a caller chooses, the admin's API, answers that are kept for somebody else; and
+// what was deleted and made again.
+import { createHmac } from 'node:crypto'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { addToken, grant, secrets as ownSecrets } from '../spec/callers.js'
+import { access, contentType, plain, reading, seeded } from '../spec/library.js'
+import { serveBeside, serveProject } from '../support/serve.js'
+import { places } from './routes.js'
+import { callers, expectInvalidKey, secrets, siege, tokens } from './siege.js'
+
+describe('the golden project', () => {
+  const { ask, look, change } = siege('strapi', {
+    config: {
+      limits: { authRequests: 0 },
+      url: 'https://api.example.test',
+      auth: {
+        providers: { github: { key: 'k', secret: 's', callback: 'https://site.example.test/in' } },
+      },
+    },
+  })
+
+  test('S107 no parameter leads a browser anywhere', async () => {
+    const evil = encodeURIComponent('https://evil.example/x')
+    const query = ['redirect', 'redirect_uri', 'redirectUrl', 'next', 'url', 'return', 'returnTo', 'continue', 'to', 'callbackUrl']
+      .map((name) => `${name}=${evil}`)
+      .join('&')
+    const paths = [
+      ...places().flatMap(({ path, actions }) => (actions.GET === undefined ? [] : [path])),
+      '/connect/github',
+      '/connect/github/callback',
+    ]
+    for (const path of [...paths, '../', '../_health', '../uploads/x']) {
+      for (const as of ['public', 'full'] as const) {
+        const { status, headers } = await ask(`${path}?${query}`, {
+          as,
+          headers: { host: 'evil.example', 'x-forwarded-host': 'evil.example' },
+        })
+        const location = headers.get('location')
+        expect([path, status, location ?? '']).toEqual([path, status, expect.not.stringContaining('evil')])
+        if (path !== '/connect/github') expect([path, location]).toEqual([path, null])
+      }
+    }
+    const sent = new URL((await ask(`/connect/github?${query}`)).headers.get('location')!)
+    expect([sent.host, sent.searchParams.get('redirect_uri')]).toEqual([
+      'github.com',
+      'https://api.example.test/api/connect/github/callback',
+    ])
+  })
+
+  test('S137 nothing answers where the admin’s API would be, whoever asks', async () => {
+    const admin = ['/admin', '/admin/login', '/admin/users/me', '/admin/api-tokens', '/admin/init', '/admin/register-admin']
+    const managers = [
+      '/content-manager/collection-types/api::article.article',
+      '/content-type-builder/content-types',
+      '/upload/files',
+      '/upload/folders',
+    ]
+    const rest = [
+      '/users-permissions/roles',
+      '/users-permissions/providers',
+      '/i18n/locales',
+      '/i18n/iso-locales',
+      '/email/settings',
+      '/_health/../admin',
+    ]
+    for (const path of [...admin, ...managers, ...rest]) {
+      for (const as of callers) {
+        for (const method of ['GET', 'POST', 'PUT', 'DELETE'] as const) {
+          const { status } = await ask(`..${path}`, { as, method })
+          expect([path, as, method, status]).toEqual([path, as, method, method === 'GET' ? 404 : 405])
+        }
+      }
+    }
+  })
+
+  test('S137 the model cannot be written over the API', async () => {
+    for (const path of [
+      'content-types',
+      'content-types/api::article.article',
+      'components',
+      'components/shared.seo',
+      'schema',
+      'update-schema',
+    ]) {
+      for (const method of ['POST', 'PUT', 'DELETE', 'PATCH'] as const) {
+        const body = JSON.stringify({ contentType: { displayName: 'x' } })
+        const { status } = await ask(`/content-type-builder/${path}`, {
+          as: 'full',
+          method,
+          body,
+          headers: { 'content-type': 'application/json' },
+        })
+        expect([path, method, status]).toEqual([path, method, 405])
+      }
+    }
+  })
+
+  test('S142 a guessed tag gives nothing away: answers of the API have none, and are whole', async () => {
+    for (const as of ['public', 'alice', 'custom'] as const) {
+      for (const path of ['/articles', '/secret-notes', '/users/me', '/articles/not-there']) {
+        const bare = await ask(path, { as })
+        expect(bare.headers.get('etag')).toBeNull()
+        for (const tag of ['*', '"x"', 'W/"x"']) {
+          const guessed = await ask(path, { as, headers: { 'if-none-match': tag, 'if-modified-since': new Date().toUTCString() } })
+          expect([path, guessed.status, guessed.text]).toEqual([path, bare.status, bare.text])
+        }
+      }
+    }
+  })
+
+  test('S100 files are listed as far as permissions reach', async () => {
+    for (const path of ['/upload/files', '/upload/files/page', '/upload/files/1']) {
+      for (const query of ['', '?filters[hash][$startsWith]=a', '?populate=related', '?filters[createdBy][id]=1']) {
+        expect([path, query, (await ask(path + query)).status]).toEqual([path, query, 403])
+      }
+      expectInvalidKey(await ask(`${path}?filters[createdBy][email][$startsWith]=a`, { as: 'full' }), 'filters', 'createdBy', 'createdBy')
+      expectInvalidKey(await ask(`${path}?populate=updatedBy`, { as: 'full' }), 'populate', 'updatedBy', 'updatedBy')
+      expect((await ask(`${path}?populate=*`, { as: 'full' })).text).not.toMatch(/"(createdBy|updatedBy|folder|folderPath)"/)
+    }
+    // What a file belongs to is shown to whoever may find it, type by type.
+    const related = async () => {
+      const { body } = await ask('/upload/files?populate=related', { as: 'alice' })
+      return new Set(body.flatMap((one: { related: { __type: string }[] }) => one.related.map(({ __type }) => __type)))
+    }
+    expect([...(await related())]).toContain('api::article.article')
+    const [role] = look("select id from up_roles where type = 'authenticated'")
+    change(
+      `delete from up_permissions where action = 'api::article.article.find'
+        and id in (select permission_id from up_permissions_role_lnk where role_id = ?)`,
+      role,
+    )
+    expect([...(await related())]).not.toContain('api::article.article')
+  })
+
+  test('S077 a token that is nearly right is as wrong as any: what is compared is a keyed hash', async () => {
+    const right = tokens.full!
+    const other = (character: string) => (character === '0' ? '1' : '0')
+    const nearly = [
+      other(right[0]!) + right.slice(1),
+      right.slice(0, -1) + other(right.at(-1)!),
+      right.slice(0, -1),
+      `${right}0`,
+      right.toUpperCase(),
+    ]
+    const bodies = new Set<string>()
+    const hash = (text: string) => createHmac('sha512', secrets.API_TOKEN_SALT!).update(text).digest('hex')
+    const stored = look("select access_key from strapi_api_tokens where name = 'full'")[0] as string
+    expect(stored).toBe(hash(right))
+    for (const token of [...nearly, 'nothing-like-it', stored]) {
+      const { status, text } = await ask('/users/count', { token })
+      expect(status).toBe(401)
+      bodies.add(text)
+      // However much of the key is right, no more of its hash is than by chance.
+      let same = 0
+      while (hash(token)[same] === stored[same]) same++
+      expect(same).toBeLessThan(8)
+    }
+    expect(bodies.size).toBe(1)
+  })
+})
+
+test('S041 an attribute that is deleted and made again as a private one is unreadable, whoever could read it before', async () => {
+  const served = await serveProject(
+    {
+      ...contentType('note', { name: { type: 'string' }, rank: { type: 'integer' } }),
+      ...seeded('note', plain({ first: { rank: 7 } })),
+      ...access(reading('note')),
+    },
+    { environment: ownSecrets },
+  )
+  addToken(served, 'full', { type: 'full-access' })
+  grant(served, 'authenticated', 'api::note.note.find')
+  const queries = ['filters[rank]=7', 'sort=rank', 'fields=rank']
+  const ask = async (origin: typeof served) =>
+    Promise.all(['', ...queries].map(async (query) => (await origin.ask(`/api/notes?${query}`, { token: 'full' })).status))
+  expect(await ask(served)).toEqual([200, 200, 200, 200])
+  const file = join(served.folder, 'src/api/note/content-types/note/schema.json')
+  const schema = JSON.parse(readFileSync(file, 'utf8'))
+  const without = await startWith({ name: schema.attributes.name })
+  expect(await ask(without)).toEqual([200, 400, 400, 400])
+  await without.close()
+  const again = await startWith({ ...schema.attributes, rank: { type: 'integer', private: true } })
+  expect(await ask(again)).toEqual([200, 400, 400, 400])
+  expect((await again.ask('/api/notes?populate=*&fields=*', { token: 'full' })).text).not.toContain('rank')
+  await again.close()
+  await served.close()
+
+  function startWith(attributes: object) {
+    writeFileSync(file, JSON.stringify({ ...schema, attributes }))
+    return serveBeside(served, ownSecrets)
+  }
+})
