@@ -39,10 +39,19 @@ while (
 )
   await new Promise((resolve) => setTimeout(resolve, 50))
 
-/** Resident memory of the service now, in MB, without the pages of files that the kernel counts as its own. */
+/** Resident memory of the service and its picture process now, in MB, without the pages of files that the kernel counts as its own. */
 function memory() {
-  const status = readFileSync(`/proc/${service.pid}/status`, 'utf8')
-  return Number(/RssAnon:\s+(\d+)/.exec(status)[1]) / 1024
+  const children = readFileSync(`/proc/${service.pid}/task/${service.pid}/children`, 'utf8').trim().split(' ').filter(Boolean)
+  return [service.pid, ...children].map(memoryOf).reduce((sum, one) => sum + one, 0)
+}
+
+function memoryOf(pid) {
+  try {
+    return Number(/RssAnon:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / 1024
+  } catch {
+    // A process that has just ended has none.
+    return 0
+  }
 }
 
 /** Sends one file as a form, a piece at a time; the pieces are shared, so this process stays small too. */

@@ -12,6 +12,7 @@ const built = build({
     'src/database/reader-thread.ts',
     'src/database/writer-thread.ts',
     'src/database/index-thread.ts',
+    'src/uploads/image-process.ts',
   ],
   outdir: 'dist',
   entryNames: '[name]',

@@ -6,10 +6,9 @@ import { join } from 'node:path'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import mime from 'mime'
 import { forbidden, notFound } from '../errors.js'
+import { isShownByBrowsers } from '../uploads/kinds.js'
 import type { CheckAddress } from '../uploads/signing.js'
 
-/** Types that are shown in a browser; everything else is downloaded. A drawing is shown in a sandbox. */
-const shown = /^(?:image|audio|video|font)\/|^application\/pdf$|^text\/plain$/
 const sandbox = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
 
 /** Serves a folder. `check` refuses addresses that are not signed; null: everyone may read. */
@@ -68,8 +67,11 @@ async function answer(request: FastifyRequest, reply: FastifyReply, path: string
     etag: tag,
     'last-modified': changed.toUTCString(),
   })
-  if (type === 'image/svg+xml' || !shown.test(type)) reply.header('content-security-policy', sandbox)
-  if (!shown.test(type)) reply.header('content-disposition', 'attachment')
+  const drawing = type === 'image/svg+xml'
+  const shown = isShownByBrowsers(type)
+  // A drawing is shown in a sandbox, what is not shown is downloaded.
+  if (!shown) reply.header('content-security-policy', sandbox)
+  if (!shown && !drawing) reply.header('content-disposition', 'attachment')
   if (isKnown(request, tag, changed)) {
     await handle.close()
     return reply.removeHeader('content-type').status(304).send()

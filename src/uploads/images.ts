@@ -1,138 +1,123 @@
-// Pictures: their size, the smaller formats, a smaller encoding. At most a few at a time, in threads of the library's own.
-import { stat } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
-import type { Metadata, Sharp, SharpOptions } from 'sharp'
+// Pictures: a few at a time, in a process of their own that stands behind everything else and is there while there is work.
+import { type ChildProcess, fork } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
 import { ApiError } from '../errors.js'
+import type { FromPictures, ToPictures } from './image-messages.js'
+import type { Picture, PictureBounds, PictureSettings } from './image-work.js'
 import { openQueue } from './queue.js'
 
-/** The settings that Strapi's media library keeps in the database. */
-export interface PictureSettings {
-  readonly sizeOptimization: boolean
-  readonly responsiveDimensions: boolean
-  readonly autoOrientation: boolean
-}
-
-/** A picture made from another, as a file beside it. */
-export interface Made {
-  readonly path: string
-  readonly width: number
-  readonly height: number
-  readonly bytes: number
-}
-
-export interface Picture {
-  readonly width: number
-  readonly height: number
-  /** A smaller encoding of the whole picture; null: the one that came is the best. */
-  readonly encoded: Made | null
-  readonly formats: ReadonlyMap<string, Made>
-}
-
-export interface ImageLimits {
-  /** Pixels of one picture, all its frames together; larger ones are stored as they are, without formats. */
-  readonly imagePixels: number
+export interface ImageLimits extends PictureBounds {
   readonly imagesAtOnce: number
   readonly imageQueue: number
-  /** Milliseconds that one picture may take. */
-  readonly imageTimeout: number
 }
 
 export interface Images {
   /**
    * Measures the picture at `path` and makes its formats beside it; null for what is no picture to us. `mime` is what its
    * bytes show.
-   * @throws ApiError 400 for a broken one, 503 when too many wait.
+   * @throws ApiError 400 for a broken one, 503 when too many wait or the process failed.
    */
   make(path: string, mime: string | null, settings: PictureSettings): Promise<Picture | null>
+  close(): void
 }
 
-/** Formats by name: the box that a picture must fit in, and gets one only if it does not. */
-const thumbnail = { width: 245, height: 156 }
-const breakpoints = { large: { width: 1000, height: 1000 }, medium: { width: 750, height: 750 }, small: { width: 500, height: 500 } }
+/** Milliseconds without work after which the process goes, and with it the memory of the picture library. */
+const idleAfter = 10_000
+/** Milliseconds that a picture may take beyond its time: the library keeps that itself, unless a decoder hangs. */
+const grace = 5_000
+/** What the process gets of the environment: nothing that is secret. */
+const environment = ['PATH', 'TMPDIR', 'LD_LIBRARY_PATH', 'SystemRoot', 'TEMP', 'TMP']
 
-const withFormats = new Set(['image/jpeg', 'image/png', 'image/webp', 'image/gif', 'image/tiff'])
-/** From this many pixels on, the best coding of a JPEG would keep the whole picture in memory: 15 bytes a pixel. */
-const largePicture = 2_000_000
-/** Lossless where the original is: a drawing must not change. */
-const encoders: Readonly<Record<string, (picture: Sharp, pixels: number) => Sharp>> = {
-  'image/jpeg': (picture, pixels) => picture.jpeg({ quality: 80, optimiseCoding: pixels < largePicture }),
-  'image/png': (picture) => picture.png(),
-  'image/webp': (picture) => picture.webp({ quality: 80 }),
+const pictureTypes = /^image\/(?:jpeg|png|webp|gif|tiff|avif)$/
+const notAnImage = (): ApiError => new ApiError('ApplicationError', 'File is not a valid image')
+
+interface Asked {
+  readonly resolve: (picture: Picture) => void
+  readonly reject: (error: Error) => void
 }
-/** Only these decoders of the library are open to what comes from outside. */
-const decoders = ['Jpeg', 'Png', 'Webp', 'Nsgif', 'Tiff', 'Heif'].map((format) => `VipsForeignLoad${format}`)
 
-type Library = typeof import('sharp')
-
-/** Opens the picture workshop. Its library is loaded with the first picture. */
+/** Opens the picture workshop. Its process starts with the first picture. */
 export function openImages(limits: ImageLimits): Images {
   const queue = openQueue(limits.imagesAtOnce, limits.imageQueue)
-  let loading: Promise<Library> | null = null
+  const asked = new Map<number, Asked>()
+  let process: ChildProcess | null = null
+  let idle: NodeJS.Timeout | undefined
+  let jobs = 0
 
-  const library = (): Promise<Library> => {
-    loading ??= import('sharp').then(({ default: sharp }) => {
-      sharp.concurrency(1)
-      sharp.cache(false)
-      sharp.block({ operation: ['VipsForeignLoad'] })
-      sharp.unblock({ operation: decoders })
-      return sharp
-    })
-    return loading
+  function stop(): void {
+    clearTimeout(idle)
+    process?.kill('SIGKILL')
+    process = null
   }
 
-  async function make(path: string, mime: string, settings: PictureSettings): Promise<Picture | null> {
-    const sharp = await library()
-    const options: SharpOptions = { limitInputPixels: limits.imagePixels, failOn: 'error', sequentialRead: true }
-    let about: Metadata
-    try {
-      about = await sharp(path, { ...options, limitInputPixels: false }).metadata()
-    } catch {
-      throw notAnImage()
+  function start(): ChildProcess {
+    const started = fork(fileURLToPath(new URL('./image-process.js', import.meta.url)), {
+      execArgv: [],
+      env: processEnvironment(limits.imagesAtOnce),
+      serialization: 'advanced',
+      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    })
+    started.on('message', (message: FromPictures) => finish(message))
+    const mine = new Set<number>()
+    /** A process that died over its pictures takes only them with it; the next picture gets a new one. */
+    const lose = (): void => {
+      if (process === started) process = null
+      for (const id of mine) asked.get(id)?.reject(new ApiError('ServiceUnavailableError', 'The picture could not be worked on'))
     }
-    const { pages = 1, orientation = 1 } = about
-    const turned = settings.autoOrientation && orientation >= 5
-    const size = turned ? { width: about.height, height: about.width } : { width: about.width, height: about.height }
-    const plain: Picture = { ...size, encoded: null, formats: new Map() }
-    if (!withFormats.has(mime) || size.width * size.height * pages > limits.imagePixels) return plain
-    const open = () => {
-      const picture = sharp(path, { ...options, animated: pages > 1 }).timeout({ seconds: Math.ceil(limits.imageTimeout / 1000) })
-      if (settings.autoOrientation) return picture.autoOrient()
-      // What is not turned keeps saying how it is to be turned.
-      return orientation === 1 ? picture : picture.withMetadata({ orientation })
-    }
-    const formats = new Map<string, Made>()
-    const boxes = { thumbnail, ...(settings.responsiveDimensions ? breakpoints : {}) }
+    started.on('exit', lose)
+    started.on('error', lose)
+    owned.set(started, mine)
+    return started
+  }
+  const owned = new WeakMap<ChildProcess, Set<number>>()
+
+  function finish(message: FromPictures): void {
+    const ask = asked.get(message.id)
+    if (message.kind === 'failed') ask?.reject(Object.assign(new Error(message.message), { code: message.code }))
+    else if (message.picture === null) ask?.reject(notAnImage())
+    else ask?.resolve(message.picture)
+  }
+
+  async function make(path: string, mime: string, settings: PictureSettings): Promise<Picture> {
+    clearTimeout(idle)
+    process ??= start()
+    const worker = process
+    const id = ++jobs
+    const { imagePixels, imageTimeout } = limits
+    owned.get(worker)!.add(id)
+    const late = setTimeout(() => {
+      asked.get(id)?.reject(notAnImage())
+      worker.kill('SIGKILL')
+    }, imageTimeout + grace)
     try {
-      for (const [name, box] of Object.entries(boxes)) {
-        if (size.width <= box.width && size.height <= box.height) continue
-        formats.set(name, await write(open().resize({ ...box, fit: 'inside' }), join(dirname(path), name)))
+      return await new Promise<Picture>((resolve, reject) => {
+        asked.set(id, { resolve, reject })
+        worker.send({ id, path, mime, settings, bounds: { imagePixels, imageTimeout } } satisfies ToPictures)
+      })
+    } finally {
+      clearTimeout(late)
+      asked.delete(id)
+      owned.get(worker)!.delete(id)
+      if (asked.size === 0) {
+        idle = setTimeout(stop, idleAfter)
+        idle.unref()
       }
-      return { ...size, encoded: pages > 1 ? null : await encode(open(), path, mime, size.width * size.height, settings), formats }
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== undefined) throw error
-      throw notAnImage()
     }
   }
 
   return {
     make: async (path, mime, settings) => {
-      if (mime === null || !(withFormats.has(mime) || mime === 'image/avif')) return null
+      if (mime === null || !pictureTypes.test(mime)) return null
       return queue.run(() => make(path, mime, settings))
     },
+    close: stop,
   }
 }
 
-async function write(picture: Sharp, path: string): Promise<Made> {
-  const { width, height, pageHeight, size } = await picture.toFile(path)
-  return { path, width, height: pageHeight ?? height, bytes: size }
+function processEnvironment(threads: number): Record<string, string> {
+  const known = environment.flatMap((name) => {
+    const value = globalThis.process.env[name]
+    return value === undefined ? [] : [[name, value] as const]
+  })
+  return { ...Object.fromEntries(known), UV_THREADPOOL_SIZE: String(threads) }
 }
-
-/** Encodes a still picture anew; kept if it is smaller, or if it had to be turned. */
-async function encode(picture: Sharp, path: string, mime: string, pixels: number, settings: PictureSettings): Promise<Made | null> {
-  const encoder = encoders[mime]
-  if (encoder === undefined || !(settings.sizeOptimization || settings.autoOrientation)) return null
-  const made = await write(encoder(picture, pixels), join(dirname(path), 'encoded'))
-  return settings.autoOrientation || made.bytes < (await stat(path)).size ? made : null
-}
-
-const notAnImage = (): ApiError => new ApiError('ApplicationError', 'File is not a valid image')

@@ -67,6 +67,7 @@ export async function openUploads(
       // What is left stays for the next start.
       if (await Promise.race([pending.retry(), pause(farewell, false, { ref: false })])) await workplace.close()
       else workplace.leave()
+      images.close()
       for (const storage of storages.of.values()) storage.close()
     },
   }

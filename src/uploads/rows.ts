@@ -2,7 +2,7 @@
 import { sql } from 'kysely'
 import type { DirectDatabase, Transaction, WriteDatabase } from '../database/database.js'
 import type { Media } from '../model/types.js'
-import type { PictureSettings } from './images.js'
+import type { PictureSettings } from './image-work.js'
 
 /** One of the smaller formats of a picture, as it stands in the column. */
 export interface StoredFormat {

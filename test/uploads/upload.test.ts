@@ -96,10 +96,31 @@ test.each([
   ['an unknown extension', 'abc', 'x.weird', 'application/x-foo', 'application/x-foo', '.weird'],
   ['no extension', 'abc', 'x', 'text/plain', 'text/plain', '.txt'],
   ['nothing known', 'abc', 'x', '', 'application/octet-stream', '.bin'],
+  ['bytes that show nothing, as in Strapi', Buffer.alloc(500, 0xe7), 'x.png', 'text/plain', 'image/png', '.png'],
+  ['a page named like a picture', '<html><script></script></html>', 'x.png', 'image/png', 'text/html', '.png'],
   ['a picture with another declared type', await noise(20, 20).png().toBuffer(), 'x.png', 'text/plain', 'image/png', '.png'],
 ])('the type of a file: %s', async (_what, content, name, declared, mime, ext) => {
   const { body } = await send(served, [file(content, name, declared)])
   expect(body[0]).toMatchObject({ mime, ext })
+})
+
+test('what is named like a picture and is none is served as nothing that runs, and refused where only pictures are allowed', async () => {
+  const { body } = await send(served, [
+    file('<html><script></script></html>', 'x.png', 'image/png'),
+    file(Buffer.alloc(500, 0xe7), 'y.png'),
+  ])
+  for (const { url } of body) {
+    const { headers } = await served.ask(url)
+    expect([headers.get('content-type'), headers.get('x-content-type-options')]).toEqual(['image/png', 'nosniff'])
+  }
+  const strict = await serveGolden({ config: { uploads: { allowedTypes: ['image/*'] } } })
+  try {
+    for (const content of ['<html></html>', Buffer.alloc(500, 0xe7), 'plain words'])
+      expect((await send(strict, [file(content, 'x.png', 'image/png')])).status).toBe(400)
+    expect((await send(strict, [file(sample('tiny.png'), 'x.png')])).status).toBe(201)
+  } finally {
+    await strict.close()
+  }
 })
 
 async function zip(): Promise<Buffer> {
