@@ -135,6 +135,33 @@ test('private attributes and passwords are in no event, also not in components a
     }
   }))
 
+test('addresses of private files are not signed: what is kept outlives a signature', () => {
+  const storage = { provider: 'local' as const, private: true }
+  return withGolden({ config: { events: { outbox: true }, uploads: { storage } } }, async (served) => {
+    const { body } = await send(served, 'POST', '/api/articles?populate=cover', { title: 'With a cover', cover: 1 })
+    expect(body.data.cover.url).toMatch(/signature=/)
+    const form = new FormData()
+    form.set('fileInfo', JSON.stringify({ caption: 'said of it' }))
+    expect((await served.ask('/api/upload?id=1', { method: 'POST', token, body: form })).body.url).toMatch(/signature=/)
+    const payloads = stored(served).map(({ payload }) => payload)
+    expect(payloads).toHaveLength(3)
+    for (const payload of payloads) {
+      expect(payload).toContain('/uploads/large_photo_')
+      expect(payload).not.toMatch(/signature|isUrlSigned/)
+    }
+  })
+})
+
+test('what has no drafts shows the published versions that it is related to', () =>
+  withGolden({ config: { events: { outbox: true } } }, async (served) => {
+    const articles = served.service.documents('api::article.article')
+    const { documentId } = await articles.create({ data: { title: 'Published' }, status: 'published' })
+    await articles.update({ documentId, data: { title: 'Draft' } })
+    await send(served, 'POST', '/api/authors', { name: 'An author', favorites: [documentId] })
+    const [last] = (await served.service.events.after(3)) as readonly EntryEvent[]
+    expect(last!.entry).toMatchObject({ name: 'An author', favorites: [{ title: 'Published' }] })
+  }))
+
 /** The documentId of a row. */
 async function firstOf(served: Served, path: string, id: number): Promise<string> {
   return (await served.ask(`/api/${path}?filters[id]=${id}`, { token })).body.data[0].documentId as string

@@ -204,6 +204,14 @@ describe('documents(uid)', () => {
     await expect(documents(articles).findOne({ documentId, fields: ['secretCode'] })).rejects.toMatchObject({ status: 400 })
   })
 
+  test('reads one after the other, each as soon as the answer before is taken: none is lost', async () => {
+    const ids = (await documents(tags).findMany({ fields: ['id'], limit: 20 })).map(({ documentId }) => documentId)
+    for (let round = 0; round < 1_500; round++) {
+      const documentId = ids[round % ids.length]!
+      expect(await documents(tags).findOne({ documentId, fields: ['name'] })).toMatchObject({ documentId })
+    }
+  })
+
   test('grants: what a caller may not do is refused, what it may not see is not shown', async () => {
     const grants = grantsOf('a reader of articles', new Set([`${articles}.find`, `${articles}.findOne`]))
     const reader = served.service.documents(articles, { grants })
