@@ -186,7 +186,8 @@ describe('writing', () => {
       expect([changed.status, changed.body.error.name, changed.body.error.message]).toEqual([400, 'ValidationError', message])
       if (detailed) expect(changed.body.error.details.errors.length).toBeGreaterThan(0)
       const created = await create(body)
-      expect([created.status, created.body.error.message, created.body.error.details]).toEqual([400, message, {}])
+      const { name, message: says, details } = created.body.error
+      expect([created.status, name, says, details]).toEqual([400, 'ApplicationError', message, {}])
     }
     expect(look(served, 'select count(*) as users from up_users')).toEqual(before)
   })
