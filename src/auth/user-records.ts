@@ -34,7 +34,7 @@ export async function createUser(house: House, body: unknown): Promise<number> {
     return id
   }
   return house.writer.transaction(add).catch((error: unknown) => {
-    throw error instanceof ApiError && error.details?.errors !== undefined ? new ApiError('ApplicationError', error.message) : error
+    throw error instanceof ApiError && error.name === 'ValidationError' ? new ApiError('ApplicationError', error.message) : error
   })
 }
 

@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { contentType } from '../spec/library.js'
+import { rule } from '../support/rule.js'
 import type { Served } from '../support/serve.js'
 import { goldenTokens, serveBeside } from '../support/serve.js'
 import { logIn, look, post, serveAccounts } from './golden.js'
@@ -29,7 +30,7 @@ function octavo(given: readonly string[], input = '', database: string | undefin
 const status = async (path: string, token?: string) => (await served.ask(path, token === undefined ? {} : { token })).status
 
 describe('octavo tokens', () => {
-  test('a token of each type does what its type says', async () => {
+  rule('tokens.1', 'a token of each type does what its type says', async () => {
     const make = (...more: string[]) => octavo(['tokens', 'create', served.folder, ...more]).out
     const reading = make('--name', 'reading', '--type', 'read-only')
     const all = make('--name', 'all', '--type', 'full-access', '--expires', '7')
@@ -44,7 +45,7 @@ describe('octavo tokens', () => {
     expect(JSON.stringify(look(served, 'select * from strapi_api_tokens'))).not.toContain(all)
   })
 
-  test('a token is given another key, and taken away, in a running service', async () => {
+  rule('tokens.2', 'a token is given another key, and taken away, in a running service', async () => {
     const old = 'a-key-of-my-own-that-is-long-enough-0001'
     octavo(['tokens', 'create', served.folder, '--name', 'own', '--type', 'full-access', '--key', old])
     expect(await status('/api/users/count', old)).toBe(200)
@@ -77,7 +78,7 @@ describe('octavo tokens', () => {
   })
 })
 
-test('the last use of a token is noted, at most hourly', async () => {
+rule('tokens.3', 'the last use of a token is noted, at most hourly', async () => {
   const used = () => look(served, "select last_used_at as at from strapi_api_tokens where name = 'readonly'")[0]!.at as number | null
   const { readonly } = goldenTokens()
   const before = Date.now()
@@ -221,7 +222,7 @@ test('a whole installation is set up by a script, before its first start', async
   rmSync(folder, { recursive: true, force: true })
 })
 
-test('roles are made, changed and removed over the API by who may', async () => {
+rule('accounts.21', 'roles are made, changed and removed over the API by who may', async () => {
   const { full } = goldenTokens()
   const permissions = (enabled: boolean) => ({ 'api::tag': { controllers: { tag: { find: { enabled }, nonsense: { enabled: true } } } } })
   const made = await post(

@@ -1,5 +1,6 @@
 // Signing in by another service: bound to one browser, back to configured pages only, never into someone else's account.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { rule } from '../support/rule.js'
 import type { Served } from '../support/serve.js'
 import { change, look, post, serveAccounts, setAccounts } from './golden.js'
 import { type OpenIdServer, startOpenId } from './openid-server.js'
@@ -41,7 +42,7 @@ async function signIn() {
   return served.ask(`/api/auth/company/callback?access_token=${code}`)
 }
 
-test('a new account is made, and found again when its address and name have changed there', async () => {
+rule('accounts.17', 'a new account is made, and found again when its address and name have changed there', async () => {
   const first = await signIn()
   expect(first.body.user).toMatchObject({ username: 'nina', email: 'nina@example.test', provider: 'company', confirmed: true })
   expect((await served.ask('/api/users/me', { token: first.body.jwt })).body.username).toBe('nina')
@@ -63,7 +64,7 @@ test('the way there carries state, nonce and a challenge; the cookie is for the 
   expect(started.headers.get('set-cookie')).toMatch(/; Path=\/api\/connect; Max-Age=600; HttpOnly; SameSite=Lax$/)
 })
 
-test('the way back without the cookie, with another state or in another browser is refused', async () => {
+rule('accounts.18', 'the way back without the cookie, with another state or in another browser is refused', async () => {
   const [mine, other] = [await start(), await start()]
   const back = openId.agree(mine.headers.get('location')!)
   expect((await served.ask(back)).status).toBe(400)
@@ -74,7 +75,7 @@ test('the way back without the cookie, with another state or in another browser 
   expect((await served.ask(back, { headers: { cookie: cookieOf(mine) } })).status).toBe(400)
 })
 
-test('the code that the site gets works once, and is none of the service’s tokens', async () => {
+rule('accounts.18', 'the code that the site gets works once, and is none of the service’s tokens', async () => {
   const back = await journey()
   expect(back.headers.get('location')).toMatch(/^https:\/\/site\.example\.test\/signed-in\?access_token=[0-9a-f]{64}$/)
   const code = new URL(back.headers.get('location')!).searchParams.get('access_token')
@@ -84,7 +85,7 @@ test('the code that the site gets works once, and is none of the service’s tok
   expect((await served.ask('/api/auth/company/callback')).body.error.message).toBe('No access_token.')
 })
 
-test('S079 users come back to configured pages only', async () => {
+rule('accounts.18', 'S079 users come back to configured pages only', async () => {
   for (const callback of [
     'https://evil.example',
     '//evil.example',
@@ -103,7 +104,7 @@ test('S079 users come back to configured pages only', async () => {
   expect(back.headers.get('location')).toMatch(/^https:\/\/other\.example\.test\/app\?access_token=/)
 })
 
-test('S080 an address that belongs to an account with a password, verified or not, does not lead into it', async () => {
+rule('accounts.17', 'S080 an address that belongs to an account with a password, verified or not, does not lead into it', async () => {
   change(served, "update up_users set confirmed = 0 where username = 'erin'")
   openId.person = { sub: 's-2', email: 'erin@example.test', email_verified: true, preferred_username: 'erin' }
   const back = await journey()
@@ -111,7 +112,7 @@ test('S080 an address that belongs to an account with a password, verified or no
   expect(look(served, "select * from octavo_identities where subject = 's-2'")).toEqual([])
 })
 
-test('an address that the service has not verified makes no account', async () => {
+rule('accounts.17', 'an address that the service has not verified makes no account', async () => {
   openId.person = { sub: 's-3', email: 'unverified@example.test', email_verified: false }
   expect((await journey()).body.error.message).toBe('Email was not available.')
 })

@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { addToken, addUser, grant, jwt, secrets } from '../spec/callers.js'
 import { access, component, contentType, seeded } from '../spec/library.js'
+import { rule } from '../support/rule.js'
 import type { Answer, Served } from '../support/serve.js'
 import { serveProject } from '../support/serve.js'
 import { look, post } from './golden.js'
@@ -111,7 +112,7 @@ const everything = () => ({
 })
 
 describe('writing', () => {
-  test('a new user gets all that the body says; unknown names are ignored', async () => {
+  rule('accounts.19', 'a new user gets all that the body says; unknown names are ignored', async () => {
     const { status, body } = await create({ ...everything(), nope: 1 })
     expect([status, body.nickname, body.age, body.birthday]).toEqual([201, 'nick', 12, '2000-01-02'])
     for (const name of ['favourites', 'home', 'address', 'secretNote', 'nope']) expect(body).not.toHaveProperty(name)
@@ -126,7 +127,7 @@ describe('writing', () => {
     expect(look(served, 'select secret_note from up_users where id = ?', body.id)).toEqual([{ secret_note: 's' }])
   })
 
-  test('relations take every form that documents take', async () => {
+  rule('accounts.19', 'relations take every form that documents take', async () => {
     const id = await newUser({ favourites: { connect: ['red'] } })
     const names = async () => (await read(id, 'populate=favourites')).favourites.map(({ name }: { name: string }) => name)
     const [{ id: blue } = { id: 0 }] = look(served, "select id from tags where document_id = 'blue'")
@@ -165,7 +166,7 @@ describe('writing', () => {
     expect((await read(mine)).address).toBeNull()
   })
 
-  test('what is wrong is told with details on a change, and without on creation', async () => {
+  rule('accounts.19', 'what is wrong is told with details on a change, and without on creation', async () => {
     const id = await newUser()
     const cases: readonly (readonly [object, string, boolean?])[] = [
       [{ nickname: 'x'.repeat(21) }, 'nickname must be at most 20 characters'],
@@ -185,7 +186,8 @@ describe('writing', () => {
       expect([changed.status, changed.body.error.name, changed.body.error.message]).toEqual([400, 'ValidationError', message])
       if (detailed) expect(changed.body.error.details.errors.length).toBeGreaterThan(0)
       const created = await create(body)
-      expect([created.status, created.body.error.message, created.body.error.details]).toEqual([400, message, {}])
+      const { name, message: says, details } = created.body.error
+      expect([created.status, name, says, details]).toEqual([400, 'ApplicationError', message, {}])
     }
     expect(look(served, 'select count(*) as users from up_users')).toEqual(before)
   })
@@ -222,7 +224,7 @@ describe('writing', () => {
     expect((await served.ask(`/api/users/${id}`, { method: 'PUT', token: 'full', headers, body: deep })).status).toBe(400)
   })
 
-  test('removing a user removes all that hung on it, and nothing of others', async () => {
+  rule('accounts.20', 'removing a user removes all that hung on it, and nothing of others', async () => {
     const kept = await newUser(everything())
     const count = () =>
       [
@@ -247,7 +249,7 @@ describe('signing up', () => {
     return post(served, '/api/auth/local/register', { username: name, email: `${name}@users.example`, password: 'secret-1', ...more })
   }
 
-  test('the attributes that the configuration names are taken, others are refused', async () => {
+  rule('accounts.4', 'the attributes that the configuration names are taken, others are refused', async () => {
     const { status, body } = await register({ nickname: 'N', favourites: ['red'], address: { street: 'x' }, avatar: file })
     expect([status, body.user.nickname]).toEqual([200, 'N'])
     const whole = await read(body.user.id)
@@ -260,7 +262,7 @@ describe('signing up', () => {
     })
   })
 
-  test('S049 role, confirmation and the like cannot be chosen, even where the configuration names them', async () => {
+  rule('accounts.4', 'S049 role, confirmation and the like cannot be chosen, even where the configuration names them', async () => {
     const { body } = await register({ role: 2, confirmed: false })
     const whole = await read(body.user.id)
     expect([whole.role.type, whole.confirmed]).toEqual(['authenticated', true])

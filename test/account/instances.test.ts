@@ -1,5 +1,6 @@
 // Two services on one database: what one decides, the other keeps to at once.
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { rule } from '../support/rule.js'
 import type { Served } from '../support/serve.js'
 import { goldenTokens, serveBeside } from '../support/serve.js'
 import { change, letters, logIn, look, post, serveAccounts } from './golden.js'
@@ -18,7 +19,7 @@ afterAll(async () => {
 const json = { 'content-type': 'application/json' }
 const me = async (served: Served, token: string) => (await served.ask('/api/users/me', { token })).status
 
-test('S038 a token that is taken away at one service is refused by the other at its next request', async () => {
+rule('tokens.2', 'S038 a token that is taken away at one service is refused by the other at its next request', async () => {
   const { readonly: token, full } = goldenTokens()
   expect((await second.ask('/api/tags', { token: token! })).status).toBe(200)
   change(first, "delete from strapi_api_tokens where name = 'readonly'")
@@ -47,7 +48,7 @@ test('S067 a code from one service is used once, at either', async () => {
   expect(answers.map(({ status }) => status).sort()).toEqual([200, 400])
 })
 
-test('S074 attempts at both services count together', async () => {
+rule('accounts.15', 'S074 attempts at both services count together', async () => {
   const guess = async (served: Served) => (await post(served, '/api/auth/local', { identifier: 'nobody-at-all', password: 'x' })).status
   const from = (served: Served, address: string) =>
     post(served, '/api/auth/local', { identifier: `nobody ${address} ${Math.random()}`, password: 'x' }, undefined, {

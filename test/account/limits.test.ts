@@ -2,13 +2,14 @@
 import { afterEach, expect, test } from 'vitest'
 import { openCounters, openLimiter } from '../../src/auth/limits.js'
 import { validationError } from '../../src/errors.js'
+import { rule } from '../support/rule.js'
 import type { Served } from '../support/serve.js'
 import { logIn, post, serveAccounts } from './golden.js'
 
 let served: Served
 afterEach(() => served?.close())
 
-test('S074 the eleventh attempt of a minute is refused, however it is dressed up', async () => {
+rule('accounts.15', 'S074 the eleventh attempt of a minute is refused, however it is dressed up', async () => {
   served = await serveAccounts()
   for (let attempt = 0; attempt < 10; attempt++) expect((await logIn(served, `somebody${attempt}`, 'wrong')).status).toBe(400)
   const paths = ['/api/auth/local', '/API/Auth/Local', '/api/auth/local/', '/api/auth/local?email=a', '/api/auth/loca%6c']
@@ -34,7 +35,7 @@ test('S074 guesses made at the same time are no way around', async () => {
   expect(answers.filter(({ status }) => status === 400).length).toBeLessThanOrEqual(10)
 })
 
-test('signing in with success, and bodies that are malformed, do not count', async () => {
+rule('accounts.15', 'signing in with success, and bodies that are malformed, do not count', async () => {
   served = await serveAccounts()
   for (let attempt = 0; attempt < 15; attempt++) expect((await logIn(served, 'erin', 'erin-Secret1')).status).toBe(200)
   for (let attempt = 0; attempt < 15; attempt++) expect((await post(served, '/api/auth/local', {})).status).toBe(400)
@@ -50,7 +51,7 @@ test('signing up counts, also with success', async () => {
   expect(statuses).toEqual([...Array(10).fill(200), 429, 429])
 })
 
-test('S076 an account is guessed ever more slowly from wherever; its sessions go on', async () => {
+rule('accounts.16', 'S076 an account is guessed ever more slowly from wherever; its sessions go on', async () => {
   served = await serveAccounts({ config: { proxies: 1 } })
   const { jwt } = (await logIn(served, 'erin', 'erin-Secret1')).body
   const from = (address: string, password: string) =>
@@ -81,7 +82,7 @@ test('addresses of one IPv6 network count together', async () => {
   expect([await guess('::ffff:10.0.0.1'), await guess('10.0.0.1'), await guess('10.0.0.1')].at(-1)).toBe('RateLimitError')
 })
 
-test('S076 a thousand addresses get no more guesses at an account than one does', async () => {
+rule('accounts.16', 'S076 a thousand addresses get no more guesses at an account than one does', async () => {
   let clock = 1_800_000_000_000
   const limiter = openLimiter(
     openCounters(100_000, () => clock),

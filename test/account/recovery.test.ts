@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto'
 import { createServer, type Server } from 'node:net'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { rule } from '../support/rule.js'
 import type { Served } from '../support/serve.js'
 import { goldenTokens } from '../support/serve.js'
 import { change, letters, logIn, look, post, serveAccounts, setAccounts } from './golden.js'
@@ -22,7 +23,7 @@ async function resetCode(email: string, nth = 1): Promise<string> {
   return (await letters(served, nth)).at(-1)!.code
 }
 
-test('S067 a code sets a new password once, and is not stored as it is', async () => {
+rule('accounts.8', 'S067 a code sets a new password once, and is not stored as it is', async () => {
   const code = await resetCode('ERIN@example.test')
   expect(code).toMatch(/^[0-9a-f]{64}$/)
   expect(JSON.stringify(look(served, 'select * from octavo_codes'))).not.toContain(code)
@@ -35,7 +36,7 @@ test('S067 a code sets a new password once, and is not stored as it is', async (
   expect((await reset(code, 'erin-Secret4')).body.error.message).toBe('Incorrect code provided')
 })
 
-test('S067 a code that is too old, replaced by a newer one, or of a blocked user is refused', async () => {
+rule('accounts.8', 'S067 a code that is too old, replaced by a newer one, or of a blocked user is refused', async () => {
   const first = await resetCode('erin@example.test')
   const second = await resetCode('erin@example.test', 2)
   expect((await reset(first, 'erin-Secret2')).status).toBe(400)
@@ -52,7 +53,7 @@ test('S067 what Strapi stored as a code, in plain text, is none', async () => {
   expect((await reset('plain', 'erin-Secret2')).status).toBe(400)
 })
 
-test('S071 what was issued before a password was changed or reset is void', async () => {
+rule('accounts.9', 'S071 what was issued before a password was changed or reset is void', async () => {
   const golden = goldenTokens().alice!
   const before = (await logIn(served, 'alice', 'alice-Secret1')).body.jwt
   expect([await me(golden), await me(before)]).toEqual([200, 200])
@@ -89,7 +90,7 @@ test('S070 blocking, deleting and requiring a confirmed address end a sign-in at
   expect(await me(erin)).toBe(401)
 })
 
-test('S070 blocking through the service voids what was issued, also after unblocking', async () => {
+rule('accounts.9', 'S070 blocking through the service voids what was issued, also after unblocking', async () => {
   const { full } = goldenTokens()
   const erin = (await logIn(served, 'erin', 'erin-Secret1')).body.jwt
   const headers = { 'content-type': 'application/json' }
@@ -114,7 +115,7 @@ test('S073 a new user under the id of a deleted one has nothing of it', async ()
   expect([await me(token), await me(golden)]).toEqual([401, 401])
 })
 
-test('S083 letters lead to the configured page, whatever the request says, and go to the stored address', async () => {
+rule('accounts.7', 'S083 letters lead to the configured page, whatever the request says, and go to the stored address', async () => {
   setAccounts(served, { email_reset_password: 'https://site.example.test/new-password' })
   const headers = { host: 'evil.example', 'x-forwarded-host': 'evil.example', origin: 'https://evil.example' }
   await post(served, '/api/auth/forgot-password?url=https://evil.example', { email: 'Erin@Example.test' }, undefined, headers)
@@ -139,7 +140,7 @@ test('templates are filled in and never run; values are escaped', async () => {
   expect(letter!.text).toMatch(/^&lt;b&gt;&amp;\|\|\|\|[0-9a-f]{64}$/)
 })
 
-test('an address is confirmed by the letter that a new account gets', async () => {
+rule('accounts.10', 'an address is confirmed by the letter that a new account gets', async () => {
   setAccounts(served, { email_confirmation: true, email_confirmation_redirection: 'https://site.example.test/welcome' })
   const own = { username: 'newcomer', email: 'newcomer@example.test', password: 'secret-123' }
   const registered = await post(served, '/api/auth/local/register', own)

@@ -1,6 +1,7 @@
 // The mode with refresh tokens: short access tokens, tokens that are used once, cookies that scripts and other sites do
 // not get, sessions that their user can list and end.
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { rule } from '../support/rule.js'
 import type { Answer, Served } from '../support/serve.js'
 import { goldenTokens } from '../support/serve.js'
 import { change, logIn, look, post, serveAccounts } from './golden.js'
@@ -24,7 +25,7 @@ const me = async (token: string) => (await served.ask('/api/users/me', { token }
 const refresh = (refreshToken: unknown, headers = {}) => post(served, '/api/auth/refresh', { refreshToken }, undefined, headers)
 const payload = (token: string) => JSON.parse(Buffer.from(token.split('.')[1]!, 'base64url').toString())
 
-test('signing in gives an access token of ten minutes and a refresh token', async () => {
+rule('accounts.11', 'signing in gives an access token of ten minutes and a refresh token', async () => {
   const { jwt, refreshToken } = await erin()
   const access = payload(jwt)
   expect(access).toMatchObject({ userId: '5', type: 'access' })
@@ -33,7 +34,7 @@ test('signing in gives an access token of ten minutes and a refresh token', asyn
   expect([await me(jwt), await me(refreshToken), await me(goldenTokens().alice!)]).toEqual([200, 401, 401])
 })
 
-test('a refresh token gives new tokens, once; used again later it ends every session of the device', async () => {
+rule('accounts.11', 'a refresh token gives new tokens, once; used again later it ends every session of the device', async () => {
   const { jwt, refreshToken } = await erin()
   const renewed = (await refresh(refreshToken)).body
   expect([await me(renewed.jwt), await me(jwt)]).toEqual([200, 200])
@@ -56,7 +57,7 @@ const onDevice = async (deviceId?: string) =>
   (await post(served, '/api/auth/local', { identifier: 'bob', password: 'bob-Secret1', deviceId })).body as Signed
 const signOut = (token: string, body?: unknown) => post(served, '/api/auth/logout', body, grantedTo(token))
 
-test('signing out ends the current session; one device, or all, where that is said', async () => {
+rule('accounts.12', 'signing out ends the current session; one device, or all, where that is said', async () => {
   const [phone, desk, twin, unnamed] = [await onDevice('phone'), await onDevice('desk'), await onDevice('desk'), await onDevice()]
   const still = async () => Promise.all([phone, desk, twin, unnamed].map(({ jwt }) => me(jwt)))
   expect((await signOut(unnamed.jwt, {})).body).toEqual({ ok: true })
@@ -78,7 +79,7 @@ test('a session that was refreshed is signed out of with all its tokens', async 
   expect([await me(first.jwt), await me(second.jwt), (await refresh(second.refreshToken)).status]).toEqual([401, 401, 401])
 })
 
-test('sessions are listed as Strapi lists them: the current one, then the last active', async () => {
+rule('accounts.13', 'sessions are listed as Strapi lists them: the current one, then the last active', async () => {
   await signOut((await onDevice()).jwt, { scope: 'all' })
   const [old, current, last] = [await onDevice('phone'), await onDevice(), await onDevice('desk')]
   const refreshed = (await refresh(old.refreshToken)).body as Signed
@@ -98,7 +99,7 @@ test('sessions are listed as Strapi lists them: the current one, then the last a
   expect(byOld[0]).toMatchObject({ id: payload(refreshed.jwt).sessionId, current: true })
 })
 
-test('callers that are no users have no sessions', async () => {
+rule('accounts.13', 'callers that are no users have no sessions', async () => {
   for (const [method, path] of [
     ['GET', '/api/auth/sessions'],
     ['DELETE', '/api/auth/sessions/x'],
@@ -127,7 +128,7 @@ function grantedTo(token: string): string {
   return token
 }
 
-test('S086 users see and end their own sessions; another’s are not there', async () => {
+rule('accounts.13', 'S086 users see and end their own sessions; another’s are not there', async () => {
   const [mine, other] = [await erin(), await bob()]
   const { data } = (await served.ask('/api/auth/sessions', { token: mine.jwt })).body
   const { sessionId } = payload(mine.jwt)
@@ -150,7 +151,7 @@ test('S071 a new password ends all sessions, whatever device they are on', async
   expect([await me(first.jwt), await me(second.jwt), (await refresh(first.refreshToken)).status]).toEqual([401, 401, 401])
 })
 
-test('S085 the cookie is out of reach of scripts, other paths and other sites', async () => {
+rule('accounts.14', 'S085 the cookie is out of reach of scripts, other paths and other sites', async () => {
   const wanted = { 'x-strapi-refresh-cookie': 'httpOnly' }
   const login = await post(served, '/api/auth/local', { identifier: 'erin', password: 'erin-Secret1' }, undefined, wanted)
   expect(login.body).not.toHaveProperty('refreshToken')
@@ -166,7 +167,7 @@ test('S085 the cookie is out of reach of scripts, other paths and other sites', 
   expect(renewed.headers.get('set-cookie')).toContain('HttpOnly')
 })
 
-test('S085 in production it is sent over https only', async () => {
+rule('accounts.14', 'S085 in production it is sent over https only', async () => {
   const production = await serveAccounts({
     config: { auth: { jwtManagement: 'refresh', cookie: { always: true } } },
     environment: { NODE_ENV: 'production' },

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { addToken, grant, secrets as ownSecrets } from '../spec/callers.js'
 import { access, contentType, plain, reading, seeded } from '../spec/library.js'
+import { rule } from '../support/rule.js'
 import { serveBeside, serveProject } from '../support/serve.js'
 import { places } from './routes.js'
 import { callers, expectInvalidKey, secrets, siege, tokens } from './siege.js'
@@ -134,7 +135,7 @@ describe('the golden project', () => {
     expect([...(await related())]).not.toContain('api::article.article')
   })
 
-  test('S077 a token that is nearly right is as wrong as any: what is compared is a keyed hash', async () => {
+  rule('tokens.1', 'S077 a token that is nearly right is as wrong as any: what is compared is a keyed hash', async () => {
     const right = tokens.full!
     const other = (character: string) => (character === '0' ? '1' : '0')
     const nearly = [

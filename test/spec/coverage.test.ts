@@ -1,4 +1,4 @@
-// Every rule of docs/spec about reading is named by a test, and every file of rules keeps its form.
+// Every rule of docs/spec about reading, accounts and files is named by a test, and every file of rules keeps its form.
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -18,12 +18,17 @@ const idsOf = (part: string): string[] =>
 
 /** The ids that tests name, written out or listed before a loop. */
 const named = new Set(
-  readdirSync(here)
-    .filter((file) => file.endsWith('.test.ts') && file !== 'coverage.test.ts')
-    .flatMap((file) => [...readFileSync(join(here, file), 'utf8').matchAll(/(?:rule\(|^\s*\[)'([a-z-]+\.\d+)'/gm)].map(([, id]) => id!)),
+  ['spec', 'account', 'uploads', 'attacks'].flatMap((place) => {
+    const tests = join(here, '..', place)
+    return readdirSync(tests)
+      .filter((file) => file.endsWith('.test.ts') && file !== 'coverage.test.ts')
+      .flatMap((file) =>
+        [...readFileSync(join(tests, file), 'utf8').matchAll(/(?:rule\(|^\s*\[)\s*'([a-z-]+\.\d+)'/gm)].map(([, id]) => id!),
+      )
+  }),
 )
 
-test('every rule about reading is named by a test', () => {
+test('every rule about reading, accounts and files is named by a test', () => {
   const rules = parts.filter((part) => !aboutWriting.has(part)).flatMap(idsOf)
   expect(rules.filter((id) => !named.has(id))).toEqual([])
 })

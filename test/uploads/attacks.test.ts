@@ -2,6 +2,7 @@
 import { request } from 'node:http'
 import { connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { rule } from '../support/rule.js'
 import type { Served } from '../support/serve.js'
 import { serveGolden } from '../support/serve.js'
 import { eventually, file, formOf, leftovers, noise, rows, sample, send, sendRaw, stored, tokens } from './sending.js'
@@ -43,7 +44,7 @@ describe('S088: a body is not read before its caller is known to be allowed', ()
     expect(leftovers(served)).toEqual([])
   })
 
-  test('the rest of a large body is cut off', async () => {
+  rule('uploads.5', 'the rest of a large body is cut off', async () => {
     const { port } = new URL(served.origin)
     const cut = await new Promise<boolean>((resolve) => {
       const socket = connect(Number(port), '127.0.0.1')
@@ -92,7 +93,7 @@ describe('S089: names', () => {
     }
   })
 
-  test('a name that someone gives later cannot reach the disk either', async () => {
+  rule('uploads.7', 'a name that someone gives later cannot reach the disk either', async () => {
     const { body } = await send(served, [
       file(sample('tiny.png'), 'a.png'),
       ['fileInfo', JSON.stringify({ name: '../../../evil/\0<b>.html' })],
@@ -139,7 +140,7 @@ describe('S091: what could run in a browser is stored, and does not run', () => 
   })
 })
 
-test('S092: with a list of allowed types the bytes decide, and the extension must agree', async () => {
+rule('uploads.6', 'S092: with a list of allowed types the bytes decide, and the extension must agree', async () => {
   const strict = await serveGolden({ config: { uploads: { allowedTypes: ['image/*', 'text/csv'], deniedTypes: ['image/svg+xml'] } } })
   try {
     const png = await noise(20, 20).png().toBuffer()
@@ -161,7 +162,7 @@ test('S092: with a list of allowed types the bytes decide, and the extension mus
   }
 })
 
-test('S094: fileInfo cannot say where a file lies or what it is', async () => {
+rule('uploads.7', 'S094: fileInfo cannot say where a file lies or what it is', async () => {
   const info = {
     folder: 9,
     folderPath: '/9',
@@ -181,7 +182,7 @@ test('S094: fileInfo cannot say where a file lies or what it is', async () => {
   expect(JSON.stringify(body)).not.toContain('evil')
 })
 
-test('S095: files are linked only to what the caller may write', async () => {
+rule('uploads.2', 'S095: files are linked only to what the caller may write', async () => {
   const link = (ref: string, field: string) =>
     [
       ['ref', ref],
@@ -243,7 +244,7 @@ describe('S097: what is no form, or no picture', () => {
     expect(count()).toBe(before)
   })
 
-  test('a form that does not say how large it is stops at the limit too', async () => {
+  rule('uploads.9', 'a form that does not say how large it is stops at the limit too', async () => {
     const endless = async function* () {
       yield Buffer.from(`--b\r\n${fileHeader}\r\n\r\n`)
       for (let chunks = 0; chunks < 1_000; chunks++) yield Buffer.alloc(10_000, 'x')
@@ -261,7 +262,7 @@ describe('S097: what is no form, or no picture', () => {
     expect(await eventually(() => leftovers(served).length === 0)).toBe(true)
   })
 
-  test('broken pictures are refused and leave nothing', async () => {
+  rule('uploads.8', 'broken pictures are refused and leave nothing', async () => {
     const jpeg = await noise(300, 300).jpeg().toBuffer()
     const png = await noise(300, 300).png().toBuffer()
     const before = stored(served)
@@ -277,7 +278,7 @@ describe('S097: what is no form, or no picture', () => {
     expect(leftovers(served)).toEqual([])
   })
 
-  test('a picture that would unfold to more pixels than allowed is not unfolded', async () => {
+  rule('uploads.8', 'a picture that would unfold to more pixels than allowed is not unfolded', async () => {
     const bomb = await bombOf(3_000)
     expect(bomb.length).toBeLessThan(30_000)
     const { status, body } = await send(served, [file(bomb, 'bomb.png', 'image/png')])
@@ -293,7 +294,7 @@ async function bombOf(size: number): Promise<Buffer> {
     .toBuffer()
 }
 
-test('S098: uploads that break off leave no file, no row and no descriptor', async () => {
+rule('uploads.9', 'S098: uploads that break off leave no file, no row and no descriptor', async () => {
   const before = count()
   const { port } = new URL(served.origin)
   const half = Buffer.from(await new Response(formOf([file(Buffer.alloc(200_000, 'x'), 'half.bin')])).arrayBuffer())
@@ -316,7 +317,7 @@ test('S098: uploads that break off leave no file, no row and no descriptor', asy
   expect((await send(served, [file(sample('tiny.png'), 'after.png')])).status).toBe(201)
 })
 
-test('S101: who may upload but not delete may not delete', async () => {
+rule('uploads.4', 'S101: who may upload but not delete may not delete', async () => {
   const { body } = await send(served, [file(sample('tiny.png'), 'mine.png')])
   for (const as of ['alice', 'readonly', 'custom']) {
     expect((await served.ask(`/api/upload/files/${body[0].id}`, { method: 'DELETE', token: tokens[as]! })).status).toBe(403)

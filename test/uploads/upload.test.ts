@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import sharp from 'sharp'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { rule } from '../support/rule.js'
 import type { Served } from '../support/serve.js'
 import { serveGolden } from '../support/serve.js'
 import { file, leftovers, noise, rows, sample, send, stored, tokens } from './sending.js'
@@ -15,7 +16,7 @@ afterAll(() => served.close())
 
 const bytes = (url: string): Buffer => readFileSync(join(served.folder, 'uploads', url.replace('/uploads/', '')))
 
-test('a picture gets the formats that are smaller than itself, each inside its box', async () => {
+rule('uploads.8', 'a picture gets the formats that are smaller than itself, each inside its box', async () => {
   const { body, status } = await send(served, [file(sample('large.jpg'), 'large.jpg', 'image/jpeg')])
   expect(status).toBe(201)
   const [{ formats, width, height, size, url, hash }] = body
@@ -127,7 +128,7 @@ async function zip(): Promise<Buffer> {
   return Buffer.from('504b0304140000000000000000000000000000000000000000000100000061504b0102', 'hex')
 }
 
-test('several files get their infos, their order, and their place in a list', async () => {
+rule('uploads.1', 'several files get their infos, their order, and their place in a list', async () => {
   const [{ id: article }] = (await served.ask('/api/articles?fields[0]=id&pagination[pageSize]=1&sort=id', { token: tokens.full! })).body
     .data
   const parts = (caption: string) => [
@@ -196,7 +197,7 @@ test('files of the API lie in one folder of the media library, which Strapi find
   expect(new Set(files.map((row) => JSON.stringify(row)))).toEqual(new Set(['{"folder_path":"/1","folder_id":1}']))
 })
 
-test('replacing keeps the address, and removes formats that are no more', async () => {
+rule('uploads.3', 'replacing keeps the address, and removes formats that are no more', async () => {
   const { body } = await send(served, [file(sample('large.jpg'), 'large.jpg'), ['fileInfo', '{"caption":"kept"}']])
   const [{ id, url, hash }] = body
   const { body: replaced, status } = await send(served, [file(sample('tiny.png'), 'tiny.png')], { path: `/api/upload?id=${id}` })
@@ -216,7 +217,7 @@ test('replacing keeps the address, and removes formats that are no more', async 
   expect(bytes(url).length).toBeLessThan(2_000)
 })
 
-test('what is said about a file changes alone, also with a JSON body', async () => {
+rule('uploads.3', 'what is said about a file changes alone, also with a JSON body', async () => {
   const { body } = await send(served, [file(sample('notes.txt'), 'notes.txt'), ['fileInfo', '{"caption":"a","alternativeText":"b"}']])
   const path = `/api/upload?id=${body[0].id}`
   expect((await send(served, [['fileInfo', '{"name":"n","caption":null}']], { path })).body).toMatchObject({
@@ -234,7 +235,7 @@ test('what is said about a file changes alone, also with a JSON body', async () 
   expect((await send(served, [['fileInfo', '{}']], { path: '/api/upload?id=999999' })).body.error.message).toBe('Entity not found')
 })
 
-test('deleting removes the file and its formats', async () => {
+rule('uploads.4', 'deleting removes the file and its formats', async () => {
   const { body } = await send(served, [file(sample('large.jpg'), 'gone.jpg')])
   const [{ id, hash }] = body
   expect(stored(served).filter((name) => name.includes(hash))).toHaveLength(5)
