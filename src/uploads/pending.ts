@@ -39,6 +39,7 @@ export interface PendingParts {
 
 export function openPending({ folder, database, writer, storages, failed }: PendingParts): Pending {
   const left = new Map<string, Note>()
+  const underWay = new Set<Promise<unknown>>()
 
   /** Puts files in their places if their transaction was committed, removes the noted ones that no row names, then the note. */
   async function settle(path: string, note: Note): Promise<void> {
@@ -79,7 +80,12 @@ export function openPending({ folder, database, writer, storages, failed }: Pend
       } finally {
         await handle.close()
       }
-      return async () => void (await tryToSettle(path, note))
+      return async () => {
+        const settled = tryToSettle(path, note)
+        underWay.add(settled)
+        await settled
+        underWay.delete(settled)
+      }
     },
     settleAll: async (abandoned) => {
       for (const name of await readdir(abandoned)) {
@@ -91,6 +97,7 @@ export function openPending({ folder, database, writer, storages, failed }: Pend
       }
     },
     retry: async () => {
+      await Promise.all(underWay)
       // Where one fails, the others would: what is away is asked once.
       for (const [path, note] of left) if (!(await tryToSettle(path, note))) break
       return left.size === 0

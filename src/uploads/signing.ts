@@ -3,6 +3,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { Config } from '../config.js'
 import { fileSignature, type Signing } from '../database/signed-addresses.js'
 import { fileType } from '../model/link.js'
+import type { S3Config } from '../storage-config.js'
 import { addressOf, bucketOf } from './storage-s3-address.js'
 
 /** How answers sign the addresses of files; null: everyone may read them. */
@@ -18,11 +19,19 @@ export function signingOf({ storage, secrets }: Pick<Config, 'storage' | 'secret
   return {
     kind: 's3',
     type: fileType,
-    prefixes: [...new Set([addressOf(storage, ''), origin + path])],
+    prefixes: [...new Set([addressOf(storage, ''), origin + path, ...olderAddresses(storage)])],
     lifetime: storage.signedUrlExpires,
     ...{ origin, path, region },
     credentials: { accessKeyId, secretAccessKey, sessionToken },
   }
+}
+
+/** Amazon has had more than one address for a bucket; rows keep the one of their time. */
+function olderAddresses({ endpoint, bucket, region, rootPath }: S3Config): readonly string[] {
+  if (endpoint !== undefined) return []
+  const hosts = [`https://${bucket}.s3.amazonaws.com`, `https://s3.${region}.amazonaws.com/${bucket}`]
+  const { root } = bucketOf({ bucket, region, rootPath })
+  return hosts.map((host) => `${host}/${root}`)
 }
 
 /** A key of its own for files, from the secret that the project keeps. */

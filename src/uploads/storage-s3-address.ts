@@ -11,7 +11,9 @@ export interface Bucket {
 /** Hosts of one machine have no names below them for buckets. */
 const withoutNames = /^(?:localhost|\[.*\]|[\d.]+)$/
 
-export function bucketOf({ bucket, region, endpoint, forcePathStyle, rootPath }: S3Config): Bucket {
+type Place = Pick<S3Config, 'bucket' | 'region' | 'rootPath'> & Partial<Pick<S3Config, 'endpoint' | 'forcePathStyle'>>
+
+export function bucketOf({ bucket, region, endpoint, forcePathStyle, rootPath }: Place): Bucket {
   const { protocol, host, hostname, pathname } = new URL(endpoint ?? `https://s3.${region}.amazonaws.com`)
   const inPath = forcePathStyle ?? (withoutNames.test(hostname) || bucket.includes('.'))
   const bare = rootPath.replace(/^\/+|\/+$/g, '')

@@ -3,6 +3,7 @@ import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { Agent as HttpAgent, request as httpRequest, type IncomingMessage, type OutgoingHttpHeaders } from 'node:http'
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
+import { pipeline } from 'node:stream'
 import { setTimeout as pause } from 'node:timers/promises'
 import aws4 from 'aws4'
 import { ApiError } from '../errors.js'
@@ -60,12 +61,15 @@ export function openS3Storage(config: S3Config, limits: StorageLimits, report: (
       })
       sending.setTimeout(limits.storageSilence, () => sending.destroy(new Error('the storage was silent for too long')))
       sending.on('error', reject)
-      sending.on('response', (response) => readOutcome(response).then(resolve, reject))
-      if (file === undefined) return sending.end()
-      // A service that refuses early answers and closes: its answer says more than the broken stream.
-      createReadStream(file.path)
-        .on('error', (error) => sending.destroy(error))
-        .pipe(sending)
+      sending.on('response', (response) => {
+        const outcome = readOutcome(response)
+        outcome.then(resolve, reject)
+        // A service that refuses early does not want the rest.
+        outcome.catch(() => {}).finally(() => sending.writableFinished || sending.destroy())
+      })
+      if (file === undefined) return void sending.end()
+      // What breaks the stream breaks the request, which says so above.
+      pipeline(createReadStream(file.path), sending, () => {})
     })
   }
 

@@ -7,8 +7,8 @@ import { join } from 'node:path'
 import S3rver from '@20minutes/s3rver'
 import type { ServeOptions } from '../support/serve.js'
 
-/** What the door does with a request: lets it through, answers a status, says nothing, or breaks off. */
-export type Trouble = 'none' | 'silence' | 'breaks' | number
+/** What the door does with a request: lets it through, answers a status, says nothing, answers without end, or breaks off. */
+export type Trouble = 'none' | 'silence' | 'drips' | 'breaks' | number
 
 export interface S3Server {
   readonly origin: string
@@ -38,6 +38,7 @@ export async function startS3(): Promise<S3Server> {
     if (trouble === 'none') return pass(asked, answer, port)
     if (trouble === 'breaks') return asked.socket.destroy()
     if (trouble === 'silence') return asked.resume()
+    if (trouble === 'drips') return drip(asked, answer)
     answer.writeHead(trouble, { connection: 'close' }).end('<Error><Code>Trouble</Code></Error>')
     return asked.resume()
   })
@@ -59,6 +60,13 @@ export async function startS3(): Promise<S3Server> {
       rmSync(folder, { recursive: true, force: true })
     },
   })
+}
+
+function drip(asked: IncomingMessage, answer: ServerResponse): void {
+  asked.resume()
+  answer.writeHead(200)
+  const dripping = setInterval(() => answer.write(' '), 50)
+  answer.on('close', () => clearInterval(dripping))
 }
 
 function pass(asked: IncomingMessage, answer: ServerResponse, port: number): void {

@@ -156,7 +156,7 @@ describe('trouble (R14)', () => {
   })
   const quiet = () => eventually(() => leftovers(served).length === 0)
 
-  test.each([500, 503, 403, 'silence', 'breaks'] as const)('a storage that answers %s: 503, no row, no file', async (trouble) => {
+  test.each([500, 503, 403, 'silence', 'drips', 'breaks'] as const)('a storage that answers %s: 503, no row, no file', async (trouble) => {
     const before = state()
     s3.trouble = { all: 'none', PUT: trouble }
     const { status, body, headers } = await send(served, [file(sample('large.jpg'), 'large.jpg'), file('x', 'x.txt'), ...cover])
