@@ -2,7 +2,7 @@
 
 import { isDeepStrictEqual } from 'node:util'
 import { requests } from './requests.mjs'
-import { get } from './timing.mjs'
+import { ask, get } from './timing.mjs'
 
 /**
  * Compares every answer with that of the first server. The order of keys is free.
@@ -54,6 +54,58 @@ function firstDifference(left, right, path) {
     if (different) return different
   }
   return null
+}
+
+/**
+ * Without other articles, which Strapi may have refused to update, and without polymorphic relations: in Strapi a comment loses the
+ * published version of its subject when that is published anew.
+ */
+const populated = 'author category cover gallery reviewer seo.populate=* sections.populate=* blocks.populate=* tags'
+  .split(' ')
+  .map((name) => (name.includes('.') ? `populate[${name.replace('.populate=*', '][populate]=*')}` : `populate[${name}]=true`))
+  .join('&')
+
+/**
+ * Sends one write to both servers and reads back, as published and as draft, all that the document has.
+ * @param {{ method: string, path: string, body: object }} request
+ * @param {import('./launch.mjs').Server} left
+ * @param {import('./launch.mjs').Server} right
+ * @param {string} token
+ * @returns {Promise<string | null>} the first difference, apart from what servers make up themselves; `not answered` where the
+ *   second answers 500
+ */
+export async function differenceOfWrites({ method, path, body }, left, right, token) {
+  const text = JSON.stringify(body).replaceAll('{n}', 'compared')
+  const answers = await Promise.all(
+    [left, right].map(async ({ origin }) => {
+      const written = await ask(method, origin + path, token, text)
+      const documentId = written.body?.data?.documentId
+      const collection = path.split('/').slice(0, 3).join('/')
+      const reads = []
+      for (const status of ['published', 'draft']) {
+        reads.push(await ask('GET', `${origin}${collection}/${documentId}?status=${status}&${populated}`, token))
+      }
+      return withoutMadeUp({ written, reads })
+    }),
+  )
+  if (answers[0].written.status >= 300) return `answers ${answers[0].written.status}`
+  if (answers[1].written.status === 500) return 'not answered'
+  const different = firstDifference(answers[0], answers[1], '')
+  return different && `${different.path} is ${different.values.map((value) => String(JSON.stringify(value)).slice(0, 80)).join(' and ')}`
+}
+
+const madeUp = new Set(['id', 'documentId', 'createdAt', 'updatedAt', 'publishedAt'])
+
+/**
+ * @param {any} value
+ * @returns {any} the value with a type's name in place of every id and date
+ */
+function withoutMadeUp(value) {
+  if (Array.isArray(value)) return value.map(withoutMadeUp)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(
+    Object.entries(value).map(([key, below]) => [key, madeUp.has(key) && below !== null ? typeof below : withoutMadeUp(below)]),
+  )
 }
 
 /**

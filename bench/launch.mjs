@@ -25,6 +25,8 @@ import { setTimeout as wait } from 'node:timers/promises'
  * @typedef {object} Server
  * @property {string} name
  * @property {string} origin
+ * @property {string} database path of its database; empty for servers without one
+ * @property {number} pid
  * @property {number} bootMilliseconds from spawn to the first good answer
  * @property {() => number | null} residentBytes memory of the process and all its children; null where /proc is missing
  * @property {() => Promise<void>} stop
@@ -91,7 +93,16 @@ export async function launch({
     await wait(pollEvery)
   }
   const bootMilliseconds = performance.now() - begun
-  return { name, origin, bootMilliseconds, residentBytes: () => residentBytes(/** @type {number} */ (child.pid)), stop }
+  const database = environment.DATABASE_FILENAME ?? ''
+  return {
+    name,
+    origin,
+    database,
+    pid: /** @type {number} */ (child.pid),
+    bootMilliseconds,
+    residentBytes: () => residentBytes(/** @type {number} */ (child.pid)),
+    stop,
+  }
 }
 
 /** @returns {Promise<number>} */

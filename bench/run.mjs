@@ -1,4 +1,4 @@
-// Runs the benchmarks: node bench/run.mjs [--only read,boot,growth,beside] [--seconds 5] [--connections 32]
+// Runs the benchmarks: node bench/run.mjs [--only read,boot,growth,beside,write] [--seconds 5] [--connections 32]
 // [--without-strapi] [--large] [--articles 1000000] [--server octavo] [--json FILE]
 
 import { writeFileSync } from 'node:fs'
@@ -7,10 +7,11 @@ import { measureBeside } from './beside.mjs'
 import { measureBoot } from './boot.mjs'
 import { measureGrowth } from './growth.mjs'
 import { measureRead } from './read.mjs'
+import { measureWrite } from './write.mjs'
 
 const { values } = parseArgs({
   options: {
-    only: { type: 'string', default: 'read,boot,growth,beside' },
+    only: { type: 'string', default: 'read,boot,growth,beside,write' },
     seconds: { type: 'string', default: '5' },
     connections: { type: 'string', default: '32' },
     'without-strapi': { type: 'boolean', default: false },
@@ -31,7 +32,7 @@ const options = {
 }
 
 /** @type {Record<string, (chosen: typeof options) => Promise<object | null>>} */
-const parts = { read: measureRead, boot: measureBoot, growth: measureGrowth, beside: measureBeside }
+const parts = { read: measureRead, boot: measureBoot, growth: measureGrowth, beside: measureBeside, write: measureWrite }
 
 const chosen = values.only.split(',')
 const unknown = chosen.filter((name) => !(name in parts))

@@ -9,7 +9,8 @@ import { launch, temporaryFolder } from './launch.mjs'
 import { prepareStrapi, strapiFolder } from './strapi.mjs'
 
 const here = dirname(fileURLToPath(import.meta.url))
-const octavo = join(here, '..', 'dist', 'main.js')
+export const octavoFolder = join(here, '..', 'dist')
+const octavo = join(octavoFolder, 'main.js')
 export const goldenProject = join(here, '..', 'test', 'golden', 'project')
 
 /** Whether Octavo has been built; says so once where it has not. */

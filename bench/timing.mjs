@@ -27,6 +27,21 @@ export function get(url, agent) {
 }
 
 /**
+ * Sends one request with a token; the body of the answer is read as JSON.
+ * @param {string} method
+ * @param {string} url
+ * @param {string} token
+ * @param {string} [body] JSON
+ * @returns {Promise<{ status: number, body: any }>}
+ */
+export async function ask(method, url, token, body) {
+  const headers = { authorization: `Bearer ${token}`, ...(body === undefined ? {} : { 'content-type': 'application/json' }) }
+  const answer = await fetch(url, { method, headers, ...(body === undefined ? {} : { body }) })
+  const text = await answer.text()
+  return { status: answer.status, body: text === '' ? null : JSON.parse(text) }
+}
+
+/**
  * The answer of `get`, or an error unless it is a 200.
  * @type {typeof get}
  */

@@ -7,6 +7,7 @@ import type { Dialect } from './database/dialect.js'
 import { openDocuments } from './documents/find.js'
 import { inTime, openHooks } from './documents/hooks.js'
 import { type EventLog, type Outbox, openEventLog, openOutbox } from './documents/outbox.js'
+import { openPlans } from './documents/plans.js'
 import { openService, type Parts } from './documents/service.js'
 import { openWrites } from './documents/write.js'
 import type { DocumentService } from './interface.js'
@@ -75,9 +76,12 @@ export async function openContent({
       ...{ model, defaultLocale: locale, limits, contract: contracts[config.contract], pages: config.rest },
       ...{ strictParams: config.rest.strictParams, draftGrant: config.rest.draftGrant },
     }
-    const outbox: Outbox | null = isTold ? openOutbox({ context, dialect, limits, committed: () => listeners?.look() }) : null
+    const outbox: Outbox | null = isTold
+      ? openOutbox({ context, dialect, know: writer.know, limits, committed: () => listeners?.look() })
+      : null
     const documents = openDocuments(context, readers, limits)
-    return { outbox, documents, writes: openWrites({ read: context, database: writer, dialect, hashPassword, hooks, outbox }) }
+    const plans = openPlans(writer, dialect, context.contract, limits)
+    return { outbox, documents, writes: openWrites({ read: context, database: writer, plans, hashPassword, hooks, outbox }) }
   }
 
   let current = open(await defaultLocale())

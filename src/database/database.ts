@@ -51,8 +51,10 @@ export interface Transaction {
   rows<Row>(query: RawBuilder<unknown>): Promise<readonly Row[]>
   /** Need not be awaited before the next statement: the order holds, and a failure fails the transaction's `work` or its commit. */
   run(query: RawBuilder<unknown>): Promise<Changed>
+  /** A statement that nobody waits for: it is sent along with the next one, in this order. */
+  follow(query: RawBuilder<unknown>): void
   /** Answers a plan as this transaction sees the database. */
-  read(plan: ReadPlan, values: readonly unknown[]): Promise<ReadAnswer>
+  read(known: KnownPlan, values: readonly unknown[]): Promise<ReadAnswer>
 }
 
 export interface WriteDatabase {
@@ -62,6 +64,10 @@ export interface WriteDatabase {
    * @throws ApiError 503 when too many wait, one takes too long, or the database is locked or full.
    */
   transaction<Result>(work: (transaction: Transaction) => Promise<Result>): Promise<Result>
+  /** Registers a plan for `Transaction.read`; the thread is told about it once. */
+  know(plan: ReadPlan): KnownPlan
+  /** Forgets a plan that fell out of the cache. */
+  forget(known: KnownPlan): void
   /** One statement that is a transaction of its own; waits in the same line. */
   run(query: RawBuilder<unknown>): Promise<Changed>
   close(): Promise<void>

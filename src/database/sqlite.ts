@@ -16,10 +16,14 @@ export interface SqliteOptions {
 /**
  * Opens the database for reading and writing; the file and its folder are made when they are missing.
  * WAL, so that readers and the writer never wait for each other; `synchronous=FULL`, so that a commit survives a power cut.
+ * `eachStatement` is called whenever the driver runs a statement.
  */
-export function openSqlite(options: SqliteOptions): Database.Database {
+export function openSqlite(options: SqliteOptions, eachStatement?: () => void): Database.Database {
   mkdirSync(dirname(options.filename), { recursive: true })
-  const database = new Database(options.filename, { timeout: options.busyTimeout })
+  const database = new Database(options.filename, {
+    timeout: options.busyTimeout,
+    ...(eachStatement === undefined ? {} : { verbose: eachStatement }),
+  })
   try {
     database.pragma('journal_mode = WAL')
   } catch (error) {

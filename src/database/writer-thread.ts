@@ -1,7 +1,9 @@
-// The writer's thread: one connection that runs what it is told, in order. Knows nothing but statements.
+// The writer's thread: one connection that runs what it is told, in order. Knows nothing but statements. Transactions that follow each
+// other closely share one commit to disk: each is a savepoint in it, and none is acknowledged before that commit.
 import { parentPort, workerData } from 'node:worker_threads'
 import type Database from 'better-sqlite3'
 import { LRUCache } from 'lru-cache'
+import type { PreparedRead } from './execute.js'
 import { prepareRead } from './execute.js'
 import type { ReadPlan } from './plan.js'
 import { openSink } from './sink.js'
@@ -10,59 +12,184 @@ import type { FromWriter, ToWriter, WriterData } from './writer-messages.js'
 
 /** Prepared statements that are kept. */
 const kept = 500
+/** Transactions that share one commit at most, and milliseconds after which no further one joins. */
+const shared = { transactions: 32, milliseconds: 25 }
 
 const port = parentPort!
-const { sqlite, signing } = workerData as WriterData
-const database = openSqlite(sqlite)
+const { sqlite, signing, counts } = workerData as WriterData
+let statementsRun = 0
+const database = openSqlite(sqlite, counts ? () => void statementsRun++ : undefined)
 const signer = signing === null ? null : await (await import('./signed-addresses.js')).openSigner(signing)
 const source = { database, signer }
 const room = Buffer.allocUnsafeSlow(64 * 1024)
 const sink = openSink(Number.MAX_SAFE_INTEGER)
 const statements = new LRUCache<string, Database.Statement>({ max: kept })
+const plans = new Map<number, ReadPlan | PreparedRead>()
+const texts: string[] = []
 
-port.on('message', (message: ToWriter) => {
-  if (message.kind === 'close') {
-    database.close()
-    port.close()
-    return
-  }
-  let answer: FromWriter
-  try {
-    answer = perform(message)
-  } catch (error) {
-    const { code = 'UNKNOWN', message: text } = error as Error & { code?: string }
-    answer = { id: message.id, code, message: text }
-  }
-  port.postMessage(answer)
+/** Commits that wait for the one they share, with the statements of their transactions. */
+let held: { readonly id: number; readonly statements: number }[] = []
+let sharedSince = 0
+/** What is under way: nothing, a transaction, or one that is a savepoint in what it shares a commit with. */
+let open: 'none' | 'own' | 'inside' = 'none'
+/** Why it cannot go on and must not be committed: it could not begin, or one of its statements failed. */
+let broken: unknown = null
+let answers: FromWriter[] = []
+let isClosing = false
+
+port.on('message', (messages: readonly ToWriter[]) => {
+  for (const message of messages) perform(message)
+  if (answers.length > 0) port.postMessage(answers)
+  answers = []
+  if (!isClosing) return
+  database.close()
+  port.close()
 })
 
-function perform({ id, kind, sql, plan, parameters = [] }: ToWriter): FromWriter {
-  switch (kind) {
-    case 'begin':
-      database.exec('begin immediate')
-      return { id, rows: [] }
-    case 'commit':
-      database.exec('commit')
-      return { id, rows: [] }
-    case 'rollback':
-      // A failed commit, or an error that ended the transaction by itself, leaves nothing to roll back.
-      if (database.inTransaction) database.exec('rollback')
-      return { id, rows: [] }
-    case 'read':
-      return { id, bytes: read(plan!, parameters) }
-    case 'rows':
-      return { id, rows: sql === undefined ? [] : prepared(sql).all(...parameters) }
-    default: {
-      const { changes, lastInsertRowid } = prepared(sql!).run(...parameters)
-      return { id, changed: { rows: changes, id: Number(lastInsertRowid) } }
+function perform(message: ToWriter): void {
+  if (message.kind === 'forget') plans.delete(message.plan)
+  else if (message.kind === 'flush') commitHeld()
+  else if (message.kind === 'close') {
+    commitHeld()
+    isClosing = true
+  } else {
+    try {
+      answer(message)
+    } catch (error) {
+      fail(message.id, error)
     }
   }
 }
 
+function answer(message: Extract<ToWriter, { readonly id: number }>): void {
+  const { id, kind } = message
+  switch (kind) {
+    case 'begin':
+      begin()
+      answers.push({ id, rows: [] })
+      return
+    case 'commit':
+      commit(id, message.more)
+      return
+    case 'rollback':
+      rollback()
+      answers.push({ id, rows: [] })
+      return
+    default:
+      remember(message)
+      if (broken !== null) {
+        if (kind === 'follow') return
+        throw broken
+      }
+      try {
+        const done = run(message)
+        if (done !== null) answers.push(done)
+      } catch (error) {
+        broken ??= error
+        // SQLite itself ends the whole transaction when the disk is full, for one: nothing of it is left.
+        if (!database.inTransaction) lose(error)
+        if (kind !== 'follow') throw error
+      }
+  }
+}
+
+/** What is told once is known from then on, also where the transaction that told it cannot go on. */
+function remember(message: Extract<ToWriter, { readonly told: unknown }>): void {
+  if (message.kind === 'read') {
+    if (message.told !== null) plans.set(message.plan, message.told)
+  } else if (message.told !== null && message.text !== -1) texts[message.text] = message.told
+}
+
+function begin(): void {
+  rollback()
+  broken = null
+  statementsRun = 0
+  open = 'none'
+  const joins = database.inTransaction
+  try {
+    prepared(joins ? 'savepoint octavo' : 'begin immediate').run()
+  } catch (error) {
+    broken = error
+    throw error
+  }
+  open = joins ? 'inside' : 'own'
+  if (!joins) sharedSince = performance.now()
+}
+
+function commit(id: number, more: boolean): void {
+  if (broken !== null) {
+    rollback()
+    throw broken
+  }
+  if (open === 'inside') prepared('release octavo').run()
+  open = 'none'
+  held.push({ id, statements: statementsRun })
+  if (!more || held.length >= shared.transactions || performance.now() - sharedSince > shared.milliseconds) commitHeld()
+}
+
+/** Commits what waits for it; only now is it acknowledged. */
+function commitHeld(): void {
+  if (held.length === 0) return
+  try {
+    prepared('commit').run()
+    const last = held.length - 1
+    answers.push(...held.map((one, index) => ({ id: one.id, statements: one.statements + (index === last ? 1 : 0) })))
+    held = []
+  } catch (error) {
+    if (database.inTransaction) prepared('rollback').run()
+    lose(error)
+  }
+}
+
+/** Takes back the transaction that is under way, and none of those that it shares a commit with. */
+function rollback(): void {
+  // An error that ended the transaction by itself leaves nothing to roll back.
+  if (open !== 'none' && database.inTransaction) {
+    if (open === 'own') prepared('rollback').run()
+    else {
+      prepared('rollback to octavo').run()
+      prepared('release octavo').run()
+    }
+  }
+  open = 'none'
+}
+
+/** All that shared the commit is lost: nobody was told otherwise so far. */
+function lose(error: unknown): void {
+  for (const { id } of held) fail(id, error)
+  held = []
+}
+
+function fail(id: number, error: unknown): void {
+  const { code = 'UNKNOWN', message } = error as Error & { code?: string }
+  answers.push({ id, code, message })
+}
+
+function run(message: Extract<ToWriter, { readonly kind: 'rows' | 'run' | 'follow' | 'read' }>): FromWriter | null {
+  const { id, kind, parameters } = message
+  if (kind === 'read') {
+    return { id, bytes: read(planOf(message.plan), parameters) }
+  }
+  const statement = prepared(message.told ?? texts[message.text]!)
+  if (kind === 'rows') return { id, rows: statement.all(...parameters) }
+  const { changes, lastInsertRowid } = statement.run(...parameters)
+  if (kind === 'follow') return null
+  return { id, changed: { rows: changes, id: Number(lastInsertRowid) } }
+}
+
+/** A plan is prepared when it is first read. */
+function planOf(number: number): PreparedRead {
+  const known = plans.get(number)!
+  if (typeof known === 'function') return known
+  const plan = prepareRead(source, known, 'inside')
+  plans.set(number, plan)
+  return plan
+}
+
 /** The answer to a plan as the transaction sees it; null where one row was asked for and is not there. */
-function read(plan: ReadPlan, values: readonly unknown[]): Uint8Array | null {
+function read(plan: PreparedRead, values: readonly unknown[]): Uint8Array | null {
   sink.begin(room)
-  if (!prepareRead(source, plan, 'inside')(values, sink)) return null
+  if (!plan(values, sink)) return null
   const { length, own } = sink.end()
   return own ?? Uint8Array.from(room.subarray(0, length))
 }

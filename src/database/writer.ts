@@ -2,7 +2,8 @@
 // the disk hold up requests. `BEGIN IMMEDIATE`, one at a time; a commit is on disk when it is acknowledged.
 import { Worker } from 'node:worker_threads'
 import { ApiError } from '../errors.js'
-import type { Transaction, WriteDatabase } from './database.js'
+import type { KnownPlan, Transaction, WriteDatabase } from './database.js'
+import type { Expression } from './dialect.js'
 import type { Signing } from './signed-addresses.js'
 import type { SqliteOptions } from './sqlite.js'
 import { writeSql } from './sqlite-dialect.js'
@@ -16,6 +17,8 @@ export interface WriterOptions {
   readonly writeTimeout: number
   /** How addresses of files are signed in answers; null: not at all. */
   readonly signing: Signing | null
+  /** Is told after each commit how many statements the driver ran for the transaction, its begin and its commit included. */
+  readonly committed?: (statements: number) => void
 }
 
 interface Asked {
@@ -23,92 +26,162 @@ interface Asked {
   readonly reject: (error: Error) => void
 }
 
+/** A thread, and which plans it has been told. */
+interface Thread {
+  readonly worker: Worker
+  readonly told: Set<number>
+  /** The texts of statements that it knows, and their numbers. */
+  readonly texts: Map<string, number>
+  outgoing: ToWriter[]
+}
+
+/** What a transaction answers once it is on disk. Its turn is over before: the next one begins while the disk still writes. */
+interface Turn<Result> {
+  readonly result: Result
+  readonly committed: Promise<number>
+}
+
+/** Texts of statements that a thread knows by number; further ones are sent whole each time. */
+const knownTexts = 1_000
+
+/** A statement as it is sent: its text only where the thread does not know it. */
+function statementOf({ texts }: Thread, query: Expression) {
+  const { sql, parameters } = writeSql(query)
+  const known = texts.get(sql)
+  if (known !== undefined) return { text: known, told: null, parameters }
+  const text = texts.size < knownTexts ? texts.size : -1
+  if (text !== -1) texts.set(sql, text)
+  return { text, told: sql, parameters }
+}
+
 /** Opens the writer. Its thread starts with the first transaction: a service that is only read does without. */
 export function openWriter(options: WriterOptions): WriteDatabase {
-  let worker: Worker | null = null
+  let thread: Thread | null = null
   const asked = new Map<number, Asked>()
-  let messages = 0
-  let waiting = 0
+  let [messages, plans, waiting] = [0, 0, 0]
+  /** Whether the thread may be holding a commit back for the next transaction to share. */
+  let holding = false
   let last: Promise<unknown> = Promise.resolve()
 
-  function start(): Worker {
-    const started = new Worker(new URL('./writer-thread.js', import.meta.url), {
-      workerData: { sqlite: options.sqlite, signing: options.signing } satisfies WriterData,
-    })
-    started.on('message', (message: FromWriter) => {
-      const ask = asked.get(message.id)
-      asked.delete(message.id)
-      if ('code' in message) ask?.reject(asApiError(message.code, message.message))
-      else if ('bytes' in message) ask?.resolve((message.bytes === null ? null : { bytes: message.bytes, release: () => {} }) as never)
-      else ask?.resolve(('rows' in message ? message.rows : message.changed) as never)
-    })
+  function start(): Thread {
+    const workerData: WriterData = { sqlite: options.sqlite, signing: options.signing, counts: options.committed !== undefined }
+    const worker = new Worker(new URL('./writer-thread.js', import.meta.url), { workerData })
+    worker.on('message', (answers: readonly FromWriter[]) => answers.forEach(receive))
     // A thread that died is replaced at the next write; what it had not acknowledged was rolled back by the database.
-    started.on('error', (error) => {
-      worker = null
+    worker.on('error', (error) => {
+      thread = null
       for (const { reject } of asked.values()) reject(error)
       asked.clear()
     })
-    return started
+    return { worker, told: new Set(), texts: new Map(), outgoing: [] }
   }
 
-  function send<Result>(kind: ToWriter['kind'], what: Pick<ToWriter, 'sql' | 'plan' | 'parameters'> = {}): Promise<Result> {
+  function receive(message: FromWriter): void {
+    const ask = asked.get(message.id)
+    asked.delete(message.id)
+    if ('code' in message) ask?.reject(asApiError(message.code, message.message))
+    else if ('bytes' in message) ask?.resolve((message.bytes === null ? null : { bytes: message.bytes, release: () => {} }) as never)
+    else if ('statements' in message) ask?.resolve(message.statements as never)
+    else ask?.resolve(('rows' in message ? message.rows : message.changed) as never)
+  }
+
+  /** `later`: sent along with the next message. */
+  function post(to: Thread, message: ToWriter, later = false): void {
+    to.outgoing.push(message)
+    if (later) return
+    to.worker.postMessage(to.outgoing)
+    to.outgoing = []
+  }
+
+  function send<Result>(to: Thread, message: (id: number) => ToWriter, later = false): Promise<Result> {
     const id = ++messages
     return new Promise((resolve, reject) => {
-      worker ??= start()
       asked.set(id, { resolve, reject })
-      worker.postMessage({ id, kind, ...what } satisfies ToWriter)
+      post(to, message(id), later)
     })
   }
 
-  async function inTurn<Result>(work: (transaction: Transaction) => Promise<Result>, deadline: number): Promise<Result> {
+  async function inTurn<Result>(work: (transaction: Transaction) => Promise<Result>, deadline: number): Promise<Turn<Result>> {
     if (Date.now() > deadline) throw tooSlow()
-    const sent: Promise<unknown>[] = []
+    thread ??= start()
+    const mine = thread
     let open = true
-    const ask = <Answer>(kind: 'rows' | 'run' | 'read', what: Parameters<typeof send>[1]): Promise<Answer> => {
-      const answer: Promise<Answer> = !open || Date.now() > deadline ? Promise.reject(tooSlow()) : send<Answer>(kind, what)
-      sent.push(answer)
+    /** Why a statement was not even sent: the transaction fails, also when nobody waited for it. */
+    let refused: Error | null = null
+    const refuse = (): Error | null => {
+      if (thread !== mine) refused = new Error('The writer has stopped')
+      else if (!open || Date.now() > deadline) refused = tooSlow()
+      return refused
+    }
+    const ask = <Answer>(message: (id: number) => ToWriter, later = false): Promise<Answer> => {
+      const answer = refuse() === null ? send<Answer>(mine, message, later) : Promise.reject(refused)
       // Whoever does not wait for a statement learns of its failure at the commit.
       answer.catch(() => {})
       return answer
     }
-    await send('begin')
+    const statement = (kind: 'rows' | 'run', query: Expression) => (id: number) => ({ id, kind, ...statementOf(mine, query) })
+    ask((id) => ({ id, kind: 'begin' }), true)
     try {
       const result = await work({
-        rows: (query) => ask('rows', writeSql(query)),
-        run: (query) => ask('run', writeSql(query)),
-        read: (plan, parameters) => ask('read', { plan, parameters }),
+        rows: (query) => ask(statement('rows', query)),
+        run: (query) => ask(statement('run', query)),
+        follow: (query) => {
+          if (refuse() === null) post(mine, { id: 0, kind: 'follow', ...statementOf(mine, query) }, true)
+        },
+        read: ({ id: plan, plan: whole }, parameters) => {
+          const told = mine.told.has(plan) ? null : whole
+          mine.told.add(plan)
+          return ask((id) => ({ id, kind: 'read', plan, told, parameters }))
+        },
       })
-      await Promise.all(sent)
       open = false
-      await send('commit')
-      return result
+      if (refused !== null || thread !== mine || Date.now() > deadline) throw refused ?? tooSlow()
+      holding = waiting > 1
+      const committed = send<number>(mine, (id) => ({ id, kind: 'commit', more: holding }))
+      // The next turn begins before anyone waits for this.
+      committed.catch(() => {})
+      return { result, committed }
     } catch (error) {
       open = false
-      await Promise.allSettled(sent)
-      await send('rollback')
+      if (thread === mine) await send(mine, (id) => ({ id, kind: 'rollback' })).catch(() => {})
       throw error
     }
   }
 
-  /** Lets `write` have its turn after those that came before. */
-  function inLine<Result>(write: (deadline: number) => Promise<Result>): Promise<Result> {
-    if (waiting >= options.writeQueue) return Promise.reject(new ApiError('ServiceUnavailableError', 'Too many writes are waiting'))
+  /** A turn is over. Where no other follows, nothing may be held back for it. */
+  function over(): void {
+    waiting--
+    if (waiting > 0 || !holding || thread === null) return
+    holding = false
+    post(thread, { kind: 'flush' })
+  }
+
+  /** Lets `work` have its turn after those that came before. */
+  async function inLine<Result>(work: (transaction: Transaction) => Promise<Result>): Promise<Result> {
+    if (waiting >= options.writeQueue) throw new ApiError('ServiceUnavailableError', 'Too many writes are waiting')
     waiting++
     const deadline = Date.now() + options.writeTimeout
-    const turn = last.then(() => write(deadline))
-    last = turn.catch(() => {}).finally(() => waiting--)
-    return turn
+    const turn = last.then(() => inTurn(work, deadline)).finally(over)
+    last = turn.catch(() => {})
+    const { result, committed } = await turn
+    const statements = await committed
+    options.committed?.(statements)
+    return result
   }
 
   return {
-    transaction: (work) => inLine((deadline) => inTurn(work, deadline)),
-    run: (query) => inLine(() => send('run', writeSql(query))),
+    transaction: inLine,
+    run: (query) => inLine((transaction) => transaction.run(query)),
+    know: (plan): KnownPlan => ({ id: ++plans, plan }),
+    forget: ({ id }) => {
+      if (thread?.told.delete(id)) post(thread, { kind: 'forget', plan: id }, true)
+    },
     close: async () => {
       await last
-      if (worker === null) return
-      const thread = worker
-      const gone = new Promise((resolve) => thread.once('exit', resolve))
-      thread.postMessage({ id: 0, kind: 'close' } satisfies ToWriter)
+      if (thread === null) return
+      const { worker } = thread
+      const gone = new Promise((resolve) => worker.once('exit', resolve))
+      post(thread, { kind: 'close' })
       await gone
     },
   }

@@ -68,7 +68,7 @@ async function publishOne(
   const { locale, now } = operation
   if (draft === null) return null
   const publication = { ...operation, publishes: true }
-  await checkPublication(context, transaction, publication, draft.id, true)
+  await checkPublication(context, transaction, publication, draft.id, 'whole')
   await checkUnique(transaction, publication, documentId, null, draft.id)
   const writing = writingOf(context, transaction, operation, null)
   const made = await publishRow(writing, type, draft.id, published, new Set(), true, now)
@@ -93,7 +93,7 @@ async function unpublishOne(
   if (published === null) return null
   const entry = await showEntry(context, transaction, operation, published)
   await context.outbox?.entry(transaction, 'entry.unpublish', type, published, operation.now)
-  await hideLinks(transaction, context.read.model, type, published)
+  hideLinks(transaction, context.read.model, type, published)
   await removeRows(writingOf(context, transaction, operation, null), type, [published.id])
   return entry
 }

@@ -1,7 +1,6 @@
 // What a write shows, read inside its transaction: the document as the caller asked for it, and single versions.
 import type { ReadBytes, Transaction } from '../database/database.js'
 import { everything } from '../grants.js'
-import { compileRead } from '../query/compile.js'
 import type { Parameters } from '../query/parameters.js'
 import { readRequest } from '../query/read.js'
 import type { Entry, Operation, Outcome, WriteContext } from './operation.js'
@@ -11,29 +10,33 @@ const nothing = Buffer.from('{"data":null,"meta":{}}')
 
 /** The document as the caller asked to see it; `status` where the action and not the query decides it. */
 export async function answerWrite(
-  { read, dialect }: WriteContext,
+  { read, plans }: WriteContext,
   transaction: Transaction,
-  { write: { type, format }, parameters, grants, locale }: Operation,
+  { write: { type, query, format }, parameters, grants, locale }: Operation,
   documentId: string,
   status?: 'draft' | 'published',
 ): Promise<ReadBytes> {
-  const { filters: _filters, sort: _sort, pagination: _pagination, start: _start, _q, ...given } = parameters
-  const shown = { ...given, ...(locale === null ? {} : { locale }), ...(status === undefined ? {} : { status }) }
   const identity = { attribute: 'documentId' as const, value: documentId }
-  const request = readRequest(read, grants, { type, mode: 'first', identity, format }, shown)
-  const answer = await transaction.read(compileRead(request, dialect, read.contract, 'data'), request.values)
+  const ask = () => {
+    const { filters: _filters, sort: _sort, pagination: _pagination, start: _start, _q, ...given } = parameters
+    const shown = { ...given, ...(locale === null ? {} : { locale }), ...(status === undefined ? {} : { status }) }
+    return readRequest(read, grants, { type, mode: 'first', identity, format }, shown)
+  }
+  const text = `${grants.key} ${type.uid} ${format} ${locale} ${status} ${query}`
+  const { plan, values, identityAt } = typeof query === 'string' ? plans.said(text, ask, 'data') : plans.of(ask(), 'data')
+  const answer = await transaction.read(plan, values.with(identityAt, documentId))
   // The parameters may ask for what is not there, such as documents that were never published.
   return answer ?? { bytes: nothing, release: () => {} }
 }
 
 /** One version for whoever wants to know what the write was about: the caller, hooks. */
 export async function showEntry(context: WriteContext, transaction: Transaction, operation: Operation, row: Row): Promise<Entry> {
-  const { read, dialect } = context
+  const { read, plans } = context
   const { type, answers } = operation.write
   const show = async (grants: Operation['grants'], shown: Parameters): Promise<string> => {
     const identity = { attribute: 'id' as const, value: row.id }
     const request = readRequest(read, grants, { type, mode: 'first', identity }, { ...shown, ...versionOf(row) })
-    return textOf(await transaction.read(compileRead(request, dialect, read.contract, 'bare'), request.values))
+    return textOf(await transaction.read(plans.of(request, 'bare').plan, request.values))
   }
   const { fields, populate } = operation.parameters
   return {
@@ -59,7 +62,7 @@ export async function outcomeOf(
 
 /** Filters in the query string of a DELETE hold: what they do not match stays (behaviour: "Parameters"). */
 export async function isMeant(
-  { read, dialect }: WriteContext,
+  { read, plans }: WriteContext,
   transaction: Transaction,
   { write: { type }, parameters: { filters, _q, locale, status }, grants }: Operation,
   documentId: string,
@@ -68,7 +71,7 @@ export async function isMeant(
   const identity = { attribute: 'documentId' as const, value: documentId }
   for (const state of [status, 'draft']) {
     const request = readRequest(read, grants, { type, mode: 'first', identity }, { filters, _q, locale, status: state })
-    const found = await transaction.read(compileRead(request, dialect, read.contract, 'data'), request.values)
+    const found = await transaction.read(plans.of(request, 'data').plan, request.values)
     found?.release()
     if (found !== null) return true
   }

@@ -2,10 +2,10 @@
 import { sql } from 'kysely'
 import type { Transaction } from '../database/database.js'
 import { ApiError, validationError } from '../errors.js'
-import type { Attribute, Component, ComponentAttribute, ContentType, DynamicZone, Media, Model, MorphTo, Relation } from '../model/types.js'
+import type { Attribute, ComponentAttribute, ContentType, DynamicZone, Media, Model, MorphTo, Relation } from '../model/types.js'
 import type { ComponentInput, Input } from './input.js'
 import { copyLinks, forgetHiddenLinks } from './links.js'
-import { copyMedia, removeMedia, writeMedia } from './media.js'
+import { copyMedia, fileLinks, removeMedia, writeMedia } from './media.js'
 import { copyMorphs, writeMorph } from './morphs.js'
 import type { Owner } from './relations.js'
 import { writeRelation } from './relations.js'
@@ -27,7 +27,7 @@ export async function writeBelow(writing: Writing, owner: Owner, input: Input, i
   const { transaction, model, resolving } = writing
   for (const [attribute, entries] of [...input.components, ...input.zones]) await writeEntries(writing, owner, attribute, entries, isNew)
   for (const [relation, change] of input.relations) {
-    if (relation.kind === 'relation') await writeRelation(transaction, model, owner, relation, change, resolving)
+    if (relation.kind === 'relation') await writeRelation(transaction, model, owner, relation, change, resolving, isNew)
     else if (relation.kind === 'morphTo') await writeMorph(transaction, model, owner, relation, change, resolving)
     else throw validationError(`${relation.name} is written from its other side, ${relation.target}`)
   }
@@ -43,24 +43,25 @@ async function writeEntries(
 ): Promise<void> {
   const { transaction } = writing
   const table = owner.shape.componentTable!
-  const present = isNew ? [] : await entriesOf(transaction, owner, [attribute.name])
-  const kept: { component: Component; id: number }[] = []
-  for (const entry of entries) {
-    const known = entry.id !== null && present.some((one) => one.cmp_id === entry.id && one.component_type === entry.component.uid)
-    if (entry.id !== null && !known && !isNew) {
-      throw foreignEntry(attribute)
-    }
-    const id = await writeEntry(writing, entry, known)
-    // An entry that is named twice stands at its first place.
-    if (!kept.some((one) => one.id === id && one.component === entry.component)) kept.push({ component: entry.component, id })
-  }
+  const present = isNew ? [] : await entriesOf(transaction, owner.shape, [owner.id], [attribute.name])
+  const isKnown = ({ id, component }: ComponentInput): boolean =>
+    id !== null && present.some((one) => one.cmp_id === id && one.component_type === component.uid)
+  if (!isNew && entries.some((entry) => entry.id !== null && !isKnown(entry))) throw foreignEntry(attribute)
+  const written = await writeEach(entries, async (entry) => ({
+    component: entry.component,
+    id: await writeEntry(writing, entry, isKnown(entry)),
+  }))
+  // An entry that is named twice stands at its first place.
+  const kept = written.filter(
+    (entry, at) => written.findIndex(({ id, component }) => id === entry.id && component === entry.component) === at,
+  )
   const gone = present.filter((one) => !kept.some((entry) => entry.id === one.cmp_id && entry.component.uid === one.component_type))
   await removeEntries(writing, gone)
   if (present.length > 0) {
-    await transaction.run(sql`delete from ${sql.table(table)} where entity_id = ${owner.id} and field = ${attribute.name}`)
+    transaction.follow(sql`delete from ${sql.table(table)} where entity_id = ${owner.id} and field = ${attribute.name}`)
   }
   const isList = attribute.kind === 'dynamiczone' || attribute.repeatable
-  await insertRows(
+  insertRows(
     transaction,
     table,
     kept.map(({ component, id }, index) => ({
@@ -73,6 +74,17 @@ async function writeEntries(
   )
 }
 
+/** New entries are written side by side, without waiting for each other's ids; known ones in turn. */
+async function writeEach<Written>(
+  entries: readonly ComponentInput[],
+  write: (entry: ComponentInput) => Promise<Written>,
+): Promise<Written[]> {
+  if (entries.every(({ id }) => id === null)) return Promise.all(entries.map(write))
+  const written: Written[] = []
+  for (const entry of entries) written.push(await write(entry))
+  return written
+}
+
 /** An entry of another document, or of none; the names are the recorded ones. */
 function foreignEntry({ kind, name }: ComponentAttribute | DynamicZone): ApiError {
   const message = `Some of the provided components in ${name} are not related to the entity`
@@ -82,7 +94,7 @@ function foreignEntry({ kind, name }: ComponentAttribute | DynamicZone): ApiErro
 async function writeEntry(writing: Writing, { component, id, input }: ComponentInput, isKnown: boolean): Promise<number> {
   const columns = await scalarColumns(input, writing.hashPassword)
   if (isKnown) {
-    await updateRow(writing.transaction, component.table, id!, columns)
+    updateRow(writing.transaction, component.table, id!, columns)
     await writeBelow(writing, { shape: component, id: id! }, input, false)
     return id!
   }
@@ -91,59 +103,71 @@ async function writeEntry(writing: Writing, { component, id, input }: ComponentI
   return made
 }
 
-function entriesOf(transaction: Transaction, owner: Owner, fields: readonly string[]): Promise<readonly Entry[]> {
-  if (owner.shape.componentTable === null || fields.length === 0) return Promise.resolve([])
-  return transaction.rows<Entry>(
-    sql`select cmp_id, component_type, field, ${sql.id('order')} from ${sql.table(owner.shape.componentTable)}
-      where entity_id = ${owner.id} and +field in (${sql.join(fields)}) order by ${sql.id('order')}, id`,
-  )
+async function entriesOf(
+  transaction: Transaction,
+  { componentTable }: Owner['shape'],
+  owners: readonly number[],
+  fields: readonly string[],
+): Promise<readonly Entry[]> {
+  if (componentTable === null || fields.length === 0) return []
+  return transaction.rows<Entry>(sql`${entryRows(componentTable, owners, fields)} order by ${sql.id('order')}, id`)
 }
+
+const entryRows = (table: string, owners: readonly number[], fields: readonly string[]) =>
+  sql`select id, cmp_id, component_type, field, ${sql.id('order')} from ${sql.table(table)}
+    where entity_id in (${sql.join(owners)}) and +field in (${sql.join(fields)})`
 
 /** Deletes component rows with everything below them. Their links go with them. */
 async function removeEntries(writing: Writing, entries: readonly Entry[]): Promise<void> {
-  for (const { cmp_id, component_type } of entries) {
-    const component = writing.model.components.get(component_type)
-    if (component === undefined) continue
-    const owner = { shape: component, id: cmp_id }
-    await removeBelow(writing, owner, [...component.attributes.values()])
-    await forgetHiddenLinks(writing.transaction, component, [cmp_id])
-    await writing.transaction.run(sql`delete from ${sql.table(component.table)} where id = ${cmp_id}`)
+  for (const [uid, component] of writing.model.components) {
+    const ids = entries.filter(({ component_type }) => component_type === uid).map(({ cmp_id }) => cmp_id)
+    if (ids.length === 0) continue
+    await removeBelow(writing, component, ids, [...component.attributes.values()])
+    forgetHiddenLinks(writing.transaction, component, ids)
+    writing.transaction.follow(sql`delete from ${sql.table(component.table)} where id in (${sql.join(ids)})`)
   }
 }
 
-/** Deletes what stands below a row for these attributes: component trees and links to files. */
-export async function removeBelow(writing: Writing, owner: Owner, attributes: readonly Attribute[]): Promise<void> {
+/** Deletes what stands below rows of one shape for these attributes: component trees and links to files. */
+export async function removeBelow(
+  writing: Writing,
+  shape: Owner['shape'],
+  ids: readonly number[],
+  attributes: readonly Attribute[],
+): Promise<void> {
   const { transaction } = writing
   const fields = attributes.filter(isHolder).map(({ name }) => name)
-  const entries = await entriesOf(transaction, owner, fields)
+  const media = attributes.filter(isMedia)
+  if (shape.componentTable === null || fields.length === 0) return removeMedia(transaction, shape, ids, media)
+  const files = media.length === 0 ? sql`` : sql` union all select null, null, null, field, null from (${fileLinks(shape, ids, media)})`
+  const found = await transaction.rows<Entry>(sql`${entryRows(shape.componentTable, ids, fields)}${files}`)
+  const entries = found.filter(({ cmp_id }) => cmp_id !== null)
   await removeEntries(writing, entries)
   if (entries.length > 0) {
-    await transaction.run(
-      sql`delete from ${sql.table(owner.shape.componentTable!)} where entity_id = ${owner.id} and field in (${sql.join(fields)})`,
+    transaction.follow(
+      sql`delete from ${sql.table(shape.componentTable)} where entity_id in (${sql.join(ids)}) and field in (${sql.join(fields)})`,
     )
   }
-  await removeMedia(transaction, owner, attributes.filter(isMedia))
+  if (found.length > entries.length) removeMedia(transaction, shape, ids, media)
 }
 
 /** Gives `to` a copy of what stands below `from` for these attributes: component trees, files, links. */
 export async function copyBelow(writing: Writing, from: Owner, to: Owner, attributes: readonly Attribute[]): Promise<void> {
   const { transaction, model } = writing
-  const entries = await entriesOf(
-    transaction,
-    from,
-    attributes.filter(isHolder).map(({ name }) => name),
+  const fields = attributes.filter(isHolder).map(({ name }) => name)
+  const entries = await entriesOf(transaction, from.shape, [from.id], fields)
+  const known = entries.filter(({ component_type }) => model.components.has(component_type))
+  const copies = await Promise.all(
+    known.map(async ({ cmp_id, component_type, field, order }) => {
+      const component = model.components.get(component_type)!
+      const id = await copyRow(transaction, component.table, valueColumns(component), cmp_id)
+      await copyBelow(writing, { shape: component, id: cmp_id }, { shape: component, id }, [...component.attributes.values()])
+      return { entity_id: to.id, cmp_id: id, component_type, field, order }
+    }),
   )
-  const copies: { entity_id: number; cmp_id: number; component_type: string; field: string; order: number | null }[] = []
-  for (const entry of entries) {
-    const component = model.components.get(entry.component_type)
-    if (component === undefined) continue
-    const id = await copyRow(transaction, component.table, valueColumns(component), entry.cmp_id)
-    await copyBelow(writing, { shape: component, id: entry.cmp_id }, { shape: component, id }, [...component.attributes.values()])
-    copies.push({ entity_id: to.id, cmp_id: id, component_type: entry.component_type, field: entry.field, order: entry.order })
-  }
-  if (copies.length > 0) await insertRows(transaction, to.shape.componentTable!, copies)
-  await copyMedia(transaction, from, to, attributes.filter(isMedia))
-  await copyLinks(writing, from, to, attributes.filter(isRelation))
+  if (copies.length > 0) insertRows(transaction, to.shape.componentTable!, copies)
+  copyMedia(transaction, from, to, attributes.filter(isMedia))
+  copyLinks(writing, from, to, attributes.filter(isRelation))
   await copyMorphs(transaction, model, from, to, attributes.filter(isMorph))
 }
 

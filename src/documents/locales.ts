@@ -51,7 +51,7 @@ async function share(
   replaces: boolean,
 ): Promise<void> {
   const attributes = [...type.attributes.values()].filter((attribute) => attribute.kind !== 'scalar' && which(attribute))
-  await overwriteRow(writing.transaction, type.table, valueColumns(type, which), from, to)
-  if (replaces) await removeBelow(writing, { shape: type, id: to }, attributes)
+  overwriteRow(writing.transaction, type.table, valueColumns(type, which), from, to)
+  if (replaces) await removeBelow(writing, type, [to], attributes)
   await copyBelow(writing, { shape: type, id: from }, { shape: type, id: to }, attributes)
 }

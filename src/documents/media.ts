@@ -26,8 +26,8 @@ export async function writeMedia(
   const connects = media.many && input.connect.length > 0
   if (input.set === null && !connects && input.disconnect.length === 0) return
   const wanted = await wantedFiles(transaction, files, owner, media, input, resolving)
-  if (!isNew) await transaction.run(sql`delete from ${table} where ${isOf(owner, media)}`)
-  await insertRows(
+  if (!isNew) transaction.follow(sql`delete from ${table} where ${isOf(owner, media)}`)
+  insertRows(
     transaction,
     'files_related_mph',
     wanted.map((file, index) => ({
@@ -68,21 +68,23 @@ async function wantedFiles(
 }
 
 /** Gives `to` the files that `from` has, for some attributes or for all. */
-export async function copyMedia(transaction: Transaction, from: Owner, to: Owner, attributes: readonly Media[]): Promise<void> {
+export function copyMedia(transaction: Transaction, from: Owner, to: Owner, attributes: readonly Media[]): void {
   if (attributes.length === 0) return
-  const fields = sql.join(attributes.map(({ name }) => name))
-  await transaction.run(
+  transaction.follow(
     sql`insert into ${table} (file_id, related_id, related_type, field, ${sql.id('order')})
-      select file_id, ${to.id}, related_type, field, ${sql.id('order')} from ${table}
-      where related_id = ${from.id} and related_type = ${from.shape.uid} and field in (${fields})`,
+      select file_id, ${to.id}, related_type, field, ${sql.id('order')} from (${fileLinks(from.shape, [from.id], attributes)})`,
   )
 }
 
-/** Removes the links of `owner` to files, for some attributes or for all. */
-export async function removeMedia(transaction: Transaction, owner: Owner, attributes: readonly Media[]): Promise<void> {
+/** The links of rows of one shape to files, for some attributes or for all. */
+export const fileLinks = (shape: Owner['shape'], ids: readonly number[], attributes: readonly Media[]) =>
+  sql`select * from ${table} where ${isOfAny(shape, ids, attributes)}`
+
+const isOfAny = (shape: Owner['shape'], ids: readonly number[], attributes: readonly Media[]) =>
+  sql`related_id in (${sql.join(ids)}) and related_type = ${shape.uid} and field in (${sql.join(attributes.map(({ name }) => name))})`
+
+/** Removes the links of rows of one shape to files, for some attributes or for all. */
+export function removeMedia(transaction: Transaction, shape: Owner['shape'], ids: readonly number[], attributes: readonly Media[]): void {
   if (attributes.length === 0) return
-  const fields = sql.join(attributes.map(({ name }) => name))
-  await transaction.run(
-    sql`delete from ${table} where related_id = ${owner.id} and related_type = ${owner.shape.uid} and field in (${fields})`,
-  )
+  transaction.follow(sql`delete from ${table} where ${isOfAny(shape, ids, attributes)}`)
 }

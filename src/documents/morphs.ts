@@ -34,7 +34,7 @@ export async function writeMorph(
   const gone = new Set((await resolve(input.disconnect)).map(keyOf))
   const present = wanted === null ? await pointersOf(transaction, owner, morph) : []
   const rest = present.filter((one) => !gone.has(keyOf(one)) && !connected.some((other) => keyOf(other) === keyOf(one)))
-  await setPointers(transaction, model, owner, morph, wanted ?? [...rest, ...connected])
+  setPointers(transaction, model, owner, morph, wanted ?? [...rest, ...connected])
 }
 
 const keyOf = ({ id, type }: Pointer): string => `${type} ${id}`
@@ -69,20 +69,14 @@ async function pointersOf(transaction: Transaction, owner: Owner, { storage }: M
   )
 }
 
-async function setPointers(
-  transaction: Transaction,
-  model: Model,
-  owner: Owner,
-  { name, storage }: MorphTo,
-  wanted: readonly Pointer[],
-): Promise<void> {
+function setPointers(transaction: Transaction, model: Model, owner: Owner, { name, storage }: MorphTo, wanted: readonly Pointer[]): void {
   if (storage.kind === 'columns') {
     const last = wanted.at(-1)
-    await updateRow(transaction, owner.shape.table, owner.id, { [storage.id]: last?.id ?? null, [storage.type]: last?.type ?? null })
+    updateRow(transaction, owner.shape.table, owner.id, { [storage.id]: last?.id ?? null, [storage.type]: last?.type ?? null })
     return
   }
-  await transaction.run(sql`delete from ${sql.table(storage.table)} where ${sql.id(storage.here)} = ${owner.id}`)
-  await insertRows(
+  transaction.follow(sql`delete from ${sql.table(storage.table)} where ${sql.id(storage.here)} = ${owner.id}`)
+  insertRows(
     transaction,
     storage.table,
     wanted.map(
@@ -113,18 +107,16 @@ export async function copyMorphs(
   to: Owner,
   morphs: readonly MorphTo[],
 ): Promise<void> {
-  for (const morph of morphs) await setPointers(transaction, model, to, morph, await pointersOf(transaction, from, morph))
+  for (const morph of morphs) setPointers(transaction, model, to, morph, await pointersOf(transaction, from, morph))
 }
 
 /** Removes what points at rows of `type` that are removed. */
-export async function forgetPointers(transaction: Transaction, model: Model, type: ContentType, ids: readonly number[]): Promise<void> {
+export function forgetPointers(transaction: Transaction, model: Model, type: ContentType, ids: readonly number[]): void {
   for (const { table, storage } of morphsOf(model)) {
     const isGone = sql`${sql.id(storage.id)} in (${sql.join(ids)}) and ${sql.id(storage.type)} = ${type.uid}`
-    if (storage.kind === 'table') await transaction.run(sql`delete from ${sql.table(storage.table)} where ${isGone}`)
+    if (storage.kind === 'table') transaction.follow(sql`delete from ${sql.table(storage.table)} where ${isGone}`)
     else
-      await transaction.run(
-        sql`update ${sql.table(table)} set ${sql.id(storage.id)} = null, ${sql.id(storage.type)} = null where ${isGone}`,
-      )
+      transaction.follow(sql`update ${sql.table(table)} set ${sql.id(storage.id)} = null, ${sql.id(storage.type)} = null where ${isGone}`)
   }
 }
 

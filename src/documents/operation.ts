@@ -4,14 +4,15 @@ import { forbidden, validationError } from '../errors.js'
 import type { Grants } from '../grants.js'
 import type { HookAction, OperationCaller } from '../interface.js'
 import type { ContentType } from '../model/types.js'
-import type { compileRead } from '../query/compile.js'
 import { parseParameters, type Parameters as Query } from '../query/parameters.js'
 import type { ReadContext } from '../query/read.js'
 import { readRequest } from '../query/read.js'
 import type { Input } from './input.js'
 import { attributeErrors } from './input.js'
 import type { Outbox } from './outbox.js'
-import { checkPublishable } from './publishable.js'
+import type { Plans } from './plans.js'
+import { checkPublishable, type Given } from './publishable.js'
+import type { Resolving } from './references.js'
 import { knownLocale } from './rows.js'
 import { givenValues, takenValues, uniqueValues } from './unique.js'
 import type { Writing } from './writing.js'
@@ -33,7 +34,8 @@ export interface Write {
 export interface WriteContext {
   readonly read: ReadContext
   readonly database: WriteDatabase
-  readonly dialect: Parameters<typeof compileRead>[1]
+  /** Plans of answers, known to the writer. */
+  readonly plans: Plans
   readonly hashPassword: (password: string) => Promise<string>
   /** Null: the project has none. */
   readonly hooks: Hooks | null
@@ -137,7 +139,13 @@ export async function checkLocale({ read }: WriteContext, transaction: Transacti
 }
 
 /** What the files of this room that write rows need to know. */
-export function writingOf(context: WriteContext, transaction: Transaction, operation: Operation, input: Input | null): Writing {
+export function writingOf(
+  context: WriteContext,
+  transaction: Transaction,
+  operation: Operation,
+  input: Input | null,
+  known: Resolving['known'] | null = null,
+): Writing {
   const { read, hashPassword } = context
   const { type } = operation.write
   return {
@@ -150,6 +158,7 @@ export function writingOf(context: WriteContext, transaction: Transaction, opera
       defaultLocale: read.defaultLocale,
       side: type.draftAndPublish ? 'draft' : 'both',
       shown: input?.checked,
+      ...(known !== null && known !== undefined && { known }),
     },
   }
 }
@@ -179,12 +188,12 @@ export async function checkUnique(
 
 /** Holds the draft row `id` to every rule before it is published. @throws ApiError 400 */
 export async function checkPublication(
-  { read, dialect }: WriteContext,
+  { read, plans }: WriteContext,
   transaction: Transaction,
   operation: Operation,
   id: number,
-  whole: boolean,
+  given: Given,
 ): Promise<void> {
   const inputContext = { model: read.model, contract: read.contract }
-  await checkPublishable(inputContext, dialect, transaction, operation.write.type, operation.data, id, whole)
+  await checkPublishable(inputContext, plans, transaction, operation.write.type, operation.data, id, given)
 }

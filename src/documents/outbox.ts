@@ -1,6 +1,6 @@
 // Events: recorded in the transaction that they tell of, so that none is lost and none is told of what was not committed.
 import { sql } from 'kysely'
-import type { DirectDatabase, Transaction } from '../database/database.js'
+import type { DirectDatabase, KnownPlan, Transaction } from '../database/database.js'
 import type { Dialect } from '../database/dialect.js'
 import type { ReadPlan } from '../database/plan.js'
 import type { ContentEvent, EntryEventName, MediaEventName } from '../events.js'
@@ -31,6 +31,8 @@ export interface Outbox {
 export interface OutboxOptions {
   readonly context: ReadContext
   readonly dialect: Dialect
+  /** Registers a plan with the writer. */
+  know(plan: ReadPlan): KnownPlan
   readonly limits: { readonly outboxEvents: number; readonly eventBytes: number }
   /** Told that there may be new events. */
   committed(): void
@@ -39,11 +41,11 @@ export interface OutboxOptions {
 /** Rows that are gone are told without what they were related to, as Strapi does. */
 const alone: ReadonlySet<EntryEventName> = new Set(['entry.delete', 'entry.unpublish'])
 
-export function openOutbox({ context, dialect, limits, committed }: OutboxOptions): Outbox {
+export function openOutbox({ context, dialect, know, limits, committed }: OutboxOptions): Outbox {
   // What an event shows is the service's own question, however large the type is.
   const read: ReadContext = { ...context, limits: { ...context.limits, planNodes: Number.POSITIVE_INFINITY } }
   const { model } = read
-  const plans = new Map<string, ReadPlan>()
+  const plans = new Map<string, KnownPlan>()
   const populates = new Map<ContentType, Parameters>()
 
   async function render(transaction: Transaction, type: ContentType, id: number, parameters: Parameters): Promise<string> {
@@ -51,7 +53,7 @@ export function openOutbox({ context, dialect, limits, committed }: OutboxOption
     const request = readRequest(read, everything, { type, mode: 'first', identity, paged: false }, parameters)
     // As many shapes as the model has types and versions: this never grows.
     const shape = shapeOf(request)
-    const plan = plans.get(shape) ?? { ...compileRead(request, dialect, read.contract, 'bare'), unsigned: true }
+    const plan = plans.get(shape) ?? know({ ...compileRead(request, dialect, read.contract, 'bare'), unsigned: true })
     plans.set(shape, plan)
     return textOf(await transaction.read(plan, request.values))
   }

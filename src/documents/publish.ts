@@ -22,7 +22,7 @@ export const isInSync = (draft: Version | undefined, published: Version | null):
 
 /**
  * Publishes the row `draft`. `touched` names the attributes that this write has given; only they differ from the published
- * row, unless `whole` says that any may.
+ * row, unless `whole` says that any may. `isNew`: the document was made by this very write, so nobody waits for it.
  * Returns the id of the published row.
  */
 export async function publishRow(
@@ -33,6 +33,7 @@ export async function publishRow(
   touched: ReadonlySet<Attribute>,
   whole: boolean,
   now: number,
+  isNew = false,
 ): Promise<number> {
   const { transaction, model } = writing
   const from = { shape: type, id: draft }
@@ -40,35 +41,45 @@ export async function publishRow(
   if (published === null) {
     const id = await copyRow(transaction, type.table, [...valueColumns(type), ...shared], draft, { published_at: now })
     await copyBelow(writing, from, { shape: type, id }, attributes)
-    await showInTypesWithoutDrafts(transaction, model, type, draft, id)
+    if (isNew) return id
+    showInTypesWithoutDrafts(transaction, model, type, draft, id)
     await showHiddenLinks(transaction, model, type, id)
     return id
   }
   const to = { shape: type, id: published.id }
   const columns = valueColumns(type, (scalar) => whole || touched.has(scalar))
-  await overwriteRow(transaction, type.table, [...columns, 'updated_at', 'updated_by_id'], draft, published.id, { published_at: now })
+  overwriteRow(transaction, type.table, [...columns, 'updated_at', 'updated_by_id'], draft, published.id, { published_at: now })
   await replaceBelow(writing, from, to, attributes)
   return published.id
 }
 
 /** What stands below `to` for these attributes becomes a copy of what stands below `from`. */
 async function replaceBelow(writing: Writing, from: Owner, to: Owner, attributes: readonly Attribute[]): Promise<void> {
-  await removeBelow(writing, to, attributes)
-  await removeLinks(writing.transaction, to, attributes.filter(isRelation))
+  await removeBelow(writing, to.shape, [to.id], attributes)
+  removeLinks(writing.transaction, to, attributes.filter(isRelation))
   await copyBelow(writing, from, to, attributes)
 }
 
 /** Gives the draft row all that the published row has. `writing` copies to drafts. */
 export async function restoreDraft(writing: Writing, type: ContentType, draft: number, published: number): Promise<void> {
-  await overwriteRow(writing.transaction, type.table, [...valueColumns(type), 'updated_at', 'updated_by_id'], published, draft)
+  overwriteRow(writing.transaction, type.table, [...valueColumns(type), 'updated_at', 'updated_by_id'], published, draft)
   await replaceBelow(writing, { shape: type, id: published }, { shape: type, id: draft }, [...type.attributes.values()])
 }
 
-/** Removes rows of a document with everything below them; links of others to them go with them. */
-export async function removeRows(writing: Writing, type: ContentType, ids: readonly number[]): Promise<void> {
+/**
+ * Removes rows of a document with everything below them; links of others to them go with them. `forgotten`: versions whose document
+ * goes in their locale, so nothing waits for it any more.
+ */
+export async function removeRows(
+  writing: Writing,
+  type: ContentType,
+  ids: readonly number[],
+  forgotten: readonly Version[] = [],
+): Promise<void> {
   if (ids.length === 0) return
-  for (const id of ids) await removeBelow(writing, { shape: type, id }, [...type.attributes.values()])
-  await forgetPointers(writing.transaction, writing.model, type, ids)
-  await forgetHiddenLinks(writing.transaction, type, ids)
-  await writing.transaction.run(sql`delete from ${sql.table(type.table)} where id in (${sql.join(ids)})`)
+  const { transaction, model } = writing
+  await removeBelow(writing, type, ids, [...type.attributes.values()])
+  forgetPointers(transaction, model, type, ids)
+  forgetHiddenLinks(transaction, type, ids, forgotten)
+  transaction.follow(sql`delete from ${sql.table(type.table)} where id in (${sql.join(ids)})`)
 }

@@ -1,12 +1,14 @@
 // Whether a draft may be published: the whole document is held to every rule, with the recorded errors.
 import type { Transaction } from '../database/database.js'
-import type { Dialect } from '../database/dialect.js'
 import { everything } from '../grants.js'
 import type { Component, ContentType, Scalar } from '../model/types.js'
-import { compileRead } from '../query/compile.js'
 import type { Populated, ReadRequest, Selection } from '../query/request.js'
 import type { InputContext } from './input.js'
 import { readInput, validateDocument } from './input.js'
+import type { Plans } from './plans.js'
+
+/** What was just given: all that a new document has, part of what a draft has and the published row lacks, or less than that. */
+export type Given = 'new' | 'part' | 'whole'
 
 /**
  * Checks the draft row `id` before it is published. What was just given is held to the strict rules first; only when that
@@ -15,25 +17,25 @@ import { readInput, validateDocument } from './input.js'
  */
 export async function checkPublishable(
   context: InputContext,
-  dialect: Dialect,
+  plans: Plans,
   transaction: Transaction,
   type: ContentType,
   data: unknown,
   id: number,
-  whole: boolean,
+  given: Given,
 ): Promise<void> {
-  if (!whole && passes(context, type, data)) return
+  if (given !== 'whole' && passes(context, type, data, given === 'new')) return
   const request = wholeDocument(context, type, id)
-  const answer = await transaction.read(compileRead(request, dialect, context.contract, 'bare'), request.values)
+  const answer = await transaction.read(plans.of(request, 'bare').plan, request.values)
   if (answer === null) return
   const document = JSON.parse(Buffer.from(answer.bytes).toString('utf8')) as Record<string, unknown>
   answer.release()
   validateDocument(context, type, document)
 }
 
-function passes(context: InputContext, type: ContentType, data: unknown): boolean {
+function passes(context: InputContext, type: ContentType, data: unknown, isCreation: boolean): boolean {
   try {
-    readInput(context, type, data, { grants: everything, isDraft: false, isCreation: false })
+    readInput(context, type, data, { grants: everything, isDraft: false, isCreation })
     return true
   } catch {
     return false

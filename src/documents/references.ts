@@ -1,5 +1,6 @@
 // What a relation in a body names becomes row ids: documentIds resolve to the versions that fit the write, numeric ids
 // name exactly their row.
+import type { RawBuilder } from 'kysely'
 import { sql } from 'kysely'
 import type { Transaction } from '../database/database.js'
 import { ApiError } from '../errors.js'
@@ -14,6 +15,8 @@ export interface Resolving {
   readonly defaultLocale: string
   /** `draft`: the owner is a draft. `both`: the owner has no drafts, its links show the side that a request asks for. */
   readonly side: 'draft' | 'both'
+  /** Rows that were looked up before, by the uid of their type: all that the body names. */
+  readonly known?: ReadonlyMap<string, readonly TargetRow[]>
   /** The body that is written, for errors about it as a whole. */
   readonly shown: unknown
 }
@@ -24,7 +27,8 @@ export interface Resolved {
   readonly rows: readonly number[]
 }
 
-interface TargetRow {
+/** A row that a reference may stand for. */
+export interface TargetRow {
   readonly id: number
   readonly document_id: string
   readonly locale: string | null
@@ -42,7 +46,7 @@ export async function resolveReferences(
   resolving: Resolving,
 ): Promise<readonly Resolved[]> {
   if (references.length === 0) return []
-  const rows = await lookUp(transaction, target, references)
+  const rows = resolving.known?.get(target.uid) ?? (await transaction.rows<TargetRow>(sql`select ${namedRows(target, references)}`))
   const ids = new Set(rows.map(({ id }) => id))
   const missing = references.filter(({ id, documentId }) => documentId === undefined && !ids.has(id!))
   if (missing.length > 0) {
@@ -52,16 +56,15 @@ export async function resolveReferences(
   return references.map((reference) => ({ reference, rows: rowsFor(target, reference, rows, resolving) }))
 }
 
-function lookUp(transaction: Transaction, target: ContentType, references: readonly Reference[]): Promise<readonly TargetRow[]> {
+/** The part of a select behind its columns' beginning: the rows that references name, as `TargetRow`s. */
+export function namedRows(target: ContentType, references: readonly Reference[]): RawBuilder<unknown> {
   const documentIds = references.flatMap(({ documentId }) => (documentId === undefined ? [] : [documentId]))
   const ids = references.flatMap(({ id, documentId }) => (documentId === undefined && id !== undefined ? [id] : []))
   const conditions = [
     ...(documentIds.length === 0 ? [] : [sql`document_id in (${sql.join(documentIds)})`]),
     ...(ids.length === 0 ? [] : [sql`id in (${sql.join(ids)})`]),
   ]
-  return transaction.rows<TargetRow>(
-    sql`select id, document_id, locale, published_at from ${sql.table(target.table)} where ${sql.join(conditions, sql` or `)}`,
-  )
+  return sql`id, document_id, locale, published_at from ${sql.table(target.table)} where ${sql.join(conditions, sql` or `)}`
 }
 
 function rowsFor(target: ContentType, reference: Reference, rows: readonly TargetRow[], resolving: Resolving): readonly number[] {

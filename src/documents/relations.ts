@@ -1,4 +1,5 @@
 // Writes the links of one row: what a relation says becomes a list of target rows, and only what differs is written.
+import type { RawBuilder } from 'kysely'
 import { sql } from 'kysely'
 import type { Transaction } from '../database/database.js'
 import type { Component, ContentType, Model, Relation, Storage } from '../model/types.js'
@@ -6,7 +7,6 @@ import type { RelationInput } from './input.js'
 import { placeEntries } from './order.js'
 import type { Resolved, Resolving } from './references.js'
 import { resolveReferences } from './references.js'
-import { insertRows, type Stored } from './rows.js'
 
 /** Where a relation's pairs stand in a `_lnk` table. */
 export type Link = Extract<Storage, { readonly kind: 'link' }>
@@ -25,21 +25,22 @@ export async function writeRelation(
   relation: Relation,
   input: RelationInput,
   resolving: Resolving,
+  isNew: boolean,
 ): Promise<void> {
   const { storage } = relation
   if (input.set === null && input.connect.length === 0 && input.disconnect.length === 0) return
   const target = model.types.get(relation.target)!
   if (storage.kind === 'column') {
     const [last] = (await resolveReferences(transaction, target, input.set ?? input.connect, resolving)).slice(-1)
-    await transaction.run(
+    transaction.follow(
       sql`update ${sql.table(owner.shape.table)} set ${sql.id(storage.column)} = ${last?.rows[0] ?? null} where id = ${owner.id}`,
     )
     return
   }
   if (storage.kind !== 'link') return
-  const present = await linkedRows(transaction, storage, owner.id)
+  const present = isNew ? new Map<number, number>() : await linkedRows(transaction, storage, owner.id)
   const wanted = await wantedRows(transaction, target, relation, [...present.keys()], input, resolving)
-  await writeLinks(transaction, relation, storage, owner, present, wanted)
+  writeLinks(transaction, relation, storage, owner, present, wanted)
 }
 
 /** The rows that an owner is linked to, in their order, with the places that are stored. */
@@ -88,81 +89,74 @@ async function neighbourRows(transaction: Transaction, target: ContentType, conn
 }
 
 /** Makes an owner's links be `wanted`: removes, takes away from previous owners, adds, renumbers what moved. */
-async function writeLinks(
+function writeLinks(
   transaction: Transaction,
   relation: Relation,
   storage: Link,
   ownerRow: Owner,
   present: ReadonlyMap<number, number | null>,
   wanted: readonly number[],
-): Promise<void> {
+): void {
   const owner = ownerRow.id
   const gone = [...present.keys()].filter((id) => !wanted.includes(id))
   const added = wanted.filter((id) => !present.has(id))
   if (gone.length > 0) {
-    await transaction.run(
+    transaction.follow(
       sql`delete from ${sql.table(storage.table)} where ${sql.id(storage.here)} = ${owner} and ${sql.id(storage.there)} in (${sql.join(gone)})`,
     )
   }
-  await takeAway(transaction, relation, storage, ownerRow, added, 'draft')
-  const ends = added.length > 0 && storage.inverseOrder !== null ? await lastPlaces(transaction, storage, added) : new Map<number, number>()
-  await insertRows(
-    transaction,
-    storage.table,
-    added.map(
-      (id): Record<string, Stored> => ({
-        [storage.here]: owner,
-        [storage.there]: id,
-        ...(storage.order === null ? {} : { [storage.order]: wanted.indexOf(id) + 1 }),
-        ...(storage.inverseOrder === null ? {} : { [storage.inverseOrder]: (ends.get(id) ?? 0) + 1 }),
-      }),
-    ),
-  )
+  if (added.length > 0) {
+    takeAway(transaction, relation, storage, ownerRow, sql.join(added), 'draft')
+    insertLinks(transaction, storage, owner, added, wanted)
+  }
   const kept = wanted.filter((id) => present.has(id))
   // Places have gaps where targets were removed.
   const isMoved = storage.order !== null && kept.some((id) => present.get(id) !== wanted.indexOf(id) + 1)
-  if (isMoved) await renumber(transaction, storage, owner, wanted, kept)
+  if (isMoved) renumber(transaction, storage, owner, wanted, kept)
+}
+
+/** Links an owner to more targets; each sees the owner behind those that it has. */
+function insertLinks(transaction: Transaction, storage: Link, owner: number, added: readonly number[], wanted: readonly number[]): void {
+  const { table, here, there, order, inverseOrder } = storage
+  const behind = (id: number) =>
+    sql`(select coalesce(max(${sql.id(inverseOrder!)}), 0) + 1 from ${sql.table(table)} where ${sql.id(there)} = ${id})`
+  const columns = [here, there, order, inverseOrder].filter((column) => column !== null)
+  const rows = added.map((id) => {
+    const values = [
+      sql`${owner}`,
+      sql`${id}`,
+      ...(order === null ? [] : [sql`${wanted.indexOf(id) + 1}`]),
+      ...(inverseOrder === null ? [] : [behind(id)]),
+    ]
+    return sql`(${sql.join(values)})`
+  })
+  transaction.follow(sql`insert into ${sql.table(table)} (${sql.join(columns.map((column) => sql.id(column)))}) values ${sql.join(rows)}`)
 }
 
 /**
  * Targets of one-to-one and one-to-many relations with two sides have one owner at a time: whoever connects one takes it
  * away (layout: "Links"). Drafts take from drafts, published rows from published ones.
  */
-export async function takeAway(
+export function takeAway(
   transaction: Transaction,
   { relation, inverse }: Relation,
   storage: Link,
   { shape }: Owner,
-  targets: readonly number[],
+  targets: RawBuilder<unknown>,
   side: 'draft' | 'published',
-): Promise<void> {
-  if (targets.length === 0 || inverse === null || (relation !== 'oneToOne' && relation !== 'oneToMany')) return
+): void {
+  if (inverse === null || (relation !== 'oneToOne' && relation !== 'oneToMany')) return
   const state = side === 'draft' ? sql`null` : sql`not null`
   const hasSides = shape.kind === 'contentType' && shape.draftAndPublish
   const among = hasSides
     ? sql` and ${sql.id(storage.here)} in (select id from ${sql.table(shape.table)} where published_at is ${state})`
     : sql``
-  await transaction.run(sql`delete from ${sql.table(storage.table)} where ${sql.id(storage.there)} in (${sql.join(targets)})${among}`)
+  transaction.follow(sql`delete from ${sql.table(storage.table)} where ${sql.id(storage.there)} in (${targets})${among}`)
 }
 
-async function lastPlaces(transaction: Transaction, storage: Link, targets: readonly number[]): Promise<ReadonlyMap<number, number>> {
-  const rows = await transaction.rows<{ target: number; last: number | null }>(
-    sql`select ${sql.id(storage.there)} as target, max(${sql.id(storage.inverseOrder!)}) as last from ${sql.table(storage.table)}
-      where ${sql.id(storage.there)} in (${sql.join(targets)}) group by ${sql.id(storage.there)}`,
-  )
-  return new Map(rows.map(({ target, last }) => [target, last ?? 0]))
-}
-
-async function renumber(
-  transaction: Transaction,
-  storage: Link,
-  owner: number,
-  wanted: readonly number[],
-  kept: readonly number[],
-): Promise<void> {
-  if (kept.length === 0) return
+function renumber(transaction: Transaction, storage: Link, owner: number, wanted: readonly number[], kept: readonly number[]): void {
   const places = kept.map((id) => sql`when ${id} then ${wanted.indexOf(id) + 1}`)
-  await transaction.run(
+  transaction.follow(
     sql`update ${sql.table(storage.table)} set ${sql.id(storage.order!)} = case ${sql.id(storage.there)} ${sql.join(places, sql` `)} else ${sql.id(storage.order!)} end
       where ${sql.id(storage.here)} = ${owner}`,
   )

@@ -37,9 +37,31 @@ export function versionsOf(transaction: Transaction, type: ContentType, document
 
 const columnsOf = (columns: readonly string[]) => sql.join(columns.map((column) => sql.id(column)))
 
+/** The last ids of tables whose new rows a transaction gives ids to itself: nobody waits for them. */
+const lastIds = new WeakMap<Transaction, Map<string, number>>()
+
+/** From now on new rows of `table` get the ids behind `last`. The transaction holds the write lock: nobody else gives any. */
+export function reserveIds(transaction: Transaction, table: string, last: number): void {
+  const ids = lastIds.get(transaction) ?? new Map<string, number>()
+  lastIds.set(transaction, ids.set(table, last))
+}
+
+function nextId(transaction: Transaction, table: string): number | null {
+  const ids = lastIds.get(transaction)
+  const last = ids?.get(table)
+  if (ids === undefined || last === undefined) return null
+  ids.set(table, last + 1)
+  return last + 1
+}
+
 /** Inserts a row and returns its id. */
 export async function insertRow(transaction: Transaction, table: string, row: Readonly<Record<string, Stored>>): Promise<number> {
   const columns = Object.keys(row)
+  const given = nextId(transaction, table)
+  if (given !== null) {
+    insertRows(transaction, table, [{ id: given, ...row }])
+    return given
+  }
   const { id } = await transaction.run(
     columns.length === 0
       ? sql`insert into ${sql.table(table)} default values`
@@ -48,27 +70,20 @@ export async function insertRow(transaction: Transaction, table: string, row: Re
   return id
 }
 
-/** Inserts several rows of the same columns at once. `keep`: what is there already stays as it is. */
-export async function insertRows(
-  transaction: Transaction,
-  table: string,
-  rows: readonly Readonly<Record<string, Stored>>[],
-  onConflict: 'fail' | 'keep' = 'fail',
-): Promise<void> {
+/** Inserts several rows of the same columns at once. */
+export function insertRows(transaction: Transaction, table: string, rows: readonly Readonly<Record<string, Stored>>[]): void {
   if (rows.length === 0) return
   const columns = Object.keys(rows[0]!)
   const values = rows.map((row) => sql`(${sql.join(columns.map((column) => row[column]!))})`)
-  await transaction.run(
-    sql`insert into ${sql.table(table)} (${columnsOf(columns)}) values ${sql.join(values)} ${onConflict === 'keep' ? sql`on conflict do nothing` : sql``}`,
-  )
+  transaction.follow(sql`insert into ${sql.table(table)} (${columnsOf(columns)}) values ${sql.join(values)}`)
 }
 
 /** Changes columns of one row. */
-export async function updateRow(transaction: Transaction, table: string, id: number, row: Readonly<Record<string, Stored>>): Promise<void> {
+export function updateRow(transaction: Transaction, table: string, id: number, row: Readonly<Record<string, Stored>>): void {
   const columns = Object.entries(row)
   if (columns.length === 0) return
   const changes = columns.map(([column, value]) => sql`${sql.id(column)} = ${value}`)
-  await transaction.run(sql`update ${sql.table(table)} set ${sql.join(changes)} where id = ${id}`)
+  transaction.follow(sql`update ${sql.table(table)} set ${sql.join(changes)} where id = ${id}`)
 }
 
 /** The columns of a shape's own values, without what tells versions apart. */
@@ -85,26 +100,28 @@ export async function copyRow(
   from: number,
   anew: Readonly<Record<string, Stored>> = {},
 ): Promise<number> {
-  const names = [...columns, ...Object.keys(anew)]
-  if (names.length === 0) return insertRow(transaction, table, {})
-  const values = [...columns.map((column) => sql`${sql.id(column)}`), ...Object.values(anew).map((value) => sql`${value}`)]
-  const { id } = await transaction.run(
-    sql`insert into ${sql.table(table)} (${columnsOf(names)}) select ${sql.join(values)} from ${sql.table(table)} where id = ${from}`,
-  )
-  return id
+  if (columns.length === 0 && Object.keys(anew).length === 0) return insertRow(transaction, table, {})
+  const given = nextId(transaction, table)
+  const set = given === null ? anew : { id: given, ...anew }
+  const names = [...columns, ...Object.keys(set)]
+  const values = [...columns.map((column) => sql`${sql.id(column)}`), ...Object.values(set).map((value) => sql`${value}`)]
+  const copy = sql`insert into ${sql.table(table)} (${columnsOf(names)}) select ${sql.join(values)} from ${sql.table(table)} where id = ${from}`
+  if (given === null) return (await transaction.run(copy)).id
+  transaction.follow(copy)
+  return given
 }
 
 /** Gives a row the values that another row of its table has. */
-export async function overwriteRow(
+export function overwriteRow(
   transaction: Transaction,
   table: string,
   columns: readonly string[],
   from: number,
   to: number,
   anew: Readonly<Record<string, Stored>> = {},
-): Promise<void> {
+): void {
   const copied = columns.map((column) => sql`${sql.id(column)} = (select ${sql.id(column)} from ${sql.table(table)} where id = ${from})`)
   const changed = Object.entries(anew).map(([column, value]) => sql`${sql.id(column)} = ${value}`)
   const changes = [...copied, ...changed]
-  if (changes.length > 0) await transaction.run(sql`update ${sql.table(table)} set ${sql.join(changes)} where id = ${to}`)
+  if (changes.length > 0) transaction.follow(sql`update ${sql.table(table)} set ${sql.join(changes)} where id = ${to}`)
 }

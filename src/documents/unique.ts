@@ -32,15 +32,14 @@ export async function uniqueValues(transaction: Transaction, type: ContentType, 
 
 /** The values that another document has already. Nothing and the empty text never collide. */
 export async function takenValues(transaction: Transaction, type: ContentType, claimed: Claimed): Promise<readonly AttributeError[]> {
-  const errors: AttributeError[] = []
-  for (const [scalar, { stored, given }] of claimed.values) {
-    if (!scalar.unique || stored === null || stored === '') continue
+  const looked = [...claimed.values].map(async ([scalar, { stored, given }]): Promise<readonly AttributeError[]> => {
+    if (!scalar.unique || stored === null || stored === '') return []
     const locale = type.localized ? sql` and locale = ${claimed.locale}` : sql``
     const state = claimed.state === 'published' ? sql` and published_at is not null` : sql``
     const others = await transaction.rows(
       sql`select id from ${sql.table(type.table)} where ${sql.id(scalar.column)} = ${stored} and document_id <> ${claimed.document}${locale}${state} limit 1`,
     )
-    if (others.length > 0) errors.push({ path: [scalar.name], message: 'This attribute must be unique', value: given })
-  }
-  return errors
+    return others.length === 0 ? [] : [{ path: [scalar.name], message: 'This attribute must be unique', value: given }]
+  })
+  return (await Promise.all(looked)).flat()
 }

@@ -8,7 +8,7 @@ import { isMeant, outcomeOf, showEntry } from './answers.js'
 import { writeBelow } from './components.js'
 import type { Input } from './input.js'
 import { readInput } from './input.js'
-import { forgetTarget } from './links.js'
+import { lookAhead } from './known.js'
 import { newLocale, shareWithLocales } from './locales.js'
 import type { Asked, Operation, Outcome, WriteContext } from './operation.js'
 import { beginWrite, checkLocale, checkPublication, checkUnique, optionsOf, writingOf } from './operation.js'
@@ -52,18 +52,18 @@ async function createIn(context: WriteContext, transaction: Transaction, operati
   await checkLocale(context, transaction, operation)
   const data = contract.generateUids ? await withUids(transaction, type, operation.data) : operation.data
   const input = readInput({ model, contract }, type, data, optionsOf(operation, true))
-  const writing = writingOf(context, transaction, operation, input)
+  const writing = writingOf(context, transaction, operation, input, await lookAhead(transaction, model, input, type))
   const documentId = createId()
   const id = await insertVersion(writing, operation, documentId, input)
   const created: Row = { id, locale, published_at: type.draftAndPublish ? null : now }
-  if (!type.draftAndPublish || !operation.publishes) {
-    await checkUnique(transaction, operation, documentId, input, null)
-    return written(context, transaction, operation, documentId, 'entry.create', created, null)
-  }
-  await checkPublication(context, transaction, operation, id, true)
-  await checkUnique(transaction, operation, documentId, input, null)
-  const published = await publishRow(writing, type, id, null, touchedBy(input), true, now)
-  return written(context, transaction, operation, documentId, 'entry.create', created, published)
+  const publishes = type.draftAndPublish && operation.publishes
+  if (publishes) await checkPublication(context, transaction, operation, id, 'new')
+  // Asked before anything is published, answered with all the rest.
+  const isFree = checkUnique(transaction, operation, documentId, input, null)
+  isFree.catch(() => {})
+  const published = publishes ? await publishRow(writing, type, id, null, filledBy(input), false, now, true) : null
+  const [outcome] = await Promise.all([written(context, transaction, operation, documentId, 'entry.create', created, published), isFree])
+  return outcome
 }
 
 async function updateIn(context: WriteContext, transaction: Transaction, operation: Operation): Promise<Outcome | null> {
@@ -76,7 +76,9 @@ async function updateIn(context: WriteContext, transaction: Transaction, operati
   const current = versions.find((version) => version.locale === locale && (!type.draftAndPublish || version.published_at === null))
   const isCreation = current === undefined
   const input = readInput({ model, contract }, type, operation.data, optionsOf(operation, isCreation))
-  const writing = writingOf(context, transaction, operation, input)
+  // A new version may be what its own relations name: these are looked up when it is there.
+  const known = isCreation ? null : await lookAhead(transaction, model, input, null)
+  const writing = writingOf(context, transaction, operation, input, known)
   const touched = touchedBy(input)
   let id: number
   if (current === undefined) {
@@ -85,7 +87,7 @@ async function updateIn(context: WriteContext, transaction: Transaction, operati
     await newLocale(writing, type, versions, id, touched)
   } else {
     id = current.id
-    await updateRow(transaction, type.table, id, { ...(await scalarColumns(input, context.hashPassword)), updated_at: now })
+    updateRow(transaction, type.table, id, { ...(await scalarColumns(input, context.hashPassword)), updated_at: now })
     await writeBelow(writing, { shape: type, id }, input, false)
   }
   const event = isCreation ? 'entry.create' : 'entry.update'
@@ -97,7 +99,7 @@ async function updateIn(context: WriteContext, transaction: Transaction, operati
   }
   const published = publishedOf(versions, locale)
   const whole = isCreation || !isInSync(current, published)
-  await checkPublication(context, transaction, operation, id, whole)
+  await checkPublication(context, transaction, operation, id, whole ? 'whole' : 'part')
   await checkUnique(transaction, operation, documentId, input, whole ? id : null)
   const made = await publishRow(writing, type, id, published, touched, whole, now)
   await shareWithLocales(writing, type, versions, made, touched, 'published')
@@ -137,8 +139,7 @@ async function removeIn(context: WriteContext, transaction: Transaction, operati
     await context.outbox?.entry(transaction, 'entry.delete', type, row, operation.now)
   }
   const ids = gone.map(({ id }) => id)
-  await removeRows(writingOf(context, transaction, operation, null), type, ids)
-  if (type.draftAndPublish) for (const each of locales) await forgetTarget(transaction, type, documentId, each)
+  await removeRows(writingOf(context, transaction, operation, null), type, ids, type.draftAndPublish ? gone : [])
   return { documentId, entries, answer: null }
 }
 
@@ -159,3 +160,11 @@ async function insertVersion(writing: Writing, operation: Operation, documentId:
 
 const touchedBy = ({ scalars, components, zones, relations, media }: Input): ReadonlySet<Attribute> =>
   new Set<Attribute>([...scalars.keys(), ...components.keys(), ...zones.keys(), ...relations.keys(), ...media.keys()])
+
+/** What a new row has below it: lists that are given or left empty have nothing. */
+function filledBy(input: Input): ReadonlySet<Attribute> {
+  const isEmpty = (attribute: Attribute): boolean =>
+    (attribute.kind === 'component' && input.components.get(attribute)?.length === 0) ||
+    (attribute.kind === 'dynamiczone' && input.zones.get(attribute)?.length === 0)
+  return new Set([...touchedBy(input)].filter((attribute) => !isEmpty(attribute)))
+}

@@ -67,6 +67,10 @@ function watched(): { readonly transaction: Transaction; readonly scans: string[
       const { changes, lastInsertRowid } = statement.run(...parameters)
       return { rows: changes, id: Number(lastInsertRowid) }
     },
+    follow: (query) => {
+      const { statement, parameters } = prepare(query)
+      statement.run(...parameters)
+    },
     read: async () => null,
   }
   return { transaction, scans }

@@ -145,11 +145,6 @@ const damages: readonly { readonly what: string; readonly sql: string; readonly 
     sql: `insert into files_related_mph (file_id, related_id, related_type, field, "order") select file_id, related_id, related_type, field, "order" from files_related_mph where "order" is not null limit 1`,
     found: ['files of an attribute have places of their own'],
   },
-  {
-    what: 'a waiting link whose owner is gone',
-    sql: `insert into octavo_hidden_links (link_table, owner_id, target_type, target_document) select 'articles_tags_lnk', 999999, 'api::tag.tag', document_id from tags limit 1`,
-    found: ['links that wait for a publication have their owner'],
-  },
 ]
 
 describe('damage is found', () => {
@@ -203,11 +198,15 @@ test('what Strapi leaves in normal work is a note', async () => {
     database.exec(
       `insert into files_related_mph (file_id, related_id, related_type, field) select min(id), 1, 'api::gone.gone', 'gone' from files`,
     )
+    database.exec(
+      `insert into octavo_hidden_links (link_table, owner_id, target_type, target_document) select 'articles_tags_lnk', 999999, 'api::tag.tag', document_id from tags limit 1`,
+    )
   })
   const report = await doctor(folder)
   expect(report).toMatchObject({ status: 0, wrong: [] })
   expect(report.notes).toContain('component entries are of components that the content model has')
   expect(report.notes).toContain('links to files are of types that the content model has')
+  expect(report.notes).toContain('links that wait for a publication have their owner')
 })
 
 test('--links names the links that wait for a publication', async () => {

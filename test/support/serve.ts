@@ -109,7 +109,10 @@ async function serveFolder(folder: string, { environment, code = {} }: ServeOpti
   const log: string[] = []
   const { hooks = loaded.hooks, listeners = loaded.events.listeners } = code
   const whole = { ...loaded, hooks, events: { ...loaded.events, listeners } }
-  const service = await createService(whole, pino({ level: 'info' }, { write: (line: string) => void log.push(line) }))
+  const service = await createService(
+    whole,
+    pino({ level: environment?.LOG_LEVEL ?? 'info' }, { write: (line: string) => void log.push(line) }),
+  )
   const origin = await service.listen()
   return {
     origin,

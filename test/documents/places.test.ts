@@ -1,0 +1,59 @@
+// Every target of an entry has a place of its own, also where a link comes into being from the other side: when a target is published
+// that was linked to the draft, or one that the published entry was waiting for.
+import Database from 'better-sqlite3'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Served } from '../support/serve.js'
+import { goldenTokens, serveGolden } from '../support/serve.js'
+
+const token = goldenTokens().full!
+let served: Served
+beforeAll(async () => {
+  served = await serveGolden()
+})
+afterAll(() => served.close())
+
+async function send(method: string, path: string, data?: object): Promise<string> {
+  const answer = await served.ask(path, {
+    method,
+    token,
+    ...(data === undefined ? {} : { headers: { 'content-type': 'application/json' }, body: JSON.stringify({ data }) }),
+  })
+  expect(answer.status, answer.text).toBeLessThan(300)
+  return answer.body.data.documentId as string
+}
+
+/** The tags that the published article shows, in their order; all have places of their own. */
+async function tagsOf(article: string): Promise<readonly string[]> {
+  const { body } = await served.ask(`/api/articles/${article}?populate[tags]=true`, { token })
+  const database = new Database(served.database, { readonly: true })
+  const places = database
+    .prepare(
+      'select tag_ord from articles_tags_lnk where article_id = (select id from articles where document_id = ? and published_at is not null)',
+    )
+    .pluck()
+    .all(article)
+  database.close()
+  expect(new Set(places).size).toBe(places.length)
+  return body.data.tags.map(({ name }: { name: string }) => name)
+}
+
+test('a target that is published later stands behind those that the published entry has', async () => {
+  const [first, second] = [await send('POST', '/api/tags', { name: 'Place A' }), await send('POST', '/api/tags', { name: 'Place B' })]
+  const article = await send('POST', '/api/articles', { title: 'Places', tags: [first, second] })
+  await send('PUT', `/api/articles/${article}?status=draft`, { tags: [second] })
+  const third = await send('POST', '/api/tags?status=draft', { name: 'Place C', articles: [article] })
+  await send('POST', `/api/tags/${third}/actions/publish`)
+  expect(await tagsOf(article)).toEqual(['Place A', 'Place B', 'Place C'])
+})
+
+test('a target that was waited for stands behind those that took its place meanwhile', async () => {
+  const [first, waited] = [
+    await send('POST', '/api/tags', { name: 'Wait A' }),
+    await send('POST', '/api/tags?status=draft', { name: 'Wait B' }),
+  ]
+  const article = await send('POST', '/api/articles', { title: 'Waiting', tags: [first, waited] })
+  await send('PUT', `/api/articles/${article}?status=draft`, { tags: [first] })
+  await send('POST', '/api/tags', { name: 'Wait C', articles: [article] })
+  await send('POST', `/api/tags/${waited}/actions/publish`)
+  expect(await tagsOf(article)).toEqual(['Wait A', 'Wait C', 'Wait B'])
+})
