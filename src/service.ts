@@ -105,7 +105,9 @@ export async function createService(config: Config, logger: Logger = pino({ leve
     sqliteDialect,
     (error) => logger.error({ err: error }, 'a reader thread failed'),
   )
-  const writer = openWriter({ sqlite: settings, signing, writeQueue: limits.writeQueue, writeTimeout: limits.writeTimeout })
+  const writer = openWriter({ sqlite: settings, signing, writeQueue: limits.writeQueue, writeTimeout: limits.writeTimeout }, (error) =>
+    logger.error({ err: error }, 'the writer thread failed'),
+  )
   const direct = openDirect(connection)
   const jwts = openJwts(config.secrets.jwtSecret)
   const identification = await openIdentification(direct, {
