@@ -12,6 +12,8 @@ import type { Ask } from './operations.js'
 import { findings } from './sound.js'
 
 const token = goldenTokens().full!
+/** Milliseconds for a test, of which each kill is a start. */
+const long = 300_000
 let folder: string
 let orders: string
 let running: Faulty | null = null
@@ -76,37 +78,49 @@ async function expectSound(call: string): Promise<Ask> {
   return ask
 }
 
-test('R06 a new file', async () => {
-  let calls = 0
-  for (let n = 1; ; n++) {
-    const call = await killAt(n, (ask) => upload(ask, 'a text'))
-    if (call === null) break
-    calls++
-    const ask = await expectSound(`call ${n}: ${call}`)
-    for (const { url } of await rows(ask)) expect((await ask(url)).text).toBe('a text')
-  }
-  expect(calls).toBeGreaterThan(5)
-})
+test(
+  'R06 a new file',
+  async () => {
+    let calls = 0
+    for (let n = 1; ; n++) {
+      const call = await killAt(n, (ask) => upload(ask, 'a text'))
+      if (call === null) break
+      calls++
+      const ask = await expectSound(`call ${n}: ${call}`)
+      for (const { url } of await rows(ask)) expect((await ask(url)).text).toBe('a text')
+    }
+    expect(calls).toBeGreaterThan(5)
+  },
+  long,
+)
 
-test('R07 new content for a file', async () => {
-  const [{ id, url }] = (await upload(await alive(), 'text 0')).body
-  let old = 'text 0'
-  for (let n = 1; ; n++) {
-    const call = await killAt(n, (ask) => upload(ask, `text ${n}`, `?id=${id}`))
-    if (call === null) break
-    const now = (await (await expectSound(`call ${n}: ${call}`))(url)).text
-    expect([old, `text ${n}`], call).toContain(now)
-    old = now
-  }
-  expect(old).not.toBe('text 0')
-})
+test(
+  'R07 new content for a file',
+  async () => {
+    const [{ id, url }] = (await upload(await alive(), 'text 0')).body
+    let old = 'text 0'
+    for (let n = 1; ; n++) {
+      const call = await killAt(n, (ask) => upload(ask, `text ${n}`, `?id=${id}`))
+      if (call === null) break
+      const now = (await (await expectSound(`call ${n}: ${call}`))(url)).text
+      expect([old, `text ${n}`], call).toContain(now)
+      old = now
+    }
+    expect(old).not.toBe('text 0')
+  },
+  long,
+)
 
-test('R06 a file that goes', async () => {
-  for (let n = 1; ; n++) {
-    const [{ id }] = (await upload(await alive(), 'to be removed')).body
-    const call = await killAt(n, (ask) => ask(`/api/upload/files/${id}`, { method: 'DELETE', token }))
-    if (call === null) break
-    await expectSound(`call ${n}: ${call}`)
-  }
-  expect((await rows(await alive())).length).toBeGreaterThan(0)
-})
+test(
+  'R06 a file that goes',
+  async () => {
+    for (let n = 1; ; n++) {
+      const [{ id }] = (await upload(await alive(), 'to be removed')).body
+      const call = await killAt(n, (ask) => ask(`/api/upload/files/${id}`, { method: 'DELETE', token }))
+      if (call === null) break
+      await expectSound(`call ${n}: ${call}`)
+    }
+    expect((await rows(await alive())).length).toBeGreaterThan(0)
+  },
+  long,
+)
