@@ -105,16 +105,19 @@ export async function createService(config: Config, logger: Logger = pino({ leve
     sqliteDialect,
     (error) => logger.error({ err: error }, 'a reader thread failed'),
   )
-  const writer = openWriter({
-    sqlite: settings,
-    signing,
-    writeQueue: limits.writeQueue,
-    writeTimeout: limits.writeTimeout,
-    // Counting costs the driver time: only who reads every line of the log wants it.
-    ...(logger.isLevelEnabled('trace') && {
-      committed: (statements: number) => logger.trace({ statements }, 'a write is on disk'),
-    }),
-  })
+  const writer = openWriter(
+    {
+      sqlite: settings,
+      signing,
+      writeQueue: limits.writeQueue,
+      writeTimeout: limits.writeTimeout,
+      // Counting costs the driver time: only who reads every line of the log wants it.
+      ...(logger.isLevelEnabled('trace') && {
+        committed: (statements: number) => logger.trace({ statements }, 'a write is on disk'),
+      }),
+    },
+    (error) => logger.error({ err: error }, 'the writer thread failed'),
+  )
   const direct = openDirect(connection)
   const jwts = openJwts(config.secrets.jwtSecret)
   const identification = await openIdentification(direct, {

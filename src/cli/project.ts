@@ -32,7 +32,8 @@ export async function withProject<Result>(folder: string, work: (project: Projec
   const model = await loadModel(config.folder)
   const connection = openSqlite(config.database)
   const { writeQueue, writeTimeout } = config.limits
-  const writer = openWriter({ sqlite: config.database, signing: null, writeQueue, writeTimeout })
+  // A command that cannot write says so by the error of its write.
+  const writer = openWriter({ sqlite: config.database, signing: null, writeQueue, writeTimeout }, () => {})
   try {
     if (isNew) await prepareNew(config, connection, model)
     createOwnTables(connection)

@@ -57,10 +57,10 @@ function dayText(day: number): string {
 
 const timestamp: Encoder = (value) => (value === null ? 'null' : `"${String(value)}"`)
 
-/** Objects and arrays are stored as JSON text and go out as they are; any other text is a string (layout: "json, blocks"). */
+/** What is stored as JSON text goes out as it is, but JSON strings, which are texts with quotes (layout: "json, blocks"). */
 const json: Encoder = (value, valid) => {
   if (typeof value !== 'string') return value === null ? 'null' : number(value, null)
-  return valid === 1 && /^\s*[{[]/.test(value) ? value : quote(value)
+  return valid === 1 && !/^\s*"/.test(value) ? value : quote(value)
 }
 
 const encoders: Readonly<Record<Exclude<Column['answer'], 'componentDocumentId'>, Encoder>> = {

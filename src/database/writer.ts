@@ -54,8 +54,11 @@ function statementOf({ texts }: Thread, query: Expression) {
   return { text, told: sql, parameters }
 }
 
-/** Opens the writer. Its thread starts with the first transaction: a service that is only read does without. */
-export function openWriter(options: WriterOptions): WriteDatabase {
+/**
+ * Opens the writer. Its thread starts with the first transaction: a service that is only read does without.
+ * `failed` hears of threads that died; what they were doing is answered with 503.
+ */
+export function openWriter(options: WriterOptions, failed: (error: Error) => void): WriteDatabase {
   let thread: Thread | null = null
   const asked = new Map<number, Asked>()
   let [messages, plans, waiting] = [0, 0, 0]
@@ -70,7 +73,8 @@ export function openWriter(options: WriterOptions): WriteDatabase {
     // A thread that died is replaced at the next write; what it had not acknowledged was rolled back by the database.
     worker.on('error', (error) => {
       thread = null
-      for (const { reject } of asked.values()) reject(error)
+      failed(error)
+      for (const { reject } of asked.values()) reject(cannotWrite())
       asked.clear()
     })
     return { worker, told: new Set(), texts: new Map(), outgoing: [] }
@@ -187,6 +191,7 @@ export function openWriter(options: WriterOptions): WriteDatabase {
   }
 }
 
+const cannotWrite = (): ApiError => new ApiError('ServiceUnavailableError', 'The database cannot be written to at the moment')
 const tooSlow = (): ApiError => new ApiError('ServiceUnavailableError', 'The write took too long')
 
 /** Another process holds the lock, or the disk is full: the caller may try again. Anything else is our bug. */
@@ -194,7 +199,7 @@ function asApiError(code: string, message: string): Error {
   if (code.startsWith('SQLITE_BUSY') || code.startsWith('SQLITE_LOCKED'))
     return new ApiError('ServiceUnavailableError', 'The database is busy')
   if (code === 'SQLITE_FULL' || code.startsWith('SQLITE_IOERR') || code.startsWith('SQLITE_READONLY')) {
-    return new ApiError('ServiceUnavailableError', 'The database cannot be written to at the moment')
+    return cannotWrite()
   }
   return Object.assign(new Error(message), { code })
 }

@@ -103,6 +103,10 @@ function neighbourOf(value: unknown): string | number | undefined {
   return isBody(entry) ? (documentIdOf(entry) ?? idOf(entry)) : undefined
 }
 
+/** What the specification makes of several entries of `connect` where there is room for one. Strapi takes the first. */
+export const lastOnly = (form: RelationForm): RelationForm =>
+  form.connect === undefined ? form : { ...form, connect: form.connect.slice(-1) }
+
 /** What the specification forbids and Strapi accepts: rows 2, 3, 4 and 6 of `contract`. `form` is the value's own. */
 export function syntaxErrors(
   attribute: Relation | MorphTo | MorphFrom | Media,

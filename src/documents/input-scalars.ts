@@ -37,9 +37,12 @@ const length = (option: unknown): option is number => typeof option === 'number'
 const isHash = (value: string, attribute: Scalar, { isStored }: Checking) =>
   isStored && attribute.type === 'password' && value.startsWith('$2')
 
+/** A password can only be looked at while it is written: publication finds its hash, so drafts are no exception. */
+const isFree = (attribute: Scalar, { isDraft }: Checking) => isDraft && attribute.type !== 'password'
+
 const minLength = (value: string, attribute: Scalar, checking: Checking) => {
   const { minLength: least } = attribute.source
-  const short = length(least) && value.length < least && !checking.isDraft && !isHash(value, attribute, checking)
+  const short = length(least) && value.length < least && !isFree(attribute, checking) && !isHash(value, attribute, checking)
   return short ? `must be at least ${least} characters` : null
 }
 const maxLength = (value: string, attribute: Scalar, checking: Checking) => {
@@ -60,8 +63,11 @@ const wholeNumber = (value: unknown) =>
 
 const uidPattern = /^[A-Za-z0-9-_.~]*$/
 const matches = (value: string, pattern: RegExp) => (pattern.test(value) ? null : `must match the following: "${pattern}"`)
-const pattern = (value: string, { source, required }: Scalar, { isDraft }: Checking) =>
-  typeof source.regex !== 'string' || isDraft || (value === '' && !required) ? null : matches(value, compiled(source.regex) ?? /^/)
+const pattern = (value: string, attribute: Scalar, checking: Checking) => {
+  const { source, required } = attribute
+  if (typeof source.regex !== 'string' || isFree(attribute, checking) || isHash(value, attribute, checking)) return null
+  return value === '' && !required ? null : matches(value, compiled(source.regex) ?? /^/)
+}
 const uid = (value: string, { source }: Scalar, { isDraft }: Checking) =>
   isDraft ? null : matches(value, (typeof source.regex === 'string' ? compiled(source.regex) : null) ?? uidPattern)
 const email = (value: string, _: Scalar, { isDraft }: Checking) => {

@@ -3,7 +3,7 @@ import type { Attribute, ComponentAttribute, DynamicZone, Model } from '../model
 import { unreachable } from '../model/types.js'
 import { isWritable } from './input-keys.js'
 import { attributeError, choiceError, inFieldOrder, typeError } from './input-messages.js'
-import { namesTargets, type RelationForm, relationForm, syntaxErrors } from './input-relations.js'
+import { lastOnly, namesTargets, type RelationForm, relationForm, syntaxErrors } from './input-relations.js'
 import { checkScalar, missing } from './input-scalars.js'
 import type { AttributeError, Checked, Checking, Path, Shape } from './input-types.js'
 
@@ -45,7 +45,8 @@ function checkAttribute(checking: Checking, attribute: Attribute, sent: unknown,
     case 'media': {
       if (sent === undefined || checking.isStored) return { value: sent, errors: [] }
       const form = relationForm(sent)
-      return { value: form, errors: checking.contract.strictRelationSyntax ? syntaxErrors(attribute, form, sent, path) : [] }
+      if (!checking.contract.strictRelationSyntax) return { value: form, errors: [] }
+      return { value: attribute.many ? form : lastOnly(form), errors: syntaxErrors(attribute, form, sent, path) }
     }
     default:
       return unreachable(attribute)

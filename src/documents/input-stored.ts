@@ -52,8 +52,7 @@ function milliseconds(attribute: Scalar, value: unknown): number {
   return Math.trunc(time)
 }
 
-/** Objects and lists as JSON text, texts and numbers as they are, true and false as 1 and 0. */
+/** Objects, lists, true and false as JSON text, texts and numbers as they are. */
 function json(value: unknown): Stored {
-  if (typeof value === 'object') return JSON.stringify(value)
-  return typeof value === 'boolean' ? Number(value) : (value as string | number)
+  return typeof value === 'object' || typeof value === 'boolean' ? JSON.stringify(value) : (value as string | number)
 }

@@ -87,6 +87,8 @@ export async function makePicture(path: string, mime: string, settings: PictureS
     return { ...size, encoded: pages > 1 ? null : await encode(open(), path, mime, size.width * size.height, settings), formats }
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== undefined) throw error
+    // The library has no codes: what the disk does not take is told from what is no picture by its words.
+    if (String(error).includes('system error: ')) throw Object.assign(error as Error, { code: 'EIO' })
     return null
   }
 }

@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { ApiError } from '../errors.js'
 import type { FromPictures, ToPictures } from './image-messages.js'
 import type { Picture, PictureBounds, PictureSettings } from './image-work.js'
+import { asApiError } from './incoming.js'
 import { openQueue } from './queue.js'
 
 export interface ImageLimits extends PictureBounds {
@@ -73,7 +74,7 @@ export function openImages(limits: ImageLimits): Images {
 
   function finish(message: FromPictures): void {
     const ask = asked.get(message.id)
-    if (message.kind === 'failed') ask?.reject(Object.assign(new Error(message.message), { code: message.code }))
+    if (message.kind === 'failed') ask?.reject(asApiError(Object.assign(new Error(message.message), { code: message.code })) as Error)
     else if (message.picture === null) ask?.reject(notAnImage())
     else ask?.resolve(message.picture)
   }

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { mkdir, open, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { ApiError } from '../errors.js'
+import type { Cleaning } from './cleaning.js'
 import { headBytes } from './kinds.js'
 import { fileNameOf } from './names.js'
 
@@ -31,8 +32,8 @@ export interface Incoming {
 }
 
 /** Files come into `folder`, each with what is made from it in a folder of its own. */
-export function openIncoming(folder: string, fileBytes: number): Incoming {
-  const remove = (part: string) => rm(part, { force: true, recursive: true })
+export function openIncoming(folder: string, fileBytes: number, cleaning: Cleaning): Incoming {
+  const remove = (part: string) => cleaning.run(() => rm(part, { force: true, recursive: true }))
   return {
     receive: async (content, { name: sent, declared }) => {
       const name = fileNameOf(sent)
@@ -69,11 +70,12 @@ async function write(path: string, content: AsyncIterable<Uint8Array>, fileBytes
   }
 }
 
-const noSpace = new Set(['ENOSPC', 'EDQUOT', 'EIO', 'EROFS', 'EACCES', 'EPERM', 'EMFILE', 'ENFILE', 'ENOENT'])
+/** Full, at its owner's or its own limit, broken, read-only, somebody else's, away. */
+const unable = new Set(['ENOSPC', 'EDQUOT', 'EFBIG', 'EIO', 'EROFS', 'EACCES', 'EPERM', 'EMFILE', 'ENFILE', 'ENOENT', 'ENOTDIR', 'ESTALE'])
 
 /** A disk that is full, broken or away is no bug: the caller may try again. */
 export function asApiError(error: unknown): unknown {
   const { code } = error as NodeJS.ErrnoException
-  if (code === undefined || !noSpace.has(code)) return error
+  if (code === undefined || !unable.has(code)) return error
   return new ApiError('ServiceUnavailableError', 'Files cannot be stored at the moment')
 }

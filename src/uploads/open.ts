@@ -3,6 +3,7 @@ import { rm } from 'node:fs/promises'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Config } from '../config.js'
 import type { DirectDatabase, WriteDatabase } from '../database/database.js'
+import { openCleaning } from './cleaning.js'
 import { openImages } from './images.js'
 import { openIncoming } from './incoming.js'
 import { type FileWatch, type Library, openLibrary } from './library.js'
@@ -41,10 +42,12 @@ export async function openUploads(
   const storages = await openStorages(uploadsFolder, config.storage, limits, reports.refused)
   const workplace = await openWorkplace(uploadsFolder)
   const pending = openPending({ folder: workplace.folder, database, writer, storages, failed: reports.left })
+  const cleaning = openCleaning()
 
   async function sweep(): Promise<void> {
     await pending.retry()
     try {
+      await cleaning.again()
       for (const folder of await abandonedWorkplaces(uploadsFolder, workplace)) {
         await pending.settleAll(folder)
         await rm(folder, { recursive: true, force: true })
@@ -57,7 +60,7 @@ export async function openUploads(
   const again = setInterval(sweep, sweepInterval)
   again.unref()
 
-  const incoming = openIncoming(workplace.folder, limits.fileBytes)
+  const incoming = openIncoming(workplace.folder, limits.fileBytes, cleaning)
   const images = openImages(limits)
   return {
     checkAddress: checkOf(config),

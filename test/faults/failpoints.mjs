@@ -1,5 +1,5 @@
-// Loaded before the service (`node --import`), in every thread: between the service and its driver and files, kills the
-// process after the n-th statement of a transaction, or lets that statement or the disk fail. Told by files in FAULTS.
+// Loaded before the service (`node --import`), in every thread, to stand between it and its driver and files: kills the process
+// after the n-th statement of a transaction, lets that statement fail, or lets the disk of uploads. Told by files in FAULTS.
 import fs from 'node:fs'
 import { createRequire, syncBuiltinESMExports } from 'node:module'
 import { join } from 'node:path'
@@ -53,12 +53,15 @@ probe.close()
 watch(Database.prototype, 'exec', (_, [sql]) => sql)
 for (const name of ['run', 'get', 'all', 'iterate']) watch(statements, name, ({ source }) => source)
 
-/** The error that everything on the uploads' disk ends with, while the file `disk` names one. */
-function broken(path) {
-  if (!String(path).includes('uploads')) return null
+/** Calls on files of the uploads since `disk` was written: from the n-th on they end with `code`, or the process does. */
+const disk = { since: 0, calls: 0 }
+
+function disturbance() {
   try {
-    const code = readFileSync(join(folder, 'disk'), 'utf8')
-    return Object.assign(new Error(`${code}: made by a test`), { code, syscall: 'write', path })
+    const { mtimeMs } = fs.statSync(join(folder, 'disk'))
+    if (mtimeMs !== disk.since) Object.assign(disk, { since: mtimeMs, calls: 0 })
+    const { n, code } = JSON.parse(readFileSync(join(folder, 'disk'), 'utf8'))
+    return { isDue: ++disk.calls >= n, code }
   } catch {
     return null
   }
@@ -66,9 +69,13 @@ function broken(path) {
 
 for (const name of ['open', 'mkdir', 'rename', 'rm', 'utimes', 'writeFile']) {
   const original = fs.promises[name]
-  fs.promises[name] = (path, ...given) => {
-    const error = broken(path)
-    return error === null ? original(path, ...given) : Promise.reject(error)
+  fs.promises[name] = async (path, ...given) => {
+    const found = String(path).includes('uploads') ? disturbance() : null
+    if (!found?.isDue) return original(path, ...given)
+    writeFileSync(join(folder, 'done'), `${name} ${path}`)
+    if (found.code !== undefined) throw Object.assign(new Error(`${found.code}: made by a test`), { code: found.code, path })
+    await original(path, ...given)
+    process.kill(process.pid, 'SIGKILL')
   }
 }
 syncBuiltinESMExports()

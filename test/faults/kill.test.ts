@@ -4,15 +4,16 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, write
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { Child } from './child.js'
-import { copyGolden, remove, start } from './child.js'
+import { copyGolden, remove } from './child.js'
+import type { Faulty } from './faulty.js'
+import { end, startFaulty } from './faulty.js'
 import type { Ask, Operation } from './operations.js'
 import { operations, send, shown } from './operations.js'
 import { findings } from './sound.js'
 
 /** Writes of more statements than this are killed at some of them, and at the last two, unless FAULTS=all. */
 const few = 25
-const some = 4
+const some = 2
 
 /** The statements to be killed after: the last is the commit. */
 function points(statements: number): readonly number[] {
@@ -29,37 +30,10 @@ let acknowledged = 0
 const abouts = new Map<string, string>()
 /** What each operation leads to, and how many statements it takes, from a run of its own that nothing disturbs. */
 const outcomes = new Map<string, { readonly after: string; readonly statements: number }>()
-let running: { readonly child: Child; readonly ask: Ask } | null = null
-
-const environmentOf = (faults: string) => ({
-  NODE_OPTIONS: `--import ${join(import.meta.dirname, 'failpoints.mjs')}`,
-  FAULTS: faults,
-  OCTAVO_DATABASE_READERS: '1',
-  LOG_LEVEL: 'error',
-})
-
-async function startIn(project: string, faults: string): Promise<{ readonly child: Child; readonly ask: Ask }> {
-  const child = start(project, environmentOf(faults))
-  const origin = await child.origin
-  const ask: Ask = async (path, { method = 'GET', headers = {}, token, body } = {}) => {
-    const response = await fetch(origin + path, {
-      method,
-      headers: { ...headers, ...(token === undefined ? {} : { authorization: `Bearer ${token}` }) },
-      ...(body === undefined ? {} : { body }),
-    })
-    const text = await response.text()
-    return { status: response.status, headers: response.headers, text, body: /^[[{]/.test(text) ? JSON.parse(text) : null }
-  }
-  return { child, ask }
-}
-
-async function end({ child }: { readonly child: Child }): Promise<void> {
-  child.process.kill('SIGKILL')
-  await child.ended
-}
+let running: Faulty | null = null
 
 async function alive(): Promise<Ask> {
-  running ??= await startIn(folder, orders)
+  running ??= await startFaulty(folder, orders)
   return running.ask
 }
 
@@ -76,7 +50,7 @@ beforeAll(async () => {
   const copy = mkdtempSync(join(tmpdir(), 'octavo-fault-'))
   const counted = join(copy, 'faults')
   cpSync(folder, copy, { recursive: true })
-  const rehearsal = await startIn(copy, counted)
+  const rehearsal = await startFaulty(copy, counted)
   for (const operation of operations) {
     const about = abouts.get(operation.name)!
     writeFileSync(join(counted, 'order'), JSON.stringify({ n: 1_000_000 }))
@@ -88,7 +62,7 @@ beforeAll(async () => {
   await end(rehearsal)
   expect(await findings(copy)).toEqual([])
   remove(copy)
-}, 120_000)
+}, 300_000)
 
 afterAll(async () => {
   if (running !== null) await end(running)

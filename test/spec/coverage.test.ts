@@ -1,4 +1,4 @@
-// Every rule of docs/spec about reading, accounts and files is named by a test, and every file of rules keeps its form.
+// Every rule of docs/spec is named by a test, and every file of rules keeps its form.
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -6,9 +6,6 @@ import { expect, test } from 'vitest'
 
 const here = dirname(fileURLToPath(import.meta.url))
 const folder = join(here, '..', '..', 'docs', 'spec')
-
-/** Rules of these parts get their tests when writing is there. */
-const aboutWriting = new Set(['relations', 'writing'])
 
 const parts = readdirSync(folder)
   .filter((file) => file.endsWith('.md') && file !== 'README.md')
@@ -28,8 +25,8 @@ const named = new Set(
   }),
 )
 
-test('every rule about reading, accounts and files is named by a test', () => {
-  const rules = parts.filter((part) => !aboutWriting.has(part)).flatMap(idsOf)
+test('every rule is named by a test', () => {
+  const rules = parts.flatMap(idsOf)
   expect(rules.filter((id) => !named.has(id))).toEqual([])
 })
 

@@ -1,0 +1,310 @@
+// Disks that are full, broken or read-only, and descriptors that run out (reliability: R13, R14, R15): whoever writes hears 503,
+// nothing half is left, reads go on, and writes work again without a restart.
+import { execFileSync } from 'node:child_process'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { connect } from 'node:net'
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
+import sharp from 'sharp'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Answer } from '../support/serve.js'
+import { goldenTokens } from '../support/serve.js'
+import { copyGolden, remove, start } from './child.js'
+import type { Faulty } from './faulty.js'
+import { askerOf, end, startFaulty } from './faulty.js'
+import type { Ask } from './operations.js'
+import { operations, send, shown } from './operations.js'
+import { findings } from './sound.js'
+
+const token = goldenTokens().full!
+const pause = (milliseconds: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, milliseconds))
+
+/** The refusal that says to try again. */
+function expectBusy({ status, body, headers, text }: Answer): void {
+  expect(status, text).toBe(503)
+  expect(body).toMatchObject({ data: null, error: { status: 503, name: 'ServiceUnavailableError', details: {} } })
+  expect(body.error.message).toMatch(/at the moment|busy/)
+  expect(Number(headers.get('retry-after'))).toBeGreaterThan(0)
+}
+
+describe('statements that fail', () => {
+  let folder: string
+  let orders: string
+  let service: Faulty
+  let database: Database.Database
+  const abouts = new Map<string, string>()
+  beforeAll(async () => {
+    folder = copyGolden()
+    orders = join(folder, 'faults')
+    mkdirSync(orders)
+    service = await startFaulty(folder, orders)
+    for (const operation of operations) abouts.set(operation.name, await operation.prepare(service.ask))
+    database = new Database(join(folder, '.tmp', 'data.db'), { readonly: true })
+  })
+  afterAll(async () => {
+    database.close()
+    await end(service)
+    remove(folder)
+  })
+  const commits = () => database.pragma('data_version', { simple: true })
+
+  /** Runs an operation whose n-th statement fails, and gives the answer, or null where there is no n-th. */
+  async function fail(run: () => Promise<Answer>, n: number, code: string): Promise<Answer | null> {
+    rmSync(join(orders, 'done'), { force: true })
+    writeFileSync(join(orders, 'order'), JSON.stringify({ n, code }))
+    const answer = await run()
+    return existsSync(join(orders, 'done')) ? answer : null
+  }
+
+  test.each(operations.map((operation) => [operation.name, operation] as const))(
+    'R13 %s: whichever statement finds the disk full, nothing is written, and the next attempt is',
+    async (name, operation) => {
+      const about = abouts.get(name)!
+      const { ask } = service
+      const before = await shown(ask, operation, about)
+      // The use of a token is noted once, apart from what is tested.
+      const since = commits()
+      let n = 1
+      for (; ; n++) {
+        const code = n % 4 === 0 ? 'SQLITE_IOERR_WRITE' : 'SQLITE_FULL'
+        const answer = await fail(() => operation.run(ask, about), n, code)
+        if (answer === null) break
+        expectBusy(answer)
+        expect(commits(), `statement ${n}: ${readFileSync(join(orders, 'done'), 'utf8')}`).toBe(since)
+      }
+      expect(n).toBeGreaterThan(3)
+      // The run without a failure has done it.
+      expect(await shown(ask, operation, about)).not.toBe(before)
+      expect(await findings(folder)).toEqual([])
+    },
+  )
+})
+
+describe('the folder of uploads', () => {
+  let folder: string
+  let orders: string
+  let service: Faulty
+  beforeAll(async () => {
+    folder = copyGolden()
+    orders = join(folder, 'faults')
+    mkdirSync(orders)
+    service = await startFaulty(folder, orders)
+  })
+  afterAll(async () => {
+    await end(service)
+    remove(folder)
+  })
+  const rows = async (): Promise<readonly { readonly id: number; readonly hash: string }[]> =>
+    (await service.ask('/api/upload/files?sort=id', { token })).body
+
+  function upload(text: string, query = ''): Promise<Answer> {
+    const form = new FormData()
+    form.append('files', new Blob([text]), 'notes.txt')
+    return service.ask(`/api/upload${query}`, { method: 'POST', token, body: form })
+  }
+
+  /** Lets every call on the uploads' disk fail from the n-th on, until the work is done without meeting one. */
+  async function eachCall(
+    code: string,
+    work: () => Promise<Answer>,
+    check: (answer: Answer, call: string) => Promise<void>,
+  ): Promise<Answer> {
+    for (let n = 1; ; n++) {
+      rmSync(join(orders, 'done'), { force: true })
+      writeFileSync(join(orders, 'disk'), JSON.stringify({ n, code }))
+      const answer = await work()
+      const call = existsSync(join(orders, 'done')) ? readFileSync(join(orders, 'done'), 'utf8') : null
+      const change = await send(service.ask, 'POST', '/api/cities', { name: `While the disk fails at call ${n}` })
+      expect(change.status, change.text).toBe(201)
+      rmSync(join(orders, 'disk'))
+      if (call === null) return answer
+      await check(answer, `call ${n}: ${call}`)
+    }
+  }
+
+  test.each(['EROFS', 'EIO', 'ENOSPC'])(
+    'R14 %s: uploads are 503 or done, documents are written, and then everything works',
+    async (code) => {
+      let before = await rows()
+      let refused = 0
+      const stored = await eachCall(
+        code,
+        () => upload('some text'),
+        async (answer, call) => {
+          const after = await rows()
+          if (answer.status === 201) expect(after.length, call).toBe(before.length + 1)
+          else {
+            expectBusy(answer)
+            expect(after, call).toEqual(before)
+            refused++
+          }
+          before = after
+        },
+      )
+      expect(stored.status, stored.text).toBe(201)
+      expect(refused).toBeGreaterThan(4)
+      expect(await findings(folder)).toEqual([])
+
+      const [{ id, url }] = stored.body
+      const content = async () => (await service.ask(url)).text
+      let [old, number] = ['some text', 0]
+      const replaced = await eachCall(
+        code,
+        () => upload(`text ${++number}`, `?id=${id}`),
+        async (answer, call) => {
+          if (answer.status !== 200) expectBusy(answer)
+          // What is read is whole: the old text or the new one.
+          const now = await content()
+          expect([old, `text ${number}`], call).toContain(now)
+          old = now
+        },
+      )
+      expect(replaced.status, replaced.text).toBe(200)
+      expect(await content()).toBe(`text ${number}`)
+      const removed = await eachCall(
+        code,
+        () => service.ask(`/api/upload/files/${id}`, { method: 'DELETE', token }),
+        async (answer, call) => {
+          if (answer.status === 503) expect(await content(), call).toBe(`text ${number}`)
+        },
+      )
+      expect([200, 404], removed.text).toContain(removed.status)
+      expect(await findings(folder)).toEqual([])
+    },
+  )
+
+  test('R14 what had come in while the disk failed is cleared when it works', async () => {
+    const { status, body } = await upload('another text')
+    expect(status).toBe(201)
+    expect((await service.ask(`/api/upload/files/${body[0].id}`, { method: 'DELETE', token })).status).toBe(200)
+    const workplaces = join(folder, 'uploads', '.octavo')
+    const parts = readdirSync(workplaces)
+      .flatMap((place) => readdirSync(join(workplaces, place)))
+      .filter((name) => name.endsWith('.part'))
+    expect(parts).toEqual([])
+  })
+})
+
+/** Changes a limit of a running process and of those that it started, as an administrator would. */
+function limit(pid: number, what: string, value: number | 'unlimited'): void {
+  execFileSync('prlimit', ['--pid', String(pid), `--${what}=${value}:`], { stdio: 'pipe' })
+  for (const task of readdirSync(`/proc/${pid}/task`)) {
+    const children = readFileSync(`/proc/${pid}/task/${task}/children`, 'utf8')
+    for (const child of children.split(' ').filter((text) => text !== '')) limit(Number(child), what, value)
+  }
+}
+
+const canLimit = (() => {
+  try {
+    execFileSync('prlimit', ['--version'], { stdio: 'pipe' })
+    return existsSync('/proc/self/fd')
+  } catch {
+    return false
+  }
+})()
+
+describe.skipIf(!canLimit)('a process with limits', () => {
+  let folder: string
+  let child: ReturnType<typeof start>
+  let origin: string
+  let ask: Ask
+  beforeAll(async () => {
+    folder = copyGolden()
+    child = start(folder, { OCTAVO_DATABASE_READERS: '1' })
+    origin = await child.origin
+    ask = askerOf(origin)
+  })
+  afterAll(async () => {
+    child.process.kill('SIGKILL')
+    await child.ended
+    remove(folder)
+  })
+  const descriptors = () => readdirSync(`/proc/${child.process.pid}/fd`).length
+
+  test('R15 a first write without a descriptor for its connection to the database is 503, and works later', async () => {
+    const { status } = await ask('/api/tags')
+    expect(status).toBe(200)
+    limit(child.process.pid!, 'nofile', descriptors())
+    expectBusy(await send(ask, 'POST', '/api/tags', { name: 'without a descriptor' }))
+    limit(child.process.pid!, 'nofile', 4096)
+    const answer = await send(ask, 'POST', '/api/tags', { name: 'without a descriptor' })
+    expect(answer.status, answer.text).toBe(201)
+  })
+
+  test('R15 with 64 descriptors and 200 connections the process lives, and answers all when they are gone', async () => {
+    limit(child.process.pid!, 'nofile', 64)
+    const sockets = Array.from({ length: 200 }, () => connect(Number(new URL(origin).port), '127.0.0.1'))
+    for (const socket of sockets) socket.on('error', () => undefined)
+    await pause(300)
+    expect(descriptors()).toBeLessThan(100)
+    expect(child.process.exitCode).toBeNull()
+    for (const socket of sockets) socket.destroy()
+    await pause(200)
+    const answers = await Promise.all(Array.from({ length: 20 }, () => ask('/api/tags?pagination[pageSize]=1')))
+    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200))
+    expect((await send(ask, 'POST', '/api/tags', { name: 'after the flood' })).status).toBe(201)
+    limit(child.process.pid!, 'nofile', 4096)
+  })
+
+  test('R13 wherever the disk ends, the write is 503 and nothing of it is there; then there is room and it works', async () => {
+    const made = await send(ask, 'POST', '/api/articles', {
+      title: 'On a full disk',
+      seo: { metaTitle: 'Before' },
+      sections: [{ heading: 'Before' }],
+    })
+    const path = `/api/articles/${made.body.data.documentId}`
+    const look = async () => (await ask(`${path}?populate[seo]=true&populate[sections]=true`, { token })).text
+    const before = await look()
+    const data = {
+      title: 'Room again',
+      body: 'x'.repeat(30_000),
+      seo: { metaTitle: 'After' },
+      sections: [{ heading: 'After' }, { heading: 'More' }],
+    }
+    const wal = join(folder, '.tmp', 'data.db-wal')
+    let refused = 0
+    for (let room = 0; ; room += 4120) {
+      limit(child.process.pid!, 'fsize', statSync(wal).size + room)
+      const answer = await send(ask, 'PUT', path, data)
+      if (answer.status === 200) break
+      refused++
+      expectBusy(answer)
+      expect(await look()).toBe(before)
+    }
+    expect(refused).toBeGreaterThan(5)
+    limit(child.process.pid!, 'fsize', 'unlimited')
+    expect(JSON.parse(await look()).data).toMatchObject({
+      title: 'Room again',
+      seo: { metaTitle: 'After' },
+      sections: [{ heading: 'After' }, { heading: 'More' }],
+    })
+    expect((await send(ask, 'POST', '/api/tags', { name: 'with room' })).status).toBe(201)
+    expect(await findings(folder)).toEqual([])
+  })
+
+  test('R13 an upload for which there is no room is 503 and leaves nothing', async () => {
+    const files = () => readdirSync(join(folder, 'uploads')).sort()
+    const before = files()
+    const rows = (await ask('/api/upload/files', { token })).body.length
+    const upload = (content: Uint8Array<ArrayBuffer>, name: string) => {
+      const form = new FormData()
+      form.append('files', new Blob([content]), name)
+      return ask('/api/upload', { method: 'POST', token, body: form })
+    }
+    const large = new Uint8Array(8_000_000)
+    limit(child.process.pid!, 'fsize', 1_000_000)
+    expectBusy(await upload(large, 'large.bin'))
+    // The picture itself has room, what is made from it has not: encoded anew it grows.
+    const noise = { type: 'gaussian' as const, mean: 128, sigma: 60 }
+    const picture = sharp({ create: { width: 900, height: 900, channels: 3, noise, background: '#000' } })
+    const small = new Uint8Array(await picture.jpeg({ quality: 1 }).toBuffer())
+    limit(child.process.pid!, 'fsize', small.length + 1000)
+    expectBusy(await upload(small, 'picture.jpg'))
+    expect(files()).toEqual(before)
+    expect((await ask('/api/upload/files', { token })).body).toHaveLength(rows)
+    limit(child.process.pid!, 'fsize', 'unlimited')
+    expect((await upload(large, 'large.bin')).status).toBe(201)
+    expect((await upload(small, 'picture.jpg')).status).toBe(201)
+    expect(await findings(folder)).toEqual([])
+  })
+})

@@ -1,0 +1,126 @@
+// kill -9 after every call on the disk of uploads (reliability: R06, R07): no row is without its file, what is read is the old
+// file or the new one, and the next start clears what belongs to nobody.
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Answer } from '../support/serve.js'
+import { goldenTokens } from '../support/serve.js'
+import { copyGolden, remove } from './child.js'
+import type { Faulty } from './faulty.js'
+import { end, startFaulty } from './faulty.js'
+import type { Ask } from './operations.js'
+import { findings } from './sound.js'
+
+const token = goldenTokens().full!
+/** Milliseconds for a test, of which each kill is a start. */
+const long = 300_000
+let folder: string
+let orders: string
+let running: Faulty | null = null
+beforeAll(() => {
+  folder = copyGolden()
+  orders = join(folder, 'faults')
+  mkdirSync(orders)
+})
+afterAll(async () => {
+  if (running !== null) await end(running)
+  remove(folder)
+})
+
+async function alive(): Promise<Ask> {
+  running ??= await startFaulty(folder, orders)
+  return running.ask
+}
+
+const upload = (ask: Ask, text: string, query = ''): Promise<Answer> => {
+  const form = new FormData()
+  form.append('files', new Blob([text]), 'killed.txt')
+  return ask(`/api/upload${query}`, { method: 'POST', token, body: form })
+}
+
+interface Stored {
+  readonly id: number
+  readonly hash: string
+  readonly url: string
+}
+const rows = async (ask: Ask): Promise<readonly Stored[]> =>
+  (await ask('/api/upload/files?filters[name][$contains]=killed', { token })).body
+const served = () => readdirSync(join(folder, 'uploads')).filter((name) => /^killed|^\../.test(name) && name !== '.octavo')
+
+/** Kills the service after the n-th call on the disk; null where the work was done with fewer. */
+async function killAt(n: number, work: (ask: Ask) => Promise<Answer>): Promise<string | null> {
+  const ask = await alive()
+  rmSync(join(orders, 'done'), { force: true })
+  writeFileSync(join(orders, 'disk'), JSON.stringify({ n }))
+  const answer = await work(ask).catch(() => null)
+  rmSync(join(orders, 'disk'))
+  if (!existsSync(join(orders, 'done'))) {
+    expect(answer!.status, answer!.text).toBeLessThan(300)
+    return null
+  }
+  expect((await running!.child.ended).signal).toBe('SIGKILL')
+  running = null
+  return readFileSync(join(orders, 'done'), 'utf8').replace(folder, '')
+}
+
+/** A minute passes, for those who look when a stopped process was last seen. */
+function letTimePass(): void {
+  const workplaces = join(folder, 'uploads', '.octavo')
+  for (const place of readdirSync(workplaces)) utimesSync(join(workplaces, place), 1, 1)
+}
+
+async function expectSound(call: string): Promise<Ask> {
+  expect(await findings(folder), call).toEqual([])
+  letTimePass()
+  const ask = await alive()
+  const named = (await rows(ask)).map(({ hash }) => `${hash}.txt`)
+  expect(served().sort(), call).toEqual([...named].sort())
+  return ask
+}
+
+test(
+  'R06 a new file',
+  async () => {
+    let calls = 0
+    for (let n = 1; ; n++) {
+      const call = await killAt(n, (ask) => upload(ask, 'a text'))
+      if (call === null) break
+      calls++
+      const ask = await expectSound(`call ${n}: ${call}`)
+      for (const { url } of await rows(ask)) expect((await ask(url)).text).toBe('a text')
+    }
+    expect(calls).toBeGreaterThan(5)
+  },
+  long,
+)
+
+test(
+  'R07 new content for a file',
+  async () => {
+    const [{ id, url }] = (await upload(await alive(), 'text 0')).body
+    let old = 'text 0'
+    for (let n = 1; ; n++) {
+      const call = await killAt(n, (ask) => upload(ask, `text ${n}`, `?id=${id}`))
+      if (call === null) break
+      const now = (await (await expectSound(`call ${n}: ${call}`))(url)).text
+      expect([old, `text ${n}`], call).toContain(now)
+      old = now
+    }
+    expect(old).not.toBe('text 0')
+  },
+  long,
+)
+
+test(
+  'R06 a file that goes',
+  async () => {
+    for (let n = 1; ; n++) {
+      const [{ id }] = (await upload(await alive(), 'to be removed')).body
+      const call = await killAt(n, (ask) => ask(`/api/upload/files/${id}`, { method: 'DELETE', token }))
+      if (call === null) break
+      await expectSound(`call ${n}: ${call}`)
+    }
+    expect((await rows(await alive())).length).toBeGreaterThan(0)
+  },
+  long,
+)
