@@ -36,7 +36,8 @@ export function openWrites(context: WriteContext): DocumentWrites {
     const operation = await beginWrite(context, asked)
     const outcome = await database.transaction(async (transaction) => {
       const documentId = operation.documentId ?? (await onlyDocument(transaction, operation.write.type))
-      return operations[operation.action](context, transaction, { ...operation, documentId })
+      // The moment of its turn: a later commit has a later one, however long hooks took.
+      return operations[operation.action](context, transaction, { ...operation, documentId, now: Date.now() })
     })
     if (outcome === null || outcome.entries.length === 0) return outcome
     outbox?.committed()
