@@ -9,7 +9,7 @@ import * as z from 'zod'
 import { eventSettings, hookSettings } from './config-hooks.js'
 import type { EventListener } from './events.js'
 import type { Hook } from './interface.js'
-import { givenStorage, type StorageConfig, storageOf } from './storage-config.js'
+import { givenStorage, type StorageConfig, storageOf, storageProblem } from './storage-config.js'
 
 /** Named limits: what comes from outside never grows beyond them. Milliseconds, bytes and counts. */
 const limits = z.strictObject({
@@ -282,10 +282,7 @@ function assemble(root: string, given: z.output<typeof file>, environment: Envir
     return missing[name]
   }
   const storage = storageOf(given.uploads.storage, environment)
-  if (!storage.success) {
-    const [issue] = storage.error.issues
-    throw new ConfigError(`uploads.storage is not right: ${issue!.path.join('.')}: ${issue!.message}.`)
-  }
+  if (!storage.success) throw new ConfigError(storageProblem(storage.error))
   const { contract, ...restOptions } = given.api.rest
   const chosen = contract ?? (dependsOnStrapi(root) ? 'strapi' : 'specification')
   const contractReason =

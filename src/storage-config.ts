@@ -53,6 +53,14 @@ export function storageOf(given: z.output<typeof givenStorage>, environment: Env
   return storageSchema.safeParse({ ...given, ...Object.fromEntries(set) })
 }
 
+/** What is wrong with the storage, naming the value in octavo.config and in the environment. */
+export function storageProblem({ issues }: z.ZodError): string {
+  const [issue] = issues
+  const key = String(issue!.path[0] ?? '')
+  const names: readonly string[] = variables[key as keyof typeof variables] ?? []
+  return `uploads.storage.${key}${names.length === 0 ? '' : ` (or ${names[0]})`} is not right: ${issue!.message}.`
+}
+
 const variables = {
   bucket: ['AWS_BUCKET'],
   region: ['AWS_REGION'],

@@ -49,6 +49,13 @@ describe('environment', () => {
     expectRefusal([/OCTAVO_DATABASE_INDEXES/, /maybe/], { OCTAVO_DATABASE_INDEXES: 'maybe' }))
   test('no reader thread', () => expectRefusal([/OCTAVO_DATABASE_READERS/], { OCTAVO_DATABASE_READERS: '0' }))
   test('a log level that there is not', () => expectRefusal([/LOG_LEVEL/, /loud/], { LOG_LEVEL: 'loud' }))
+  test('a bucket without a name, an address that is none', async () => {
+    config({ uploads: { storage: { provider: 'aws-s3' } } })
+    const keys = { AWS_REGION: 'eu-west-1', AWS_ACCESS_KEY_ID: 'a', AWS_ACCESS_SECRET: 'b' }
+    await expectRefusal([/uploads\.storage\.bucket/, /AWS_BUCKET/], keys)
+    await expectRefusal([/uploads\.storage\.endpoint/, /AWS_ENDPOINT/], { ...keys, AWS_BUCKET: 'c', AWS_ENDPOINT: 'localhost' })
+    await expectRefusal([/signedUrlExpires/], { ...keys, AWS_BUCKET: 'c', AWS_SIGNED_URL_EXPIRES: 'soon' })
+  })
   test('a host that is not here', () => expectRefusal([/203\.0\.113\.1/], { HOST: '203.0.113.1' }))
 
   test('a port that is taken', async () => {
