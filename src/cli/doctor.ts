@@ -7,7 +7,7 @@ import { ConfigError, loadConfig } from '../config.js'
 import type { DirectDatabase } from '../database/database.js'
 import { openDirect } from '../database/direct.js'
 import { openSqliteReader } from '../database/sqlite.js'
-import type { Checked, WaitingLink } from '../documents/doctor.js'
+import type { Checked, Patient, WaitingLink } from '../documents/doctor.js'
 import { examine, waitingLinks } from '../documents/doctor.js'
 import { loadModel } from '../model/load.js'
 import { orExplain } from './explain.js'
@@ -20,14 +20,14 @@ export const doctorCommand = orExplain(async (folder: string, options: { readonl
   if (!existsSync(filename))
     throw new ConfigError(`There is no database at ${filename} yet. Start the service once: octavo start ${folder}`)
   const model = await loadModel(config.folder)
-  const connection = openSqliteReader(config.database)
+  const connection = readable(filename, () => openSqliteReader(config.database))
   try {
     // One snapshot, also while the service writes.
-    connection.exec('begin')
+    readable(filename, () => connection.exec('begin'))
     const patient = { database: openDirect(connection), model }
     const found = [...(await examine(patient)), await missingFiles(patient.database, config.uploadsFolder)]
     for (const line of found.flatMap(linesOf)) print(line)
-    if (options.links === true) for (const line of waitingLines(await waitingLinks(patient))) print(line)
+    if (options.links === true) for (const line of await linesOfWaiting(patient)) print(line)
     const wrong = found.filter(({ count, warning }) => count > 0 && !warning).length
     print(wrong === 0 ? 'The project is sound.' : `${wrong} of ${found.length} checks found something.`)
     if (wrong > 0) process.exitCode = 1
@@ -35,6 +35,26 @@ export const doctorCommand = orExplain(async (folder: string, options: { readonl
     connection.close()
   }
 })
+
+/** @throws ConfigError with a sentence where the driver cannot even open the file */
+function readable<Result>(filename: string, open: () => Result): Result {
+  try {
+    return open()
+  } catch (error) {
+    const why = (error as Error).message
+    throw new ConfigError(
+      `The database at ${filename} cannot be read (${why}). Put a backup in its place; "sqlite3 ${filename} .recover" may save what is left`,
+    )
+  }
+}
+
+async function linesOfWaiting(patient: Patient): Promise<readonly string[]> {
+  try {
+    return waitingLines(await waitingLinks(patient))
+  } catch (error) {
+    return [`The links that wait for a publication cannot be read: ${(error as Error).message}`]
+  }
+}
 
 function linesOf({ name, warning, count, examples }: Checked): readonly string[] {
   const verdict = count === 0 ? 'ok' : warning ? 'note' : 'WRONG'

@@ -14,6 +14,8 @@ const command = join(import.meta.dirname, '..', '..', 'dist', 'main.js')
 interface Report {
   readonly status: number
   readonly text: string
+  /** What stood on both outputs. */
+  readonly all: string
   /** Names of the checks that found something, with what they counted. */
   readonly wrong: readonly string[]
   readonly notes: readonly string[]
@@ -22,9 +24,9 @@ interface Report {
 function doctor(folder: string, ...options: string[]): Promise<Report> {
   const environment = { ...process.env, UPLOADS_DIR: 'uploads' }
   return new Promise((resolve) => {
-    execFile(process.execPath, [command, 'doctor', folder, ...options], { env: environment }, (error, text) => {
+    execFile(process.execPath, [command, 'doctor', folder, ...options], { env: environment }, (error, text, complaint) => {
       const named = (verdict: string) => [...text.matchAll(new RegExp(`^${verdict} +(\\d+) {2}(.+)$`, 'gm'))].map(([, , name]) => name!)
-      resolve({ status: error === null ? 0 : Number(error.code), text, wrong: named('WRONG'), notes: named('note') })
+      resolve({ status: error === null ? 0 : Number(error.code), text, all: text + complaint, wrong: named('WRONG'), notes: named('note') })
     })
   })
 }
@@ -50,6 +52,41 @@ function damage(work: (database: Database.Database) => void): void {
   work(database)
   database.close()
 }
+
+describe('a database that cannot be read', () => {
+  const file = () => join(folder, '.tmp', 'data.db')
+  const overwritten = (from: number, bytes: number) => {
+    const damaged = Buffer.from(sound)
+    damaged.fill(0xa5, from, from + bytes)
+    return damaged
+  }
+  test.each([
+    ['a truncated file', () => sound.subarray(0, 100_000)],
+    ['an overwritten header', () => overwritten(0, 4096)],
+    ['overwritten pages', () => overwritten(4096, 800_000)],
+    ['a file that is no database', () => Buffer.from('hello, this is a text and no database at all')],
+    ['an empty file', () => Buffer.alloc(0)],
+  ])('%s: a sentence and the exit status, no stack', async (_, bytes) => {
+    for (const ending of ['-wal', '-shm']) rmSync(file() + ending, { force: true })
+    writeFileSync(file(), bytes())
+    const report = await doctor(folder, '--links')
+    expect(report.status).toBe(1)
+    expect(report.all).toMatch(/cannot be read|found something/)
+    expect(report.all).not.toMatch(/^\s+at /m)
+  })
+
+  test('tables and columns that are missing', async () => {
+    damage((database) => {
+      for (const table of ['files', 'articles', 'articles_cmps', 'octavo_hidden_links']) database.exec(`drop table ${table}`)
+      database.exec('create table octavo_hidden_links (a)')
+      database.exec('alter table tags drop column name')
+    })
+    const report = await doctor(folder, '--links')
+    expect(report.status).toBe(1)
+    expect(report.all).toContain('The links that wait for a publication cannot be read')
+    expect(report.all).not.toMatch(/^\s+at /m)
+  })
+})
 
 describe('a sound database', () => {
   test("Strapi's own has notes at most", async () => {
