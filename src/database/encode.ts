@@ -57,10 +57,22 @@ function dayText(day: number): string {
 
 const timestamp: Encoder = (value) => (value === null ? 'null' : `"${String(value)}"`)
 
-/** What is stored as JSON text goes out as it is, but JSON strings, which are texts with quotes (layout: "json, blocks"). */
+/**
+ * Text that is JSON goes out as it is, any other text is a string (layout: "json, blocks"). Strings are stored without their
+ * quotes: one with quotes is what it holds where that is JSON once more, as for Strapi.
+ */
 const json: Encoder = (value, valid) => {
   if (typeof value !== 'string') return value === null ? 'null' : number(value, null)
-  return valid === 1 && !/^\s*"/.test(value) ? value : quote(value)
+  if (valid !== 1) return quote(value)
+  return /^\s*"/.test(value) ? (innerJson(value) ?? quote(value)) : value
+}
+
+function innerJson(text: string): string | null {
+  try {
+    return JSON.stringify(JSON.parse(JSON.parse(text) as string))
+  } catch {
+    return null
+  }
 }
 
 const encoders: Readonly<Record<Exclude<Column['answer'], 'componentDocumentId'>, Encoder>> = {

@@ -100,7 +100,7 @@ function writeList(sink: Sink, head: string, objects: readonly string[], tail: s
 
 function pagination(style: 'page' | 'offset', start: number, limit: number, total: number | null): string {
   if (style === 'offset') return `{"start":${start},"limit":${limit}${total === null ? '' : `,"total":${total}`}}`
-  const page = start / limit + 1
+  const page = Math.floor(start / limit) + 1
   return `{"page":${page},"pageSize":${limit}${total === null ? '' : `,"pageCount":${Math.ceil(total / limit)},"total":${total}`}}`
 }
 
@@ -214,7 +214,8 @@ function prepareFill(source: Source, fill: Fill): Load {
     const query = prepareQuery(source, fill.statement)
     return (run, parents) => {
       const counts = new Map(query(run, parents) as unknown as readonly [number, number][])
-      return (parent) => `{"count":${counts.get(parent) ?? 0}}`
+      const write = (count: number) => (fill.wrapped ? `{"data":{"attributes":{"count":${count}}}}` : `{"count":${count}}`)
+      return (parent) => write(counts.get(parent) ?? 0)
     }
   }
   const children = fill.kind === 'rows' ? prepareRows(source, fill.level) : prepareTyped(source, fill)

@@ -45,7 +45,7 @@ export interface Level {
 /** How an attribute is filled from rows of other levels. `wrapped`: below a `data` key. */
 export type Fill =
   | { readonly kind: 'rows'; readonly name: string; readonly many: boolean; readonly wrapped: boolean; readonly level: Level }
-  | { readonly kind: 'count'; readonly name: string; readonly statement: Statement }
+  | { readonly kind: 'count'; readonly name: string; readonly wrapped: boolean; readonly statement: Statement }
   /** Rows of several tables: `links` yields (parent, uid, row id, order, link id), `levels` the rows of each uid. */
   | {
       readonly kind: 'typed'

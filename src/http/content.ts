@@ -29,7 +29,7 @@ export async function handleContent(type: ContentType, method: string, exchange:
     type,
     action: `${type.uid}.${documentId === undefined ? 'find' : 'findOne'}`,
     mode: one ? 'first' : 'many',
-    ...(documentId === undefined ? {} : { identity: { attribute: 'documentId' as const, value: documentId } }),
+    ...(documentId === undefined ? {} : { identity: { attribute: 'documentId' as const, value: documentId, wins: true } }),
     query,
     format,
     envelope: 'data',

@@ -1,6 +1,7 @@
 // Reads a project's schema files (src/api, src/components, src/extensions) into schema sources. The only async part of the model.
 import { readdir, readFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
+import kebabCase from 'lodash/kebabCase.js'
 import * as z from 'zod'
 import { builtinSchemas } from './builtin.js'
 import { linkModel } from './link.js'
@@ -46,6 +47,7 @@ function extend(schema: SchemaSource, extension: SchemaSource): SchemaSource {
   return { ...schema, ...extension, collectionName: schema.collectionName! }
 }
 
+/** An API is named after its folder in kebab-case, a component after its folder and file in lower case, as in Strapi. */
 async function loadTypes(folder: string): Promise<SchemaSource[]> {
   const found: SchemaSource[] = []
   for (const api of await subfolders(folder)) {
@@ -56,7 +58,7 @@ async function loadTypes(folder: string): Promise<SchemaSource[]> {
         const singularName = schema.info.singularName ?? type
         found.push({
           ...schema,
-          uid: `api::${api}.${singularName}`,
+          uid: `api::${kebabCase(api)}.${singularName}`,
           kind: schema.kind ?? 'collectionType',
           info: { ...schema.info, singularName },
         })
@@ -71,7 +73,7 @@ async function loadComponents(folder: string): Promise<SchemaSource[]> {
   for (const category of await subfolders(folder)) {
     for (const file of await jsonFiles(join(folder, category))) {
       const schema = await readSchema(join(folder, category, file))
-      if (schema !== null) found.push({ ...schema, uid: `${category}.${basename(file, '.json')}`, kind: 'component' })
+      if (schema !== null) found.push({ ...schema, uid: `${category}.${basename(file, '.json')}`.toLowerCase(), kind: 'component' })
     }
   }
   return found

@@ -115,12 +115,12 @@ function rootConditions(compilation: Writer, request: ReadRequest): readonly Fra
   return conditions
 }
 
-/** The caller's keys, and the row id, which ends every order. */
-function orderBy(compilation: Writer, shape: Shape, alias: string, keys: readonly SortKey[]): Fragment {
+/** The caller's keys, and what ends every order. */
+function orderBy(compilation: Writer, shape: Shape, alias: string, keys: readonly SortKey[], tie: Fragment): Fragment {
   const sorted = keys.map((key) =>
     key.descending ? sql`${sortValue(compilation, shape, alias, key)} desc` : sql`${sortValue(compilation, shape, alias, key)} asc`,
   )
-  return sql.join([...sorted, column(alias, 'id')])
+  return sql.join([...sorted, tie])
 }
 
 /** A column of the row, or of its first target by that order (behaviour: "Sort"). */
@@ -213,7 +213,9 @@ function level(
 
 function fill(compilation: Writer, owner: Shape, populated: Populated): Fill {
   const { name } = populated.attribute
-  const wrapped = compilation.format === 'nested' && populated.kind !== 'component' && populated.kind !== 'zone'
+  const wrapped =
+    compilation.format === 'nested' &&
+    (populated.attribute.kind === 'relation' || populated.attribute.kind === 'morphFrom' || populated.attribute.kind === 'media')
   switch (populated.kind) {
     case 'relation': {
       const { attribute, of, filter, sort } = populated
@@ -224,18 +226,17 @@ function fill(compilation: Writer, owner: Shape, populated: Populated): Fill {
       return { kind: 'rows', name, many: attribute.repeatable, wrapped, level: children(compilation, owner, attribute, of, filter, sort) }
     }
     case 'count':
-      return { kind: 'count', name, statement: countOf(compilation, owner, populated) }
+      return { kind: 'count', name, wrapped, statement: countOf(compilation, owner, populated) }
     case 'zone': {
       const levels = typedLevels(compilation, populated.on, (shape) => ({ name: '__component', json: JSON.stringify(shape.uid) }))
       return { kind: 'typed', name, many: true, wrapped, links: zoneLinks(compilation, owner, name), levels }
     }
     case 'morph': {
-      const levels = typedLevels(
-        compilation,
-        populated.on,
-        (shape) => ({ name: '__type', json: JSON.stringify(shape.uid) }),
-        populated.versions,
-      )
+      // The rows of a morphTo are flat in both forms, and so is all below them.
+      const levels = typedLevels({ ...compilation, format: 'flat' }, populated.on, (shape) => ({
+        name: '__type',
+        json: JSON.stringify(shape.uid),
+      }))
       return {
         kind: 'typed',
         name,
@@ -272,7 +273,7 @@ function children(
   ])
   const links = sort.length === 0 ? path.order : []
   const selected = [path.owner, ...columns.selected, ...links]
-  const order = sort.length === 0 ? sql`` : sql` order by ${orderBy(compilation, of.shape, alias, sort)}`
+  const order = sort.length === 0 ? sql`` : sql` order by ${orderBy(compilation, of.shape, alias, sort, path.tie)}`
   const statement = compilation.dialect.compile(
     sql`select ${sql.join(selected)} from ${fromParents(compilation, path.tables)} where ${path.owner} = ${parent} and ${where}${order}`,
   )
@@ -312,9 +313,10 @@ function visibleVersions(
   return [published(alias, compilation.status), ...locale, ...publicationConditions(compilation, target, alias)]
 }
 
-function countOf(compilation: Writer, owner: Shape, { attribute, target, filter }: Populated & { kind: 'count' }): Statement {
+function countOf(compilation: Writer, owner: Shape, { attribute, target, filter, of = [] }: Populated & { kind: 'count' }): Statement {
   if (attribute.kind === 'morphTo') {
-    const { tables, conditions, owner: here } = morphPairs(owner, attribute)
+    const { tables, conditions: links, owner: here, selected } = morphPairs(owner, attribute)
+    const conditions = [...links, of.length === 0 ? sql`1 = 0` : sql`${selected[1]!} in (${sql.join(of.map(constant))})`]
     return compilation.dialect.compile(
       sql`select ${here}, count(*) from ${fromParents(compilation, tables)} where ${every(conditions)} group by ${here}`,
     )
@@ -371,17 +373,16 @@ function typedLevels(
   compilation: Writer,
   on: readonly Selection[],
   mark: (shape: Shape) => Level['constants'][number],
-  versions: 'any' | 'status' = 'any',
 ): Record<string, Level> {
   return Object.fromEntries(
     on.map((selection) => {
       const alias = compilation.nextAlias()
       const columns = selectColumns(compilation, selection, alias, 1)
       const id = column(alias, 'id')
-      const { shape } = selection
+      const { shape, versions = 'any' } = selection
       const isVisible =
         versions === 'status' && shape.kind === 'contentType' && shape.draftAndPublish ? [published(alias, compilation.status)] : []
-      const where = every([sql`${id} = ${parent}`, ...isVisible])
+      const where = every([sql`${id} = ${parent}`, ...isVisible, ...filtered(compilation, shape, alias, selection.filter ?? null)])
       const tables = fromParents(compilation, [sql`${sql.table(shape.table)} as ${sql.id(alias)}`])
       const statement = compilation.dialect.compile(sql`select ${sql.join([id, ...columns.selected])} from ${tables} where ${where}`)
       return [shape.uid, level(compilation, selection, statement, { parentAt: 0, orderAt: [], columns }, [mark(shape)])]

@@ -136,6 +136,7 @@ function holdsForNothing(filter: Filter, negated: boolean): boolean {
 
 /** Draft rows have no publication date. */
 export function published(alias: string, status: Status): Fragment {
+  if (status === 'any') return sql`1 = 1`
   return status === 'published' ? sql`${column(alias, 'published_at')} is not null` : sql`${column(alias, 'published_at')} is null`
 }
 

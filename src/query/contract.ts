@@ -19,7 +19,7 @@ export interface Contract {
   readonly timestampsAsMilliseconds: boolean
   /**
    * 10: deep filters look at every version of the target; at the one that the request selects otherwise. What is populated
-   * below types without locales is in every locale, or in the request's.
+   * below types without locales is in every locale, or in the request's; below users, in every version.
    */
   readonly deepFiltersSeeAllVersions: boolean
   /** 11: writes may name a locale that the installation does not know. */

@@ -2,7 +2,7 @@
 import { invalidKey, validationError } from '../errors.js'
 import type { Component, ContentType, Scalar } from '../model/types.js'
 import type { Reading } from './reading.js'
-import { isReadable } from './reading.js'
+import { forbid, isReadable, refuse, stageOf } from './reading.js'
 import type { SortKey } from './request.js'
 
 type Shape = ContentType | Component
@@ -19,14 +19,21 @@ export function readableFields(shape: Shape): readonly Scalar[] {
 export function readFields(reading: Reading, shape: Shape, node: unknown): readonly Scalar[] {
   if (node === undefined || node === null) return readableFields(shape)
   const names = typeof node === 'string' ? node.split(',') : node
-  if (!Array.isArray(names)) throw malformed()
+  const refused = () => refuse(reading, stageOf(reading, 'fields'), malformed())
+  if (!Array.isArray(names)) {
+    refused()
+    return []
+  }
   const wanted = new Set<string>()
   for (const name of names) {
     if (name === null) continue
-    if (typeof name !== 'string') throw malformed()
+    if (typeof name !== 'string') {
+      refused()
+      continue
+    }
     if (typeof node !== 'string' && name.includes(',')) {
       for (const part of name.split(',')) check(reading, shape, part.trim())
-      reading.late.push(malformed())
+      refused()
       continue
     }
     wanted.add(check(reading, shape, name.trim()))
@@ -46,7 +53,14 @@ const malformed = () => validationError('Invalid fields parameter. Expected a st
 function check(reading: Reading, shape: Shape, name: string): string {
   if (name === '*') return name
   const attribute = shape.attributes.get(name)
-  if (attribute === undefined) throw invalidKey(reading.param, name, null)
-  if (!isReadable(attribute)) throw invalidKey(reading.param, name, name)
+  if (attribute === undefined) {
+    const unknown = invalidKey(reading.param, name, null)
+    if (!(name in Object.prototype)) throw unknown
+    refuse(reading, stageOf(reading, 'fields'), unknown)
+    return name
+  }
+  const forbidden = invalidKey(reading.param, name, name)
+  if (attribute.kind !== 'scalar') throw forbidden
+  if (!isReadable(attribute)) forbid(reading, attribute, forbidden)
   return name
 }

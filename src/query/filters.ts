@@ -5,7 +5,7 @@ import type { OperatorName } from './operators.js'
 import { isOperator, operators } from './operators.js'
 import { isObject } from './parameters.js'
 import type { Reading } from './reading.js'
-import { bind, convert, findComparable, isOpen, spend, targetOf } from './reading.js'
+import { bind, convert, filterStage, findComparable, isOpen, refuse, spend, targetOf } from './reading.js'
 import type { Filter } from './request.js'
 import { readFlag, readText, readValue } from './values.js'
 
@@ -38,11 +38,12 @@ function readEntry(reading: Reading, shape: Shape, name: string, value: unknown,
   if (name === '$not') return readNot(reading, shape, value, path)
   if (isOperator(name)) {
     // An operator beside attributes compares the row itself: `filters[author][$null]=true`, `filters[author][$in]=1`.
-    if (path.length === 0) throw validationError(`The operator ${name} needs an attribute`)
+    if (path.length === 0) return senseless(reading, `The operator ${name} needs an attribute`)
     return compare(reading, shape.attributes.get('id') as Scalar, name, value)
   }
   if (name.startsWith('$')) throw invalidKey(reading.param, name, path.length === 0 ? null : path.join('.'))
   const attribute = findComparable(reading, shape, name, path, 'condition')
+  if (attribute === null) return null
   const here = [...path, name]
   if (attribute.kind === 'scalar') return readScalar(reading, attribute, value, here)
   if (here.length > reading.filterRelations) throw validationError(`Filters cannot cross more than ${reading.filterRelations} relations`)
@@ -59,11 +60,13 @@ function readRelated(reading: Reading, target: Shape, value: unknown, path: read
 }
 
 function readJunction(reading: Reading, shape: Shape, name: '$and' | '$or', value: unknown, path: readonly string[]): Filter | null {
-  if (!Array.isArray(value)) throw validationError(`${name} takes a list of filters`)
-  const of = value.map((entry) => {
-    if (!isObject(entry)) throw validationError(`${name} takes a list of filters`)
-    return readObject(reading, shape, entry, path)
-  })
+  if (!Array.isArray(value)) {
+    if (isObject(value)) readObject(reading, shape, value, path)
+    return senseless(reading, `${name} takes a list of filters`)
+  }
+  const of = value.map((entry) =>
+    isObject(entry) ? readObject(reading, shape, entry, path) : senseless(reading, `${name} takes a list of filters`),
+  )
   if (name === '$and') return all(of)
   // An empty sub-filter does not restrict, it is no alternative either.
   const some = of.filter((filter) => filter !== null)
@@ -72,10 +75,7 @@ function readJunction(reading: Reading, shape: Shape, name: '$and' | '$or', valu
 
 function readNot(reading: Reading, shape: Shape, value: unknown, path: readonly string[]): Filter | null {
   const entries = Array.isArray(value) ? value : [value]
-  const of = entries.map((entry) => {
-    if (!isObject(entry)) throw validationError('$not takes a filter')
-    return readObject(reading, shape, entry, path)
-  })
+  const of = entries.map((entry) => (isObject(entry) ? readObject(reading, shape, entry, path) : senseless(reading, '$not takes a filter')))
   const filter = all(of)
   return filter === null ? null : { kind: 'not', of: filter }
 }
@@ -90,8 +90,8 @@ function readScalar(reading: Reading, attribute: Scalar, value: unknown, path: r
         const inner = readScalar(reading, attribute, Array.isArray(operand) && operand.length === 1 ? operand[0] : operand, path)
         return inner === null ? null : { kind: 'not', of: inner }
       }
-      if (name === '$and' || name === '$or') throw validationError(`${name} joins filters, it cannot stand below ${attribute.name}`)
-      if (!isOperator(name)) throw invalidKey(reading.param, name, path.join('.'))
+      if (name === '$and' || name === '$or') return senseless(reading, `${name} joins filters, it cannot stand below ${attribute.name}`)
+      if (!isOperator(name)) throw invalidKey(reading.param, name, placeOf(attribute, path))
       return compare(reading, attribute, name, operand)
     }),
   )
@@ -99,8 +99,8 @@ function readScalar(reading: Reading, attribute: Scalar, value: unknown, path: r
 
 /** One condition. An object in place of a value makes the condition vanish, as in Strapi. */
 function compare(reading: Reading, attribute: Scalar, operator: OperatorName, operand: unknown): Filter | null {
-  if (isObject(operand)) return null
   const { takes, typed } = operators[operator]
+  if (isObject(operand) && takes !== 'flag') return null
   if (takes === 'flag') {
     const asked = readFlag(Array.isArray(operand) ? operand[0] : operand)
     const isNull = (operator === '$null') === asked
@@ -109,22 +109,35 @@ function compare(reading: Reading, attribute: Scalar, operator: OperatorName, op
   const read = (value: unknown) =>
     bind(
       reading,
-      convert(reading, () => (typed ? readValue(attribute, value) : readText(value)), null),
+      convert(reading, filterStage(reading), () => (typed ? readValue(attribute, value) : readText(value)), null),
     )
   if (takes === 'two') {
     const values = list(operand).map(read)
-    if (values.length !== 2) reading.late.push(validationError(`${operator} takes two values`))
+    if (values.length !== 2) senseless(reading, `${operator} takes two values`)
     return { kind: 'compare', attribute, operator, values }
   }
   if (takes === 'many') return { kind: 'compare', attribute, operator, values: list(operand).map(read) }
   if (Array.isArray(operand)) {
     if (operator === '$eq') return compare(reading, attribute, '$in', operand)
     if (operator === '$ne') return compare(reading, attribute, '$notIn', operand)
-    return operand.length === 0 ? null : compare(reading, attribute, operator, operand[0])
+    return operand.length === 0 ? null : compare(reading, attribute, operator, single(operand[0]))
   }
   if (operand === null && operator === '$eq') return { kind: 'compare', attribute, operator: '$null', values: [] }
   if (operand === null && operator === '$ne') return { kind: 'compare', attribute, operator: '$notNull', values: [] }
   return { kind: 'compare', attribute, operator, values: [read(operand)] }
 }
 
-const list = (operand: unknown): readonly unknown[] => (Array.isArray(operand) ? operand : [operand])
+/** Notes what no filter can mean; there is no condition in its place. */
+function senseless(reading: Reading, message: string): null {
+  refuse(reading, filterStage(reading), validationError(message))
+  return null
+}
+
+/** Where a wrong operator stands: below the attribute, or, as ids are no attributes, where they stand. */
+function placeOf({ system, name }: Scalar, path: readonly string[]): string | null {
+  const place = system && (name === 'id' || name === 'documentId') ? path.slice(0, -1) : path
+  return place.length === 0 ? null : place.join('.')
+}
+
+const single = (value: unknown): unknown => (Array.isArray(value) && value.length === 1 ? value[0] : value)
+const list = (operand: unknown): readonly unknown[] => (Array.isArray(operand) ? operand.map(single) : [operand])

@@ -2,6 +2,8 @@
 import { ApiError, validationError } from '../errors.js'
 import type { Parameters } from './parameters.js'
 import { isObject } from './parameters.js'
+import type { Reading } from './reading.js'
+import { convert, refuse } from './reading.js'
 import type { Page } from './request.js'
 
 export interface PageLimits {
@@ -11,29 +13,33 @@ export interface PageLimits {
 }
 
 const paginationError = (message: string): ApiError => new ApiError('PaginationError', message)
+export const misplacedPage = (): ApiError =>
+  paginationError('Invalid pagination attributes. The page parameters are incorrect and must be in the pagination object')
 
-/**
- * Reads `pagination` of a list (behaviour: "Pagination").
- * @throws ApiError 400 for mixed styles, fractions, and texts in place of page or start.
- */
-export function readPagination(parameters: Parameters, limits: PageLimits): Page {
-  if (parameters.page !== undefined || parameters.pageSize !== undefined) {
-    throw paginationError('Invalid pagination attributes. The page parameters are incorrect and must be in the pagination object')
-  }
+/** Reads `pagination` of a list (behaviour: "Pagination"). Mixed styles, fractions, and texts in place of page or start are refused. */
+export function readPagination(reading: Reading, parameters: Parameters, limits: PageLimits): Page {
   const given = isObject(parameters.pagination) ? parameters.pagination : {}
   const pages = given.page !== undefined || given.pageSize !== undefined
   const offsets = given.start !== undefined || given.limit !== undefined
-  if (pages && offsets) throw paginationError('Cannot use both page & offset pagination in the same query')
-  const withCount = readWithCount(given.withCount, limits.withCount)
+  if (pages && offsets) refuse(reading, 'pagination', paginationError('Cannot use both page & offset pagination in the same query'))
+  if (parameters.page !== undefined || parameters.pageSize !== undefined) {
+    refuse(reading, 'page', misplacedPage())
+  }
+  const withCount = convert(reading, 'withCount', () => readWithCount(given.withCount, limits.withCount), limits.withCount)
+  const nothing: Page = { style: 'page', start: 0, limit: 1, withCount }
+  return convert(reading, 'page', () => pageOf(given, offsets, withCount, limits), nothing)
+}
+
+function pageOf(given: Parameters, offsets: boolean, withCount: boolean, limits: PageLimits): Page {
   if (offsets) {
     const start = Math.max(0, given.start === undefined ? 0 : toNumber(given.start))
-    return { style: 'offset', start: whole('Start', start), limit: size(given.limit, limits), withCount }
+    return { style: 'offset', start: whole('Start', start), limit: whole('Limit', size(given.limit, limits)), withCount }
   }
   const page = Math.max(1, given.page === undefined ? 1 : toNumber(given.page))
-  const limit = size(given.pageSize, limits)
-  // The first row of a page, however far: the page is told by it.
-  const start = Math.min(whole('Start', (page - 1) * limit), Number.MAX_SAFE_INTEGER - limit)
-  return { style: 'page', start: start - (start % limit), limit, withCount }
+  const asked = size(given.pageSize, limits)
+  // However far: the page is told by its first row.
+  const start = Math.min(whole('Start', (page - 1) * asked), Number.MAX_SAFE_INTEGER - Math.ceil(asked))
+  return { style: 'page', start, limit: whole('Limit', asked), withCount }
 }
 
 const toNumber = (value: unknown): number => (typeof value === 'object' && value !== null ? Number.NaN : Number(value))
@@ -43,7 +49,7 @@ function size(value: unknown, { defaultLimit, maxLimit }: PageLimits): number {
   if (value === undefined) return Math.min(defaultLimit, maxLimit)
   const number = toNumber(value)
   if (Number.isNaN(number)) return maxLimit
-  return whole('Limit', Math.min(maxLimit, Math.max(1, number)))
+  return Math.min(maxLimit, Math.max(1, number))
 }
 
 function whole(name: 'Start' | 'Limit', value: number): number {

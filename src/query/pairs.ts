@@ -18,6 +18,8 @@ export interface Pairs {
   readonly conditions: readonly Fragment[]
   /** What sorts the targets of one owner: numbers, smallest first. */
   readonly order: readonly Fragment[]
+  /** What sorts targets that a caller's keys leave in a tie. */
+  readonly tie: Fragment
 }
 
 const column = (alias: string, name: string): Fragment => sql.ref(`${alias}.${name}`)
@@ -49,6 +51,7 @@ export function pairs(dialect: Dialect, owner: Shape, attribute: Path, target: S
           marked('component_type', attribute.component),
         ],
         order: [column(link, 'order'), column(link, 'id')],
+        tie: column(as, 'id'),
       }
     case 'media':
       return {
@@ -56,18 +59,26 @@ export function pairs(dialect: Dialect, owner: Shape, attribute: Path, target: S
         owner: column(link, 'related_id'),
         conditions: [equal(column(as, 'id'), column(link, 'file_id')), marked('related_type', owner.uid), marked('field', attribute.name)],
         order: [column(link, 'order'), column(link, 'id')],
+        tie: column(link, 'id'),
       }
     case 'morphFrom': {
       const { storage } = attribute
       if (storage.kind === 'columns') {
         const conditions = [equal(column(as, storage.type), constant(owner.uid))]
-        return { tables: [table(target.table, as)], owner: column(as, storage.id), conditions, order: [column(as, 'id')] }
+        return {
+          tables: [table(target.table, as)],
+          owner: column(as, storage.id),
+          conditions,
+          order: [column(as, 'id')],
+          tie: column(as, 'id'),
+        }
       }
       return {
         tables: [table(storage.table, link), table(target.table, as)],
         owner: column(link, storage.id),
         conditions: [equal(column(as, 'id'), column(link, storage.here)), marked(storage.type, owner.uid), marked('field', attribute.name)],
         order: [column(link, storage.order), column(link, 'id')],
+        tie: column(link, 'id'),
       }
     }
     case 'relation':
@@ -86,6 +97,8 @@ function relationPairs(owner: Shape, attribute: Path & { kind: 'relation' }, tar
         owner: column(link, storage.here),
         conditions: [equal(column(as, 'id'), column(link, storage.there))],
         order: storage.order === null ? [column(link, 'id')] : [column(link, storage.order), column(link, 'id')],
+        // As Strapi's indexes happen to give them.
+        tie: storage.owner ? column(as, 'id') : column(link, 'id'),
       }
     case 'column':
       return {
@@ -93,15 +106,19 @@ function relationPairs(owner: Shape, attribute: Path & { kind: 'relation' }, tar
         owner: column(link, 'id'),
         conditions: [equal(column(as, storage.references), column(link, storage.column))],
         order: [column(as, 'id')],
+        tie: column(as, 'id'),
       }
-    case 'inverseColumn':
-      return { tables: [table(target.table, as)], owner: column(as, storage.column), conditions: [], order: [column(as, 'id')] }
+    case 'inverseColumn': {
+      const id = column(as, 'id')
+      return { tables: [table(target.table, as)], owner: column(as, storage.column), conditions: [], order: [id], tie: id }
+    }
     case 'localizations':
       return {
         tables: [table(owner.table, link), table(target.table, as)],
         owner: column(link, 'id'),
         conditions: [equal(column(as, 'document_id'), column(link, 'document_id'))],
         order: [column(as, 'locale'), column(as, 'id')],
+        tie: column(as, 'id'),
       }
     default:
       return unreachable(storage)

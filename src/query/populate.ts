@@ -7,7 +7,7 @@ import { readableFields, readFields, withSorted } from './fields.js'
 import { readFilters } from './filters.js'
 import { isObject } from './parameters.js'
 import type { Reading } from './reading.js'
-import { insidePopulate, maySee, spend, stepsOf, targetOf } from './reading.js'
+import { forbid, insidePopulate, isOpen, maySee, refuse, spend, stepsOf, targetOf } from './reading.js'
 import type { Filter, Populated, Selection, SortKey } from './request.js'
 import { readSort } from './sort.js'
 
@@ -19,33 +19,32 @@ interface Place {
   readonly path: readonly string[]
   /** What stands above the start of a dot path. */
   readonly above: readonly string[]
-  readonly form: 'names' | 'keys'
+  /** The same place as the query string writes it: `mentor.populate.photo`. */
+  readonly written: string
+  /** `list`: one text with commas, of which private attributes are left out and not refused. */
+  readonly form: 'names' | 'list' | 'keys'
 }
 
-const levelKeys = ['populate', 'fields', 'filters', 'sort', 'count', 'on'] as const
+/** The attribute below which a `populate` stands. */
+type Above = Pick<Place, 'path' | 'written'>
+const root: Above = { path: [], written: '' }
+
+const levelKeys: ReadonlySet<string> = new Set(['populate', 'fields', 'filters', 'sort', 'count', 'on'])
 
 /**
  * Reads a `populate` parameter of `shape`.
  * @throws ApiError 400 for names that lead nowhere and for keys that no level has.
  */
-export function readPopulate(reading: Reading, shape: Shape, node: unknown, path: readonly string[] = []): readonly Populated[] {
+export function readPopulate(reading: Reading, shape: Shape, node: unknown, above: Above = root): readonly Populated[] {
   if (node === undefined || node === null) return []
-  if (typeof node === 'string') {
-    if (node === '*') return populateAll(reading, shape)
-    if (path.length === 0) return node === '' ? [] : readNames(reading, shape, node.split(','), path)
-    if (node === '' || node.includes(',')) throw invalidKey(reading.param, node, path.join('.'))
-    return readNames(reading, shape, [node], path)
-  }
+  if (node === '' && above === root) return []
+  if (typeof node === 'string') return readNames(reading, shape, [node], above)
   if (Array.isArray(node)) {
-    const names = node.flatMap((entry) => {
-      if (typeof entry !== 'string') throw malformed()
-      return entry.split(',')
-    })
-    if (names.length === 1 && names[0] === '*') return populateAll(reading, shape)
-    return readNames(reading, shape, names, path)
+    if (node.some((entry) => typeof entry !== 'string')) throw malformed()
+    return readNames(reading, shape, node as string[], above)
   }
   if (!isObject(node)) throw malformed()
-  return readKeys(reading, shape, node, { path, above: [], form: 'keys' })
+  return readKeys(reading, shape, node, { ...above, above: [], form: 'keys' })
 }
 
 const malformed = (): ApiError => validationError('Invalid populate parameter. Expected a string, an array of strings, a populate object')
@@ -55,36 +54,64 @@ function populateAll(reading: Reading, shape: Shape): readonly Populated[] {
   return [...shape.attributes.values()].flatMap((attribute) =>
     attribute.kind === 'scalar' || attribute.private
       ? []
-      : fill(reading, attribute, true, { path: [attribute.name], above: [], form: 'keys' }, shape),
+      : fill(reading, attribute, true, { path: [attribute.name], above: [], written: attribute.name, form: 'keys' }, shape),
   )
 }
 
 type Tree = { [name: string]: true | { populate: Tree } }
 
 /**
- * Dot paths become nested keys: every level on the way is populated; a later plain name replaces what it had below.
- * A path that ends at what the caller may not find populates nothing on its way either.
+ * Texts of names: `a,b.c`, or a list of such. Dot paths become nested keys: every level on the way is populated. An entry of
+ * a list that is one plain name replaces what it had below. A path that ends at what the caller may not find populates
+ * nothing on its way either.
  */
-function readNames(reading: Reading, shape: Shape, names: readonly string[], above: readonly string[]): readonly Populated[] {
+function readNames(reading: Reading, shape: Shape, entries: readonly string[], { path: above }: Above): readonly Populated[] {
+  if (entries.length === 1 && entries[0] === '*') return populateAll(reading, shape)
   const tree: Tree = Object.create(null)
+  // What is looked at, and not populated.
   const hidden: Tree = Object.create(null)
-  for (const name of names) {
-    const steps = stepsOf(name)
-    let level = leadsSomewhere(reading, shape, steps) ? tree : hidden
-    for (const [index, step] of steps.entries()) {
-      if (index === steps.length - 1) {
-        level[step] = true
-        continue
-      }
-      const below = level[step]
-      const next: { populate: Tree } = below === undefined || below === true ? { populate: Object.create(null) } : below
-      level[step] = next
-      level = next.populate
+  for (const entry of entries) {
+    const names = entry.split(',')
+    for (const name of names) {
+      const steps = stepsOf(name)
+      grow(leadsSomewhere(reading, shape, steps) ? tree : hidden, steps, names.length === 1)
+      // What a later entry replaces is looked at as well.
+      if (entries.length > 1) grow(hidden, steps, false)
     }
   }
-  const place: Place = { path: [], above, form: 'names' }
+  const form = entries.length === 1 && entries[0]!.includes(',') ? 'list' : 'names'
+  const place: Place = { path: [], above, written: above.join('.'), form }
   readKeys(reading, shape, hidden, place)
-  return readKeys(reading, shape, tree, place)
+  const found = readKeys(reading, shape, tree, place)
+  if (above.length > 0) for (const entry of entries) refuseList(reading, shape, entry, above)
+  return found
+}
+
+function grow(tree: Tree, steps: readonly string[], replaces: boolean): void {
+  let level = tree
+  for (const [index, step] of steps.entries()) {
+    const below = level[step]
+    if (index === steps.length - 1) {
+      if (replaces || below === undefined) level[step] = true
+      return
+    }
+    const next: { populate: Tree } = below === undefined || below === true ? { populate: Object.create(null) } : below
+    level[step] = next
+    level = next.populate
+  }
+}
+
+/** Below an attribute a text names one path: a comma is part of a name that nothing has. */
+function refuseList(reading: Reading, shape: Shape, entry: string, above: readonly string[]): void {
+  if (entry !== '' && !entry.includes(',')) return
+  let here: Shape | undefined = shape
+  const path = [...above]
+  for (const step of entry.split('.')) {
+    const attribute: Attribute | undefined = here?.attributes.get(step)
+    if (attribute === undefined || attribute.kind === 'scalar') throw invalidKey(reading.param, step, path.join('.'))
+    here = attribute.kind === 'dynamiczone' || attribute.kind === 'morphTo' ? undefined : targetOf(reading.model, attribute)
+    path.push(step)
+  }
 }
 
 /** False where a step of the path needs a permission that the caller lacks. */
@@ -93,20 +120,35 @@ function leadsSomewhere(reading: Reading, shape: Shape, steps: readonly string[]
   const attribute = name === undefined ? undefined : shape.attributes.get(name)
   if (attribute === undefined || attribute.kind === 'scalar' || attribute.kind === 'morphTo' || attribute.kind === 'dynamiczone')
     return true
-  return isVisible(reading, attribute) && leadsSomewhere(reading, targetOf(reading.model, attribute), rest)
+  return isOpen(reading, attribute) && leadsSomewhere(reading, targetOf(reading.model, attribute), rest)
 }
 
 function readKeys(reading: Reading, shape: Shape, node: Readonly<Record<string, unknown>>, place: Place): readonly Populated[] {
   return Object.entries(node).flatMap(([name, value]) => {
     const attribute = shape.attributes.get(name)
     const here = [...place.path, name]
-    if (attribute === undefined) {
-      const path = place.form === 'names' ? here : place.path
+    const isName = place.form !== 'keys'
+    if (attribute === undefined && !isName && name !== 'on' && levelKeys.has(name)) {
+      // What belongs to a level has no effect beside the names of attributes, and is looked at all the same.
+      readLevel(reading, shape, { [name]: value }, place, shape)
+      return []
+    }
+    // The ids are no attributes.
+    if (attribute === undefined || name === 'id' || name === 'documentId') {
+      const path = isName ? here : place.path
+      if (name === 'on' && !isName) throw invalidKey(reading.param, name, place.written === '' ? name : `${place.written}.populate.on`)
       throw invalidKey(reading.param, name, path.length === 0 ? null : path.join('.'))
     }
-    if (attribute.kind === 'scalar' || attribute.private) throw invalidKey(reading.param, name, [...place.above, ...here].join('.'))
+    const written = place.written === '' ? name : `${place.written}.populate.${name}`
+    if (attribute.kind === 'scalar') throw invalidKey(reading.param, name, isName ? here.join('.') : written)
+    if (attribute.private) {
+      if (place.form === 'list') return []
+      forbid(reading, attribute, invalidKey(reading.param, name, [...place.above, ...here].join('.')))
+      return []
+    }
+    if (attribute.kind === 'media' && isName && isObject(value)) throw invalidKey(reading.param, name, here.join('.'))
     if (isSwitchedOff(value)) return []
-    return fill(reading, attribute, isSwitchedOn(value) ? true : value, { ...place, path: here }, shape)
+    return fill(reading, attribute, isSwitchedOn(value) ? true : value, { ...place, path: here, written }, shape)
   })
 }
 
@@ -132,15 +174,16 @@ function fill(
     case 'morphFrom':
     case 'media': {
       const target = targetOf(reading.model, attribute)
-      if (value === '*' && !isVisible(reading, attribute)) return []
+      if (value === '*' && !isOpen(reading, attribute)) return []
       const level = readLevel(reading, target, value, place, owner)
+      if (isRoleOfUsers(attribute, owner) && place.above.length + place.path.length > 1) return []
       if (level.count && attribute.kind !== 'media') {
-        if (!isVisible(reading, attribute)) return []
+        if (!isOpen(reading, attribute)) return []
         return [{ kind: 'count', attribute, target, filter: level.filter }]
       }
       const { filter, sort, of } = level
       if (attribute.kind === 'component') return [{ kind: 'component', attribute, filter, sort, of }]
-      if (!isVisible(reading, attribute)) return []
+      if (!isOpen(reading, attribute)) return []
       return [
         {
           kind: 'relation',
@@ -157,19 +200,20 @@ function fill(
   }
 }
 
-function isVisible(reading: Reading, attribute: Attribute): boolean {
-  if (attribute.kind === 'morphFrom') return maySee(reading, attribute.target)
-  if (attribute.kind !== 'relation') return true
-  // The other locales of a document need no permission of their own; creators are shown where the schema says so.
-  if (attribute.storage.kind === 'localizations' || attribute.name === 'createdBy' || attribute.name === 'updatedBy') return true
-  return maySee(reading, attribute.target)
-}
+/** Which users have a role is not shown where the role itself is populated, as in Strapi. */
+const isRoleOfUsers = (attribute: Attribute, owner: Shape): boolean =>
+  owner.uid === 'plugin::users-permissions.role' && attribute.name === 'users'
 
-/** Rows behind a polymorphic relation show their locale, also where their type has none. */
+/** Rows behind a polymorphic relation show their locale, also where their type has none, and so do the rows behind them. */
 function withLocale(of: Selection): Selection {
   const locale = of.shape.attributes.get('locale')
-  if (locale?.kind !== 'scalar' || of.fields.includes(locale) || of.fields.length < readableFields(of.shape).length) return of
-  return { ...of, fields: [...of.fields, locale] }
+  const isWhole = of.fields.length === readableFields(of.shape).length
+  const fields = locale?.kind === 'scalar' && isWhole && !of.fields.includes(locale) ? [...of.fields, locale] : of.fields
+  const populate = of.populate.map((populated) => {
+    const goesOn = populated.kind === 'component' || (populated.kind === 'relation' && populated.attribute.kind !== 'media')
+    return goesOn ? { ...populated, of: withLocale(populated.of) } : populated
+  })
+  return { ...of, fields, populate }
 }
 
 interface Level {
@@ -184,7 +228,7 @@ function readLevel(reading: Reading, target: Shape, value: unknown, place: Place
   const plain = { filter: null, sort: [], of: { shape: target, fields: readableFields(target), populate: [] }, count: false }
   if (value === true) return plain
   if (value === '*') {
-    refuseStar(target, place)
+    refuseStar(reading, target, place)
     return plain
   }
   const path = place.path.join('.')
@@ -192,44 +236,50 @@ function readLevel(reading: Reading, target: Shape, value: unknown, place: Place
     throw validationError("Invalid nested populate. Expected '*' or an object")
   if (value === null) throw validationError(`Invalid populate of ${path}`)
   const level = isObject(value) ? value : Object.fromEntries((Array.isArray(value) ? value : [value]).map((name) => [String(name), true]))
-  for (const key of Object.keys(level)) {
-    if ((levelKeys as readonly string[]).includes(key)) continue
-    throw invalidKey(reading.param, key, target.attributes.has(key) ? `${path}.${key}` : path)
+  const inside = insidePopulate(reading)
+  let filter: Filter | null = null
+  let sort: readonly SortKey[] = []
+  let fields = readableFields(target)
+  let populate: readonly Populated[] = []
+  // What stands first is looked at first.
+  for (const [key, given] of Object.entries(level)) {
+    if (key === 'filters') filter = given === '' ? null : readFilters(inside, target, given)
+    else if (key === 'sort') sort = readSort(inside, target, given)
+    else if (key === 'fields') fields = readFields(reading, target, given)
+    else if (key === 'populate') populate = readBelow(reading, target, given, place)
+    else if (key === 'on') refuseFragments(reading, given, place, owner)
+    else if (key !== 'count') throw invalidKey(reading.param, key, target.attributes.has(key) ? `${path}.${key}` : path)
+    else if (given !== undefined && !isSwitchedOn(given) && !isSwitchedOff(given))
+      throw invalidKey(reading.param, 'count', path === '' ? null : path)
   }
-  if (level.on !== undefined) refuseFragments(reading, level.on, place, owner)
-  if (level.count !== undefined && !isSwitchedOn(level.count) && !isSwitchedOff(level.count)) throw invalidKey(reading.param, 'count', path)
-  const sort = readSort(insidePopulate(reading), target, level.sort)
-  const fields = readFields(reading, target, level.fields)
-  return {
-    filter: level.filters === '' ? null : readFilters(insidePopulate(reading), target, level.filters),
-    sort,
-    of: {
-      shape: target,
-      fields: place.path.at(-1) === 'localizations' ? fields : withSorted(target, fields, sort),
-      populate:
-        place.form === 'names'
-          ? readKeys(reading, target, (level.populate ?? {}) as Tree, place)
-          : readPopulate(reading, target, level.populate, place.path),
-    },
-    count: isSwitchedOn(level.count),
-  }
+  // Rows of several kinds come in the order of their links: what they are asked to be sorted by is not shown.
+  const keepsFields = place.path.at(-1) === 'localizations' || place.written.endsWith(']')
+  const shown = keepsFields ? fields : withSorted(target, fields, sort)
+  return { filter, sort, of: { shape: target, fields: shown, populate }, count: isSwitchedOn(level.count) }
 }
 
+/** The `populate` of a level: names of a dot path, or what a query string says. */
+const readBelow = (reading: Reading, target: Shape, node: unknown, place: Place): readonly Populated[] =>
+  place.form === 'keys' ? readPopulate(reading, target, node, place) : readKeys(reading, target, (node ?? {}) as Tree, place)
+
 /** `populate[a]=*` means all attributes of `a`: refused where one of them cannot be had without populating it. */
-function refuseStar(target: Shape, place: Place): void {
+function refuseStar(reading: Reading, target: Shape, place: Place): void {
   for (const attribute of target.attributes.values()) {
     if (attribute.kind === 'scalar' || attribute.private) continue
     const path = `${place.path.join('.')}.${attribute.name}`
-    throw validationError(`Invalid key ${attribute.name} at ${path}`, { key: attribute.name, path })
+    refuse(reading, 'populate', validationError(`Invalid key ${attribute.name} at ${path}`, { key: attribute.name, path }))
+    return
   }
 }
 
 function refuseFragments(reading: Reading, on: unknown, place: Place, owner: Shape): void {
   const path = place.path.join('.')
-  for (const uid of isObject(on) ? Object.keys(on) : []) {
+  if (!isObject(on)) throw invalidKey(reading.param, 'on', `${place.written}.on`)
+  for (const uid of Object.keys(on)) {
     if (!reading.model.components.has(uid) && !reading.model.types.has(uid)) throw invalidKey(reading.param, uid, `${path}.on.${uid}`)
   }
-  reading.late.push(validationError(`Using fragments is not permitted to populate "${place.path.at(-1)}" in "${owner.uid}"`))
+  const message = `Using fragments is not permitted to populate "${place.path.at(-1)}" in "${owner.uid}"`
+  refuse(reading, 'populate', validationError(message))
 }
 
 /** The components of a zone: all with the shared strategy, the listed ones with `on`. */
@@ -240,7 +290,7 @@ function readZone(reading: Reading, zone: DynamicZone, value: unknown, place: Pl
   if (value === true) return plain(() => [])
   const path = place.path.join('.')
   const found = isObject(value) ? value : null
-  if (place.form === 'names') return plain(namesBelowZone(reading, components, found?.populate as Tree, place))
+  if (place.form !== 'keys') return plain(namesBelowZone(reading, components, found?.populate as Tree, place))
   if (found !== null && found.populate !== undefined && found.populate !== '*') throw invalidKey(reading.param, 'populate', path)
   if (found !== null && found.on !== undefined)
     return readFragments(reading, found.on, place, (uid) => components.find((component) => component.uid === uid))
@@ -248,9 +298,9 @@ function readZone(reading: Reading, zone: DynamicZone, value: unknown, place: Pl
   if (found !== null && found.count !== undefined) return plain(() => [])
   const owned = 'singularName' in owner ? owner.singularName : owner.name
   const shown = typeof value === 'string' ? JSON.stringify(value) : JSON.stringify(value ?? null)
-  throw validationError(
-    `Invalid nested populate for ${owned}.${zone.name} (${owner.uid}). Expected a fragment ("on") or "count" but found ${shown}`,
-  )
+  const message = `Invalid nested populate for ${owned}.${zone.name} (${owner.uid}). Expected a fragment ("on") or "count" but found ${shown}`
+  refuse(reading, 'populate', validationError(message))
+  return []
 }
 
 /** `zone.attribute`: populated in every component that has it. */
@@ -275,8 +325,11 @@ function readFragments(reading: Reading, on: unknown, place: Place, allowed: (ui
     const known = reading.model.components.get(uid) ?? reading.model.types.get(uid)
     if (known === undefined) throw invalidKey(reading.param, uid, `${path}.on.${uid}`)
     // Naming a component lists it, whatever the switch says.
-    const level = readLevel(reading, known, isSwitchedOn(value) || isSwitchedOff(value) ? true : value, place, known)
-    return allowed(uid) === undefined ? [] : [level.of]
+    const below = { ...place, written: `${place.written}.on[${uid}]` }
+    const level = readLevel(reading, known, isSwitchedOn(value) || isSwitchedOff(value) ? true : value, below, known)
+    const { of, filter } = level
+    const versions = isSwitchedOn(value) ? 'any' : 'status'
+    return allowed(uid) === undefined ? [] : [{ ...of, filter, ...(known.kind === 'contentType' && { versions }) }]
   })
 }
 
@@ -285,16 +338,18 @@ function readMorph(reading: Reading, attribute: MorphTo, value: unknown, place: 
   const visible = (uid: string) => (maySee(reading, uid) ? reading.model.types.get(uid) : undefined)
   if (value === true) {
     const types = [...reading.model.types.values()].filter(({ uid }) => !uid.startsWith('admin::') && maySee(reading, uid))
-    return [
-      { kind: 'morph', attribute, versions: 'any', on: types.map((type) => ({ shape: type, fields: readableFields(type), populate: [] })) },
-    ]
+    const versions = place.form === 'list' ? 'status' : 'any'
+    return [{ kind: 'morph', attribute, on: types.map((type) => ({ shape: type, fields: readableFields(type), populate: [], versions })) }]
   }
   const path = place.path.join('.')
-  if (place.form === 'names') throw invalidKey(reading.param, attribute.name, path)
+  if (place.form !== 'keys') throw invalidKey(reading.param, attribute.name, path)
   const found = isObject(value) ? value : {}
   if (found.populate !== undefined && found.populate !== '*') throw invalidKey(reading.param, 'populate', path)
-  if (isSwitchedOn(found.count)) return attribute.many ? [{ kind: 'count', attribute, target: null, filter: null }] : []
+  if (isSwitchedOn(found.count)) {
+    const of = [...reading.model.types.keys()].filter((uid) => maySee(reading, uid))
+    return [{ kind: 'count', attribute, target: null, filter: null, of }]
+  }
   if (found.on === undefined) return []
   const on = readFragments(reading, found.on, place, visible)
-  return on.length === 0 ? [] : [{ kind: 'morph', attribute, versions: 'status', on }]
+  return on.length === 0 ? [] : [{ kind: 'morph', attribute, on }]
 }

@@ -1,16 +1,17 @@
 // A query string becomes a ReadRequest: one walk through filters, sort, fields and populate, in the order of the recorded checks.
-import { validationError } from '../errors.js'
+import { ApiError, validationError } from '../errors.js'
 import type { Grants } from '../grants.js'
 import type { ContentType, Model, Scalar } from '../model/types.js'
 import type { Contract } from './contract.js'
 import { readableFields, readFields, withSorted } from './fields.js'
 import { readFilters } from './filters.js'
 import type { PageLimits } from './pagination.js'
-import { readPagination } from './pagination.js'
+import { misplacedPage, readPagination } from './pagination.js'
 import type { Parameters } from './parameters.js'
+import { isObject } from './parameters.js'
 import { readPopulate } from './populate.js'
-import type { QueryLimits } from './reading.js'
-import { bind, startReading, within } from './reading.js'
+import type { QueryLimits, Reading } from './reading.js'
+import { bind, convert, refuse, startReading, throwRefused, within } from './reading.js'
 import type { Filter, Page, ReadRequest, Selection } from './request.js'
 import { pageValues } from './request.js'
 import { readSearch } from './search.js'
@@ -35,7 +36,12 @@ export interface Wanted {
   readonly type: ContentType
   readonly mode: ReadRequest['mode']
   /** The document, by documentId; plugin endpoints name rows by id. */
-  readonly identity?: { readonly attribute: 'documentId' | 'id'; readonly value: unknown }
+  readonly identity?: {
+    readonly attribute: 'documentId' | 'id'
+    readonly value: unknown
+    /** A condition on the same attribute in the query string has no effect. */
+    readonly wins?: boolean
+  }
   readonly format?: ReadRequest['format']
   /** False: `filters` and `fields` are checked and not applied (one file). */
   readonly narrowed?: boolean
@@ -57,20 +63,19 @@ const knownParameters = new Set(
  */
 export function readRequest(context: ReadContext, grants: Grants, wanted: Wanted, parameters: Parameters): ReadRequest {
   const { type, mode } = wanted
-  if (parameters.lookup !== undefined) throw validationError("Invalid params: 'lookup'")
   if (context.strictParams) refuseUnknown(parameters)
   const reading = startReading(context.model, grants, context.contract, context.limits)
-  const filter = within(reading, 'filters', (inside) => readFilters(inside, type, parameters.filters))
+  if (parameters.lookup !== undefined) refuse(reading, 'lookup', validationError("Invalid params: 'lookup'"))
+  const publication = readPublication(reading, type, parameters)
+  const filter = within(reading, 'filters', (inside) => readConditions(inside, wanted, parameters.filters))
   const sort = within(reading, 'sort', (inside) => readSort(inside, type, parameters.sort))
   const fields = within(reading, 'fields', (inside) => readFields(inside, type, parameters.fields))
   const populate = within(reading, 'populate', (inside) => readPopulate(inside, type, parameters.populate))
-  const page = readPage(context, wanted, parameters)
-  const status = readStatus(reading, parameters.status)
-  const publication = readPublication(parameters)
+  const page = readPage(context, reading, wanted, parameters)
+  const status = readStatus(reading, type, parameters.status, context.draftGrant === true)
   const { locale, targetLocale } = readLocales(reading, type, parameters, mode, context.defaultLocale)
   const search = readSearch(reading, type, parameters._q)
-  const [late] = reading.late
-  if (late !== undefined) throw late
+  throwRefused(reading)
   const conditions: (Filter | null)[] = wanted.narrowed === false ? [] : [filter, search]
   let identityAt = -1
   if (wanted.identity !== undefined) {
@@ -106,6 +111,14 @@ export function readRequest(context: ReadContext, grants: Grants, wanted: Wanted
   }
 }
 
+/** The `filters`; a condition on the documentId of the one document that the path names is looked at, and has no effect. */
+function readConditions(reading: Reading, { type, identity }: Wanted, filters: unknown): Filter | null {
+  const filter = readFilters(reading, type, filters)
+  if (identity?.wins !== true || !isObject(filters) || filters.documentId === undefined) return filter
+  const { documentId: _, ...others } = filters
+  return readFilters(reading, type, others)
+}
+
 function crossesRelation(filter: Filter): boolean {
   if (filter.kind === 'related') return true
   if (filter.kind === 'compare') return false
@@ -114,10 +127,23 @@ function crossesRelation(filter: Filter): boolean {
 
 /**
  * Lists have pages. Bare lists do not: what their callers may still say is `start` and `limit`, outside of `pagination`;
- * there, `start` skips the one row of a single answer too.
+ * there, `start` skips the one row of a single answer too. `page` and `pageSize` are looked at, and have no effect.
  */
-function readPage(context: ReadContext, wanted: Wanted, parameters: Parameters): Page {
-  if (wanted.mode === 'many' && wanted.paged !== false) return readPagination(parameters, context.pages)
+function readPage(context: ReadContext, reading: Reading, wanted: Wanted, parameters: Parameters): Page {
+  if (wanted.mode === 'many' && wanted.paged !== false) return readPagination(reading, parameters, context.pages)
+  const first: Page = { style: 'offset', start: 0, limit: 1, withCount: false }
+  return convert(reading, 'page', () => readOffset(parameters), first)
+}
+
+function readOffset(parameters: Parameters): Page {
+  for (const name of ['page', 'pageSize'] as const) {
+    const value = parameters[name]
+    if (value === undefined) continue
+    if (parameters.start !== undefined || parameters.limit !== undefined) throw misplacedPage()
+    if (!(Number.isInteger(Number(value)) && Number(value) > 0)) {
+      throw new ApiError('PaginationError', `Invalid '${name}' parameter. Expected an integer > 0, received: ${String(value)}`)
+    }
+  }
   const start = Number(parameters.start ?? 0)
   const limit = parameters.limit === undefined ? null : Number(parameters.limit)
   if (!Number.isInteger(start) || start < 0) throw validationError(`convertStartQueryParams expected a positive integer got ${start}`)

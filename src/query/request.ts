@@ -41,6 +41,10 @@ export interface Selection {
   /** In the order of the model. */
   readonly fields: readonly Scalar[]
   readonly populate: readonly Populated[]
+  /** Behind a morphTo: all rows that it names, or those of the request's status. */
+  readonly versions?: 'any' | 'status'
+  /** Which rows, where the attribute holds rows of several kinds. */
+  readonly filter?: Filter | null
   /** Members that are the same for every object, as JSON text. */
   readonly constants?: readonly { readonly name: string; readonly json: string }[]
 }
@@ -56,16 +60,18 @@ export type Populated =
   | ({ readonly kind: 'relation'; readonly attribute: Relation | MorphFrom | Media; readonly target: ContentType } & Narrowed)
   | ({ readonly kind: 'component'; readonly attribute: ComponentAttribute } & Narrowed)
   | { readonly kind: 'zone'; readonly attribute: DynamicZone; readonly on: readonly Selection[] }
-  /** `versions`: all that the rows name, or those of the request's status. */
-  | { readonly kind: 'morph'; readonly attribute: MorphTo; readonly on: readonly Selection[]; readonly versions: 'any' | 'status' }
+  | { readonly kind: 'morph'; readonly attribute: MorphTo; readonly on: readonly Selection[] }
   | {
       readonly kind: 'count'
       readonly attribute: Relation | MorphFrom | MorphTo | ComponentAttribute
       readonly target: ContentType | Component | null
       readonly filter: Filter | null
+      /** The types whose rows count, behind a morphTo. */
+      readonly of?: readonly string[]
     }
 
-export type Status = 'published' | 'draft'
+/** `any`: every version, of what is populated. */
+export type Status = 'published' | 'draft' | 'any'
 
 /** Which locales the rows may have. `default`: the one that the installation calls its default. */
 export type LocaleChoice =

@@ -3,16 +3,16 @@ import { validationError } from '../errors.js'
 import { attributeTypes } from '../model/attributes.js'
 import type { ContentType } from '../model/types.js'
 import type { Reading } from './reading.js'
-import { bind, isReadable } from './reading.js'
+import { bind, isReadable, refuse } from './reading.js'
 import type { Filter } from './request.js'
 
-/**
- * Reads `_q`. Private attributes are never looked into (Strapi does, which tells their values).
- * @throws ApiError 400 where it is no text.
- */
+/** Reads `_q`. Private attributes are never looked into (Strapi does, which tells their values). What is no text is refused. */
 export function readSearch(reading: Reading, type: ContentType, value: unknown): Filter | null {
   if (value === undefined || value === null || value === '') return null
-  if (typeof value !== 'string') throw validationError('Invalid _q parameter. Expected a string')
+  if (typeof value !== 'string') {
+    refuse(reading, 'search', validationError('Invalid _q parameter. Expected a string'))
+    return null
+  }
   const isNumber = value.trim() !== '' && Number.isFinite(Number(value))
   const of = [...type.attributes.values()].flatMap((attribute): Filter[] => {
     if (!isReadable(attribute) || !attribute.searchable) return []

@@ -1,15 +1,15 @@
 // `sort` in all its forms becomes a list of keys: `a:desc,b`, lists, `sort[a]=desc`, nested objects, dot paths.
-import type { ApiError } from '../errors.js'
 import { invalidKey, validationError } from '../errors.js'
 import type { Component, ContentType } from '../model/types.js'
 import { isObject } from './parameters.js'
 import type { Reading } from './reading.js'
-import { findComparable, isOpen, spend, stepsOf, targetOf } from './reading.js'
+import { findComparable, isOpen, refuse, spend, stageOf, stepsOf, targetOf } from './reading.js'
 import type { SortKey } from './request.js'
 
 type Shape = ContentType | Component
 
-const invalidOrder = (): ApiError => validationError('Invalid order. order can only be one of asc|desc|ASC|DESC')
+const refuseOrder = (reading: Reading): void =>
+  refuse(reading, stageOf(reading, 'sort'), validationError('Invalid order. order can only be one of asc|desc|ASC|DESC'))
 
 /**
  * Reads a `sort` parameter of `shape`.
@@ -18,8 +18,12 @@ const invalidOrder = (): ApiError => validationError('Invalid order. order can o
 export function readSort(reading: Reading, shape: Shape, node: unknown): readonly SortKey[] {
   if (node === undefined || node === null || node === '') return []
   if (typeof node === 'string') return node.split(',').flatMap((entry) => readEntry(reading, shape, entry))
-  if (Array.isArray(node)) return node.flatMap((entry) => readSort(reading, shape, entry))
-  if (isObject(node)) return readObject(reading, shape, node, [], [])
+  if (Array.isArray(node)) {
+    // A list holds either texts or objects: a mixed one is taken for an object with numbers as keys.
+    if (new Set(node.map((entry) => typeof entry)).size > 1) throw invalidKey(reading.param, '0', null)
+    return node.flatMap((entry) => readSort(reading, shape, entry))
+  }
+  if (isObject(node)) return readObject({ ...reading, root: shape }, shape, node, [], [])
   throw validationError('Invalid sort parameter. Expected a string, an array of strings, a sort object or an array of sort objects')
 }
 
@@ -30,12 +34,30 @@ function readEntry(reading: Reading, shape: Shape, entry: string): readonly Sort
   let node: unknown = order === undefined ? undefined : order.trim() === '' ? ':' : order.trim()
   const path = stepsOf(names)
   if (path.length === 0) return []
+  if (path.some((name) => name in Object.prototype)) {
+    refuse(reading, stageOf(reading, 'sort'), validationError('Invalid sort query'))
+    return []
+  }
   for (const name of path.toReversed()) node = { [name]: node }
-  return readObject(reading, shape, node as Readonly<Record<string, unknown>>, [], [])
+  return readObject({ ...reading, root: shape }, shape, node as Readonly<Record<string, unknown>>, [], [])
+}
+
+/** Types with Draft & Publish take the name `status` with any order, as Strapi's panel sends it: all rows of a list have the same. */
+const isStatus = ({ root }: Sorting, shape: Shape, name: string, order: unknown): boolean =>
+  name === 'status' &&
+  typeof order === 'string' &&
+  order !== '' &&
+  root.kind === 'contentType' &&
+  root.draftAndPublish &&
+  !shape.attributes.has(name)
+
+/** A walk through sort keys, and the type or component that they begin at. */
+interface Sorting extends Reading {
+  readonly root: Shape
 }
 
 function readObject(
-  reading: Reading,
+  reading: Sorting,
   shape: Shape,
   node: Readonly<Record<string, unknown>>,
   names: readonly string[],
@@ -43,9 +65,11 @@ function readObject(
 ): readonly SortKey[] {
   return Object.entries(node).flatMap(([name, value]) => {
     spend(reading)
+    if (isStatus(reading, shape, name, value)) return []
     const attribute = findComparable(reading, shape, name, names, 'order')
+    if (attribute === null) return []
     const here = [...names, name]
-    if (value === '') return []
+    if (value === '' || (attribute.kind === 'scalar' && Array.isArray(value))) return []
     if (attribute.kind === 'scalar') {
       return [{ path, attribute, descending: isDescending(reading, value, here) }]
     }
@@ -58,7 +82,7 @@ function readObject(
     // What stands behind a relation is taken for the name of one of its attributes.
     const key = String(value)
     findComparable(reading, target, key, here, 'order')
-    reading.late.push(invalidOrder())
+    refuseOrder(reading)
     return []
   })
 }
@@ -67,11 +91,11 @@ function isDescending(reading: Reading, value: unknown, path: readonly string[])
   if (value === undefined || value === null) return false
   if (isObject(value)) {
     const [key = ''] = Object.keys(value)
-    if (key.startsWith('$')) reading.late.push(invalidOrder())
+    if (key.startsWith('$')) refuseOrder(reading)
     else throw invalidKey(reading.param, key, path.join('.'))
     return false
   }
   const order = String(value).toLowerCase()
-  if (order !== 'asc' && order !== 'desc') reading.late.push(invalidOrder())
+  if (order !== 'asc' && order !== 'desc') refuseOrder(reading)
   return order === 'desc'
 }

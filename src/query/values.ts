@@ -4,13 +4,14 @@ import type { Family } from '../model/attributes.js'
 import { attributeTypes } from '../model/attributes.js'
 import type { Scalar } from '../model/types.js'
 import { unreachable } from '../model/types.js'
+import { millisecondsOf } from './moments.js'
 
 /** `false`, `0`, `f` and nothing are false; anything else is true (behaviour: "Value coercion"). */
 export function readFlag(value: unknown): boolean {
   return !(value === null || value === '' || value === 'false' || value === '0' || value === 'f' || value === false || value === 0)
 }
 
-const isoDate = /^\d{4}-\d{2}-\d{2}/
+const isoDate = /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])/
 const wholeTime = /^([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,3})?$/
 
 /**
@@ -64,7 +65,7 @@ function readNumber(attribute: Scalar, text: string): number {
 function readDate(text: string): string {
   const day = text.slice(0, 10)
   if (!isoDate.test(text)) throw validationError('Invalid format, expected yyyy-MM-dd')
-  if (!isCalendarDay(day)) throw validationError('Invalid date')
+  if (millisecondsOf(day) === null) throw validationError('Invalid date')
   return day
 }
 
@@ -74,23 +75,15 @@ function readTime(text: string): string {
   return `${whole}.${fraction.padEnd(3, '0')}`
 }
 
-/** Milliseconds since 1970, from a year, a day, an ISO date (without an offset: UTC), or any other digits. */
+/** Milliseconds since 1970, from an ISO 8601 date, or from digits that are none. */
 function readDatetime(text: string): number {
-  const trimmed = text.trim()
-  if (/^-?\d+$/.test(trimmed) && trimmed.length !== 4) return Number(trimmed)
-  const hasOffset = /[T ].*(Z|[+-]\d{2}:?\d{2})$/i.test(trimmed)
-  const milliseconds = Date.parse(/[T ]/.test(trimmed) && !hasOffset ? `${trimmed}Z` : trimmed)
-  if (Number.isNaN(milliseconds) || !isCalendarDay(trimmed)) throw validationError('Invalid format, expected a timestamp or an ISO date')
+  const milliseconds = millisecondsOf(text) ?? (/^-?\d+$/.test(text) ? Number(text) : Number.NaN)
+  if (!(Math.abs(milliseconds) <= furthest)) throw validationError('Invalid format, expected a timestamp or an ISO date')
   return milliseconds
 }
 
-/** False for days that no calendar has, such as February 30, which Date would move into March. */
-function isCalendarDay(text: string): boolean {
-  const [, year, month = '01', day = '01'] = /^(\d{4})(?:-(\d{2})(?:-(\d{2}))?)?(?![\d-])/.exec(text) ?? []
-  if (year === undefined) return false
-  const date = new Date(Date.UTC(Number(year), Number(month) - 1, Number(day)))
-  return date.getUTCMonth() === Number(month) - 1 && date.getUTCDate() === Number(day)
-}
+/** The last moment that a Date can hold. */
+const furthest = 8_640_000_000_000_000
 
 /** Text that LIKE and its kin look for. */
 export function readText(value: unknown): string {

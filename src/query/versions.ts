@@ -1,15 +1,23 @@
 // Which versions of a document a request is about: `status`, `locale`, `hasPublishedVersion`, `publicationFilter`.
-import { ApiError, validationError } from '../errors.js'
+import { validationError } from '../errors.js'
 import type { ContentType, Scalar } from '../model/types.js'
 import { readFilters } from './filters.js'
 import type { Parameters } from './parameters.js'
 import { isObject } from './parameters.js'
 import type { Reading } from './reading.js'
-import { bind } from './reading.js'
+import { bind, refuse } from './reading.js'
 import type { LocaleChoice, PublicationFilter, ReadRequest, Status } from './request.js'
 
-/** `published` unless asked for drafts. @throws ApiError 400 for other values, with the contract that refuses them. */
-export function readStatus(reading: Reading, value: unknown): Status {
+/**
+ * `published` unless asked for drafts. Behind users and files the contract may show every version where nothing is asked for
+ * (row 10), and drafts by their name only.
+ * @throws ApiError 400 for other values, with the contract that refuses them.
+ */
+export function readStatus(reading: Reading, type: ContentType, value: unknown, draftsNeedGrant: boolean): Status {
+  if (!type.exposed && reading.contract.deepFiltersSeeAllVersions) {
+    if (value === undefined) return draftsNeedGrant ? 'published' : 'any'
+    return value === 'draft' ? 'draft' : 'published'
+  }
   if (value === undefined || value === 'published') return 'published'
   if (value === 'draft' || reading.contract.lenientStatus) return 'draft'
   throw validationError('Invalid status. Expected "published" or "draft"')
@@ -44,10 +52,14 @@ function readLocale(
   defaultLocale: string,
 ): LocaleChoice {
   const value = parameters.locale
-  if (value === undefined || value === null || value === '') {
-    const mentioned = isObject(parameters.filters) && Object.hasOwn(parameters.filters, 'locale')
-    return mentioned ? { kind: 'any' } : { kind: 'values', values: [bind(reading, defaultLocale)] }
+  const isGiven = value !== undefined && value !== null && value !== ''
+  if (mode === 'first' && isGiven && typeof value !== 'string') {
+    refuse(reading, 'locale', validationError(`Invalid locale param ${written(value)} provided. Document locales must be strings.`))
+    return { kind: 'any' }
   }
+  // Where the filters name a locale, they alone choose.
+  if (isObject(parameters.filters) && Object.hasOwn(parameters.filters, 'locale')) return { kind: 'any' }
+  if (!isGiven) return { kind: 'values', values: [bind(reading, defaultLocale)] }
   if (value === '*' && mode === 'many') return { kind: 'any' }
   if (isObject(value)) {
     const filter = readFilters({ ...reading, param: 'filters' }, type, { locale: value })
@@ -56,6 +68,9 @@ function readLocale(
   const values = (Array.isArray(value) ? value : [value]).map((one) => bind(reading, String(one)))
   return { kind: 'values', values }
 }
+
+const written = (value: unknown): string =>
+  Array.isArray(value) ? value.map(written).join(',') : isObject(value) ? '[object Object]' : String(value)
 
 const publicationFilters: readonly PublicationFilter[] = [
   'never-published',
@@ -71,13 +86,17 @@ const publicationFilters: readonly PublicationFilter[] = [
 /**
  * Conditions that compare a document's draft and published versions: `publicationFilter` wins over `hasPublishedVersion`.
  * They hold for the type and for populated relations, as far as these have Draft & Publish.
+ * @throws ApiError 400 at once for an unknown `publicationFilter`.
  */
-export function readPublication(parameters: Parameters): ReadRequest['publication'] {
-  const { hasPublishedVersion, publicationFilter } = parameters
+export function readPublication(reading: Reading, type: ContentType, parameters: Parameters): ReadRequest['publication'] {
+  const { publicationFilter } = parameters
+  // Users and files do not know it.
+  const hasPublishedVersion = type.exposed ? parameters.hasPublishedVersion : undefined
   const conditions: { filter: PublicationFilter; negated: boolean }[] = []
   if (hasPublishedVersion !== undefined) {
     if (hasPublishedVersion !== 'true' && hasPublishedVersion !== 'false') {
-      throw validationError("Invalid value for 'hasPublishedVersion'. Expected boolean or 'true'/'false' string.")
+      const message = "Invalid value for 'hasPublishedVersion'. Expected boolean or 'true'/'false' string."
+      refuse(reading, 'hasPublishedVersion', validationError(message))
     }
     conditions.push({ filter: 'has-published-version-document', negated: hasPublishedVersion === 'false' })
   }
@@ -85,7 +104,7 @@ export function readPublication(parameters: Parameters): ReadRequest['publicatio
     const filter = publicationFilters.find((name) => name === publicationFilter)
     if (filter === undefined) {
       const message = `Invalid value for 'publicationFilter'. Expected one of: ${publicationFilters.join(', ')}.`
-      throw new ApiError('ValidationError', message, { source: 'query', param: 'publicationFilter' })
+      throw validationError(message, { source: 'query', param: 'publicationFilter' })
     }
     conditions.splice(0, 1, { filter, negated: false })
   }

@@ -101,6 +101,8 @@ test('pages in both styles are slices of the whole', async () => {
 test('a single document is found exactly if its list finds it', async () => {
   await fc.assert(
     fc.asyncProperty(fc.constantFrom(...statuses), conditions('thing', 2), fc.nat(1000), async (status, filter, drawn) => {
+      // The path names the document: a condition on its documentId has no effect.
+      fc.pre(!writeFilter(filter).some((text) => text.startsWith('filters[documentId]')))
       const rows = worlds[status].thing
       const row = rows[drawn % rows.length]!
       const answer = await served.ask(
