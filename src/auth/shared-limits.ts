@@ -32,6 +32,6 @@ export function openSharedCounters(database: DirectDatabase, writer: WriteDataba
       const [row] = await database.rows<Row>(sql`select count, ends_at from octavo_counters where key = ${key} and ends_at > ${now()}`)
       return counted(row)
     },
-    clear: async (key) => void (await writer.run(sql`delete from octavo_counters where key = ${key}`)),
+    clear: (key) => writer.run(sql`delete from octavo_counters where key = ${key}`),
   }
 }

@@ -24,7 +24,7 @@ export const newKey = (): string => randomBytes(128).toString('hex')
 export const hashKey = (salt: string, key: string): string => createHmac('sha512', salt).update(key).digest('hex')
 
 /** Notes that a token was used. */
-export function noteUse(writer: WriteDatabase, id: number, now: number): Promise<unknown> {
+export function noteUse(writer: WriteDatabase, id: number, now: number): Promise<void> {
   return writer.run(sql`update strapi_api_tokens set last_used_at = ${now} where id = ${id}`)
 }
 

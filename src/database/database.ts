@@ -68,7 +68,7 @@ export interface WriteDatabase {
   know(plan: ReadPlan): KnownPlan
   /** Forgets a plan that fell out of the cache. */
   forget(known: KnownPlan): void
-  /** One statement that is a transaction of its own; waits in the same line. */
-  run(query: RawBuilder<unknown>): Promise<Changed>
+  /** One statement that is a transaction of its own; waits in the same line, and is sent in one piece. */
+  run(query: RawBuilder<unknown>): Promise<void>
   close(): Promise<void>
 }

@@ -12,8 +12,8 @@ import type { FromWriter, ToWriter, WriterData } from './writer-messages.js'
 
 /** Prepared statements that are kept. */
 const kept = 500
-/** Transactions that share one commit at most, and milliseconds after which no further one joins. */
-const shared = { transactions: 32, milliseconds: 25 }
+/** Transactions that share one commit at most, milliseconds after which no further one joins, and for which it waits for the next. */
+const shared = { transactions: 32, milliseconds: 25, idle: 2 }
 
 const port = parentPort!
 const { sqlite, signing, counts } = workerData as WriterData
@@ -36,15 +36,28 @@ let open: 'none' | 'own' | 'inside' = 'none'
 let broken: unknown = null
 let answers: FromWriter[] = []
 let isClosing = false
+let waiting: NodeJS.Timeout | undefined
 
 port.on('message', (messages: readonly ToWriter[]) => {
+  clearTimeout(waiting)
   for (const message of messages) perform(message)
-  if (answers.length > 0) port.postMessage(answers)
-  answers = []
+  tell()
+  // The main thread may be busy with something else: the database is not kept from others for that.
+  if (held.length > 0 && open === 'none') waiting = setTimeout(giveUpWaiting, shared.idle)
   if (!isClosing) return
   database.close()
   port.close()
 })
+
+function tell(): void {
+  if (answers.length > 0) port.postMessage(answers)
+  answers = []
+}
+
+function giveUpWaiting(): void {
+  commitHeld()
+  tell()
+}
 
 function perform(message: ToWriter): void {
   if (message.kind === 'forget') plans.delete(message.plan)

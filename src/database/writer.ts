@@ -175,7 +175,7 @@ export function openWriter(options: WriterOptions, failed: (error: Error) => voi
 
   return {
     transaction: inLine,
-    run: (query) => inLine((transaction) => transaction.run(query)),
+    run: (query) => inLine(async ({ follow }) => follow(query)),
     know: (plan): KnownPlan => ({ id: ++plans, plan }),
     forget: ({ id }) => {
       if (thread?.told.delete(id)) post(thread, { kind: 'forget', plan: id }, true)
