@@ -8,7 +8,9 @@ type Refusal = readonly [request: string, param: Parameter, key: string, path: s
 
 const operators =
   '$eq $eqi $ne $nei $lt $lte $gt $gte $in $notIn $contains $notContains $containsi $notContainsi $startsWith $startsWithi $endsWith $endsWithi $null $notNull $between $not'
-const strangers = '$regex $where $like $jsonSupersetOf $elemMatch $expr $and $or'
+/** Operators that a path cannot end with, and keys that nobody knows: those are named before what may not be read. */
+const misplaced = '$and $or'
+const strangers = '$regex $where $like $jsonSupersetOf $elemMatch $expr'
 
 const encoded = encodeURIComponent
 
@@ -28,8 +30,11 @@ describe.each(['strapi', 'specification'] as const)('with the contract %s', (con
 
   test('S004 no operator, of the specification or of other products, compares what may not be read', async () => {
     for (const attribute of ['internalNote', 'secretCode']) {
-      for (const operator of `${operators} ${strangers}`.split(' ')) {
+      for (const operator of `${operators} ${misplaced}`.split(' ')) {
         await refused([`/articles?filters[${attribute}][${operator}]=a`, 'filters', attribute, attribute])
+      }
+      for (const operator of strangers.split(' ')) {
+        await refused([`/articles?filters[${attribute}][${operator}]=a`, 'filters', operator, attribute])
       }
     }
   })
@@ -60,7 +65,8 @@ describe.each(['strapi', 'specification'] as const)('with the contract %s', (con
     await refused(['/articles?sort[author][salary]=desc', 'sort', 'salary', 'author.salary'])
     await refused(['/articles?sort[0][author][pin]=desc', 'sort', 'pin', 'author.pin'])
     await refused(['/articles?sort=secretCode:desc', 'sort', 'secretCode', 'secretCode'])
-    await refused(['/articles?sort=createdBy.password', 'sort', 'createdBy', 'createdBy'])
+    await refused(['/articles?sort=createdBy', 'sort', 'createdBy', 'createdBy'])
+    await refused(['/articles?sort=createdBy.password', 'sort', 'password', 'createdBy.password'])
     await refused(['/articles?sort=note.text', 'sort', 'note', 'note'])
     await refused(['/articles?populate[author][sort]=salary', 'populate', 'salary', 'salary'])
   })
@@ -78,7 +84,8 @@ describe.each(['strapi', 'specification'] as const)('with the contract %s', (con
     for (const name of flat) await refused([`/articles?filters[${encoded(name)}]=a`, 'filters', name, null])
     for (const name of flat) await refused([`/articles?sort[${encoded(name)}]=asc`, 'sort', name, null])
     for (const name of flat) await refused([`/articles?fields[0]=${encoded(name)}`, 'fields', name, null])
-    await refused(['/articles?filters[updatedBy][t1.password][$startsWith]=$', 'filters', 'updatedBy', 'updatedBy'])
+    await refused(['/articles?filters[updatedBy][t1.password][$startsWith]=$', 'filters', 't1.password', 'updatedBy'])
+    await refused(['/articles?filters[updatedBy][password][$startsWith]=$', 'filters', 'password', 'updatedBy.password'])
     await refused(['/articles?filters[author][t1.salary]=1', 'filters', 't1.salary', 'author'])
   })
 
