@@ -47,7 +47,8 @@ async function checkBelow(
 function entriesOf(model: Model, attribute: Attribute, value: unknown): readonly (readonly [Component, Body])[] {
   if (attribute.kind !== 'component' && attribute.kind !== 'dynamiczone') return []
   return (Array.isArray(value) ? value : [value]).filter(isBody).flatMap((entry) => {
-    const component = model.components.get(attribute.kind === 'component' ? attribute.component : String(entry.__component))
+    const named = attribute.kind === 'component' ? attribute.component : entry.__component
+    const component = typeof named === 'string' ? model.components.get(named) : undefined
     return component === undefined ? [] : [[component, entry] as const]
   })
 }
