@@ -73,7 +73,7 @@ export async function register(house: House, body: unknown): Promise<Issued | { 
     const taken =
       (sameEmail !== null && (settings.uniqueEmail || sameEmail.provider === 'local')) || (await userByName(transaction, username))
     if (taken) throw new ApiError('ApplicationError', 'Email or Username are already taken')
-    await checkUniqueAttributes(transaction, type, '', input)
+    await checkUniqueAttributes(attributeWriting(house, transaction, defaultLocale), type, '', input)
     const values = { ...columns, provider: 'local', confirmed: settings.emailConfirmation ? 0 : 1, blocked: 0 }
     const id = await addUser(transaction, type, values, role, now)
     await writeAttributes(attributeWriting(house, transaction, defaultLocale), type, id, input, true)

@@ -27,7 +27,7 @@ export async function createUser(house: House, body: unknown): Promise<number> {
   const defaultLocale = await house.defaultLocale()
   const add = async (transaction: Transaction): Promise<number> => {
     if (await taken(transaction)) throw new ApiError('ApplicationError', 'Email already taken')
-    await checkUniqueAttributes(transaction, type, '', input)
+    await checkUniqueAttributes(attributeWriting(house, transaction, defaultLocale), type, '', input)
     await checkRole(transaction, role)
     const id = await addUser(transaction, type, { ...columns, provider: 'local' }, role, house.now())
     await writeAttributes(attributeWriting(house, transaction, defaultLocale), type, id, input, true)
@@ -63,7 +63,7 @@ export async function updateUser(house: House, id: number, body: unknown): Promi
     const now = await userById(transaction, id)
     if (now === null) throw notFound('User not found')
     await refuseTaken(transaction)
-    await checkUniqueAttributes(transaction, type, now.document_id ?? '', input)
+    await checkUniqueAttributes(attributeWriting(house, transaction, defaultLocale), type, now.document_id ?? '', input)
     if (role !== null) {
       await checkRole(transaction, role)
       await setRole(transaction, id, role)

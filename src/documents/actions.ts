@@ -2,10 +2,11 @@
 import type { Transaction } from '../database/database.js'
 import { validationError } from '../errors.js'
 import { answerWrite, showEntry } from './answers.js'
+import { forgetDrift } from './drift.js'
 import { hideLinks } from './links.js'
-import { shareWithLocales } from './locales.js'
+import { noteOtherLocales, shareWithLocales } from './locales.js'
 import type { Entry, Operation, Outcome, WriteContext } from './operation.js'
-import { checkPublication, checkUnique, writingOf } from './operation.js'
+import { checkPublication, takenFor, writingOf } from './operation.js'
 import { publishedOf, publishRow, removeRows, restoreDraft } from './publish.js'
 import type { Version } from './rows.js'
 import { versionsOf } from './rows.js'
@@ -68,11 +69,11 @@ async function publishOne(
   const { locale, now } = operation
   if (draft === null) return null
   const publication = { ...operation, publishes: true }
-  await checkPublication(context, transaction, publication, draft.id, 'whole')
-  await checkUnique(transaction, publication, documentId, null, draft.id)
+  await checkPublication(context, transaction, publication, draft.id, 'whole', takenFor(context, transaction, publication, documentId))
   const writing = writingOf(context, transaction, operation, null)
   const made = await publishRow(writing, type, draft.id, published, new Set(), true, now)
-  await shareWithLocales(writing, type, versions, made, new Set(type.attributes.values()), 'published')
+  forgetDrift(transaction, type, [draft])
+  await shareWithLocales(writing, type, versions, made, 'published')
   const row: Row = { id: made, locale, published_at: now }
   await context.outbox?.entry(transaction, 'entry.publish', type, row, now)
   return showEntry(context, transaction, operation, row)
@@ -107,12 +108,14 @@ async function discardOne(
   context: WriteContext,
   transaction: Transaction,
   operation: Operation,
-  { draft, published }: State,
+  { draft, published, versions }: State,
 ): Promise<Entry | null> {
   const { type } = operation.write
   if (draft === null || published === null) return null
   const writing = { ...writingOf(context, transaction, operation, null), copies: 'draft' as const }
   await restoreDraft(writing, type, draft.id, published.id)
+  forgetDrift(transaction, type, [draft])
+  noteOtherLocales(writing, type, versions, draft.locale)
   await context.outbox?.entry(transaction, 'entry.draft-discard', type, draft, operation.now)
   return showEntry(context, transaction, operation, draft)
 }

@@ -3,8 +3,10 @@ import type { Transaction } from '../database/database.js'
 import type { ContentType, Model } from '../model/types.js'
 import { writeBelow } from './components.js'
 import { attributeErrors, type Input } from './input.js'
+import { printPath } from './input-messages.js'
+import type { Claim } from './input-types.js'
 import { removeRows } from './publish.js'
-import { givenValues, takenValues } from './unique.js'
+import { takenBy } from './unique.js'
 import type { Writing } from './writing.js'
 
 /** What is stored, and where. */
@@ -21,6 +23,7 @@ const writingOf = ({ transaction, model, defaultLocale, hashPassword }: Attribut
   model,
   hashPassword,
   copies: 'published',
+  drafts: false,
   resolving: { locale: null, defaultLocale, side: 'both', shown },
 })
 
@@ -30,9 +33,19 @@ export async function writeAttributes(to: AttributeWriting, type: ContentType, i
 }
 
 /** @throws ApiError 400 if another document than `documentId` has one of the values that must be unique. */
-export async function checkUniqueAttributes(transaction: Transaction, type: ContentType, documentId: string, input: Input): Promise<void> {
-  const errors = await takenValues(transaction, type, { document: documentId, locale: null, state: 'any', values: givenValues(input) })
-  if (errors.length > 0) throw attributeErrors(errors)
+export async function checkUniqueAttributes(
+  { transaction, model }: AttributeWriting,
+  type: ContentType,
+  document: string,
+  input: Input,
+): Promise<void> {
+  const claims = [...input.scalars].flatMap(([scalar, stored]): Claim[] => {
+    if (!scalar.unique || stored === null || stored === '') return []
+    return [{ path: [scalar.name], scalar, value: input.checked[scalar.name] ?? stored, places: [] }]
+  })
+  const taken = await takenBy(transaction, model, { type, document, locale: null, state: 'any' })(claims)
+  const errors = claims.filter(({ path }) => taken.has(printPath(path)))
+  if (errors.length > 0) throw attributeErrors(errors.map(({ path, value }) => ({ path, message: 'This attribute must be unique', value })))
 }
 
 /** Removes a row with all that hangs on it. */

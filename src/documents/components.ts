@@ -27,7 +27,7 @@ export async function writeBelow(writing: Writing, owner: Owner, input: Input, i
   const { transaction, model, resolving } = writing
   for (const [attribute, entries] of [...input.components, ...input.zones]) await writeEntries(writing, owner, attribute, entries, isNew)
   for (const [relation, change] of input.relations) {
-    if (relation.kind === 'relation') await writeRelation(transaction, model, owner, relation, change, resolving, isNew)
+    if (relation.kind === 'relation') await writeRelation(writing, owner, relation, change, isNew)
     else if (relation.kind === 'morphTo') await writeMorph(transaction, model, owner, relation, change, resolving)
     else throw validationError(`${relation.name} is written from its other side, ${relation.target}`)
   }
@@ -168,7 +168,7 @@ export async function copyBelow(writing: Writing, from: Owner, to: Owner, attrib
   if (copies.length > 0) insertRows(transaction, to.shape.componentTable!, copies)
   copyMedia(transaction, from, to, attributes.filter(isMedia))
   copyLinks(writing, from, to, attributes.filter(isRelation))
-  await copyMorphs(transaction, model, from, to, attributes.filter(isMorph))
+  await copyMorphs(writing, from, to, attributes.filter(isMorph))
 }
 
 const isHolder = (attribute: Attribute): attribute is ComponentAttribute | DynamicZone =>

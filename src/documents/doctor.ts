@@ -65,7 +65,7 @@ export async function waitingLinks({ database, model }: Patient): Promise<readon
     target_document: string
     target_locale: string | null
   }>(sql`select link_table, owner_id, target_type, target_document, target_locale from octavo_hidden_links order by id`)
-  const owners = new Map(linksOf(model).map(({ shape, storage }) => [storage.table, shape]))
+  const owners = new Map(waitersOf(linksOf(model), morphsOf(model)).map(({ table, shape }) => [table, shape]))
   const named: WaitingLink[] = []
   for (const { link_table, owner_id, target_type, target_document, target_locale } of rows) {
     const owner = await documentOf(database, model, owners.get(link_table), owner_id)
@@ -177,7 +177,11 @@ function checksOf(model: Model, tables: ReadonlySet<string>): readonly Check[] {
       searches: morphs.flatMap((morph) => danglingMorphs(morph, types)),
     },
     // Strapi makes published rows anew and knows nothing of what waits for the old ones; row ids are never given again.
-    { name: 'links that wait for a publication have their owner', warning: true, searches: hidden ? ownerlessWaiting(links) : [] },
+    {
+      name: 'links that wait for a publication have their owner',
+      warning: true,
+      searches: hidden ? ownerlessWaiting(waitersOf(links, morphs)) : [],
+    },
     { name: 'links that wait for a publication have their target', warning: true, searches: hidden ? types.map(targetlessWaiting) : [] },
   ]
 }
@@ -372,12 +376,20 @@ function danglingMorphs({ shape, storage }: Morph, types: readonly ContentType[]
   )
 }
 
-function ownerlessWaiting(links: readonly OwnedLink[]): readonly Search[] {
+type Waiter = { readonly table: string; readonly shape: Shape }
+
+/** The tables whose links may wait, with the shapes of their owners. */
+const waitersOf = (links: readonly OwnedLink[], morphs: readonly Morph[]): readonly Waiter[] => [
+  ...links.map(({ shape, storage }) => ({ table: storage.table, shape })),
+  ...morphs.flatMap(({ shape, storage }) => (storage.kind === 'table' ? [{ table: storage.table, shape }] : [])),
+]
+
+function ownerlessWaiting(waiters: readonly Waiter[]): readonly Search[] {
   const waiting = sql`select 'octavo_hidden_links row ' || h.id || ': ' || h.link_table || ', owner ' || h.owner_id as example from octavo_hidden_links h`
-  const known = sql.join(links.map(({ storage }) => storage.table))
+  const known = sql.join(waiters.map(({ table }) => table))
   return [
-    ...(links.length === 0 ? [] : [sql`${waiting} where h.link_table not in (${known})`]),
-    ...links.map(({ shape, storage }) => sql`${waiting} where h.link_table = ${storage.table} and ${isGone(sql`h.owner_id`, shape.table)}`),
+    ...(waiters.length === 0 ? [] : [sql`${waiting} where h.link_table not in (${known})`]),
+    ...waiters.map(({ table, shape }) => sql`${waiting} where h.link_table = ${table} and ${isGone(sql`h.owner_id`, shape.table)}`),
   ]
 }
 

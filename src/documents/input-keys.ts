@@ -127,9 +127,10 @@ function checkRelations(model: Model, grants: Grants, shape: Shape, body: Body, 
 }
 
 function morphEntries(value: unknown): readonly unknown[] {
-  if (!isBody(value) || Array.isArray(value)) return listed(value).filter((entry) => entry !== null)
+  if (!isBody(value)) return [value]
+  if (Array.isArray(value)) return value.filter((entry) => entry !== null)
   const named = ['set', 'connect', 'disconnect'].filter((key) => Object.hasOwn(value, key))
-  if (named.length === 0) return Object.keys(value).every((key) => operations.has(key)) ? [] : [value]
+  if (named.length === 0) return [value]
   return named.flatMap((key) => listed(value[key])).filter((entry) => entry !== null)
 }
 

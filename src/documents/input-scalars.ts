@@ -2,7 +2,7 @@
 import type { Scalar, ScalarType } from '../model/types.js'
 import { checkBlocks } from './input-blocks.js'
 import { toBoolean, toList, toNumber, toText } from './input-casts.js'
-import { attributeError, choiceError, typeError } from './input-messages.js'
+import { attributeError, choiceError, printPath, typeError, whole } from './input-messages.js'
 import type { AttributeError, Checked, Checking, Path } from './input-types.js'
 
 /** What a value still breaks once its type is right: the words after the value's name, or null. */
@@ -116,7 +116,14 @@ export function checkScalar(checking: Checking, attribute: Scalar, sent: unknown
   if (value === undefined || value === null) return { value, errors: isRequired ? missing(checking, value, path) : [] }
   if (attribute.type === 'blocks') return checkBlocks(value as readonly unknown[], path)
   const broken = row.rules.map((rule) => rule(value as never, attribute, checking)).filter((says) => says !== null)
-  return { value, errors: broken.map((says) => attributeError(path, says, value)) }
+  return { value, errors: [...broken.map((says) => attributeError(path, says, value)), ...checkUnique(checking, attribute, value, path)] }
+}
+
+/** Claims a value that must be unique, and tells where another has it. */
+function checkUnique({ isDraft, places, claims, taken }: Checking, scalar: Scalar, value: unknown, path: Path): AttributeError[] {
+  if (!scalar.unique || isDraft || places === null || value === '') return []
+  claims?.push({ path, scalar, value, places })
+  return taken?.has(printPath(path)) ? [whole(path, 'This attribute must be unique', value)] : []
 }
 
 /** What an absent or removed value breaks where there must be one. */

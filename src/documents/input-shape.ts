@@ -23,6 +23,10 @@ export function checkShape(
   for (const attribute of shape.attributes.values()) {
     if (!isWritable(shape, attribute)) continue
     const { name } = attribute
+    if (path.length === 0 && checking.inherited?.has(name)) {
+      delete value[name]
+      continue
+    }
     const checked = checkAttribute(checking, attribute, Object.hasOwn(body, name) ? body[name] : undefined, [...path, name])
     if (checked.value !== undefined) value[name] = checked.value
     groups.set(name, checked.errors)
@@ -92,24 +96,35 @@ function wrongLength({ isDraft }: Checking, attribute: ComponentAttribute | Dyna
 /** A component without an id is a new one, also in an update of what it belongs to. */
 function checkEntry(checking: Checking, attribute: ComponentAttribute, entry: unknown, path: Path): Checked {
   if (!isBody(entry)) return { value: null, errors: [typeError(path, 'object', null, entry)] }
-  return checkShape(entryChecking(checking, entry), checking.model.components.get(attribute.component)!, entry, path)
+  return checkShape(
+    entryChecking(checking, entry, attribute, attribute.component),
+    checking.model.components.get(attribute.component)!,
+    entry,
+    path,
+  )
 }
 
-const entryChecking = (checking: Checking, entry: Body): Checking => ({
-  ...checking,
-  isCreation: checking.isCreation || entry.id === undefined || entry.id === null,
-})
+function entryChecking(checking: Checking, entry: Body, { kind, name }: ComponentAttribute | DynamicZone, component: string): Checking {
+  const isInZone = kind === 'component' && checking.isInZone === true
+  return {
+    ...checking,
+    isCreation: checking.isCreation || entry.id === undefined || entry.id === null,
+    isInZone: checking.isInZone === true || kind === 'dynamiczone',
+    places: checking.places === null || isInZone ? null : [...checking.places, { field: name, component }],
+  }
+}
 
 /** Only components of the zone: Strapi takes any into a draft, and loses it when the draft is published. */
-function checkZoneEntry(checking: Checking, { components }: DynamicZone, entry: unknown, path: Path): Checked {
+function checkZoneEntry(checking: Checking, attribute: DynamicZone, entry: unknown, path: Path): Checked {
   if (!isBody(entry)) return { value: null, errors: [typeError(path, 'object', null, entry)] }
   const { __component: sent } = entry
   const uid = typeof sent === 'object' || sent === undefined ? sent : String(sent)
   const component = typeof uid === 'string' ? checking.model.components.get(uid) : undefined
   const at = [...path, '__component']
   if (component !== undefined) {
-    if (!components.includes(component.uid)) return { value: entry, errors: [choiceError(at, components, component.uid)] }
-    return checkShape(entryChecking(checking, entry), component, entry, path)
+    if (!attribute.components.includes(component.uid))
+      return { value: entry, errors: [choiceError(at, attribute.components, component.uid)] }
+    return checkShape(entryChecking(checking, entry, attribute, component.uid), component, entry, path)
   }
   const value = uid === undefined ? entry : { ...entry, __component: uid }
   if (uid === undefined) return { value, errors: [attributeError(at, 'is a required field')] }

@@ -72,6 +72,20 @@ export interface AttributeError {
   readonly value?: unknown
 }
 
+/** A value that must be unique, and where it stands: below which components of the document. */
+export interface Claim {
+  readonly path: Path
+  readonly scalar: Scalar
+  readonly value: unknown
+  readonly places: readonly Place[]
+}
+
+/** A step from a shape into a component that it holds. */
+export interface Place {
+  readonly field: string
+  readonly component: string
+}
+
 /** How strictly to look, and with what in mind. */
 export interface Checking extends InputContext {
   /** Drafts may lack what is required and miss formats and minima. */
@@ -80,6 +94,15 @@ export interface Checking extends InputContext {
   readonly isCreation: boolean
   /** A stored document, whose relations and passwords are kept as they are. */
   readonly isStored: boolean
+  /** Attributes of the document itself that are taken from another locale. */
+  readonly inherited?: ReadonlySet<string>
+  /** Where the values that are looked at stand; null below the components of a zone, where nothing is unique. */
+  readonly places: readonly Place[] | null
+  readonly isInZone?: boolean
+  /** Collects what must be unique. */
+  readonly claims?: Claim[] | undefined
+  /** The printed paths of values that are not free. */
+  readonly taken?: ReadonlySet<string> | undefined
 }
 
 /** A value after casting and defaults, with all that is wrong with it. */

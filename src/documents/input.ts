@@ -7,7 +7,7 @@ import { typeError, whole } from './input-messages.js'
 import { type RelationForm, relationInput } from './input-relations.js'
 import { checkShape, relationProblem } from './input-shape.js'
 import { storedForm } from './input-stored.js'
-import type { AttributeError, ComponentInput, Input, InputContext, Reference, RelationInput, Shape } from './input-types.js'
+import type { AttributeError, Checking, ComponentInput, Input, InputContext, Reference, RelationInput, Shape } from './input-types.js'
 
 export type { AttributeError, ComponentInput, Input, InputContext, Reference, RelationInput }
 
@@ -22,17 +22,27 @@ export interface InputOptions {
   readonly isCreation: boolean
   /** What the service adds to the row (publishedAt, locale): shown in errors about the data as a whole. */
   readonly added?: Body
+  /** Attributes of the document that a new locale takes from the others: absent, they are neither missed nor filled in. */
+  readonly inherited?: ReadonlySet<string>
 }
+
+/** What must be unique: where it is collected, or what was found to be taken. */
+export type Unique = Pick<Checking, 'claims' | 'taken'>
 
 /**
  * Reads the `data` of a body that creates or changes a document of `type`.
  * @throws ApiError 400 as recorded: the first key that may not be there, or all that is wrong with the values.
  */
-export function readInput(context: InputContext, type: ContentType, data: unknown, options: InputOptions): Input {
+export function readInput(context: InputContext, type: ContentType, data: unknown, options: InputOptions, unique: Unique = {}): Input {
   checkKeys(context.model, options.grants, type, data)
   if (typeof data !== 'object' || data === null || Array.isArray(data)) throw attributeErrors([typeError([], 'object', null, data)])
   const given = Object.entries(data).filter(([key]) => isWritable(type, type.attributes.get(key)))
-  const { value, errors } = checkShape({ ...context, ...options, isStored: false }, type, Object.fromEntries(given), [])
+  const { value, errors } = checkShape(
+    { ...context, ...options, ...unique, places: [], isStored: false },
+    type,
+    Object.fromEntries(given),
+    [],
+  )
   const problem = relationProblem(context.model, type, value)
   const shown = { ...value, ...options.added }
   const all = problem === null ? errors : [...errors, whole([], problem, shown)]
@@ -53,7 +63,7 @@ export function readAttributes(
 ): { readonly input: Input | null; readonly errors: readonly AttributeError[] } {
   if (isTooDeep(given)) throw validationError('The data is nested too deeply')
   const known = Object.entries(given).filter(([key]) => isWritable(type, type.attributes.get(key)))
-  const checked = checkShape({ ...context, isDraft: false, isCreation, isStored: false }, type, Object.fromEntries(known), [])
+  const checked = checkShape({ ...context, places: null, isDraft: false, isCreation, isStored: false }, type, Object.fromEntries(known), [])
   const problem = relationProblem(context.model, type, checked.value)
   const errors = problem === null ? checked.errors : [...checked.errors, whole([], problem, checked.value)]
   return { input: errors.length > 0 ? null : inputOf(context.model, type, checked.value, checked.value, isCreation), errors }
@@ -63,8 +73,9 @@ export function readAttributes(
  * Checks a whole stored document against every rule, as publishing demands.
  * @throws ApiError 400 with all that is wrong.
  */
-export function validateDocument(context: InputContext, type: ContentType, document: Body): void {
-  const { errors } = checkShape({ ...context, isDraft: false, isCreation: true, isStored: true }, type, document, [])
+export function validateDocument(context: InputContext, type: ContentType, document: Body, unique: Unique = {}): void {
+  const checking = { ...context, ...unique, places: [], isDraft: false, isCreation: true, isStored: true }
+  const { errors } = checkShape(checking, type, document, [])
   if (errors.length > 0) throw attributeErrors(errors)
 }
 
@@ -82,7 +93,11 @@ export function attributeErrors(errors: readonly AttributeError[]): ApiError {
 
 /** Components come first: their dates are the first that the database would refuse. */
 function inputOf(model: Model, shape: Shape, value: Body, checked: Body, isCreation: boolean): Input {
-  const given = [...shape.attributes.values()].filter((attribute) => isWritable(shape, attribute) && value[attribute.name] !== undefined)
+  // In the order of the body: the first document that is not there is the one that is named.
+  const given = Object.keys(value).flatMap((name) => {
+    const attribute = shape.attributes.get(name)
+    return isWritable(shape, attribute) && value[name] !== undefined ? [attribute] : []
+  })
   const entryOf = (uid: string, body: Body): ComponentInput => {
     const [component, id] = [model.components.get(uid)!, isCreation ? null : idOf(body.id)]
     return { component, id, input: inputOf(model, component, body, body, id === null) }

@@ -4,6 +4,7 @@ import type { RawBuilder } from 'kysely'
 import { sql } from 'kysely'
 import type { Transaction } from '../database/database.js'
 import type { Component, ContentType, Model, Relation } from '../model/types.js'
+import { hidePointers, showPointer } from './morphs.js'
 import type { Link, Owner } from './relations.js'
 import { takeAway } from './relations.js'
 import type { Version } from './rows.js'
@@ -12,13 +13,20 @@ import type { Writing } from './writing.js'
 const hidden = sql.table('octavo_hidden_links')
 
 /** Gives `to` the links of `from`, in their order. */
-export function copyLinks({ transaction, model, copies }: Writing, from: Owner, to: Owner, relations: readonly Relation[]): void {
+export function copyLinks({ transaction, model, copies, into }: Writing, from: Owner, to: Owner, relations: readonly Relation[]): void {
   for (const relation of relations) {
     const { storage } = relation
     if (storage.kind !== 'link') continue
     const target = model.types.get(relation.target)!
-    const links = shownLinks(storage, target, from.id, copies)
-    takeAway(transaction, relation, storage, to, sql`select shown from (${links}) where shown is not null`, copies)
+    const links = shownLinks(storage, target, from.id, copies, into)
+    takeAway(
+      transaction,
+      relation,
+      storage,
+      to,
+      sql`select shown from (${links}) where shown is not null`,
+      copies === 'published' ? 'published' : 'draft',
+    )
     const columns = [storage.here, storage.there, storage.order, storage.inverseOrder].filter((column) => column !== null)
     const values = [sql`${to.id}`, sql`shown`, ...copiedPlaces(storage)]
     // A document that is related to itself says the same link from both sides.
@@ -27,7 +35,7 @@ export function copyLinks({ transaction, model, copies }: Writing, from: Owner, 
         select ${sql.join(values)} from (${links}) where shown is not null order by ${linkOrder(storage)} on conflict do nothing`,
     )
     // Targets without drafts are always there: nothing waits for them.
-    if (!storage.owner || !target.draftAndPublish) continue
+    if (!storage.owner || !target.draftAndPublish || copies === 'same') continue
     if (copies === 'draft') linkHidden(transaction, storage, target, from.id, to.id)
     else hideUnshown(transaction, storage, target, links, to.id)
   }
@@ -55,17 +63,30 @@ const freePlace = (table: string, by: string, row: RawBuilder<unknown>, order: s
 
 const linkOrder = ({ order }: Link) => (order === null ? sql`id` : sql`place, id`)
 
-/** The links of a row with the row that a copy links to: the target itself, or its version on the other side; null when it has none. */
-function shownLinks(storage: Link, target: ContentType, owner: number, copies: Writing['copies']): RawBuilder<unknown> {
+/** The links of a row with the row that a copy links to: the target itself, or its version on the other side or in the other locale; null when it has none. */
+function shownLinks(
+  storage: Link,
+  target: ContentType,
+  owner: number,
+  copies: Writing['copies'],
+  into: Writing['into'],
+): RawBuilder<unknown> {
   const there = sql.id('l', storage.there)
   const places = placesOf(storage).map(({ column, as }) => sql`, l.${sql.id(column)} as ${sql.id(as)}`)
-  const side = copies === 'draft' ? sql`null` : sql`not null`
-  const shown = target.draftAndPublish
-    ? sql`case when t.published_at is ${side} then t.id else (select p.id from ${sql.table(target.table)} p
-        where p.document_id = t.document_id and p.locale is t.locale and p.published_at is ${side}) end`
-    : sql`t.id`
-  return sql`select l.id as id, ${shown} as shown, t.document_id as document, t.locale as locale${places.length === 0 ? sql`` : sql.join(places, sql``)}
+  return sql`select l.id as id, ${shownOf(target, copies, into)} as shown, t.document_id as document, t.locale as locale${places.length === 0 ? sql`` : sql.join(places, sql``)}
     from ${sql.table(storage.table)} l join ${sql.table(target.table)} t on t.id = ${there} where l.${sql.id(storage.here)} = ${owner}`
+}
+
+/** The row that takes the place of the target row `t`. */
+function shownOf(target: ContentType, copies: Writing['copies'], into: Writing['into']): RawBuilder<unknown> {
+  const changesSide = target.draftAndPublish && copies !== 'same'
+  const changesLocale = target.localized && into !== undefined
+  if (!changesSide && !changesLocale) return sql`t.id`
+  const side = copies === 'draft' ? sql`null` : sql`not null`
+  const isSide = changesSide ? sql`p.published_at is ${side}` : sql`(p.published_at is null) = (t.published_at is null)`
+  const other = sql`(select p.id from ${sql.table(target.table)} p where p.document_id = t.document_id
+    and p.locale is ${changesLocale ? sql`${into}` : sql`t.locale`} and ${isSide})`
+  return changesLocale ? other : sql`case when t.published_at is ${side} then t.id else ${other} end`
 }
 
 /** What has no published version yet is linked when it gets one. */
@@ -95,9 +116,10 @@ export function forgetHiddenLinks(
   ids: readonly number[],
   targets: readonly Version[] = [],
 ): void {
-  const tables = [...shape.attributes.values()].flatMap((attribute) =>
-    attribute.kind === 'relation' && attribute.storage.kind === 'link' && attribute.storage.owner ? [attribute.storage.table] : [],
-  )
+  const tables = [...shape.attributes.values()].flatMap((attribute) => {
+    if (attribute.kind === 'morphTo') return attribute.storage.kind === 'table' ? [attribute.storage.table] : []
+    return attribute.kind === 'relation' && attribute.storage.kind === 'link' && attribute.storage.owner ? [attribute.storage.table] : []
+  })
   const locales = [...new Map(targets.map((target) => [target.locale, target])).values()]
   const gone = [
     ...(tables.length === 0 ? [] : [sql`(owner_id in (${sql.join(ids)}) and link_table in (${sql.join(tables)}))`]),
@@ -135,7 +157,10 @@ export async function showHiddenLinks(transaction: Transaction, model: Model, ty
   const links = new Map(ownedLinks(model).map((link) => [link.storage.table, link]))
   for (const { link_table, owner_id, place } of waiting) {
     const known = links.get(link_table)
-    if (known === undefined) continue
+    if (known === undefined) {
+      showPointer(transaction, model, { table: link_table, owner: owner_id, target: type, published, place })
+      continue
+    }
     const { storage, shape } = known
     const { table, here, there, order } = storage
     const names = [here, there, ...(order === null ? [] : [order])].map((name) => sql.id(name))
@@ -154,7 +179,8 @@ export async function showHiddenLinks(transaction: Transaction, model: Model, ty
 }
 
 /** The version is about to be unpublished: what is published and links to it will link to it again when it is published again. */
-export function hideLinks(transaction: Transaction, model: Model, type: ContentType, { id, document_id, locale }: Version): void {
+export function hideLinks(transaction: Transaction, model: Model, type: ContentType, version: Version): void {
+  const { id, document_id, locale } = version
   for (const { shape, relation, storage } of ownedLinks(model)) {
     if (relation.target !== type.uid || (shape.kind === 'contentType' && !shape.draftAndPublish)) continue
     const { table, here, there, order } = storage
@@ -164,38 +190,17 @@ export function hideLinks(transaction: Transaction, model: Model, type: ContentT
         from ${sql.table(table)} where ${sql.id(there)} = ${id}`,
     )
   }
+  hidePointers(transaction, model, type, version)
 }
 
-/**
- * A document has been published for the first time: what has no drafts of its own and links to the draft shows both sides,
- * to those who ask for drafts and to those who do not.
- */
-export function showInTypesWithoutDrafts(
-  transaction: Transaction,
-  model: Model,
-  type: ContentType,
-  draft: number,
-  published: number,
-): void {
-  for (const { shape, relation, storage } of ownedLinks(model)) {
-    if (relation.target !== type.uid || shape.kind !== 'contentType' || shape.draftAndPublish) continue
-    const { table, here, there, order, inverseOrder } = storage
-    const kept = sql.join([here, order, inverseOrder].filter((column) => column !== null).map((column) => sql.id(column)))
-    transaction.follow(
-      sql`insert into ${sql.table(table)} (${sql.id(there)}, ${kept}) select ${published}, ${kept} from ${sql.table(table)}
-        where ${sql.id(there)} = ${draft} on conflict do nothing`,
-    )
-  }
-}
-
-interface OwnedLink {
+export interface OwnedLink {
   readonly shape: ContentType | Component
   readonly relation: Relation
   readonly storage: Link
 }
 
 /** Every relation that names a link table, with the shape whose rows own the links. */
-function ownedLinks(model: Model): readonly OwnedLink[] {
+export function ownedLinks(model: Model): readonly OwnedLink[] {
   return [...model.types.values(), ...model.components.values()].flatMap((shape) =>
     [...shape.attributes.values()].flatMap((relation): OwnedLink[] => {
       if (relation.kind !== 'relation' || relation.storage.kind !== 'link' || !relation.storage.owner) return []

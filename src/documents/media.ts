@@ -12,7 +12,10 @@ import { insertRows } from './rows.js'
 const table = sql.table('files_related_mph')
 const isOf = (owner: Owner, media: Media) => sql`related_id = ${owner.id} and related_type = ${owner.shape.uid} and field = ${media.name}`
 
-/** Writes what `input` says about a media attribute of `owner`: the rows are written anew, counted from 1. */
+/**
+ * Writes what `input` says about a media attribute of `owner`: the rows are written anew, counted from 1. An attribute that
+ * holds one file keeps several in its rows, as in Strapi, and shows the first.
+ */
 export async function writeMedia(
   transaction: Transaction,
   files: ContentType,
@@ -22,9 +25,8 @@ export async function writeMedia(
   resolving: Resolving,
   isNew: boolean,
 ): Promise<void> {
-  // As in Strapi, connecting does nothing to an attribute that holds one file.
-  const connects = media.many && input.connect.length > 0
-  if (input.set === null && !connects && input.disconnect.length === 0) return
+  // As in Strapi, a new row takes no files that are connected, only such that are set.
+  if (input.set === null && (isNew || (input.connect.length === 0 && input.disconnect.length === 0))) return
   const wanted = await wantedFiles(transaction, files, owner, media, input, resolving)
   if (!isNew) transaction.follow(sql`delete from ${table} where ${isOf(owner, media)}`)
   insertRows(
@@ -50,13 +52,12 @@ async function wantedFiles(
 ) {
   if (input.set !== null) {
     const entries = await resolveReferences(transaction, files, input.set, resolving)
-    const ids = [...new Set(entries.flatMap(({ rows }) => rows))]
-    return media.many ? ids : ids.slice(0, 1)
+    return [...new Set(entries.flatMap(({ rows }) => rows))]
   }
   const present = await transaction.rows<{ file_id: number }>(
     sql`select file_id from ${table} where ${isOf(owner, media)} order by ${sql.id('order')}, id`,
   )
-  const resolved = await resolveReferences(transaction, files, [...input.disconnect, ...(media.many ? input.connect : [])], resolving)
+  const resolved = await resolveReferences(transaction, files, [...input.disconnect, ...input.connect], resolving)
   const disconnected = new Set(resolved.slice(0, input.disconnect.length).flatMap(({ rows }) => rows))
   const connected = resolved.slice(input.disconnect.length).map(({ rows }) => ({ reference: {}, rows }))
   return placeEntries(

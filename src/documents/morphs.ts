@@ -5,14 +5,18 @@ import { validationError } from '../errors.js'
 import { fileType } from '../model/link.js'
 import type { ContentType, Model, MorphTo } from '../model/types.js'
 import type { Reference, RelationInput } from './input.js'
+import { type Placed, placeEntries } from './order.js'
 import type { Resolving } from './references.js'
 import { resolveReferences } from './references.js'
 import type { Owner } from './relations.js'
-import { insertRows, type Stored, updateRow } from './rows.js'
+import { insertRows, type Stored, updateRow, type Version } from './rows.js'
+import type { Writing } from './writing.js'
 
 interface Pointer {
   readonly id: number
   readonly type: string
+  /** Counted from 1; absent where the list's order says it. */
+  readonly place?: number
 }
 
 /**
@@ -27,17 +31,30 @@ export async function writeMorph(
   input: RelationInput,
   resolving: Resolving,
 ): Promise<void> {
-  if (input.set === null && input.connect.length === 0 && input.disconnect.length === 0) return
+  // As in Strapi, an empty list leaves such a relation as it is.
+  if (!input.set?.length && input.connect.length === 0 && input.disconnect.length === 0) return
   const resolve = (references: readonly Reference[]) => pointers(transaction, model, morph, references, resolving)
-  const wanted = input.set === null ? null : await resolve(input.set)
+  if (input.set !== null) {
+    const keys = (await resolve(input.set)).flatMap(({ rows }) => rows)
+    setPointers(transaction, model, owner, morph, [...new Set(keys)].map(pointerOf))
+    return
+  }
   const connected = await resolve(input.connect)
-  const gone = new Set((await resolve(input.disconnect)).map(keyOf))
-  const present = wanted === null ? await pointersOf(transaction, owner, morph) : []
-  const rest = present.filter((one) => !gone.has(keyOf(one)) && !connected.some((other) => keyOf(other) === keyOf(one)))
-  setPointers(transaction, model, owner, morph, wanted ?? [...rest, ...connected])
+  const gone = new Set((await resolve(input.disconnect)).flatMap(({ rows }) => rows))
+  const neighbours = new Map(await Promise.all(connected.map(async (entry) => [entry, await resolve(neighbourOf(entry))] as const)))
+  const present = await pointersOf(transaction, owner, morph)
+  const wanted = placeEntries(present.map(keyOf), connected, gone, (_, entry) => neighbours.get(entry)!.flatMap(({ rows }) => rows))
+  setPointers(transaction, model, owner, morph, wanted.map(pointerOf))
 }
 
-const keyOf = ({ id, type }: Pointer): string => `${type} ${id}`
+const keyOf = ({ id, type }: Pointer): string => `${id} ${type}`
+const pointerOf = (key: string): Pointer => ({ id: Number.parseInt(key, 10), type: key.slice(key.indexOf(' ') + 1) })
+
+/** The sibling that a position names is looked for in the type of the entry that is placed, and only by its documentId. */
+function neighbourOf({ reference: { position, type } }: Placed<string>): readonly Reference[] {
+  const name = position?.before ?? position?.after
+  return name === undefined || type === undefined ? [] : [{ documentId: String(name), type }]
+}
 
 async function pointers(
   transaction: Transaction,
@@ -45,16 +62,16 @@ async function pointers(
   morph: MorphTo,
   references: readonly Reference[],
   resolving: Resolving,
-): Promise<readonly Pointer[]> {
-  const found: Pointer[] = []
+): Promise<readonly Placed<string>[]> {
+  const found: Placed<string>[] = []
   for (const reference of references) {
     const target = model.types.get(reference.type ?? '')
     if (target === undefined)
       throw validationError(`Relations of ${morph.name} need a known content-type in __type, got ${JSON.stringify(reference.type ?? null)}`)
-    const resolved = await resolveReferences(transaction, target, [reference], resolving)
-    found.push(...resolved.flatMap(({ rows }) => rows.map((id) => ({ id, type: target.uid }))))
+    const [resolved] = await resolveReferences(transaction, target, [reference], resolving)
+    found.push({ reference, rows: resolved!.rows.map((id) => keyOf({ id, type: target.uid })) })
   }
-  return morph.many ? [...new Map(found.map((one) => [keyOf(one), one])).values()] : found.slice(-1)
+  return found
 }
 
 async function pointersOf(transaction: Transaction, owner: Owner, { storage }: MorphTo): Promise<readonly Pointer[]> {
@@ -76,16 +93,17 @@ function setPointers(transaction: Transaction, model: Model, owner: Owner, { nam
     return
   }
   transaction.follow(sql`delete from ${sql.table(storage.table)} where ${sql.id(storage.here)} = ${owner.id}`)
+  transaction.follow(sql`delete from octavo_hidden_links where link_table = ${storage.table} and owner_id = ${owner.id}`)
   insertRows(
     transaction,
     storage.table,
     wanted.map(
-      ({ id, type }, index): Record<string, Stored> => ({
+      ({ id, type, place }, index): Record<string, Stored> => ({
         [storage.here]: owner.id,
         [storage.id]: id,
         [storage.type]: type,
         field: fieldOf(model.types.get(type)!, owner, name),
-        [storage.order]: index + 1,
+        [storage.order]: place ?? index + 1,
       }),
     ),
   )
@@ -99,32 +117,127 @@ function fieldOf(target: ContentType, owner: Owner, name: string): string | null
   return back?.name ?? null
 }
 
-/** Gives `to` the targets that `from` has. */
+/** Gives `to` the targets that `from` has, on the side that is copied to; what is not there yet waits (links: "hidden"). */
 export async function copyMorphs(
-  transaction: Transaction,
-  model: Model,
+  { transaction, model, copies }: Writing,
   from: Owner,
   to: Owner,
   morphs: readonly MorphTo[],
 ): Promise<void> {
-  for (const morph of morphs) setPointers(transaction, model, to, morph, await pointersOf(transaction, from, morph))
+  for (const morph of morphs) {
+    const found = await sidesOf(transaction, model, await pointersOf(transaction, from, morph), copies)
+    const shown = found.flatMap(({ id, type }, index) => (id === null ? [] : [{ id, type, place: index + 1 }]))
+    setPointers(transaction, model, to, morph, shown)
+    const { storage } = morph
+    if (storage.kind === 'columns' || copies !== 'published') continue
+    const waits = found.flatMap(({ id, type, document, locale }, index) => {
+      const waiting = { target_type: type, target_document: document, target_locale: locale, place: index + 1 }
+      return id !== null || document === null ? [] : [{ link_table: storage.table, owner_id: to.id, ...waiting }]
+    })
+    insertRows(transaction, 'octavo_hidden_links', waits)
+  }
+}
+
+/** A target on the other side: without an id where it has no version there, without a document where it is on both. */
+interface Sided {
+  readonly id: number | null
+  readonly type: string
+  readonly document: string | null
+  readonly locale: string | null
+}
+
+interface SideRow {
+  readonly type: string
+  readonly target: number
+  readonly shown: number | null
+  readonly document: string
+  readonly locale: string | null
+}
+
+/** The versions of targets that the other side shows. */
+async function sidesOf(
+  transaction: Transaction,
+  model: Model,
+  targets: readonly Pointer[],
+  copies: Writing['copies'],
+): Promise<readonly Sided[]> {
+  const sided = (type: string): boolean => copies !== 'same' && model.types.get(type)?.draftAndPublish === true
+  const uids = [...new Set(targets.map(({ type }) => type))].filter(sided)
+  const side = copies === 'draft' ? sql`null` : sql`not null`
+  const selects = uids.map((uid) => {
+    const table = sql.table(model.types.get(uid)!.table)
+    const ids = targets.filter(({ type }) => type === uid).map(({ id }) => id)
+    return sql`select ${uid} as type, t.id as target, t.document_id as document, t.locale as locale, case when t.published_at is ${side} then t.id
+      else (select p.id from ${table} p where p.document_id = t.document_id and p.locale is t.locale and p.published_at is ${side}) end as shown
+      from ${table} t where t.id in (${sql.join(ids)})`
+  })
+  const rows = selects.length === 0 ? [] : await transaction.rows<SideRow>(sql`${sql.join(selects, sql` union all `)}`)
+  const found = new Map(rows.map((row) => [keyOf({ id: row.target, type: row.type }), row]))
+  return targets.map(({ id, type }) => {
+    const row = found.get(keyOf({ id, type }))
+    return { id: sided(type) ? (row?.shown ?? null) : id, type, document: row?.document ?? null, locale: row?.locale ?? null }
+  })
+}
+
+/** What waited for a target that is published now. */
+export interface WaitingPointer {
+  readonly table: string
+  readonly owner: number
+  readonly target: ContentType
+  readonly published: number
+  readonly place: number | null
+}
+
+/** Shows what waited for its target. */
+export function showPointer(transaction: Transaction, model: Model, { table, owner, target, published, place }: WaitingPointer): void {
+  for (const { shape, name, storage } of morphsOf(model)) {
+    if (storage.kind !== 'table' || storage.table !== table) continue
+    const field = fieldOf(target, { shape, id: owner }, name)
+    const columns = [storage.here, storage.id, storage.type, 'field', storage.order].map((column) => sql.id(column))
+    transaction.follow(
+      sql`insert into ${sql.table(table)} (${sql.join(columns)}) select ${owner}, ${published}, ${target.uid}, ${field}, ${place}
+        where exists (select 1 from ${sql.table(shape.table)} where id = ${owner})`,
+    )
+  }
+}
+
+/** The version is about to be unpublished: what is published and points at it will do so again (links: `hideLinks`). */
+export function hidePointers(transaction: Transaction, model: Model, type: ContentType, version: Version): void {
+  for (const { shape, storage } of morphsOf(model)) {
+    if (storage.kind !== 'table' || (shape.kind === 'contentType' && !shape.draftAndPublish)) continue
+    transaction.follow(
+      sql`insert into octavo_hidden_links (link_table, owner_id, target_type, target_document, target_locale, place)
+        select ${storage.table}, ${sql.id(storage.here)}, ${type.uid}, ${version.document_id}, ${version.locale}, ${sql.id(storage.order)}
+        from ${sql.table(storage.table)} where ${sql.id(storage.id)} = ${version.id} and ${sql.id(storage.type)} = ${type.uid}`,
+    )
+  }
 }
 
 /** Removes what points at rows of `type` that are removed. */
 export function forgetPointers(transaction: Transaction, model: Model, type: ContentType, ids: readonly number[]): void {
-  for (const { table, storage } of morphsOf(model)) {
+  for (const { shape, storage } of morphsOf(model)) {
     const isGone = sql`${sql.id(storage.id)} in (${sql.join(ids)}) and ${sql.id(storage.type)} = ${type.uid}`
     if (storage.kind === 'table') transaction.follow(sql`delete from ${sql.table(storage.table)} where ${isGone}`)
     else
-      transaction.follow(sql`update ${sql.table(table)} set ${sql.id(storage.id)} = null, ${sql.id(storage.type)} = null where ${isGone}`)
+      transaction.follow(
+        sql`update ${sql.table(shape.table)} set ${sql.id(storage.id)} = null, ${sql.id(storage.type)} = null where ${isGone}`,
+      )
   }
 }
 
 /** The relations of the model whose targets vary, but for those of files: these are removed with their attributes. */
-function morphsOf(model: Model): readonly { readonly table: string; readonly storage: MorphTo['storage'] }[] {
+function morphsOf(model: Model): readonly OwnedMorph[] {
   return [...model.types.values(), ...model.components.values()]
     .filter(({ uid }) => uid !== fileType)
-    .flatMap(({ table, attributes }) =>
-      [...attributes.values()].flatMap((attribute) => (attribute.kind === 'morphTo' ? [{ table, storage: attribute.storage }] : [])),
+    .flatMap((shape) =>
+      [...shape.attributes.values()].flatMap((attribute) =>
+        attribute.kind === 'morphTo' ? [{ shape, name: attribute.name, storage: attribute.storage }] : [],
+      ),
     )
+}
+
+interface OwnedMorph {
+  readonly shape: Owner['shape']
+  readonly name: string
+  readonly storage: MorphTo['storage']
 }

@@ -8,13 +8,12 @@ import { parseParameters, type Parameters as Query } from '../query/parameters.j
 import type { ReadContext } from '../query/read.js'
 import { readRequest } from '../query/read.js'
 import type { Input } from './input.js'
-import { attributeErrors } from './input.js'
 import type { Outbox } from './outbox.js'
 import type { Plans } from './plans.js'
 import { checkPublishable, type Given } from './publishable.js'
 import type { Resolving } from './references.js'
 import { knownLocale } from './rows.js'
-import { givenValues, takenValues, uniqueValues } from './unique.js'
+import { type FindTaken, takenBy } from './unique.js'
 import type { Writing } from './writing.js'
 
 /** A write of a document. The query says status, locale, and what the answer shows. */
@@ -153,6 +152,7 @@ export function writingOf(
     model: read.model,
     hashPassword,
     copies: 'published',
+    drafts: type.draftAndPublish && !operation.publishes,
     resolving: {
       locale: operation.locale,
       defaultLocale: read.defaultLocale,
@@ -171,19 +171,15 @@ export const optionsOf = ({ write: { type }, grants, locale, now }: Operation, i
   added: { publishedAt: type.draftAndPublish ? null : new Date(now).toISOString(), ...(type.localized ? { locale } : {}) },
 })
 
-/** `row`: everything that this row has is about to be published, not only what was given. @throws ApiError 400 */
-export async function checkUnique(
+/** Finds what of this write's values another document has already, where it publishes. */
+export function takenFor(
+  { read }: WriteContext,
   transaction: Transaction,
   { write: { type }, publishes, locale }: Operation,
-  documentId: string,
-  input: Input | null,
-  row: number | null,
-): Promise<void> {
-  if (!publishes) return
-  const values = row === null ? givenValues(input!) : await uniqueValues(transaction, type, row)
-  const state = type.draftAndPublish ? 'published' : 'any'
-  const errors = await takenValues(transaction, type, { document: documentId, locale, state, values })
-  if (errors.length > 0) throw attributeErrors(errors)
+  document: string,
+): FindTaken {
+  if (!publishes) return () => Promise.resolve(new Set())
+  return takenBy(transaction, read.model, { type, document, locale, state: type.draftAndPublish ? 'published' : 'any' })
 }
 
 /** Holds the draft row `id` to every rule before it is published. @throws ApiError 400 */
@@ -193,7 +189,8 @@ export async function checkPublication(
   operation: Operation,
   id: number,
   given: Given,
+  findTaken: FindTaken,
 ): Promise<void> {
   const inputContext = { model: read.model, contract: read.contract }
-  await checkPublishable(inputContext, plans, transaction, operation.write.type, operation.data, id, given)
+  await checkPublishable(inputContext, plans, transaction, operation.write.type, operation.data, id, given, findTaken)
 }

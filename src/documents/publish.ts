@@ -3,7 +3,9 @@
 import { sql } from 'kysely'
 import type { Attribute, ContentType } from '../model/types.js'
 import { copyBelow, isRelation, removeBelow } from './components.js'
-import { forgetHiddenLinks, removeLinks, showHiddenLinks, showInTypesWithoutDrafts } from './links.js'
+import { forgetDrift } from './drift.js'
+import { showInTypesWithoutDrafts } from './first-publication.js'
+import { forgetHiddenLinks, removeLinks, showHiddenLinks } from './links.js'
 import { forgetPointers } from './morphs.js'
 import type { Owner } from './relations.js'
 import type { Version } from './rows.js'
@@ -18,7 +20,7 @@ export const publishedOf = (versions: readonly Version[], locale: string | null)
 
 /** Whether the published row has all that its draft has: then only what is written now differs. */
 export const isInSync = (draft: Version | undefined, published: Version | null): boolean =>
-  draft !== undefined && published !== null && draft.updated_at === published.updated_at
+  draft !== undefined && draft.drifted === 0 && published !== null && draft.updated_at === published.updated_at
 
 /**
  * Publishes the row `draft`. `touched` names the attributes that this write has given; only they differ from the published
@@ -42,7 +44,7 @@ export async function publishRow(
     const id = await copyRow(transaction, type.table, [...valueColumns(type), ...shared], draft, { published_at: now })
     await copyBelow(writing, from, { shape: type, id }, attributes)
     if (isNew) return id
-    showInTypesWithoutDrafts(transaction, model, type, draft, id)
+    await showInTypesWithoutDrafts(transaction, model, type, draft, id)
     await showHiddenLinks(transaction, model, type, id)
     return id
   }
@@ -81,5 +83,6 @@ export async function removeRows(
   await removeBelow(writing, type, ids, [...type.attributes.values()])
   forgetPointers(transaction, model, type, ids)
   forgetHiddenLinks(transaction, type, ids, forgotten)
+  forgetDrift(transaction, type, forgotten)
   transaction.follow(sql`delete from ${sql.table(type.table)} where id in (${sql.join(ids)})`)
 }

@@ -2,11 +2,13 @@
 import type { RawBuilder } from 'kysely'
 import { sql } from 'kysely'
 import type { Transaction } from '../database/database.js'
-import type { Component, ContentType, Model, Relation, Storage } from '../model/types.js'
+import type { Component, ContentType, Relation, Storage } from '../model/types.js'
+import { noteDrift, noteDriftOf } from './drift.js'
 import type { RelationInput } from './input.js'
 import { placeEntries } from './order.js'
 import type { Resolved, Resolving } from './references.js'
 import { resolveReferences } from './references.js'
+import type { Writing } from './writing.js'
 
 /** Where a relation's pairs stand in a `_lnk` table. */
 export type Link = Extract<Storage, { readonly kind: 'link' }>
@@ -19,14 +21,13 @@ export interface Owner {
 
 /** Writes what `input` says about `relation` of `owner`. */
 export async function writeRelation(
-  transaction: Transaction,
-  model: Model,
+  writing: Writing,
   owner: Owner,
   relation: Relation,
   input: RelationInput,
-  resolving: Resolving,
   isNew: boolean,
 ): Promise<void> {
+  const { transaction, model, resolving } = writing
   const { storage } = relation
   if (input.set === null && input.connect.length === 0 && input.disconnect.length === 0) return
   const target = model.types.get(relation.target)!
@@ -39,8 +40,8 @@ export async function writeRelation(
   }
   if (storage.kind !== 'link') return
   const present = isNew ? new Map<number, number>() : await linkedRows(transaction, storage, owner.id)
-  const wanted = await wantedRows(transaction, target, relation, [...present.keys()], input, resolving)
-  writeLinks(transaction, relation, storage, owner, present, wanted)
+  const wanted = await wantedRows(transaction, target, relation, isNew ? null : [...present.keys()], input, resolving)
+  writeLinks(writing, relation, storage, owner, present, wanted)
 }
 
 /** The rows that an owner is linked to, in their order, with the places that are stored. */
@@ -57,7 +58,8 @@ async function wantedRows(
   transaction: Transaction,
   target: ContentType,
   relation: Relation,
-  present: readonly number[],
+  /** Null for an owner that is new. */
+  present: readonly number[] | null,
   input: RelationInput,
   resolving: Resolving,
 ): Promise<readonly number[]> {
@@ -68,9 +70,18 @@ async function wantedRows(
   const resolved = await resolveReferences(transaction, target, [...input.disconnect, ...input.connect], resolving)
   const disconnected = new Set(resolved.slice(0, input.disconnect.length).flatMap(({ rows }) => rows))
   const connected = resolved.slice(input.disconnect.length)
-  if (!relation.many) return connected[0]?.rows ?? present.filter((id) => !disconnected.has(id))
   const neighbours = await neighbourRows(transaction, target, connected, resolving)
-  return placeEntries(present, connected, disconnected, (neighbour) => neighbours.get(String(neighbour)) ?? [])
+  if (!relation.many) return oneOf(present, connected) ?? (present ?? []).filter((id) => !disconnected.has(id))
+  return placeEntries(present ?? [], connected, disconnected, (neighbour) => neighbours.get(String(neighbour)) ?? [], besideOf(resolving))
+}
+
+/** Errors about places name the locale where the owner has none. */
+const besideOf = ({ locale, defaultLocale }: Resolving): object => (locale === null ? { locale: defaultLocale } : {})
+
+/** Which of several connected targets a relation to one gets: the first, but for new owners, which show the oldest row. */
+function oneOf(present: readonly number[] | null, connected: readonly Resolved[]): readonly number[] | undefined {
+  if (present !== null) return connected[0]?.rows
+  return [...connected].sort((one, other) => one.rows[0]! - other.rows[0]!)[0]?.rows
 }
 
 /** The rows that positions name: documentIds, or row ids. */
@@ -90,13 +101,14 @@ async function neighbourRows(transaction: Transaction, target: ContentType, conn
 
 /** Makes an owner's links be `wanted`: removes, takes away from previous owners, adds, renumbers what moved. */
 function writeLinks(
-  transaction: Transaction,
+  writing: Writing,
   relation: Relation,
   storage: Link,
   ownerRow: Owner,
   present: ReadonlyMap<number, number | null>,
   wanted: readonly number[],
 ): void {
+  const { transaction } = writing
   const owner = ownerRow.id
   const gone = [...present.keys()].filter((id) => !wanted.includes(id))
   const added = wanted.filter((id) => !present.has(id))
@@ -105,6 +117,7 @@ function writeLinks(
       sql`delete from ${sql.table(storage.table)} where ${sql.id(storage.here)} = ${owner} and ${sql.id(storage.there)} in (${sql.join(gone)})`,
     )
   }
+  noteOthers(writing, relation, storage, ownerRow, gone, added)
   if (added.length > 0) {
     takeAway(transaction, relation, storage, ownerRow, sql.join(added), 'draft')
     insertLinks(transaction, storage, owner, added, wanted)
@@ -113,6 +126,24 @@ function writeLinks(
   // Places have gaps where targets were removed.
   const isMoved = storage.order !== null && kept.some((id) => present.get(id) !== wanted.indexOf(id) + 1)
   if (isMoved) renumber(transaction, storage, owner, wanted, kept)
+}
+
+/** A draft's links change the drafts on their other side, and those that they are taken from. */
+function noteOthers(
+  { transaction, model, drafts }: Writing,
+  relation: Relation,
+  { table, here, there }: Link,
+  { shape, id: owner }: Owner,
+  gone: readonly number[],
+  added: readonly number[],
+): void {
+  const target = model.types.get(relation.target)!
+  if (!drafts || relation.inverse === null || shape.kind !== 'contentType') return
+  if (target.draftAndPublish) noteDrift(transaction, target, [...gone, ...added])
+  if (added.length > 0 && (relation.relation === 'oneToOne' || relation.relation === 'oneToMany')) {
+    const owners = sql`select ${sql.id(here)} from ${sql.table(table)} where ${sql.id(there)} in (${sql.join(added)}) and ${sql.id(here)} <> ${owner}`
+    noteDriftOf(transaction, shape, owners)
+  }
 }
 
 /** Links an owner to more targets; each sees the owner behind those that it has. */

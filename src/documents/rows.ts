@@ -11,6 +11,8 @@ export interface Version {
   readonly locale: string | null
   readonly published_at: number | null
   readonly updated_at: number | null
+  /** 1: a draft that was changed from outside, which its times do not tell (`drift`). */
+  readonly drifted: 0 | 1
 }
 
 export type { Stored }
@@ -29,8 +31,11 @@ export async function knownLocale(transaction: Transaction, code: string): Promi
 
 /** All versions of a document, drafts first. */
 export function versionsOf(transaction: Transaction, type: ContentType, documentId: string): Promise<readonly Version[]> {
+  const drifted = type.draftAndPublish
+    ? sql`exists (select 1 from octavo_drifted_drafts d where d.type = ${type.uid} and d.row_id = v.id)`
+    : sql`0`
   return transaction.rows<Version>(
-    sql`select id, document_id, locale, published_at, updated_at from ${sql.table(type.table)}
+    sql`select id, document_id, locale, published_at, updated_at, ${drifted} as drifted from ${sql.table(type.table)} v
       where document_id = ${documentId} order by published_at is not null, id`,
   )
 }

@@ -1,21 +1,25 @@
 // Writing documents: every operation on content, whoever asks for it, is one transaction that starts here.
 import { createId } from '@paralleldrive/cuid2'
 import type { Transaction } from '../database/database.js'
+import { ApiError } from '../errors.js'
 import type { HookAction } from '../interface.js'
 import type { Attribute } from '../model/types.js'
 import { discardIn, publishIn, unpublishIn } from './actions.js'
 import { isMeant, outcomeOf, showEntry } from './answers.js'
 import { writeBelow } from './components.js'
+import { forgetDrift } from './drift.js'
 import type { Input } from './input.js'
 import { readInput } from './input.js'
 import { lookAhead } from './known.js'
-import { newLocale, shareWithLocales } from './locales.js'
+import { draftsDiffer, inheritedBy, mayDiffer, newLocale, shareWithLocales } from './locales.js'
+import { checkNamed } from './named.js'
 import type { Asked, Operation, Outcome, WriteContext } from './operation.js'
-import { beginWrite, checkLocale, checkPublication, checkUnique, optionsOf, writingOf } from './operation.js'
+import { beginWrite, checkLocale, checkPublication, optionsOf, takenFor, writingOf } from './operation.js'
 import { isInSync, publishedOf, publishRow, removeRows } from './publish.js'
 import { insertRow, onlyDocument, updateRow, versionsOf } from './rows.js'
 import { scalarColumns } from './scalars.js'
 import { withUids } from './uids.js'
+import { withUnique } from './unique.js'
 import type { Row } from './versions.js'
 import type { Writing } from './writing.js'
 
@@ -27,7 +31,14 @@ export type DocumentWrites = (asked: Asked) => Promise<Outcome | null>
 
 const operations: Readonly<
   Record<HookAction, (context: WriteContext, transaction: Transaction, operation: Operation) => Promise<Outcome | null>>
-> = { create: createIn, update: updateIn, delete: removeIn, publish: publishIn, unpublish: unpublishIn, discardDraft: discardIn }
+> = {
+  create: namedFirst(createIn),
+  update: namedFirst(updateIn),
+  delete: removeIn,
+  publish: publishIn,
+  unpublish: unpublishIn,
+  discardDraft: discardIn,
+}
 
 /** The writes over one model. */
 export function openWrites(context: WriteContext): DocumentWrites {
@@ -46,24 +57,45 @@ export function openWrites(context: WriteContext): DocumentWrites {
   }
 }
 
+type Run = (context: WriteContext, transaction: Transaction, operation: Operation) => Promise<Outcome | null>
+
+/** A write that, where it is refused or finds no document, first tells which document that its body names is not there. */
+function namedFirst(run: Run): Run {
+  return async (context, transaction, operation) => {
+    const refuse = async () => {
+      const { resolving } = writingOf(context, transaction, operation, null)
+      await checkNamed(transaction, context.read.model, operation.grants, operation.write.type, operation.data, resolving)
+    }
+    try {
+      const outcome = await run(context, transaction, operation)
+      if (outcome === null) await refuse()
+      return outcome
+    } catch (error) {
+      if (error instanceof ApiError) await refuse()
+      throw error
+    }
+  }
+}
+
 async function createIn(context: WriteContext, transaction: Transaction, operation: Operation): Promise<Outcome> {
   const { model, contract } = context.read
   const { locale, now } = operation
   const { type } = operation.write
   await checkLocale(context, transaction, operation)
   const data = contract.generateUids ? await withUids(transaction, type, operation.data) : operation.data
-  const input = readInput({ model, contract }, type, data, optionsOf(operation, true))
-  const writing = writingOf(context, transaction, operation, input, await lookAhead(transaction, model, input, type))
   const documentId = createId()
+  const findTaken = takenFor(context, transaction, operation, documentId)
+  const input = await withUnique((unique) => readInput({ model, contract }, type, data, optionsOf(operation, true), unique), findTaken)
+  const writing = writingOf(context, transaction, operation, input, await lookAhead(transaction, model, input, type))
   const id = await insertVersion(writing, operation, documentId, input)
   const created: Row = { id, locale, published_at: type.draftAndPublish ? null : now }
-  const publishes = type.draftAndPublish && operation.publishes
-  if (publishes) await checkPublication(context, transaction, operation, id, 'new')
+  if (!type.draftAndPublish || !operation.publishes)
+    return written(context, transaction, operation, documentId, 'entry.create', created, null)
   // Asked before anything is published, answered with all the rest.
-  const isFree = checkUnique(transaction, operation, documentId, input, null)
-  isFree.catch(() => {})
-  const published = publishes ? await publishRow(writing, type, id, null, filledBy(input), false, now, true) : null
-  const [outcome] = await Promise.all([written(context, transaction, operation, documentId, 'entry.create', created, published), isFree])
+  const isFit = checkPublication(context, transaction, operation, id, 'new', findTaken)
+  isFit.catch(() => {})
+  const published = await publishRow(writing, type, id, null, filledBy(input), false, now, true)
+  const [outcome] = await Promise.all([written(context, transaction, operation, documentId, 'entry.create', created, published), isFit])
   return outcome
 }
 
@@ -76,7 +108,10 @@ async function updateIn(context: WriteContext, transaction: Transaction, operati
   if (versions.length === 0) return null
   const current = versions.find((version) => version.locale === locale && (!type.draftAndPublish || version.published_at === null))
   const isCreation = current === undefined
-  const input = readInput({ model, contract }, type, operation.data, optionsOf(operation, isCreation))
+  const inherited = isCreation ? inheritedBy(type, operation.data) : new Set<string>()
+  const options = { ...optionsOf(operation, isCreation), inherited }
+  const findTaken = takenFor(context, transaction, operation, documentId)
+  const input = await withUnique((unique) => readInput({ model, contract }, type, operation.data, options, unique), findTaken)
   // A new version may be what its own relations name: these are looked up when it is there.
   const known = isCreation ? null : await lookAhead(transaction, model, input, null)
   const writing = writingOf(context, transaction, operation, input, known)
@@ -85,7 +120,7 @@ async function updateIn(context: WriteContext, transaction: Transaction, operati
   if (current === undefined) {
     await checkLocale(context, transaction, operation)
     id = await insertVersion(writing, operation, documentId, input)
-    await newLocale(writing, type, versions, id, touched)
+    await newLocale(writing, type, versions, id, inherited)
   } else {
     id = current.id
     updateRow(transaction, type.table, id, { ...(await scalarColumns(input, context.hashPassword)), updated_at: now })
@@ -93,18 +128,23 @@ async function updateIn(context: WriteContext, transaction: Transaction, operati
   }
   const event = isCreation ? 'entry.create' : 'entry.update'
   const changed: Row = { id, locale, published_at: type.draftAndPublish ? null : now }
-  if (!type.draftAndPublish || !operation.publishes) {
-    await checkUnique(transaction, operation, documentId, input, isCreation ? id : null)
-    await shareWithLocales(writing, type, versions, id, touched, type.draftAndPublish ? 'draft' : 'any')
-    return written(context, transaction, operation, documentId, event, changed, null)
+  let published: number | null = null
+  if (type.draftAndPublish && operation.publishes) {
+    const former = publishedOf(versions, locale)
+    const whole = isCreation || !isInSync(current, former)
+    await checkPublication(context, transaction, operation, id, whole ? 'whole' : 'part', findTaken)
+    published = await publishRow(writing, type, id, former, touched, whole, now)
+    if (current !== undefined) forgetDrift(transaction, type, [current])
+  } else if (inherited.size > 0 && !type.draftAndPublish) {
+    await checkPublication(context, transaction, operation, id, 'whole', findTaken)
   }
-  const published = publishedOf(versions, locale)
-  const whole = isCreation || !isInSync(current, published)
-  await checkPublication(context, transaction, operation, id, whole ? 'whole' : 'part')
-  await checkUnique(transaction, operation, documentId, input, whole ? id : null)
-  const made = await publishRow(writing, type, id, published, touched, whole, now)
-  await shareWithLocales(writing, type, versions, made, touched, 'published')
-  return written(context, transaction, operation, documentId, event, changed, made)
+  // As in Strapi, the answer shows the other locales as they were.
+  const outcome = await written(context, transaction, operation, documentId, event, changed, published)
+  if (!isCreation && !mayDiffer(type, versions, touched)) return outcome
+  if (published === null) await shareWithLocales(writing, type, versions, id, type.draftAndPublish ? 'draft' : 'any')
+  else if (await draftsDiffer(context, transaction, type, versions, id))
+    await shareWithLocales(writing, type, versions, published, 'published')
+  return outcome
 }
 
 /** What a create or an update leaves: events, and the outcome, which is about the published row where there is one. */

@@ -9,6 +9,10 @@ export interface Writing {
   readonly model: Model
   readonly resolving: Resolving
   readonly hashPassword: (password: string) => Promise<string>
-  /** Which side of their targets copied links show. */
-  readonly copies: 'draft' | 'published'
+  /** Which side of their targets copied links show; `same`: the one that they show already. */
+  readonly copies: 'draft' | 'published' | 'same'
+  /** Copied links lead to this locale of localized targets; absent: to the one that they lead to already. */
+  readonly into?: string | null
+  /** Drafts are written and nothing is published: the other sides of their links drift (`drift`). */
+  readonly drafts: boolean
 }
