@@ -26,8 +26,8 @@ const built = build({
   // Node shows the line that an error comes from.
   lineLimit: 400,
   legalComments: 'none',
-  // Native modules stay where they are.
-  external: ['better-sqlite3', '@node-rs/bcrypt', 'sharp'],
+  // Native modules stay where they are, and so does what reads TypeScript: it loads its compiler from beside itself.
+  external: ['better-sqlite3', '@node-rs/bcrypt', 'sharp', 'jiti'],
   // Libraries written for CommonJS ask for Node's own modules with require.
   banner: { js: "import { createRequire as octavoRequire } from 'node:module';const require = octavoRequire(import.meta.url);" },
   metafile: process.argv.includes('--sizes'),

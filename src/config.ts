@@ -1,12 +1,12 @@
 // Environment, .env and octavo.config become one frozen Config. Every limit has a name and a default here.
 import { randomBytes } from 'node:crypto'
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join, resolve } from 'node:path'
-import { pathToFileURL } from 'node:url'
-import { parseEnv } from 'node:util'
 import * as z from 'zod'
+import { dependsOnStrapi, type Environment, readDotEnv, readOctavoConfig, readStrapiConfig } from './config-files.js'
 import { eventSettings, hookSettings } from './config-hooks.js'
+import { ConfigError } from './errors.js'
 import type { EventListener } from './events.js'
 import type { Hook } from './interface.js'
 import { givenStorage, type StorageConfig, storageOf, storageProblem } from './storage-config.js'
@@ -96,6 +96,24 @@ const rest = z.strictObject({
   contract: z.enum(['specification', 'strapi']).optional(),
 })
 
+/** Attributes of these names are private in every type and component. */
+const responses = z.strictObject({ privateAttributes: z.array(z.string()).default([]) })
+
+/** What counts of Strapi's `config/api`, where octavo.config says nothing else. */
+const strapiApi = z.object({
+  rest: z
+    .object({
+      prefix: rest.shape.prefix.unwrap(),
+      defaultLimit: z.int().positive(),
+      maxLimit: z.int().positive(),
+      withCount: z.boolean(),
+      strictParams: z.boolean(),
+    })
+    .partial()
+    .prefault({}),
+  responses: z.object({ privateAttributes: z.array(z.string()).default([]) }).prefault({}),
+})
+
 const day = 86_400_000
 
 /** Another service that signs users in: one that is known by its name, or any with OpenID Connect by its `issuer`. */
@@ -157,7 +175,7 @@ const file = z.strictObject({
   url: z.url({ protocol: /^https?$/ }).optional(),
   /** Reverse proxies in front of the service, whose X-Forwarded-For is believed. */
   proxies: z.int().min(0).max(10).default(0),
-  api: z.strictObject({ rest: rest.prefault({}) }).prefault({}),
+  api: z.strictObject({ rest: rest.prefault({}), responses: responses.prefault({}) }).prefault({}),
   auth: auth.prefault({}),
   mail: z.strictObject({ url: z.string().optional(), from: z.string().optional() }).prefault({}),
   database: z
@@ -208,6 +226,8 @@ export interface Config {
   /** Why this contract: for the line that the start prints. */
   readonly contractReason: string
   readonly rest: Readonly<Required<Omit<z.output<typeof rest>, 'contract'>>>
+  /** Attributes of these names are private in every type and component. */
+  readonly privateAttributes: readonly string[]
   readonly database: {
     readonly filename: string
     readonly readers: number
@@ -238,11 +258,6 @@ export interface Config {
   readonly missingSecrets: Readonly<Record<string, string>>
 }
 
-type Environment = Readonly<Record<string, string | undefined>>
-
-/** A value of the configuration that cannot be used; the message is a sentence for whoever starts the service. */
-export class ConfigError extends Error {}
-
 /** Types octavo.config.ts: `export default defineConfig({ … })`. */
 export const defineConfig = (config: UserConfig): UserConfig => config
 
@@ -260,13 +275,21 @@ export async function loadConfig(
   const root = resolve(folder)
   if (!existsSync(root)) throw new ConfigError(`The folder ${root} does not exist.`)
   const environment = { ...readDotEnv(join(root, '.env')), ...variables }
-  const { config, source } = await readFile(root)
-  const parsed = file.safeParse(config)
-  if (!parsed.success) {
-    const [issue] = parsed.error.issues
-    throw new ConfigError(`${source} is not right: ${issue!.path.join('.') || 'the file'}: ${issue!.message}.`)
-  }
-  return assemble(root, parsed.data, environment, makeSecret)
+  const { config, source } = await readOctavoConfig(root)
+  const strapi = await readStrapiConfig(root, environment)
+  const given = checked(file, config, source)
+  if (strapi === null) return assemble(root, given, environment, makeSecret)
+  const { rest, responses } = checked(strapiApi, strapi.config, strapi.source)
+  const said = (config as UserConfig).api ?? {}
+  const api = { rest: { ...given.api.rest, ...rest, ...said.rest }, responses: { ...responses, ...said.responses } }
+  return assemble(root, checked(file, { ...(config as UserConfig), api }, source), environment, makeSecret)
+}
+
+function checked<Schema extends z.ZodType>(schema: Schema, value: unknown, source: string): z.output<Schema> {
+  const parsed = schema.safeParse(value)
+  if (parsed.success) return parsed.data
+  const [issue] = parsed.error.issues
+  throw new ConfigError(`${source} is not right: ${issue!.path.join('.') || 'the file'}: ${issue!.message}.`)
 }
 
 function assemble(root: string, given: z.output<typeof file>, environment: Environment, makeSecret: () => string): Config {
@@ -302,6 +325,7 @@ function assemble(root: string, given: z.output<typeof file>, environment: Envir
     contract: chosen,
     contractReason,
     rest: restOptions,
+    privateAttributes: given.api.responses.privateAttributes,
     database: {
       ...given.database,
       filename: resolve(root, environment.DATABASE_FILENAME ?? given.database.filename ?? '.tmp/data.db'),
@@ -324,48 +348,6 @@ function assemble(root: string, given: z.output<typeof file>, environment: Envir
     secrets: { apiTokenSalt: secret('API_TOKEN_SALT'), jwtSecret: secret('JWT_SECRET') },
     missingSecrets: missing,
   })
-}
-
-function readDotEnv(path: string): Environment {
-  return existsSync(path) ? (parseEnv(readFileSync(path, 'utf8')) as Environment) : {}
-}
-
-/** octavo.config.json, .js, .mjs, or the compiled form of .ts. */
-async function readFile(root: string): Promise<{ config: unknown; source: string }> {
-  for (const name of ['octavo.config.json', 'octavo.config.js', 'octavo.config.mjs', 'octavo.config.ts']) {
-    const path = join(root, name)
-    if (!existsSync(path)) continue
-    if (!name.endsWith('.json')) return { config: await importDefault(path, name), source: name }
-    try {
-      return { config: JSON.parse(readFileSync(path, 'utf8')), source: name }
-    } catch (error) {
-      throw new ConfigError(`${name} is not valid JSON: ${(error as Error).message}.`)
-    }
-  }
-  return { config: {}, source: 'octavo.config' }
-}
-
-async function importDefault(path: string, name: string): Promise<unknown> {
-  try {
-    return ((await import(pathToFileURL(path).href)) as { default: unknown }).default
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ERR_UNKNOWN_FILE_EXTENSION')
-      throw new ConfigError(`${name} cannot be loaded: ${(error as Error).message}.`)
-    throw new ConfigError(
-      `${name} needs a Node that reads TypeScript (22.18 or newer); name it octavo.config.mjs, or write octavo.config.json.`,
-    )
-  }
-}
-
-function dependsOnStrapi(root: string): boolean {
-  const path = join(root, 'package.json')
-  if (!existsSync(path)) return false
-  try {
-    const { dependencies = {} } = JSON.parse(readFileSync(path, 'utf8')) as { dependencies?: Record<string, string> }
-    return dependencies['@strapi/strapi'] !== undefined
-  } catch {
-    throw new ConfigError('package.json is not valid JSON.')
-  }
 }
 
 function integer(environment: Environment, name: string, least = 0, most = Number.MAX_SAFE_INTEGER): number | undefined {

@@ -1,7 +1,7 @@
 // Composition of everything about documents: reads, writes, hooks, events, and the service that scripts and hooks use.
 import type { Logger } from 'pino'
 import { hashPassword } from './auth/passwords.js'
-import { type Config, ConfigError } from './config.js'
+import type { Config } from './config.js'
 import type { DirectDatabase, ReadDatabase, WriteDatabase } from './database/database.js'
 import type { Dialect } from './database/dialect.js'
 import { openDocuments } from './documents/find.js'
@@ -10,6 +10,7 @@ import { type EventLog, type Outbox, openEventLog, openOutbox } from './document
 import { openPlans } from './documents/plans.js'
 import { openService, type Parts } from './documents/service.js'
 import { openWrites } from './documents/write.js'
+import { ConfigError } from './errors.js'
 import type { DocumentService } from './interface.js'
 import type { Model } from './model/types.js'
 import { contracts } from './query/contract.js'

@@ -1,4 +1,5 @@
-// The one error with a name. Thrown anywhere, turned into a response in http/respond.ts and nowhere else.
+// The one error with a name, thrown anywhere, turned into a response in http/respond.ts and nowhere else; and the one for whoever
+// starts the service.
 
 /** Names and statuses of the error body (ecosystem: "Errors"). */
 const statuses = {
@@ -56,3 +57,6 @@ export const validationError = (message: string, details?: Readonly<Record<strin
 export const notFound = (message = 'Not Found'): ApiError => new ApiError('NotFoundError', message)
 export const forbidden = (): ApiError => new ApiError('ForbiddenError', 'Forbidden')
 export const unauthorized = (message: string): ApiError => new ApiError('UnauthorizedError', message)
+
+/** A value of the configuration that cannot be used; the message is a sentence for whoever starts the service. */
+export class ConfigError extends Error {}

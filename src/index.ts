@@ -1,7 +1,7 @@
 // The public interface of the package.
 export type { Config, UserConfig } from './config.js'
-export { ConfigError, defineConfig, loadConfig } from './config.js'
-export { ApiError } from './errors.js'
+export { defineConfig, loadConfig } from './config.js'
+export { ApiError, ConfigError } from './errors.js'
 export type { ContentEvent, EntryEvent, EntryEventName, EventListener, MediaEvent, MediaEventName } from './events.js'
 export type { Grants } from './grants.js'
 export { grantsOf } from './grants.js'

@@ -79,7 +79,7 @@ export async function prepareProject(
  * @throws ConfigError with a sentence for whoever starts it
  */
 export async function createService(config: Config, logger: Logger = pino({ level: config.logLevel })): Promise<Service> {
-  const model = await loadModel(config.folder)
+  const model = await loadModel(config.folder, config.privateAttributes)
   const { database: settings, limits } = config
   const connection = openSqlite(settings)
   mkdirSync(config.uploadsFolder, { recursive: true })

@@ -3,12 +3,13 @@ import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { sql } from 'kysely'
-import { ConfigError, loadConfig } from '../config.js'
+import { loadConfig } from '../config.js'
 import type { DirectDatabase } from '../database/database.js'
 import { openDirect } from '../database/direct.js'
 import { openSqliteReader } from '../database/sqlite.js'
 import type { Checked, Patient, WaitingLink } from '../documents/doctor.js'
 import { examine, waitingLinks } from '../documents/doctor.js'
+import { ConfigError } from '../errors.js'
 import { loadModel } from '../model/load.js'
 import { orExplain } from './explain.js'
 import { print } from './project.js'
@@ -19,7 +20,7 @@ export const doctorCommand = orExplain(async (folder: string, options: { readonl
   const { filename } = config.database
   if (!existsSync(filename))
     throw new ConfigError(`There is no database at ${filename} yet. Start the service once: octavo start ${folder}`)
-  const model = await loadModel(config.folder)
+  const model = await loadModel(config.folder, config.privateAttributes)
   const connection = readable(filename, () => openSqliteReader(config.database))
   try {
     // One snapshot, also while the service writes.

@@ -1,6 +1,7 @@
 // `octavo events`: what has been recorded, one event a line, as JSON.
-import { ConfigError } from '../config.js'
+
 import { openEventLog } from '../documents/outbox.js'
+import { ConfigError } from '../errors.js'
 import { orExplain } from './explain.js'
 import { print, withProject } from './project.js'
 

@@ -1,6 +1,5 @@
 // What every command does with an error: a sentence for a wrong configuration, the whole story for anything else.
-import { ConfigError } from '../config.js'
-import { ApiError } from '../errors.js'
+import { ApiError, ConfigError } from '../errors.js'
 
 /** Runs a command; an error is written to standard error and sets the exit status to 1. */
 export function orExplain<Arguments extends unknown[]>(

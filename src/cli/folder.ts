@@ -1,9 +1,17 @@
 // What a folder needs to be a project, and what a project gets before its first use.
 import { appendFileSync, existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { ConfigError } from '../config.js'
+import { ConfigError } from '../errors.js'
 
-const projectSigns = ['src/api', 'src/components', 'octavo.config.json', 'octavo.config.js', 'octavo.config.mjs', 'octavo.config.ts']
+const projectSigns = [
+  'src/api',
+  'src/components',
+  'octavo.config.json',
+  'octavo.config.js',
+  'octavo.config.mjs',
+  'octavo.config.cjs',
+  'octavo.config.ts',
+]
 
 /** Refuses a folder that is no project, before anything is made in it. */
 export function checkProject(folder: string): void {

@@ -10,7 +10,7 @@ import { orExplain } from './explain.js'
 export const indexes = orExplain(async (folder: string) => {
   const config = await loadConfig(folder, process.env, () => randomBytes(24).toString('base64url'))
   const database = openSqlite(config.database)
-  const wanted = describeIndexes(await loadModel(config.folder))
+  const wanted = describeIndexes(await loadModel(config.folder, config.privateAttributes))
   const made = createIndexes(database, wanted, (index, done, missing) => process.stdout.write(`${done + 1} of ${missing}: ${index.name}\n`))
   database.close()
   process.stdout.write(made === 0 ? 'All indexes are there.\n' : `Made ${made} indexes.\n`)

@@ -1,12 +1,13 @@
 // A project opened for a command that reads and writes a few rows beside a service that may be running.
 import { existsSync, mkdirSync } from 'node:fs'
 import type { Database } from 'better-sqlite3'
-import { type Config, ConfigError, loadConfig } from '../config.js'
+import { type Config, loadConfig } from '../config.js'
 import type { DirectDatabase, WriteDatabase } from '../database/database.js'
 import { openDirect } from '../database/direct.js'
 import { createOwnTables } from '../database/own-tables.js'
 import { openSqlite } from '../database/sqlite.js'
 import { openWriter } from '../database/writer.js'
+import { ConfigError } from '../errors.js'
 import { loadModel } from '../model/load.js'
 import type { Model } from '../model/types.js'
 import { checkProject, keepSecrets } from './folder.js'
@@ -29,7 +30,7 @@ export async function withProject<Result>(folder: string, work: (project: Projec
   const isNew = !existsSync(config.database.filename)
   const missing = Object.keys(config.missingSecrets)
   if (missing.length > 0 && !isNew) throw new ConfigError(`${missing.join(' and ')} is not set. Set it in the environment or in .env.`)
-  const model = await loadModel(config.folder)
+  const model = await loadModel(config.folder, config.privateAttributes)
   const connection = openSqlite(config.database)
   const { writeQueue, writeTimeout } = config.limits
   // A command that cannot write says so by the error of its write.

@@ -1,8 +1,8 @@
 // `octavo settings`: what the installation allows its users, which Strapi's admin shows under "Users & Permissions".
 import { type AccountSettings, changeAccountSettings, readAccountSettings, type StoredSettings, webAddress } from '../auth/settings.js'
 import { roleByType } from '../auth/users.js'
-import { ConfigError } from '../config.js'
 import type { DirectDatabase } from '../database/database.js'
+import { ConfigError } from '../errors.js'
 import { orExplain } from './explain.js'
 import { print, printTable, withProject } from './project.js'
 

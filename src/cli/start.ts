@@ -1,6 +1,7 @@
 // `octavo start [folder]`: opens the service, listens, says what to try, stops gracefully.
 import { type Logger, pino } from 'pino'
-import { ConfigError, loadConfig } from '../config.js'
+import { loadConfig } from '../config.js'
+import { ConfigError } from '../errors.js'
 import { releaseNursery } from '../memory.js'
 import type { Model } from '../model/types.js'
 import { createService } from '../service.js'

@@ -1,7 +1,7 @@
 // `octavo tokens`: makes, lists, renews and takes away API tokens. A key is printed once, when it is made.
 import { actionsOf } from '../auth/actions.js'
 import { createToken, findToken, listTokens, newKey, regenerateToken, revokeToken, type TokenType } from '../auth/tokens.js'
-import { ConfigError } from '../config.js'
+import { ConfigError } from '../errors.js'
 import type { Model } from '../model/types.js'
 import { orExplain } from './explain.js'
 import { moment, print, printTable, withProject } from './project.js'

@@ -14,8 +14,8 @@ import {
   userById,
   userByName,
 } from '../auth/users.js'
-import { ConfigError } from '../config.js'
 import type { DirectDatabase } from '../database/database.js'
+import { ConfigError } from '../errors.js'
 import type { Model } from '../model/types.js'
 import { orExplain } from './explain.js'
 import { print, printTable, withProject } from './project.js'

@@ -26,10 +26,10 @@ const schemaFile = z.looseObject({
 })
 
 /**
- * Loads the model of the project in `folder`.
+ * Loads the model of the project in `folder`. Attributes named by `privateAttributes` are private wherever they stand.
  * @throws Error with a sentence that names the file when a schema cannot be read or contradicts another one.
  */
-export async function loadModel(folder: string): Promise<Model> {
+export async function loadModel(folder: string, privateAttributes: readonly string[] = []): Promise<Model> {
   const [types, components, extensions] = await Promise.all([
     loadTypes(join(folder, 'src', 'api')),
     loadComponents(join(folder, 'src', 'components')),
@@ -39,7 +39,12 @@ export async function loadModel(folder: string): Promise<Model> {
     const extension = extensions.get(schema.uid)
     return extension === undefined ? schema : extend(schema, extension)
   })
-  return linkModel([...builtin, ...types, ...components])
+  return linkModel([...builtin, ...types, ...components].map((schema) => withPrivate(schema, privateAttributes)))
+}
+
+function withPrivate(schema: SchemaSource, names: readonly string[]): SchemaSource {
+  if (names.length === 0) return schema
+  return { ...schema, options: { ...schema.options, privateAttributes: [...(schema.options?.privateAttributes ?? []), ...names] } }
 }
 
 /** An extension's file replaces the built-in schema, attributes and their order included; the table keeps its name. */

@@ -1,0 +1,100 @@
+// Configuration that a project brings along: octavo.config in TypeScript, and what Strapi's own `config/api` says of answers.
+import { afterAll, expect, test } from 'vitest'
+import { access, component, contentType, plain, reading, seeded } from '../spec/library.js'
+import type { Served, ServeOptions } from '../support/serve.js'
+import { serveProject } from '../support/serve.js'
+
+const stones = Object.fromEntries(Array.from({ length: 12 }, (_, index) => [`stone ${index + 10}`, { weight: index, origin: 'quarry' }]))
+const content = {
+  'package.json': { dependencies: { '@strapi/strapi': '5.54.0' } },
+  ...contentType('stone', {
+    name: { type: 'string' },
+    weight: { type: 'integer' },
+    origin: { type: 'string' },
+    vein: { type: 'component', component: 'rock.vein' },
+  }),
+  ...component('rock', 'vein', { origin: { type: 'string' }, colour: { type: 'string' } }),
+  ...seeded('stone', plain(stones)),
+  ...access([...reading('stone'), 'api::stone.stone.create']),
+}
+
+const open: Served[] = []
+afterAll(async () => {
+  for (const served of open) await served.close()
+})
+
+async function serve(files: Readonly<Record<string, unknown>>, options: ServeOptions = {}): Promise<Served> {
+  const served = await serveProject({ ...content, ...files }, options)
+  open.push(served)
+  return served
+}
+
+test("Strapi's config/api in TypeScript says the prefix, the pages and what is private", async () => {
+  const { ask } = await serve(
+    {
+      'config/api.ts': `import type { Core } from '@strapi/strapi'
+        type Limits = { defaultLimit: number; maxLimit: number }
+        const limits: Limits = { defaultLimit: 3, maxLimit: 7 }
+        const config = ({ env }: { env: any }) => ({
+          rest: { ...limits, prefix: env('API_PREFIX', '/api'), withCount: env.bool('WITH_COUNT', true) },
+          responses: { privateAttributes: ['origin'] },
+        })
+        export default config satisfies unknown as unknown as Core`,
+    },
+    { environment: { API_PREFIX: '/v2', WITH_COUNT: 'false' } },
+  )
+  const { body } = await ask('/v2/stones?populate=*')
+  expect(body.data).toHaveLength(3)
+  expect(body.meta.pagination).toEqual({ page: 1, pageSize: 3 })
+  expect(body.data[0]).toHaveProperty('weight')
+  expect(JSON.stringify(body)).not.toContain('quarry')
+  expect((await ask('/v2/stones?pagination[pageSize]=50')).body.data).toHaveLength(7)
+  expect((await ask('/api/stones')).status).toBe(404)
+  for (const hidden of ['filters[origin]=quarry', 'sort=origin', 'fields=origin', 'filters[vein][origin]=quarry']) {
+    expect([hidden, (await ask(`/v2/stones?${hidden}`)).body.error.message]).toEqual([
+      hidden,
+      expect.stringContaining('Invalid key origin'),
+    ])
+  }
+})
+
+test('octavo.config wins over config/api, and config/env over config', async () => {
+  const { ask } = await serve({
+    'config/api.js': 'module.exports = { rest: { defaultLimit: 3, maxLimit: 7 } }',
+    'config/env/production/api.json': { rest: { defaultLimit: 4 } },
+    'octavo.config.json': { api: { rest: { maxLimit: 9 } } },
+  })
+  expect((await ask('/api/stones')).body.data).toHaveLength(4)
+  expect((await ask('/api/stones?pagination[pageSize]=50')).body.data).toHaveLength(9)
+})
+
+test('a config/api that cannot be used is named', async () => {
+  await expect(serve({ 'config/api.js': 'module.exports = { rest: { maxLimit: "many" } }' })).rejects.toThrow(
+    /^config\/api\.js is not right: rest\.maxLimit: /,
+  )
+  await expect(serve({ 'config/api.ts': "throw new Error('no limits today')" })).rejects.toThrow(
+    'config/api.ts cannot be loaded: no limits today.',
+  )
+})
+
+test('octavo.config.ts is read, types and hooks included, where Octavo is not installed', async () => {
+  const { ask } = await serve({
+    'octavo.config.ts': `import { ApiError, defineConfig } from 'octavo'
+      import type { BeforeCall } from 'octavo'
+      const heaviest: number = 100
+      export default defineConfig({
+        api: { rest: { defaultLimit: 2 } },
+        hooks: [{
+          types: ['api::stone.stone'],
+          before: ({ data }: BeforeCall) => {
+            if (Number(data?.weight) > heaviest) throw new ApiError('ValidationError', 'Too heavy')
+          },
+        }],
+      })`,
+  })
+  expect((await ask('/api/stones')).body.data).toHaveLength(2)
+  const create = (weight: number) =>
+    ask('/api/stones', { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ data: { weight } }) })
+  expect((await create(101)).body.error).toMatchObject({ status: 400, name: 'ValidationError', message: 'Too heavy' })
+  expect((await create(99)).status).toBe(201)
+})
