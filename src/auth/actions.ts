@@ -56,11 +56,16 @@ export function controllersOf(model: Model): readonly Controller[] {
   ]
 }
 
-/** The full names of all actions; reading drafts is one where that is granted separately. */
+/** Actions on types with Draft & Publish that Strapi has no permission for: a road of their own, and reading drafts where that is granted separately. */
+const draftActions = ['publish', 'unpublish', 'discard', 'findDraft']
+
+/** The full names of all actions. */
 export function actionsOf(model: Model): ReadonlySet<string> {
   const names = controllersOf(model).flatMap(({ scope, controller, actions }) =>
     actions.map((action) => `${scope}.${controller}.${action}`),
   )
-  const drafts = [...model.types.values()].filter(({ exposed }) => exposed).map(({ uid }) => `${uid}.findDraft`)
+  const drafts = [...model.types.values()]
+    .filter(({ exposed, draftAndPublish }) => exposed && draftAndPublish)
+    .flatMap(({ uid }) => draftActions.map((action) => `${uid}.${action}`))
   return new Set([...names, ...drafts])
 }

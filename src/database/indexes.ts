@@ -1,7 +1,7 @@
 // Indexes of our own beside Strapi's: so that a page, its order and its total do not cost what the whole table does.
 // Named `octavo_*`, made only with the setting `database.indexes`; Strapi leaves them alone.
 import type Database from 'better-sqlite3'
-import type { ContentType, Model, Scalar, ScalarType } from '../model/types.js'
+import type { Component, ContentType, Model, Scalar, ScalarType } from '../model/types.js'
 import { quoted } from './table.js'
 
 export interface OwnIndex {
@@ -14,12 +14,16 @@ export interface OwnIndex {
 const unindexedTypes: ReadonlySet<ScalarType> = new Set(['text', 'richtext', 'json', 'blocks', 'password', 'boolean'])
 
 /**
- * The indexes for a model: one per list that the API serves by default, one per attribute to sort and compare by; and those by
- * which users and their sessions are looked up.
+ * The indexes for a model: one per list that the API serves by default, one per attribute to sort and compare by, one per relation
+ * for the last place among a target's owners; and those by which users and their sessions are looked up.
  */
 export function describeIndexes(model: Model): readonly OwnIndex[] {
   const content = [...model.types.values()].filter((type) => type.exposed && !type.singleType).flatMap(indexesOf)
-  return [...content, ...accountIndexes.map(([table, suffix, columns]) => indexOf(table, suffix, columns, null))]
+  return [
+    ...content,
+    ...[...model.types.values(), ...model.components.values()].flatMap(linkIndexesOf),
+    ...accountIndexes.map(([table, suffix, columns]) => indexOf(table, suffix, columns, null)),
+  ]
 }
 
 /** What signing in, up and out looks for: none of it may cost what all users do. */
@@ -59,6 +63,15 @@ function indexesOf(type: ContentType): OwnIndex[] {
       attribute.kind === 'scalar' && !unindexedTypes.has(attribute.type) && attribute.name !== 'id' && attribute.name !== 'locale',
   )
   return [...lists, ...attributes.map(({ column }) => index(`by_${column}`, [...locale, column], published))]
+}
+
+/** A new link goes behind the others of its target, which may have as many as there are rows. */
+function linkIndexesOf({ attributes }: ContentType | Component): OwnIndex[] {
+  return [...attributes.values()].flatMap((attribute) => {
+    if (attribute.kind !== 'relation' || attribute.storage.kind !== 'link') return []
+    const { table, there, inverseOrder, owner } = attribute.storage
+    return owner && inverseOrder !== null ? [indexOf(table, 'by_target', [there, inverseOrder], null)] : []
+  })
 }
 
 /** Rows of an index that its statistics look at. */

@@ -91,6 +91,39 @@ rule('tokens.3', 'the last use of a token is noted, at most hourly', async () =>
   expect(used()).toBe(first)
 })
 
+rule('writing.22', 'publishing, unpublishing and discarding are granted by name', async () => {
+  const actions = ['create', 'publish', 'unpublish', 'discard'].map((action) => `api::article.article.${action}`)
+  expect(octavo(['roles', 'create', 'publisher', served.folder, '--permissions', actions.slice(0, 1).join(',')]).status).toBe(0)
+  octavo([
+    'users',
+    'create',
+    served.folder,
+    '--username',
+    'pia',
+    '--email',
+    'pia@example.test',
+    '--role',
+    'publisher',
+    '--password',
+    'pia-Secret1',
+  ])
+  const { jwt } = (await logIn(served, 'pia', 'pia-Secret1')).body
+  const ask = (path: string, body: object = {}) =>
+    served.ask(path, { method: 'POST', token: jwt, headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) })
+  const { documentId } = (await ask('/api/articles?status=draft', { data: { title: 'Waits', slug: 'waits-for-pia' } })).body.data
+  const acts = async () => {
+    const found = []
+    for (const action of ['publish', 'discard', 'unpublish'])
+      found.push((await ask(`/api/articles/${documentId}/actions/${action}`)).status)
+    return found
+  }
+  expect(await acts()).toEqual([403, 403, 403])
+  for (const action of actions) expect(octavo(['roles', 'grant', 'publisher', action, served.folder]).status).toBe(0)
+  expect(await acts()).toEqual([200, 200, 200])
+  octavo(['users', 'delete', 'pia', served.folder])
+  octavo(['roles', 'delete', 'publisher', served.folder])
+})
+
 test('octavo users: adding, passwords, blocking, deleting', async () => {
   const run = (given: readonly string[], input = '') => octavo(['users', ...given], input)
   expect(
