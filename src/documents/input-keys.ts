@@ -17,7 +17,7 @@ const ignored = new Set(['publishedAt', 'locale', 'data'])
 const ofComponents = new Set(['id', 'documentId'])
 const ofZones = new Set([...ofComponents, '__component'])
 const operations = new Set(['set', 'connect', 'disconnect', 'options'])
-const ofReferences = new Set([...operations, 'id', 'documentId', 'locale', 'status', '__type', 'position'])
+const ofReferences = new Set([...operations, 'id', 'documentId', 'locale'])
 
 type Body = Readonly<Record<string, unknown>>
 

@@ -93,11 +93,7 @@ export function attributeErrors(errors: readonly AttributeError[]): ApiError {
 
 /** Components come first: their dates are the first that the database would refuse. */
 function inputOf(model: Model, shape: Shape, value: Body, checked: Body, isCreation: boolean): Input {
-  // In the order of the body: the first document that is not there is the one that is named.
-  const given = Object.keys(value).flatMap((name) => {
-    const attribute = shape.attributes.get(name)
-    return isWritable(shape, attribute) && value[name] !== undefined ? [attribute] : []
-  })
+  const given = [...shape.attributes.values()].filter((attribute) => isWritable(shape, attribute) && value[attribute.name] !== undefined)
   const entryOf = (uid: string, body: Body): ComponentInput => {
     const [component, id] = [model.components.get(uid)!, isCreation ? null : idOf(body.id)]
     return { component, id, input: inputOf(model, component, body, body, id === null) }

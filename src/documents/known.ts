@@ -3,10 +3,11 @@
 import { sql } from 'kysely'
 import type { Transaction } from '../database/database.js'
 import { lastId } from '../database/sequences.js'
+import { fileType } from '../model/link.js'
 import type { ContentType, Model } from '../model/types.js'
-import type { ComponentInput, Input, Reference, RelationInput } from './input.js'
+import type { ComponentInput, Input, Reference } from './input.js'
 import type { TargetRow } from './references.js'
-import { namedRows } from './references.js'
+import { namedRows, requireRows } from './references.js'
 import { reserveIds } from './rows.js'
 
 interface Row extends TargetRow {
@@ -23,11 +24,12 @@ export async function lookAhead(
   input: Input,
   newRowsOf: ContentType | null,
 ): Promise<ReadonlyMap<string, readonly TargetRow[]>> {
-  const named = referencesOf(input)
+  const named = new Map<string, Named>()
+  collect(input, named)
   const tables = [...new Set([...(newRowsOf === null ? [] : [newRowsOf.table]), ...newComponents(input)])]
-  const targets = [...named].flatMap(([uid, references]) => {
+  const targets = [...named].flatMap(([uid, { references, required }]) => {
     const target = model.types.get(uid)
-    return target === undefined || references.length === 0 ? [] : [{ target, references }]
+    return target === undefined || references.length === 0 ? [] : [{ target, references, required }]
   })
   const selects = [
     ...targets.map(({ target, references }) => sql`select ${target.uid} as kind, ${namedRows(target, references)}`),
@@ -35,25 +37,34 @@ export async function lookAhead(
   ]
   const found = selects.length === 0 ? [] : await transaction.rows<Row>(sql`${sql.join(selects, sql` union all `)}`)
   for (const table of tables) reserveIds(transaction, table, found.find(({ kind }) => kind === `#${table}`)!.id)
-  return new Map(targets.map(({ target }) => [target.uid, found.filter(({ kind }) => kind === target.uid)]))
+  const known = new Map(targets.map(({ target }) => [target.uid, found.filter(({ kind }) => kind === target.uid)]))
+  // As in Strapi, all that is missing of one type is told together, before anything is written.
+  for (const { target, required } of targets) requireRows(target.uid, required, known.get(target.uid)!, input.checked)
+  return known
 }
 
-/** What relations and media name, by the uid of the type they lead to; the siblings that positions name are named too. */
-function referencesOf(input: Input): ReadonlyMap<string, Reference[]> {
-  const found = new Map<string, Reference[]>()
-  const add = (uid: string, references: readonly Reference[]) => found.set(uid, [...(found.get(uid) ?? []), ...references])
-  for (const [attribute, change] of input.relations) {
-    for (const reference of namedBy(change)) {
-      const uid = attribute.kind === 'relation' ? attribute.target : (reference.type ?? '')
-      add(uid, [reference, ...siblingsOf(reference)])
-    }
+/** What is named of one type; what is disconnected need not be there. */
+interface Named {
+  readonly references: Reference[]
+  readonly required: Reference[]
+}
+
+/** Collects what relations and media name, by the uid of the type they lead to; the siblings that positions name are named too. */
+function collect(input: Input, named: Map<string, Named>): void {
+  const add = (uid: string, reference: Reference, isRequired: boolean): void => {
+    const known = named.get(uid) ?? { references: [], required: [] }
+    named.set(uid, known)
+    known.references.push(reference, ...siblingsOf(reference))
+    if (isRequired) known.required.push(reference)
   }
-  for (const change of input.media.values()) add('plugin::upload.file', namedBy(change))
-  for (const { input: below } of entriesOf(input)) for (const [uid, references] of referencesOf(below)) add(uid, references)
-  return found
+  for (const { input: below } of entriesOf(input)) collect(below, named)
+  for (const [attribute, change] of [...input.relations, ...input.media]) {
+    const uidOf = ({ type }: Reference): string =>
+      attribute.kind === 'media' ? fileType : attribute.kind === 'relation' ? attribute.target : (type ?? '')
+    for (const reference of [...(change.set ?? []), ...change.connect]) add(uidOf(reference), reference, true)
+    for (const reference of change.disconnect) add(uidOf(reference), reference, false)
+  }
 }
-
-const namedBy = ({ set, connect, disconnect }: RelationInput): readonly Reference[] => [...(set ?? []), ...connect, ...disconnect]
 
 const siblingsOf = ({ position }: Reference): readonly Reference[] =>
   [position?.before, position?.after].flatMap((name) => (typeof name === 'string' ? [{ documentId: name }] : []))

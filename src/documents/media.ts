@@ -57,7 +57,7 @@ async function wantedFiles(
   const present = await transaction.rows<{ file_id: number }>(
     sql`select file_id from ${table} where ${isOf(owner, media)} order by ${sql.id('order')}, id`,
   )
-  const resolved = await resolveReferences(transaction, files, [...input.disconnect, ...input.connect], resolving)
+  const resolved = await resolveReferences(transaction, files, [...input.disconnect, ...input.connect], resolving, input.disconnect.length)
   const disconnected = new Set(resolved.slice(0, input.disconnect.length).flatMap(({ rows }) => rows))
   const connected = resolved.slice(input.disconnect.length).map(({ rows }) => ({ reference: {}, rows }))
   return placeEntries(

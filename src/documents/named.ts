@@ -58,12 +58,12 @@ function targetOf(model: Model, attribute: Attribute): ContentType | undefined {
   return attribute.kind === 'relation' ? model.types.get(attribute.target) : undefined
 }
 
-/** The documents that a relation names, each before the neighbour that its position names. */
+/** The documents that a relation names, in the order in which they are missed, each before the neighbour that its position names. */
 function documentsIn(value: unknown): readonly Reference[] {
   const form = relationForm(value)
   if (!namesTargets(form)) return []
-  const { set, connect, disconnect } = relationInput(form)
-  return [...(set ?? []), ...connect, ...disconnect].flatMap((reference) => {
+  const references = [form.set, form.disconnect, form.connect].flatMap((entries = []) => relationInput({ connect: entries }).connect)
+  return references.flatMap((reference) => {
     const neighbour = reference.position?.before ?? reference.position?.after
     const beside = typeof neighbour === 'string' && !/^\d+$/.test(neighbour) ? [{ documentId: neighbour }] : []
     return [...(reference.documentId === undefined ? [] : [reference]), ...beside]

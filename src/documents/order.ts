@@ -82,7 +82,7 @@ function place<Row extends number | string>(
   const places = neighbours.map((id) => others.indexOf(id)).filter((index) => index !== -1)
   if (places.length === 0) {
     const side = position?.before === undefined ? 'after' : 'before'
-    const shown = JSON.stringify({ [side]: neighbours[0] ?? position?.[side], ...beside })
+    const shown = JSON.stringify({ [side]: neighbours[0] ?? position?.[side], ...(typeof position?.[side] === 'string' ? beside : {}) })
     throw validationError(
       `There was a problem connecting relation with id ${rows[0]} at position ${shown}. The relation with id ${neighbours[0] ?? position?.[side]} needs to be connected first.`,
     )

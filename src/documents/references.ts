@@ -36,7 +36,8 @@ export interface TargetRow {
 }
 
 /**
- * Resolves references to rows of `target`, in their order.
+ * Resolves references to rows of `target`, in their order. The first `optional` ones may name rows that are not there: as in Strapi,
+ * these can be disconnected.
  * @throws ApiError 400 for documents and rows that do not exist, with the recorded messages.
  */
 export async function resolveReferences(
@@ -44,16 +45,21 @@ export async function resolveReferences(
   target: ContentType,
   references: readonly Reference[],
   resolving: Resolving,
+  optional = 0,
 ): Promise<readonly Resolved[]> {
   if (references.length === 0) return []
   const rows = resolving.known?.get(target.uid) ?? (await transaction.rows<TargetRow>(sql`select ${namedRows(target, references)}`))
-  const ids = new Set(rows.map(({ id }) => id))
-  const missing = references.filter(({ id, documentId }) => documentId === undefined && !ids.has(id!))
-  if (missing.length > 0) {
-    const message = `${missing.length} relation(s) of type ${target.uid} associated with this entity do not exist`
-    throw attributeErrors([{ path: [], message, value: resolving.shown }])
-  }
+  requireRows(target.uid, references.slice(optional), rows, resolving.shown)
   return references.map((reference) => ({ reference, rows: rowsFor(target, reference, rows, resolving) }))
+}
+
+/** @throws ApiError 400 where `references` name rows by id that `rows` has not; `shown`: the body that is written */
+export function requireRows(uid: string, references: readonly Reference[], rows: readonly TargetRow[], shown: unknown): void {
+  const ids = new Set(rows.map(({ id }) => id))
+  const missing = new Set(references.flatMap(({ id, documentId }) => (documentId !== undefined || ids.has(id!) ? [] : [id])))
+  if (missing.size === 0) return
+  const message = `${missing.size} relation(s) of type ${uid} associated with this entity do not exist`
+  throw attributeErrors([{ path: [], message, value: shown }])
 }
 
 /** The part of a select behind its columns' beginning: the rows that references name, as `TargetRow`s. */

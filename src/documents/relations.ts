@@ -67,7 +67,7 @@ async function wantedRows(
     const entries = await resolveReferences(transaction, target, input.set, resolving)
     return relation.many ? [...new Set(entries.flatMap(({ rows }) => rows))] : (entries.at(-1)?.rows ?? [])
   }
-  const resolved = await resolveReferences(transaction, target, [...input.disconnect, ...input.connect], resolving)
+  const resolved = await resolveReferences(transaction, target, [...input.disconnect, ...input.connect], resolving, input.disconnect.length)
   const disconnected = new Set(resolved.slice(0, input.disconnect.length).flatMap(({ rows }) => rows))
   const connected = resolved.slice(input.disconnect.length)
   const neighbours = await neighbourRows(transaction, target, connected, resolving)

@@ -56,6 +56,8 @@ beforeAll(async () => {
         name: { type: 'string' },
         next: relation('manyToMany', 'port', { inversedBy: 'previous' }),
         previous: relation('manyToMany', 'port', { mappedBy: 'next' }),
+        slot: relation('oneToOne', 'port', { inversedBy: 'slotOf' }),
+        slotOf: relation('oneToOne', 'port', { mappedBy: 'slot' }),
       }),
       ...type('bolt', false, false, { deep: one('parts.deep'), port: relation('oneToOne', 'port') }),
       ...type('badge', true, false, { to: { type: 'relation', relation: 'morphToMany' } }),
@@ -182,6 +184,42 @@ describe('relations', () => {
     const body = { title: 'x', deep: { ports: ['nothing'] } }
     for (const answer of [await send('POST', 'pages', body), await send('PUT', 'pages/missing', body)])
       expect(answer.error.message).toBe('Document with id "nothing", locale "null" not found')
+  })
+
+  test('in place of a target stands what names one, and nothing else', async () => {
+    const [owner, port] = [await made('ports', {}), await made('ports', {})]
+    for (const beside of [{ status: 'draft' }, { position: { end: true } }, { __type: 'api::port.port' }]) {
+      const entry = { documentId: port, ...beside }
+      const key = Object.keys(beside)[0]
+      for (const next of [entry, [entry]])
+        expect((await send('PUT', `ports/${owner}`, { next })).error.message).toBe(`Invalid key ${key} at next`)
+      for (const next of [{ set: [entry] }, { connect: [entry] }]) expect((await send('PUT', `ports/${owner}`, { next })).status).toBe(200)
+    }
+    expect((await send('PUT', `ports/${owner}`, { next: [{ documentId: port, locale: 'en' }] })).status).toBe(200)
+  })
+
+  test('rows that are not there are told together and first, but for those that are disconnected', async () => {
+    const owner = await made('ports', {})
+    const message = async (data: object) => (await send('PUT', `ports/${owner}`, data)).error?.message ?? 'none'
+    expect(await message({ next: { disconnect: [999_999] } })).toBe('none')
+    const circle = { connect: [{ documentId: owner, position: { after: owner } }] }
+    expect(await message({ next: circle, previous: { connect: [999_999, 999_998], disconnect: [999_997] } })).toBe(
+      '2 relation(s) of type api::port.port associated with this entity do not exist',
+    )
+    expect(await message({ next: { connect: ['none'], disconnect: ['other'] } })).toBe('Document with id "other", locale "null" not found')
+  })
+
+  test('a draft that another draft took a target from, or gave one, is published as it is', async () => {
+    const slot = async (id: string, status: string) =>
+      (await send('GET', `ports/${id}?populate=slot&status=${status}`)).data.slot?.documentId
+    const [first, second, target] = [await made('ports', {}), await made('ports', {}), await made('ports', {})]
+    await send('PUT', `ports/${first}`, { slot: target })
+    await send('PUT', `ports/${second}?status=draft`, { slot: target })
+    expect([await slot(first, 'draft'), await slot(first, 'published')]).toEqual([undefined, target])
+    await send('PUT', `ports/${first}`, { name: 'again' })
+    expect(await slot(first, 'published')).toBe(undefined)
+    expect((await send('PUT', `ports/${target}?populate=slotOf`, {})).data.slotOf).toMatchObject({ documentId: second })
+    expect(await slot(second, 'published')).toBe(target)
   })
 
   test('errors about components show the published rows that they are related to', async () => {
