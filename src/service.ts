@@ -20,6 +20,7 @@ import { openReaders } from './database/readers.js'
 import { openSqlite } from './database/sqlite.js'
 import { sqliteDialect } from './database/sqlite-dialect.js'
 import { openWriter } from './database/writer.js'
+import { openSourceMarks } from './documents/source-marks.js'
 import type { ContentEvent } from './events.js'
 import { examplesOf } from './http/examples.js'
 import { createServer } from './http/server.js'
@@ -158,7 +159,7 @@ export async function createService(config: Config, logger: Logger = pino({ leve
   }
 
   const backend = {
-    ...{ identification, house, model: () => model, documents: content.parts },
+    ...{ identification, house, model: () => model, documents: content.parts, markSources: openSourceMarks(limits) },
     ...{ library: uploads.library, checkAddress: uploads.checkAddress, signsAddresses: signing !== null },
   }
   const server = await createServer(config, backend, logger)

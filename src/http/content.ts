@@ -1,6 +1,7 @@
 // The endpoints of content-types: /api/:name and /api/:name/:documentId. A name is looked up in the model at each
 // request, so a new content-type needs no route.
 import type { Caller } from '../auth/identify.js'
+import type { ReadBytes } from '../documents/find.js'
 import { notFound } from '../errors.js'
 import type { HookAction, OperationCaller } from '../interface.js'
 import type { ContentType, Model } from '../model/types.js'
@@ -35,15 +36,20 @@ export async function handleContent(type: ContentType, method: string, exchange:
     envelope: 'data',
   })
   if (answer === null) throw notFound()
-  return okBytes(answer)
+  return okBytes(exchange.markSources === null ? answer : await marked(type, answer, exchange))
 }
+
+/** The answer with marks of where its texts come from, where the caller asked for them. */
+const marked = async (type: ContentType, answer: ReadBytes, { markSources, documents }: Exchange): Promise<ReadBytes> =>
+  markSources === null ? answer : markSources(documents.context.model, type, answer)
 
 /** The caller as hooks are told, without what it may do. */
 const named = (caller: Caller): OperationCaller => (caller.kind === 'public' ? { kind: 'public' } : { kind: caller.kind, id: caller.id })
 
 const methods: Readonly<Record<string, HookAction>> = { POST: 'create', PUT: 'update', DELETE: 'delete' }
 
-async function write(type: ContentType, method: string, { caller, writes, params, query, format, body }: Exchange): Promise<Reply> {
+async function write(type: ContentType, method: string, exchange: Exchange): Promise<Reply> {
+  const { caller, writes, params, query, format, body } = exchange
   const action = methods[method]!
   const answers = action === 'delete' ? 'nothing' : 'document'
   const outcome = await writes({
@@ -52,7 +58,8 @@ async function write(type: ContentType, method: string, { caller, writes, params
   })
   if (action === 'delete') return noContent
   if (outcome === null) throw notFound()
-  return action === 'create' ? created(outcome.answer!) : okBytes(outcome.answer!)
+  const answer = await marked(type, outcome.answer!, exchange)
+  return action === 'create' ? created(answer) : okBytes(answer)
 }
 
 const actions: Readonly<Record<string, HookAction>> = { publish: 'publish', unpublish: 'unpublish', discard: 'discardDraft' }
@@ -61,11 +68,12 @@ const actions: Readonly<Record<string, HookAction>> = { publish: 'publish', unpu
 export const isAction = (name: string): boolean => Object.hasOwn(actions, name)
 
 /** Publishes, unpublishes or discards; an addition to what Strapi's Content API has. */
-export async function handleAction(type: ContentType, action: string, { caller, writes, params, query, format }: Exchange): Promise<Reply> {
+export async function handleAction(type: ContentType, action: string, exchange: Exchange): Promise<Reply> {
+  const { caller, writes, params, query, format } = exchange
   const outcome = await writes({
     ...{ action: actions[action]!, grants: caller.grants, documentId: params.documentId ?? null, body: null },
     write: { type, query, format, answers: 'document', caller: named(caller), depth: 0 },
   })
   if (outcome === null) throw notFound()
-  return okBytes(outcome.answer!)
+  return okBytes(await marked(type, outcome.answer!, exchange))
 }

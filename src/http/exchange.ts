@@ -5,6 +5,7 @@ import type { House } from '../auth/house.js'
 import type { Caller } from '../auth/identify.js'
 import type { Config } from '../config.js'
 import type { Documents, ReadBytes } from '../documents/find.js'
+import type { MarkSources } from '../documents/source-marks.js'
 import type { DocumentWrites } from '../documents/write.js'
 import { ApiError } from '../errors.js'
 import type { Library } from '../uploads/library.js'
@@ -26,6 +27,8 @@ export interface Exchange {
   /** The query string as it came, without the question mark. */
   readonly query: string
   readonly format: 'flat' | 'nested'
+  /** Writes into an answer where its texts come from; null where nobody asked for that. */
+  readonly markSources: MarkSources | null
   /** The request itself, for routes that read its headers, address or stream. */
   readonly request: IncomingMessage
   /** Reads the parsed body; `undefined` where there is none. @throws ApiError 400, 413 */

@@ -8,7 +8,7 @@ export type CorsOrigins = '*' | readonly string[]
 
 /** Sent with every response. */
 export const safetyHeaders: Readonly<Record<string, string>> = {
-  vary: 'Origin, Authorization, Strapi-Response-Format',
+  vary: 'Origin, Authorization, Strapi-Response-Format, Strapi-Encode-Source-Maps',
   'x-content-type-options': 'nosniff',
   'x-frame-options': 'SAMEORIGIN',
   'referrer-policy': 'no-referrer',

@@ -5,6 +5,7 @@ import type { House } from '../auth/house.js'
 import type { Identification } from '../auth/identify.js'
 import type { Config } from '../config.js'
 import type { Documents } from '../documents/find.js'
+import type { MarkSources } from '../documents/source-marks.js'
 import type { DocumentWrites } from '../documents/write.js'
 import { forbidden, notFound } from '../errors.js'
 import type { Model } from '../model/types.js'
@@ -35,6 +36,8 @@ export interface Backend {
   /** Answers sign the addresses of files, and say so of each. */
   readonly signsAddresses: boolean
   readonly house: House
+  /** Writes into answers where their texts come from. */
+  readonly markSources: MarkSources
   /** The current model. */
   model(): Model
   /** The document service over the current model, for this default locale: its reads and its writes. */
@@ -170,6 +173,7 @@ function rawQuery(request: FastifyRequest): string {
 
 async function exchangeOf(config: Config, backend: Backend, request: FastifyRequest): Promise<Exchange> {
   const { caller, access } = await backend.identification.identify(request.headers.authorization)
+  const format = request.headers['strapi-response-format'] === 'v4' ? 'nested' : 'flat'
   ;(request as Identified).callerName = caller.kind === 'public' ? 'public' : `${caller.kind} ${caller.id}`
   return {
     caller,
@@ -182,7 +186,9 @@ async function exchangeOf(config: Config, backend: Backend, request: FastifyRequ
     signsAddresses: backend.signsAddresses,
     params: request.params as Record<string, string>,
     query: rawQuery(request),
-    format: request.headers['strapi-response-format'] === 'v4' ? 'nested' : 'flat',
+    format,
+    // Nested answers have no marks, as in Strapi.
+    markSources: request.headers['strapi-encode-source-maps'] === 'true' && format === 'flat' ? backend.markSources : null,
     request: request.raw,
     body: () => readBody(request.raw, config.limits),
   }

@@ -151,6 +151,8 @@ describe('as it comes', () => {
     }
     expect(new Set(callers.slice(0, 5).map((as) => alone.get(`${as} 0`))).size).toBeGreaterThan(2)
     expect(alone.get('public 1')).not.toBe(alone.get('public 0'))
+    expect(alone.get('public 2')).not.toBe(alone.get('public 0'))
+    expect((await ask(query)).headers.get('vary')).toMatch(/\bstrapi-encode-source-maps\b/i)
   })
 
   test('S143 a log line holds the route and the caller, and nothing that was sent', async () => {

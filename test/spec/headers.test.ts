@@ -60,9 +60,12 @@ rule('headers.2', 'one document and a single type are nested too, other values c
     expect((await magazine.ask('/api/tags', { headers: { 'strapi-response-format': value } })).text).toBe(text)
 })
 
-rule('headers.3', 'every answer varies by origin, caller and format', async () => {
+rule('headers.3', 'every answer varies by origin, caller, format and marks', async () => {
   for (const path of ['/api/tags', '/api/nothing', '/api/pitches', '/', '/_health', '/uploads/tidewright_logo_11bd3cce54.svg'])
-    expect([path, (await magazine.ask(path)).headers.get('vary')]).toEqual([path, 'Origin, Authorization, Strapi-Response-Format'])
+    expect([path, (await magazine.ask(path)).headers.get('vary')]).toEqual([
+      path,
+      'Origin, Authorization, Strapi-Response-Format, Strapi-Encode-Source-Maps',
+    ])
 })
 
 rule('headers.4', 'any origin may read, without credentials', async () => {
