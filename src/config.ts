@@ -24,7 +24,7 @@ const limits = z.strictObject({
   /** Bytes of one answer. */
   answerBytes: z.int().positive().default(100_000_000),
   /** Bytes of one answer whose texts say where they come from. */
-  markedBytes: z.int().positive().default(20_000_000),
+  markedBytes: z.int().positive().default(30_000_000),
   /** Bytes of all large answers that clients have not taken yet. */
   unsentBytes: z.int().positive().default(500_000_000),
   /** Milliseconds that one read may take, waiting included. */

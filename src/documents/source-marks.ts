@@ -28,16 +28,24 @@ const bareNames = new Set(['documentId', 'locale', 'localizations', 'publishedAt
 /** Two bits each, and what they begin with: the encoding that `@vercel/stega` reads. */
 const signs = ['\u200b', '\u200c', '\u200d', '\ufeff'] as const
 const opening = signs[0].repeat(4)
-const hidden = Array.from({ length: 256 }, (_, byte) => [6, 4, 2, 0].map((shift) => signs[(byte >> shift) & 3]).join(''))
+const hiddenTexts = Array.from({ length: 256 }, (_, byte) => [6, 4, 2, 0].map((shift) => signs[(byte >> shift) & 3]).join(''))
+/** The four signs of each byte in one cell: text that is put together from cells costs a third of text from strings. */
+const hidden = new BigUint64Array(Uint8Array.from(Buffer.from(hiddenTexts.join(''), 'utf16le')).buffer)
 /** UTF-8 needs so many bytes for each of the signs. */
 const bytesOfSign = 3
 
 /** Milliseconds of marking after which other requests have their turn. */
-const turn = 10
+const turnLength = 10
 
 /** Opens the marking of answers, each of at most `markedBytes` and `unsentBytes` of all that clients have not taken yet. */
 export function openSourceMarks({ markedBytes, unsentBytes }: { markedBytes: number; unsentBytes: number }): MarkSources {
   let unsent = 0
+  let lastTurn = Promise.resolve()
+  /** Resolves when everything else has been looked after since another answer was marked. */
+  const takeTurn = (): Promise<void> => {
+    lastTurn = lastTurn.then(() => nextTurn())
+    return lastTurn
+  }
   return async (model, type, answer) => {
     let bytes = 0
     const spend = (more: number): boolean => {
@@ -51,7 +59,7 @@ export function openSourceMarks({ markedBytes, unsentBytes }: { markedBytes: num
     }
     try {
       if (!spend(answer.bytes.length)) throw tooLarge
-      const marked = await markAnswer(model, type, answer, spend)
+      const marked = await markAnswer(model, type, answer, spend, takeTurn)
       answer.release()
       return { bytes: marked, release: giveBack }
     } catch (error) {
@@ -63,7 +71,14 @@ export function openSourceMarks({ markedBytes, unsentBytes }: { markedBytes: num
   }
 }
 
-async function markAnswer(model: Model, type: ContentType, answer: ReadBytes, spend: Walk['spend']): Promise<Buffer> {
+async function markAnswer(
+  model: Model,
+  type: ContentType,
+  answer: ReadBytes,
+  spend: Walk['spend'],
+  takeTurn: () => Promise<void>,
+): Promise<Buffer> {
+  await takeTurn()
   const { data, ...rest } = JSON.parse(Buffer.from(answer.bytes).toString('utf8')) as Body
   const pieces: Buffer[] = []
   let begun = performance.now()
@@ -73,8 +88,8 @@ async function markAnswer(model: Model, type: ContentType, answer: ReadBytes, sp
       markEntry(walk, type, entry, '')
     }
     pieces.push(Buffer.from(`${pieces.length === 0 ? '' : ','}${JSON.stringify(entry)}`))
-    if (performance.now() - begun > turn) {
-      await nextTurn()
+    if (performance.now() - begun > turnLength) {
+      await takeTurn()
       begun = performance.now()
     }
   }
@@ -163,7 +178,14 @@ function markOf({ documentId, locale, spend }: Walk, shape: ContentType | Compon
   if (shape.kind === 'contentType') source.set('kind', shape.singleType ? 'singleType' : 'collectionType')
   if (typeof locale === 'string') source.set('locale', locale)
   if (inBlocks) source.set('fieldPath', path)
-  const mark = opening + Array.from(Buffer.from(JSON.stringify({ strapiSource: source.toString() })), (byte) => hidden[byte]).join('')
+  const mark = opening + hide(JSON.stringify({ strapiSource: source.toString() }))
   if (!inBlocks && !spend(mark.length * bytesOfSign)) throw tooLarge
   return mark
+}
+
+/** ASCII in signs that nobody sees. */
+function hide(text: string): string {
+  const cells = new BigUint64Array(text.length)
+  for (let index = 0; index < text.length; index++) cells[index] = hidden[text.charCodeAt(index)]!
+  return Buffer.from(cells.buffer).toString('utf16le')
 }
