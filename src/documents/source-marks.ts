@@ -183,9 +183,12 @@ function markOf({ documentId, locale, spend }: Walk, shape: ContentType | Compon
   return mark
 }
 
+/** Where marks are put together; one after the other, so one place is enough. */
+let cells = new BigUint64Array(512)
+
 /** ASCII in signs that nobody sees. */
 function hide(text: string): string {
-  const cells = new BigUint64Array(text.length)
+  if (text.length > cells.length) cells = new BigUint64Array(text.length)
   for (let index = 0; index < text.length; index++) cells[index] = hidden[text.charCodeAt(index)]!
-  return Buffer.from(cells.buffer).toString('utf16le')
+  return Buffer.from(cells.buffer, 0, text.length * BigUint64Array.BYTES_PER_ELEMENT).toString('utf16le')
 }
