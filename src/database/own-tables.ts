@@ -14,8 +14,12 @@ const statements = [
   )`,
   'create index if not exists octavo_hidden_links_target on octavo_hidden_links (target_document)',
   'create index if not exists octavo_hidden_links_owner on octavo_hidden_links (owner_id)',
-  // Drafts that differ from their published versions, or from the drafts of other locales, though their times do not say so.
+  // Drafts that differ from their published versions though their times do not say so.
   'create table if not exists octavo_drifted_drafts (type text not null, row_id integer not null, primary key (type, row_id)) without rowid',
+  // Documents whose drafts may differ in what their locales share.
+  `create table if not exists octavo_unequal_locales (
+    type text not null, document_id text not null, primary key (type, document_id)
+  ) without rowid`,
   // How often a user's credentials were made void, and when last; the row outlives the user.
   'create table if not exists octavo_user_epochs (user_id integer primary key, epoch integer not null, changed_at integer not null)',
   // Codes that were sent or handed out once (reset, confirm, connect), hashed.

@@ -115,7 +115,7 @@ async function discardOne(
   const writing = { ...writingOf(context, transaction, operation, null), copies: 'draft' as const }
   await restoreDraft(writing, type, draft.id, published.id)
   forgetDrift(transaction, type, [draft])
-  noteOtherLocales(writing, type, versions, draft.locale)
+  noteOtherLocales(writing, type, versions, draft)
   await context.outbox?.entry(transaction, 'entry.draft-discard', type, draft, operation.now)
   return showEntry(context, transaction, operation, draft)
 }

@@ -3,7 +3,7 @@
 import type { Transaction } from '../database/database.js'
 import type { Attribute, ContentType } from '../model/types.js'
 import { copyBelow, removeBelow } from './components.js'
-import { noteDrift } from './drift.js'
+import { forgetUnequal, noteDrift, noteUnequal } from './drift.js'
 import type { WriteContext } from './operation.js'
 import { readWhole } from './publishable.js'
 import { overwriteRow, type Version, valueColumns } from './rows.js'
@@ -36,39 +36,44 @@ export async function newLocale(
 }
 
 /**
- * Whether the drafts of a document differ in what its locales share. As in Strapi, a publication reaches the other locales
- * only then; the rows of components do not count, their values do.
+ * Asked before a write to a document with drafts, tells after it whether what was written reaches the other locales: as in Strapi,
+ * where it differs from what the draft of the first locale, in the order of codes, had before. Rows of components do not count,
+ * their values do.
  */
-export async function draftsDiffer(
+export async function reachesOthers(
   { read, plans }: WriteContext,
   transaction: Transaction,
   type: ContentType,
   versions: readonly Version[],
-  draft: number,
-): Promise<boolean> {
-  const others = versions.filter(({ id, published_at }) => published_at === null && id !== draft)
-  const shared = [...type.attributes.values()].filter(isShared)
-  if (!type.localized || others.length === 0 || shared.length === 0) return false
-  const texts = new Set<string>()
-  for (const id of [draft, ...others.map((version) => version.id)]) {
+  current: Version | undefined,
+  touched: ReadonlySet<Attribute>,
+): Promise<(draft: number) => Promise<boolean>> {
+  const never = async () => false
+  const drafts = versions.filter(({ published_at }) => published_at === null)
+  const [reference] = drafts.toSorted((one, other) => (one.locale! < other.locale! ? -1 : 1))
+  if (!type.localized || reference === undefined) return never
+  const textOf = async (id: number): Promise<string> => {
     const row = await readWhole({ model: read.model, contract: read.contract }, plans, transaction, type, id, false)
-    texts.add(
-      JSON.stringify(
-        shared.map(({ name }) => row?.[name] ?? null),
-        (key, value: unknown) => (key === 'id' ? undefined : value),
-      ),
-    )
-    if (texts.size > 1) return true
+    return sharedText(type, row ?? {})
   }
-  return false
+  if (reference.id !== current?.id) return async (draft) => (await textOf(reference.id)) !== (await textOf(draft))
+  if (drafts.length === 1 || ![...touched].some(isShared)) return never
+  const before = await textOf(reference.id)
+  return async (draft) => (await textOf(draft)) !== before
 }
 
-/**
- * Whether what locales share may be unequal among them: where a write gives such attributes, and where one did before. Whoever
- * makes it unequal notes that in the drafts of the other locales.
- */
+/** The shared part of a row as text that is the same for the same values. */
+function sharedText(type: ContentType, row: Readonly<Record<string, unknown>>): string {
+  const names = [...type.attributes.values()].filter(isShared).map(({ name }) => name)
+  return JSON.stringify(
+    names.map((name) => row[name] ?? null),
+    (key, value: unknown) => (key === 'id' ? undefined : value),
+  )
+}
+
+/** Whether what locales share may be unequal among them: where a write gives such attributes, and where one did before. */
 export const mayDiffer = (type: ContentType, versions: readonly Version[], touched: ReadonlySet<Attribute>): boolean =>
-  type.localized && (versions.some(({ drifted }) => drifted === 1) || [...touched].some(isShared))
+  type.localized && (versions.some((version) => version.unequal === 1) || [...touched].some(isShared))
 
 /** Gives the other locales' rows of the same publication state all that is shared, as the row `id` has it. */
 export async function shareWithLocales(
@@ -80,22 +85,28 @@ export async function shareWithLocales(
 ): Promise<void> {
   if (!type.localized || ![...type.attributes.values()].some(isShared)) return
   const locale = versions.find((version) => version.id === id)?.locale ?? writing.resolving.locale
-  const siblings = versions.filter(
-    (version) => version.locale !== locale && (state === 'any' || (version.published_at !== null) === (state === 'published')),
-  )
+  const others = versions.filter((version) => version.locale !== locale)
+  const siblings = others.filter((version) => state === 'any' || (version.published_at !== null) === (state === 'published'))
   for (const sibling of siblings) await share(writing, type, id, sibling.id, isShared, true, sibling.locale)
-  if (type.draftAndPublish) noteOtherLocales(writing, type, versions, locale)
+  if (state === 'any' || others.length === 0) return
+  const drafts = others.filter(({ published_at }) => published_at === null)
+  noteDrift(
+    writing.transaction,
+    type,
+    drafts.map((draft) => draft.id),
+  )
+  if (state === 'draft') forgetUnequal(writing.transaction, type, versions)
+  else noteUnequal(writing.transaction, type, versions[0]!.document_id)
 }
 
-/** The drafts of other locales may differ from this one, and from their published versions. */
-export function noteOtherLocales({ transaction }: Writing, type: ContentType, versions: readonly Version[], locale: string | null): void {
-  const others = versions.filter((version) => version.locale !== locale && version.published_at === null)
-  if (type.localized)
-    noteDrift(
-      transaction,
-      type,
-      others.map(({ id }) => id),
-    )
+/** A draft is as its published version again: the drafts of other locales may have something else. */
+export function noteOtherLocales(
+  { transaction }: Writing,
+  type: ContentType,
+  versions: readonly Version[],
+  { locale, document_id }: Version,
+) {
+  if (type.localized && versions.some((version) => version.locale !== locale)) noteUnequal(transaction, type, document_id)
 }
 
 async function share(

@@ -13,6 +13,8 @@ export interface Version {
   readonly updated_at: number | null
   /** 1: a draft that was changed from outside, which its times do not tell (`drift`). */
   readonly drifted: 0 | 1
+  /** 1: the drafts of the document may differ in what its locales share. */
+  readonly unequal: 0 | 1
 }
 
 export type { Stored }
@@ -34,8 +36,12 @@ export function versionsOf(transaction: Transaction, type: ContentType, document
   const drifted = type.draftAndPublish
     ? sql`exists (select 1 from octavo_drifted_drafts d where d.type = ${type.uid} and d.row_id = v.id)`
     : sql`0`
+  const unequal =
+    type.draftAndPublish && type.localized
+      ? sql`exists (select 1 from octavo_unequal_locales u where u.type = ${type.uid} and u.document_id = v.document_id)`
+      : sql`0`
   return transaction.rows<Version>(
-    sql`select id, document_id, locale, published_at, updated_at, ${drifted} as drifted from ${sql.table(type.table)} v
+    sql`select id, document_id, locale, published_at, updated_at, ${drifted} as drifted, ${unequal} as unequal from ${sql.table(type.table)} v
       where document_id = ${documentId} order by published_at is not null, id`,
   )
 }

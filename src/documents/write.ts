@@ -7,11 +7,11 @@ import type { Attribute } from '../model/types.js'
 import { discardIn, publishIn, unpublishIn } from './actions.js'
 import { isMeant, outcomeOf, showEntry } from './answers.js'
 import { writeBelow } from './components.js'
-import { forgetDrift } from './drift.js'
+import { forgetDrift, forgetUnequal } from './drift.js'
 import type { Input } from './input.js'
 import { readInput } from './input.js'
 import { lookAhead } from './known.js'
-import { draftsDiffer, inheritedBy, mayDiffer, newLocale, shareWithLocales } from './locales.js'
+import { inheritedBy, mayDiffer, newLocale, reachesOthers, shareWithLocales } from './locales.js'
 import { checkNamed } from './named.js'
 import type { Asked, Operation, Outcome, WriteContext } from './operation.js'
 import { beginWrite, checkLocale, checkPublication, optionsOf, takenFor, writingOf } from './operation.js'
@@ -116,6 +116,7 @@ async function updateIn(context: WriteContext, transaction: Transaction, operati
   const known = isCreation ? null : await lookAhead(transaction, model, input, null)
   const writing = writingOf(context, transaction, operation, input, known)
   const touched = touchedBy(input)
+  const reaches = await reachesOthers(context, transaction, type, versions, current, touched)
   let id: number
   if (current === undefined) {
     await checkLocale(context, transaction, operation)
@@ -141,9 +142,9 @@ async function updateIn(context: WriteContext, transaction: Transaction, operati
   // As in Strapi, the answer shows the other locales as they were.
   const outcome = await written(context, transaction, operation, documentId, event, changed, published)
   if (!isCreation && !mayDiffer(type, versions, touched)) return outcome
-  if (published === null) await shareWithLocales(writing, type, versions, id, type.draftAndPublish ? 'draft' : 'any')
-  else if (await draftsDiffer(context, transaction, type, versions, id))
-    await shareWithLocales(writing, type, versions, published, 'published')
+  if (type.draftAndPublish && !(await reaches(id))) return outcome
+  const state = !type.draftAndPublish ? 'any' : published === null ? 'draft' : 'published'
+  await shareWithLocales(writing, type, versions, published ?? id, state)
   return outcome
 }
 
@@ -181,6 +182,7 @@ async function removeIn(context: WriteContext, transaction: Transaction, operati
   }
   const ids = gone.map(({ id }) => id)
   await removeRows(writingOf(context, transaction, operation, null), type, ids, type.draftAndPublish ? gone : [])
+  if (gone.length === versions.length) forgetUnequal(transaction, type, gone)
   return { documentId, entries, answer: null }
 }
 

@@ -114,22 +114,30 @@ describe('what locales share', () => {
     expect(french.data).toMatchObject({ shared: 'A', list: [{ when: '2024-01-01' }] })
   })
 
-  test('a draft gives all of it to the other drafts; a publication to published versions where drafts differ; the answer is from before', async () => {
-    const shown = async (id: string, status: string) =>
-      (await send('GET', `sheets?locale=*&status=${status}&filters[documentId]=${id}&sort=locale`)).data.map(
-        (row: { shared: string }) => row.shared,
-      )
+  test('it reaches the other locales where it differs from the draft of the first locale; the answer is from before', async () => {
+    const shown = async (id: string) => {
+      const rows = async (status: string): Promise<string> =>
+        (await send('GET', `sheets?locale=*&status=${status}&filters[documentId]=${id}&sort=locale`)).data
+          .map((row: { shared: string }) => row.shared)
+          .join('')
+      return [await rows('draft'), await rows('published')]
+    }
     const id = await made('sheets', { title: 'en', shared: 'A', list: [] })
     await send('PUT', `sheets/${id}?locale=fr`, { title: 'fr', shared: 'B' })
-    expect([await shown(id, 'draft'), await shown(id, 'published')]).toEqual([
-      ['A', 'B'],
-      ['B', 'B'],
-    ])
-    const answer = await send('PUT', `sheets/${id}?status=draft&populate=localizations`, { title: 'again' })
-    expect(answer.data.localizations).toMatchObject([{ shared: 'B' }])
-    expect(await shown(id, 'draft')).toEqual(['A', 'A'])
+    expect(await shown(id)).toEqual(['AB', 'BB'])
     await send('PUT', `sheets/${id}`, {})
-    expect(await shown(id, 'published')).toEqual(['A', 'B'])
+    expect(await shown(id)).toEqual(['AB', 'AB'])
+    await send('PUT', `sheets/${id}?status=draft`, { shared: 'A' })
+    expect(await shown(id)).toEqual(['AB', 'AB'])
+    await send('PUT', `sheets/${id}?locale=fr`, { title: 'again' })
+    expect(await shown(id)).toEqual(['AB', 'BB'])
+    const answer = await send('PUT', `sheets/${id}?locale=fr&status=draft&populate=localizations`, { title: 'again' })
+    expect(answer.data.localizations).toMatchObject([{ shared: 'A' }])
+    expect(await shown(id)).toEqual(['BB', 'BB'])
+    await send('PUT', `sheets/${id}?status=draft`, { shared: 'C' })
+    expect(await shown(id)).toEqual(['CC', 'BB'])
+    await send('PUT', `sheets/${id}?locale=fr`, {})
+    expect(await shown(id)).toEqual(['CC', 'BC'])
   })
 })
 
