@@ -13,7 +13,7 @@ program.configureOutput({ outputError: (text, write) => write(text.replace(/^err
 
 program
   .command('start', { isDefault: true })
-  .description('serve the content project in a folder')
+  .description('serve the content project in a folder; what happens without a command')
   .argument('[folder]', 'the project', '.')
   .action(async (folder: string) => (await import('./cli/start.js')).start(folder))
 
@@ -176,6 +176,32 @@ settings
   .argument('<value>', 'yes or no, the type of a role, an address or none')
   .argument('[folder]', 'the project', '.')
   .action(async (name: string, value: string, folder: string) => (await import('./cli/settings.js')).setSettingCommand(name, value, folder))
+
+const locales = program.command('locales').description('languages of a project')
+locales
+  .command('list')
+  .description('show locales, how many documents have them, and the default one')
+  .argument('[folder]', 'the project', '.')
+  .action(async (folder: string) => (await import('./cli/locales.js')).listLocalesCommand(folder))
+locales
+  .command('add')
+  .description('add a locale')
+  .argument('<code>', 'de, en-GB, …')
+  .argument('[folder]', 'the project', '.')
+  .option('--name <name>', 'what it is called; without it its name in English: German (de)')
+  .action(async (code: string, folder: string, options) => (await import('./cli/locales.js')).addLocaleCommand(code, folder, options))
+locales
+  .command('remove')
+  .description('take a locale away that no document has')
+  .argument('<code>')
+  .argument('[folder]', 'the project', '.')
+  .action(async (code: string, folder: string) => (await import('./cli/locales.js')).removeLocaleCommand(code, folder))
+locales
+  .command('default')
+  .description('choose the locale that is meant when none is named')
+  .argument('<code>')
+  .argument('[folder]', 'the project', '.')
+  .action(async (code: string, folder: string) => (await import('./cli/locales.js')).defaultLocaleCommand(code, folder))
 
 // A first word alone is a folder to serve, so an unknown command must be told from it.
 const [word] = process.argv.slice(2)

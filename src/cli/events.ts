@@ -13,9 +13,12 @@ interface Options {
   readonly limit?: string
 }
 
-/** Prints the events after a sequence, oldest first. @throws ConfigError for what is no number */
+/** Prints the events after a sequence, oldest first; says so where none are recorded. @throws ConfigError for what is no number */
 export const eventsCommand = orExplain((folder: string, { after, limit }: Options) =>
-  withProject(folder, async ({ database }) => {
+  withProject(folder, async ({ config, database }) => {
+    if (!config.events.outbox && config.events.listeners.length === 0) {
+      process.stderr.write('octavo: events.outbox is off, so nothing is recorded. octavo.config turns it on.\n')
+    }
     const log = openEventLog(database)
     let sequence = whole('--after', after)
     let left = limit === undefined ? Number.POSITIVE_INFINITY : whole('--limit', limit)

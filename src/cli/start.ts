@@ -1,6 +1,8 @@
 // `octavo start [folder]`: opens the service, listens, says what to try, stops gracefully.
+import { once } from 'node:events'
+import { createServer } from 'node:net'
 import { type Logger, pino } from 'pino'
-import { loadConfig } from '../config.js'
+import { type Config, loadConfig } from '../config.js'
 import { ConfigError } from '../errors.js'
 import { releaseNursery } from '../memory.js'
 import type { Model } from '../model/types.js'
@@ -38,6 +40,7 @@ async function listen(folder: string): Promise<void> {
   )
   setInterval(() => logger.flush(), 1000).unref()
   checkProject(config.folder)
+  await checkPort(config)
   process.stdout.write(keepSecrets(config.folder, config.missingSecrets))
   const service = await createService(config, logger).catch((error: StartError) => {
     const isDatabase = error.code?.startsWith('SQLITE_') === true
@@ -69,6 +72,14 @@ async function listen(folder: string): Promise<void> {
       examples.length === 0 ? '' : `Open it in a browser, or try:\n${examples.join('')}`
     }`,
   )
+}
+
+/** Listens for a moment: whoever cannot have the port is told before the project is touched. A race shows when the service listens. */
+async function checkPort({ host, port }: Config): Promise<void> {
+  const server = createServer((socket) => socket.destroy()).listen({ host, port })
+  await once(server, 'listening')
+  server.close()
+  await once(server, 'close')
 }
 
 type StartError = NodeJS.ErrnoException & { readonly port?: number; readonly address?: string }

@@ -42,9 +42,15 @@ export function initialize(database: Database, model: Model, first: FirstRows): 
   })()
 }
 
-/** What a locale is called before anyone names it: `French (fr)`. */
+/** What a locale is called before anyone names it, as in Strapi's list: `French (fr)`, `English (United Kingdom) (en-GB)`. */
 export function localeName(code: string): string {
-  return `${new Intl.DisplayNames(['en'], { type: 'language' }).of(code) ?? code} (${code})`
+  const names = new Intl.DisplayNames(['en'], { type: 'language', languageDisplay: 'standard' })
+  try {
+    return `${names.of(code) ?? code} (${code})`
+  } catch {
+    // Not built like the code of a language.
+    return code
+  }
 }
 
 const allAt = (time: number) => ({ createdAt: time, updatedAt: time, publishedAt: time })

@@ -30,9 +30,15 @@ export function startPage(model: Model, visitor: Grants, prefix: string): Page {
   const tries = examplesOf(model, visitor, prefix).map(({ href, what }) => `<li>${link(href)}<small>${escapeHtml(what)}</small></li>`)
   const html = `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Octavo</title><style>${style}</style></head><body><main>
 <h1>Octavo</h1><p>This content service is running. It answers the Content REST API below <code>${escapeHtml(prefix)}</code> as JSON.</p>
-${tries.length === 0 ? '<p>Nothing is public yet: grant the public role <code>find</code> on a type, or send an API token.</p>' : `<h2>Try</h2><ul class="try">${tries.join('')}</ul>`}
+${tries.length === 0 ? nothingPublic(types[0]?.[1]) : `<h2>Try</h2><ul class="try">${tries.join('')}</ul>`}
 <h2>Content-types</h2><ul class="types">${cards.join('')}</ul></main></body></html>`
   return { html, policy: "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'" }
+}
+
+function nothingPublic(type: ContentType | undefined): string {
+  if (type === undefined) return '<p>There is no content-type yet: add one below <code>src/api</code>, and start again.</p>'
+  const command = `octavo roles grant public ${type.uid}.find`
+  return `<p>Nothing is public yet. Let everyone read a type with <code>${escapeHtml(command)}</code>, or send an API token.</p>`
 }
 
 function card(type: ContentType, href: string, isOpen: boolean): string {

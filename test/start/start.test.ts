@@ -56,12 +56,14 @@ function octavo(words: readonly string[], environment: Readonly<Record<string, s
 const notes = contentType('note', { name: { type: 'string' }, rank: { type: 'integer' } })
 const oneSentence = /^octavo: [^\n]+\n$/
 
-test('a port in use ends the start with one sentence', async () => {
+test('a port in use ends the start with one sentence, before anything is made', async () => {
   const other = createServer().listen(0, '127.0.0.1')
   await new Promise((resolve) => other.once('listening', resolve))
   const { port } = other.address() as AddressInfo
-  const { status, err } = await octavo(['start', project(notes)], { PORT: String(port) })
+  const folder = project(notes)
+  const { status, err } = await octavo(['start', folder], { PORT: String(port) })
   other.close()
+  expect(readdirSync(folder)).toEqual(['src'])
   expect(err).toMatch(oneSentence)
   expect(err).toContain(`The port ${port} is in use`)
   expect(status).toBe(1)

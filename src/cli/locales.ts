@@ -1,0 +1,29 @@
+// `octavo locales`: the languages of an installation, and which one is meant when none is named.
+import { addLocale, listLocales, removeLocale, setDefaultLocale } from '../documents/locale-list.js'
+import { orExplain } from './explain.js'
+import { print, printTable, withProject } from './project.js'
+
+export const listLocalesCommand = orExplain(async (folder: string) => {
+  const locales = await withProject(folder, ({ database, model }) => listLocales(database, model))
+  printTable(
+    ['code', 'name', 'documents', ''],
+    locales.map(({ code, name, documents, isDefault }) => [code, name ?? '-', String(documents), isDefault ? 'default' : '']),
+  )
+})
+
+export const addLocaleCommand = orExplain(async (code: string, folder: string, options: { readonly name?: string }) => {
+  const name = await withProject(folder, ({ writer }) =>
+    writer.transaction((transaction) => addLocale(transaction, code, options.name, Date.now())),
+  )
+  print(`The locale ${code} is there: ${name}.`)
+})
+
+export const removeLocaleCommand = orExplain(async (code: string, folder: string) => {
+  await withProject(folder, ({ model, writer }) => writer.transaction((transaction) => removeLocale(transaction, model, code)))
+  print(`The locale ${code} is removed.`)
+})
+
+export const defaultLocaleCommand = orExplain(async (code: string, folder: string) => {
+  await withProject(folder, ({ writer }) => writer.transaction((transaction) => setDefaultLocale(transaction, code)))
+  print(`The default locale is ${code}.`)
+})
