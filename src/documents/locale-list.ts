@@ -20,8 +20,8 @@ type Rows = Pick<DirectDatabase, 'rows'>
 
 const setting = 'plugin_i18n_default_locale'
 
-/** Characters of a code, and of a name. */
-const longest = { code: 35, name: 255 }
+/** Characters of a code, and of a name that is given: Strapi's panel takes no longer one. */
+const longest = { code: 35, name: 50 }
 
 /** All locales in the order in which they were added. */
 export async function listLocales(database: Rows, model: Model): Promise<readonly ListedLocale[]> {
@@ -41,9 +41,9 @@ export async function addLocale(transaction: Transaction, code: string, given: s
   if (code.length > longest.code || !/^[a-z\d]+(-[a-z\d]+)*$/i.test(code)) {
     throw validationError(`"${code}" is no code of a locale: letters, digits and hyphens, ${longest.code} at most, such as de or en-GB.`)
   }
-  const name = given ?? localeName(code)
-  if (name.trim() === '' || name.length > longest.name)
+  if (given !== undefined && (given.trim() === '' || given.length > longest.name))
     throw validationError(`The name of a locale has 1 to ${longest.name} characters, not only spaces.`)
+  const name = given ?? localeName(code)
   const [same] = await transaction.rows<{ code: string }>(sql`select code from i18n_locale where lower(code) = ${code.toLowerCase()}`)
   if (same !== undefined) throw new ApiError('ApplicationError', `The locale "${same.code}" is there already.`)
   const dates = { created_at: now, updated_at: now, published_at: now }

@@ -117,7 +117,7 @@ test('what is wrong is said in a sentence, with status 1', async () => {
     ['add', "de'; drop table notes"],
     ['add', 'a'.repeat(36)],
     ['add', 'fr', '--name', ' '],
-    ['add', 'fr', '--name', 'n'.repeat(256)],
+    ['add', 'fr', '--name', 'n'.repeat(51)],
     ['remove', 'en'],
     ['remove', 'xx'],
     ['default', 'xx'],
