@@ -35,7 +35,7 @@ const replacedAfter = 100
 /** Threads above `readers` go when none was occupied for this long; milliseconds. */
 const spareAfter = 5_000
 /** Mebibytes of a thread's nursery: its objects live as long as one answer. */
-const nursery = 8
+const nursery = 4
 
 const { waiting, revoked, done } = jobStates
 
