@@ -30,7 +30,8 @@ export function compare(left: Value, right: Value): number {
   return left < right ? -1 : left > right ? 1 : 0
 }
 
-const lower = (text: string): string => text.toLowerCase()
+/** Letters fold alone as they fold inside a word: sigma has two small forms (filters.7). */
+const lower = (text: string): string => text.toLowerCase().replaceAll('ς', 'σ')
 const negated = (truth: Truth): Truth => (truth === null ? null : !truth)
 
 /** One comparison. What is null is neither equal nor unequal, unless the question is whether it is null. */
