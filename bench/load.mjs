@@ -21,13 +21,38 @@ const autocannon = createRequire(import.meta.url).resolve('autocannon')
  * @param {{ connections: number, seconds: number }} options
  * @returns {Promise<Load>}
  */
-export function load(url, { connections, seconds }) {
+export async function load(url, { connections, seconds }) {
+  const words = [autocannon, '--connections', String(connections), '--duration', String(seconds), '--timeout', '120', '--json', url]
+  try {
+    return figuresOf(await generate(words, { seconds, errors: 'ignore' }))
+  } catch (error) {
+    throw new Error(`The load generator gave no result for ${url}`, { cause: error })
+  }
+}
+
+/**
+ * What autocannon's result says.
+ * @param {any} result
+ * @returns {Load}
+ */
+export const figuresOf = (result) => ({
+  requestsPerSecond: result['2xx'] / result.duration,
+  answers: result['2xx'],
+  failures: result.non2xx + result.errors,
+  bytesPerSecond: result.throughput.average,
+  p50: result.latency.p50,
+  p99: result.latency.p99,
+})
+
+/**
+ * Runs a generator and reads the JSON that it prints.
+ * @param {readonly string[]} words
+ * @param {{ seconds: number, input?: string, errors?: 'ignore' | 'inherit' }} options
+ * @returns {Promise<any>}
+ */
+export function generate(words, { seconds, input = '', errors = 'inherit' }) {
   return new Promise((resolve, reject) => {
-    const child = spawn(
-      process.execPath,
-      [autocannon, '--connections', String(connections), '--duration', String(seconds), '--timeout', '120', '--json', url],
-      { stdio: ['ignore', 'pipe', 'ignore'], timeout: (seconds + 150) * 1_000 },
-    )
+    const child = spawn(process.execPath, words, { stdio: ['pipe', 'pipe', errors], timeout: (seconds + 150) * 1_000 })
     let output = ''
     child.stdout.setEncoding('utf8').on('data', (text) => {
       output += text
@@ -35,18 +60,11 @@ export function load(url, { connections, seconds }) {
     child.once('error', reject)
     child.once('close', () => {
       try {
-        const result = JSON.parse(output)
-        resolve({
-          requestsPerSecond: result['2xx'] / result.duration,
-          answers: result['2xx'],
-          failures: result.non2xx + result.errors,
-          bytesPerSecond: result.throughput.average,
-          p50: result.latency.p50,
-          p99: result.latency.p99,
-        })
+        resolve(JSON.parse(output))
       } catch (error) {
-        reject(new Error(`The load generator gave no result for ${url}`, { cause: error }))
+        reject(error)
       }
     })
+    child.stdin.end(input)
   })
 }

@@ -3,6 +3,7 @@
 
 import { text } from 'node:stream/consumers'
 import autocannon from 'autocannon'
+import { figuresOf } from './load.mjs'
 
 /**
  * @typedef {object} Job
@@ -47,14 +48,4 @@ const instance = autocannon({
   }),
 })
 const result = await instance
-process.stdout.write(
-  JSON.stringify({
-    requestsPerSecond: result['2xx'] / result.duration,
-    answers: result['2xx'],
-    failures: result.non2xx + result.errors,
-    bytesPerSecond: result.throughput.average,
-    p50: result.latency.p50,
-    p99: result.latency.p99,
-    refused,
-  }),
-)
+process.stdout.write(JSON.stringify({ ...figuresOf(result), refused }))

@@ -1,11 +1,11 @@
 // Writes under load beside Strapi, both with a commit on disk before the answer, and light reads beside writes.
 
-import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Worker } from 'node:worker_threads'
 import { differenceOfWrites } from './equality.mjs'
+import { generate } from './load.mjs'
 import { printHeading, printTable, round, saveResult } from './report.mjs'
 import { goldenProject, octavoFolder, octavoIsBuilt, startOctavo, startStrapi } from './servers.mjs'
 import { writesOf } from './write-requests.mjs'
@@ -146,26 +146,11 @@ const median = (loads) => [...loads].sort((left, right) => left.requestsPerSecon
  * @param {{ connections: number, seconds: number, rate?: number }} options
  * @returns {Promise<import('./load.mjs').Load>}
  */
-function send(server, requests, options) {
+async function send(server, requests, options) {
   const job = { origin: server.origin, token, prefix: `${process.pid}-${++jobs}`, requests, ...options }
-  return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [generator], { stdio: ['pipe', 'pipe', 'inherit'], timeout: (options.seconds + 150) * 1_000 })
-    let output = ''
-    child.stdout.setEncoding('utf8').on('data', (text) => {
-      output += text
-    })
-    child.once('error', reject)
-    child.once('close', () => {
-      try {
-        const load = JSON.parse(output)
-        if (load.failures > 0) throw new Error(`${server.name} failed ${load.failures} requests: ${load.refused.join(', ')}`)
-        resolve(load)
-      } catch (error) {
-        reject(error)
-      }
-    })
-    child.stdin.end(JSON.stringify(job))
-  })
+  const load = await generate([generator], { seconds: options.seconds, input: JSON.stringify(job) })
+  if (load.failures > 0) throw new Error(`${server.name} failed ${load.failures} requests: ${load.refused.join(', ')}`)
+  return load
 }
 
 /**

@@ -283,7 +283,7 @@ export async function loadConfig(
   if (strapi === null) return assemble(root, given, environment, makeSecret)
   const { rest, responses } = checked(strapiApi, strapi.config, strapi.source)
   const said = (config as UserConfig).api ?? {}
-  const api = { rest: { ...given.api.rest, ...rest, ...said.rest }, responses: { ...responses, ...said.responses } }
+  const api = { rest: { ...rest, ...said.rest }, responses: { ...responses, ...said.responses } }
   return assemble(root, checked(file, { ...(config as UserConfig), api }, source), environment, makeSecret)
 }
 
