@@ -2,10 +2,14 @@
 import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 
-/** Bytes at which the nursery of the main thread stops growing. More gains no speed that the benchmarks show. */
-const enough = 4 * 1024 * 1024
-/** Milliseconds between two looks while it grows. */
-const lookEvery = 50
+/** Mebibytes that the nursery of the main thread may grow to; more gains no speed that the benchmarks show. */
+const enough = 4
+/** Mebibytes of each half of a nursery that threads begin with. Half as much doubles the cost of large answers, which then do not fit. */
+const halfOfThreads = 2
+/** The share of time below which the main thread has nothing to grow for, nor to collect. */
+const leastShare = 0.015
+/** Milliseconds between two looks at the nursery of the main thread, and while it grows. */
+const [lookEvery, lookSoon] = [1_000, 50]
 
 const grow = (factor: 1 | 2): void => setFlagsFromString(`--semi-space-growth-factor=${factor}`)
 
@@ -14,39 +18,49 @@ export function holdNursery(): void {
   grow(1)
   // A nursery of this size is collected faster by its own thread than by several that must first find a free processor.
   setFlagsFromString('--no-parallel-scavenge')
+  // Threads begin with theirs at full size, which V8 then never shrinks: whether nurseries grow is one switch for all threads.
+  setFlagsFromString(`--min-semi-space-size=${halfOfThreads}`)
 }
 
-/** Called once the service listens: lets the nursery grow with the load, up to `enough`. */
+/** Called once the service listens: lets the nursery grow with the load, up to `enough`; V8 shrinks it when there is none. */
 export function releaseNursery(): void {
-  grow(2)
-  const timer = setInterval(() => {
-    const size = getHeapSpaceStatistics().find(({ space_name }) => space_name === 'new_space')?.space_size ?? enough
-    if (size < enough) return
-    grow(1)
-    clearInterval(timer)
-  }, lookEvery)
-  timer.unref()
-  let before = performance.eventLoopUtilization()
-  collectRegularly(() => {
-    const now = performance.eventLoopUtilization()
-    const { active } = performance.eventLoopUtilization(now, before)
-    before = now
-    return active > leastWork
-  })
+  const worked = workMeter()
+  const look = (): void => {
+    const size = getHeapSpaceStatistics().find(({ space_name }) => space_name === 'new_space')?.space_size ?? Infinity
+    const growing = size < enough * 1024 * 1024 && worked()
+    grow(growing ? 2 : 1)
+    setTimeout(look, growing ? lookSoon : lookEvery).unref()
+  }
+  look()
+  collectRegularly(workMeter())
 }
 
-/** Milliseconds of work below which the main thread has nothing to collect. */
-const leastWork = 50
+/** Says whether the main thread has worked for a part of the time since it was asked last. */
+function workMeter(): () => boolean {
+  let before = performance.eventLoopUtilization()
+  return () => {
+    const now = performance.eventLoopUtilization()
+    const { utilization } = performance.eventLoopUtilization(now, before)
+    before = now
+    return utilization > leastShare
+  }
+}
 
 /** Milliseconds between two full collections of a thread that has something to do. */
 const collectEvery = 3_000
 
 /**
- * Collects garbage now and then on the thread that calls this: left alone, V8 lets old objects of past requests stand until
- * the heap has doubled. `worked` says whether anything was done since it was asked last.
+ * Collects garbage now and then on the thread that calls this, and closes the gaps: left alone, V8 lets old objects of past
+ * requests stand until the heap has doubled, and half-empty pages for good. `worked` says whether anything was done since it
+ * was asked last.
  */
 export function collectRegularly(worked: () => boolean): void {
   setFlagsFromString('--expose-gc')
   const collect = runInNewContext('gc') as () => void
-  setInterval(() => worked() && collect(), collectEvery).unref()
+  setInterval(() => {
+    if (!worked()) return
+    setFlagsFromString('--compact-on-every-full-gc')
+    collect()
+    setFlagsFromString('--no-compact-on-every-full-gc')
+  }, collectEvery).unref()
 }

@@ -34,8 +34,8 @@ const heavyAfter = 15
 const replacedAfter = 100
 /** Threads above `readers` go when none was occupied for this long; milliseconds. */
 const spareAfter = 5_000
-/** Mebibytes of a thread's nursery: its objects live as long as one answer. With less, large answers do not fit and cost twice as much. */
-const nursery = 8
+/** Mebibytes that V8 gives to a thread's short-lived objects at most: three times what memory.ts lets threads begin with. */
+const nursery = 6
 
 const { waiting, revoked, done } = jobStates
 
