@@ -5,12 +5,13 @@ import type { PreparedRead } from './execute.js'
 import { prepareRead } from './execute.js'
 import type { ReadPlan } from './plan.js'
 import { threadHere } from './processor.js'
-import { type FromReader, jobStates, type ReaderData, roomBytes, roomsPerThread, type ToReader } from './rooms.js'
+import { type FromReader, type ReaderData, type Run, roomBytes, roomStates, roomsPerThread, type ToReader } from './rooms.js'
 import { AnswerTooLarge, openSink } from './sink.js'
 import { openSqliteReader } from './sqlite.js'
 
 const port = parentPort!
-const { sqlite, answerBytes, signing, states, memory } = workerData as ReaderData
+const { sqlite, answerBytes, signing, shared } = workerData as ReaderData
+const { memory, states, lengths, called } = shared
 const rooms = Array.from({ length: roomsPerThread }, (_, room) => Buffer.from(memory, room * roomBytes, roomBytes))
 const database = openSqliteReader(sqlite)
 const signer = signing === null ? null : await (await import('./signed-addresses.js')).openSigner(signing)
@@ -36,7 +37,7 @@ port.on('message', (message: ToReader) => {
       prepared.delete(message.id)
       return
     case 'run':
-      run(message)
+      for (const one of message.runs) run(one)
       return
     case 'close':
       database.close()
@@ -44,19 +45,22 @@ port.on('message', (message: ToReader) => {
   }
 })
 
-function run({ room, plan: id, values }: ToReader & { readonly kind: 'run' }): void {
+function run({ room, plan, values }: Run): void {
   jobs += 1
-  if (Atomics.compareExchange(states, room, jobStates.waiting, jobStates.started) !== jobStates.waiting) {
-    send({ kind: 'skipped', room })
+  if (Atomics.compareExchange(states, room, roomStates.waiting, roomStates.started) !== roomStates.waiting) {
+    port.postMessage({ kind: 'skipped', room } satisfies FromReader)
     return
   }
-  const answer = readInto(room, id, values)
+  const told = readInto(room, plan, values)
   // Before the answer is heard of, since its room may be given to another job from then on.
-  Atomics.store(states, room, jobStates.done)
-  port.postMessage(answer, answer.kind === 'answer' && answer.own !== null ? [answer.own.buffer] : [])
+  if (told !== null) {
+    Atomics.store(states, room, roomStates.told)
+    port.postMessage(told, told.kind === 'large' ? [told.bytes.buffer] : [])
+  } else if (Atomics.exchange(called, 0, 1) === 0) port.postMessage({ kind: 'call' } satisfies FromReader)
 }
 
-function readInto(room: number, id: number, values: readonly unknown[]): FromReader {
+/** Executes a plan and writes down what became of it; what needs more than that is returned, to be told. */
+function readInto(room: number, id: number, values: readonly unknown[]): FromReader | null {
   try {
     let read = prepared.get(id)
     if (read === undefined) {
@@ -64,15 +68,19 @@ function readInto(room: number, id: number, values: readonly unknown[]): FromRea
       prepared.set(id, read)
     }
     sink.begin(rooms[room]!)
-    return read(values, sink) ? { kind: 'answer', room, ...sink.end() } : { kind: 'nothing', room }
+    if (!read(values, sink)) {
+      Atomics.store(states, room, roomStates.nothing)
+      return null
+    }
+    const { length, own } = sink.end()
+    if (own !== null) return { kind: 'large', room, bytes: own }
+    Atomics.store(lengths, room, length)
+    Atomics.store(states, room, roomStates.answered)
+    return null
   } catch (error) {
     if (error instanceof AnswerTooLarge) return { kind: 'tooLarge', room }
     return { kind: 'failed', room, message: (error as Error).stack ?? String(error) }
   }
 }
 
-function send(message: FromReader): void {
-  port.postMessage(message)
-}
-
-send({ kind: 'ready', name: threadHere() })
+port.postMessage({ kind: 'ready', name: threadHere() } satisfies FromReader)

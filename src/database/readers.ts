@@ -6,7 +6,17 @@ import type { KnownPlan, ReadAnswer, ReadDatabase } from './database.js'
 import type { Dialect } from './dialect.js'
 import type { ReadPlan } from './plan.js'
 import { waitedForProcessor } from './processor.js'
-import { type FromReader, jobStates, type ReaderData, roomBytes, roomsPerThread, type ToReader } from './rooms.js'
+import {
+  type FromReader,
+  type ReaderData,
+  type Run,
+  roomBytes,
+  roomStates,
+  roomsPerThread,
+  type Shared,
+  shareRooms,
+  type ToReader,
+} from './rooms.js'
 import type { Signing } from './signed-addresses.js'
 import type { SqliteOptions } from './sqlite.js'
 
@@ -26,8 +36,13 @@ export interface ReaderOptions {
   readonly signing: Signing | null
 }
 
-/** A thread works on one job and has one more in its inbox, so that it never waits for the event loop. */
-const depth = 2
+/**
+ * A thread works on one job and has one more in its inbox, so that it never waits for the event loop; where jobs are short,
+ * more of them, so that one message brings several.
+ */
+const [depth, depthOfShort] = [2, 8]
+/** Milliseconds below which jobs count as short. */
+const short = 0.5
 /** A thread that is at one job for longer counts as occupied by a heavy read: nothing waits behind it; milliseconds. */
 const heavyAfter = 15
 /** A thread that is occupied for longer is replaced as long as that lasts; milliseconds. */
@@ -37,7 +52,7 @@ const spareAfter = 5_000
 /** Mebibytes that V8 gives to a thread's short-lived objects at most: three times what memory.ts lets threads begin with. */
 const nursery = 6
 
-const { waiting, revoked, done } = jobStates
+const { waiting, started, revoked, answered, nothing } = roomStates
 
 interface Job {
   readonly plan: KnownPlan
@@ -57,13 +72,15 @@ interface Given {
 interface Thread {
   readonly worker: Worker
   readonly known: Set<number>
-  readonly memory: SharedArrayBuffer
-  /** One state per room, shared with the thread: what waits in its inbox can be taken back. */
-  readonly states: Int32Array
+  readonly shared: Shared
   /** Used from the end, so that few rooms are ever touched. */
   readonly freeRooms: number[]
   given: Given[]
+  /** What is given to the thread at the end of this turn of the event loop. */
+  runs: Run[]
+  /** When its first job was started, as far as is known, and the milliseconds that its jobs took of late. */
   since: number
+  pace: number
   /** The heavy read that was seen last, when it was seen first, and how long the thread had waited for a processor by then. */
   heavy: { readonly job: Job; readonly at: number; readonly waited: number } | null
   name: string | null
@@ -103,15 +120,13 @@ export async function openReaders(options: ReaderOptions, dialect: Dialect, repo
   let enoughSince = Date.now()
 
   function addThread(): Promise<void> {
-    const memory = new SharedArrayBuffer(roomsPerThread * roomBytes)
-    const states = new Int32Array(new SharedArrayBuffer(roomsPerThread * Int32Array.BYTES_PER_ELEMENT))
+    const shared = shareRooms()
     const worker = new Worker(new URL('./reader-thread.js', import.meta.url), {
       workerData: {
         sqlite: options.sqlite,
         answerBytes: options.answerBytes,
         signing: options.signing,
-        memory,
-        states,
+        shared,
       } satisfies ReaderData,
       resourceLimits: { maxYoungGenerationSizeMb: nursery },
     })
@@ -119,11 +134,12 @@ export async function openReaders(options: ReaderOptions, dialect: Dialect, repo
     const thread: Thread = {
       worker,
       known: new Set(),
-      memory,
-      states,
+      shared,
       freeRooms,
       given: [],
-      since: Date.now(),
+      runs: [],
+      since: performance.now(),
+      pace: 0,
       heavy: null,
       name: null,
       ready: false,
@@ -136,7 +152,8 @@ export async function openReaders(options: ReaderOptions, dialect: Dialect, repo
           thread.ready = true
           thread.name = message.name
           resolve()
-        } else finish(thread, message)
+        } else if (message.kind === 'call') collect(thread)
+        else finish(thread, message)
         pump()
       })
       worker.on('error', (error) => {
@@ -147,29 +164,40 @@ export async function openReaders(options: ReaderOptions, dialect: Dialect, repo
     })
   }
 
-  function finish(thread: Thread, message: Exclude<FromReader, { kind: 'ready' }>): void {
+  /** Takes what stands in the rooms of a thread that has called. */
+  function collect(thread: Thread): void {
+    const { states, lengths, called } = thread.shared
+    Atomics.store(called, 0, 0)
+    for (const given of thread.given.slice()) {
+      const state = Atomics.load(states, given.room)
+      if (state === waiting || state === started) return
+      if (state !== answered && state !== nothing) continue
+      end(thread, given)
+      if (state === nothing || given.job.over) thread.freeRooms.push(given.room)
+      if (!given.job.over) given.job.resolve(state === nothing ? null : answerIn(thread, given.room, lengths[given.room]!))
+      given.job.over = true
+    }
+  }
+
+  function finish(thread: Thread, message: Exclude<FromReader, { kind: 'ready' | 'call' }>): void {
     const { room } = message
+    thread.freeRooms.push(room)
     const given = thread.given.find((one) => one.room === room)
     // A job that was taken back: the thread has seen that, so its room may be used again.
-    if (given === undefined || message.kind === 'skipped') {
-      thread.freeRooms.push(room)
-      return
-    }
-    thread.given = thread.given.filter((one) => one !== given)
-    thread.since = Date.now()
+    if (given === undefined || message.kind === 'skipped') return
+    end(thread, given)
     const { job } = given
-    if (message.kind === 'answer' && message.own === null && !job.over) {
-      job.over = true
-      job.resolve(answerIn(thread, room, message.length))
-      return
-    }
-    thread.freeRooms.push(room)
     if (job.over) return
     job.over = true
-    if (message.kind === 'nothing') job.resolve(null)
-    else if (message.kind === 'answer') lend(job, message.own!)
-    else if (message.kind === 'tooLarge') job.reject(tooLarge())
-    else job.reject(failure(message.message))
+    if (message.kind === 'large') lend(job, message.bytes)
+    else job.reject(message.kind === 'tooLarge' ? tooLarge() : failure(message.message))
+  }
+
+  function end(thread: Thread, given: Given): void {
+    const now = performance.now()
+    thread.given.splice(thread.given.indexOf(given), 1)
+    thread.pace += (now - thread.since - thread.pace) / 8
+    thread.since = now
   }
 
   /** A large answer, unless clients leave too many of them lying: their memory is what a server runs out of first. */
@@ -184,8 +212,8 @@ export async function openReaders(options: ReaderOptions, dialect: Dialect, repo
 
   /** The bytes as they stand in the shared room, or a copy where rooms run short because clients read slowly. */
   function answerIn(thread: Thread, room: number, length: number): ReadAnswer {
-    const bytes = Buffer.from(thread.memory, room * roomBytes, length)
-    if (thread.freeRooms.length < depth) {
+    const bytes = Buffer.from(thread.shared.memory, room * roomBytes, length)
+    if (thread.freeRooms.length < depthOf(thread)) {
       const copy = Buffer.from(bytes)
       thread.freeRooms.push(room)
       return { bytes: copy, release: () => {} }
@@ -213,16 +241,18 @@ export async function openReaders(options: ReaderOptions, dialect: Dialect, repo
   function freest(): Thread | null {
     let best: Thread | null = null
     for (const thread of threads) {
-      if (!thread.ready || thread.leaving || thread.given.length >= depth || thread.freeRooms.length === 0) continue
+      if (!thread.ready || thread.leaving || thread.given.length >= depthOf(thread) || thread.freeRooms.length === 0) continue
       if (thread.given.length > 0 && isHeavy(thread)) continue
       if (best === null || thread.given.length < best.given.length) best = thread
     }
     return best
   }
 
+  const depthOf = ({ pace }: Thread): number => (pace < short ? depthOfShort : depth)
+
   /** At work for long. What is done already only waits for the event loop. */
-  const isHeavy = ({ given, since, states }: Thread): boolean =>
-    given.length > 0 && Date.now() - since > heavyAfter && Atomics.load(states, given[0]!.room) !== done
+  const isHeavy = ({ given, since, shared }: Thread): boolean =>
+    given.length > 0 && performance.now() - since > heavyAfter && Atomics.load(shared.states, given[0]!.room) <= started
 
   function give(thread: Thread, job: Job): void {
     if (job.over) return
@@ -239,13 +269,23 @@ export async function openReaders(options: ReaderOptions, dialect: Dialect, repo
       thread.known.add(id)
     }
     const room = thread.freeRooms.pop()!
-    Atomics.store(thread.states, room, waiting)
-    if (thread.given.length === 0) thread.since = Date.now()
+    Atomics.store(thread.shared.states, room, waiting)
+    if (thread.given.length === 0) thread.since = performance.now()
     thread.given.push({ job, room })
-    post(thread, { kind: 'run', room, plan: id, values: job.values })
+    thread.runs.push({ room, plan: id, values: job.values })
+    if (thread.runs.length === 1) setImmediate(postRuns, thread)
   }
 
-  const post = (thread: Thread, message: ToReader): void => thread.worker.postMessage(message)
+  function postRuns(thread: Thread): void {
+    if (thread.runs.length > 0) thread.worker.postMessage({ kind: 'run', runs: thread.runs } satisfies ToReader)
+    thread.runs = []
+  }
+
+  /** Messages arrive in their order: what runs is sent before what is said of it afterwards. */
+  function post(thread: Thread, message: ToReader): void {
+    if (message.kind !== 'plan') postRuns(thread)
+    thread.worker.postMessage(message)
+  }
 
   /** Takes back what waits behind a heavy read, adds threads in place of occupied ones, ends what took too long. */
   function watch(): void {
@@ -281,7 +321,7 @@ export async function openReaders(options: ReaderOptions, dialect: Dialect, repo
   /** What is still in the thread's inbox goes back to the queue. Its room stays taken until the thread has skipped it. */
   function takeBack(thread: Thread): void {
     for (const given of thread.given.slice(1)) {
-      if (Atomics.compareExchange(thread.states, given.room, waiting, revoked) !== waiting) continue
+      if (Atomics.compareExchange(thread.shared.states, given.room, waiting, revoked) !== waiting) continue
       thread.given = thread.given.filter((one) => one !== given)
       queue.unshift(given.job)
     }

@@ -1,5 +1,9 @@
 // A service that suffers what failpoints.mjs is told in a folder of orders, and a client of it.
+import { once } from 'node:events'
+import { type Agent, type IncomingMessage, request } from 'node:http'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import type { Answer } from '../support/serve.js'
 import type { Child } from './child.js'
 import { start } from './child.js'
 import type { Ask } from './operations.js'
@@ -28,8 +32,25 @@ export function askerOf(origin: string): Ask {
       headers: { ...headers, ...(token === undefined ? {} : { authorization: `Bearer ${token}` }) },
       ...(body === undefined ? {} : { body }),
     })
-    const text = await response.text()
-    return { status: response.status, headers: response.headers, text, body: /^[[{]/.test(text) ? JSON.parse(text) : null }
+    return answerOf(response.status, response.headers, await response.text())
+  }
+}
+
+const answerOf = (status: number, headers: Headers, text: string): Answer => ({
+  status,
+  headers,
+  text,
+  body: /^[[{]/.test(text) ? JSON.parse(text) : null,
+})
+
+/** The same through an agent, which says how many connections there may be; bodies are texts. */
+export function askerThrough(agent: Agent, origin: string): Ask {
+  return async (path, { method = 'GET', headers = {}, token, body } = {}) => {
+    const authorization = token === undefined ? {} : { authorization: `Bearer ${token}` }
+    const asked = request(origin + path, { agent, method, headers: { ...headers, ...authorization } })
+    asked.end(body)
+    const [response] = (await once(asked, 'response')) as [IncomingMessage]
+    return answerOf(response.statusCode!, new Headers(response.headers as Record<string, string>), await text(response))
   }
 }
 
