@@ -1,7 +1,6 @@
 // The composition root: config → model → database → documents → http. Opens in this order, closes in the other.
 import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { createId } from '@paralleldrive/cuid2'
 import type { Database } from 'better-sqlite3'
 import { type Logger, pino } from 'pino'
 import type { House } from './auth/house.js'
@@ -25,6 +24,7 @@ import type { ContentEvent } from './events.js'
 import { examplesOf } from './http/examples.js'
 import { createServer } from './http/server.js'
 import type { DocumentService } from './interface.js'
+import { newDocumentId } from './model/document-id.js'
 import { loadModel } from './model/load.js'
 import type { Model } from './model/types.js'
 import { contracts } from './query/contract.js'
@@ -58,7 +58,7 @@ export async function prepareProject(
   const now = new Date()
   const { isNew, added } = prepareDatabase(connection, model, {
     now,
-    newDocumentId: createId,
+    newDocumentId,
     apiTokenSalt: config.secrets.apiTokenSalt,
     locale: config.initialLocale,
   })
@@ -67,7 +67,7 @@ export async function prepareProject(
   const { seedProject } = await import('./documents/seed.js')
   const report = (line: string) => logger.info(line)
   const documents = await seedProject(config.folder, connection, model, {
-    newDocumentId: createId,
+    newDocumentId,
     now,
     uploadsFolder: config.uploadsFolder,
     report,
@@ -132,7 +132,7 @@ export async function createService(config: Config, logger: Logger = pino({ leve
     ...{ config, model, dialect: sqliteDialect, readers, writer, database: direct, logger },
     defaultLocale: async () => (await identification.access()).defaultLocale,
   })
-  const uploads = await openUploads(config, direct, writer, createId, content.watch, {
+  const uploads = await openUploads(config, direct, writer, newDocumentId, content.watch, {
     left: (error) => logger.error({ err: error }, 'what a write or a stopped process left could not be cleared; it is tried again'),
     refused: (error) => logger.error({ err: error }, 'the storage of files refused'),
   })

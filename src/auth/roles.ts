@@ -1,9 +1,10 @@
 // Roles and what they allow: rows of up_roles and up_permissions. In force at the next request.
-import { createId } from '@paralleldrive/cuid2'
+
 import { sql } from 'kysely'
 import type { DirectDatabase, Transaction, WriteDatabase } from '../database/database.js'
 import { insertRow, updateRow } from '../documents/rows.js'
 import { ApiError, notFound, validationError } from '../errors.js'
+import { newDocumentId } from '../model/document-id.js'
 import type { Model } from '../model/types.js'
 import { actionsOf } from './actions.js'
 import { members } from './form.js'
@@ -53,7 +54,13 @@ export async function createRole(writer: WriteDatabase, { name, description, act
     const [same] = await transaction.rows(sql`select id from up_roles where type = ${type} or name = ${name}`)
     if (same !== undefined) throw new ApiError('ApplicationError', 'This attribute must be unique')
     const dates = { created_at: now, updated_at: now, published_at: now }
-    const id = await insertRow(transaction, 'up_roles', { document_id: createId(), name, description: description ?? '', type, ...dates })
+    const id = await insertRow(transaction, 'up_roles', {
+      document_id: newDocumentId(),
+      name,
+      description: description ?? '',
+      type,
+      ...dates,
+    })
     await setActions(transaction, id, actions, now)
     return id
   })
@@ -105,7 +112,7 @@ async function setActions(transaction: Transaction, role: number, actions: reado
 export async function addActions(transaction: Transaction, role: number, actions: readonly string[], now: number): Promise<void> {
   for (const action of actions) {
     const dates = { created_at: now, updated_at: now, published_at: now }
-    const permission = await insertRow(transaction, 'up_permissions', { document_id: createId(), action, ...dates })
+    const permission = await insertRow(transaction, 'up_permissions', { document_id: newDocumentId(), action, ...dates })
     await transaction.run(sql`insert into up_permissions_role_lnk (permission_id, role_id, permission_ord)
       values (${permission}, ${role}, (select coalesce(max(permission_ord), 0) + 1 from up_permissions_role_lnk where role_id = ${role}))`)
   }

@@ -1,10 +1,10 @@
 // Sessions of users, for the mode with refresh tokens: rows in Strapi's own table. A refresh token is used once; using it
 // again after a moment ends the whole family, because then two parties hold it.
 import { randomBytes } from 'node:crypto'
-import { createId } from '@paralleldrive/cuid2'
 import { sql } from 'kysely'
 import type { DirectDatabase, Transaction } from '../database/database.js'
 import { insertRow } from '../documents/rows.js'
+import { newDocumentId } from '../model/document-id.js'
 
 const origin = 'users-permissions'
 /** Two tabs may refresh with the same token at the same time; milliseconds. */
@@ -79,7 +79,7 @@ async function addSession(
   const { user_id, device_id, absolute_expires_at, metadata } = family
   const session = { sessionId: randomBytes(16).toString('hex'), expiresAt: Math.min(absolute_expires_at, now + limits.idle) }
   await insertRow(transaction, 'strapi_sessions', {
-    document_id: createId(),
+    document_id: newDocumentId(),
     user_id,
     session_id: session.sessionId,
     device_id,

@@ -1,10 +1,10 @@
 // API tokens as Strapi stores them: the key is shown once, its keyed hash is kept.
 import { createHmac, randomBytes } from 'node:crypto'
-import { createId } from '@paralleldrive/cuid2'
 import { sql } from 'kysely'
 import type { DirectDatabase, Transaction, WriteDatabase } from '../database/database.js'
 import { insertRow } from '../documents/rows.js'
 import { ApiError } from '../errors.js'
+import { newDocumentId } from '../model/document-id.js'
 
 export type TokenType = 'read-only' | 'full-access' | 'custom'
 
@@ -35,7 +35,7 @@ export async function createToken(transaction: Transaction, salt: string, key: s
   if (same !== undefined) throw new ApiError('ApplicationError', `A token named "${token.name}", or with this key, is there already`)
   const dates = { created_at: now, updated_at: now, published_at: now }
   const id = await insertRow(transaction, 'strapi_api_tokens', {
-    document_id: createId(),
+    document_id: newDocumentId(),
     name: token.name,
     description: token.description,
     kind: 'content-api',
@@ -46,7 +46,7 @@ export async function createToken(transaction: Transaction, salt: string, key: s
     ...dates,
   })
   for (const [index, action] of token.actions.entries()) {
-    const permission = await insertRow(transaction, 'strapi_api_token_permissions', { document_id: createId(), action, ...dates })
+    const permission = await insertRow(transaction, 'strapi_api_token_permissions', { document_id: newDocumentId(), action, ...dates })
     await insertRow(transaction, 'strapi_api_token_permissions_token_lnk', {
       api_token_permission_id: permission,
       api_token_id: id,

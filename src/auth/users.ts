@@ -1,10 +1,11 @@
 // The rows of users: looking them up, adding, changing, removing. Who may do so is decided before.
-import { createId } from '@paralleldrive/cuid2'
+
 import { sql } from 'kysely'
 import type { DirectDatabase, Transaction } from '../database/database.js'
 import { type AttributeWriting, removeRow } from '../documents/attributes.js'
 import { insertRow, type Stored, updateRow } from '../documents/rows.js'
 import { ApiError } from '../errors.js'
+import { newDocumentId } from '../model/document-id.js'
 import type { ContentType } from '../model/types.js'
 import { startEpoch } from './epochs.js'
 
@@ -82,7 +83,7 @@ export async function addUser(
     defaults[attribute.column] = asColumn(attribute.source.default)
   }
   const dates = { created_at: now, updated_at: now, published_at: now }
-  const id = await insertRow(transaction, 'up_users', { document_id: createId(), ...defaults, ...values, ...dates })
+  const id = await insertRow(transaction, 'up_users', { document_id: newDocumentId(), ...defaults, ...values, ...dates })
   // A row id that was somebody's before: what was issued to that one is void.
   await transaction.run(sql`update octavo_user_epochs set epoch = epoch + 1, changed_at = ${now} where user_id = ${id}`)
   if (role !== null) await setRole(transaction, id, role)

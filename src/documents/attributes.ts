@@ -24,6 +24,7 @@ const writingOf = ({ transaction, model, defaultLocale, hashPassword }: Attribut
   hashPassword,
   copies: 'published',
   drafts: false,
+  made: new Map(),
   resolving: { locale: null, defaultLocale, side: 'both', shown },
 })
 

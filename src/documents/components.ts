@@ -11,20 +11,15 @@ import type { Owner } from './relations.js'
 import { writeRelation } from './relations.js'
 import { copyRow, insertRow, insertRows, updateRow, valueColumns } from './rows.js'
 import { scalarColumns } from './scalars.js'
-import type { Writing } from './writing.js'
-
-interface Entry {
-  readonly cmp_id: number
-  readonly component_type: string
-  readonly field: string
-  readonly order: number | null
-}
+import type { Entry, Writing } from './writing.js'
 
 const files = (model: Model): ContentType => model.types.get('plugin::upload.file')!
 
 /** Writes everything of `input` but the row's own columns. */
 export async function writeBelow(writing: Writing, owner: Owner, input: Input, isNew: boolean): Promise<void> {
-  const { transaction, model, resolving } = writing
+  const { transaction, model, resolving, made } = writing
+  if (isNew) made.set(keyOf(owner), { entries: [], given: new Set<Attribute>([...input.relations.keys(), ...input.media.keys()]) })
+  else made.delete(keyOf(owner))
   for (const [attribute, entries] of [...input.components, ...input.zones]) await writeEntries(writing, owner, attribute, entries, isNew)
   for (const [relation, change] of input.relations) {
     if (relation.kind === 'relation') await writeRelation(writing, owner, relation, change, isNew)
@@ -61,17 +56,15 @@ async function writeEntries(
     transaction.follow(sql`delete from ${sql.table(table)} where entity_id = ${owner.id} and field = ${attribute.name}`)
   }
   const isList = attribute.kind === 'dynamiczone' || attribute.repeatable
-  insertRows(
-    transaction,
-    table,
-    kept.map(({ component, id }, index) => ({
-      entity_id: owner.id,
-      cmp_id: id,
-      component_type: component.uid,
-      field: attribute.name,
-      order: isList ? index + 1 : null,
-    })),
-  )
+  const rows = kept.map(({ component, id }, index) => ({
+    entity_id: owner.id,
+    cmp_id: id,
+    component_type: component.uid,
+    field: attribute.name,
+    order: isList ? index + 1 : null,
+  }))
+  insertRows(transaction, table, rows)
+  writing.made.get(keyOf(owner))?.entries.push(...rows)
 }
 
 /** New entries are written side by side, without waiting for each other's ids; known ones in turn. */
@@ -151,11 +144,24 @@ export async function removeBelow(
   if (found.length > entries.length) removeMedia(transaction, shape, ids, media)
 }
 
+/** The entries of a row for these fields; those of a row that this write has made are known. */
+async function entriesBelow({ transaction, made }: Writing, owner: Owner, fields: readonly string[]): Promise<readonly Entry[]> {
+  const known = made.get(keyOf(owner))
+  if (known === undefined) return entriesOf(transaction, owner.shape, [owner.id], fields)
+  const entries = known.entries.filter(({ field }) => fields.includes(field))
+  return entries.toSorted((one, other) => (one.order ?? 0) - (other.order ?? 0))
+}
+
+const keyOf = ({ shape, id }: Owner): string => `${shape.uid} ${id}`
+
 /** Gives `to` a copy of what stands below `from` for these attributes: component trees, files, links. */
 export async function copyBelow(writing: Writing, from: Owner, to: Owner, attributes: readonly Attribute[]): Promise<void> {
-  const { transaction, model } = writing
+  const { transaction, model, made } = writing
   const fields = attributes.filter(isHolder).map(({ name }) => name)
-  const entries = await entriesOf(transaction, from.shape, [from.id], fields)
+  const entries = await entriesBelow(writing, from, fields)
+  const given = made.get(keyOf(from))?.given
+  const linked = attributes.filter((attribute) => given?.has(attribute) ?? true)
+  made.delete(keyOf(to))
   const known = entries.filter(({ component_type }) => model.components.has(component_type))
   const copies = await Promise.all(
     known.map(async ({ cmp_id, component_type, field, order }) => {
@@ -166,9 +172,9 @@ export async function copyBelow(writing: Writing, from: Owner, to: Owner, attrib
     }),
   )
   if (copies.length > 0) insertRows(transaction, to.shape.componentTable!, copies)
-  copyMedia(transaction, from, to, attributes.filter(isMedia))
-  copyLinks(writing, from, to, attributes.filter(isRelation))
-  await copyMorphs(writing, from, to, attributes.filter(isMorph))
+  copyMedia(transaction, from, to, linked.filter(isMedia))
+  copyLinks(writing, from, to, linked.filter(isRelation))
+  await copyMorphs(writing, from, to, linked.filter(isMorph))
 }
 
 const isHolder = (attribute: Attribute): attribute is ComponentAttribute | DynamicZone =>

@@ -1,10 +1,11 @@
 // The locales of an installation, as Strapi's i18n plugin keeps them: rows of i18n_locale, and a setting that names the
 // default one. In force at the next request.
-import { createId } from '@paralleldrive/cuid2'
+
 import { sql } from 'kysely'
 import { localeName } from '../database/bookkeeping.js'
 import type { DirectDatabase, Transaction } from '../database/database.js'
 import { ApiError, validationError } from '../errors.js'
+import { newDocumentId } from '../model/document-id.js'
 import type { Model } from '../model/types.js'
 import { insertRow, knownLocale } from './rows.js'
 
@@ -47,7 +48,7 @@ export async function addLocale(transaction: Transaction, code: string, given: s
   const [same] = await transaction.rows<{ code: string }>(sql`select code from i18n_locale where lower(code) = ${code.toLowerCase()}`)
   if (same !== undefined) throw new ApiError('ApplicationError', `The locale "${same.code}" is there already.`)
   const dates = { created_at: now, updated_at: now, published_at: now }
-  await insertRow(transaction, 'i18n_locale', { document_id: createId(), name, code, ...dates })
+  await insertRow(transaction, 'i18n_locale', { document_id: newDocumentId(), name, code, ...dates })
   return name
 }
 

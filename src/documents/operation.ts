@@ -153,6 +153,7 @@ export function writingOf(
     hashPassword,
     copies: 'published',
     drafts: type.draftAndPublish && !operation.publishes,
+    made: new Map(),
     resolving: {
       locale: operation.locale,
       defaultLocale: read.defaultLocale,

@@ -1,8 +1,9 @@
 // Writing documents: every operation on content, whoever asks for it, is one transaction that starts here.
-import { createId } from '@paralleldrive/cuid2'
+
 import type { Transaction } from '../database/database.js'
 import { ApiError } from '../errors.js'
 import type { HookAction } from '../interface.js'
+import { newDocumentId } from '../model/document-id.js'
 import type { Attribute } from '../model/types.js'
 import { discardIn, publishIn, unpublishIn } from './actions.js'
 import { isMeant, outcomeOf, showEntry } from './answers.js'
@@ -83,7 +84,7 @@ async function createIn(context: WriteContext, transaction: Transaction, operati
   const { type } = operation.write
   await checkLocale(context, transaction, operation)
   const data = contract.generateUids ? await withUids(transaction, type, operation.data) : operation.data
-  const documentId = createId()
+  const documentId = newDocumentId()
   const findTaken = takenFor(context, transaction, operation, documentId)
   const input = await withUnique((unique) => readInput({ model, contract }, type, data, optionsOf(operation, true), unique), findTaken)
   const writing = writingOf(context, transaction, operation, input, await lookAhead(transaction, model, input, type))

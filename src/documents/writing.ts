@@ -1,7 +1,23 @@
 // What every file that writes rows below a row needs to know about the write it is part of.
 import type { Transaction } from '../database/database.js'
-import type { Model } from '../model/types.js'
+import type { Attribute, Model } from '../model/types.js'
 import type { Resolving } from './references.js'
+
+/** A component of a row: where its own row stands, and its place. */
+export interface Entry {
+  readonly cmp_id: number
+  readonly component_type: string
+  readonly field: string
+  readonly order: number | null
+}
+
+/** All that stands below a row which this very write has made. */
+export interface Made {
+  /** Its components, in the order of their rows. */
+  readonly entries: Entry[]
+  /** The relations and media that may have links. */
+  readonly given: ReadonlySet<Attribute>
+}
 
 /** What writing below a row needs. */
 export interface Writing {
@@ -15,4 +31,6 @@ export interface Writing {
   readonly into?: string | null
   /** Drafts are written and nothing is published: the other sides of their links drift (`drift`). */
   readonly drafts: boolean
+  /** By uid and id: what is copied from such rows need not be looked up. */
+  readonly made: Map<string, Made>
 }
