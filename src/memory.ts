@@ -46,19 +46,24 @@ function workMeter(): () => boolean {
   }
 }
 
-/** Milliseconds between two full collections of a thread that has something to do. */
-const collectEvery = 3_000
+/** Milliseconds between two looks whether there is something to collect, and looks after which a thread that is always busy is collected. */
+const [collectEvery, patience] = [3_000, 5]
 
 /**
- * Collects garbage now and then on the thread that calls this, and closes the gaps: left alone, V8 lets old objects of past
- * requests stand until the heap has doubled, and half-empty pages for good. `worked` says whether anything was done since it
+ * Collects garbage when the thread that calls this comes to rest, and now and then while it does not, and closes the gaps: left
+ * alone, V8 lets old objects of past requests stand until the heap has doubled, and half-empty pages for good. Not more often:
+ * each full collection makes V8 forget some of the code that it has optimised. `worked` says whether anything was done since it
  * was asked last.
  */
 export function collectRegularly(worked: () => boolean): void {
   setFlagsFromString('--expose-gc')
   const collect = runInNewContext('gc') as () => void
+  let busy = 0
   setInterval(() => {
-    if (!worked()) return
+    const rests = !worked()
+    if (rests && busy === 0) return
+    busy = rests ? 0 : (busy + 1) % patience
+    if (busy > 0) return
     setFlagsFromString('--compact-on-every-full-gc')
     collect()
     setFlagsFromString('--no-compact-on-every-full-gc')

@@ -33,6 +33,8 @@ interface Thread {
   /** The texts of statements that it knows, and their numbers. */
   readonly texts: Map<string, number>
   outgoing: ToWriter[]
+  /** Whether they are sent when this turn of the event loop has nothing more to say. */
+  leaving: boolean
 }
 
 /** What a transaction answers once it is on disk. Its turn is over before: the next one begins while the disk still writes. */
@@ -77,7 +79,7 @@ export function openWriter(options: WriterOptions, failed: (error: Error) => voi
       for (const { reject } of asked.values()) reject(cannotWrite())
       asked.clear()
     })
-    return { worker, told: new Set(), texts: new Map(), outgoing: [] }
+    return { worker, told: new Set(), texts: new Map(), outgoing: [], leaving: false }
   }
 
   function receive(message: FromWriter): void {
@@ -92,9 +94,13 @@ export function openWriter(options: WriterOptions, failed: (error: Error) => voi
   /** `later`: sent along with the next message. */
   function post(to: Thread, message: ToWriter, later = false): void {
     to.outgoing.push(message)
-    if (later) return
-    to.worker.postMessage(to.outgoing)
-    to.outgoing = []
+    if (later || to.leaving) return
+    to.leaving = true
+    process.nextTick(() => {
+      to.leaving = false
+      to.worker.postMessage(to.outgoing)
+      to.outgoing = []
+    })
   }
 
   function send<Result>(to: Thread, message: (id: number) => ToWriter, later = false): Promise<Result> {

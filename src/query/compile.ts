@@ -51,7 +51,8 @@ export function compileRead(request: ReadRequest, dialect: Dialect, contract: Co
     as: `s${index}`,
     descending: key.descending,
   }))
-  const limit = sql`limit ${request.mode === 'first' ? sql.lit(1) : value(pageValues.limit)} offset ${value(pageValues.start)}`
+  // Bare values here make SQLite prepare the statement anew each time it runs, which takes longer than a small read.
+  const limit = sql`limit ${request.mode === 'first' ? sql.lit(1) : sql`${value(pageValues.limit)} + 0`} offset ${value(pageValues.start)} + 0`
   const page = { rows, where, keys, limit, table: type.table, selected: columns.selected }
   const statement = dialect.compile(keys.length === 0 ? directPage(page) : sortedPage(page, false))
   const root = level(compilation, request.selection, statement, { parentAt: null, orderAt: [], columns })
