@@ -1,10 +1,10 @@
-// Totals of lists that took long to count, kept as long as nothing at all has been committed: a page must not cost what
+// Totals of lists, kept as long as nothing at all has been committed: a page must not cost what
 // its table does. Exact: the database itself says, in the snapshot of the read, whether it has changed.
 import type Database from 'better-sqlite3'
 import { LRUCache } from 'lru-cache'
 
-/** Totals that took less are counted anew each time; milliseconds. */
-const worthKeeping = 2
+/** Totals that took less are counted anew each time: the look whether they still hold costs a tenth of that; milliseconds. */
+const worthKeeping = 0.03
 /** Totals kept for each plan. */
 const kept = 100
 
