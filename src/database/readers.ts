@@ -40,7 +40,7 @@ export interface ReaderOptions {
  * A thread works on one job and has one more in its inbox, so that it never waits for the event loop; where jobs are short,
  * more of them, so that one message brings several.
  */
-const [depth, depthOfShort] = [2, 8]
+const [depth, depthOfShort] = [2, 16]
 /** Milliseconds below which jobs count as short. */
 const short = 0.5
 /** A thread that is at one job for longer counts as occupied by a heavy read: nothing waits behind it; milliseconds. */

@@ -6,7 +6,7 @@ import type { SqliteOptions } from './sqlite.js'
 /** Bytes of one room. Larger answers travel in memory of their own. */
 export const roomBytes = 256 * 1024
 /** Rooms of a thread: for its jobs, and for answers that are on their way to clients. */
-export const roomsPerThread = 16
+export const roomsPerThread = 32
 
 /**
  * What became of the job in a room: it waits in its thread's inbox, was started, or was taken back before that; its answer
