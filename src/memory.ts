@@ -47,7 +47,7 @@ function workMeter(): () => boolean {
 }
 
 /** Milliseconds between two looks whether there is something to collect, and looks after which a thread that is always busy is collected. */
-const [collectEvery, patience] = [3_000, 5]
+const [collectEvery, patience] = [1_000, 10]
 
 /**
  * Collects garbage when the thread that calls this comes to rest, and now and then while it does not, and closes the gaps: left

@@ -41,6 +41,8 @@ export interface ReaderOptions {
  * more of them, so that one message brings several.
  */
 const [depth, depthOfShort] = [2, 16]
+/** Rooms of a thread that may hold answers on their way: each one that was ever used takes memory. */
+const lentRooms = 6
 /** Milliseconds below which jobs count as short. */
 const short = 0.5
 /** A thread that is at one job for longer counts as occupied by a heavy read: nothing waits behind it; milliseconds. */
@@ -78,9 +80,8 @@ interface Thread {
   given: Given[]
   /** What is given to the thread at the end of this turn of the event loop. */
   runs: Run[]
-  /** When its first job was started, as far as is known, and the milliseconds that its jobs took of late. */
+  /** When its first job was started, as far as is known. */
   since: number
-  pace: number
   /** The heavy read that was seen last, when it was seen first, and how long the thread had waited for a processor by then. */
   heavy: { readonly job: Job; readonly at: number; readonly waited: number } | null
   name: string | null
@@ -113,6 +114,8 @@ function failure(text: string): Error {
 export async function openReaders(options: ReaderOptions, dialect: Dialect, report: (error: Error) => void): Promise<ReadDatabase> {
   const threads: Thread[] = []
   const queue: Job[] = []
+  /** The milliseconds that plans took of late. */
+  const paces = new WeakMap<KnownPlan, number>()
   let plans = 0
   let unsent = 0
   let closing = false
@@ -139,7 +142,6 @@ export async function openReaders(options: ReaderOptions, dialect: Dialect, repo
       given: [],
       runs: [],
       since: performance.now(),
-      pace: 0,
       heavy: null,
       name: null,
       ready: false,
@@ -196,7 +198,8 @@ export async function openReaders(options: ReaderOptions, dialect: Dialect, repo
   function end(thread: Thread, given: Given): void {
     const now = performance.now()
     thread.given.splice(thread.given.indexOf(given), 1)
-    thread.pace += (now - thread.since - thread.pace) / 8
+    const pace = paces.get(given.job.plan) ?? 2 * short
+    paces.set(given.job.plan, pace + (now - thread.since - pace) / 8)
     thread.since = now
   }
 
@@ -213,7 +216,7 @@ export async function openReaders(options: ReaderOptions, dialect: Dialect, repo
   /** The bytes as they stand in the shared room, or a copy where rooms run short because clients read slowly. */
   function answerIn(thread: Thread, room: number, length: number): ReadAnswer {
     const bytes = Buffer.from(thread.shared.memory, room * roomBytes, length)
-    if (thread.freeRooms.length < depthOf(thread)) {
+    if (thread.freeRooms.length < roomsPerThread - lentRooms) {
       const copy = Buffer.from(bytes)
       thread.freeRooms.push(room)
       return { bytes: copy, release: () => {} }
@@ -232,23 +235,23 @@ export async function openReaders(options: ReaderOptions, dialect: Dialect, repo
 
   function pump(): void {
     while (queue.length > 0) {
-      const thread = freest()
+      const thread = freest(depthOf(queue[0]!.plan))
       if (thread === null) return
       give(thread, queue.shift()!)
     }
   }
 
-  function freest(): Thread | null {
+  function freest(most: number): Thread | null {
     let best: Thread | null = null
     for (const thread of threads) {
-      if (!thread.ready || thread.leaving || thread.given.length >= depthOf(thread) || thread.freeRooms.length === 0) continue
+      if (!thread.ready || thread.leaving || thread.given.length >= most || thread.freeRooms.length === 0) continue
       if (thread.given.length > 0 && isHeavy(thread)) continue
       if (best === null || thread.given.length < best.given.length) best = thread
     }
     return best
   }
 
-  const depthOf = ({ pace }: Thread): number => (pace < short ? depthOfShort : depth)
+  const depthOf = (plan: KnownPlan): number => ((paces.get(plan) ?? short) < short ? depthOfShort : depth)
 
   /** At work for long. What is done already only waits for the event loop. */
   const isHeavy = ({ given, since, shared }: Thread): boolean =>
