@@ -1,5 +1,4 @@
 // Roles and what they allow: rows of up_roles and up_permissions. In force at the next request.
-
 import { sql } from 'kysely'
 import type { DirectDatabase, Transaction, WriteDatabase } from '../database/database.js'
 import { insertRow, updateRow } from '../documents/rows.js'

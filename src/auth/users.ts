@@ -1,5 +1,4 @@
 // The rows of users: looking them up, adding, changing, removing. Who may do so is decided before.
-
 import { sql } from 'kysely'
 import type { DirectDatabase, Transaction } from '../database/database.js'
 import { type AttributeWriting, removeRow } from '../documents/attributes.js'

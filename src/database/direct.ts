@@ -12,23 +12,14 @@ export function openDirect(database: Database.Database): DirectDatabase {
   const version = database.prepare('select (select data_version from pragma_data_version) + total_changes()').pluck()
   const statements = new LRUCache<string, Database.Statement>({ max: kept })
   let seen = version.get()
-  /** One look serves all requests that came in with one turn of the event loop: they were sent before it. */
-  let looked = false
-  const lookAgain = () => {
-    looked = false
-  }
   return {
     changed: () => {
-      if (looked) return false
       const now = version.get()
-      looked = true
-      setImmediate(lookAgain)
       if (now === seen) return false
       seen = now
       return true
     },
     rows: async (query) => {
-      lookAgain()
       const { sql, parameters } = writeSql(query)
       const statement = statements.get(sql) ?? database.prepare(sql)
       statements.set(sql, statement)

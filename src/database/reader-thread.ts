@@ -11,7 +11,7 @@ import { openSqliteReader } from './sqlite.js'
 
 const port = parentPort!
 const { sqlite, answerBytes, signing, shared } = workerData as ReaderData
-const { memory, states, lengths, called } = shared
+const { memory, states, lengths, times, called } = shared
 const rooms = Array.from({ length: roomsPerThread }, (_, room) => Buffer.from(memory, room * roomBytes, roomBytes))
 const database = openSqliteReader(sqlite)
 const signer = signing === null ? null : await (await import('./signed-addresses.js')).openSigner(signing)
@@ -51,16 +51,28 @@ function run({ room, plan, values }: Run): void {
     port.postMessage({ kind: 'skipped', room } satisfies FromReader)
     return
   }
-  const told = readInto(room, plan, values)
+  const began = performance.now()
+  const { state, told } = readInto(room, plan, values)
+  Atomics.store(times, room, Math.min((performance.now() - began) * 1_000, longestTime))
   // Before the answer is heard of, since its room may be given to another job from then on.
+  Atomics.store(states, room, state)
   if (told !== null) {
-    Atomics.store(states, room, roomStates.told)
     port.postMessage(told, told.kind === 'large' ? [told.bytes.buffer] : [])
   } else if (Atomics.exchange(called, 0, 1) === 0) port.postMessage({ kind: 'call' } satisfies FromReader)
 }
 
-/** Executes a plan and writes down what became of it; what needs more than that is returned, to be told. */
-function readInto(room: number, id: number, values: readonly unknown[]): FromReader | null {
+const longestTime = 2 ** 31 - 1
+
+/** What became of a job; `told` where that needs a message of its own. */
+interface Done {
+  readonly state: number
+  readonly told: FromReader | null
+}
+
+const tell = (told: FromReader): Done => ({ state: roomStates.told, told })
+
+/** Executes a plan into a room. */
+function readInto(room: number, id: number, values: readonly unknown[]): Done {
   try {
     let read = prepared.get(id)
     if (read === undefined) {
@@ -68,18 +80,14 @@ function readInto(room: number, id: number, values: readonly unknown[]): FromRea
       prepared.set(id, read)
     }
     sink.begin(rooms[room]!)
-    if (!read(values, sink)) {
-      Atomics.store(states, room, roomStates.nothing)
-      return null
-    }
+    if (!read(values, sink)) return { state: roomStates.nothing, told: null }
     const { length, own } = sink.end()
-    if (own !== null) return { kind: 'large', room, bytes: own }
+    if (own !== null) return tell({ kind: 'large', room, bytes: own })
     Atomics.store(lengths, room, length)
-    Atomics.store(states, room, roomStates.answered)
-    return null
+    return { state: roomStates.answered, told: null }
   } catch (error) {
-    if (error instanceof AnswerTooLarge) return { kind: 'tooLarge', room }
-    return { kind: 'failed', room, message: (error as Error).stack ?? String(error) }
+    if (error instanceof AnswerTooLarge) return tell({ kind: 'tooLarge', room })
+    return tell({ kind: 'failed', room, message: (error as Error).stack ?? String(error) })
   }
 }
 

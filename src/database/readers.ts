@@ -41,7 +41,7 @@ export interface ReaderOptions {
  * more of them, so that one message brings several.
  */
 const [depth, depthOfShort] = [2, 16]
-/** Rooms of a thread that may hold answers on their way: each one that was ever used takes memory. */
+/** Rooms of a thread that may hold answers on their way, further ones are copied: each room that was ever used takes memory. */
 const lentRooms = 6
 /** Milliseconds below which jobs count as short. */
 const short = 0.5
@@ -77,6 +77,8 @@ interface Thread {
   readonly shared: Shared
   /** Used from the end, so that few rooms are ever touched. */
   readonly freeRooms: number[]
+  /** Rooms whose answers are on their way. */
+  lent: number
   given: Given[]
   /** What is given to the thread at the end of this turn of the event loop. */
   runs: Run[]
@@ -139,6 +141,7 @@ export async function openReaders(options: ReaderOptions, dialect: Dialect, repo
       known: new Set(),
       shared,
       freeRooms,
+      lent: 0,
       given: [],
       runs: [],
       since: performance.now(),
@@ -175,9 +178,14 @@ export async function openReaders(options: ReaderOptions, dialect: Dialect, repo
       if (state === waiting || state === started) return
       if (state !== answered && state !== nothing) continue
       end(thread, given)
-      if (state === nothing || given.job.over) thread.freeRooms.push(given.room)
-      if (!given.job.over) given.job.resolve(state === nothing ? null : answerIn(thread, given.room, lengths[given.room]!))
-      given.job.over = true
+      const { job, room } = given
+      const { over } = job
+      job.over = true
+      if (state === answered && !over) answer(thread, job, room, lengths[room]!)
+      else {
+        thread.freeRooms.push(room)
+        if (!over) job.resolve(null)
+      }
     }
   }
 
@@ -196,11 +204,11 @@ export async function openReaders(options: ReaderOptions, dialect: Dialect, repo
   }
 
   function end(thread: Thread, given: Given): void {
-    const now = performance.now()
     thread.given.splice(thread.given.indexOf(given), 1)
-    const pace = paces.get(given.job.plan) ?? 2 * short
-    paces.set(given.job.plan, pace + (now - thread.since - pace) / 8)
-    thread.since = now
+    thread.since = performance.now()
+    const { plan } = given.job
+    const pace = paces.get(plan) ?? 2 * short
+    paces.set(plan, pace + (Atomics.load(thread.shared.times, given.room) / 1_000 - pace) / 8)
   }
 
   /** A large answer, unless clients leave too many of them lying: their memory is what a server runs out of first. */
@@ -213,15 +221,20 @@ export async function openReaders(options: ReaderOptions, dialect: Dialect, repo
     job.resolve({ bytes, release: once(() => (unsent -= bytes.length)) })
   }
 
-  /** The bytes as they stand in the shared room, or a copy where rooms run short because clients read slowly. */
-  function answerIn(thread: Thread, room: number, length: number): ReadAnswer {
+  /** The bytes as they stand in the shared room, or a copy where many are on their way. */
+  function answer(thread: Thread, job: Job, room: number, length: number): void {
     const bytes = Buffer.from(thread.shared.memory, room * roomBytes, length)
-    if (thread.freeRooms.length < roomsPerThread - lentRooms) {
-      const copy = Buffer.from(bytes)
+    if (thread.lent >= lentRooms) {
+      lend(job, Buffer.from(bytes))
       thread.freeRooms.push(room)
-      return { bytes: copy, release: () => {} }
+      return
     }
-    return { bytes, release: once(() => thread.freeRooms.push(room)) }
+    thread.lent++
+    const release = once(() => {
+      thread.lent--
+      thread.freeRooms.push(room)
+    })
+    job.resolve({ bytes, release })
   }
 
   /** A thread is gone: what it had not answered goes to the others. */
@@ -277,10 +290,13 @@ export async function openReaders(options: ReaderOptions, dialect: Dialect, repo
     thread.given.push({ job, room })
     thread.runs.push({ room, plan: id, values: job.values })
     if (thread.runs.length === 1) setImmediate(postRuns, thread)
+    else if (thread.runs.length === depthOfShort) postRuns(thread)
   }
 
   function postRuns(thread: Thread): void {
-    if (thread.runs.length > 0) thread.worker.postMessage({ kind: 'run', runs: thread.runs } satisfies ToReader)
+    if (thread.runs.length === 0) return
+    if (thread.given[0]?.room === thread.runs[0]!.room) thread.since = performance.now()
+    thread.worker.postMessage({ kind: 'run', runs: thread.runs } satisfies ToReader)
     thread.runs = []
   }
 
@@ -323,7 +339,7 @@ export async function openReaders(options: ReaderOptions, dialect: Dialect, repo
 
   /** What is still in the thread's inbox goes back to the queue. Its room stays taken until the thread has skipped it. */
   function takeBack(thread: Thread): void {
-    for (const given of thread.given.slice(1)) {
+    for (const given of thread.given.slice(1).toReversed()) {
       if (Atomics.compareExchange(thread.shared.states, given.room, waiting, revoked) !== waiting) continue
       thread.given = thread.given.filter((one) => one !== given)
       queue.unshift(given.job)

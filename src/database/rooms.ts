@@ -20,8 +20,9 @@ export interface Shared {
   readonly memory: SharedArrayBuffer
   /** One of `roomStates` per room. */
   readonly states: Int32Array
-  /** The bytes of the answer in each room. */
+  /** The bytes of the answer in each room, and the microseconds that its job took. */
   readonly lengths: Int32Array
+  readonly times: Int32Array
   /** 1 from the thread's call until the pool looks. */
   readonly called: Int32Array
 }
@@ -32,6 +33,7 @@ export function shareRooms(): Shared {
     memory: new SharedArrayBuffer(roomsPerThread * roomBytes),
     states: numbers(roomsPerThread),
     lengths: numbers(roomsPerThread),
+    times: numbers(roomsPerThread),
     called: numbers(1),
   }
 }

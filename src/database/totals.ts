@@ -1,12 +1,12 @@
-// Totals of lists, kept as long as nothing at all has been committed: a page must not cost what
-// its table does. Exact: the database itself says, in the snapshot of the read, whether it has changed.
+// Totals of lists, kept as long as nothing at all has been committed: a page must not cost what its table does. Exact: the
+// database itself says, in the snapshot of the read, whether it has changed.
 import type Database from 'better-sqlite3'
 import { LRUCache } from 'lru-cache'
 
-/** Totals that took less are counted anew each time: the look whether they still hold costs a tenth of that; milliseconds. */
+/** Totals of pages that took less are found anew each time: the look whether they still hold costs a tenth of that; milliseconds. */
 const worthKeeping = 0.03
-/** Totals kept for each plan. */
-const kept = 100
+/** Characters of the values whose totals are kept for one connection, and the most that count as one. */
+const [kept, longest] = [1_000_000, 1_000]
 
 export interface Totals {
   /** The total that was remembered for these values, if no commit has happened since. Called inside the read's transaction. */
@@ -15,29 +15,52 @@ export interface Totals {
   remember(values: readonly unknown[], total: number, milliseconds: number): void
 }
 
+/** What all plans of a connection remember. */
+interface Memory {
+  readonly version: Database.Statement
+  readonly known: LRUCache<string, number>
+  seen: unknown
+  plans: number
+}
+
+const memories = new WeakMap<Database.Database, Memory>()
+
+function memoryOf(database: Database.Database): Memory {
+  const present = memories.get(database)
+  if (present !== undefined) return present
+  const memory: Memory = {
+    version: database.prepare('select data_version from pragma_data_version').pluck(),
+    known: new LRUCache<string, number>({ maxSize: kept, sizeCalculation: (_, key) => key.length }),
+    seen: null,
+    plans: 0,
+  }
+  memories.set(database, memory)
+  return memory
+}
+
 /** Opens the totals of one plan on one connection. The page's start and limit, the first two values, do not matter. */
 export function openTotals(database: Database.Database): Totals {
-  const version = database.prepare('select data_version from pragma_data_version').pluck()
-  const known = new LRUCache<string, number>({ max: kept })
-  let seen: unknown
-  const keyOf = (values: readonly unknown[]) => JSON.stringify(values.slice(2))
+  const memory = memoryOf(database)
+  const plan = ++memory.plans
+  const keyOf = (values: readonly unknown[]) => `${plan} ${JSON.stringify(values.slice(2))}`
+  /** Forgets everything where something was committed. */
+  function look(): void {
+    const now = memory.version.get()
+    if (now !== memory.seen) memory.known.clear()
+    memory.seen = now
+  }
   return {
     recall: (values) => {
-      if (known.size === 0) return null
-      const now = version.get()
-      if (now !== seen) {
-        known.clear()
-        seen = now
-        return null
-      }
-      return known.get(keyOf(values)) ?? null
+      if (memory.known.size === 0) return null
+      look()
+      return memory.known.get(keyOf(values)) ?? null
     },
     remember: (values, total, milliseconds) => {
       if (milliseconds < worthKeeping) return
-      const now = version.get()
-      if (now !== seen) known.clear()
-      seen = now
-      known.set(keyOf(values), total)
+      const key = keyOf(values)
+      if (key.length > longest) return
+      look()
+      memory.known.set(key, total)
     },
   }
 }

@@ -33,7 +33,7 @@ interface Thread {
   /** The texts of statements that it knows, and their numbers. */
   readonly texts: Map<string, number>
   outgoing: ToWriter[]
-  /** Whether they are sent when this turn of the event loop has nothing more to say. */
+  /** Whether they are sent as soon as the callback that is running, and what follows from it without waiting, has ended. */
   leaving: boolean
 }
 
@@ -73,13 +73,15 @@ export function openWriter(options: WriterOptions, failed: (error: Error) => voi
     const worker = new Worker(new URL('./writer-thread.js', import.meta.url), { workerData })
     worker.on('message', (answers: readonly FromWriter[]) => answers.forEach(receive))
     // A thread that died is replaced at the next write; what it had not acknowledged was rolled back by the database.
-    worker.on('error', (error) => {
-      thread = null
-      failed(error)
-      for (const { reject } of asked.values()) reject(cannotWrite())
-      asked.clear()
-    })
+    worker.on('error', giveUp)
     return { worker, told: new Set(), texts: new Map(), outgoing: [], leaving: false }
+  }
+
+  function giveUp(error: Error): void {
+    thread = null
+    failed(error)
+    for (const { reject } of asked.values()) reject(cannotWrite())
+    asked.clear()
   }
 
   function receive(message: FromWriter): void {
@@ -97,9 +99,16 @@ export function openWriter(options: WriterOptions, failed: (error: Error) => voi
     if (later || to.leaving) return
     to.leaving = true
     process.nextTick(() => {
+      const messages = to.outgoing
       to.leaving = false
-      to.worker.postMessage(to.outgoing)
       to.outgoing = []
+      try {
+        to.worker.postMessage(messages)
+      } catch (error) {
+        // Values that cannot be copied come from code of the project. What the thread was told is uncertain now: it is replaced.
+        if (thread === to) giveUp(error as Error)
+        void to.worker.terminate()
+      }
     })
   }
 

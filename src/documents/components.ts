@@ -174,7 +174,8 @@ export async function copyBelow(writing: Writing, from: Owner, to: Owner, attrib
   if (copies.length > 0) insertRows(transaction, to.shape.componentTable!, copies)
   copyMedia(transaction, from, to, linked.filter(isMedia))
   copyLinks(writing, from, to, linked.filter(isRelation))
-  await copyMorphs(writing, from, to, linked.filter(isMorph))
+  // These replace what `to` has, so they are copied where there is nothing to copy too.
+  await copyMorphs(writing, from, to, attributes.filter(isMorph))
 }
 
 const isHolder = (attribute: Attribute): attribute is ComponentAttribute | DynamicZone =>

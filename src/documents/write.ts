@@ -1,5 +1,4 @@
 // Writing documents: every operation on content, whoever asks for it, is one transaction that starts here.
-
 import type { Transaction } from '../database/database.js'
 import { ApiError } from '../errors.js'
 import type { HookAction } from '../interface.js'

@@ -331,3 +331,14 @@ describe('octavo.config', () => {
     await expect(starting).rejects.toThrow(message)
   })
 })
+
+test('what a hook gives and no thread can take is refused, and the next write works', async () => {
+  hook.before = (call) => {
+    if (call.data !== null) call.data.metadata = Symbol('of the project')
+  }
+  const refused = await send('POST', '/api/articles', { title: 'Not to be stored' })
+  expect(refused.status, refused.text).toBeGreaterThanOrEqual(400)
+  hook = {}
+  expect((await send('POST', '/api/articles', { title: 'Stored' })).status).toBe(201)
+  expect((await send('GET', '/api/articles?filters[title]=Not to be stored&status=draft')).body.data).toEqual([])
+})
