@@ -1,7 +1,7 @@
 // The service's own connection: small statements beside the reader threads, and the look whether anything was committed.
 import type Database from 'better-sqlite3'
-import { LRUCache } from 'lru-cache'
 import type { DirectDatabase } from './database.js'
+import { keepStatements } from './sqlite.js'
 import { writeSql } from './sqlite-dialect.js'
 
 /** Prepared statements that are kept. */
@@ -10,7 +10,7 @@ const kept = 100
 export function openDirect(database: Database.Database): DirectDatabase {
   // The version changes when another connection commits, `total_changes` when this one writes.
   const version = database.prepare('select (select data_version from pragma_data_version) + total_changes()').pluck()
-  const statements = new LRUCache<string, Database.Statement>({ max: kept })
+  const prepared = keepStatements(database, kept)
   let seen = version.get()
   return {
     changed: () => {
@@ -21,9 +21,7 @@ export function openDirect(database: Database.Database): DirectDatabase {
     },
     rows: async (query) => {
       const { sql, parameters } = writeSql(query)
-      const statement = statements.get(sql) ?? database.prepare(sql)
-      statements.set(sql, statement)
-      return statement.all(...parameters) as never
+      return prepared(sql).all(...parameters) as never
     },
   }
 }

@@ -2,6 +2,7 @@
 import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import Database from 'better-sqlite3'
+import { LRUCache } from 'lru-cache'
 
 export interface SqliteOptions {
   readonly filename: string
@@ -47,4 +48,17 @@ function prepare(database: Database.Database, options: SqliteOptions): Database.
   const fold = (text: unknown) => (text === null ? null : String(text).toLowerCase().replaceAll('ς', 'σ'))
   database.function('octavo_fold', { deterministic: true }, fold)
   return database
+}
+
+/** Prepares statements of a connection and keeps them, `most` of those that were used last. */
+export function keepStatements(database: Database.Database, most: number): (sql: string) => Database.Statement {
+  const statements = new LRUCache<string, Database.Statement>({ max: most })
+  return (sql) => {
+    let statement = statements.get(sql)
+    if (statement === undefined) {
+      statement = database.prepare(sql)
+      statements.set(sql, statement)
+    }
+    return statement
+  }
 }

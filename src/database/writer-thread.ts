@@ -1,13 +1,11 @@
 // The writer's thread: one connection that runs what it is told, in order. Knows nothing but statements. Transactions that follow each
 // other closely share one commit to disk: each is a savepoint in it, and none is acknowledged before that commit.
 import { parentPort, workerData } from 'node:worker_threads'
-import type Database from 'better-sqlite3'
-import { LRUCache } from 'lru-cache'
 import type { PreparedRead } from './execute.js'
 import { prepareRead } from './execute.js'
 import type { ReadPlan } from './plan.js'
 import { openSink } from './sink.js'
-import { openSqlite } from './sqlite.js'
+import { keepStatements, openSqlite } from './sqlite.js'
 import type { FromWriter, ToWriter, WriterData } from './writer-messages.js'
 
 /** Prepared statements that are kept. */
@@ -23,7 +21,7 @@ const signer = signing === null ? null : await (await import('./signed-addresses
 const source = { database, signer }
 const room = Buffer.allocUnsafeSlow(64 * 1024)
 const sink = openSink(Number.MAX_SAFE_INTEGER)
-const statements = new LRUCache<string, Database.Statement>({ max: kept })
+const prepared = keepStatements(database, kept)
 const plans = new Map<number, ReadPlan | PreparedRead>()
 const texts: string[] = []
 
@@ -205,13 +203,4 @@ function read(plan: PreparedRead, values: readonly unknown[]): Uint8Array | null
   if (!plan(values, sink)) return null
   const { length, own } = sink.end()
   return own ?? Uint8Array.from(room.subarray(0, length))
-}
-
-function prepared(sql: string): Database.Statement {
-  let statement = statements.get(sql)
-  if (statement === undefined) {
-    statement = database.prepare(sql)
-    statements.set(sql, statement)
-  }
-  return statement
 }
