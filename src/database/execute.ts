@@ -3,13 +3,13 @@
 import type Database from 'better-sqlite3'
 import type { Encoder } from './encode.js'
 import { encoderOf, quote, signedEncoderOf } from './encode.js'
-import type { Column, Envelope, Fill, Level, Parameter, ReadPlan, Statement } from './plan.js'
+import type { Column, Envelope, Fill, Level, ReadPlan } from './plan.js'
 import type { Signer } from './signed-addresses.js'
 import type { Sink } from './sink.js'
+import type { Row, Values } from './statement.js'
+import { prepareCount, prepareQuery } from './statement.js'
 import { openTotals } from './totals.js'
-
-type Row = readonly unknown[]
-type Values = readonly unknown[]
+import { preparePages } from './ways.js'
 
 /** Runs one read and writes its answer into the sink. False: nothing was found where one row was asked for. */
 export type PreparedRead = (values: Values, sink: Sink) => boolean
@@ -19,7 +19,6 @@ interface Run {
   readonly sink: Sink
 }
 
-type Query = (run: Run, parents: string | null) => readonly Row[]
 /** The text of every object of a level, by the row above. */
 type Children = (run: Run, parents: string) => ReadonlyMap<number, readonly string[]>
 
@@ -50,17 +49,17 @@ export function prepareRead(source: Source, plan: ReadPlan, transaction: 'own' |
 
 function prepareEnvelope(source: Source, { root, envelope }: ReadPlan): (run: Run) => boolean {
   if (envelope.kind === 'count') {
-    const count = prepareCount(source, envelope.count)
+    const count = prepareCount(source.database, envelope.count)
     return (run) => {
-      run.sink.write(String(count(run)))
+      run.sink.write(String(count(run.values)))
       return true
     }
   }
-  const query = prepareQuery(source, root.statement)
   const write = prepareLevel(source, root)
-  if (envelope.kind === 'list') return listEnvelope(source, envelope, query, write)
+  if (envelope.kind === 'list') return listEnvelope(source, root, envelope, write)
+  const query = prepareQuery(source.database, root.statement)
   return (run) => {
-    const objects = write(run, query(run, null))
+    const objects = write(run, query(run.values, null))
     if (envelope.kind === 'bareList') {
       writeList(run.sink, '[', objects, ']')
       return true
@@ -72,20 +71,24 @@ function prepareEnvelope(source: Source, { root, envelope }: ReadPlan): (run: Ru
   }
 }
 
-function listEnvelope(source: Source, envelope: Envelope & { kind: 'list' }, query: Query, write: Write): (run: Run) => boolean {
-  const count = envelope.count === null ? null : prepareCount(source, envelope.count)
-  const counted = envelope.counted === null ? null : prepareQuery(source, envelope.counted)
-  const totals = openTotals(source.database)
+function listEnvelope(source: Source, root: Level, envelope: Envelope & { kind: 'list' }, write: Write): (run: Run) => boolean {
+  const { database } = source
+  const count = envelope.count === null ? null : prepareCount(database, envelope.count)
+  const totals = openTotals(database)
+  const { page, counted } = preparePages(database, root.statement, envelope)
   return (run) => {
-    const start = run.values[envelope.start] as number
-    const limit = run.values[envelope.limit] as number
-    let total = count === null ? null : totals.recall(run.values)
+    const { values } = run
+    const start = values[envelope.start] as number
+    const limit = values[envelope.limit] as number
+    const known = count === null ? null : totals.recall(values)
+    let total = known === null ? null : known.total
     const began = performance.now()
-    const rows = total === null && counted !== null ? counted(run, null) : query(run, null)
-    if (count !== null && total === null) {
+    const isUnknown = count !== null && total === null
+    const { rows, way } = isUnknown && counted !== null ? counted(values) : page(values, known)
+    if (isUnknown) {
       if (rows.length < limit && (rows.length > 0 || start === 0)) total = start + rows.length
-      else total = rows.length > 0 && counted !== null ? (rows[0]!.at(-1) as number) : count(run)
-      totals.remember(run.values, total, performance.now() - began)
+      else total = rows.length > 0 && counted !== null ? (rows[0]!.at(-1) as number) : count(values)
+      totals.remember(values, { total, way }, performance.now() - began)
     }
     writeList(run.sink, '{"data":[', write(run, rows), `],"meta":{"pagination":${pagination(envelope.style, start, limit, total)}}}`)
     return true
@@ -102,23 +105,6 @@ function pagination(style: 'page' | 'offset', start: number, limit: number, tota
   if (style === 'offset') return `{"start":${start},"limit":${limit}${total === null ? '' : `,"total":${total}`}}`
   const page = Math.floor(start / limit) + 1
   return `{"page":${page},"pageSize":${limit}${total === null ? '' : `,"pageCount":${Math.ceil(total / limit)},"total":${total}`}}`
-}
-
-function prepareQuery({ database }: Source, { sql, parameters }: Statement): Query {
-  const statement = database.prepare(sql).raw()
-  const bound = parameters.map(binder)
-  return (run, parents) => statement.all(bound.map((bind) => bind(run.values, parents))) as Row[]
-}
-
-function prepareCount(source: Source, statement: Statement): (run: Run) => number {
-  const query = prepareQuery(source, statement)
-  return (run) => query(run, null)[0]![0] as number
-}
-
-function binder(parameter: Parameter): (values: Values, parents: string | null) => unknown {
-  if (parameter.from === 'parents') return (_values, parents) => parents
-  if (parameter.from === 'constant') return () => parameter.value
-  return (values) => values[parameter.index]
 }
 
 type Write = (run: Run, rows: readonly Row[]) => string[]
@@ -211,9 +197,9 @@ type Load = (run: Run, parents: string) => (parent: number) => string
 
 function prepareFill(source: Source, fill: Fill): Load {
   if (fill.kind === 'count') {
-    const query = prepareQuery(source, fill.statement)
+    const query = prepareQuery(source.database, fill.statement)
     return (run, parents) => {
-      const counts = new Map(query(run, parents) as unknown as readonly [number, number][])
+      const counts = new Map(query(run.values, parents) as unknown as readonly [number, number][])
       const write = (count: number) => (fill.wrapped ? `{"data":{"attributes":{"count":${count}}}}` : `{"count":${count}}`)
       return (parent) => write(counts.get(parent) ?? 0)
     }
@@ -234,10 +220,10 @@ function prepareFill(source: Source, fill: Fill): Load {
 
 function prepareRows(source: Source, level: Level): Children {
   const { orderAt } = level
-  const query = prepareQuery(source, level.statement)
+  const query = prepareQuery(source.database, level.statement)
   const write = prepareLevel(source, level)
   return (run, parents) => {
-    const rows = inOrder(query(run, parents), orderAt)
+    const rows = inOrder(query(run.values, parents), orderAt)
     const objects = write(run, rows)
     const byParent = new Map<number, string[]>()
     for (let index = 0; index < rows.length; index++) append(byParent, rows[index]![level.parentAt!] as number, objects[index]!)
@@ -246,10 +232,10 @@ function prepareRows(source: Source, level: Level): Children {
 }
 
 function prepareTyped(source: Source, { links, levels }: Fill & { kind: 'typed' }): Children {
-  const query = prepareQuery(source, links)
+  const query = prepareQuery(source.database, links)
   const prepared = new Map(Object.entries(levels).map(([uid, level]) => [uid, prepareRows(source, level)]))
   return (run, parents) => {
-    const pairs = inOrder(query(run, parents), linkOrder) as unknown as readonly [number, string, number][]
+    const pairs = inOrder(query(run.values, parents), linkOrder) as unknown as readonly [number, string, number][]
     const wanted = new Map<string, Set<number>>()
     for (const [, uid, id] of pairs) {
       if (!prepared.has(uid)) continue

@@ -13,15 +13,24 @@ export interface OwnIndex {
 /** Long texts and structures are not worth an index; two values do not tell rows apart. */
 const unindexedTypes: ReadonlySet<ScalarType> = new Set(['text', 'richtext', 'json', 'blocks', 'password', 'boolean'])
 
+/** What rows are known by: conditions ask for one of these values, in whatever version or locale it is. */
+const knownBy: ReadonlySet<ScalarType> = new Set(['string', 'uid', 'email'])
+
+/** What drafts are sorted by: whoever works on them wants the last ones. */
+const draftOrder: readonly string[] = ['updatedAt', 'createdAt']
+
 /**
- * The indexes for a model: one per list that the API serves by default, one per attribute to sort and compare by, one per relation
- * for the last place among a target's owners; and those by which users and their sessions are looked up.
+ * The indexes for a model: one per list that the API serves by default, one per attribute to sort and compare by, one per attribute
+ * that rows are known by, one per relation for the last place among a target's owners; and those by which users and their sessions
+ * are looked up.
  */
 export function describeIndexes(model: Model): readonly OwnIndex[] {
   const content = [...model.types.values()].filter((type) => type.exposed && !type.singleType).flatMap(indexesOf)
+  const shapes = [...model.types.values(), ...model.components.values()]
   return [
     ...content,
-    ...[...model.types.values(), ...model.components.values()].flatMap(linkIndexesOf),
+    ...[...model.components.values()].flatMap(valueIndexesOf),
+    ...shapes.flatMap(linkIndexesOf),
     ...accountIndexes.map(([table, suffix, columns]) => indexOf(table, suffix, columns, null)),
   ]
 }
@@ -58,20 +67,42 @@ function indexesOf(type: ContentType): OwnIndex[] {
       : [index('published', [...locale, 'id'], published), index('drafts', [...locale, 'id'], 'published_at is null')]),
     ...(published === null && type.localized ? [index('locale', ['locale', 'id'], null)] : []),
   ]
-  const attributes = [...type.attributes.values()].filter(
+  const sorted = scalarsOf(type).map(({ column }) => index(`by_${column}`, [...locale, column], published))
+  if (published === null && !type.localized) return [...lists, ...sorted]
+  const drafts = scalarsOf(type).filter(({ name }) => published !== null && draftOrder.includes(name))
+  return [
+    ...lists,
+    ...sorted,
+    ...drafts.map(({ column }) => index(`drafts_by_${column}`, [...locale, column], 'published_at is null')),
+    ...valueIndexesOf(type),
+  ]
+}
+
+/** The attributes that are worth an index; ids have theirs, and locales begin those of others. */
+const scalarsOf = ({ attributes }: ContentType | Component): readonly Scalar[] =>
+  [...attributes.values()].filter(
     (attribute): attribute is Scalar =>
       attribute.kind === 'scalar' && !unindexedTypes.has(attribute.type) && attribute.name !== 'id' && attribute.name !== 'locale',
   )
-  return [...lists, ...attributes.map(({ column }) => index(`by_${column}`, [...locale, column], published))]
+
+/** Drafts, and rows behind relations, are looked for in all versions and locales at once. */
+function valueIndexesOf(shape: ContentType | Component): OwnIndex[] {
+  const known = scalarsOf(shape).filter(({ type, name }) => knownBy.has(type) && name !== 'documentId')
+  return known.map(({ column }) => indexOf(shape.table, `with_${column}`, [column], null))
 }
 
-/** A new link goes behind the others of its target, which may have as many as there are rows. */
-function linkIndexesOf({ attributes }: ContentType | Component): OwnIndex[] {
-  return [...attributes.values()].flatMap((attribute) => {
+/**
+ * A new link goes behind the others of its target, which may have as many as there are rows; and components lead to the rows that
+ * they belong to.
+ */
+function linkIndexesOf({ attributes, componentTable }: ContentType | Component): OwnIndex[] {
+  const owners = componentTable === null ? [] : [indexOf(componentTable, 'by_component', ['cmp_id'], null)]
+  const places = [...attributes.values()].flatMap((attribute) => {
     if (attribute.kind !== 'relation' || attribute.storage.kind !== 'link') return []
     const { table, there, inverseOrder, owner } = attribute.storage
     return owner && inverseOrder !== null ? [indexOf(table, 'by_target', [there, inverseOrder], null)] : []
   })
+  return [...owners, ...places]
 }
 
 /** Rows of an index that its statistics look at. */

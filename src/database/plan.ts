@@ -2,10 +2,14 @@
 // so that it can be printed, cached and handed to another thread.
 import type { Answer } from '../model/attributes.js'
 
-/** What a placeholder of a statement stands for: a value of the request, or the ids of the rows of the level above. */
+/**
+ * What a placeholder of a statement stands for: a value of the request, the ids of the rows of the level above, or the
+ * most rows to look at, which the database chooses.
+ */
 export type Parameter =
   | { readonly from: 'values'; readonly index: number }
   | { readonly from: 'parents' }
+  | { readonly from: 'bound' }
   | { readonly from: 'constant'; readonly value: string | number }
 
 export interface Statement {
@@ -56,6 +60,24 @@ export type Fill =
       readonly levels: Readonly<Record<string, Level>>
     }
 
+/** A condition behind a relation that the rows can be found from. */
+export interface Lead {
+  /** The number of links behind it, counted up to the bound. */
+  readonly links: Statement
+  /** The page and its total, begun with this condition, the others tested row by row; null where there is no other. */
+  readonly page: Statement | null
+  readonly counted: Statement | null
+}
+
+/** Several ways to the same page. */
+export interface Ways {
+  readonly leads: readonly Lead[]
+  /** The page among the first rows of the order, as many as the bound says; null where no index can have that order. */
+  readonly walk: Statement | null
+  /** Whether every row of the table is in that order. */
+  readonly walksAll: boolean
+}
+
 /** What stands around the objects. */
 export type Envelope =
   /** `counted`: the root's statement with the total as one more column, where finding both at once is cheaper. */
@@ -66,6 +88,7 @@ export type Envelope =
       readonly limit: number
       readonly count: Statement | null
       readonly counted: Statement | null
+      readonly ways: Ways | null
     }
   | { readonly kind: 'bareList' }
   | { readonly kind: 'one' }

@@ -8,17 +8,29 @@ const worthKeeping = 0.03
 /** Characters of the values whose totals are kept for one connection, and the most that count as one. */
 const [kept, longest] = [1_000_000, 1_000]
 
+/** The condition that a page is found from, and about how many links are behind it. */
+export interface Way {
+  readonly lead: number
+  readonly links: number
+}
+
+/** A total, and the way on which it was found where the plan has several. */
+export interface Known {
+  readonly total: number
+  readonly way: Way | null
+}
+
 export interface Totals {
   /** The total that was remembered for these values, if no commit has happened since. Called inside the read's transaction. */
-  recall(values: readonly unknown[]): number | null
+  recall(values: readonly unknown[]): Known | null
   /** Remembers a total that took `milliseconds` to find. */
-  remember(values: readonly unknown[], total: number, milliseconds: number): void
+  remember(values: readonly unknown[], known: Known, milliseconds: number): void
 }
 
 /** What all plans of a connection remember. */
 interface Memory {
   readonly version: Database.Statement
-  readonly known: LRUCache<string, number>
+  readonly known: LRUCache<string, Known>
   seen: unknown
   plans: number
 }
@@ -30,7 +42,7 @@ function memoryOf(database: Database.Database): Memory {
   if (present !== undefined) return present
   const memory: Memory = {
     version: database.prepare('select data_version from pragma_data_version').pluck(),
-    known: new LRUCache<string, number>({ maxSize: kept, sizeCalculation: (_, key) => key.length }),
+    known: new LRUCache<string, Known>({ maxSize: kept, sizeCalculation: (_, key) => key.length }),
     seen: null,
     plans: 0,
   }
@@ -55,12 +67,12 @@ export function openTotals(database: Database.Database): Totals {
       look()
       return memory.known.get(keyOf(values)) ?? null
     },
-    remember: (values, total, milliseconds) => {
+    remember: (values, known, milliseconds) => {
       if (milliseconds < worthKeeping) return
       const key = keyOf(values)
       if (key.length > longest) return
       look()
-      memory.known.set(key, total)
+      memory.known.set(key, known)
     },
   }
 }

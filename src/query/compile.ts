@@ -18,6 +18,8 @@ import {
   value,
 } from './conditions.js'
 import type { Contract } from './contract.js'
+import type { PageQuery } from './pages.js'
+import { count, counted, page, ways } from './pages.js'
 import { constant, every, from, operand, pairs } from './pairs.js'
 import type { Filter, Populated, ReadRequest, Selection, SortKey } from './request.js'
 import { pageValues } from './request.js'
@@ -39,81 +41,46 @@ export function compileRead(request: ReadRequest, dialect: Dialect, contract: Co
     status: request.status,
     publication: request.publication,
     targetLocale: request.targetLocale,
+    leads: 'selective',
     nextAlias: () => `t${++aliases}`,
     format: request.format,
   }
   const { type } = request
-  const rows = sql`${sql.table(type.table)} as ${sql.id('t0')}`
-  const where = every(rootConditions(compilation, request))
   const columns = selectColumns(compilation, request.selection, 't0', 0)
-  const keys = request.sort.map((key, index) => ({
-    value: sortValue(compilation, type, 't0', key),
-    as: `s${index}`,
-    descending: key.descending,
-  }))
-  // Bare values here make SQLite prepare the statement anew each time it runs, which takes longer than a small read.
-  const limit = sql`limit ${request.mode === 'first' ? sql.lit(1) : sql`${value(pageValues.limit)} + 0`} offset ${value(pageValues.start)} + 0`
-  const page = { rows, where, keys, limit, table: type.table, selected: columns.selected }
-  const statement = dialect.compile(keys.length === 0 ? directPage(page) : sortedPage(page, false))
-  const root = level(compilation, request.selection, statement, { parentAt: null, orderAt: [], columns })
-  const count = () => dialect.compile(sql`select count(*) from ${rows} where ${where}`)
-  const counted = () => (request.filter !== null && isCostly(request.filter) ? dialect.compile(sortedPage(page, true)) : null)
-  return { root, envelope: envelopeOf(request, envelope, count, counted) }
+  const query: PageQuery = {
+    type,
+    base: baseConditions(compilation, request),
+    filter: request.filter,
+    keys: request.sort.map((key, index) => ({
+      value: sortValue(compilation, type, 't0', key),
+      as: `s${index}`,
+      descending: key.descending,
+      isOwn: key.path.length === 0,
+    })),
+    // Bare values here make SQLite prepare the statement anew each time it runs, which takes longer than a small read.
+    limit: sql`limit ${request.mode === 'first' ? sql.lit(1) : sql`${value(pageValues.limit)} + 0`} offset ${value(pageValues.start)} + 0`,
+    selected: columns.selected,
+  }
+  const root = level(compilation, request.selection, page(compilation, query), { parentAt: null, orderAt: [], columns })
+  return { root, envelope: envelopeOf(compilation, request, envelope, query) }
 }
 
-interface PageQuery {
-  readonly rows: Fragment
-  readonly where: Fragment
-  readonly keys: readonly { readonly value: Fragment; readonly as: string; readonly descending: boolean }[]
-  readonly limit: Fragment
-  readonly table: string
-  readonly selected: readonly Fragment[]
-}
-
-const direction = (descending: boolean): Fragment => (descending ? sql`desc` : sql`asc`)
-
-function directPage({ rows, where, limit, selected }: PageQuery): Fragment {
-  return sql`select ${sql.join([...selected])} from ${rows} where ${where} order by ${column('t0', 'id')} ${limit}`
-}
-
-/** The page's ids are sorted first, by keys alone; whole rows are read only for them. With `total` as the last column. */
-function sortedPage({ rows, where, keys, limit, table, selected }: PageQuery, withTotal: boolean): Fragment {
-  const total = withTotal ? [sql`count(*) over () as total`] : []
-  const inner = [sql`${column('t0', 'id')} as id`, ...keys.map((key) => sql`${key.value} as ${sql.id(key.as)}`), ...total]
-  const order = (name: (key: PageQuery['keys'][number]) => Fragment, id: Fragment) =>
-    sql.join([...keys.map((key) => sql`${name(key)} ${direction(key.descending)}`), id])
-  const ids = sql`select ${sql.join(inner)} from ${rows} where ${where} order by ${order((key) => sql.id(key.as), column('t0', 'id'))} ${limit}`
-  const outer = [...selected, ...(withTotal ? [column('page', 'total')] : [])]
-  return sql`select ${sql.join(outer)} from (${ids}) as page cross join ${sql.table(table)} as ${sql.id('t0')}
-    where ${column('t0', 'id')} = ${column('page', 'id')} order by ${order((key) => column('page', key.as), column('page', 'id'))}`
-}
-
-/** Conditions that cost so much per row that the page and its total are better found in one go. */
-function isCostly(filter: Filter): boolean {
-  if (filter.kind === 'compare') return false
-  if (filter.kind === 'related') return true
-  return filter.kind === 'not' ? isCostly(filter.of) : filter.of.some(isCostly)
-}
-
-function envelopeOf(request: ReadRequest, kind: EnvelopeKind, count: () => Statement, counted: () => Statement | null): Envelope {
-  if (kind === 'count') return { kind, count: count() }
+function envelopeOf(compilation: Writer, request: ReadRequest, kind: EnvelopeKind, query: PageQuery): Envelope {
+  if (kind === 'count') return { kind, count: count(compilation, query) }
   if (request.mode === 'first') return { kind: kind === 'data' ? 'one' : 'bareOne' }
   if (kind === 'bare') return { kind: 'bareList' }
   const { style, withCount } = request.page
-  return { kind: 'list', style, ...pageValues, count: withCount ? count() : null, counted: withCount ? counted() : null }
+  const totals = withCount ? { count: count(compilation, query), counted: counted(compilation, query) } : { count: null, counted: null }
+  return { kind: 'list', style, ...pageValues, ...totals, ways: ways(compilation, query) }
 }
 
 interface Writer extends Compilation {
   readonly format: ReadRequest['format']
 }
 
-function rootConditions(compilation: Writer, request: ReadRequest): readonly Fragment[] {
-  const { type, locale } = request
-  const conditions: Fragment[] = []
-  if (type.draftAndPublish) conditions.push(published('t0', request.status), ...publicationConditions(compilation, type, 't0'))
-  conditions.push(...chosenLocales(compilation, type, 't0', locale))
-  if (request.filter !== null) conditions.push(condition(compilation, type, 't0', request.filter))
-  return conditions
+function baseConditions(compilation: Writer, { type, locale, status }: ReadRequest): readonly Fragment[] {
+  const versions = type.draftAndPublish ? [published('t0', status), ...publicationConditions(compilation, type, 't0')] : []
+  return [...versions, ...chosenLocales(compilation, type, 't0', locale)]
 }
 
 /** The caller's keys, and what ends every order. */
@@ -149,7 +116,7 @@ function sortValue(compilation: Writer, shape: Shape, alias: string, key: SortKe
     ownerAlias = as
   }
   const sorted = column(ownerAlias, key.attribute.column)
-  return sql`(select ${sorted} from ${sql.join(tables, sql` `)} where ${every(conditions)} order by ${sorted} ${direction(key.descending)} limit 1)`
+  return sql`(select ${sorted} from ${sql.join(tables, sql` `)} where ${every(conditions)} order by ${sorted} ${key.descending ? sql`desc` : sql`asc`} limit 1)`
 }
 
 interface Selected {

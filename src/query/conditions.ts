@@ -8,7 +8,7 @@ import { unreachable } from '../model/types.js'
 import type { Contract } from './contract.js'
 import { operators } from './operators.js'
 import { every, from, pairs } from './pairs.js'
-import type { Filter, LocaleChoice, Path, PublicationFilter, ReadRequest, Status, ValueIndex } from './request.js'
+import type { Filter, LocaleChoice, Path, PublicationFilter, ReadRequest, Related, Status, ValueIndex } from './request.js'
 
 type Fragment = RawBuilder<unknown>
 type Shape = ContentType | Component
@@ -22,6 +22,8 @@ export interface Compilation {
   /** The locales that localized targets must have, where the links do not say it already; null: any. */
   readonly targetLocale: LocaleChoice | null
   readonly nextAlias: () => string
+  /** Which conditions behind a relation start at the targets: those that most likely hold for few, or the ones that are listed. */
+  readonly leads: 'selective' | readonly Filter[]
 }
 
 export const column = (alias: string, name: string): Fragment => sql.ref(`${alias}.${name}`)
@@ -51,23 +53,38 @@ export function condition(compilation: Compilation, shape: Shape, alias: string,
   }
 }
 
-function related(compilation: Compilation, shape: Shape, alias: string, filter: Filter & { kind: 'related' }, negated: boolean): Fragment {
-  const target = compilation.nextAlias()
-  const path = pairs(compilation.dialect, shape, filter.path, filter.target, target)
-  const reached = [...path.conditions, ...targetVersions(compilation, filter.path, filter.target, target)]
-  const where = condition(compilation, filter.target, target, filter.where, negated)
+/** The way to the targets of a filter, without its condition. */
+function reach(compilation: Compilation, shape: Shape, { path: attribute, target }: Related) {
+  const alias = compilation.nextAlias()
+  const path = pairs(compilation.dialect, shape, attribute, target, alias)
+  const conditions = [...path.conditions, ...targetVersions(compilation, attribute, target, alias)]
+  // Whatever leads to the row, what lies behind its targets leads to them.
+  const holds = (filter: Filter, negated = false) => condition({ ...compilation, leads: 'selective' }, target, alias, filter, negated)
+  return { path, conditions, holds }
+}
+
+function related(compilation: Compilation, shape: Shape, alias: string, filter: Related, negated: boolean): Fragment {
+  const { path, conditions, holds } = reach(compilation, shape, filter)
+  const where = holds(filter.where, negated)
   const ours = sql`${path.owner} = ${column(alias, 'id')}`
+  const { leads } = compilation
   // Few targets are found once and lead to their owners; for many it is cheaper to look from each owner.
-  const some =
-    !negated && isSelective(filter.where)
-      ? sql`${column(alias, 'id')} in (select ${path.owner} from ${from(path)} where ${every([...reached, where])})`
-      : sql`exists (select 1 from ${from(path)} where ${every([ours, ...reached, where])})`
+  const startsAtTargets = !negated && (leads === 'selective' ? isSelective(filter.where) : leads.includes(filter))
+  const some = startsAtTargets
+    ? sql`${column(alias, 'id')} in (select ${path.owner} from ${from(path)} where ${every([...conditions, where])})`
+    : sql`exists (select 1 from ${from(path)} where ${every([ours, ...conditions, where])})`
   if (!holdsForNothing(filter.where, negated)) return some
-  return sql`(${some} or not exists (select 1 from ${from(path)} where ${every([ours, ...reached])}))`
+  return sql`(${some} or not exists (select 1 from ${from(path)} where ${every([ours, ...conditions])}))`
+}
+
+/** The number of links that lead to targets for which the filter holds, counted up to `most`. */
+export function countLinks(compilation: Compilation, shape: Shape, filter: Related, most: Fragment): Fragment {
+  const { path, conditions, holds } = reach(compilation, shape, filter)
+  return sql`select count(*) from (select 1 from ${from(path)} where ${every([...conditions, holds(filter.where)])} limit ${most})`
 }
 
 /** Whether a condition most likely holds for few rows: an equality on something that has many values. */
-function isSelective(filter: Filter): boolean {
+export function isSelective(filter: Filter): boolean {
   switch (filter.kind) {
     case 'all':
       return filter.of.some(isSelective)

@@ -26,7 +26,15 @@ export type Filter =
   | { readonly kind: 'all' | 'any'; readonly of: readonly Filter[] }
   | { readonly kind: 'not'; readonly of: Filter }
   | { readonly kind: 'compare'; readonly attribute: Scalar; readonly operator: OperatorName; readonly values: readonly ValueIndex[] }
-  | { readonly kind: 'related'; readonly path: Path; readonly target: ContentType | Component; readonly where: Filter }
+  | Related
+
+/** A condition on what an attribute leads to: it holds for one of the targets. */
+export interface Related {
+  readonly kind: 'related'
+  readonly path: Path
+  readonly target: ContentType | Component
+  readonly where: Filter
+}
 
 /** One key to sort by: through `path`, by `attribute` of the last target. */
 export interface SortKey {

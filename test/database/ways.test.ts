@@ -1,0 +1,258 @@
+// Decision 014: a list whose filter leads through relations is found in the shortest of several ways, and on each of them it is the
+// same list. Twelve thousand documents, whose links are so unevenly spread that every way is taken.
+import Database from 'better-sqlite3'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { prepareRead } from '../../src/database/execute.js'
+import { createIndexes, describeIndexes } from '../../src/database/indexes.js'
+import { openSink } from '../../src/database/sink.js'
+import { sqliteDialect } from '../../src/database/sqlite-dialect.js'
+import { everything } from '../../src/grants.js'
+import { loadModel } from '../../src/model/load.js'
+import type { Model } from '../../src/model/types.js'
+import { compileRead } from '../../src/query/compile.js'
+import { contracts } from '../../src/query/contract.js'
+import { parseParameters } from '../../src/query/parameters.js'
+import { readRequest } from '../../src/query/read.js'
+import { write } from '../spec/callers.js'
+import { access, contentType, reading } from '../spec/library.js'
+import type { Served } from '../support/serve.js'
+import { serveProject } from '../support/serve.js'
+
+const documents = 12_000
+const groups = ['most', 'some', 'few', 'last', 'none'] as const
+const labels = ['even', 'tenth', 'rare', 'end'] as const
+
+interface Item {
+  readonly id: number
+  readonly number: number
+  readonly rank: number
+  readonly locale: string
+  readonly group: (typeof groups)[number] | null
+  readonly labels: readonly string[]
+}
+
+/** The published rows, which come second of each document. */
+const items: readonly Item[] = Array.from({ length: documents }, (_, index): Item => {
+  const number = index + 1
+  const group =
+    number > documents - 900 ? 'last' : number % 400 === 7 ? 'few' : number % 8 === 3 ? 'some' : number % 50 === 1 ? null : 'most'
+  const has: Record<(typeof labels)[number], boolean> = {
+    even: number % 2 === 0,
+    tenth: number % 10 === 3,
+    rare: number % 1500 === 7,
+    end: number > documents - 700,
+  }
+  return {
+    id: 2 * number,
+    number,
+    rank: (number * 7919) % 1000,
+    locale: number % 5 === 0 ? 'fr' : 'en',
+    group,
+    labels: labels.filter((label) => has[label]),
+  }
+})
+
+function fill(database: Database.Database): void {
+  const prepare = (table: string, columns: string) =>
+    database.prepare(`insert into ${table} (${columns}) values (${columns.replaceAll(/[^,]+/g, '?')})`)
+  const item = prepare('items', 'id,document_id,title,rank,locale,created_at,updated_at,published_at')
+  const group = prepare('items_group_lnk', 'item_id,group_id,item_ord')
+  const label = prepare('items_labels_lnk', 'item_id,label_id,label_ord,item_ord')
+  for (const [index, name] of groups.entries()) prepare('groups', 'id,document_id,name,published_at').run(index + 1, `g${name}`, name, 1)
+  for (const [index, name] of labels.entries()) {
+    const write = prepare('labels', 'id,document_id,name,published_at')
+    write.run(2 * index + 1, `l${name}`, name, null)
+    write.run(2 * index + 2, `l${name}`, name, 1)
+  }
+  for (const one of items) {
+    for (const version of [1, 2]) {
+      const id = one.id - 2 + version
+      item.run(id, `i${one.number}`, `Item ${one.number}`, one.rank, one.locale, one.number, one.number, version === 1 ? null : one.number)
+      if (one.group !== null) group.run(id, groups.indexOf(one.group) + 1, one.number)
+      for (const name of one.labels) label.run(id, 2 * labels.indexOf(name as 'even') + version, 1, one.number)
+    }
+  }
+}
+
+type Test = (item: Item) => boolean
+const inGroup = (...names: readonly string[]): readonly [string, Test] => [
+  `filters[group][name][$in]=${names.join('&filters[group][name][$in]=')}`,
+  ({ group }) => group !== null && names.includes(group),
+]
+const labelled = (name: string): readonly [string, Test] => [`filters[labels][name]=${name}`, (item) => item.labels.includes(name)]
+const both = ([left, holds]: readonly [string, Test], [right, holdsToo]: readonly [string, Test]): readonly [string, Test] => [
+  `${left}&${right}`,
+  (item) => holds(item) && holdsToo(item),
+]
+/** Which groups have rare items, in one locale: what is behind a relation is in the locale of the request. */
+const groupsOfRare = new Set(items.filter(({ labels }) => labels.includes('rare')).map(({ group, locale }) => `${locale} ${group}`))
+
+const filters: readonly (readonly [string, Test])[] = [
+  ...groups.map((name) => inGroup(name)),
+  ...labels.map(labelled),
+  inGroup('some', 'few'),
+  ...groups.flatMap((group) => labels.map((label) => both(inGroup(group), labelled(label)))),
+  ['filters[group][name]=most&filters[rank][$lt]=20', ({ group, rank }) => group === 'most' && rank < 20],
+  ['filters[$or][0][group][name]=some&filters[$or][1][labels][name]=end', (item) => item.group === 'some' || item.labels.includes('end')],
+  [
+    'filters[$or][0][group][name]=some&filters[$or][1][rank]=5&filters[labels][name]=even',
+    (item) => (item.group === 'some' || item.rank === 5) && item.labels.includes('even'),
+  ],
+  [
+    'filters[$not][group][name]=most&filters[labels][name]=even',
+    (item) => item.group !== 'most' && item.group !== null && item.labels.includes('even'),
+  ],
+  [
+    'filters[group][items][labels][name]=rare&filters[labels][name]=even',
+    (item) => groupsOfRare.has(`${item.locale} ${item.group}`) && item.labels.includes('even'),
+  ],
+]
+const byId = (a: Item, b: Item) => a.id - b.id
+const sorts: readonly (readonly [string, (a: Item, b: Item) => number])[] = [
+  ['', byId],
+  ['&sort=rank:desc', (a, b) => b.rank - a.rank || byId(a, b)],
+  ['&sort[0]=rank&sort[1]=publishedAt:desc', (a, b) => a.rank - b.rank || b.number - a.number],
+  ['&sort=publishedAt:desc', (a, b) => b.number - a.number],
+  [
+    '&sort=group.name',
+    (a, b) => Number(a.group !== null) - Number(b.group !== null) || (a.group ?? '').localeCompare(b.group ?? '') || byId(a, b),
+  ],
+]
+const pages = [
+  [1, 25],
+  [2, 10],
+  [30, 25],
+  [1, 1],
+] as const
+
+let served: Served
+let database: Database.Database
+let model: Model
+const statements: string[] = []
+beforeAll(async () => {
+  const relation = (kind: string, target: string, more: object = {}) => ({
+    type: 'relation',
+    relation: kind,
+    target: `api::${target}.${target}`,
+    ...more,
+  })
+  served = await serveProject({
+    ...contentType(
+      'item',
+      {
+        title: { type: 'string' },
+        rank: { type: 'integer' },
+        group: relation('manyToOne', 'group', { inversedBy: 'items' }),
+        labels: relation('manyToMany', 'label', { inversedBy: 'items' }),
+      },
+      { draftAndPublish: true, localized: true },
+    ),
+    ...contentType('group', { name: { type: 'string' }, items: relation('oneToMany', 'item', { mappedBy: 'group' }) }),
+    ...contentType(
+      'label',
+      { name: { type: 'string' }, items: relation('manyToMany', 'item', { mappedBy: 'labels' }) },
+      { draftAndPublish: true },
+    ),
+    ...access(reading('item', 'group', 'label'), [{ code: 'en', default: true }, { code: 'fr' }]),
+  })
+  model = await loadModel(served.folder)
+  write(served, (opened) => {
+    opened.transaction(() => fill(opened))()
+    createIndexes(opened, describeIndexes(model), () => {})
+  })
+  database = new Database(served.database, { readonly: true, verbose: (sql) => statements.push(String(sql)) })
+}, 60_000)
+afterAll(async () => {
+  database.close()
+  await served.close()
+})
+
+const numbersOf = (answer: { readonly data: readonly { readonly title: string }[] }) =>
+  answer.data.map(({ title }) => Number(title.slice(5)))
+
+describe.each(sorts)('the same page on every way%s', (sort, compare) => {
+  test.each(filters)('%s', async (filter, holds) => {
+    for (const locale of ['en', 'fr']) {
+      const wanted = items.filter((item) => item.locale === locale && holds(item)).sort(compare)
+      for (const [page, pageSize] of pages) {
+        const path = `/api/items?${filter}${sort}&locale=${locale}&pagination[page]=${page}&pagination[pageSize]=${pageSize}`
+        const expected = wanted.slice((page - 1) * pageSize, page * pageSize).map(({ number }) => number)
+        const alone = await served.ask(`${path}&pagination[withCount]=false`)
+        expect(numbersOf(alone.body), path).toEqual(expected)
+        // The second time the total is known.
+        for (const _ of [1, 2]) {
+          const { body } = await served.ask(path)
+          expect(numbersOf(body), path).toEqual(expected)
+          expect(body.meta.pagination.total).toBe(wanted.length)
+        }
+      }
+    }
+  })
+})
+
+/** Runs a list on a connection of its own; which of its statements found the page. */
+function wayOf(query: string): 'along the order' | 'from the group' | 'from the labels' | 'from both' {
+  const context = {
+    model,
+    contract: contracts.strapi,
+    defaultLocale: 'en',
+    pages: { defaultLimit: 25, maxLimit: 100, withCount: true },
+    limits: { filterRelations: 10, planNodes: 1000 },
+    strictParams: false,
+  }
+  const type = model.types.get('api::item.item')!
+  const request = readRequest(context, everything, { type, mode: 'many' }, parseParameters(query))
+  const plan = compileRead(request, sqliteDialect, contracts.strapi, 'data')
+  statements.length = 0
+  prepareRead({ database, signer: null }, plan)(request.values, openSink(1e6))
+  const page = statements.filter((sql) => /^select "t0"/.test(sql)).at(-1)!
+  if (page.includes('(select * from "items"')) return 'along the order'
+  const starts = ['group', 'labels'].filter(
+    (name) => page.includes(`in (select "t`) && new RegExp(`in \\(select "t\\d+_l"."item_id" from "items_${name}_lnk"`).test(page),
+  )
+  return starts.length === 2 ? 'from both' : starts[0] === 'group' ? 'from the group' : 'from the labels'
+}
+
+describe('the way', () => {
+  const frequent = 'filters[group][name]=most&filters[labels][name]=even'
+  const alone = '&pagination[withCount]=false'
+  const change = (...statements: readonly string[]) => write(served, (opened) => opened.exec(statements.join(';')))
+
+  test('begins with the condition that fewer links are behind, wherever it stands', () => {
+    for (const total of ['', alone]) {
+      expect(wayOf(`filters[group][name]=most&filters[labels][name]=rare${total}`)).toBe('from the labels')
+      expect(wayOf(`filters[labels][name]=rare&filters[group][name]=most${total}`)).toBe('from the labels')
+      expect(wayOf(`filters[labels][name]=even&filters[group][name]=few${total}`)).toBe('from the group')
+      expect(wayOf(`filters[group][name]=few${total}`)).toBe('from the group')
+    }
+  })
+
+  test('follows the order where the first rows fill the page', () => {
+    for (const sort of ['', '&sort=rank', '&sort=publishedAt:desc']) expect(wayOf(`${frequent}${alone}${sort}`)).toBe('along the order')
+    expect(wayOf(`filters[group][name]=most${alone}`)).toBe('along the order')
+  })
+
+  test('does not follow an order that no index has, nor one in which the page is far', () => {
+    expect(wayOf(`${frequent}${alone}&sort=group.name`)).not.toBe('along the order')
+    expect(wayOf(`filters[group][name]=last${alone}&pagination[pageSize]=100`)).toBe('from the group')
+    expect(wayOf(`${frequent}${alone}&pagination[start]=11990&pagination[limit]=10`)).not.toBe('along the order')
+  })
+
+  test('follows an order as long as its index is there', () => {
+    const sql = write(
+      served,
+      (opened) => opened.prepare("select sql from sqlite_schema where name = 'octavo_items_published'").pluck().get() as string,
+    )
+    change('drop index octavo_items_published')
+    expect(wayOf(`${frequent}${alone}`)).not.toBe('along the order')
+    change(sql)
+    expect(wayOf(`${frequent}${alone}`)).toBe('along the order')
+  })
+
+  test('tests no rows one by one where that would read a whole table for each', () => {
+    change(...['fk', 'ifk', 'uq'].map((suffix) => `drop index items_labels_lnk_${suffix}`), 'drop index octavo_items_labels_lnk_by_target')
+    expect(wayOf('filters[labels][name]=even&filters[group][name]=few')).toBe('from both')
+    // The rows behind labels are found at once, and their groups one by one.
+    expect(wayOf(`${frequent}${alone}`)).toBe('from the labels')
+  })
+})
