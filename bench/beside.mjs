@@ -12,13 +12,16 @@ const targetMilliseconds = 50
 const light = { connections: 4, every: 20 }
 const lightDocuments = 200
 
-/** Two levels of articles with everything on them: what the golden articles on page 1 are linked to. */
-const relations = ['related', 'relatedTo']
-const large = relations.flatMap((outer) => relations.map((inner) => `populate[${outer}][populate][${inner}][populate]=*`)).join('&')
+/** Levels of articles with everything on the last: what the golden articles on page 1 are linked to. */
+const linked = (/** @type {number} */ levels, path = 'populate') =>
+  levels === 0 ? [`${path}=*`] : ['related', 'relatedTo'].flatMap((relation) => linked(levels - 1, `${path}[${relation}][populate]`))
+const pageOf = (/** @type {number} */ size, /** @type {number} */ levels) =>
+  `/api/articles?pagination[pageSize]=${size}&${linked(levels).join('&')}`
 
 const heavyRequests = [
   { name: 'a scan that finds nothing', path: '/api/articles?filters[body][$containsi]=nowhere-to-be-found&fields[0]=title' },
-  { name: 'a large answer', path: `/api/articles?pagination[pageSize]=100&${large}` },
+  { name: 'an answer of 10 MB', path: pageOf(100, 2) },
+  { name: 'an answer of 50 MB', path: pageOf(24, 4) },
 ]
 
 /**
