@@ -3,6 +3,7 @@
 import { rmSync } from 'node:fs'
 import { build } from 'esbuild'
 import { writeDeclarations } from './declarations.mjs'
+import { writeLicenses } from './licenses.mjs'
 
 rmSync('dist', { recursive: true, force: true })
 const built = build({
@@ -30,11 +31,12 @@ const built = build({
   external: ['better-sqlite3', '@node-rs/bcrypt', 'sharp', 'jiti'],
   // Libraries written for CommonJS ask for Node's own modules with require.
   banner: { js: "import { createRequire as octavoRequire } from 'node:module';const require = octavoRequire(import.meta.url);" },
-  metafile: process.argv.includes('--sizes'),
+  metafile: true,
 })
 writeDeclarations('src/index.ts', 'dist')
 const { metafile } = await built
-if (metafile !== undefined) {
+writeLicenses(Object.keys(metafile.inputs), 'dist/THIRD-PARTY-LICENSES.txt')
+if (process.argv.includes('--sizes')) {
   const sizes = new Map()
   for (const { inputs } of Object.values(metafile.outputs)) {
     for (const [path, { bytesInOutput }] of Object.entries(inputs)) {
