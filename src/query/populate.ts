@@ -133,6 +133,8 @@ function readKeys(reading: Reading, shape: Shape, node: Readonly<Record<string, 
       readLevel(reading, shape, { [name]: value }, place, shape)
       return []
     }
+    // So are the entries of a list that stand beside them: `populate[0]=author&populate[gallery]=true`.
+    if (attribute === undefined && !isName && (isSwitchedOn(name) || isSwitchedOff(name))) return []
     // The ids are no attributes.
     if (attribute === undefined || name === 'id' || name === 'documentId') {
       const path = isName ? here : place.path

@@ -333,3 +333,20 @@ rule('populate.23', 'forms that say nothing clear are refused', async () => {
   expect(all(await magazine.ask('/api/articles?populate='))).toEqual(expected(articles))
   expect(populated(await one('populate='))).toEqual([])
 })
+
+rule('populate.24', 'entries of a list beside names do not count', async () => {
+  const shown = async (query: string) => {
+    const { body } = await magazine.ask(`/api/articles?pagination[pageSize]=1&fields[0]=title&${query}`)
+    return Object.keys(body.data[0]).filter((name) => !['id', 'documentId', 'title'].includes(name))
+  }
+  expect(await shown('populate[0]=author&populate[tags]=true')).toEqual(['tags'])
+  expect(await shown('populate[tags]=true&populate[]=author')).toEqual(['tags'])
+  expect(await shown('populate[0]=author&populate[1]=nope&populate[tags]=true')).toEqual(['tags'])
+  expect(await shown('populate[author][populate][true]=photo')).toEqual(['author'])
+  expect(await refusal('populate[0]=author&populate[1]=tags&populate[2]=cover&populate[tags]=true')).toEqual([
+    'populate[0]=author&populate[1]=tags&populate[2]=cover&populate[tags]=true',
+    400,
+    'Invalid key 2',
+  ])
+  expect(await refusal('populate[yes]=author')).toEqual(['populate[yes]=author', 400, 'Invalid key yes'])
+})
