@@ -84,11 +84,11 @@ function listEnvelope(source: Source, root: Level, envelope: Envelope & { kind: 
     let total = known === null ? null : known.total
     const began = performance.now()
     const isUnknown = count !== null && total === null
-    const { rows, way } = isUnknown && counted !== null ? counted(values) : page(values, known)
+    const { rows, seen } = isUnknown && counted !== null ? counted(values) : page(values, known)
     if (isUnknown) {
       if (rows.length < limit && (rows.length > 0 || start === 0)) total = start + rows.length
       else total = rows.length > 0 && counted !== null ? (rows[0]!.at(-1) as number) : count(values)
-      totals.remember(values, { total, way }, performance.now() - began)
+      totals.remember(values, { total, seen }, performance.now() - began)
     }
     writeList(run.sink, '{"data":[', write(run, rows), `],"meta":{"pagination":${pagination(envelope.style, start, limit, total)}}}`)
     return true

@@ -19,6 +19,9 @@ const knownBy: ReadonlySet<ScalarType> = new Set(['string', 'uid', 'email'])
 /** What drafts are sorted by: whoever works on them wants the last ones. */
 const draftOrder: readonly string[] = ['updatedAt', 'createdAt']
 
+/** What is asked for with the latest first. Rows of the same moment stand by their ids, which an index read backwards does not have. */
+const latestFirst: ReadonlySet<ScalarType> = new Set(['date', 'datetime', 'timestamp'])
+
 /**
  * The indexes for a model: one per list that the API serves by default, one per attribute to sort and compare by, one per attribute
  * that rows are known by, one per relation for the last place among a target's owners; and those by which users and their sessions
@@ -46,20 +49,22 @@ const accountIndexes: readonly (readonly [table: string, suffix: string, columns
   ['strapi_sessions', 'by_end', ['expires_at']],
 ]
 
-function indexOf(table: string, suffix: string, columns: readonly string[], where: string | null): OwnIndex {
+/** `descending`: the last column. */
+function indexOf(table: string, suffix: string, columns: readonly string[], where: string | null, descending = false): OwnIndex {
   const name = `octavo_${table}_${suffix}`
   const rows = where === null ? '' : ` where ${where}`
-  return {
-    name,
-    table,
-    sql: `create index if not exists ${quoted(name)} on ${quoted(table)} (${columns.map(quoted).join(', ')})${rows}`,
-  }
+  const order = `${columns.map(quoted).join(', ')}${descending ? ' desc' : ''}`
+  return { name, table, sql: `create index if not exists ${quoted(name)} on ${quoted(table)} (${order})${rows}` }
 }
 
 function indexesOf(type: ContentType): OwnIndex[] {
   const locale = type.localized ? ['locale'] : []
   const published = type.draftAndPublish ? 'published_at is not null' : null
   const index = (suffix: string, columns: readonly string[], where: string | null) => indexOf(type.table, suffix, columns, where)
+  const sorted = ({ column, type: of }: Scalar, suffix: string, where: string | null) =>
+    latestFirst.has(of)
+      ? indexOf(type.table, `latest_${column}${suffix}`, [...locale, column], where, true)
+      : indexOf(type.table, `by_${column}${suffix}`, [...locale, column], where)
   // The row id ends every index of its own: it needs no column.
   const lists = [
     ...(published === null
@@ -67,13 +72,14 @@ function indexesOf(type: ContentType): OwnIndex[] {
       : [index('published', [...locale, 'id'], published), index('drafts', [...locale, 'id'], 'published_at is null')]),
     ...(published === null && type.localized ? [index('locale', ['locale', 'id'], null)] : []),
   ]
-  const sorted = scalarsOf(type).map(({ column }) => index(`by_${column}`, [...locale, column], published))
-  if (published === null && !type.localized) return [...lists, ...sorted]
-  const drafts = scalarsOf(type).filter(({ name }) => published !== null && draftOrder.includes(name))
+  const scalars = scalarsOf(type)
+  const orders = scalars.map((attribute) => sorted(attribute, '', published))
+  if (published === null && !type.localized) return [...lists, ...orders]
+  const drafts = scalars.filter(({ name }) => published !== null && draftOrder.includes(name))
   return [
     ...lists,
-    ...sorted,
-    ...drafts.map(({ column }) => index(`drafts_by_${column}`, [...locale, column], 'published_at is null')),
+    ...orders,
+    ...drafts.map((attribute) => sorted(attribute, '_of_drafts', 'published_at is null')),
     ...valueIndexesOf(type),
   ]
 }

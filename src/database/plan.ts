@@ -64,7 +64,7 @@ export type Fill =
 export interface Lead {
   /** The number of links behind it, counted up to the bound. */
   readonly links: Statement
-  /** The page and its total, begun with this condition, the others tested row by row; null where there is no other. */
+  /** The page and its total, begun with this condition, the others tested row by row; null where there is no other, or no total. */
   readonly page: Statement | null
   readonly counted: Statement | null
 }
@@ -80,7 +80,10 @@ export interface Ways {
 
 /** What stands around the objects. */
 export type Envelope =
-  /** `counted`: the root's statement with the total as one more column, where finding both at once is cheaper. */
+  /**
+   * `counted`: the root's statement with the total as one more column, where finding both at once is cheaper. `ways`: other ways
+   * to the same page, where there are any.
+   */
   | {
       readonly kind: 'list'
       readonly style: 'page' | 'offset'

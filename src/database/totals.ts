@@ -8,16 +8,18 @@ const worthKeeping = 0.03
 /** Characters of the values whose totals are kept for one connection, and the most that count as one. */
 const [kept, longest] = [1_000_000, 1_000]
 
-/** The condition that a page is found from, and about how many links are behind it. */
-export interface Way {
-  readonly lead: number
-  readonly links: number
-}
-
-/** A total, and the way on which it was found where the plan has several. */
+/** A total, and what was seen when the page was found where there are several ways to it. */
 export interface Known {
   readonly total: number
-  readonly way: Way | null
+  readonly seen: Seen | null
+}
+
+/** The condition with the fewest links, and how many it has, or as many as were counted. */
+export interface Seen {
+  readonly lead: number
+  readonly links: number
+  /** The rows that a page began behind and had, when it was looked for along the order in vain; infinite before. */
+  farFrom: number
 }
 
 export interface Totals {

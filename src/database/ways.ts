@@ -2,21 +2,21 @@
 // the order of the list where so many rows fulfil the filter that the first ones fill the page (decision 014).
 import type Database from 'better-sqlite3'
 import type { Envelope, Statement, Ways } from './plan.js'
-import type { Query, Row, Values } from './statement.js'
+import type { Row, Values } from './statement.js'
 import { prepareCount, prepareQuery } from './statement.js'
-import type { Known, Way } from './totals.js'
+import type { Known, Seen } from './totals.js'
 
 /** Links that are counted at first, and how much further the next look goes where no condition has fewer. */
-const [firstLook, furtherLook] = [1_024, 8]
+const [firstLook, furtherLook] = [2_048, 4]
 /** Links from which on the rows along the order are looked at, and so many that it is not asked how many more there are. */
-const [worthWalking, many] = [512, 8_192]
+const [worthWalking, many] = [2_048, 8_192]
 /** Rows along the order that can be tested in the time in which one link leads to its row. */
 const stepsPerLink = 4
 
-/** Rows, and the way on which they were found where there are several. */
+/** Rows, and what was seen on the way to them where there are several. */
 interface Found {
   readonly rows: readonly Row[]
-  readonly way: Way | null
+  readonly seen: Seen | null
 }
 
 export interface PreparedPages {
@@ -28,71 +28,76 @@ export interface PreparedPages {
 /** Prepares the statements that find a list's page, `page` where the plan leaves the way to SQLite. */
 export function preparePages(database: Database.Database, page: Statement, envelope: Envelope & { kind: 'list' }): PreparedPages {
   const { counted, ways } = envelope
-  const [pages, counteds] = [prepareQuery(database, page), counted === null ? null : prepareQuery(database, counted)]
-  if (ways !== null) return prepareWays(database, ways, envelope, pages, counteds)
-  return {
-    page: (values) => ({ rows: pages(values, null), way: null }),
-    counted: counteds === null ? null : (values) => ({ rows: counteds(values, null), way: null }),
+  const pages = prepareQuery(database, page)
+  const counteds = counted === null ? null : prepareQuery(database, counted)
+  const plain: PreparedPages = {
+    page: (values) => ({ rows: pages(values, null), seen: null }),
+    counted: counteds === null ? null : (values) => ({ rows: counteds(values, null), seen: null }),
   }
+  return ways === null ? plain : prepareWays(database, ways, envelope, plain)
 }
 
 function prepareWays(
   database: Database.Database,
   { leads, walk, walksAll }: Ways,
   { start, limit }: Envelope & { kind: 'list' },
-  plainPage: Query,
-  plainCounted: Query | null,
+  plain: PreparedPages,
 ): PreparedPages {
   const counts = leads.map(({ links }) => prepareCount(database, links))
-  const pages = leads.map(({ page }) => (page === null ? plainPage : prepareLead(database, page, plainPage)))
-  const counteds = leads.map(({ counted }) => (counted === null ? plainCounted : prepareLead(database, counted, plainCounted!)))
+  const pages = leads.map(({ page }) => (page === null ? null : prepareQuery(database, page)))
+  const counteds = leads.map(({ counted }) => (counted === null ? null : prepareQuery(database, counted)))
   const walks = walk === null ? null : prepareQuery(database, walk)
-  const isOrdered = walk === null ? () => false : asked(database, walk, (steps) => followsIndex(steps, walksAll) && !scansPerRow(steps))
+  const isOne = leads.length === 1
+
+  // Where SQLite would look through tables, it is left to find each set of rows by itself.
+  const areCounted = asked(database, (stepsOf) => leads.every(({ links }) => !stepsOf(links).some(isScan)))
+  const areTested = asked(database, (stepsOf) => leads.every(({ page }) => page === null || !scansPerRow(stepsOf(page))))
+  const isOrdered = asked(database, (stepsOf) => {
+    if (walk === null) return false
+    const steps = stepsOf(walk)
+    return !scansPerRow(steps) && isOrderOfIndex(steps, (index) => walksAll || isPartial(database, index))
+  })
 
   /** The condition with the fewest links, if any has fewer than `last`. */
-  function choose(values: Values, first: number, last: number): Way {
+  function look(values: Values, first: number, last: number): Seen {
     for (let most = first; ; most *= furtherLook) {
       const links = counts.map((count) => count(values, most))
       const least = Math.min(...links)
-      if (least < most || most >= last) return { lead: links.indexOf(least), links: least }
+      if (least < most || most >= last) return { lead: links.indexOf(least), links: least, farFrom: Number.POSITIVE_INFINITY }
     }
   }
 
   /** The page, if it lies among so many of the first rows as can be tested while the links are followed. */
-  function walked(values: Values, links: number, total: number): readonly Row[] | null {
-    const steps = Math.min(links, many) * stepsPerLink
-    const wanted = (values[start] as number) + (values[limit] as number)
-    if (walks === null || links < worthWalking || wanted > Math.min(total, steps) || !isOrdered()) return null
-    const rows = walks(values, steps)
-    return rows.length === values[limit] ? rows : null
+  function along(values: Values, seen: Seen): readonly Row[] | null {
+    if (seen.links < worthWalking) return null
+    const rows = walks!(values, Math.min(seen.links, many) * stepsPerLink)
+    if (rows.length === values[limit]) return rows
+    seen.farFrom = Math.min(seen.farFrom, wantedOf(values))
+    return null
+  }
+  const wantedOf = (values: Values) => (values[start] as number) + (values[limit] as number)
+
+  function page(values: Values, known: Known | null): Found {
+    const wanted = wantedOf(values)
+    const isNear = wanted <= Math.min(known?.total ?? wanted, many * stepsPerLink) && wanted < (known?.seen?.farFrom ?? wanted + 1)
+    const mayWalk = isNear && isOrdered()
+    if (!areCounted() || (isOne && !mayWalk)) return plain.page(values, known)
+    const seen = known?.seen ?? look(values, firstLook, many)
+    const walked = mayWalk ? along(values, seen) : null
+    if (walked !== null) return { rows: walked, seen }
+    if (isOne || !areTested()) return plain.page(values, known)
+    const { lead } = known !== null || seen.links < many ? seen : look(values, many * furtherLook, Number.POSITIVE_INFINITY)
+    return { rows: pages[lead]!(values, null), seen }
   }
 
-  const isOne = leads.length === 1
-  return {
-    page: (values, known) => {
-      const seen = known?.way ?? choose(values, firstLook, many)
-      const links = known === null ? seen.links : Math.max(seen.links, known.total)
-      const rows = walked(values, links, known?.total ?? Number.POSITIVE_INFINITY)
-      if (rows !== null) return { rows, way: seen }
-      const way = known !== null || isOne || seen.links < many ? seen : choose(values, many * furtherLook, Number.POSITIVE_INFINITY)
-      return { rows: pages[way.lead]!(values, null), way }
-    },
-    counted:
-      plainCounted === null
-        ? null
-        : (values) => {
-            // With one condition there is nothing to choose, and its total tells as much as its links.
-            const way = isOne ? { lead: 0, links: 0 } : choose(values, firstLook, Number.POSITIVE_INFINITY)
-            return { rows: counteds[way.lead]!(values, null), way }
-          },
+  function counted(values: Values): Found {
+    if (!areCounted()) return plain.counted!(values)
+    const seen = look(values, firstLook, isOne ? many : Number.POSITIVE_INFINITY)
+    if (isOne || !areTested()) return { ...plain.counted!(values), seen }
+    return { rows: counteds[seen.lead]!(values, null), seen }
   }
-}
 
-/** A statement that begins with one condition. SQLite finds each set of rows by itself where testing them one by one has no index. */
-function prepareLead(database: Database.Database, statement: Statement, instead: Query): Query {
-  const query = prepareQuery(database, statement)
-  const isShort = asked(database, statement, (steps) => !scansPerRow(steps))
-  return (values) => (isShort() ? query : instead)(values, null)
+  return { page, counted: plain.counted === null ? null : counted }
 }
 
 /** A step of SQLite's plan for a statement. */
@@ -102,34 +107,51 @@ interface Step {
   readonly detail: string
 }
 
-/** Asks SQLite how it runs a statement; again only when the schema has changed, an index for example. */
-function asked(database: Database.Database, { sql, parameters }: Statement, is: (steps: readonly Step[]) => boolean): () => boolean {
+type StepsOf = (statement: Statement) => readonly Step[]
+
+/** Asks SQLite how it runs statements; again only when the schema has changed, an index for example. */
+function asked(database: Database.Database, is: (stepsOf: StepsOf) => boolean): () => boolean {
   const version = database.prepare('pragma schema_version').pluck()
+  // Makes the connection read a schema that has changed, which an explanation does not.
+  const refresh = database.prepare('select 1 from sqlite_schema limit 1')
+  const stepsOf: StepsOf = ({ sql, parameters }) => {
+    const nothing = parameters.map(() => null)
+    return database.prepare(`explain query plan ${sql}`).all(nothing) as Step[]
+  }
   let [seen, answer]: [unknown, boolean] = [null, false]
   return () => {
     const now = version.get()
     if (now !== seen) {
-      const nothing = parameters.map(() => null)
-      answer = is(database.prepare(`explain query plan ${sql}`).all(nothing) as Step[])
+      refresh.get()
+      answer = is(stepsOf)
       seen = now
     }
     return answer
   }
 }
 
-/** True where a whole table, or an index made for the purpose, is looked through for every row. */
+/** A table is looked through, or an index made for the purpose. The rows of a subquery are none. */
+const isScan = ({ detail }: Step): boolean => /^SCAN (?!\(|CONSTANT)|AUTOMATIC/.test(detail)
+
+/** True where a whole table is looked through for every row. */
 function scansPerRow(steps: readonly Step[]): boolean {
   const perRow = new Set<number>()
-  return steps.some(({ id, parent, detail }) => {
-    if (detail.startsWith('CORRELATED') || perRow.has(parent)) perRow.add(id)
-    return perRow.has(parent) && /^SCAN|AUTOMATIC/.test(detail)
+  return steps.some((step) => {
+    if (step.detail.startsWith('CORRELATED') || perRow.has(step.parent)) perRow.add(step.id)
+    return perRow.has(step.parent) && isScan(step)
   })
 }
 
-/** True where the rows come one by one in the order of an index, and none of another version or locale is passed over. */
-function followsIndex(steps: readonly Step[], isWhole: boolean): boolean {
+/** True where the rows come one by one in the order of an index that has no others. */
+function isOrderOfIndex(steps: readonly Step[], hasNoOthers: (index: string) => boolean): boolean {
   const rows = steps.find(({ detail }) => detail === 'CO-ROUTINE t0')
-  const how = steps.filter(({ parent }) => parent === rows?.id).map(({ detail }) => detail)
-  if (how.includes('USE TEMP B-TREE FOR ORDER BY')) return false
-  return how.some((detail) => detail.startsWith('SEARCH t0 USING') || (isWhole && detail.startsWith('SCAN t0')))
+  const [how, ...more] = steps.filter(({ parent }) => parent === rows?.id).map(({ detail }) => detail)
+  if (how === undefined || more.length > 0) return false
+  if (how.startsWith('SEARCH t0 USING')) return true
+  const scan = /^SCAN t0(?: USING (?:COVERING )?INDEX (\S+))?/.exec(how)
+  return scan !== null && hasNoOthers(scan[1] ?? '')
 }
+
+/** SQLite takes a partial index only for rows that all stand in it. */
+const isPartial = (database: Database.Database, index: string): boolean =>
+  /\) where /i.test(String(database.prepare("select sql from sqlite_schema where type = 'index' and name = ?").pluck().get(index)))

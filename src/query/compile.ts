@@ -19,7 +19,7 @@ import {
 } from './conditions.js'
 import type { Contract } from './contract.js'
 import type { PageQuery } from './pages.js'
-import { count, counted, page, ways } from './pages.js'
+import { count, counted, direction, page, ways } from './pages.js'
 import { constant, every, from, operand, pairs } from './pairs.js'
 import type { Filter, Populated, ReadRequest, Selection, SortKey } from './request.js'
 import { pageValues } from './request.js'
@@ -50,6 +50,7 @@ export function compileRead(request: ReadRequest, dialect: Dialect, contract: Co
   const query: PageQuery = {
     type,
     base: baseConditions(compilation, request),
+    isPlain: request.publication.length === 0 && request.locale.kind !== 'filter',
     filter: request.filter,
     keys: request.sort.map((key, index) => ({
       value: sortValue(compilation, type, 't0', key),
@@ -71,7 +72,7 @@ function envelopeOf(compilation: Writer, request: ReadRequest, kind: EnvelopeKin
   if (kind === 'bare') return { kind: 'bareList' }
   const { style, withCount } = request.page
   const totals = withCount ? { count: count(compilation, query), counted: counted(compilation, query) } : { count: null, counted: null }
-  return { kind: 'list', style, ...pageValues, ...totals, ways: ways(compilation, query) }
+  return { kind: 'list', style, ...pageValues, ...totals, ways: ways(compilation, query, withCount) }
 }
 
 interface Writer extends Compilation {
@@ -85,9 +86,7 @@ function baseConditions(compilation: Writer, { type, locale, status }: ReadReque
 
 /** The caller's keys, and what ends every order. */
 function orderBy(compilation: Writer, shape: Shape, alias: string, keys: readonly SortKey[], tie: Fragment): Fragment {
-  const sorted = keys.map((key) =>
-    key.descending ? sql`${sortValue(compilation, shape, alias, key)} desc` : sql`${sortValue(compilation, shape, alias, key)} asc`,
-  )
+  const sorted = keys.map((key) => sql`${sortValue(compilation, shape, alias, key)} ${direction(key.descending)}`)
   return sql.join([...sorted, tie])
 }
 
@@ -116,7 +115,7 @@ function sortValue(compilation: Writer, shape: Shape, alias: string, key: SortKe
     ownerAlias = as
   }
   const sorted = column(ownerAlias, key.attribute.column)
-  return sql`(select ${sorted} from ${sql.join(tables, sql` `)} where ${every(conditions)} order by ${sorted} ${key.descending ? sql`desc` : sql`asc`} limit 1)`
+  return sql`(select ${sorted} from ${sql.join(tables, sql` `)} where ${every(conditions)} order by ${sorted} ${direction(key.descending)} limit 1)`
 }
 
 interface Selected {

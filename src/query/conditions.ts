@@ -7,7 +7,7 @@ import type { Component, ContentType } from '../model/types.js'
 import { unreachable } from '../model/types.js'
 import type { Contract } from './contract.js'
 import { operators } from './operators.js'
-import { every, from, pairs } from './pairs.js'
+import { every, from, fromOwner, pairs } from './pairs.js'
 import type { Filter, LocaleChoice, Path, PublicationFilter, ReadRequest, Related, Status, ValueIndex } from './request.js'
 
 type Fragment = RawBuilder<unknown>
@@ -72,9 +72,9 @@ function related(compilation: Compilation, shape: Shape, alias: string, filter: 
   const startsAtTargets = !negated && (leads === 'selective' ? isSelective(filter.where) : leads.includes(filter))
   const some = startsAtTargets
     ? sql`${column(alias, 'id')} in (select ${path.owner} from ${from(path)} where ${every([...conditions, where])})`
-    : sql`exists (select 1 from ${from(path)} where ${every([ours, ...conditions, where])})`
+    : sql`exists (select 1 from ${fromOwner(path)} where ${every([ours, ...conditions, where])})`
   if (!holdsForNothing(filter.where, negated)) return some
-  return sql`(${some} or not exists (select 1 from ${from(path)} where ${every([ours, ...conditions])}))`
+  return sql`(${some} or not exists (select 1 from ${fromOwner(path)} where ${every([ours, ...conditions])}))`
 }
 
 /** The number of links that lead to targets for which the filter holds, counted up to `most`. */

@@ -3,11 +3,13 @@
 import type { RawBuilder } from 'kysely'
 import { sql } from 'kysely'
 import type { Lead, Statement, Ways } from '../database/plan.js'
-import type { ContentType } from '../model/types.js'
+import type { ContentType, ScalarType } from '../model/types.js'
+import { unreachable } from '../model/types.js'
 import type { Compilation } from './conditions.js'
 import { column, condition, countLinks, isSelective } from './conditions.js'
+import { operators } from './operators.js'
 import { every } from './pairs.js'
-import type { Filter, Related } from './request.js'
+import type { Filter, Path, Related } from './request.js'
 
 type Fragment = RawBuilder<unknown>
 
@@ -16,14 +18,16 @@ export interface PageQuery {
   readonly type: ContentType
   /** The conditions of every request on this type: versions and locales. */
   readonly base: readonly Fragment[]
+  /** Whether `base` compares columns with values and nothing else. */
+  readonly isPlain: boolean
   readonly filter: Filter | null
   readonly keys: readonly { readonly value: Fragment; readonly as: string; readonly descending: boolean; readonly isOwn: boolean }[]
   readonly limit: Fragment
   readonly selected: readonly Fragment[]
 }
 
-/** Conditions that a plan can begin with; the others are only tested. */
-const mostLeads = 3
+/** Values in a filter up to which several ways to its rows are compiled, and how many of its conditions may begin one. */
+const [mostValues, mostLeads] = [30, 3]
 
 /** The rows among which a page is looked for, and what they must fulfil. */
 interface Rows {
@@ -32,7 +36,7 @@ interface Rows {
 }
 
 const bound: Fragment = sql`${{ from: 'bound' } as never} + 0`
-const direction = (descending: boolean): Fragment => (descending ? sql`desc` : sql`asc`)
+export const direction = (descending: boolean): Fragment => (descending ? sql`desc` : sql`asc`)
 
 function rowsOf(compilation: Compilation, { type, base, filter }: PageQuery): Rows {
   const filtered = filter === null ? [] : [condition(compilation, type, 't0', filter)]
@@ -57,26 +61,62 @@ export function counted(compilation: Compilation, query: PageQuery): Statement |
   return compilation.dialect.compile(sortedPage(query, rowsOf(compilation, query), true))
 }
 
-/** The ways to the rows of a list, where there is more than one. */
-export function ways(compilation: Compilation, query: PageQuery): Ways | null {
-  const leading =
-    query.filter === null
-      ? []
-      : conjuncts(query.filter)
-          .map(startsOf)
-          .filter((starts) => starts !== null)
-          .slice(0, mostLeads)
-  const walk = leading.length > 0 && query.keys.every(({ isOwn }) => isOwn) ? walkOf(compilation, query) : null
+/**
+ * The ways to the rows of a list, where there is more than one. Only for filters of which every condition can be tested on one row
+ * in about a microsecond, and of which none names the rows themselves.
+ */
+export function ways(compilation: Compilation, query: PageQuery, withCount: boolean): Ways | null {
+  const { type, base, filter, keys } = query
+  if (filter === null || sizeOf(filter) > mostValues || !isShort(filter)) return null
+  const conditions = conjuncts(filter)
+  if (conditions.some((one) => one.kind === 'compare' && isSelective(one))) return null
+  const leading = conditions
+    .map(startsOf)
+    .filter((starts) => starts !== null)
+    .slice(0, mostLeads)
+  const walk = query.isPlain && keys.every(({ isOwn }) => isOwn) ? walkOf(compilation, query, filter) : null
   if (leading.length === 0 || (leading.length === 1 && walk === null)) return null
   const leads = leading.map((starts): Lead => {
-    const counts = starts.map((filter) => sql`(${countLinks(compilation, query.type, filter, bound)})`)
+    const counts = starts.map((one) => sql`(${countLinks(compilation, type, one, bound)})`)
     const links = compilation.dialect.compile(sql`select ${sql.join(counts, sql` + `)}`)
     if (leading.length === 1) return { links, page: null, counted: null }
     const led = { ...compilation, leads: starts }
-    return { links, page: page(led, query), counted: counted(led, query) }
+    return { links, page: page(led, query), counted: withCount ? counted(led, query) : null }
   })
-  return { leads, walk, walksAll: query.base.length === 0 }
+  return { leads, walk, walksAll: base.length === 0 }
 }
+
+const sizeOf = (filter: Filter): number => {
+  if (filter.kind === 'compare') return Math.max(1, filter.values.length)
+  if (filter.kind === 'related') return sizeOf(filter.where)
+  return filter.kind === 'not' ? sizeOf(filter.of) : filter.of.reduce((sum, one) => sum + sizeOf(one), 0)
+}
+
+/** Values that may be long. */
+const long: ReadonlySet<ScalarType> = new Set(['text', 'richtext', 'json', 'blocks'])
+
+/** True for conditions on columns, of the row or of what it lists itself, that compare and do not look through a text. */
+function isShort(filter: Filter, isBehind = false): boolean {
+  switch (filter.kind) {
+    case 'all':
+    case 'any':
+      return filter.of.every((one) => isShort(one, isBehind))
+    case 'not':
+      return isShort(filter.of, isBehind)
+    case 'compare': {
+      const { typed, takes } = operators[filter.operator]
+      return (typed || takes === 'flag') && !long.has(filter.attribute.type)
+    }
+    case 'related':
+      return !isBehind && isListed(filter.path) && isShort(filter.where, true)
+    default:
+      return unreachable(filter)
+  }
+}
+
+/** True where the row lists the targets: they are few. On the other side of a relation there may be as many as there are rows. */
+const isListed = (path: Path): boolean =>
+  path.kind === 'component' || path.kind === 'media' || (path.kind === 'relation' && path.storage.kind === 'link' && path.storage.owner)
 
 const conjuncts = (filter: Filter): readonly Filter[] => (filter.kind === 'all' ? filter.of.flatMap(conjuncts) : [filter])
 
@@ -89,11 +129,11 @@ function startsOf(filter: Filter): readonly Related[] | null {
 }
 
 /** The page among the first rows of the order: what is full there is the page. */
-function walkOf(compilation: Compilation, query: PageQuery): Statement {
-  const { type, base, filter, keys } = query
+function walkOf(compilation: Compilation, query: PageQuery, filter: Filter): Statement {
+  const { type, base, keys } = query
   const order = orderOf(keys, ({ value }) => value, column('t0', 'id'))
   const rows = sql`(select * from ${sql.table(type.table)} as ${sql.id('t0')} where ${every(base)} order by ${order} limit ${bound}) as ${sql.id('t0')}`
-  const where = condition({ ...compilation, leads: [] }, type, 't0', filter!)
+  const where = condition({ ...compilation, leads: [] }, type, 't0', filter)
   return compilation.dialect.compile(sortedPage(query, { rows, where }, false))
 }
 

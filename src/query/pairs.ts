@@ -32,6 +32,9 @@ export const constant = (value: string | number): Fragment => sql`${{ from: 'con
 /** The tables of some pairs as a FROM clause; the database chooses where to start. */
 export const from = ({ tables }: Pairs): Fragment => sql.join([...tables], sql` join `)
 
+/** The same from the owner's side on, where one owner is given: a value that many targets have must not be looked up for each. */
+export const fromOwner = ({ tables }: Pairs): Fragment => sql.join([...tables], sql` cross join `)
+
 /** The same as one operand of a join. */
 export const operand = (path: Pairs): Fragment => (path.tables.length === 1 ? from(path) : sql`(${from(path)})`)
 
