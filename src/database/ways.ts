@@ -10,8 +10,10 @@ import type { Known, Seen } from './totals.js'
 const [firstLook, furtherLook] = [2_048, 4]
 /** Links from which on the rows along the order are looked at, and so many that it is not asked how many more there are. */
 const [worthWalking, many] = [2_048, 8_192]
-/** Rows along the order that can be tested in the time in which one link leads to its row. */
-const stepsPerLink = 4
+/** Rows along the order that are tested at first, and at most. */
+const [firstSteps, mostSteps] = [2_048, 32_768]
+/** Milliseconds in which one link leads to its row: so long may be tried in vain what saves it. */
+const perLink = 0.0015
 
 /** Rows, and what was seen on the way to them where there are several. */
 interface Found {
@@ -67,11 +69,18 @@ function prepareWays(
     }
   }
 
-  /** The page, if it lies among so many of the first rows as can be tested while the links are followed. */
+  /** The page, if it lies among the first rows, or as many more as can be tested while the links would be followed. */
   function along(values: Values, seen: Seen): readonly Row[] | null {
     if (seen.links < worthWalking) return null
-    const rows = walks!(values, Math.min(seen.links, many) * stepsPerLink)
-    if (rows.length === values[limit]) return rows
+    for (let [steps, isLast] = [firstSteps, false]; ; isLast = true) {
+      const began = performance.now()
+      const rows = walks!(values, steps)
+      if (rows.length === values[limit]) return rows
+      const perStep = (performance.now() - began) / steps
+      const more = Math.min(Math.floor((Math.min(seen.links, many) * perLink) / perStep), mostSteps)
+      if (isLast || more <= steps) break
+      steps = more
+    }
     seen.farFrom = Math.min(seen.farFrom, wantedOf(values))
     return null
   }
@@ -79,7 +88,7 @@ function prepareWays(
 
   function page(values: Values, known: Known | null): Found {
     const wanted = wantedOf(values)
-    const isNear = wanted <= Math.min(known?.total ?? wanted, many * stepsPerLink) && wanted < (known?.seen?.farFrom ?? wanted + 1)
+    const isNear = wanted <= Math.min(known?.total ?? wanted, mostSteps) && wanted < (known?.seen?.farFrom ?? wanted + 1)
     const mayWalk = isNear && isOrdered()
     if (!areCounted() || (isOne && !mayWalk)) return plain.page(values, known)
     const seen = known?.seen ?? look(values, firstLook, many)
