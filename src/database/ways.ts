@@ -120,23 +120,36 @@ type StepsOf = (statement: Statement) => readonly Step[]
 
 /** Asks SQLite how it runs statements; again only when the schema has changed, an index for example. */
 function asked(database: Database.Database, is: (stepsOf: StepsOf) => boolean): () => boolean {
-  const version = database.prepare('pragma schema_version').pluck()
-  // Makes the connection read a schema that has changed, which an explanation does not.
-  const refresh = database.prepare('select 1 from sqlite_schema limit 1')
   const stepsOf: StepsOf = ({ sql, parameters }) => {
     const nothing = parameters.map(() => null)
     return database.prepare(`explain query plan ${sql}`).all(nothing) as Step[]
   }
   let [seen, answer]: [unknown, boolean] = [null, false]
   return () => {
-    const now = version.get()
-    if (now !== seen) {
-      refresh.get()
-      answer = is(stepsOf)
-      seen = now
-    }
+    const now = schemaOf(database)
+    if (now !== seen) [seen, answer] = [now, is(stepsOf)]
     return answer
   }
+}
+
+const schemas = new WeakMap<Database.Database, () => unknown>()
+
+/** The version of the schema, which the connection knows from then on: an explanation alone does not read one that has changed. */
+function schemaOf(database: Database.Database): unknown {
+  let ask = schemas.get(database)
+  if (ask === undefined) {
+    const version = database.prepare('pragma schema_version').pluck()
+    const refresh = database.prepare('select 1 from sqlite_schema limit 1')
+    let seen: unknown = null
+    ask = () => {
+      const now = version.get()
+      if (now !== seen) refresh.get()
+      seen = now
+      return now
+    }
+    schemas.set(database, ask)
+  }
+  return ask()
 }
 
 /** A table is looked through, or an index made for the purpose. The rows of a subquery are none. */

@@ -74,8 +74,9 @@ export function ways(compilation: Compilation, query: PageQuery, withCount: bool
     .map(startsOf)
     .filter((starts) => starts !== null)
     .slice(0, mostLeads)
+  if (leading.length === 0) return null
   const walk = query.isPlain && keys.every(({ isOwn }) => isOwn) ? walkOf(compilation, query, filter) : null
-  if (leading.length === 0 || (leading.length === 1 && walk === null)) return null
+  if (leading.length === 1 && walk === null) return null
   const leads = leading.map((starts): Lead => {
     const counts = starts.map((one) => sql`(${countLinks(compilation, type, one, bound)})`)
     const links = compilation.dialect.compile(sql`select ${sql.join(counts, sql` + `)}`)
