@@ -19,8 +19,11 @@ const knownBy: ReadonlySet<ScalarType> = new Set(['string', 'uid', 'email'])
 /** What drafts are sorted by: whoever works on them wants the last ones. */
 const draftOrder: readonly string[] = ['updatedAt', 'createdAt']
 
-/** What is asked for with the latest first. Rows of the same moment stand by their ids, which an index read backwards does not have. */
-const latestFirst: ReadonlySet<ScalarType> = new Set(['date', 'datetime', 'timestamp'])
+/**
+ * What is asked for with the latest first, and hardly ever the same in two rows. Those that are the same stand by their ids, which
+ * an index read backwards has the other way round.
+ */
+const latestFirst: readonly string[] = ['createdAt', 'updatedAt', 'publishedAt']
 
 /**
  * The indexes for a model: one per list that the API serves by default, one per attribute to sort and compare by, one per attribute
@@ -61,8 +64,8 @@ function indexesOf(type: ContentType): OwnIndex[] {
   const locale = type.localized ? ['locale'] : []
   const published = type.draftAndPublish ? 'published_at is not null' : null
   const index = (suffix: string, columns: readonly string[], where: string | null) => indexOf(type.table, suffix, columns, where)
-  const sorted = ({ column, type: of }: Scalar, suffix: string, where: string | null) =>
-    latestFirst.has(of)
+  const sorted = ({ column, name }: Scalar, suffix: string, where: string | null) =>
+    latestFirst.includes(name)
       ? indexOf(type.table, `latest_${column}${suffix}`, [...locale, column], where, true)
       : indexOf(type.table, `by_${column}${suffix}`, [...locale, column], where)
   // The row id ends every index of its own: it needs no column.

@@ -76,6 +76,8 @@ export interface Ways {
   readonly walk: Statement | null
   /** Whether every row of the table is in that order. */
   readonly walksAll: boolean
+  /** The columns by which rows are tested: each names the row in the table of its links. */
+  readonly tested: readonly { readonly table: string; readonly column: string }[]
 }
 
 /** What stands around the objects. */

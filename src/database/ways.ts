@@ -15,6 +15,9 @@ const [firstSteps, mostSteps] = [2_048, 32_768]
 /** Milliseconds in which one link leads to its row: so long may be tried in vain what saves it. */
 const perLink = 0.0015
 
+/** Links that a row has in the mean where rows are tested one by one. */
+const mostPerRow = 16
+
 /** Rows, and what was seen on the way to them where there are several. */
 interface Found {
   readonly rows: readonly Row[]
@@ -41,7 +44,7 @@ export function preparePages(database: Database.Database, page: Statement, envel
 
 function prepareWays(
   database: Database.Database,
-  { leads, walk, walksAll }: Ways,
+  { leads, walk, walksAll, tested }: Ways,
   { start, limit }: Envelope & { kind: 'list' },
   plain: PreparedPages,
 ): PreparedPages {
@@ -53,9 +56,10 @@ function prepareWays(
 
   // Where SQLite would look through tables, it is left to find each set of rows by itself.
   const areCounted = asked(database, (stepsOf) => leads.every(({ links }) => !stepsOf(links).some(isScan)))
-  const areTested = asked(database, (stepsOf) => leads.every(({ page }) => page === null || !scansPerRow(stepsOf(page))))
+  const areFew = asked(database, () => tested.every(({ table, column }) => linksPerRow(database, table, column) <= mostPerRow))
+  const areTested = asked(database, (stepsOf) => areFew() && leads.every(({ page }) => page === null || !scansPerRow(stepsOf(page))))
   const isOrdered = asked(database, (stepsOf) => {
-    if (walk === null) return false
+    if (walk === null || !areFew()) return false
     const steps = stepsOf(walk)
     return !scansPerRow(steps) && isOrderOfIndex(steps, (index) => walksAll || isPartial(database, index))
   })
@@ -77,11 +81,11 @@ function prepareWays(
       const rows = walks!(values, steps)
       if (rows.length === values[limit]) return rows
       const perStep = (performance.now() - began) / steps
+      seen.farFrom = Math.min(seen.farFrom, (values[start] as number) + rows.length + 1)
       const more = Math.min(Math.floor((Math.min(seen.links, many) * perLink) / perStep), mostSteps)
       if (isLast || more <= steps) break
       steps = more
     }
-    seen.farFrom = Math.min(seen.farFrom, wantedOf(values))
     return null
   }
   const wantedOf = (values: Values) => (values[start] as number) + (values[limit] as number)
@@ -164,12 +168,24 @@ function scansPerRow(steps: readonly Step[]): boolean {
   })
 }
 
-/** True where the rows come one by one in the order of an index that has no others. */
+/** The mean number of links of a row that has any, as the statistics know it; infinite where there are none. */
+function linksPerRow(database: Database.Database, table: string, column: string): number {
+  const stats = "select 1 from sqlite_schema where name = 'sqlite_stat1'"
+  if (database.prepare(stats).get() === undefined) return Number.POSITIVE_INFINITY
+  // The second number of an index: how many of its rows have the same first column.
+  const mean = database.prepare(
+    `select min(cast(substr(s.stat, instr(s.stat, ' ') + 1) as integer)) from sqlite_stat1 as s
+      where s.tbl = ? and exists (select 1 from pragma_index_info(s.idx) as i where i.seqno = 0 and i.name = ?)`,
+  )
+  return (mean.pluck().get(table, column) as number | null) ?? Number.POSITIVE_INFINITY
+}
+
+/** True where the rows come one by one in the order of an index of ours that has no others. */
 function isOrderOfIndex(steps: readonly Step[], hasNoOthers: (index: string) => boolean): boolean {
   const rows = steps.find(({ detail }) => detail === 'CO-ROUTINE t0')
   const [how, ...more] = steps.filter(({ parent }) => parent === rows?.id).map(({ detail }) => detail)
   if (how === undefined || more.length > 0) return false
-  if (how.startsWith('SEARCH t0 USING')) return true
+  if (/^SEARCH t0 USING (?:COVERING )?INDEX octavo_/.test(how)) return true
   const scan = /^SCAN t0(?: USING (?:COVERING )?INDEX (\S+))?/.exec(how)
   return scan !== null && hasNoOthers(scan[1] ?? '')
 }

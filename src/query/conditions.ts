@@ -70,11 +70,12 @@ function related(compilation: Compilation, shape: Shape, alias: string, filter: 
   const { leads } = compilation
   // Few targets are found once and lead to their owners; for many it is cheaper to look from each owner.
   const startsAtTargets = !negated && (leads === 'selective' ? isSelective(filter.where) : leads.includes(filter))
+  const tables = leads === 'selective' ? from(path) : fromOwner(path)
   const some = startsAtTargets
     ? sql`${column(alias, 'id')} in (select ${path.owner} from ${from(path)} where ${every([...conditions, where])})`
-    : sql`exists (select 1 from ${fromOwner(path)} where ${every([ours, ...conditions, where])})`
+    : sql`exists (select 1 from ${tables} where ${every([ours, ...conditions, where])})`
   if (!holdsForNothing(filter.where, negated)) return some
-  return sql`(${some} or not exists (select 1 from ${fromOwner(path)} where ${every([ours, ...conditions])}))`
+  return sql`(${some} or not exists (select 1 from ${tables} where ${every([ours, ...conditions])}))`
 }
 
 /** The number of links that lead to targets for which the filter holds, counted up to `most`. */

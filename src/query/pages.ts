@@ -62,8 +62,8 @@ export function counted(compilation: Compilation, query: PageQuery): Statement |
 }
 
 /**
- * The ways to the rows of a list, where there is more than one. Only for filters of which every condition can be tested on one row
- * in about a microsecond, and of which none names the rows themselves.
+ * The ways to the rows of a list, where there is more than one. Only for filters whose conditions compare columns, of the row or of
+ * what it lists itself, and of which none names the rows.
  */
 export function ways(compilation: Compilation, query: PageQuery, withCount: boolean): Ways | null {
   const { type, base, filter, keys } = query
@@ -84,7 +84,18 @@ export function ways(compilation: Compilation, query: PageQuery, withCount: bool
     const led = { ...compilation, leads: starts }
     return { links, page: page(led, query), counted: withCount ? counted(led, query) : null }
   })
-  return { leads, walk, walksAll: base.length === 0 }
+  return { leads, walk, walksAll: base.length === 0, tested: listsOf(type, filter) }
+}
+
+/** Where the rows of the conditions behind relations are listed. */
+function listsOf(type: ContentType, filter: Filter): Ways['tested'] {
+  if (filter.kind === 'compare') return []
+  if (filter.kind === 'not') return listsOf(type, filter.of)
+  if (filter.kind !== 'related') return filter.of.flatMap((one) => listsOf(type, one))
+  const { path } = filter
+  if (path.kind === 'media') return [{ table: 'files_related_mph', column: 'related_id' }]
+  if (path.kind === 'relation' && path.storage.kind === 'link') return [{ table: path.storage.table, column: path.storage.here }]
+  return [{ table: type.componentTable!, column: 'entity_id' }]
 }
 
 const sizeOf = (filter: Filter): number => {
@@ -115,7 +126,7 @@ function isShort(filter: Filter, isBehind = false): boolean {
   }
 }
 
-/** True where the row lists the targets: they are few. On the other side of a relation there may be as many as there are rows. */
+/** True where the row lists the targets. How many they are is asked of the statistics before a row is tested. */
 const isListed = (path: Path): boolean =>
   path.kind === 'component' || path.kind === 'media' || (path.kind === 'relation' && path.storage.kind === 'link' && path.storage.owner)
 

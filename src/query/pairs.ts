@@ -32,7 +32,7 @@ export const constant = (value: string | number): Fragment => sql`${{ from: 'con
 /** The tables of some pairs as a FROM clause; the database chooses where to start. */
 export const from = ({ tables }: Pairs): Fragment => sql.join([...tables], sql` join `)
 
-/** The same from the owner's side on, where one owner is given: a value that many targets have must not be looked up for each. */
+/** The same from the owner's side on: for an owner that has few links, whatever the number of targets that have a value. */
 export const fromOwner = ({ tables }: Pairs): Fragment => sql.join([...tables], sql` cross join `)
 
 /** The same as one operand of a join. */

@@ -302,6 +302,35 @@ describe('the way', () => {
     expect(exists.filter((text) => !text.endsWith('cross join'))).toEqual([])
   })
 
+  test('tests rows only where they list few: the statistics say how many', () => {
+    const key = "where tbl = 'items_labels_lnk' and idx in ('items_labels_lnk_fk', 'items_labels_lnk_uq')"
+    const known = write(
+      served,
+      (opened) => opened.prepare(`select idx, stat from sqlite_stat1 ${key}`).all() as { idx: string; stat: string }[],
+    )
+    expect(known).toHaveLength(2)
+    change(`update sqlite_stat1 set stat = '20000 100 1' ${key}`)
+    expect(wayOf(`${frequent}${alone}`)).toBe('from both')
+    expect(wayOf('filters[labels][name]=even&filters[group][name]=few')).toBe('from both')
+    expect(wayOf(`filters[group][name]=most${alone}`)).toBe('along the order')
+    change(...known.map(({ idx, stat }) => `update sqlite_stat1 set stat = '${stat}' where idx = '${idx}'`))
+    expect(wayOf(`${frequent}${alone}`)).toBe('along the order')
+  })
+
+  test('leaves conditions on the other side of a relation to SQLite, which may begin at the value', () => {
+    const inverse = statementsOf('filters[items][title][$null]=true', 'group').filter((sql) => sql.includes('exists ('))
+    expect(inverse.length).toBeGreaterThan(0)
+    expect(inverse.filter((sql) => /exists \([^)]* cross join/.test(sql))).toEqual([])
+  })
+
+  test('does not follow an index that a project made for all locales', () => {
+    change('drop index octavo_items_latest_published_at', 'create index items_newest on items (published_at desc)')
+    expect(wayOf(`${frequent}${alone}&sort=publishedAt:desc`)).not.toBe('along the order')
+    change('drop index items_newest')
+    write(served, (opened) => createIndexes(opened, describeIndexes(model), () => {}))
+    expect(wayOf(`${frequent}${alone}&sort=publishedAt:desc`)).toBe('along the order')
+  })
+
   test('follows an order as long as its index is there', () => {
     const sql = write(
       served,
