@@ -13,7 +13,7 @@ const [worthWalking, many] = [2_048, 8_192]
 /** Rows along the order that are tested at first, and at most. */
 const [firstSteps, mostSteps] = [2_048, 32_768]
 /** Milliseconds in which one link leads to its row: so long may be tried in vain what saves it. */
-const perLink = 0.0015
+const perLink = 0.002
 
 /** Links that a row has in the mean where rows are tested one by one. */
 const mostPerRow = 16
