@@ -6,6 +6,9 @@ import { megabytes, printHeading, printTable, round, saveResult } from './report
 import { requests } from './requests.mjs'
 import { octavoIsBuilt, startHandWritten, startOctavo, startSameBytes, startStrapi } from './servers.mjs'
 
+/** Machines are noisy: every server is measured so often, in turn with the others, and the run in the middle counts. */
+const rounds = 3
+
 const targets = { timesStrapi: 10, timesStrapiWithTwoReaders: 15, shareOfHandWritten: 0.8, residentMegabytes: 120 }
 
 /**
@@ -24,7 +27,7 @@ const columns = [
 
 /** @param {{ seconds: number, connections: number, strapi: boolean }} options */
 export async function measureRead({ seconds, connections, strapi }) {
-  printHeading(`Reads, ${connections} connections, ${seconds} s each`)
+  printHeading(`Reads, ${connections} connections, ${rounds} times ${seconds} s each, in turn; the run in the middle`)
   const servers = await startAll(strapi)
   try {
     const unequal = await differences(Object.values(servers))
@@ -33,23 +36,29 @@ export async function measureRead({ seconds, connections, strapi }) {
 
     const rows = []
     for (const { name, path } of requests) {
-      /** @type {Partial<Record<Key, import('./load.mjs').Load>>} */
-      const loads = {}
-      for (const [key, server] of Object.entries(servers)) {
-        await load(server.origin + path, { connections, seconds: Math.max(1, Math.round(seconds / 3)) })
-        const measured = await load(server.origin + path, { connections, seconds })
-        if (measured.failures > 0) throw new Error(`${server.name} failed ${measured.failures} requests of "${name}"`)
-        loads[/** @type {Key} */ (key)] = measured
+      /** @type {Partial<Record<Key, import('./load.mjs').Load[]>>} */
+      const turns = {}
+      for (let round = 0; round < rounds; round++) {
+        for (const [key, server] of /** @type {[Key, import('./launch.mjs').Server][]} */ (Object.entries(servers))) {
+          await load(server.origin + path, { connections, seconds: 1 })
+          const measured = await load(server.origin + path, { connections, seconds })
+          if (measured.failures > 0) throw new Error(`${server.name} failed ${measured.failures} requests of "${name}"`)
+          turns[key] = [...(turns[key] ?? []), measured]
+        }
       }
+      const loads = Object.fromEntries(Object.entries(turns).map(([key, of]) => [key, middle(of)]))
       rows.push({ name, path, loads, ...judge(loads) })
     }
     const resident = Object.fromEntries(Object.entries(servers).map(([key, server]) => [key, server.residentBytes()]))
     print(rows, resident)
-    return saveResult('read', { seconds, connections, targets, rows, resident })
+    return saveResult('read', { seconds, rounds, connections, targets, rows, resident })
   } finally {
     await Promise.all(Object.values(servers).map((server) => server.stop()))
   }
 }
+
+/** @param {import('./load.mjs').Load[]} loads */
+const middle = (loads) => [...loads].sort((left, right) => left.requestsPerSecond - right.requestsPerSecond)[Math.floor(loads.length / 2)]
 
 /**
  * @param {boolean} strapi
