@@ -62,3 +62,15 @@ export function keepStatements(database: Database.Database, most: number): (sql:
     return statement
   }
 }
+
+/** What is made once for each connection, when it is first asked for. */
+export function perConnection<Kept extends object>(make: (database: Database.Database) => Kept): (database: Database.Database) => Kept {
+  const kept = new WeakMap<Database.Database, Kept>()
+  return (database) => {
+    const present = kept.get(database)
+    if (present !== undefined) return present
+    const made = make(database)
+    kept.set(database, made)
+    return made
+  }
+}

@@ -2,6 +2,7 @@
 // database itself says, in the snapshot of the read, whether it has changed.
 import type Database from 'better-sqlite3'
 import { LRUCache } from 'lru-cache'
+import { perConnection } from './sqlite.js'
 
 /** Totals of pages that took less are found anew each time: the look whether they still hold costs a tenth of that; milliseconds. */
 const worthKeeping = 0.03
@@ -18,7 +19,7 @@ export interface Known {
 export interface Seen {
   readonly lead: number
   readonly links: number
-  /** The rows that a page began behind and had, when it was looked for along the order in vain; infinite before. */
+  /** The row from which on the list was looked for along the order in vain; infinite before. */
   farFrom: number
 }
 
@@ -37,20 +38,14 @@ interface Memory {
   plans: number
 }
 
-const memories = new WeakMap<Database.Database, Memory>()
-
-function memoryOf(database: Database.Database): Memory {
-  const present = memories.get(database)
-  if (present !== undefined) return present
-  const memory: Memory = {
+const memoryOf = perConnection(
+  (database): Memory => ({
     version: database.prepare('select data_version from pragma_data_version').pluck(),
     known: new LRUCache<string, Known>({ maxSize: kept, sizeCalculation: (_, key) => key.length }),
     seen: null,
     plans: 0,
-  }
-  memories.set(database, memory)
-  return memory
-}
+  }),
+)
 
 /** Opens the totals of one plan on one connection. The page's start and limit, the first two values, do not matter. */
 export function openTotals(database: Database.Database): Totals {

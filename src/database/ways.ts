@@ -2,6 +2,7 @@
 // the order of the list where so many rows fulfil the filter that the first ones fill the page (decision 014).
 import type Database from 'better-sqlite3'
 import type { Envelope, Statement, Ways } from './plan.js'
+import { perConnection } from './sqlite.js'
 import type { Row, Values } from './statement.js'
 import { prepareCount, prepareQuery } from './statement.js'
 import type { Known, Seen } from './totals.js'
@@ -55,13 +56,14 @@ function prepareWays(
   const isOne = leads.length === 1
 
   // Where SQLite would look through tables, it is left to find each set of rows by itself.
-  const areCounted = asked(database, (stepsOf) => leads.every(({ links }) => !stepsOf(links).some(isScan)))
-  const areFew = asked(database, () => tested.every(({ table, column }) => linksPerRow(database, table, column) <= mostPerRow))
-  const areTested = asked(database, (stepsOf) => areFew() && leads.every(({ page }) => page === null || !scansPerRow(stepsOf(page))))
-  const isOrdered = asked(database, (stepsOf) => {
-    if (walk === null || !areFew()) return false
-    const steps = stepsOf(walk)
-    return !scansPerRow(steps) && isOrderOfIndex(steps, (index) => walksAll || isPartial(database, index))
+  const verdict = asked(database, (stepsOf) => {
+    const areFew = tested.every(({ table, column }) => linksPerRow(database, table, column) <= mostPerRow)
+    const steps = walk === null || !areFew ? null : stepsOf(walk)
+    return {
+      isCounted: leads.every(({ links }) => !stepsOf(links).some(isScan)),
+      isTested: areFew && leads.every(({ page }) => page === null || !scansPerRow(stepsOf(page))),
+      isOrdered: steps !== null && !scansPerRow(steps) && isOrderOfIndex(steps, (index) => walksAll || isPartial(database, index)),
+    }
   })
 
   /** The condition with the fewest links, if any has fewer than `last`. */
@@ -88,25 +90,26 @@ function prepareWays(
     }
     return null
   }
-  const wantedOf = (values: Values) => (values[start] as number) + (values[limit] as number)
 
   function page(values: Values, known: Known | null): Found {
-    const wanted = wantedOf(values)
+    const { isCounted, isTested, isOrdered } = verdict()
+    const wanted = (values[start] as number) + (values[limit] as number)
     const isNear = wanted <= Math.min(known?.total ?? wanted, mostSteps) && wanted < (known?.seen?.farFrom ?? wanted + 1)
-    const mayWalk = isNear && isOrdered()
-    if (!areCounted() || (isOne && !mayWalk)) return plain.page(values, known)
+    const mayWalk = isNear && isOrdered
+    if (!isCounted || (isOne && !mayWalk)) return plain.page(values, known)
     const seen = known?.seen ?? look(values, firstLook, many)
     const walked = mayWalk ? along(values, seen) : null
     if (walked !== null) return { rows: walked, seen }
-    if (isOne || !areTested()) return plain.page(values, known)
+    if (isOne || !isTested) return plain.page(values, known)
     const { lead } = known !== null || seen.links < many ? seen : look(values, many * furtherLook, Number.POSITIVE_INFINITY)
     return { rows: pages[lead]!(values, null), seen }
   }
 
   function counted(values: Values): Found {
-    if (!areCounted()) return plain.counted!(values)
+    const { isCounted, isTested } = verdict()
+    if (!isCounted) return plain.counted!(values)
     const seen = look(values, firstLook, isOne ? many : Number.POSITIVE_INFINITY)
-    if (isOne || !areTested()) return { ...plain.counted!(values), seen }
+    if (isOne || !isTested) return { ...plain.counted!(values), seen }
     return { rows: counteds[seen.lead]!(values, null), seen }
   }
 
@@ -123,38 +126,31 @@ interface Step {
 type StepsOf = (statement: Statement) => readonly Step[]
 
 /** Asks SQLite how it runs statements; again only when the schema has changed, an index for example. */
-function asked(database: Database.Database, is: (stepsOf: StepsOf) => boolean): () => boolean {
+function asked<Verdict>(database: Database.Database, judge: (stepsOf: StepsOf) => Verdict): () => Verdict {
   const stepsOf: StepsOf = ({ sql, parameters }) => {
     const nothing = parameters.map(() => null)
     return database.prepare(`explain query plan ${sql}`).all(nothing) as Step[]
   }
-  let [seen, answer]: [unknown, boolean] = [null, false]
+  let known: { readonly version: unknown; readonly verdict: Verdict } | null = null
   return () => {
-    const now = schemaOf(database)
-    if (now !== seen) [seen, answer] = [now, is(stepsOf)]
-    return answer
+    const version = schemaOf(database)()
+    if (known === null || known.version !== version) known = { version, verdict: judge(stepsOf) }
+    return known.verdict
   }
 }
-
-const schemas = new WeakMap<Database.Database, () => unknown>()
 
 /** The version of the schema, which the connection knows from then on: an explanation alone does not read one that has changed. */
-function schemaOf(database: Database.Database): unknown {
-  let ask = schemas.get(database)
-  if (ask === undefined) {
-    const version = database.prepare('pragma schema_version').pluck()
-    const refresh = database.prepare('select 1 from sqlite_schema limit 1')
-    let seen: unknown = null
-    ask = () => {
-      const now = version.get()
-      if (now !== seen) refresh.get()
-      seen = now
-      return now
-    }
-    schemas.set(database, ask)
+const schemaOf = perConnection((database) => {
+  const version = database.prepare('pragma schema_version').pluck()
+  const refresh = database.prepare('select 1 from sqlite_schema limit 1')
+  let seen: unknown = null
+  return () => {
+    const now = version.get()
+    if (now !== seen) refresh.get()
+    seen = now
+    return now
   }
-  return ask()
-}
+})
 
 /** A table is looked through, or an index made for the purpose. The rows of a subquery are none. */
 const isScan = ({ detail }: Step): boolean => /^SCAN (?!\(|CONSTANT)|AUTOMATIC/.test(detail)
