@@ -1,88 +1,29 @@
-// Environment, .env and octavo.config become one frozen Config. Every limit has a name and a default here.
+// Environment, .env and octavo.config become one frozen Config.
 import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
-import { join, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import * as z from 'zod'
-import { dependsOnStrapi, type Environment, readDotEnv, readOctavoConfig, readStrapiConfig } from './config-files.js'
+import { auth } from './config-auth.js'
+import { checkMailServer, checkSecret, checkSender, checkSite, warningsOf, withoutSlashes } from './config-checks.js'
+import { corsSettings } from './config-cors.js'
+import {
+  dependsOnStrapi,
+  type Environment,
+  hasMadeSecrets,
+  readDotEnv,
+  readOctavoConfig,
+  readStrapiConfig,
+  readStrapiDatabase,
+  type StrapiDatabase,
+  setOnly,
+} from './config-files.js'
 import { eventSettings, hookSettings } from './config-hooks.js'
+import { limits } from './config-limits.js'
 import { ConfigError } from './errors.js'
 import type { EventListener } from './events.js'
 import type { Hook } from './interface.js'
 import { givenStorage, type StorageConfig, storageOf, storageProblem } from './storage-config.js'
-
-/** Named limits: what comes from outside never grows beyond them. Milliseconds, bytes and counts. */
-const limits = z.strictObject({
-  /** Relations and components that one path of a filter may cross: what a database has to look at grows with each. */
-  filterRelations: z.int().positive().default(8),
-  /** Conditions, sort keys and populated attributes of one request, together. */
-  planNodes: z.int().positive().default(1000),
-  /** Bytes of a request's line and headers, the path and query included. */
-  headerBytes: z.int().positive().default(16_384),
-  /** Bytes of a request body. */
-  bodyBytes: z.int().positive().default(1_048_576),
-  /** Bytes of one answer. */
-  answerBytes: z.int().positive().default(100_000_000),
-  /** Bytes of one answer whose texts say where they come from. */
-  markedBytes: z.int().positive().default(30_000_000),
-  /** Bytes of all large answers that clients have not taken yet. */
-  unsentBytes: z.int().positive().default(500_000_000),
-  /** Milliseconds that one read may take, waiting included. */
-  readTimeout: z.int().positive().default(10_000),
-  /** Reads that may wait for a reader thread. */
-  readQueue: z.int().positive().default(5_000),
-  /** Milliseconds that one write may take, waiting included, and writes that may wait. */
-  writeTimeout: z.int().positive().default(15_000),
-  writeQueue: z.int().positive().default(1_000),
-  /** Compiled plans, their characters together, and query strings already read, that are kept in memory. */
-  cachedPlans: z.int().positive().default(1_000),
-  cachedPlanCharacters: z.int().positive().default(8_000_000),
-  cachedQueries: z.int().positive().default(2_000),
-  /** Identified tokens and users that are kept in memory. */
-  cachedCallers: z.int().positive().default(5_000),
-  /** Milliseconds for the headers of a request, for a whole request, and between two of one connection. */
-  headersTimeout: z.int().positive().default(10_000),
-  requestTimeout: z.int().positive().default(30_000),
-  keepAliveTimeout: z.int().positive().default(65_000),
-  /** Milliseconds that a connection may be silent, a slow reader's too. */
-  idleTimeout: z.int().positive().default(70_000),
-  /** Milliseconds that a form with files may take to come in. */
-  uploadTimeout: z.int().positive().default(3_600_000),
-  /** Bytes of an uploaded file, and of a whole form with files. */
-  fileBytes: z.int().positive().default(200_000_000),
-  uploadBytes: z.int().positive().default(2_000_000_000),
-  /** Files and other fields of a form, and bytes of such a field. */
-  uploadFiles: z.int().positive().default(100),
-  uploadFields: z.int().positive().default(200),
-  uploadFieldBytes: z.int().positive().default(100_000),
-  /** Forms with files of which a piece is read at the same moment. */
-  uploadTurns: z.int().positive().default(8),
-  /** Pixels of a picture, all its frames together; larger ones get no formats. */
-  imagePixels: z.int().positive().default(100_000_000),
-  /** Pictures that are worked on at once, that may wait, and milliseconds for each. */
-  imagesAtOnce: z.int().positive().default(2),
-  imageQueue: z.int().positive().default(500),
-  imageTimeout: z.int().positive().default(60_000),
-  /** Milliseconds that one act at a storage on another machine may take, and may be without any progress. */
-  storageTimeout: z.int().positive().default(60_000),
-  storageSilence: z.int().positive().default(10_000),
-  /** Open connections. */
-  connections: z.int().positive().default(10_000),
-  /** Attempts a minute at each route of /auth, by address; 0: any number. Attempts that succeed to sign in do not count. */
-  authRequests: z.int().min(0).default(10),
-  /** Addresses and accounts whose attempts are counted. */
-  countedCallers: z.int().positive().default(100_000),
-  /** Milliseconds that one hook, or one listener for one event, may take. */
-  hookTimeout: z.int().positive().default(5_000),
-  /** Operations that hooks may start inside of each other. */
-  hookDepth: z.int().positive().default(5),
-  /** Events that are kept in the outbox; the oldest go first. */
-  outboxEvents: z.int().positive().default(10_000),
-  /** Bytes of one event; an entry that is larger comes without what it is related to. */
-  eventBytes: z.int().positive().default(262_144),
-  /** Milliseconds that requests in flight get to end when the service stops. */
-  drainTimeout: z.int().positive().default(25_000),
-})
 
 const rest = z.strictObject({
   prefix: z
@@ -114,60 +55,6 @@ const strapiApi = z.object({
     .partial()
     .prefault({}),
   responses: z.object({ privateAttributes: z.array(z.string()).default([]) }).prefault({}),
-})
-
-const day = 86_400_000
-
-/** Another service that signs users in: one that is known by its name, or any with OpenID Connect by its `issuer`. */
-const provider = z.strictObject({
-  enabled: z.boolean().default(true),
-  key: z.string(),
-  secret: z.string().default(''),
-  issuer: z.url({ protocol: /^https?$/ }).optional(),
-  scope: z.array(z.string()).optional(),
-  /** The page of the site that users come back to. */
-  callback: z.url({ protocol: /^https?$/ }).optional(),
-})
-
-/** How users sign in. Lifespans in milliseconds. */
-const auth = z.strictObject({
-  /** One JWT that lives long, or a short one beside a refresh token. */
-  jwtManagement: z.enum(['legacy-support', 'refresh']).default('legacy-support'),
-  jwtLifespan: z
-    .int()
-    .positive()
-    .default(30 * day),
-  accessTokenLifespan: z.int().positive().default(600_000),
-  maxRefreshTokenLifespan: z
-    .int()
-    .positive()
-    .default(30 * day),
-  idleRefreshTokenLifespan: z
-    .int()
-    .positive()
-    .default(14 * day),
-  /** Attributes of users that may be given when signing up, beside name, address and password. */
-  register: z.strictObject({ allowedFields: z.array(z.string()).default([]) }).prefault({}),
-  /** How long the codes in letters hold. */
-  resetLifespan: z.int().positive().default(3_600_000),
-  confirmLifespan: z.int().positive().default(day),
-  providers: z.record(z.string().regex(/^[\w-]+$/), provider).default({}),
-  /** Count attempts in the database, because several processes serve it; each one that counts is a small write. */
-  sharedLimits: z.boolean().default(false),
-  /** Pages that users may come back to from other services, beside each provider's own; compared exactly. */
-  callbacks: z.array(z.url({ protocol: /^https?$/ })).default([]),
-  cookie: z
-    .strictObject({
-      name: z
-        .string()
-        .regex(/^[\w-]+$/)
-        .default('strapi_up_refresh'),
-      sameSite: z.enum(['lax', 'strict']).default('lax'),
-      domain: z.string().optional(),
-      /** Set the refresh token as a cookie also for callers that do not ask for it. */
-      always: z.boolean().default(false),
-    })
-    .prefault({}),
 })
 
 const file = z.strictObject({
@@ -203,7 +90,7 @@ const file = z.strictObject({
       deniedTypes: z.array(z.string()).default([]),
     })
     .prefault({}),
-  cors: z.strictObject({ origins: z.union([z.literal('*'), z.array(z.string())]).default('*') }).prefault({}),
+  cors: corsSettings.prefault({}),
   hooks: z.array(hookSettings).readonly().default([]),
   events: eventSettings.prefault({}),
   log: z.strictObject({ level: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).optional() }).prefault({}),
@@ -224,6 +111,8 @@ export interface Config {
   readonly port: number
   /** Production hides timings and is the default for an unknown NODE_ENV. */
   readonly production: boolean
+  /** Letters that cannot be sent are written to the log, codes and all: only where NODE_ENV says `development`. */
+  readonly showsLetters: boolean
   readonly contract: 'specification' | 'strapi'
   /** Why this contract: for the line that the start prints. */
   readonly contractReason: string
@@ -249,15 +138,22 @@ export interface Config {
   readonly auth: Readonly<z.output<typeof auth>>
   readonly mail: { readonly url: string | null; readonly from: string | null }
   readonly corsOrigins: '*' | readonly string[]
+  readonly corsHeaders: readonly string[]
   readonly logLevel: string
   readonly hooks: readonly Hook[]
   readonly events: { readonly outbox: boolean; readonly listeners: readonly EventListener[] }
-  readonly limits: Readonly<z.output<typeof limits>>
+  readonly limits: Readonly<z.output<typeof limits> & { readonly drainDelay: number }>
   /** The default locale that a new database gets. */
   readonly initialLocale: string
   readonly secrets: Secrets
   /** Secrets that neither the environment nor .env has: made for this project, to be written down. */
   readonly missingSecrets: Readonly<Record<string, string>>
+  /** What shows that the project was started before, in words that end a sentence; null where nothing does. */
+  readonly startedBefore: string | null
+  /** Whether an empty database may be made though the project had one. */
+  readonly mayBegin: boolean
+  /** What may be a mistake, as sentences for the log. */
+  readonly warnings: readonly string[]
 }
 
 /** Types octavo.config.ts: `export default defineConfig({ … })`. */
@@ -276,15 +172,33 @@ export async function loadConfig(
 ): Promise<Config> {
   const root = resolve(folder)
   if (!existsSync(root)) throw new ConfigError(`The folder ${root} does not exist.`)
-  const environment = { ...readDotEnv(join(root, '.env')), ...variables }
+  const own = readDotEnv(root)
+  const environment = { ...own, ...setOnly(variables) }
   const { config, source } = await readOctavoConfig(root)
-  const strapi = await readStrapiConfig(root, environment)
-  const given = checked(file, config, source)
-  if (strapi === null) return assemble(root, given, environment, makeSecret)
-  const { rest, responses } = checked(strapiApi, strapi.config, strapi.source)
-  const said = (config as UserConfig).api ?? {}
-  const api = { rest: { ...rest, ...said.rest }, responses: { ...responses, ...said.responses } }
-  return assemble(root, checked(file, { ...(config as UserConfig), api }, source), environment, makeSecret)
+  const strapi = await readStrapiConfig(root, 'api', environment)
+  const said = checked(file, config, source)
+  const given =
+    strapi === null ? said : checked(file, withStrapis(config as UserConfig, checked(strapiApi, strapi.config, strapi.source)), source)
+  checkTogether(config as UserConfig, source)
+  const isNamed = environment.DATABASE_FILENAME !== undefined || given.database.filename !== undefined
+  const database = isNamed ? null : await readStrapiDatabase(root, environment)
+  return assemble({ root, given, environment, own, database, makeSecret })
+}
+
+/** What octavo.config says over what Strapi's `config/api` does. */
+function withStrapis(config: UserConfig, { rest, responses }: z.output<typeof strapiApi>): UserConfig {
+  const said = config.api ?? {}
+  return { ...config, api: { rest: { ...rest, ...said.rest }, responses: { ...responses, ...said.responses } } }
+}
+
+/** @throws ConfigError for two values of which one makes the other meaningless; both must have been said */
+function checkTogether({ api, database }: UserConfig, source: string): void {
+  const { defaultLimit, maxLimit = 100 } = api?.rest ?? {}
+  if (defaultLimit !== undefined && defaultLimit > maxLimit)
+    throw new ConfigError(`${source} is not right: api.rest.defaultLimit is ${defaultLimit}, above api.rest.maxLimit (${maxLimit}).`)
+  const { readers, maxReaders } = database ?? {}
+  if (readers !== undefined && maxReaders !== undefined && readers > maxReaders)
+    throw new ConfigError(`${source} is not right: database.readers is ${readers}, above database.maxReaders (${maxReaders}).`)
 }
 
 function checked<Schema extends z.ZodType>(schema: Schema, value: unknown, source: string): z.output<Schema> {
@@ -294,18 +208,22 @@ function checked<Schema extends z.ZodType>(schema: Schema, value: unknown, sourc
   throw new ConfigError(`${source} is not right: ${issue!.path.join('.') || 'the file'}: ${issue!.message}.`)
 }
 
-function assemble(root: string, given: z.output<typeof file>, environment: Environment, makeSecret: () => string): Config {
-  const client = environment.DATABASE_CLIENT ?? 'sqlite'
-  if (client !== 'sqlite' && client !== 'better-sqlite3') {
-    throw new ConfigError(`DATABASE_CLIENT is "${client}"; this version of Octavo serves SQLite databases.`)
-  }
-  const missing: Record<string, string> = {}
-  const secret = (name: string): string => {
-    const value = environment[name]
-    if (value !== undefined && value !== '') return value
-    missing[name] = makeSecret()
-    return missing[name]
-  }
+interface Parts {
+  readonly root: string
+  readonly given: z.output<typeof file>
+  readonly environment: Environment
+  /** What .env sets. */
+  readonly own: Environment
+  /** What Strapi's config/database says, where nothing else names the file. */
+  readonly database: StrapiDatabase | null
+  makeSecret(): string
+}
+
+function assemble({ root, given, environment, own, database, makeSecret }: Parts): Config {
+  checkClient(environment, database)
+  const { secrets, missingSecrets } = secretsOf(environment, makeSecret)
+  const said = Object.fromEntries(Object.entries(environment).filter(([name]) => secretNames.includes(name))) as Record<string, string>
+  const strapis = database?.problem ?? null
   const storage = storageOf(given.uploads.storage, environment)
   if (!storage.success) throw new ConfigError(storageProblem(storage.error))
   const { contract, ...restOptions } = given.api.rest
@@ -315,26 +233,29 @@ function assemble(root: string, given: z.output<typeof file>, environment: Envir
   const readers =
     integer(environment, 'OCTAVO_DATABASE_READERS', 1, 256) ?? given.database.readers ?? Math.min(4, Math.max(2, availableParallelism()))
   const port = integer(environment, 'PORT', 0, 65_535) ?? given.port ?? 1337
+  const host = environment.HOST ?? given.host ?? '0.0.0.0'
+  const production = environment.NODE_ENV !== 'development' && environment.NODE_ENV !== undefined
   return Object.freeze({
     folder: root,
-    host: environment.HOST ?? given.host ?? '0.0.0.0',
+    host,
     port,
-    publicUrl: (environment.PUBLIC_URL ?? given.url ?? `http://localhost:${port}`).replace(/\/+$/, ''),
+    publicUrl: publicUrl(environment, given.url ?? `http://localhost:${port}`),
     proxies: integer(environment, 'OCTAVO_PROXIES') ?? given.proxies,
     auth: given.auth,
-    mail: { url: environment.SMTP_URL ?? given.mail.url ?? null, from: environment.MAIL_FROM ?? given.mail.from ?? null },
-    production: environment.NODE_ENV !== 'development' && environment.NODE_ENV !== undefined,
+    mail: mailOf(environment, given.mail),
+    production,
+    showsLetters: environment.NODE_ENV === 'development',
     contract: chosen,
     contractReason,
     rest: restOptions,
     privateAttributes: given.api.responses.privateAttributes,
     database: {
       ...given.database,
-      filename: resolve(root, environment.DATABASE_FILENAME ?? given.database.filename ?? '.tmp/data.db'),
+      filename: resolve(root, environment.DATABASE_FILENAME ?? given.database.filename ?? database?.filename ?? '.tmp/data.db'),
       readers,
       maxReaders: Math.max(
         readers,
-        integer(environment, 'OCTAVO_DATABASE_MAX_READERS', 1, 256) ?? given.database.maxReaders ?? Math.max(8, readers),
+        integer(environment, 'OCTAVO_DATABASE_MAX_READERS', 1, 256) ?? given.database.maxReaders ?? 2 * readers,
       ),
       indexes: boolean(environment, 'OCTAVO_DATABASE_INDEXES') ?? given.database.indexes ?? false,
     },
@@ -342,14 +263,57 @@ function assemble(root: string, given: z.output<typeof file>, environment: Envir
     storage: storage.data,
     uploadTypes: { allowed: given.uploads.allowedTypes, denied: given.uploads.deniedTypes },
     corsOrigins: given.cors.origins,
+    corsHeaders: given.cors.headers,
     logLevel: logLevel(environment.LOG_LEVEL ?? given.log.level ?? 'info'),
     hooks: given.hooks,
     events: given.events,
-    limits: given.limits,
+    limits: { ...given.limits, drainDelay: given.limits.drainDelay ?? (production && !isLoopback(host) ? 5_000 : 0) },
     initialLocale: environment.STRAPI_PLUGIN_I18N_INIT_LOCALE_CODE || 'en',
-    secrets: { apiTokenSalt: secret('API_TOKEN_SALT'), jwtSecret: secret('JWT_SECRET') },
-    missingSecrets: missing,
+    secrets,
+    missingSecrets,
+    startedBefore: hasMadeSecrets(root) ? '.env has the secrets of a project that was started before' : null,
+    mayBegin: false,
+    warnings: [
+      ...(strapis === null ? [] : [`${strapis}: .tmp/data.db is used, name another one with DATABASE_FILENAME`]),
+      ...warningsOf(root, environment, own, said),
+    ],
   })
+}
+
+/** Whether only this machine reaches a service that listens there. */
+const isLoopback = (host: string): boolean => host === 'localhost' || host === '::1' || /^127(\.\d+){3}$/.test(host)
+
+function checkClient({ DATABASE_CLIENT }: Environment, database: StrapiDatabase | null): void {
+  const [name, client] =
+    DATABASE_CLIENT === undefined ? ["The client of Strapi's config/database", database?.client] : ['DATABASE_CLIENT', DATABASE_CLIENT]
+  if (client !== undefined && client !== null && client !== 'sqlite' && client !== 'better-sqlite3')
+    throw new ConfigError(`${name} is "${client}"; this version of Octavo serves SQLite databases.`)
+}
+
+const secretNames = ['API_TOKEN_SALT', 'JWT_SECRET']
+
+/** The secrets that are set, and new ones in the places of those that are not. */
+function secretsOf(environment: Environment, makeSecret: () => string): Pick<Config, 'secrets' | 'missingSecrets'> {
+  const missingSecrets: Record<string, string> = {}
+  const [apiTokenSalt, jwtSecret] = secretNames.map((name) => {
+    const value = environment[name]
+    if (value !== undefined) checkSecret(name, value)
+    else missingSecrets[name] = makeSecret()
+    return value ?? missingSecrets[name]!
+  }) as [string, string]
+  return { secrets: { apiTokenSalt, jwtSecret }, missingSecrets }
+}
+
+function publicUrl({ PUBLIC_URL }: Environment, otherwise: string): string {
+  if (PUBLIC_URL !== undefined) checkSite('PUBLIC_URL', PUBLIC_URL)
+  return withoutSlashes(PUBLIC_URL ?? otherwise)
+}
+
+function mailOf({ SMTP_URL, MAIL_FROM }: Environment, given: z.output<typeof file>['mail']): Config['mail'] {
+  const [url, from] = [SMTP_URL ?? given.url ?? null, MAIL_FROM ?? given.from ?? null]
+  if (url !== null) checkMailServer(SMTP_URL === undefined ? 'mail.url' : 'SMTP_URL', url)
+  if (from !== null) checkSender(MAIL_FROM === undefined ? 'mail.from' : 'MAIL_FROM', from)
+  return { url, from }
 }
 
 function integer(environment: Environment, name: string, least = 0, most = Number.MAX_SAFE_INTEGER): number | undefined {

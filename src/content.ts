@@ -6,17 +6,20 @@ import type { DirectDatabase, ReadDatabase, WriteDatabase } from './database/dat
 import type { Dialect } from './database/dialect.js'
 import { openDocuments } from './documents/find.js'
 import { inTime, openHooks } from './documents/hooks.js'
+import { openListenerPlaces } from './documents/listener-places.js'
+import { openOnceKeys } from './documents/once.js'
 import { type EventLog, type Outbox, openEventLog, openOutbox } from './documents/outbox.js'
 import { openPlans } from './documents/plans.js'
 import { openService, type Parts } from './documents/service.js'
 import { openWrites } from './documents/write.js'
 import { ConfigError } from './errors.js'
+import type { EventListener } from './events.js'
 import type { DocumentService } from './interface.js'
 import type { Model } from './model/types.js'
 import { contracts } from './query/contract.js'
 import type { ReadContext } from './query/read.js'
 import type { FileWatch } from './uploads/library.js'
-import { openListeners } from './watch/listeners.js'
+import { type NamedListener, openListeners } from './watch/listeners.js'
 
 export interface ContentOptions {
   readonly config: Config
@@ -55,20 +58,26 @@ export async function openContent({
   const { limits, hooks: configured, events: told } = config
   checkTypes(config, model)
   const serviceAt = (depth: number) => openService(async () => parts(await defaultLocale()), depth)
+  const onceKeys = openOnceKeys(limits)
   const events = openEventLog(database)
   const hooks = openHooks(configured, {
     ...limits,
     documents: serviceAt,
     failed: (hook, error) => logger.error({ err: error, hook }, 'a hook failed'),
   })
+  const failed = (listener: string, error: unknown) => logger.error({ err: error, listener }, 'a listener failed')
+  const places = openListenerPlaces(database, writer, (error) => failed('listeners', error))
+  const named = namesOf(told.listeners)
   const listeners =
-    told.listeners.length === 0
+    named.length === 0
       ? null
-      : openListeners(told.listeners, {
-          read: events.after,
-          last: await events.last(),
+      : openListeners(named, {
+          ...{ read: events.after, last: events.last, places, failed, attempts: limits.listenerAttempts },
+          from: await places.enter(
+            named.map(({ name }) => name),
+            await events.last(),
+          ),
           inTime: (name, run) => inTime(limits.hookTimeout, name, run),
-          failed: (listener, error) => logger.error({ err: error, listener }, 'a listener failed'),
         })
   const isTold = told.outbox || listeners !== null
 
@@ -82,7 +91,10 @@ export async function openContent({
       : null
     const documents = openDocuments(context, readers, limits)
     const plans = openPlans(writer, dialect, context.contract, limits)
-    return { outbox, documents, writes: openWrites({ read: context, database: writer, plans, hashPassword, hooks, outbox }) }
+    return {
+      ...{ outbox, documents },
+      writes: openWrites({ read: context, database: writer, plans, limits, hashPassword, hooks, outbox }, onceKeys),
+    }
   }
 
   let current = open(await defaultLocale())
@@ -101,8 +113,26 @@ export async function openContent({
           committed: () => listeners?.look(),
         }
       : null,
-    close: async () => listeners?.close(),
+    close: async () => {
+      await listeners?.close(Math.min(farewell, limits.drainTimeout / 5))
+      places.close()
+    },
   }
+}
+
+/** Milliseconds in which listeners are told of what is left when the service stops. */
+const farewell = 5_000
+
+/** Listeners go by the names of their functions, which therefore should have some; those that have none go by their place. */
+function namesOf(listeners: readonly EventListener[]): readonly NamedListener[] {
+  const names = listeners.map(({ name }) => name)
+  return listeners.map((listener, index) => ({
+    name:
+      names[index] !== '' && names.indexOf(names[index]!) === names.lastIndexOf(names[index]!)
+        ? names[index]!
+        : `events.listeners[${index}]`,
+    listener,
+  }))
 }
 
 function checkTypes({ hooks }: Config, model: Model): void {

@@ -1,5 +1,6 @@
 // The one error with a name, thrown anywhere, turned into a response in http/respond.ts and nowhere else; and the one for whoever
 // starts the service.
+import { boundedText } from './printed.js'
 
 /** Names and statuses of the error body (ecosystem: "Errors"). */
 const statuses = {
@@ -13,9 +14,13 @@ const statuses = {
   ForbiddenError: 403,
   PolicyError: 403,
   NotFoundError: 404,
+  ConflictError: 409,
   PayloadTooLargeError: 413,
   URITooLongError: 414,
+  UnprocessableEntityError: 422,
   RateLimitError: 429,
+  /** Nobody hears of it: the client has left. */
+  ClientClosedRequestError: 499,
   InternalServerError: 500,
   NotImplementedError: 501,
   ServiceUnavailableError: 503,
@@ -34,7 +39,7 @@ export class ApiError extends Error {
   readonly retryAfter: number | undefined
 
   constructor(name: ErrorName, message: string, details: Readonly<Record<string, unknown>> | null = {}, retryAfter?: number) {
-    super(message)
+    super(boundedText(message))
     this.name = name
     this.status = statuses[name]
     this.details = details

@@ -15,7 +15,8 @@ program
   .command('start', { isDefault: true })
   .description('serve the content project in a folder; what happens without a command')
   .argument('[folder]', 'the project', '.')
-  .action(async (folder: string) => (await import('./cli/start.js')).start(folder))
+  .option('--new', 'make an empty database although the project had one')
+  .action(async (folder: string, options) => (await import('./cli/start.js')).start(folder, options))
 
 program
   .command('indexes')

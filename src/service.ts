@@ -1,22 +1,20 @@
 // The composition root: config → model → database → documents → http. Opens in this order, closes in the other.
-import { existsSync, mkdirSync } from 'node:fs'
-import { join } from 'node:path'
-import type { Database } from 'better-sqlite3'
-import { type Logger, pino } from 'pino'
+import type { Logger } from 'pino'
 import type { House } from './auth/house.js'
 import { openIdentification } from './auth/identify.js'
 import { openJwts } from './auth/jwt.js'
 import { openCounters, openLimiter } from './auth/limits.js'
 import { openMail } from './auth/mail.js'
+import { openPasswords } from './auth/passwords.js'
 import { openSharedCounters } from './auth/shared-limits.js'
 import { noteUse } from './auth/tokens.js'
+import { elapsed } from './clock.js'
 import type { Config } from './config.js'
 import { openContent } from './content.js'
 import { openDirect } from './database/direct.js'
 import { startIndexing } from './database/indexing.js'
-import { prepareDatabase } from './database/prepare.js'
+import { openPresence } from './database/presence.js'
 import { openReaders } from './database/readers.js'
-import { openSqlite } from './database/sqlite.js'
 import { sqliteDialect } from './database/sqlite-dialect.js'
 import { openWriter } from './database/writer.js'
 import { openSourceMarks } from './documents/source-marks.js'
@@ -24,9 +22,11 @@ import type { ContentEvent } from './events.js'
 import { examplesOf } from './http/examples.js'
 import { createServer } from './http/server.js'
 import type { DocumentService } from './interface.js'
+import { openLog } from './log.js'
 import { newDocumentId } from './model/document-id.js'
 import { loadModel } from './model/load.js'
 import type { Model } from './model/types.js'
+import { openProject } from './project.js'
 import { contracts } from './query/contract.js'
 import { openUploads } from './uploads/open.js'
 import { signingOf } from './uploads/signing.js'
@@ -44,47 +44,25 @@ export interface Service {
   listen(): Promise<string>
   /** Requests that show something of this project to everyone, as paths with queries. */
   examples(): Promise<readonly string[]>
-  /** Lets requests in flight end, then closes everything. */
-  close(): Promise<void>
-}
-
-/** A new database gets its tables, its first rows and the content of the project's `seed` folder; an old one what it lacks. */
-export async function prepareProject(
-  config: Config,
-  connection: Database,
-  model: Model,
-  logger: Pick<Logger, 'info' | 'warn'>,
-): Promise<void> {
-  const now = new Date()
-  const { isNew, added } = prepareDatabase(connection, model, {
-    now,
-    newDocumentId,
-    apiTokenSalt: config.secrets.apiTokenSalt,
-    locale: config.initialLocale,
-  })
-  if (added.length > 0) logger.warn({ added }, 'the database lacked what the model has: added')
-  if (!isNew || !existsSync(join(config.folder, 'seed'))) return
-  const { seedProject } = await import('./documents/seed.js')
-  const report = (line: string) => logger.info(line)
-  const documents = await seedProject(config.folder, connection, model, {
-    newDocumentId,
-    now,
-    uploadsFolder: config.uploadsFolder,
-    report,
-  })
-  logger.info({ documents }, 'a new database: the content of the seed folder is in it')
+  /**
+   * Lets requests in flight end, then closes everything. Before that all is served for `delay` milliseconds, while `/_health` reports
+   * 503: for balancers, which look elsewhere meanwhile.
+   */
+  close(options?: { readonly delay?: number }): Promise<void>
 }
 
 /**
  * Opens the service of a project. Nothing listens before `listen`: scripts do without.
  * @throws ConfigError with a sentence for whoever starts it
  */
-export async function createService(config: Config, logger: Logger = pino({ level: config.logLevel })): Promise<Service> {
+export async function createService(
+  config: Config,
+  logger: Logger = openLog({ level: config.logLevel, bytes: config.limits.logBytes, batches: false }).logger,
+): Promise<Service> {
   const model = await loadModel(config.folder, config.privateAttributes)
   const { database: settings, limits } = config
-  const connection = openSqlite(settings)
-  mkdirSync(config.uploadsFolder, { recursive: true })
-  await prepareProject(config, connection, model, logger)
+  for (const warning of [...config.warnings, ...model.warnings]) logger.warn(warning)
+  const connection = await openProject(config, model, logger)
   const stopIndexing = settings.indexes
     ? startIndexing(settings, model, {
         made: (count) => count > 0 && logger.info({ indexes: count }, 'made the missing indexes'),
@@ -92,24 +70,33 @@ export async function createService(config: Config, logger: Logger = pino({ leve
       })
     : async () => {}
   const signing = signingOf(config)
-  const readers = await openReaders(
+  const presence = openPresence(connection, elapsed, (sentence) => logger.error(sentence))
+  const ownReaders = await openReaders(
     {
       sqlite: settings,
       signing,
       readers: settings.readers,
       maxReaders: settings.maxReaders,
       readQueue: limits.readQueue,
+      heavyReadQueue: limits.heavyReadQueue,
       readTimeout: limits.readTimeout,
       answerBytes: limits.answerBytes,
       unsentBytes: limits.unsentBytes,
     },
     sqliteDialect,
-    (error) => logger.error({ err: error }, 'a reader thread failed'),
+    (error) => {
+      presence.note(error)
+      logger.error({ err: error }, 'a reader thread failed')
+    },
   )
-  const writer = openWriter(
+  const readers = presence.guardReads(ownReaders)
+  const ownWriter = openWriter(
     {
       sqlite: settings,
       signing,
+      files: presence.files,
+      // A document as large as its body is answered, whatever the limits are.
+      writtenBytes: Math.max(limits.writtenBytes, limits.bodyBytes * 4),
       writeQueue: limits.writeQueue,
       writeTimeout: limits.writeTimeout,
       // Counting costs the driver time: only who reads every line of the log wants it.
@@ -117,9 +104,13 @@ export async function createService(config: Config, logger: Logger = pino({ leve
         committed: (statements: number) => logger.trace({ statements }, 'a write is on disk'),
       }),
     },
-    (error) => logger.error({ err: error }, 'the writer thread failed'),
+    (error) => {
+      presence.note(error)
+      logger.error({ err: error }, 'the writer thread failed')
+    },
   )
-  const direct = openDirect(connection)
+  const writer = presence.guardWrites(ownWriter)
+  const direct = presence.guardDirect(openDirect(connection))
   const jwts = openJwts(config.secrets.jwtSecret)
   const identification = await openIdentification(direct, {
     secrets: config.secrets,
@@ -136,7 +127,7 @@ export async function createService(config: Config, logger: Logger = pino({ leve
     left: (error) => logger.error({ err: error }, 'what a write or a stopped process left could not be cleared; it is tried again'),
     refused: (error) => logger.error({ err: error }, 'the storage of files refused'),
   })
-  const mail = openMail(config.mail, config.production, logger)
+  const mail = openMail(config.mail, config.showsLetters, logger)
   const house: House = {
     database: direct,
     writer,
@@ -146,6 +137,7 @@ export async function createService(config: Config, logger: Logger = pino({ leve
       config.auth.sharedLimits ? openSharedCounters(direct, writer, limits.countedCallers) : openCounters(limits.countedCallers),
       limits.authRequests,
     ),
+    passwords: openPasswords(limits),
     log: logger,
     jwtSecret: config.secrets.jwtSecret,
     signIn: config.auth,
@@ -160,6 +152,7 @@ export async function createService(config: Config, logger: Logger = pino({ leve
 
   const backend = {
     ...{ identification, house, model: () => model, documents: content.parts, markSources: openSourceMarks(limits) },
+    health: presence.trouble,
     ...{ library: uploads.library, checkAddress: uploads.checkAddress, signsAddresses: signing !== null },
   }
   const server = await createServer(config, backend, logger)
@@ -169,15 +162,17 @@ export async function createService(config: Config, logger: Logger = pino({ leve
     events: { after: content.events.after },
     listen: () => server.listen(),
     examples: async () => examplesOf(model, (await identification.access()).public, config.rest.prefix).map(({ href }) => href),
-    close: async () => {
-      await server.close()
+    close: async ({ delay = 0 } = {}) => {
+      await server.close(delay)
       await content.close()
       await uploads.close()
       await readers.close()
       await writer.close()
-      mail.close()
+      await mail.close()
       await stopIndexing()
-      connection.close()
+      presence.close()
+      // Closing would remove a log that lies where ours was.
+      if (!presence.isLost()) connection.close()
     },
   }
 }

@@ -33,27 +33,50 @@ function importsOf(file: string): string[] {
 
 const room = (file: string): string => (name(file).includes('/') ? name(file).split('/')[0]! : name(file).replace(/\.ts$/, ''))
 
-const knownToAll = new Set(['errors', 'events', 'grants', 'config', 'config-files', 'config-hooks', 'storage-config', 'interface', 'model'])
+const knownToAll = new Set([
+  'clock',
+  'errors',
+  'events',
+  'grants',
+  'closest',
+  'config',
+  'config-auth',
+  'config-checks',
+  'config-files',
+  'config-hooks',
+  'config-limits',
+  'config-cors',
+  'storage-config',
+  'interface',
+  'model',
+  'printed',
+  'turns',
+])
 /** The rooms below each room. `database` lets `query` see the language of plans and dialects, and nothing that runs. */
 const below: Readonly<Record<string, readonly string[]>> = {
   main: ['cli', 'memory'],
-  cli: ['service', 'auth', 'documents', 'database', 'memory'],
+  cli: ['service', 'project', 'auth', 'documents', 'database', 'memory', 'log', 'causes'],
   index: ['service'],
-  service: ['content', 'http', 'auth', 'uploads', 'documents', 'query', 'database'],
+  project: ['documents', 'database'],
+  service: ['log', 'content', 'project', 'http', 'auth', 'uploads', 'documents', 'query', 'database'],
   content: ['auth', 'uploads', 'documents', 'query', 'database', 'watch'],
   watch: [],
-  http: ['auth', 'uploads', 'documents'],
+  http: ['auth', 'uploads', 'documents', 'causes'],
   auth: ['documents', 'database'],
   uploads: ['documents', 'database'],
   documents: ['query', 'database'],
   query: ['database'],
   database: ['memory'],
   model: [],
+  clock: [],
   errors: [],
   grants: [],
   config: [],
   'storage-config': [],
   memory: [],
+  log: ['output'],
+  output: [],
+  causes: [],
 }
 const seenByQuery = new Set(['database/dialect.ts', 'database/plan.ts'])
 
@@ -194,6 +217,33 @@ test('SQL stays out of http, model and query stays pure', () => {
       /\bawait\b|Date\.now\(\)|new Date\(\)|performance\.now/.test(textOf(file)),
   )
   expect([...httpSql, ...waiting].map(name)).toEqual([])
+})
+
+/** Where the time of day is meant: moments that are stored or shown, ends of tokens and codes that others made. */
+const wallClock = new Set([
+  'auth/identify.ts',
+  'auth/jwt.ts',
+  'auth/sessions.ts',
+  'cli/locales.ts',
+  'cli/roles.ts',
+  'cli/tokens.ts',
+  'cli/users.ts',
+  'content.ts',
+  'database/signed-addresses.ts',
+  'documents/once.ts',
+  'documents/operation.ts',
+  'documents/outbox.ts',
+  'documents/write.ts',
+  'http/refresh-cookie.ts',
+  'log.ts',
+  'service.ts',
+  'uploads/library.ts',
+  'uploads/signing.ts',
+])
+
+test('deadlines and intervals go by a clock that never jumps: Date.now is for the time of day', () => {
+  const wrong = sources.filter((file) => /\bDate\.now\b/.test(textOf(file)) && !wallClock.has(name(file)))
+  expect(wrong.map(name)).toEqual([])
 })
 
 /** The files that a warm and a cold read pass through, from socket to socket. */

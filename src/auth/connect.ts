@@ -9,7 +9,7 @@ import { type House, type Issued, issue, type ProviderSettings, userType } from 
 import { ask, type Profile, providerOf } from './providers.js'
 import { storedSetting, webAddress } from './settings.js'
 import { mayEnter } from './sign-in.js'
-import { addUser, roleByType, type User, userByEmail, userById, userByName } from './users.js'
+import { addUser, isIdentifier, roleByType, type User, userByEmail, userById, userByName } from './users.js'
 
 /** How long the way through the other service may take, and how long its result waits to be picked up; seconds. */
 export const journey = 600
@@ -97,7 +97,7 @@ export async function finishConnect(
   const now = house.now()
   const code = await house.writer.transaction(async (transaction) => {
     const user = (await linkedUser(transaction, name, profile)) ?? (await newUser(house, transaction, name, profile, allowRegister, role))
-    return makeCode(transaction, 'connect', user, now + pickUp * 1000)
+    return makeCode(transaction, 'connect', await userById(transaction, user), now + pickUp * 1000)
   })
   const target = new URL(String(values.target))
   target.searchParams.set('access_token', code)
@@ -136,7 +136,8 @@ async function newUser(
 ): Promise<number> {
   if (!allowed) throw new ApiError('ApplicationError', 'Register action is currently disabled')
   if (role === null) throw new ApiError('ApplicationError', 'Impossible to find the default role')
-  const taken = (await userByName(transaction, username)) !== null
+  if (email !== null && (await userByName(transaction, email)) !== null) throw new ApiError('ApplicationError', 'Email is already taken.')
+  const taken = await isIdentifier(transaction, username)
   const name = taken ? `${username}-${randomBytes(4).toString('hex')}` : username
   const values = { username: name, email, provider, password: null, confirmed: 1, blocked: 0 }
   const id = await addUser(transaction, userType(house), values, role, house.now())

@@ -27,7 +27,6 @@ export async function startEpoch(transaction: Transaction, userId: number, now: 
   await transaction.run(sql`insert into octavo_user_epochs (user_id, epoch, changed_at) values (${userId}, 1, ${now})
     on conflict (user_id) do update set epoch = epoch + 1, changed_at = ${now}`)
   await transaction.run(sql`delete from strapi_sessions where user_id = ${String(userId)} and origin = 'users-permissions'`)
-  await transaction.run(sql`delete from octavo_codes where user_id = ${userId} and purpose <> 'confirm'`)
 }
 
 /**

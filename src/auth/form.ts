@@ -1,6 +1,7 @@
 // Bodies of account requests, field by field: every field is text, what is wrong is told in the contract's words.
 import { validationError } from '../errors.js'
 import type { ContentType } from '../model/types.js'
+import { printed } from '../printed.js'
 import { longestPassword } from './passwords.js'
 
 /** What a field of a body must be. */
@@ -16,7 +17,7 @@ export interface Field {
   readonly repeats?: string
 }
 
-interface FormError {
+export interface FormError {
   readonly path: readonly string[]
   readonly message: string
   readonly name: 'ValidationError'
@@ -37,6 +38,9 @@ export const members = (body: unknown): Readonly<Record<string, unknown>> =>
  * @throws ApiError 400 that lists everything that is wrong.
  */
 export function readForm(body: unknown, fields: readonly Field[], only = false): Readonly<Record<string, string | undefined>> {
+  // Not even an object: the fields of one are not what is wrong.
+  if (Array.isArray(body))
+    throw formError([{ ...wrong('', `this must be a \`object\` type, but the final value was: \`${printed(body)}\`.`, body), path: [] }])
   const given = members(body)
   const unknown = only ? Object.keys(given).filter((key) => fields.every(({ name }) => name !== key)) : []
   const errors = [
@@ -54,14 +58,15 @@ function errorsOf(
   const value = Object.hasOwn(given, name) ? given[name] : undefined
   if (value === undefined) return required ? [wrong(name, `${name} is a required field`)] : []
   if (typeof value !== 'string') {
-    return [wrong(name, `${name} must be a \`string\` type, but the final value was: \`${printed(value)}\`.`, value)]
+    return [
+      wrong(name, `${name} must be a \`string\` type, but the final value was: \`${printed(value)}\`.`, value),
+      ...(repeats !== undefined && value !== given[repeats] ? [wrong(name, 'Passwords do not match', value)] : []),
+    ]
   }
   const messages: string[] = []
+  if (least !== undefined && value.length < least) messages.push(`${name} must be at least ${least} characters`)
   if (required && value === '') messages.push(`${name} is a required field`)
   if (email && value !== '' && (value.length > longestAddress || !addressForm.test(value))) messages.push(`${name} must be a valid email`)
-  if (least !== undefined && value.length < least && !(required && value === '')) {
-    messages.push(`${name} must be at least ${least} characters`)
-  }
   if (password && Buffer.byteLength(value) > longestPassword) messages.push('Password must be less than 73 bytes')
   if (repeats !== undefined && value !== given[repeats]) messages.push('Passwords do not match')
   return messages.map((message) => wrong(name, message, value))
@@ -98,10 +103,3 @@ export const wrong = (name: string, message: string, value?: unknown): FormError
   name: 'ValidationError',
   ...(value === undefined ? {} : { value }),
 })
-
-/** A value as the messages print it: every leaf as quoted text. */
-function printed(value: unknown): string {
-  const leaf = (one: unknown): string | null =>
-    typeof one === 'string' ? `"${one}"` : typeof one === 'object' && one !== null ? null : String(one)
-  return leaf(value) ?? JSON.stringify(value, (_key, one) => leaf(one) ?? one, 2)
-}

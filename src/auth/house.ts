@@ -10,7 +10,7 @@ import { epochMark, epochOf } from './epochs.js'
 import type { Jwts } from './jwt.js'
 import type { Limiter } from './limits.js'
 import type { Mail } from './mail.js'
-import { hashPassword } from './passwords.js'
+import { hashPassword, type Passwords } from './passwords.js'
 import { type Session, startSession } from './sessions.js'
 import type { AccountSettings } from './settings.js'
 
@@ -36,7 +36,9 @@ export interface SignInSettings {
   readonly resetLifespan: number
   readonly confirmLifespan: number
   /** Attributes that may be given when signing up, beside name, address and password. */
-  readonly register: { readonly allowedFields: readonly string[] }
+  readonly register: { readonly allowedFields: readonly string[]; readonly names: 'plain' | 'as-strapi' }
+  /** Whether users who were granted `user.create` and `user.update` may set rights, and proofs of others. */
+  readonly userWrites: 'bounded' | 'as-strapi'
   readonly providers: Readonly<Record<string, ProviderSettings>>
   readonly callbacks: readonly string[]
 }
@@ -46,6 +48,7 @@ export interface House {
   readonly writer: WriteDatabase
   readonly jwts: Jwts
   readonly limiter: Limiter
+  readonly passwords: Passwords
   readonly mail: Mail
   readonly log: Pick<Logger, 'error' | 'info' | 'warn'>
   readonly jwtSecret: string

@@ -48,18 +48,27 @@ export function openJwts(secret: string, now: () => number = Date.now): Jwts {
     },
     async verify(token) {
       const payload = await payloadOf(token)
-      return payload === null ? null : claimsOf(payload)
+      return payload === null ? null : claimsOf(payload, second())
     },
   }
 }
 
-function claimsOf(payload: JWTPayload): Claims | null {
-  const { id, mark, userId, sessionId, type, iat = null, exp } = payload
-  if (typeof id === 'number') {
-    const expiresAt = exp ?? Number.POSITIVE_INFINITY
-    return { kind: 'single', userId: id, issuedAt: iat, expiresAt, mark: typeof mark === 'string' ? mark : null }
+/** Seconds: how far clocks may differ, and how long a token may be good at most. */
+const skew = 300
+const longest = 200 * 365 * 86_400
+
+/** The claims of a token that is made as we and Strapi make them. The secret may sign other things too: those are none of ours. */
+function claimsOf(payload: JWTPayload, now: number): Claims | null {
+  const { id, mark, userId, sessionId, type, sealed, iss, aud, iat = null, exp } = payload
+  if (!Number.isSafeInteger(exp) || exp! > now + longest || (iat !== null && iat > now + skew)) return null
+  if (iss !== undefined || aud !== undefined || sealed !== undefined) return null
+  if (isRowId(id)) {
+    if ([userId, sessionId, type].some((claim) => claim !== undefined)) return null
+    return { kind: 'single', userId: id, issuedAt: iat, expiresAt: exp!, mark: typeof mark === 'string' ? mark : null }
   }
-  if ((type !== 'access' && type !== 'refresh') || typeof sessionId !== 'string' || exp === undefined) return null
+  if (id !== undefined || (type !== 'access' && type !== 'refresh') || typeof sessionId !== 'string') return null
   const user = Number(userId)
-  return Number.isSafeInteger(user) ? { kind: type, userId: user, sessionId, expiresAt: exp } : null
+  return isRowId(user) ? { kind: type, userId: user, sessionId, expiresAt: exp! } : null
 }
+
+const isRowId = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) > 0

@@ -6,26 +6,33 @@ import { ApiError } from '../errors.js'
 
 /** Counters that end by themselves. One process keeps them in memory, several share them in their database. */
 export interface Counters {
-  /** Adds `amount` to a counter that ends `milliseconds` after its first, and gives its count. */
-  add(key: string, amount: number, milliseconds: number): Promise<Counted>
-  read(key: string): Promise<Counted>
+  /**
+   * Adds `amount` to a counter that ends `milliseconds` after its first, and gives its count. No counter of this key ends later than
+   * after `longest`.
+   */
+  add(key: string, amount: number, milliseconds: number, longest?: number): Promise<Counted>
+  read(key: string, longest: number): Promise<Counted>
   clear(key: string): Promise<void>
 }
 
 export interface Counted {
   readonly count: number
-  /** When it ends; milliseconds since 1970. */
-  readonly endsAt: number
+  /** Milliseconds until it ends; never more than it was made for. */
+  readonly remaining: number
 }
 
 export interface Limiter {
   /**
-   * Runs `work` on behalf of an address. `failures` counts what was refused with a reason, `all` also what succeeded;
-   * bodies that are malformed are never counted.
-   * @throws ApiError 429 once the limit is reached: also for work that was under way when others reached it.
+   * Runs `work` on behalf of an address. An attempt is counted before it begins, however it is refused then; what is counted as
+   * `failures` is given back to those that succeed, and to those that the service itself failed.
+   * @throws ApiError 429 where the limit is reached, before any work
    */
   perAddress<Result>(route: string, address: string, counted: 'failures' | 'all', work: () => Promise<Result>): Promise<Result>
-  /** Runs a check of a secret of `account`: from the sixth failure in a row on, each doubles a time of waiting. */
+  /**
+   * Runs a check of a secret of `account`: from the sixth failure in a row on, each doubles a time of waiting. Checks that are under
+   * way count as failures until they succeed.
+   * @throws ApiError 429 while the account has to wait, before any work
+   */
   perAccount<Result>(account: string, work: () => Promise<Result>): Promise<Result>
 }
 
@@ -35,92 +42,94 @@ const freeFailures = 5
 const longestWait = minute
 const memory = 15 * minute
 
-export function openCounters(most: number, now: () => number = Date.now): Counters {
-  // Grows with the callers; `max` would take all its memory at the start.
-  const counters = new LRUCache<string, Counted>({ maxSize: most, sizeCalculation: () => 1 })
-  const current = (key: string): Counted => {
-    const found = counters.get(key)
-    return found === undefined || found.endsAt <= now() ? { count: 0, endsAt: 0 } : found
+/** A clock in milliseconds that nobody sets: it has nothing to do with the time of day. */
+const steady = (): number => performance.now()
+
+export function openCounters(most: number, now: () => number = steady): Counters {
+  interface Counter {
+    readonly count: number
+    readonly endsAt: number
   }
+  // Grows with the callers; `max` would take all its memory at the start.
+  const counters = new LRUCache<string, Counter>({ maxSize: most, sizeCalculation: () => 1 })
+  const current = (key: string): Counter | undefined => {
+    const found = counters.get(key)
+    return found === undefined || found.endsAt <= now() ? undefined : found
+  }
+  const counted = (counter: Counter | undefined): Counted =>
+    counter === undefined ? { count: 0, remaining: 0 } : { count: counter.count, remaining: counter.endsAt - now() }
   return {
     add: async (key, amount, milliseconds) => {
-      const { count, endsAt } = current(key)
-      const counted = { count: Math.max(0, count + amount), endsAt: endsAt === 0 ? now() + milliseconds : endsAt }
-      counters.set(key, counted)
-      return counted
+      const before = current(key)
+      const counter = { count: Math.max(0, (before?.count ?? 0) + amount), endsAt: before?.endsAt ?? now() + milliseconds }
+      counters.set(key, counter)
+      return counted(counter)
     },
-    read: async (key) => current(key),
+    read: async (key) => counted(current(key)),
     clear: async (key) => void counters.delete(key),
   }
 }
 
 /** `perMinute` 0: nothing is limited. */
 export function openLimiter(counters: Counters, perMinute: number): Limiter {
-  const allow = async (key: string, most: number): Promise<void> => {
-    const { count, endsAt } = await counters.read(key)
-    if (count >= most) throw tooMany(endsAt)
+  /** Takes one of `most` places of a counter. @throws ApiError 429 if there is none left */
+  async function reserve(key: string, most: number, milliseconds: number): Promise<void> {
+    // Looked at first: what is refused costs no write where counters are shared.
+    const before = await counters.read(key, milliseconds)
+    if (before.count >= most) throw tooMany(before)
+    const counted = await counters.add(key, 1, milliseconds)
+    if (counted.count <= most) return
+    await counters.add(key, -1, milliseconds)
+    throw tooMany(counted)
   }
 
-  async function afterEach<Result>(key: string, work: () => Promise<Result>): Promise<Result> {
-    const { count, endsAt } = await counters.add(key, 1, minute)
-    if (count > perMinute) throw tooMany(endsAt)
+  async function checkAccount<Result>(account: string, work: () => Promise<Result>): Promise<Result> {
+    const [failures, waiting] = [`failures ${account}`, `waiting ${account}`]
+    const wait = await counters.read(waiting, longestWait)
+    if (wait.count >= 1) throw tooMany(wait)
+    const { count } = await counters.add(failures, 1, memory)
+    const free = count <= freeFailures
+    // One of several that came together is tried; the others wait until it is known what came of it.
+    if (!free) {
+      await reserve(waiting, 1, longestWait).catch(async (error) => {
+        await counters.add(failures, -1, memory)
+        throw error
+      })
+    }
     try {
-      return await work()
+      const result = await work()
+      await counters.clear(failures)
+      if (!free) await counters.clear(waiting)
+      return result
     } catch (error) {
-      if (isMalformed(error)) await counters.add(key, -1, minute)
+      if (!free) await counters.clear(waiting)
+      if (isOurs(error)) await counters.add(failures, -1, memory)
+      else if (!free) await counters.add(waiting, 1, Math.min(longestWait, 1000 * 2 ** (count - freeFailures - 1)), longestWait)
       throw error
     }
   }
 
-  async function afterFailures<Result>(key: string, work: () => Promise<Result>): Promise<Result> {
-    await allow(key, perMinute)
-    let result: Result
-    try {
-      result = await work()
-    } catch (error) {
-      if (!isRefusal(error)) throw error
-      const { count, endsAt } = await counters.add(key, 1, minute)
-      throw count > perMinute ? tooMany(endsAt) : error
-    }
-    await allow(key, perMinute)
-    return result
-  }
-
   return {
-    perAddress: (route, address, counted, work) => {
+    perAddress: async (route, address, counted, work) => {
       if (perMinute === 0) return work()
       const key = `address ${route} ${network(address)}`
-      return counted === 'all' ? afterEach(key, work) : afterFailures(key, work)
-    },
-    perAccount: async (account, work) => {
-      if (perMinute === 0) return work()
-      const [failures, waiting] = [`failures ${account}`, `waiting ${account}`]
-      await allow(waiting, 1)
-      let result: Awaited<ReturnType<typeof work>>
-      try {
-        result = await work()
-      } catch (error) {
-        if (!isRefusal(error)) throw error
-        await allow(waiting, 1)
-        const { count } = await counters.add(failures, 1, memory)
-        if (count > freeFailures) await counters.add(waiting, 1, Math.min(longestWait, 1000 * 2 ** (count - freeFailures - 1)))
+      await reserve(key, perMinute, minute)
+      const result = await work().catch(async (error: unknown) => {
+        if (isOurs(error)) await counters.add(key, -1, minute)
         throw error
-      }
-      // Guesses that were under way together learn no more than those made one after the other.
-      await allow(waiting, 1)
-      await counters.clear(failures)
+      })
+      if (counted === 'failures') await counters.add(key, -1, minute)
       return result
     },
+    perAccount: (account, work) => (perMinute === 0 ? work() : checkAccount(account, work)),
   }
 }
 
-const isMalformed = (error: unknown): boolean =>
-  error instanceof ApiError && (error.details?.errors !== undefined || error.name === 'SyntaxError' || error.status === 413)
-/** The secret was wrong. What the right secret leads to (a blocked account) is no guess. */
-const isRefusal = (error: unknown): boolean => error instanceof ApiError && error.name === 'ValidationError' && !isMalformed(error)
+/** The service failed, not the caller. */
+const isOurs = (error: unknown): boolean => !(error instanceof ApiError) || error.status >= 500
 
-const tooMany = (endsAt: number): ApiError =>
-  new ApiError('RateLimitError', 'Too many requests, please try again later.', {}, Math.max(1, Math.ceil((endsAt - Date.now()) / 1000)))
+const tooMany = ({ remaining }: Counted): ApiError =>
+  new ApiError('RateLimitError', 'Too many requests, please try again later.', {}, Math.max(1, Math.ceil(remaining / 1000)))
 
 /** The part of an address that one party holds: a whole IPv4 address, the first 64 bits of an IPv6 one. */
 function network(address: string): string {

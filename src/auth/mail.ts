@@ -1,4 +1,4 @@
-// Letters: through SMTP where it is configured; without it they are written to the log, with their codes in development only.
+// Letters: through SMTP where it is configured; without it the log tells that there was one, and what it says in development only.
 import type { DirectDatabase } from '../database/database.js'
 import { storedSetting } from './settings.js'
 
@@ -18,35 +18,60 @@ export interface Letter {
 }
 
 export interface Mail {
-  send(letter: Letter): Promise<void>
-  close(): void
+  /**
+   * Sends a letter within a second, at a moment left to chance: what the service does besides tells nobody whose request it was, or
+   * that there was a letter at all.
+   */
+  post(letter: Letter): void
+  /** Sends what is still waiting, and ends. */
+  close(): Promise<void>
 }
 
 /** What a mailer tells whoever runs the service. */
 interface Log {
+  error(details: object, message: string): void
   info(message: string): void
   warn(message: string): void
 }
 
-export function openMail({ url, from }: MailSettings, production: boolean, log: Log): Mail {
-  if (url === null) {
-    return {
-      send: async (letter) => {
-        if (production) log.warn(`No mail is configured (SMTP_URL): the letter "${letter.subject}" was not sent`)
-        else log.info(`No mail is configured (SMTP_URL). The letter "${letter.subject}" to ${letter.to} would say: ${letter.html}`)
-      },
-      close: () => {},
-    }
-  }
+/** Milliseconds within which a letter is sent, and that the end of the service waits for the last ones. */
+const spread = 1_000
+const patience = 5_000
+
+/** `showsLetters`: without SMTP they are written to the log, codes and all. */
+export function openMail({ url, from }: MailSettings, showsLetters: boolean, log: Log): Mail {
   // Loaded with the first letter: a start need not wait for it.
   const opening = (address: string) => import('nodemailer').then(({ createTransport }) => createTransport(address))
   let transport: ReturnType<typeof opening> | undefined
+  const waiting = new Map<NodeJS.Timeout, Letter>()
+
+  async function send(letter: Letter): Promise<void> {
+    try {
+      if (url !== null) {
+        transport ??= opening(url)
+        await (await transport).sendMail({ ...letter, from: from ?? letter.from })
+      } else if (showsLetters) {
+        log.info(`No mail is configured (SMTP_URL). The letter "${letter.subject}" to ${letter.to} would say: ${letter.html}`)
+      } else log.warn(`No mail is configured (SMTP_URL): the letter "${letter.subject}" was not sent`)
+    } catch (error) {
+      log.error({ err: error }, 'a letter could not be sent')
+    }
+  }
+
   return {
-    send: async (letter) => {
-      transport ??= opening(url)
-      await (await transport).sendMail({ ...letter, from: from ?? letter.from })
+    post: (letter) => {
+      const timer = setTimeout(() => {
+        waiting.delete(timer)
+        void send(letter)
+      }, Math.random() * spread)
+      waiting.set(timer, letter)
     },
-    close: () => void transport?.then((opened) => opened.close()),
+    close: async () => {
+      for (const timer of waiting.keys()) clearTimeout(timer)
+      const last = [...waiting.values()].map(send)
+      await Promise.race([Promise.all(last), new Promise((resolve) => setTimeout(resolve, patience).unref())])
+      ;(await transport)?.close()
+    },
   }
 }
 
@@ -85,7 +110,19 @@ export async function writeLetter(
 
 /** `<%= NAME %>` becomes the value; unknown names vanish. */
 export function fillIn(template: string, values: Readonly<Record<string, string>>, escaped: (value: string) => string): string {
-  return template.replaceAll(/<%[=-]?\s*([\s\S]*?)\s*%>/g, (_, name: string) => (Object.hasOwn(values, name) ? escaped(values[name]!) : ''))
+  let filled = ''
+  let rest = 0
+  for (;;) {
+    const open = template.indexOf('<%', rest)
+    const close = open === -1 ? -1 : template.indexOf('%>', open + 2)
+    if (close === -1) return filled + template.slice(rest)
+    const name = template
+      .slice(open + 2, close)
+      .replace(/^[=-]/, '')
+      .trim()
+    filled += template.slice(rest, open) + (Object.hasOwn(values, name) ? escaped(values[name]!) : '')
+    rest = close + 2
+  }
 }
 
 const escapeHtml = (text: string): string =>

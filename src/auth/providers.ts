@@ -1,5 +1,6 @@
 // Other services that sign users in, as one table: where they ask the user, give tokens, and tell who it is.
 import { createRemoteJWKSet, jwtVerify } from 'jose'
+import { withoutSlashes } from '../config-checks.js'
 import { ApiError } from '../errors.js'
 import type { ProviderSettings } from './house.js'
 
@@ -110,7 +111,7 @@ export async function providerOf(name: string, { issuer, key, scope }: ProviderS
 
 /** Reads how a service that speaks OpenID Connect wants to be asked. */
 async function discover(issuer: string, key: string): Promise<Provider> {
-  const described = plain(await ask(`${issuer.replace(/\/+$/, '')}/.well-known/openid-configuration`))
+  const described = plain(await ask(`${withoutSlashes(issuer)}/.well-known/openid-configuration`))
   const [authorizeUrl, tokenUrl, keys] = [described.authorization_endpoint, described.token_endpoint, described.jwks_uri].map(text)
   if (!authorizeUrl || !tokenUrl || !keys || described.issuer !== issuer) throw failed()
   return {

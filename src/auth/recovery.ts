@@ -4,8 +4,7 @@ import { makeCode, ownerOfCode, useCode } from './codes.js'
 import { checkLengths, type Field, readForm } from './form.js'
 import { type House, type Issued, issue, userType } from './house.js'
 import { writeLetter } from './mail.js'
-import { hashPassword, passwordFits } from './passwords.js'
-import { sendConfirmation } from './sign-in.js'
+import { confirmationLetter } from './sign-in.js'
 import { changeUser, userByEmail, userById } from './users.js'
 
 /** A new password, given twice. */
@@ -15,8 +14,8 @@ const twice: readonly Field[] = [
 ]
 
 /**
- * Sends a letter with a code to the address as it is stored, if it is somebody's. Whoever asks learns nothing: the
- * look-up, too, happens after the answer.
+ * Sends a letter with a code to the address as it is stored, if it is somebody's. Whoever asks learns nothing: the look-up happens
+ * after the answer, and what is done for an address of nobody is the same, but for the letter.
  */
 export function forgotPassword(house: House, body: unknown): void {
   const { email } = readForm(body, [{ name: 'email', email: true }], true)
@@ -24,29 +23,30 @@ export function forgotPassword(house: House, body: unknown): void {
 }
 
 async function sendReset(house: House, email: string): Promise<void> {
-  const user = await userByEmail(house.database, email)
-  if (user === null || user.blocked === 1 || user.email === null) return
+  const found = await userByEmail(house.database, email)
+  const user = found?.blocked === 1 ? null : found
   const { resetUrl } = await house.settings()
   const code = await house.writer.transaction((transaction) =>
-    makeCode(transaction, 'reset', user.id, house.now() + house.signIn.resetLifespan),
+    makeCode(transaction, 'reset', user, house.now() + house.signIn.resetLifespan),
   )
   const values = {
     URL: resetUrl ?? `${house.publicUrl}${house.prefix}/auth/reset-password`,
     TOKEN: code,
-    'USER.username': user.username ?? '',
-    'USER.email': user.email,
+    'USER.username': user?.username ?? '',
+    'USER.email': email,
     SERVER_URL: house.publicUrl,
   }
-  await house.mail.send(await writeLetter(house.database, 'reset_password', user.email, values))
+  const letter = await writeLetter(house.database, 'reset_password', email, values)
+  if (user !== null) house.mail.post(letter)
 }
 
 /** Sets a new password with a letter's code. @throws ApiError 400 for a code that is wrong, used or too old. */
 export async function resetPassword(house: House, body: unknown): Promise<Issued> {
   const { code, password } = readForm(body, [...twice, { name: 'code' }], true)
-  checkLengths(userType(house), { password })
   const refused = () => validationError('Incorrect code provided')
   if ((await ownerOfCode(house.database, 'reset', code!, house.now())) === null) throw refused()
-  const hashed = await hashPassword(password!)
+  checkLengths(userType(house), { password })
+  const hashed = await house.passwords.hash(password!)
   const userId = await house.writer.transaction(async (transaction) => {
     const now = house.now()
     const id = await useCode(transaction, 'reset', code!, now)
@@ -66,10 +66,10 @@ export async function changePassword(house: House, userId: number | null, body: 
   const form = readForm(body, [...twice, { name: 'currentPassword' }], true)
   const [current, password] = [form.currentPassword!, form.password!]
   const user = await userById(house.database, userId)
-  if (!(await passwordFits(current, user?.password ?? null))) throw validationError('The provided current password is invalid')
+  if (!(await house.passwords.fits(current, user?.password ?? null))) throw validationError('The provided current password is invalid')
   if (current === password) throw validationError('Your new password must be different than your current password')
   checkLengths(userType(house), { password })
-  const hashed = await hashPassword(password)
+  const hashed = await house.passwords.hash(password)
   await house.writer.transaction((transaction) => changeUser(transaction, userId, { password: hashed }, house.now(), true))
   return issue(house, userId)
 }
@@ -87,16 +87,22 @@ export async function confirmEmail(house: House, given: Readonly<Record<string, 
   return (await house.settings()).confirmationRedirection ?? '/'
 }
 
-/** Sends the letter again that asks to confirm an address. */
-export async function requestConfirmation(house: House, body: unknown): Promise<{ readonly email: string; readonly sent: boolean }> {
+/**
+ * Sends the letter again that asks to confirm an address, if there is something to confirm. Whoever asks learns as little as from
+ * `forgotPassword`.
+ */
+export function requestConfirmation(house: House, body: unknown): { readonly email: string; readonly sent: boolean } {
   const email = readForm(body, [{ name: 'email', email: true }]).email!.toLowerCase()
-  const user = await userByEmail(house.database, email)
-  if (user === null) return { email, sent: true }
-  if (user.confirmed === 1) throw new ApiError('ApplicationError', 'Already confirmed')
-  if (user.blocked === 1) throw new ApiError('ApplicationError', 'User blocked')
-  const code = await house.writer.transaction((transaction) =>
-    makeCode(transaction, 'confirm', user.id, house.now() + house.signIn.confirmLifespan),
-  )
-  sendConfirmation(house, email, user.username ?? '', code)
+  sendConfirmationAgain(house, email).catch((error) => house.log.error({ err: error }, 'a letter could not be sent'))
   return { email, sent: true }
+}
+
+async function sendConfirmationAgain(house: House, email: string): Promise<void> {
+  const found = await userByEmail(house.database, email)
+  const user = found?.confirmed === 1 || found?.blocked === 1 ? null : found
+  const code = await house.writer.transaction((transaction) =>
+    makeCode(transaction, 'confirm', user, house.now() + house.signIn.confirmLifespan),
+  )
+  const letter = await confirmationLetter(house, email, user?.username ?? '', code)
+  if (user !== null) house.mail.post(letter)
 }

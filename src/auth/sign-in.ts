@@ -7,10 +7,10 @@ import { ApiError, notFound, unauthorized, validationError } from '../errors.js'
 import { makeCode } from './codes.js'
 import { members, readForm } from './form.js'
 import { attributeWriting, type House, type Issued, issue, issueSession, userType } from './house.js'
-import { writeLetter } from './mail.js'
-import { hashPassword, passwordFits } from './passwords.js'
+import { type Letter, writeLetter } from './mail.js'
+import { isPlainName } from './names.js'
 import { endSessions, nextSession, revokeSession, type ShownSession, sessionsOf } from './sessions.js'
-import { addUser, roleByType, type User, userByEmail, userById, userByIdentifier, userByName } from './users.js'
+import { addUser, isIdentifier, roleByType, type User, userByEmail, userById, userByIdentifier, userByName } from './users.js'
 
 /** The text member `deviceId` of a body; the empty text names none. */
 function deviceId(body: unknown): string | null {
@@ -27,7 +27,7 @@ export async function signIn(house: House, body: unknown): Promise<Issued> {
   const account = createHash('sha256').update(identifier!.trim().toLowerCase()).digest('base64url')
   const user = await house.limiter.perAccount(account, async () => {
     const found = await userByIdentifier(house.database, identifier!)
-    const fits = await passwordFits(password!, found?.password ?? null)
+    const fits = await house.passwords.fits(password!, found?.password ?? null)
     if (found === null || !fits) throw validationError('Invalid identifier or password')
     return found
   })
@@ -60,43 +60,46 @@ export async function register(house: House, body: unknown): Promise<Issued | { 
   if (unknown.length > 0) throw validationError(`Invalid parameters: ${unknown.join(', ')}`)
   const form = readForm(body, [{ name: 'email', email: true }, { name: 'username' }, { name: 'password', password: true }])
   const [username, email, password] = [form.username!, form.email!.toLowerCase(), form.password!]
+  if (house.signIn.register.names === 'plain' && !isPlainName(username)) {
+    throw new ApiError('ApplicationError', 'The username has blanks at its ends, or characters that look like others or like none')
+  }
   const type = userType(house)
   const more = Object.entries(othersOf(members(body))).filter(([name]) => allowed.includes(name))
   const { input, errors } = readAttributes(house.input(), type, { ...Object.fromEntries(more), username, email, password }, true)
   if (input === null) throw attributeErrors(errors)
   const role = await roleByType(house.database, settings.defaultRole)
   if (role === null) throw new ApiError('ApplicationError', 'Impossible to find the default role')
-  const columns = await scalarColumns(input, hashPassword)
+  const columns = await scalarColumns(input, house.passwords.hash)
   const [now, defaultLocale] = [house.now(), await house.defaultLocale()]
   const { userId, code } = await house.writer.transaction(async (transaction) => {
     const sameEmail = await userByEmail(transaction, email)
     const taken =
-      (sameEmail !== null && (settings.uniqueEmail || sameEmail.provider === 'local')) || (await userByName(transaction, username))
+      (sameEmail !== null && (settings.uniqueEmail || sameEmail.provider === 'local')) ||
+      (await userByName(transaction, email)) !== null ||
+      (await isIdentifier(transaction, username))
     if (taken) throw new ApiError('ApplicationError', 'Email or Username are already taken')
     await checkUniqueAttributes(attributeWriting(house, transaction, defaultLocale), type, '', input)
     const values = { ...columns, provider: 'local', confirmed: settings.emailConfirmation ? 0 : 1, blocked: 0 }
     const id = await addUser(transaction, type, values, role, now)
     await writeAttributes(attributeWriting(house, transaction, defaultLocale), type, id, input, true)
-    const made = settings.emailConfirmation ? await makeCode(transaction, 'confirm', id, now + house.signIn.confirmLifespan) : null
+    const user = settings.emailConfirmation ? await userById(transaction, id) : null
+    const made = user === null ? null : await makeCode(transaction, 'confirm', user, now + house.signIn.confirmLifespan)
     return { userId: id, code: made }
   })
   if (code === null) return issue(house, userId)
-  sendConfirmation(house, email, username, code)
+  house.mail.post(await confirmationLetter(house, email, username, code))
   return { userId }
 }
 
-/** Sends the letter that asks to confirm an address, after the answer. */
-export function sendConfirmation(house: House, email: string, username: string, code: string): void {
-  const values = {
+/** The letter that asks to confirm an address. */
+export function confirmationLetter(house: House, email: string, username: string, code: string): Promise<Letter> {
+  return writeLetter(house.database, 'email_confirmation', email, {
     URL: `${house.publicUrl}${house.prefix}/auth/email-confirmation`,
     CODE: code,
     'USER.username': username,
     'USER.email': email,
     SERVER_URL: house.publicUrl,
-  }
-  writeLetter(house.database, 'email_confirmation', email, values)
-    .then((letter) => house.mail.send(letter))
-    .catch((error) => house.log.error({ err: error }, 'a letter could not be sent'))
+  })
 }
 
 /** New tokens for a refresh token, which is used up. @throws ApiError 401 */

@@ -4,16 +4,16 @@ import { checkUniqueAttributes, writeAttributes } from '../documents/attributes.
 import { attributeErrors, readAttributes } from '../documents/input.js'
 import { scalarColumns } from '../documents/scalars.js'
 import { ApiError, notFound } from '../errors.js'
-import { type Field, formError, members, messageOf, readForm, wrong } from './form.js'
+import { printed } from '../printed.js'
+import { type Field, type FormError, formError, members, messageOf, readForm, wrong } from './form.js'
 import { attributeWriting, type House, userType } from './house.js'
-import { hashPassword } from './passwords.js'
 import { othersOf } from './sign-in.js'
 import { addUser, changeUser, checkRole, removeUser, setRole, userByEmail, userById, userByName } from './users.js'
 
 /** Adds a user and gives the row's id. What the model finds wrong comes without its details here, as in Strapi. */
 export async function createUser(house: House, body: unknown): Promise<number> {
   const given = members(body)
-  const form = readUser(given, true)
+  const form = readUser(body, true)
   const [username, email, password] = [form.username!, form.email!.toLowerCase(), form.password!]
   const role = readRole(given.role)!
   const type = userType(house)
@@ -22,8 +22,12 @@ export async function createUser(house: House, body: unknown): Promise<number> {
   if (await taken(house.database)) throw new ApiError('ApplicationError', 'Email already taken')
   const { input, errors } = readAttributes(house.input(), type, { ...othersOf(given), username, email, password }, true)
   const sameName = (await userByName(house.database, username)) === null ? [] : [wrong('username', 'This attribute must be unique')]
-  if (input === null || sameName.length > 0) throw new ApiError('ApplicationError', messageOf([...errors, ...sameName]))
-  const columns = await scalarColumns(input, hashPassword)
+  const noRole = await checkRole(house.database, role).then(
+    () => [],
+    (error: Error) => [wrong('role', error.message)],
+  )
+  if (input === null || sameName.length > 0) throw new ApiError('ApplicationError', messageOf([...errors, ...sameName, ...noRole]))
+  const columns = await scalarColumns(input, house.passwords.hash)
   const defaultLocale = await house.defaultLocale()
   const add = async (transaction: Transaction): Promise<number> => {
     if (await taken(transaction)) throw new ApiError('ApplicationError', 'Email already taken')
@@ -43,7 +47,7 @@ export async function updateUser(house: House, id: number, body: unknown): Promi
   const given = members(body)
   const before = await userById(house.database, id)
   if (before === null) throw notFound('User not found')
-  const form = readUser(given, false)
+  const form = readUser(body, false)
   const role = given.role === undefined ? null : readRole(given.role)
   const type = userType(house)
   const email = form.email?.toLowerCase()
@@ -56,7 +60,7 @@ export async function updateUser(house: House, id: number, body: unknown): Promi
   const fields = Object.fromEntries(Object.entries({ ...form, email }).filter(([, value]) => value !== undefined))
   const { input, errors } = readAttributes(house.input(), type, { ...othersOf(given), ...fields }, false)
   if (input === null) throw attributeErrors(errors)
-  const columns = await scalarColumns(input, hashPassword)
+  const columns = await scalarColumns(input, house.passwords.hash)
   if (typeof given.provider === 'string') columns.provider = given.provider
   const defaultLocale = await house.defaultLocale()
   await house.writer.transaction(async (transaction) => {
@@ -87,28 +91,68 @@ const taken = (what: string): ApiError => new ApiError('ApplicationError', `${wh
 const isAnother = (found: { readonly id: number } | null, id: number): boolean => found !== null && found.id !== id
 
 /** The fields that every user has; all of them on creation. */
-function readUser(given: Readonly<Record<string, unknown>>, creating: boolean) {
-  const field = (name: string, more: Partial<Field>): Field => ({ name, required: creating, ...(creating ? {} : { least: 1 }), ...more })
-  const fields = [field('email', { email: true }), field('username', {}), field('password', { password: true })]
-  const missing = creating && (given.role === undefined || given.role === null) ? [wrong('role', 'role is a required field')] : []
+function readUser(body: unknown, creating: boolean) {
+  const { role } = members(body)
+  const field = (name: string, more: Partial<Field>): Field => ({ name, required: creating, ...more })
+  const least = { least: 1 }
+  const fields = [
+    field('email', { email: true, ...(creating ? {} : least) }),
+    field('username', least),
+    field('password', { password: true, ...least }),
+  ]
+  const wrongRole = Array.isArray(body)
+    ? []
+    : role === undefined
+      ? creating
+        ? [wrong('role', 'role is a required field')]
+        : []
+      : roleErrors(role)
   try {
-    const form = readForm(given, fields)
-    if (missing.length > 0) throw formError(missing)
+    const form = readForm(body, fields)
+    if (wrongRole.length > 0) throw formError(wrongRole)
     return form
   } catch (error) {
     const found = error instanceof ApiError ? error.details?.errors : undefined
-    if (!Array.isArray(found) || found[0] === missing[0]) throw error
-    throw formError([...found, ...missing])
+    if (!Array.isArray(found) || found === wrongRole) throw error
+    throw formError([...found, ...wrongRole])
   }
 }
 
-/** The row id of a role: itself, or the one that is connected. */
+/** What is wrong with a role: it is an id, or `{ connect: [{ id }] }`. */
+function roleErrors(role: unknown): FormError[] {
+  const typeError = (path: readonly string[], name: string, type: string, value: unknown): FormError => ({
+    ...wrong('', `${name} must be a \`${type}\` type, but the final value was: \`${printed(value)}\`.`, value),
+    path,
+  })
+  const required = (path: readonly string[], name: string): FormError => ({ ...wrong('', `${name} is a required field`), path })
+  const idErrors = (path: readonly string[], name: string, id: unknown): FormError[] =>
+    rowIdOf(id) !== null
+      ? []
+      : [typeof id === 'string' ? { ...wrong('', `${name} must be a valid id`, id), path } : typeError(path, name, 'strapiID', id)]
+  if (typeof role !== 'object') return idErrors(['role'], 'role', role)
+  if (role === null || Array.isArray(role)) return [typeError(['role'], 'role', 'object', role)]
+  const { connect } = members(role)
+  if (connect === undefined) return [required(['role', 'connect'], 'role.connect')]
+  if (!Array.isArray(connect)) return [typeError(['role', 'connect'], 'role.connect', 'array', connect)]
+  if (connect.length === 0) return [{ ...wrong('', 'role.connect field must have at least 1 items', connect), path: ['role', 'connect'] }]
+  // The last one counts; the first that is wrong is told.
+  for (const [index, one] of connect.entries()) {
+    const [path, name] = [['role', 'connect', String(index)], `role.connect[${index}]`] as const
+    if (typeof one !== 'object' || one === null || Array.isArray(one)) return [typeError(path, name, 'object', one)]
+    const { id } = members(one)
+    const found = id === undefined ? [required([...path, 'id'], `${name}.id`)] : idErrors([...path, 'id'], `${name}.id`, id)
+    if (found.length > 0) return found
+  }
+  return []
+}
+
+/** The row id of a role that `roleErrors` found nothing wrong with. */
 function readRole(given: unknown): number {
-  const { connect, set } = members(given)
-  const list = Array.isArray(given) ? given : (connect ?? set)
-  const one = Array.isArray(list) ? list.at(-1) : given
-  const id = typeof one === 'object' && one !== null ? (one as { id?: unknown }).id : one
+  const { connect } = members(given)
+  return rowIdOf(Array.isArray(connect) ? members(connect.at(-1)).id : given)!
+}
+
+function rowIdOf(id: unknown): number | null {
   const number = typeof id === 'string' && /^\d{1,15}$/.test(id) ? Number(id) : id
-  if (typeof number === 'number' && Number.isSafeInteger(number) && number > 0) return number
-  throw formError([wrong('role', 'role must be a valid id', given)])
+  return typeof number === 'number' && Number.isSafeInteger(number) && number > 0 ? number : null
 }

@@ -6,6 +6,7 @@ import { insertRow, type Stored, updateRow } from '../documents/rows.js'
 import { ApiError } from '../errors.js'
 import { newDocumentId } from '../model/document-id.js'
 import type { ContentType } from '../model/types.js'
+import { voidCodes } from './codes.js'
 import { startEpoch } from './epochs.js'
 
 type Rows = Pick<DirectDatabase, 'rows'>
@@ -46,6 +47,14 @@ export async function userByIdentifier(database: Rows, identifier: string): Prom
     sql`select ${columns} from up_users where provider = 'local' and (email = ${email} or username = ${identifier}) order by id`,
   )
   return users.find((user) => user.email === email) ?? users.find((user) => user.username === identifier) ?? null
+}
+
+/**
+ * Whether somebody signs in with this text, as a name or as an address: a name that is somebody's address, and an address that is
+ * somebody's name, would take each other's place.
+ */
+export async function isIdentifier(database: Rows, text: string): Promise<boolean> {
+  return (await userByName(database, text)) !== null || (await userByEmail(database, text.toLowerCase())) !== null
 }
 
 /** All users with the types of their roles. */
@@ -89,6 +98,9 @@ export async function addUser(
   return id
 }
 
+/** What letters and their codes depend on. */
+const provedBy = ['email', 'password', 'blocked'] as const
+
 /** Changes columns of a user. What voids credentials (a new password, blocking) says so. */
 export async function changeUser(
   transaction: Transaction,
@@ -97,7 +109,9 @@ export async function changeUser(
   now: number,
   voids = false,
 ): Promise<void> {
+  const before = await userById(transaction, id)
   await updateRow(transaction, 'up_users', id, { ...values, updated_at: now })
+  if (voids || provedBy.some((name) => values[name] !== undefined && values[name] !== before?.[name])) await voidCodes(transaction, id)
   if (voids) await startEpoch(transaction, id, now)
 }
 
@@ -112,6 +126,7 @@ export async function setRole(transaction: Transaction, id: number, role: number
 export async function removeUser(writing: AttributeWriting, type: ContentType, id: number, now: number): Promise<void> {
   const { transaction } = writing
   await startEpoch(transaction, id, now)
+  await voidCodes(transaction, id)
   await transaction.run(sql`delete from octavo_identities where user_id = ${id}`)
   await removeRow(writing, type, id)
 }

@@ -2,31 +2,40 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { basename, join } from 'node:path'
+import type { Database } from 'better-sqlite3'
 import { sql } from 'kysely'
 import { loadConfig } from '../config.js'
 import type { DirectDatabase } from '../database/database.js'
 import { openDirect } from '../database/direct.js'
 import { openSqliteReader } from '../database/sqlite.js'
+import { findStrangers } from '../database/strangers.js'
 import type { Checked, Patient, WaitingLink } from '../documents/doctor.js'
 import { examine, waitingLinks } from '../documents/doctor.js'
+import { remedies } from '../documents/remedies.js'
 import { ConfigError } from '../errors.js'
 import { loadModel } from '../model/load.js'
+import type { Model } from '../model/types.js'
 import { orExplain } from './explain.js'
-import { print } from './project.js'
+import { checkProject } from './folder.js'
+import { checkDatabase, print } from './project.js'
 
 /** Examines the project in `folder`; the exit status is 1 when something is wrong. `links`: lists the links that wait. */
 export const doctorCommand = orExplain(async (folder: string, options: { readonly links?: boolean }) => {
   const config = await loadConfig(folder, process.env, () => randomBytes(24).toString('base64url'))
   const { filename } = config.database
-  if (!existsSync(filename))
-    throw new ConfigError(`There is no database at ${filename} yet. Start the service once: octavo start ${folder}`)
+  checkProject(config.folder)
+  checkDatabase(config, folder)
   const model = await loadModel(config.folder, config.privateAttributes)
   const connection = readable(filename, () => openSqliteReader(config.database))
   try {
     // One snapshot, also while the service writes.
     readable(filename, () => connection.exec('begin'))
     const patient = { database: openDirect(connection), model }
-    const found = [...(await examine(patient)), await missingFiles(patient.database, config.uploadsFolder)]
+    const found = [
+      ...(await examine(patient)),
+      ...contradictions(connection, model),
+      await missingFiles(patient.database, config.uploadsFolder),
+    ]
     for (const line of found.flatMap(linesOf)) print(line)
     if (options.links === true) for (const line of await linesOfWaiting(patient)) print(line)
     const wrong = found.filter(({ count, warning }) => count > 0 && !warning).length
@@ -60,7 +69,33 @@ async function linesOfWaiting(patient: Patient): Promise<readonly string[]> {
 function linesOf({ name, warning, count, examples }: Checked): readonly string[] {
   const verdict = count === 0 ? 'ok' : warning ? 'note' : 'WRONG'
   const more = count > examples.length ? [`               … and ${count - examples.length} more`] : []
-  return [`${verdict.padEnd(5)} ${String(count).padStart(7)}  ${name}`, ...examples.map((example) => `               ${example}`), ...more]
+  const remedy = verdict === 'WRONG' && Object.hasOwn(remedies, name) ? [`               → ${remedies[name]}`] : []
+  return [
+    `${verdict.padEnd(5)} ${String(count).padStart(7)}  ${name}`,
+    ...examples.map((example) => `               ${example}`),
+    ...more,
+    ...remedy,
+  ]
+}
+
+/** Examples of a check that are shown. */
+const shown = 5
+
+/** Where the tables and the model contradict each other; a file that cannot be read has told so already. */
+function contradictions(connection: Database, model: Model): readonly Checked[] {
+  try {
+    const { types, columns, tables } = findStrangers(connection, model)
+    const checked = (name: string, warning: boolean, examples: readonly string[]): Checked => ({
+      ...{ name, warning, count: examples.length, examples: examples.slice(0, shown) },
+    })
+    return [
+      checked('columns have the types that the model says', false, types),
+      checked('every column is one of the model: values in others are not shown', true, columns),
+      checked('every table is one of the model, or of a plugin', true, tables),
+    ]
+  } catch {
+    return []
+  }
 }
 
 function waitingLines(links: readonly WaitingLink[]): readonly string[] {

@@ -3,7 +3,7 @@
 import { openEventLog } from '../documents/outbox.js'
 import { ConfigError } from '../errors.js'
 import { orExplain } from './explain.js'
-import { print, withProject } from './project.js'
+import { lookIntoProject, print } from './project.js'
 
 /** Events that are read at once. */
 const portion = 500
@@ -15,7 +15,7 @@ interface Options {
 
 /** Prints the events after a sequence, oldest first; says so where none are recorded. @throws ConfigError for what is no number */
 export const eventsCommand = orExplain((folder: string, { after, limit }: Options) =>
-  withProject(folder, async ({ config, database }) => {
+  lookIntoProject(folder, async ({ config, database }) => {
     if (!config.events.outbox && config.events.listeners.length === 0) {
       process.stderr.write('octavo: events.outbox is off, so nothing is recorded. octavo.config turns it on.\n')
     }

@@ -5,11 +5,16 @@ import { createIndexes, describeIndexes } from '../database/indexes.js'
 import { openSqlite } from '../database/sqlite.js'
 import { loadModel } from '../model/load.js'
 import { orExplain } from './explain.js'
+import { checkProject } from './folder.js'
+import { checkDatabase, checkPrepared } from './project.js'
 
 /** Makes the missing indexes of the project in `folder`. */
 export const indexes = orExplain(async (folder: string) => {
   const config = await loadConfig(folder, process.env, () => randomBytes(24).toString('base64url'))
+  checkProject(config.folder)
+  checkDatabase(config, folder)
   const database = openSqlite(config.database)
+  checkPrepared(database, config, folder)
   const wanted = describeIndexes(await loadModel(config.folder, config.privateAttributes))
   const made = createIndexes(database, wanted, (index, done, missing) => process.stdout.write(`${done + 1} of ${missing}: ${index.name}\n`))
   database.close()

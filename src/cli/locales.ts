@@ -1,10 +1,10 @@
 // `octavo locales`: the languages of an installation, and which one is meant when none is named.
 import { addLocale, listLocales, removeLocale, setDefaultLocale } from '../documents/locale-list.js'
 import { orExplain } from './explain.js'
-import { print, printTable, withProject } from './project.js'
+import { lookIntoProject, print, printTable, withProject } from './project.js'
 
 export const listLocalesCommand = orExplain(async (folder: string) => {
-  const locales = await withProject(folder, ({ database, model }) => listLocales(database, model))
+  const locales = await lookIntoProject(folder, ({ database, model }) => listLocales(database, model))
   printTable(
     ['code', 'name', 'documents', ''],
     locales.map(({ code, name, documents, isDefault }) => [code, name ?? '-', String(documents), isDefault ? 'default' : '']),

@@ -1,16 +1,19 @@
 // A project opened for a command that reads and writes a few rows beside a service that may be running.
-import { existsSync, mkdirSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import type { Database } from 'better-sqlite3'
 import { type Config, loadConfig } from '../config.js'
+import { dependsOnStrapi } from '../config-files.js'
 import type { DirectDatabase, WriteDatabase } from '../database/database.js'
 import { openDirect } from '../database/direct.js'
-import { createOwnTables } from '../database/own-tables.js'
-import { openSqlite } from '../database/sqlite.js'
+import { isUnprepared } from '../database/prepare.js'
+import { openSqliteToLook } from '../database/sqlite.js'
 import { openWriter } from '../database/writer.js'
 import { ConfigError } from '../errors.js'
 import { loadModel } from '../model/load.js'
 import type { Model } from '../model/types.js'
-import { checkProject, keepSecrets } from './folder.js'
+import { openProject, refuseLost } from '../project.js'
+import { checkProject } from './folder.js'
+import { keepSecrets, tellMade } from './secrets.js'
 
 export interface Project {
   readonly config: Config
@@ -20,24 +23,29 @@ export interface Project {
 }
 
 /**
- * Opens the project in `folder`, does `work`, closes it again. A project that was never started gets its database and its
- * secrets first, as a start would give them.
- * @throws ConfigError for a folder that is no project, or has a database and no secrets.
+ * Opens the project in `folder`, does `work` that writes, closes it again. A project that was never started gets its database and
+ * its secrets first, as a start would give them.
+ * @throws ConfigError for a folder that is no project, or whose database is gone
  */
 export async function withProject<Result>(folder: string, work: (project: Project) => Promise<Result>): Promise<Result> {
-  const config = await loadConfig(folder)
-  checkProject(config.folder)
-  const isNew = !existsSync(config.database.filename)
-  const missing = Object.keys(config.missingSecrets)
-  if (missing.length > 0 && !isNew) throw new ConfigError(`${missing.join(' and ')} is not set. Set it in the environment or in .env.`)
-  const model = await loadModel(config.folder, config.privateAttributes)
-  const connection = openSqlite(config.database)
+  const given = await loadConfig(folder)
+  checkProject(given.folder)
+  refuseLost(given, strapiSign(given.folder))
+  const isNew = !existsSync(given.database.filename)
+  const model = await loadModel(given.folder, given.privateAttributes)
+  const kept = keepSecrets(given)
+  const { config } = kept
+  // Standard output belongs to the command: what is made on the way is told on standard error.
+  process.stderr.write(tellMade(kept))
+  const connection = await openProject(config, model, { info: () => {}, warn: () => {} })
+  if (isNew) process.stderr.write(`Made the database ${config.database.filename}.\n`)
   const { writeQueue, writeTimeout } = config.limits
   // A command that cannot write says so by the error of its write.
-  const writer = openWriter({ sqlite: config.database, signing: null, writeQueue, writeTimeout }, () => {})
+  const writer = openWriter(
+    { sqlite: config.database, signing: null, files: null, writtenBytes: Number.MAX_SAFE_INTEGER, writeQueue, writeTimeout },
+    () => {},
+  )
   try {
-    if (isNew) await prepareNew(config, connection, model)
-    createOwnTables(connection)
     return await work({ config, model, database: openDirect(connection), writer })
   } finally {
     await writer.close()
@@ -45,14 +53,41 @@ export async function withProject<Result>(folder: string, work: (project: Projec
   }
 }
 
-/** Standard output belongs to the command: what is made on the way is told on standard error. */
-async function prepareNew(config: Config, connection: Database, model: Model): Promise<void> {
-  process.stderr.write(keepSecrets(config.folder, config.missingSecrets))
-  mkdirSync(config.uploadsFolder, { recursive: true })
-  const { prepareProject } = await import('../service.js')
-  await prepareProject(config, connection, model, { info: () => {}, warn: () => {} })
-  process.stderr.write(`Made the database ${config.database.filename}.\n`)
+/**
+ * Opens the project in `folder` for `work` that only reads: nothing is made, and nothing is left behind.
+ * @throws ConfigError for a folder that is no project, or has no database yet
+ */
+export async function lookIntoProject<Result>(
+  folder: string,
+  work: (project: Omit<Project, 'writer'>) => Promise<Result>,
+): Promise<Result> {
+  const config = await loadConfig(folder)
+  checkProject(config.folder)
+  checkDatabase(config, folder)
+  const model = await loadModel(config.folder, config.privateAttributes)
+  const connection = openSqliteToLook(config.database)
+  try {
+    checkPrepared(connection, config, folder)
+    return await work({ config, model, database: openDirect(connection) })
+  } finally {
+    connection.close()
+  }
 }
+
+/** @throws ConfigError where there is no database */
+export function checkDatabase({ database: { filename } }: Config, folder: string): void {
+  if (!existsSync(filename))
+    throw new ConfigError(`There is no database at ${filename} yet. Start the service once: octavo start ${folder}`)
+}
+
+/** @throws ConfigError where the database has no tables, because its first start did not get that far */
+export function checkPrepared(connection: Database, { database: { filename } }: Config, folder: string): void {
+  if (isUnprepared(connection)) throw new ConfigError(`The database ${filename} is empty. Start the service once: octavo start ${folder}`)
+}
+
+/** What says that a project without a database had one, beside what Octavo itself leaves. */
+export const strapiSign = (folder: string): string | null =>
+  dependsOnStrapi(folder) ? 'package.json depends on @strapi/strapi, so the project has one' : null
 
 export const print = (line: string): void => void process.stdout.write(`${line}\n`)
 

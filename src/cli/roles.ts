@@ -2,11 +2,11 @@
 import { addActions, createRole, deleteRole, listRoles, type Role, typeOf, updateRole } from '../auth/roles.js'
 import { ConfigError } from '../errors.js'
 import { orExplain } from './explain.js'
-import { type Project, print, printTable, withProject } from './project.js'
+import { lookIntoProject, type Project, print, printTable, withProject } from './project.js'
 import { readActions } from './tokens.js'
 
 export const listRolesCommand = orExplain(async (folder: string, { actions: shown }: { readonly actions?: boolean }) => {
-  const roles = await withProject(folder, ({ database }) => listRoles(database))
+  const roles = await lookIntoProject(folder, ({ database }) => listRoles(database))
   printTable(
     ['id', 'name', 'type', 'users', 'actions'],
     roles.map(({ id, name, type, users, actions }) => [String(id), name, type, String(users), String(actions.length)]),

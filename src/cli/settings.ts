@@ -4,7 +4,7 @@ import { roleByType } from '../auth/users.js'
 import type { DirectDatabase } from '../database/database.js'
 import { ConfigError } from '../errors.js'
 import { orExplain } from './explain.js'
-import { print, printTable, withProject } from './project.js'
+import { lookIntoProject, print, printTable, withProject } from './project.js'
 
 interface Setting {
   readonly about: string
@@ -66,7 +66,7 @@ const settings: Readonly<Record<string, Setting>> = {
 }
 
 export const listSettingsCommand = orExplain(async (folder: string) => {
-  const stored = await withProject(folder, ({ database }) => readAccountSettings(database))
+  const stored = await lookIntoProject(folder, ({ database }) => readAccountSettings(database))
   printTable(
     ['setting', 'value', ''],
     Object.entries(settings).map(([name, { about, shown }]) => [name, shown(stored), about]),

@@ -1,50 +1,62 @@
 // `octavo start [folder]`: opens the service, listens, says what to try, stops gracefully.
 import { once } from 'node:events'
 import { createServer } from 'node:net'
-import { type Logger, pino } from 'pino'
+import type { Logger } from 'pino'
 import { type Config, loadConfig } from '../config.js'
 import { ConfigError } from '../errors.js'
+import { openLog } from '../log.js'
 import { releaseNursery } from '../memory.js'
+import { loadModel } from '../model/load.js'
 import type { Model } from '../model/types.js'
-import { createService } from '../service.js'
+import { refuseLost } from '../project.js'
+import { createService, type Service } from '../service.js'
+import { type Ending, watchEnding } from './ending.js'
 import { orExplain } from './explain.js'
-import { checkProject, keepSecrets } from './folder.js'
+import { checkProject } from './folder.js'
+import { strapiSign } from './project.js'
+import { keepSecrets, tellMade } from './secrets.js'
 import { codeNotRun } from './strapi-code.js'
 
-/** Serves the project in `folder` until the process is told to stop; a start that fails ends it with one sentence. */
-export async function start(folder: string): Promise<void> {
-  await orExplain(serve)(folder)
-  // What a failed start opened has threads that would keep the process.
-  if (process.exitCode !== undefined) process.exit()
+export interface StartOptions {
+  /** Begin with an empty database though the project had one. */
+  readonly new?: boolean
 }
 
-async function serve(folder: string): Promise<void> {
+/** Serves the project in `folder` until the process is told to stop; a start that fails ends it with one sentence. */
+export async function start(folder: string, options: StartOptions = {}): Promise<void> {
+  let ending: Ending | undefined
+  await orExplain(serve)(folder, options, (watched) => {
+    ending = watched
+  })
+  if (process.exitCode === undefined) return
+  // What a failed start opened has threads that would keep the process.
+  await ending?.leave(1)
+  process.exit()
+}
+
+async function serve(folder: string, options: StartOptions, watched: (ending: Ending) => void): Promise<void> {
   try {
-    await listen(folder)
+    await listen(folder, options, watched)
   } catch (error) {
     if (process.env.LOG_LEVEL === 'debug') process.stderr.write(`${(error as Error).stack ?? String(error)}\n`)
     throw new ConfigError(sentence(error as StartError))
   }
 }
 
-async function listen(folder: string): Promise<void> {
-  const config = await loadConfig(folder)
-  const logger = pino(
-    {
-      level: config.logLevel,
-      base: undefined,
-      redact: ['req.headers.authorization', 'req.headers.cookie', 'authorization', 'password', 'token'],
-    },
-    // Lines are written together when there are many; each second at the latest.
-    pino.destination({ fd: 1, sync: false, minLength: config.production ? 4096 : 0 }),
-  )
-  setInterval(() => logger.flush(), 1000).unref()
-  checkProject(config.folder)
-  await checkPort(config)
-  process.stdout.write(keepSecrets(config.folder, config.missingSecrets))
-  const service = await createService(config, logger).catch((error: StartError) => {
+async function listen(folder: string, options: StartOptions, watched: (ending: Ending) => void): Promise<void> {
+  const given = { ...(await loadConfig(folder)), mayBegin: options.new === true }
+  const { limits } = given
+  const log = openLog({ level: given.logLevel, bytes: limits.logBytes, batches: given.production })
+  const { logger } = log
+  log.takeOver()
+  const ending = watchEnding(log)
+  watched(ending)
+  checkProject(given.folder)
+  await checkPort(given)
+  refuseLost(given, strapiSign(given.folder))
+  const { config, service } = await open(given, logger).catch((error: StartError) => {
     const isDatabase = error.code?.startsWith('SQLITE_') === true
-    throw isDatabase ? new ConfigError(`The database ${config.database.filename} cannot be used: ${error.message}.`) : error
+    throw isDatabase ? new ConfigError(`The database ${given.database.filename} cannot be used: ${error.message}.`) : error
   })
   warn(logger, config.folder, service.model)
   const address = await service.listen().catch(async (error: Error) => {
@@ -54,24 +66,20 @@ async function listen(folder: string): Promise<void> {
   releaseNursery()
   const seconds = (performance.now() / 1000).toFixed(1)
   const examples = (await service.examples()).slice(0, 3).map((path) => `  curl -g '${address}${path}'\n`)
-  let stopping = false
-  const stop = () => {
-    if (stopping) process.exit(1)
-    stopping = true
-    const deadline = setTimeout(() => process.exit(1), config.limits.drainTimeout)
-    deadline.unref()
-    service.close().then(() => {
-      logger.flush()
-      process.exit(0)
-    })
-  }
-  process.on('SIGTERM', stop)
-  process.on('SIGINT', stop)
+  ending.serves((delay) => service.close({ delay }), limits)
   process.stdout.write(
     `Octavo serves ${config.folder} at ${address} after ${seconds} s (contract: ${config.contract}, ${config.contractReason}).\n${
       examples.length === 0 ? '' : `Open it in a browser, or try:\n${examples.join('')}`
     }`,
   )
+}
+
+/** What is missing of the secrets is made where schemas are in order, so that a start that fails leaves nothing behind. */
+async function open(given: Config, logger: Logger): Promise<{ readonly config: Config; readonly service: Service }> {
+  if (Object.keys(given.missingSecrets).length > 0) await loadModel(given.folder, given.privateAttributes)
+  const kept = keepSecrets(given)
+  process.stdout.write(tellMade(kept))
+  return { config: kept.config, service: await createService(kept.config, logger) }
 }
 
 /** Listens for a moment: whoever cannot have the port is told before the project is touched. A race shows when the service listens. */

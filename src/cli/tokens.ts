@@ -4,7 +4,7 @@ import { createToken, findToken, listTokens, newKey, regenerateToken, revokeToke
 import { ConfigError } from '../errors.js'
 import type { Model } from '../model/types.js'
 import { orExplain } from './explain.js'
-import { moment, print, printTable, withProject } from './project.js'
+import { lookIntoProject, moment, print, printTable, withProject } from './project.js'
 
 export interface TokenOptions {
   readonly name: string
@@ -39,7 +39,7 @@ export const createTokenCommand = orExplain(async (folder: string, options: Toke
 })
 
 export const listTokensCommand = orExplain(async (folder: string) => {
-  const tokens = await withProject(folder, ({ database }) => listTokens(database))
+  const tokens = await lookIntoProject(folder, ({ database }) => listTokens(database))
   const rows = tokens.map(({ id, name, type, expires_at, last_used_at }) => [
     String(id),
     name,

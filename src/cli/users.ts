@@ -18,7 +18,7 @@ import type { DirectDatabase } from '../database/database.js'
 import { ConfigError } from '../errors.js'
 import type { Model } from '../model/types.js'
 import { orExplain } from './explain.js'
-import { print, printTable, withProject } from './project.js'
+import { lookIntoProject, print, printTable, withProject } from './project.js'
 import { findRole } from './roles.js'
 
 export interface UserOptions {
@@ -52,7 +52,7 @@ export const createUserCommand = orExplain(async (folder: string, { username, em
 })
 
 export const listUsersCommand = orExplain(async (folder: string) => {
-  const users = await withProject(folder, ({ database }) => listUsers(database))
+  const users = await lookIntoProject(folder, ({ database }) => listUsers(database))
   const state = (user: User) => (user.blocked === 1 ? 'blocked' : user.confirmed === 1 ? 'confirmed' : 'not confirmed')
   const rows = users.map((user) => [String(user.id), user.username ?? '-', user.email ?? '-', user.role ?? '-', state(user)])
   printTable(['id', 'username', 'email', 'role', 'state'], rows)
@@ -110,12 +110,16 @@ export const passwordCommand = orExplain(async (named: string, folder: string, o
   print(`The password of "${user.username}" is set${made ? `: ${password}` : '.'}`)
 })
 
-/** A user by name, address or id. @throws ConfigError */
+/** A user by id, address or name. @throws ConfigError for nobody, and where it could be one or another */
 async function findUser(database: DirectDatabase, named: string): Promise<User> {
   const byId = /^\d{1,15}$/.test(named) ? await userById(database, Number(named)) : null
-  const found = (await userByName(database, named)) ?? (await userByEmail(database, named.toLowerCase())) ?? byId
-  if (found === null) throw new ConfigError(`There is no user "${named}".`)
-  return found
+  const all = [byId, await userByEmail(database, named.toLowerCase()), await userByName(database, named)]
+  const found = new Map(all.flatMap((user) => (user === null ? [] : [[user.id, user]])))
+  const [user] = found.values()
+  if (user === undefined) throw new ConfigError(`There is no user "${named}".`)
+  if (found.size === 1) return user
+  const candidates = [...found.values()].map(({ id, username, email }) => `${id} (${username ?? '-'}, ${email ?? '-'})`)
+  throw new ConfigError(`"${named}" could be any of ${candidates.join(' and ')}. Name the one that is meant by what only it has.`)
 }
 
 /** The given password; the first line of standard input for `-`; a new one if none is given. */

@@ -1,6 +1,6 @@
 // The rows that a new database starts with: what Strapi writes at its first start, so that a Strapi started on it later finds
-// nothing to change. What Strapi fills in by itself (schema snapshots, admin roles, layouts of its panel) is left to it.
-import { createHmac, randomBytes } from 'node:crypto'
+// nothing to change. What Strapi fills in by itself (schema snapshots, admin roles, API tokens,
+// layouts of its panel) is left to it.
 import type { Database } from 'better-sqlite3'
 import type { ContentType, Model } from '../model/types.js'
 import { firstSettings } from './first-settings.js'
@@ -9,8 +9,6 @@ import { inserting, type Stored } from './insert.js'
 export interface FirstRows {
   readonly now: Date
   newDocumentId(): string
-  /** Keys API tokens (`API_TOKEN_SALT`). */
-  readonly apiTokenSalt: string
   /** The code of the default locale. */
   readonly locale: string
 }
@@ -34,10 +32,6 @@ export function initialize(database: Database, model: Model, first: FirstRows): 
         const permissionId = insertOf('plugin::users-permissions.permission', { action: `plugin::users-permissions.${name}` })
         insert('up_permissions_role_lnk', { permission_id: permissionId, role_id: roleId, permission_ord: index + 1 })
       })
-    }
-    for (const token of tokens) {
-      const accessKey = createHmac('sha512', first.apiTokenSalt).update(randomBytes(128).toString('hex')).digest('hex')
-      insertOf('admin::api-token', { ...token, accessKey })
     }
   })()
 }
@@ -101,10 +95,4 @@ const roles = [
       'auth.refresh',
     ],
   },
-]
-
-/** Strapi makes two such tokens where it finds none. The keys of these are thrown away: whoever wants one makes one. */
-const tokens = [
-  { name: 'Read Only', description: 'A default API token with read-only permissions', kind: 'content-api', type: 'read-only' },
-  { name: 'Full Access', description: 'A default API token with full access permissions', kind: 'content-api', type: 'full-access' },
 ]

@@ -26,10 +26,11 @@ export interface ReadDatabase {
   /** Forgets a plan that fell out of the cache. */
   forget(known: KnownPlan): void
   /**
-   * Executes a plan in one snapshot.
-   * @throws ApiError 503 when too many reads wait or one takes too long, 400 when the answer exceeds its limit.
+   * Executes a plan in one snapshot. A read for which `isGone` returns true is not begun, and ended where it is under way.
+   * @throws ApiError 503 when too many reads wait or one takes too long, 400 when the answer exceeds its limit, 499 when its
+   * client is gone.
    */
-  execute(known: KnownPlan, values: readonly unknown[]): Promise<ReadAnswer>
+  execute(known: KnownPlan, values: readonly unknown[], isGone?: () => boolean): Promise<ReadAnswer>
   close(): Promise<void>
 }
 
@@ -53,8 +54,11 @@ export interface Transaction {
   run(query: RawBuilder<unknown>): Promise<Changed>
   /** A statement that nobody waits for: it is sent along with the next one, in this order. */
   follow(query: RawBuilder<unknown>): void
-  /** Answers a plan as this transaction sees the database. */
-  read(known: KnownPlan, values: readonly unknown[]): Promise<ReadAnswer>
+  /**
+   * Answers a plan as this transaction sees the database. Every other write waits for it: with `isBounded` at most `writtenBytes`.
+   * @throws ApiError 400 beyond them
+   */
+  read(known: KnownPlan, values: readonly unknown[], isBounded?: boolean): Promise<ReadAnswer>
 }
 
 export interface WriteDatabase {

@@ -20,6 +20,11 @@ export interface Dialect {
   unindexed(column: Expression): Expression
   /** The exact digits of a 64-bit integer as text; other stored values as they are. */
   exactInteger(column: Expression): Expression
+  /**
+   * A condition that always holds, and by which a statement can be ended: now and then, while it looks at the rows whose ids are
+   * `id`, it asks whether anybody still waits for it. It stands wherever a statement goes through rows.
+   */
+  stoppable(id: Expression): RawBuilder<boolean>
   /** 1 where the stored text is valid JSON. */
   isJson(column: Expression): Expression
 }

@@ -26,6 +26,8 @@ type Children = (run: Run, parents: string) => ReadonlyMap<number, readonly stri
 export interface Source {
   readonly database: Database.Database
   readonly signer: Signer | null
+  /** Called while rows become text; throws where the answer is not wanted any more. */
+  readonly look?: () => void
 }
 
 /** Prepares a plan's statements and its writers. */
@@ -107,6 +109,9 @@ function pagination(style: 'page' | 'offset', start: number, limit: number, tota
   return `{"page":${page},"pageSize":${limit}${total === null ? '' : `,"pageCount":${Math.ceil(total / limit)},"total":${total}`}}`
 }
 
+/** Rows that become text between two looks whether the answer is still wanted. */
+const rowsBetweenLooks = 64
+
 type Write = (run: Run, rows: readonly Row[]) => string[]
 
 /** The writer of a level's objects: members from the row, then the attributes that other rows fill. */
@@ -117,11 +122,13 @@ function prepareLevel(source: Source, level: Level): Write {
   const fills = level.fills.map((fill) => ({ key: `${quote(fill.name)}:`, load: prepareFill(source, fill) }))
   const writeRow = level.form === 'nested' ? nestedWriter(members, constants) : flatWriter(members, constants)
   const { idAt } = level
+  const { look = () => {} } = source
   return (run, rows) => {
     if (rows.length === 0) return []
     const parents = fills.length === 0 ? '' : `[${[...new Set(rows.map((row) => row[idAt]))].join(',')}]`
     const loaded = fills.map(({ key, load }) => ({ key, of: load(run, parents) }))
-    return rows.map((row) => {
+    return rows.map((row, index) => {
+      if (index % rowsBetweenLooks === 0) look()
       const filled = loaded.map(({ key, of }) => key + of(row[idAt] as number))
       return writeRow(row, filled)
     })

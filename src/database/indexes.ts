@@ -1,5 +1,5 @@
 // Indexes of our own beside Strapi's: so that a page, its order and its total do not cost what the whole table does.
-// Named `octavo_*`, made only with the setting `database.indexes`; Strapi leaves them alone.
+// Named `octavo_*`; Strapi leaves them alone. Those for signing in are always there, the others with the setting `database.indexes`.
 import type Database from 'better-sqlite3'
 import type { Component, ContentType, Model, Scalar, ScalarType } from '../model/types.js'
 import { quoted } from './table.js'
@@ -33,16 +33,14 @@ const latestFirst: readonly string[] = ['createdAt', 'updatedAt', 'publishedAt']
 export function describeIndexes(model: Model): readonly OwnIndex[] {
   const content = [...model.types.values()].filter((type) => type.exposed && !type.singleType).flatMap(indexesOf)
   const shapes = [...model.types.values(), ...model.components.values()]
-  return [
-    ...content,
-    ...[...model.components.values()].flatMap(valueIndexesOf),
-    ...shapes.flatMap(linkIndexesOf),
-    ...accountIndexes.map(([table, suffix, columns]) => indexOf(table, suffix, columns, null)),
-  ]
+  return [...content, ...[...model.components.values()].flatMap(valueIndexesOf), ...shapes.flatMap(linkIndexesOf), ...accountIndexes()]
 }
 
-/** What signing in, up and out looks for: none of it may cost what all users do. */
-const accountIndexes: readonly (readonly [table: string, suffix: string, columns: readonly string[]])[] = [
+/** What signing in, up and out looks for, on the event loop: none of it may cost what all users do. */
+export const accountIndexes = (): readonly OwnIndex[] =>
+  accountColumns.map(([table, suffix, columns]) => indexOf(table, suffix, columns, null))
+
+const accountColumns: readonly (readonly [table: string, suffix: string, columns: readonly string[]])[] = [
   ['up_users', 'by_email', ['email']],
   ['up_users', 'by_username', ['username']],
   // The last place among the users of a role.

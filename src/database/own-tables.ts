@@ -14,7 +14,7 @@ const statements = [
   )`,
   'create index if not exists octavo_hidden_links_target on octavo_hidden_links (target_document)',
   'create index if not exists octavo_hidden_links_owner on octavo_hidden_links (owner_id)',
-  // Drafts that differ from their published versions though their times do not say so.
+  // Drafts that were changed since they were published: written on, or linked from the other side.
   'create table if not exists octavo_drifted_drafts (type text not null, row_id integer not null, primary key (type, row_id)) without rowid',
   // Documents whose drafts may differ in what their locales share.
   `create table if not exists octavo_unequal_locales (
@@ -46,6 +46,21 @@ const statements = [
   'create index if not exists octavo_identities_user on octavo_identities (user_id)',
   // Files that take the places of others because their transaction was committed.
   'create table if not exists octavo_file_swaps (id text primary key)',
+  // What was done under which idempotency key, and how it was answered; `total` counts the bytes of all answers so far.
+  `create table if not exists octavo_idempotency_keys (
+    id integer primary key autoincrement,
+    caller text not null,
+    key text not null,
+    fingerprint text not null,
+    grants text not null,
+    document_id text not null,
+    answer blob,
+    created_at integer not null,
+    total integer not null,
+    unique (caller, key)
+  )`,
+  'create index if not exists octavo_idempotency_keys_moment on octavo_idempotency_keys (created_at)',
+  'create index if not exists octavo_idempotency_keys_total on octavo_idempotency_keys (total)',
   // What has happened to content, for those who are told. A sequence is never given twice.
   `create table if not exists octavo_outbox (
     sequence integer primary key autoincrement,
@@ -53,7 +68,19 @@ const statements = [
     created_at integer not null,
     payload text not null
   )`,
+  // How far each listener has been told, and by which process it is being told.
+  `create table if not exists octavo_listeners (
+    name text primary key,
+    sequence integer not null,
+    owner text,
+    beat integer not null
+  ) without rowid`,
 ]
+
+const namesMade = statements.map((statement) => /if not exists (\w+)/.exec(statement)![1]!)
+
+/** Whether a database with these tables and indexes lacks one of ours. */
+export const lacksOwnTables = (present: ReadonlySet<string>): boolean => namesMade.some((name) => !present.has(name))
 
 /** Makes the tables that are missing. */
 export function createOwnTables(database: Database): void {

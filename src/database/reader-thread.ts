@@ -4,7 +4,7 @@ import { collectRegularly } from '../memory.js'
 import type { PreparedRead } from './execute.js'
 import { prepareRead } from './execute.js'
 import type { ReadPlan } from './plan.js'
-import { threadHere } from './processor.js'
+import { threadHere, waitedForProcessor } from './processor.js'
 import { type FromReader, type ReaderData, type Run, roomBytes, roomStates, roomsPerThread, type ToReader } from './rooms.js'
 import { AnswerTooLarge, openSink } from './sink.js'
 import { openSqliteReader } from './sqlite.js'
@@ -13,9 +13,14 @@ const port = parentPort!
 const { sqlite, answerBytes, signing, shared } = workerData as ReaderData
 const { memory, states, lengths, times, called } = shared
 const rooms = Array.from({ length: roomsPerThread }, (_, room) => Buffer.from(memory, room * roomBytes, roomBytes))
-const database = openSqliteReader(sqlite)
+/** The room of the job at work. */
+let current = 0
+function look(): void {
+  if (Atomics.load(states, current) === roomStates.revoked) throw new Error('The read was stopped')
+}
+const database = openSqliteReader(sqlite, look)
 const signer = signing === null ? null : await (await import('./signed-addresses.js')).openSigner(signing)
-const source = { database, signer }
+const source = { database, signer, look }
 const plans = new Map<number, ReadPlan>()
 const prepared = new Map<number, PreparedRead>()
 const sink = openSink(answerBytes)
@@ -35,6 +40,7 @@ port.on('message', (message: ToReader) => {
     case 'forget':
       plans.delete(message.id)
       prepared.delete(message.id)
+      slow.delete(message.id)
       return
     case 'run':
       for (const one of message.runs) run(one)
@@ -51,17 +57,35 @@ function run({ room, plan, values }: Run): void {
     port.postMessage({ kind: 'skipped', room } satisfies FromReader)
     return
   }
-  const began = performance.now()
-  const { state, told } = readInto(room, plan, values)
-  Atomics.store(times, room, Math.min((performance.now() - began) * 1_000, longestTime))
+  current = room
+  const { milliseconds, done } = timed(plan, () => readInto(room, plan, values))
+  const { state, told } = done
+  Atomics.store(times, room, Math.min(milliseconds * 1_000, longestTime))
   // Before the answer is heard of, since its room may be given to another job from then on.
-  Atomics.store(states, room, state)
-  if (told !== null) {
+  const isWanted = Atomics.compareExchange(states, room, roomStates.started, state) === roomStates.started
+  if (!isWanted) {
+    port.postMessage({ kind: 'skipped', room } satisfies FromReader)
+  } else if (told !== null) {
     port.postMessage(told, told.kind === 'large' ? [told.bytes.buffer] : [])
   } else if (Atomics.exchange(called, 0, 1) === 0) port.postMessage({ kind: 'call' } satisfies FromReader)
 }
 
 const longestTime = 2 ** 31 - 1
+/** Milliseconds from which on the time that a plan waits for a processor is asked for when it runs again: on a busy machine all are slow. */
+const slowFrom = 5
+const name = threadHere()
+const slow = new Set<number>()
+
+/** Does the work of a plan, and says how long it took. */
+function timed(plan: number, work: () => Done): { readonly milliseconds: number; readonly done: Done } {
+  const waited = slow.has(plan) ? waitedForProcessor(name) : null
+  const began = performance.now()
+  const done = work()
+  const milliseconds = performance.now() - began
+  if (milliseconds >= slowFrom) slow.add(plan)
+  else slow.delete(plan)
+  return { milliseconds: waited === null ? milliseconds : Math.max(0, milliseconds - (waitedForProcessor(name) - waited)), done }
+}
 
 /** What became of a job; `told` where that needs a message of its own. */
 interface Done {
@@ -91,4 +115,4 @@ function readInto(room: number, id: number, values: readonly unknown[]): Done {
   }
 }
 
-port.postMessage({ kind: 'ready', name: threadHere() } satisfies FromReader)
+port.postMessage({ kind: 'ready', name } satisfies FromReader)

@@ -9,7 +9,7 @@ export const roomBytes = 256 * 1024
 export const roomsPerThread = 32
 
 /**
- * What became of the job in a room: it waits in its thread's inbox, was started, or was taken back before that; its answer
+ * What became of the job in a room: it waits in its thread's inbox, was started, or was revoked, before that or at work; its answer
  * stands in the room, there is nothing to answer, or a message says more.
  */
 export const roomStates = { waiting: 0, started: 1, revoked: 2, answered: 3, nothing: 4, told: 5 } as const
@@ -67,5 +67,5 @@ export type FromReader =
   | { readonly kind: 'large'; readonly room: number; readonly bytes: Uint8Array<ArrayBuffer> }
   | { readonly kind: 'tooLarge'; readonly room: number }
   | { readonly kind: 'failed'; readonly room: number; readonly message: string }
-  /** The job had been taken back. */
+  /** The job had been revoked: it was not begun, or is given up. */
   | { readonly kind: 'skipped'; readonly room: number }

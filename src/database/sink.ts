@@ -1,4 +1,5 @@
 // Where an answer's text goes: piece by piece into bytes, so that a large answer never is one large string.
+import { type ApiError, validationError } from '../errors.js'
 
 export interface Sink {
   /** Starts an answer in `room`; it moves to memory of its own when it outgrows that. */
@@ -11,6 +12,10 @@ export interface Sink {
 
 /** An answer grew beyond the limit `answerBytes`. */
 export class AnswerTooLarge extends Error {}
+/** The code by which threads tell of it. */
+export const answerTooLarge = 'ANSWER_TOO_LARGE'
+/** What is told whoever asked for it. */
+export const tooLarge = (): ApiError => validationError('The answer is too large, ask for fewer entries or fewer populated levels')
 
 /** Opens a sink for answers of at most `limit` bytes. */
 export function openSink(limit: number): Sink {

@@ -1,4 +1,4 @@
-// SQLite's part of the vocabulary in dialect.ts. `octavo_fold` is registered by every connection (sqlite.ts).
+// SQLite's part of the vocabulary in dialect.ts. Functions named `octavo_*` are registered by every connection (sqlite.ts).
 import { DummyDriver, Kysely, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler, sql } from 'kysely'
 import type { Dialect, Expression } from './dialect.js'
 import type { Parameter } from './plan.js'
@@ -26,8 +26,15 @@ const pattern = (value: Expression, kind: 'contains' | 'startsWith' | 'endsWith'
   return kind === 'startsWith' ? sql`${escaped(value)} || '%'` : sql`'%' || ${escaped(value)}`
 }
 
+/** Characters of a value up to which SQLite's own way of looking for it is as good as linear. */
+const shortValue = 16
+
+/** Looks for a long value in a way that takes linear time, and for a short one in SQLite's. */
+const whereLong = (value: Expression, long: Expression, short: Expression) =>
+  sql<boolean>`case when length(${value}) > ${sql.lit(shortValue)} then ${long} else ${short} end`
+
 const compare = (column: Expression, value: Expression, kind: 'contains' | 'startsWith' | 'endsWith') => {
-  if (kind === 'contains') return sql<boolean>`instr(${column}, ${value}) > 0`
+  if (kind === 'contains') return whereLong(value, sql`octavo_contains(${column}, ${value})`, sql`instr(${column}, ${value}) > 0`)
   if (kind === 'startsWith') return sql<boolean>`substr(${column}, 1, length(${value})) = ${value}`
   return sql<boolean>`(length(${column}) >= length(${value}) and substr(${column}, length(${column}) - length(${value}) + 1) = ${value})`
 }
@@ -37,8 +44,18 @@ const asText = (column: Expression): Expression => sql`cast(${column} as text)`
 const fold = (column: Expression): Expression => sql`octavo_fold(${asText(column)})`
 
 /** LIKE reads both sides up to a NUL; a value that has one is found in nothing. */
-const like = (column: Expression, value: Expression, kind: 'contains' | 'startsWith' | 'endsWith') =>
-  sql<boolean>`(${column} like ${pattern(value, kind)} escape '\\' and (instr(${value}, char(0)) = 0 or ${column} is null))`
+const like = (column: Expression, value: Expression, kind: 'contains' | 'startsWith' | 'endsWith') => {
+  const short = sql<boolean>`(${column} like ${pattern(value, kind)} escape '\\' and (instr(${value}, char(0)) = 0 or ${column} is null))`
+  if (kind === 'startsWith') return short
+  const search = sql.raw(kind === 'contains' ? 'octavo_like_contains' : 'octavo_like_ends')
+  return whereLong(value, sql`${search}(${asText(column)}, ${value})`, short)
+}
+
+/**
+ * Rows between two calls of `octavo_alive`, in the mean. A call takes 0.2 µs, the remainder 0.02. A prime, since ids of the same kind
+ * are often all even or all odd.
+ */
+const rowsBetweenLooks = 127
 
 export const sqliteDialect: Dialect = {
   compile: (query) => {
@@ -53,6 +70,7 @@ export const sqliteDialect: Dialect = {
     folding === 'unicode' ? sql<boolean>`${fold(column)} = ${fold(value)}` : sql<boolean>`lower(${column}) = lower(${value})`,
   listed: (list, as) => sql`json_each(${list}) as ${sql.id(as)}`,
   unindexed: (column) => sql`+${column}`,
+  stoppable: (id) => sql<boolean>`likelihood(${id} % ${sql.lit(rowsBetweenLooks)} or octavo_alive(), 1.0)`,
   exactInteger: (column) => sql`case typeof(${column}) when 'integer' then cast(${column} as text) else ${column} end`,
   isJson: (column) => sql`json_valid(${column})`,
 }

@@ -1,8 +1,9 @@
 // Opens connections to a SQLite database with the settings that every one of them needs.
-import { mkdirSync } from 'node:fs'
+import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import Database from 'better-sqlite3'
 import { LRUCache } from 'lru-cache'
+import { defineFunctions } from './functions.js'
 
 export interface SqliteOptions {
   readonly filename: string
@@ -14,39 +15,81 @@ export interface SqliteOptions {
   readonly cacheKibibytes: number
 }
 
+/** Milliseconds between two tries for a lock that SQLite itself does not wait for. */
+const retryInterval = 20
+
+/** Access for the owner alone: a database has password hashes, an uploads folder what may be private. */
+const ownersFolder = 0o700
+const ownersFile = 0o600
+
 /**
- * Opens the database for reading and writing; the file and its folder are made when they are missing.
+ * Opens the database for reading and writing; the file and its folder are made when they are missing, for their owner only.
  * WAL, so that readers and the writer never wait for each other; `synchronous=FULL`, so that a commit survives a power cut.
  * `eachStatement` is called whenever the driver runs a statement.
  */
 export function openSqlite(options: SqliteOptions, eachStatement?: () => void): Database.Database {
-  mkdirSync(dirname(options.filename), { recursive: true })
+  makePrivateFolder(dirname(options.filename))
+  if (!existsSync(options.filename)) closeSync(openSync(options.filename, 'a', ownersFile))
   const database = new Database(options.filename, {
     timeout: options.busyTimeout,
     ...(eachStatement === undefined ? {} : { verbose: eachStatement }),
   })
   try {
-    database.pragma('journal_mode = WAL')
+    // SQLite does not wait for the lock that the change to WAL needs.
+    waitForLock(options.busyTimeout, () => database.pragma('journal_mode = WAL'))
   } catch (error) {
     // A read-only file system keeps the journal that the file has.
-    if (!String((error as { code?: string }).code).startsWith('SQLITE_READONLY')) throw error
+    if (!codeOf(error).startsWith('SQLITE_READONLY')) throw error
   }
   database.pragma('synchronous = FULL')
   return prepare(database, options)
 }
 
-/** Opens the database for reading only. */
-export function openSqliteReader(options: SqliteOptions): Database.Database {
-  return prepare(new Database(options.filename, { readonly: true, fileMustExist: true, timeout: options.busyTimeout }), options)
+/** Makes a folder that is missing, for its owner only; the folders above it are made as usual. One that is there keeps its mode. */
+export function makePrivateFolder(folder: string): void {
+  if (existsSync(folder)) return
+  mkdirSync(dirname(folder), { recursive: true })
+  mkdirSync(folder, { recursive: true, mode: ownersFolder })
 }
 
-function prepare(database: Database.Database, options: SqliteOptions): Database.Database {
+const codeOf = (error: unknown): string => String((error as { readonly code?: unknown }).code)
+
+/** Repeats `work` while another connection holds the lock that it needs, for `milliseconds` at most. Blocks the thread. */
+export function waitForLock<Result>(milliseconds: number, work: () => Result): Result {
+  const end = performance.now() + milliseconds
+  for (;;) {
+    try {
+      return work()
+    } catch (error) {
+      if (!codeOf(error).startsWith('SQLITE_BUSY') || performance.now() >= end) throw error
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, retryInterval)
+    }
+  }
+}
+
+/**
+ * Opens a database that is there for a few reads. Where nothing else has it open, what SQLite keeps beside it meanwhile is gone
+ * again after closing, which a connection for reading only would leave.
+ */
+export function openSqliteToLook(options: SqliteOptions): Database.Database {
+  const database = new Database(options.filename, { fileMustExist: true, timeout: options.busyTimeout })
+  database.pragma('query_only = ON')
+  return prepare(database, options)
+}
+
+/**
+ * Opens the database for reading only. `look` is called now and then while a statement runs; it throws to end the statement, whose
+ * caller gets that error.
+ */
+export function openSqliteReader(options: SqliteOptions, look?: () => void): Database.Database {
+  return prepare(new Database(options.filename, { readonly: true, fileMustExist: true, timeout: options.busyTimeout }), options, look)
+}
+
+function prepare(database: Database.Database, options: SqliteOptions, look: () => void = () => {}): Database.Database {
   database.pragma('foreign_keys = ON')
   database.pragma(`mmap_size = ${options.mmapBytes}`)
   database.pragma(`cache_size = -${options.cacheKibibytes}`)
-  // Sigma has two small letters, by its place in a word.
-  const fold = (text: unknown) => (text === null ? null : String(text).toLowerCase().replaceAll('ς', 'σ'))
-  database.function('octavo_fold', { deterministic: true }, fold)
+  defineFunctions(database, look)
   return database
 }
 

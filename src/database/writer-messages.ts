@@ -1,5 +1,6 @@
 // What the writer and its thread say to each other. Messages are sent several at a time, and performed in order.
 import type { Changed } from './database.js'
+import type { FileIdentities } from './file-watch.js'
 import type { ReadPlan } from './plan.js'
 import type { Signing } from './signed-addresses.js'
 import type { SqliteOptions } from './sqlite.js'
@@ -8,6 +9,9 @@ export interface WriterData {
   readonly sqlite: SqliteOptions
   /** How addresses of files are signed in answers; null: not at all. */
   readonly signing: Signing | null
+  /** The files that the service has opened; null: they are not watched. */
+  readonly files: FileIdentities | null
+  readonly writtenBytes: number
   /** Tell with each commit how many statements the driver ran. */
   readonly counts: boolean
 }
@@ -33,6 +37,8 @@ export type ToWriter =
       readonly plan: number
       readonly told: ReadPlan | null
       readonly parameters: readonly unknown[]
+      /** At most `writtenBytes`. */
+      readonly isBounded: boolean
     }
   | { readonly kind: 'forget'; readonly plan: number }
   /** No transaction comes next: what shares a commit is committed. */

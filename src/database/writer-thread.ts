@@ -1,10 +1,12 @@
 // The writer's thread: one connection that runs what it is told, in order. Knows nothing but statements. Transactions that follow each
 // other closely share one commit to disk: each is a savepoint in it, and none is acknowledged before that commit.
+import { statSync } from 'node:fs'
 import { parentPort, workerData } from 'node:worker_threads'
 import type { PreparedRead } from './execute.js'
 import { prepareRead } from './execute.js'
+import { lostFiles, watchFiles } from './file-watch.js'
 import type { ReadPlan } from './plan.js'
-import { openSink } from './sink.js'
+import { AnswerTooLarge, answerTooLarge, openSink, type Sink } from './sink.js'
 import { keepStatements, openSqlite } from './sqlite.js'
 import type { FromWriter, ToWriter, WriterData } from './writer-messages.js'
 
@@ -14,13 +16,16 @@ const kept = 500
 const shared = { transactions: 32, milliseconds: 25, idle: 2 }
 
 const port = parentPort!
-const { sqlite, signing, counts } = workerData as WriterData
+const { sqlite, signing, files, writtenBytes, counts } = workerData as WriterData
 let statementsRun = 0
 const database = openSqlite(sqlite, counts ? () => void statementsRun++ : undefined)
+/** Looks whether the files are those that the service has opened, beside the transaction: by a connection that has none. */
+const watch = files === null ? null : watchFiles(openSqlite(sqlite), files, 1)
+checkFiles()
 const signer = signing === null ? null : await (await import('./signed-addresses.js')).openSigner(signing)
 const source = { database, signer }
 const room = Buffer.allocUnsafeSlow(64 * 1024)
-const sink = openSink(Number.MAX_SAFE_INTEGER)
+const sinks = { whole: openSink(Number.MAX_SAFE_INTEGER), bounded: openSink(writtenBytes) }
 const prepared = keepStatements(database, kept)
 const plans = new Map<number, ReadPlan | PreparedRead>()
 const texts: string[] = []
@@ -51,6 +56,27 @@ function tell(): void {
   if (answers.length > 0) port.postMessage(answers)
   answers = []
 }
+
+/** A log that a long reader made large is made small again once nothing is written: milliseconds of rest, and bytes. */
+const tidying = { rest: 2_000, bytes: 4_194_304 }
+let wrote = performance.now()
+
+/** Moves the log into the database and empties it, where no reader needs it; nobody is waited for. */
+function shrinkLog(): void {
+  if (open !== 'none' || held.length > 0 || performance.now() - wrote < tidying.rest) return
+  const size = statSync(`${sqlite.filename}-wal`, { throwIfNoEntry: false })?.size ?? 0
+  if (size < tidying.bytes || (watch?.look() ?? null) !== null) return
+  database.pragma('busy_timeout = 0')
+  try {
+    database.pragma('wal_checkpoint(TRUNCATE)')
+    watch?.settle()
+  } catch {
+    // Another process is in the way: the next look may find it gone.
+  } finally {
+    database.pragma(`busy_timeout = ${sqlite.busyTimeout}`)
+  }
+}
+setInterval(shrinkLog, tidying.rest).unref()
 
 function giveUpWaiting(): void {
   commitHeld()
@@ -142,7 +168,11 @@ function commit(id: number, more: boolean): void {
 function commitHeld(): void {
   if (held.length === 0) return
   try {
+    checkFiles()
     prepared('commit').run()
+    wrote = performance.now()
+    watch?.settle()
+    checkFiles()
     const last = held.length - 1
     answers.push(...held.map((one, index) => ({ id: one.id, statements: one.statements + (index === last ? 1 : 0) })))
     held = []
@@ -150,6 +180,12 @@ function commitHeld(): void {
     if (database.inTransaction) prepared('rollback').run()
     lose(error)
   }
+}
+
+/** A commit to files that are gone, or that others wrote to, would be lost. */
+function checkFiles(): void {
+  const trouble = watch?.look() ?? null
+  if (trouble !== null) throw Object.assign(new Error(trouble), { code: lostFiles })
 }
 
 /** Takes back the transaction that is under way, and none of those that it shares a commit with. */
@@ -172,14 +208,18 @@ function lose(error: unknown): void {
 }
 
 function fail(id: number, error: unknown): void {
-  const { code = 'UNKNOWN', message } = error as Error & { code?: string }
+  const { code = isTooLarge(error) ? answerTooLarge : 'UNKNOWN', message } = error as Error & { code?: string }
   answers.push({ id, code, message })
 }
+
+/** The text of an answer may outgrow what a string can be before it is written anywhere. */
+const isTooLarge = (error: unknown): boolean =>
+  error instanceof AnswerTooLarge || (error instanceof RangeError && error.message === 'Invalid string length')
 
 function run(message: Extract<ToWriter, { readonly kind: 'rows' | 'run' | 'follow' | 'read' }>): FromWriter | null {
   const { id, kind, parameters } = message
   if (kind === 'read') {
-    return { id, bytes: read(planOf(message.plan), parameters) }
+    return { id, bytes: read(planOf(message.plan), parameters, message.isBounded ? sinks.bounded : sinks.whole) }
   }
   const statement = prepared(message.told ?? texts[message.text]!)
   if (kind === 'rows') return { id, rows: statement.all(...parameters) }
@@ -198,7 +238,7 @@ function planOf(number: number): PreparedRead {
 }
 
 /** The answer to a plan as the transaction sees it; null where one row was asked for and is not there. */
-function read(plan: PreparedRead, values: readonly unknown[]): Uint8Array | null {
+function read(plan: PreparedRead, values: readonly unknown[], sink: Sink): Uint8Array | null {
   sink.begin(room)
   if (!plan(values, sink)) return null
   const { length, own } = sink.end()

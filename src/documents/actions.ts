@@ -4,12 +4,12 @@ import { validationError } from '../errors.js'
 import { answerWrite, showEntry } from './answers.js'
 import { forgetDrift } from './drift.js'
 import { hideLinks } from './links.js'
-import { noteOtherLocales, shareWithLocales } from './locales.js'
+import { equalizeLocales, shareWithLocales } from './locales.js'
 import type { Entry, Operation, Outcome, WriteContext } from './operation.js'
 import { checkPublication, takenFor, writingOf } from './operation.js'
-import { publishedOf, publishRow, removeRows, restoreDraft } from './publish.js'
+import { levelMoments, publishedOf, publishRow, removeRows, restoreDraft } from './publish.js'
 import type { Version } from './rows.js'
-import { versionsOf } from './rows.js'
+import { momentFor, versionsOf } from './rows.js'
 import type { Row } from './versions.js'
 
 /** A document in one locale. */
@@ -66,15 +66,21 @@ async function publishOne(
   { documentId, draft, published, versions }: State,
 ): Promise<Entry | null> {
   const { type } = operation.write
-  const { locale, now } = operation
+  const { locale } = operation
+  const now = momentFor(operation.now, versions)
   if (draft === null) return null
   const publication = { ...operation, publishes: true }
   await checkPublication(context, transaction, publication, draft.id, 'whole', takenFor(context, transaction, publication, documentId))
   const writing = writingOf(context, transaction, operation, null)
-  const made = await publishRow(writing, type, draft.id, published, new Set(), true, now)
+  // Publishing may note the draft again.
   forgetDrift(transaction, type, [draft])
-  await shareWithLocales(writing, type, versions, made, 'published')
+  const made = await publishRow(writing, type, draft.id, published, new Set(), true, now)
+  if (published !== null && (published.updated_at ?? 0) > (draft.updated_at ?? 0)) {
+    levelMoments(transaction, type, draft.id, made)
+  }
   const row: Row = { id: made, locale, published_at: now }
+  if (context.read.contract.localesShareAlways) await equalizeLocales(writing, type, versions, row)
+  else await shareWithLocales(writing, type, versions, made, 'published')
   await context.outbox?.entry(transaction, 'entry.publish', type, row, now)
   return showEntry(context, transaction, operation, row)
 }
@@ -115,7 +121,7 @@ async function discardOne(
   const writing = { ...writingOf(context, transaction, operation, null), copies: 'draft' as const }
   await restoreDraft(writing, type, draft.id, published.id)
   forgetDrift(transaction, type, [draft])
-  noteOtherLocales(writing, type, versions, draft)
+  await equalizeLocales({ ...writing, copies: 'same' }, type, versions, draft)
   await context.outbox?.entry(transaction, 'entry.draft-discard', type, draft, operation.now)
   return showEntry(context, transaction, operation, draft)
 }

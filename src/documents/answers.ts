@@ -1,6 +1,7 @@
 // What a write shows, read inside its transaction: the document as the caller asked for it, and single versions.
 import type { ReadBytes, Transaction } from '../database/database.js'
 import { everything } from '../grants.js'
+import { mayReadDrafts } from '../query/drafts.js'
 import type { Parameters } from '../query/parameters.js'
 import { readRequest } from '../query/read.js'
 import type { Entry, Operation, Outcome, WriteContext } from './operation.js'
@@ -20,11 +21,11 @@ export async function answerWrite(
   const ask = () => {
     const { filters: _filters, sort: _sort, pagination: _pagination, start: _start, _q, ...given } = parameters
     const shown = { ...given, ...(locale === null ? {} : { locale }), ...(status === undefined ? {} : { status }) }
-    return readRequest(read, grants, { type, mode: 'first', identity, format }, shown)
+    return readRequest(read, grants, { type, mode: 'first', identity, format, written: true }, shown)
   }
   const text = `${grants.key} ${type.uid} ${format} ${locale} ${status} ${query}`
   const { plan, values, identityAt } = typeof query === 'string' ? plans.said(text, ask, 'data') : plans.of(ask(), 'data')
-  const answer = await transaction.read(plan, values.with(identityAt, documentId))
+  const answer = await transaction.read(plan, values.with(identityAt, documentId), true)
   // The parameters may ask for what is not there, such as documents that were never published.
   return answer ?? { bytes: nothing, release: () => {} }
 }
@@ -33,15 +34,15 @@ export async function answerWrite(
 export async function showEntry(context: WriteContext, transaction: Transaction, operation: Operation, row: Row): Promise<Entry> {
   const { read, plans } = context
   const { type, answers } = operation.write
-  const show = async (grants: Operation['grants'], shown: Parameters): Promise<string> => {
+  const show = async (grants: Operation['grants'], shown: Parameters, isBounded: boolean): Promise<string> => {
     const identity = { attribute: 'id' as const, value: row.id }
-    const request = readRequest(read, grants, { type, mode: 'first', identity }, { ...shown, ...versionOf(row) })
-    return textOf(await transaction.read(plans.of(request, 'bare').plan, request.values))
+    const request = readRequest(read, grants, { type, mode: 'first', identity, written: true }, { ...shown, ...versionOf(row) })
+    return textOf(await transaction.read(plans.of(request, 'bare').plan, request.values, isBounded))
   }
   const { fields, populate } = operation.parameters
   return {
-    asked: answers === 'entries' ? await show(operation.grants, { fields, populate }) : null,
-    whole: operation.isSeen ? await show(everything, {}) : null,
+    asked: answers === 'entries' ? await show(operation.grants, { fields, populate }, true) : null,
+    whole: operation.isSeen ? await show(everything, {}, false) : null,
   }
 }
 
@@ -69,7 +70,9 @@ export async function isMeant(
 ): Promise<boolean> {
   if (filters === undefined && _q === undefined) return true
   const identity = { attribute: 'documentId' as const, value: documentId }
-  for (const state of [status, 'draft']) {
+  // Whether a draft matches is told only to those who may see it.
+  const states = mayReadDrafts(read.draftGrant === true, grants, type) ? [status, 'draft'] : [status]
+  for (const state of states) {
     const request = readRequest(read, grants, { type, mode: 'first', identity }, { filters, _q, locale, status: state })
     const found = await transaction.read(plans.of(request, 'data').plan, request.values)
     found?.release()

@@ -25,6 +25,7 @@ const writingOf = ({ transaction, model, defaultLocale, hashPassword }: Attribut
   copies: 'published',
   drafts: false,
   made: new Map(),
+  inverses: new Map(),
   resolving: { locale: null, defaultLocale, side: 'both', shown },
 })
 

@@ -1,9 +1,12 @@
 // Writes component and zone entries of a row: updated in place by id, created, reordered, removed with all below them.
 import { sql } from 'kysely'
 import type { Transaction } from '../database/database.js'
-import { ApiError, validationError } from '../errors.js'
-import type { Attribute, ComponentAttribute, ContentType, DynamicZone, Media, Model, MorphTo, Relation } from '../model/types.js'
+import { ApiError } from '../errors.js'
+import type { Attribute, ComponentAttribute, ContentType, DynamicZone, Media, Model, MorphFrom, MorphTo, Relation } from '../model/types.js'
+import { inTurns, turn } from '../turns.js'
+import { among } from './among.js'
 import type { ComponentInput, Input } from './input.js'
+import { copyInverses, writeInverse } from './inverse-morphs.js'
 import { copyLinks, forgetHiddenLinks } from './links.js'
 import { copyMedia, fileLinks, removeMedia, writeMedia } from './media.js'
 import { copyMorphs, writeMorph } from './morphs.js'
@@ -24,7 +27,7 @@ export async function writeBelow(writing: Writing, owner: Owner, input: Input, i
   for (const [relation, change] of input.relations) {
     if (relation.kind === 'relation') await writeRelation(writing, owner, relation, change, isNew)
     else if (relation.kind === 'morphTo') await writeMorph(transaction, model, owner, relation, change, resolving)
-    else throw validationError(`${relation.name} is written from its other side, ${relation.target}`)
+    else await writeInverse(writing, owner, relation, change)
   }
   for (const [media, change] of input.media) await writeMedia(transaction, files(model), owner, media, change, resolving, isNew)
 }
@@ -46,11 +49,11 @@ async function writeEntries(
     component: entry.component,
     id: await writeEntry(writing, entry, isKnown(entry)),
   }))
+  await turn()
   // An entry that is named twice stands at its first place.
-  const kept = written.filter(
-    (entry, at) => written.findIndex(({ id, component }) => id === entry.id && component === entry.component) === at,
-  )
-  const gone = present.filter((one) => !kept.some((entry) => entry.id === one.cmp_id && entry.component.uid === one.component_type))
+  const kept = [...new Map(written.toReversed().map((entry) => [`${entry.component.uid} ${entry.id}`, entry])).values()].reverse()
+  const keys = new Set(kept.map(({ component, id }) => `${component.uid} ${id}`))
+  const gone = present.filter((one) => !keys.has(`${one.component_type} ${one.cmp_id}`))
   await removeEntries(writing, gone)
   if (present.length > 0) {
     transaction.follow(sql`delete from ${sql.table(table)} where entity_id = ${owner.id} and field = ${attribute.name}`)
@@ -72,7 +75,7 @@ async function writeEach<Written>(
   entries: readonly ComponentInput[],
   write: (entry: ComponentInput) => Promise<Written>,
 ): Promise<Written[]> {
-  if (entries.every(({ id }) => id === null)) return Promise.all(entries.map(write))
+  if (entries.every(({ id }) => id === null)) return inTurns(entries, write)
   const written: Written[] = []
   for (const entry of entries) written.push(await write(entry))
   return written
@@ -86,6 +89,7 @@ function foreignEntry({ kind, name }: ComponentAttribute | DynamicZone): ApiErro
 
 async function writeEntry(writing: Writing, { component, id, input }: ComponentInput, isKnown: boolean): Promise<number> {
   const columns = await scalarColumns(input, writing.hashPassword)
+  await turn()
   if (isKnown) {
     updateRow(writing.transaction, component.table, id!, columns)
     await writeBelow(writing, { shape: component, id: id! }, input, false)
@@ -108,7 +112,7 @@ async function entriesOf(
 
 const entryRows = (table: string, owners: readonly number[], fields: readonly string[]) =>
   sql`select id, cmp_id, component_type, field, ${sql.id('order')} from ${sql.table(table)}
-    where entity_id in (${sql.join(owners)}) and +field in (${sql.join(fields)})`
+    where entity_id in (${among(owners)}) and +field in (${sql.join(fields)})`
 
 /** Deletes component rows with everything below them. Their links go with them. */
 async function removeEntries(writing: Writing, entries: readonly Entry[]): Promise<void> {
@@ -117,7 +121,7 @@ async function removeEntries(writing: Writing, entries: readonly Entry[]): Promi
     if (ids.length === 0) continue
     await removeBelow(writing, component, ids, [...component.attributes.values()])
     forgetHiddenLinks(writing.transaction, component, ids)
-    writing.transaction.follow(sql`delete from ${sql.table(component.table)} where id in (${sql.join(ids)})`)
+    writing.transaction.follow(sql`delete from ${sql.table(component.table)} where id in (${among(ids)})`)
   }
 }
 
@@ -138,7 +142,7 @@ export async function removeBelow(
   await removeEntries(writing, entries)
   if (entries.length > 0) {
     transaction.follow(
-      sql`delete from ${sql.table(shape.componentTable)} where entity_id in (${sql.join(ids)}) and field in (${sql.join(fields)})`,
+      sql`delete from ${sql.table(shape.componentTable)} where entity_id in (${among(ids)}) and field in (${sql.join(fields)})`,
     )
   }
   if (found.length > entries.length) removeMedia(transaction, shape, ids, media)
@@ -154,33 +158,46 @@ async function entriesBelow({ transaction, made }: Writing, owner: Owner, fields
 
 const keyOf = ({ shape, id }: Owner): string => `${shape.uid} ${id}`
 
-/** Gives `to` a copy of what stands below `from` for these attributes: component trees, files, links. */
-export async function copyBelow(writing: Writing, from: Owner, to: Owner, attributes: readonly Attribute[]): Promise<void> {
+/**
+ * Gives `to` a copy of what stands below `from` for these attributes: component trees, files, links. `replaces`: `to` has files and
+ * links already, and no components.
+ */
+export async function copyBelow(
+  writing: Writing,
+  from: Owner,
+  to: Owner,
+  attributes: readonly Attribute[],
+  replaces = false,
+): Promise<void> {
   const { transaction, model, made } = writing
   const fields = attributes.filter(isHolder).map(({ name }) => name)
   const entries = await entriesBelow(writing, from, fields)
+  await turn()
   const given = made.get(keyOf(from))?.given
-  const linked = attributes.filter((attribute) => given?.has(attribute) ?? true)
+  const linked = attributes.filter((attribute) => replaces || (given?.has(attribute) ?? true))
   made.delete(keyOf(to))
   const known = entries.filter(({ component_type }) => model.components.has(component_type))
-  const copies = await Promise.all(
-    known.map(async ({ cmp_id, component_type, field, order }) => {
-      const component = model.components.get(component_type)!
-      const id = await copyRow(transaction, component.table, valueColumns(component), cmp_id)
-      await copyBelow(writing, { shape: component, id: cmp_id }, { shape: component, id }, [...component.attributes.values()])
-      return { entity_id: to.id, cmp_id: id, component_type, field, order }
-    }),
-  )
-  if (copies.length > 0) insertRows(transaction, to.shape.componentTable!, copies)
-  copyMedia(transaction, from, to, linked.filter(isMedia))
-  copyLinks(writing, from, to, linked.filter(isRelation))
+  const copies = await inTurns(known, async ({ cmp_id, component_type, field, order }) => {
+    const component = model.components.get(component_type)!
+    await turn()
+    const id = await copyRow(transaction, component.table, valueColumns(component), cmp_id)
+    await copyBelow(writing, { shape: component, id: cmp_id }, { shape: component, id }, [...component.attributes.values()])
+    return { entity_id: to.id, cmp_id: id, component_type, field, order }
+  })
+  if (copies.length > 0) {
+    await turn()
+    insertRows(transaction, to.shape.componentTable!, copies)
+  }
+  copyMedia(transaction, from, to, linked.filter(isMedia), replaces)
+  copyLinks(writing, from, to, linked.filter(isRelation), !replaces)
   // These replace what `to` has, so they are copied where there is nothing to copy too.
   await copyMorphs(writing, from, to, attributes.filter(isMorph))
+  copyInverses(writing, from, to, attributes.filter(isInverse))
 }
 
 const isHolder = (attribute: Attribute): attribute is ComponentAttribute | DynamicZone =>
   attribute.kind === 'component' || attribute.kind === 'dynamiczone'
 const isMorph = (attribute: Attribute): attribute is MorphTo => attribute.kind === 'morphTo'
-const isMedia = (attribute: Attribute): attribute is Media => attribute.kind === 'media'
-export const isRelation = (attribute: Attribute): attribute is Relation =>
-  attribute.kind === 'relation' && attribute.storage.kind === 'link'
+const isInverse = (attribute: Attribute): attribute is MorphFrom => attribute.kind === 'morphFrom'
+export const isMedia = (attribute: Attribute): attribute is Media => attribute.kind === 'media'
+const isRelation = (attribute: Attribute): attribute is Relation => attribute.kind === 'relation' && attribute.storage.kind === 'link'

@@ -1,6 +1,7 @@
 // What must hold in the database of a sound project, one check a rule; each finds the rows that break it. Only reads.
 import { type RawBuilder, sql } from 'kysely'
 import type { DirectDatabase } from '../database/database.js'
+import { isOfPanel } from '../database/panel-tables.js'
 import type { Component, ContentType, Model, MorphTo, Relation, Storage } from '../model/types.js'
 
 type Link = Extract<Storage, { readonly kind: 'link' }>
@@ -227,12 +228,10 @@ const morphsOf = (model: Model): readonly Morph[] =>
     )
 
 function missingTables(model: Model, tables: ReadonlySet<string>): readonly Search[] {
-  const shapes = [...model.types.values(), ...model.components.values()].map(({ table }) => table)
-  const wanted = [
-    ...shapes,
-    ...holdersOf(model).map(({ componentTable }) => componentTable),
-    ...linksOf(model).map(({ storage }) => storage.table),
-  ]
+  const own = [...model.types.values(), ...model.components.values()].filter(({ uid }) => !isOfPanel(uid))
+  const links = linksOf(model).filter(({ shape }) => own.includes(shape))
+  const holders = holdersOf(model).map(({ componentTable }) => componentTable)
+  const wanted = [...own.map(({ table }) => table), ...holders, ...links.map(({ storage }) => storage.table)]
   return wanted.filter((table) => !tables.has(table)).map((table) => sql`select ${table} || ' is made at the next start' as example`)
 }
 

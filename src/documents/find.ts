@@ -7,7 +7,6 @@ import { everything } from '../grants.js'
 import { type Parameters, parseParameters } from '../query/parameters.js'
 import type { ReadContext, Wanted } from '../query/read.js'
 import { readRequest } from '../query/read.js'
-import { grantsForRead } from './drafts.js'
 import type { PlanLimits } from './plans.js'
 import { openPlans } from './plans.js'
 
@@ -18,6 +17,8 @@ export interface Find extends Wanted {
   readonly action: string
   readonly query: string
   readonly envelope: 'data' | 'bare' | 'count'
+  /** True once nobody waits for the answer; a read that is given none is always waited for. */
+  readonly isGone?: () => boolean
 }
 
 export interface Documents {
@@ -47,18 +48,16 @@ export function openDocuments(context: ReadContext, database: ReadDatabase, limi
     context,
     findData: async (caller, { parameters, ...wanted }) => {
       if (!caller.may(wanted.action)) throw forbidden()
-      const grants = context.draftGrant ? grantsForRead(context.model, caller, wanted.type, parameters) : caller
-      const { plan, values } = plans.of(readRequest(context, grants, wanted, parameters), wanted.envelope)
+      const { plan, values } = plans.of(readRequest(context, caller, wanted, parameters), wanted.envelope)
       return parsed(await database.execute(plan, values))
     },
     findAsService: async (wanted) => parsed(await documents.find(everything, { ...wanted, action: `${wanted.type.uid}.find` })),
     async find(caller, wanted) {
       if (!caller.may(wanted.action)) throw forbidden()
-      const grants = context.draftGrant ? grantsForRead(context.model, caller, wanted.type, wanted.query) : caller
-      const { type, mode, format = 'flat', envelope, paged = true, query, identity } = wanted
-      const text = `${grants.key} ${type.uid} ${mode} ${format} ${envelope} ${paged} ${identity?.attribute} ${query}`
-      const { plan, values, identityAt } = plans.said(text, () => readRequest(context, grants, wanted, parseParameters(query)), envelope)
-      return database.execute(plan, identity === undefined ? values : values.with(identityAt, identity.value))
+      const { type, mode, format = 'flat', envelope, paged = true, query, identity, isGone } = wanted
+      const text = `${caller.key} ${type.uid} ${mode} ${format} ${envelope} ${paged} ${identity?.attribute} ${query}`
+      const { plan, values, identityAt } = plans.said(text, () => readRequest(context, caller, wanted, parseParameters(query)), envelope)
+      return database.execute(plan, identity === undefined ? values : values.with(identityAt, identity.value), isGone)
     },
   }
   return documents

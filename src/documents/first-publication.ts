@@ -3,6 +3,7 @@
 import { sql } from 'kysely'
 import type { Transaction } from '../database/database.js'
 import type { Component, ContentType, Model } from '../model/types.js'
+import { among } from './among.js'
 import { type OwnedLink, ownedLinks } from './links.js'
 
 /** Links rows of types without drafts, and of their components, to the row `published` where they link to the row `draft`. */
@@ -21,7 +22,7 @@ export async function showInTypesWithoutDrafts(
     const kept = sql.join([here, order, inverseOrder].filter((column) => column !== null).map((column) => sql.id(column)))
     transaction.follow(
       sql`insert into ${sql.table(table)} (${sql.id(there)}, ${kept}) select ${published}, ${kept} from ${sql.table(table)}
-        where ${sql.id(there)} = ${draft} and ${sql.id(here)} in (${sql.join(owners)}) on conflict do nothing`,
+        where ${sql.id(there)} = ${draft} and ${sql.id(here)} in (${among(owners)}) on conflict do nothing`,
     )
   }
 }

@@ -1,5 +1,6 @@
 // The project's hooks around every write: before-hooks ahead of the transaction, after-hooks behind its commit, each within its
 // time. Both run in the main thread: no code of a project runs while the writer is occupied.
+import { elapsed } from '../clock.js'
 import { ApiError, type ErrorName } from '../errors.js'
 import type { AfterCall, BeforeCall, Data, Document, DocumentService, Hook } from '../interface.js'
 import type { Hooks, Operation, Outcome } from './operation.js'
@@ -56,7 +57,7 @@ export function openHooks(hooks: readonly Hook[], options: HookOptions): Hooks |
         // One object for all: what a hook assigns is what the next one sees.
         await inTime(hookTimeout, name, (signal) => hook.before!(Object.assign(call, { signal })))
       } catch (error) {
-        throw answerOf(name, error, failed)
+        throw answerOf(name, error)
       }
     }
     return { ...operation, data: data === null ? null : call.data, isSeen }
@@ -88,12 +89,20 @@ const tooSlow = (name: string, milliseconds: number) =>
 export async function inTime(milliseconds: number, name: string, run: (signal: AbortSignal) => unknown): Promise<void> {
   const ended = new AbortController()
   let timer: NodeJS.Timeout | undefined
+  const deadline = elapsed() + milliseconds
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => {
+    const look = () => {
+      // A process that was paused has timers that are due before their time.
+      const left = deadline - elapsed()
+      if (left > 1) {
+        timer = setTimeout(look, left)
+        return
+      }
       const error = tooSlow(name, milliseconds)
       ended.abort(error)
       reject(error)
-    }, milliseconds)
+    }
+    timer = setTimeout(look, milliseconds)
   })
   try {
     await Promise.race([(async () => run(ended.signal))(), late])
@@ -117,11 +126,10 @@ const answers: ReadonlySet<string> = new Set<ErrorName>([
   'ServiceUnavailableError',
 ])
 
-/** A hook's error as the answer, or as a bug of the hook; `failed` is told where the answer alone would hide it. */
-function answerOf(hook: string, error: unknown, failed: HookOptions['failed']): Error {
+/** A hook's error as the answer, or as a bug of the hook. */
+function answerOf(hook: string, error: unknown): Error {
   if (!(error instanceof Error)) return new Error(`${hook} has thrown what is no error: ${String(error)}`)
   if (!answers.has(error.name)) return error
-  if (error.name === 'ServiceUnavailableError') failed(hook, error)
   if (error instanceof ApiError) return error
   const { details } = error as { details?: unknown }
   const isDetails = typeof details === 'object' && details !== null

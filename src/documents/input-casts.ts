@@ -1,5 +1,6 @@
 // How a value that is sent becomes one of the type that an attribute wants, as lenient as the content API is.
 import { isTooDeep } from './input-keys.js'
+import { checkStructure } from './json-structure.js'
 
 /** Numbers and booleans become texts; objects, lists and what is absent stay what they are. */
 export function toText(value: unknown): unknown {
@@ -29,10 +30,14 @@ function written(value: unknown): string {
   }
 }
 
+/** What a list given as a text may hold. */
+const inText = { bodyDepth: 500, bodyValues: 100_000, bodyKeys: 10_000 }
+
 /** A list, or the list that a text holds as JSON; null where there is none. */
 export function toList(value: unknown): readonly unknown[] | null {
   if (typeof value !== 'string') return Array.isArray(value) ? value : null
   try {
+    checkStructure(Buffer.from(value), inText)
     const parsed: unknown = JSON.parse(value)
     return Array.isArray(parsed) && !isTooDeep(parsed) ? parsed : null
   } catch {

@@ -33,11 +33,14 @@ export function checkKeys(model: Model, grants: Grants, type: ContentType, data:
   if (isTooDeep(data)) throw validationError('The data is nested too deeply')
   for (const body of listed(data).filter(isBody)) {
     for (const key of ['id', 'documentId']) if (Object.hasOwn(body, key)) throw refusal(key)
-    for (const key of Object.keys(body)) if (refused.has(key)) throw refusal(key, key)
+    for (const key of Object.keys(body)) if (refused.has(key) || isReadOnly(type.attributes.get(key))) throw refusal(key, key)
     checkNames(model, type, body, ignored, null)
     checkRelations(model, grants, type, body, null)
   }
 }
+
+/** `writable: false`: filled by code or by its default, never by a body. */
+const isReadOnly = (attribute: Attribute | undefined): boolean => attribute?.source.writable === false
 
 /** The component that an entry of a zone names; undefined where it names none. */
 const componentNamed = (model: Model, uid: unknown): Component | undefined =>
@@ -60,6 +63,8 @@ function checkNames(model: Model, shape: Shape, body: Body, beside: ReadonlySet<
     const attribute = shape.attributes.get(key)
     if (!isWritable(shape, attribute)) {
       if (!beside.has(key)) throw refusal(key, path)
+    } else if (isReadOnly(attribute)) {
+      throw refusal(key, path === null ? key : `${path}.${key}`)
     } else if (isBody(value)) {
       checkBelow(model, attribute, value, path === null ? key : `${path}.${key}`)
     }
@@ -142,5 +147,12 @@ export const isTooDeep = (value: unknown): boolean => isDeeper(value, deepest)
 
 function isDeeper(value: unknown, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return false
-  return levels === 0 || Object.values(value).some((inner) => isDeeper(inner, levels - 1))
+  if (levels === 0) return true
+  if (Array.isArray(value)) return value.some((inner) => isDeeper(inner, levels - 1))
+  // `Object.values` of thousands of keys costs more than looking at each.
+  for (const key in value) {
+    const inner = (value as Body)[key]
+    if (typeof inner === 'object' && isDeeper(inner, levels - 1)) return true
+  }
+  return false
 }

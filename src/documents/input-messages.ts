@@ -1,8 +1,7 @@
 // The wording and the order of attribute errors: values and paths are printed as yup prints them, which clients show to people.
-import type { AttributeError, Path } from './input-types.js'
-
-/** A value whose printed form would be longer is only hinted at: indentation makes deep values grow with the square of their size. */
-const longestPrinted = 200_000
+import { inputErrors } from '../config-limits.js'
+import { printed } from '../printed.js'
+import type { AttributeError, Checked, Path } from './input-types.js'
 
 /** `sections[0].links`: how messages name a value; the whole is `this`. */
 export function printPath(path: Path): string {
@@ -23,36 +22,13 @@ export function whole(path: Path, message: string, value?: unknown): AttributeEr
 
 /** `x must be a \`string\` type, but the final value was: \`5\`.`, with what was sent where casting changed it. */
 export function typeError(path: Path, type: string, value: unknown, sent: unknown): AttributeError {
-  const cast = sent !== null && sent !== undefined && sent !== value ? ` (cast from the value \`${printValue(sent)}\`).` : '.'
-  return attributeError(path, `must be a \`${type}\` type, but the final value was: \`${printValue(value)}\`${cast}`, value)
+  const cast = sent !== null && sent !== undefined && sent !== value ? ` (cast from the value \`${printed(sent)}\`).` : '.'
+  return attributeError(path, `must be a \`${type}\` type, but the final value was: \`${printed(value)}\`${cast}`, value)
 }
 
 /** `x must be one of the following values: a, b`. */
 export function choiceError(path: Path, choices: readonly unknown[], value: unknown): AttributeError {
   return attributeError(path, `must be one of the following values: ${choices.join(', ')}`, value)
-}
-
-/** A value as messages show it: indented JSON in which every scalar is a quoted string of its own. */
-export function printValue(value: unknown): string {
-  if (typeof value !== 'object' || value === null) return printScalar(value)
-  if (printedLength(value, 1) > longestPrinted) return Array.isArray(value) ? '[…]' : '{…}'
-  return JSON.stringify(value, (_, inner: unknown) => (typeof inner === 'object' && inner !== null ? inner : printScalar(inner)), 2)
-}
-
-function printScalar(value: unknown): string {
-  if (typeof value === 'string') return `"${value}"`
-  return Object.is(value, -0) ? '-0' : String(value)
-}
-
-function printedLength(value: unknown, depth: number): number {
-  if (typeof value === 'string') return value.length + 6
-  if (typeof value !== 'object' || value === null) return 26
-  let length = 4 * depth
-  for (const [key, inner] of Object.entries(value)) {
-    length += key.length + 2 * depth + printedLength(inner, depth + 1)
-    if (length > longestPrinted) return length
-  }
-  return length
 }
 
 /**
@@ -61,14 +37,31 @@ function printedLength(value: unknown, depth: number): number {
  */
 export function inFieldOrder(path: Path, groups: ReadonlyMap<string, readonly AttributeError[]>): AttributeError[] {
   const names = [...groups.keys()]
+  const wrong = names.filter((name) => groups.get(name)!.length > 0)
+  if (wrong.length < 2) return wrong.flatMap((name) => groups.get(name)!)
   const rank = (name: string) => {
     const printed = path.length === 0 ? name : `${printPath(path)}.${name}`
     return names.findIndex((other) => printed.includes(other))
   }
-  return names
-    .filter((name) => groups.get(name)!.length > 0)
+  return wrong
     .reverse()
     .map((name) => ({ name, rank: rank(name) }))
     .sort((a, b) => a.rank - b.rank)
     .flatMap(({ name }) => groups.get(name)!)
+}
+
+/** Checks entry after entry, until so much is wrong that nobody would read more. */
+export function checkEach(
+  entries: readonly unknown[],
+  check: (entry: unknown, index: number) => Checked,
+): { readonly values: readonly unknown[]; readonly errors: readonly AttributeError[] } {
+  const values: unknown[] = []
+  const errors: AttributeError[] = []
+  for (const [index, entry] of entries.entries()) {
+    const checked = check(entry, index)
+    values.push(checked.value)
+    for (const error of checked.errors) errors.push(error)
+    if (errors.length >= inputErrors) break
+  }
+  return { values, errors }
 }

@@ -94,7 +94,8 @@ function positionOf(value: unknown): Position | undefined {
     ...(Boolean(value.start) && { start: true }),
     ...(Boolean(value.end) && { end: true }),
   }
-  return Object.keys(position).length === 0 ? undefined : position
+  if (Object.keys(position).length === 0) return undefined
+  return typeof value.__type === 'string' ? { ...position, type: value.__type } : position
 }
 
 /** The documentId or row id of the sibling that a position names. */
@@ -103,9 +104,12 @@ function neighbourOf(value: unknown): string | number | undefined {
   return isBody(entry) ? (documentIdOf(entry) ?? idOf(entry)) : undefined
 }
 
-/** What the specification makes of several entries of `connect` where there is room for one. Strapi takes the first. */
-export const lastOnly = (form: RelationForm): RelationForm =>
-  form.connect === undefined ? form : { ...form, connect: form.connect.slice(-1) }
+/** What the specification makes of several entries where there is room for one. Strapi takes the first of those named here. */
+export const lastOnly = (form: RelationForm, { kind }: { readonly kind: string }): RelationForm => ({
+  ...form,
+  ...(form.connect !== undefined && { connect: form.connect.slice(-1) }),
+  ...(form.set !== undefined && kind === 'morphFrom' && { set: form.set.slice(-1) }),
+})
 
 /** What the specification forbids and Strapi accepts: rows 2, 3, 4 and 6 of `contract`. `form` is the value's own. */
 export function syntaxErrors(
@@ -133,7 +137,7 @@ function hasTwins(connected: readonly Body[]): boolean {
 }
 
 function isPosition(value: unknown): boolean {
-  if (!isBody(value) || Object.keys(value).length !== 1) return false
+  if (!isBody(value) || Object.keys(value).filter((key) => key !== '__type').length !== 1) return false
   if (Object.hasOwn(value, 'start')) return value.start === true
   if (Object.hasOwn(value, 'end')) return value.end === true
   return neighbourOf(value.before ?? value.after) !== undefined

@@ -1,4 +1,5 @@
 // What a scalar attribute accepts: how a value is cast, what its type and its constraints demand, one row per attribute type.
+import { type Pattern, patternOf } from '../model/patterns.js'
 import type { Scalar, ScalarType } from '../model/types.js'
 import { checkBlocks } from './input-blocks.js'
 import { toBoolean, toList, toNumber, toText } from './input-casts.js'
@@ -61,15 +62,16 @@ const wholeNumber = (value: unknown) =>
     ? null
     : 'must be a valid integer'
 
-const uidPattern = /^[A-Za-z0-9-_.~]*$/
-const matches = (value: string, pattern: RegExp) => (pattern.test(value) ? null : `must match the following: "${pattern}"`)
+const uidPattern = patternOf('^[A-Za-z0-9-_.~]*$')!
+const anyText = patternOf('^')!
+const matches = (value: string, { printed, test }: Pattern) => (test(value) ? null : `must match the following: "${printed}"`)
 const pattern = (value: string, attribute: Scalar, checking: Checking) => {
   const { source, required } = attribute
   if (typeof source.regex !== 'string' || isFree(attribute, checking) || isHash(value, attribute, checking)) return null
-  return value === '' && !required ? null : matches(value, compiled(source.regex) ?? /^/)
+  return value === '' && !required ? null : matches(value, patternOf(source.regex) ?? anyText)
 }
 const uid = (value: string, { source }: Scalar, { isDraft }: Checking) =>
-  isDraft ? null : matches(value, (typeof source.regex === 'string' ? compiled(source.regex) : null) ?? uidPattern)
+  isDraft ? null : matches(value, (typeof source.regex === 'string' ? patternOf(source.regex) : null) ?? uidPattern)
 const email = (value: string, _: Scalar, { isDraft }: Checking) => {
   if (value === '') return isDraft ? null : 'cannot be empty'
   return isDraft || isEmail(value) ? null : 'must be a valid email'
@@ -106,8 +108,9 @@ export function checkScalar(checking: Checking, attribute: Scalar, sent: unknown
   const isRequired = attribute.required && !checking.isDraft
   const allowsNull = row.nullable || !isRequired
   const value = sent === undefined ? ofDefault(checking, attribute) : sent === null && allowsNull ? null : row.cast(sent)
+  const isLost = value === null && sent !== null && attribute.type === 'blocks' && !checking.contract.unreadableBlocksAreNull
   const wrongType = [
-    ...(value === undefined || row.type === null || (value === null && allowsNull) || isType[row.type](value)
+    ...(value === undefined || row.type === null || (value === null && allowsNull && !isLost) || isType[row.type](value)
       ? []
       : [typeError(path, row.type, value, sent)]),
     ...(attribute.type === 'enumeration' ? wrongChoice(attribute, value, path) : []),
@@ -154,20 +157,4 @@ function isEmail(text: string): boolean {
   const [name, host] = [text.slice(0, at), text.slice(at + 1)]
   const dotsFit = !name.startsWith('.') && !name.endsWith('.') && !name.includes('..')
   return dotsFit && local.test(name) && domain.test(host) && start.test(host) && end.test(host) && dot.test(host)
-}
-
-const patterns = new Map<string, RegExp | null>()
-
-/** The pattern of a schema, compiled once; null where it is none. */
-function compiled(source: string): RegExp | null {
-  const known = patterns.get(source)
-  if (known !== undefined) return known
-  let made: RegExp | null = null
-  try {
-    made = new RegExp(source)
-  } catch {
-    made = null
-  }
-  patterns.set(source, made)
-  return made
 }

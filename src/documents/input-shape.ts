@@ -2,7 +2,7 @@
 import type { Attribute, ComponentAttribute, DynamicZone, Model } from '../model/types.js'
 import { unreachable } from '../model/types.js'
 import { isWritable } from './input-keys.js'
-import { attributeError, choiceError, inFieldOrder, typeError } from './input-messages.js'
+import { attributeError, checkEach, choiceError, inFieldOrder, typeError } from './input-messages.js'
 import { lastOnly, namesTargets, type RelationForm, relationForm, syntaxErrors } from './input-relations.js'
 import { checkScalar, missing } from './input-scalars.js'
 import type { AttributeError, Checked, Checking, Path, Shape } from './input-types.js'
@@ -50,7 +50,7 @@ function checkAttribute(checking: Checking, attribute: Attribute, sent: unknown,
       if (sent === undefined || checking.isStored) return { value: sent, errors: [] }
       const form = relationForm(sent)
       if (!checking.contract.strictRelationSyntax) return { value: form, errors: [] }
-      return { value: attribute.many ? form : lastOnly(form), errors: syntaxErrors(attribute, form, sent, path) }
+      return { value: attribute.many ? form : lastOnly(form, attribute), errors: syntaxErrors(attribute, form, sent, path) }
     }
     default:
       return unreachable(attribute)
@@ -73,13 +73,12 @@ function checkList(checking: Checking, attribute: ComponentAttribute | DynamicZo
   const given = sent === undefined && checking.isCreation && !attribute.required ? [] : sent
   if (given === undefined) return { value: given, errors: missing(checking, given, path) }
   if (!Array.isArray(given)) return { value: given, errors: [typeError(path, 'array', given, given)] }
-  const entries = given.map((entry: unknown, index) =>
+  const { values: value, errors } = checkEach(given, (entry, index) =>
     attribute.kind === 'component'
       ? checkEntry(checking, attribute, entry, [...path, index])
       : checkZoneEntry(checking, attribute, entry, [...path, index]),
   )
-  const value = entries.map((entry) => entry.value)
-  return { value, errors: [...entries.flatMap(({ errors }) => errors), ...wrongLength(checking, attribute, value, path)] }
+  return { value, errors: [...errors, ...wrongLength(checking, attribute, value, path)] }
 }
 
 function wrongLength({ isDraft }: Checking, attribute: ComponentAttribute | DynamicZone, list: readonly unknown[], path: Path) {

@@ -47,6 +47,8 @@ export interface Reference {
 
 /** Where among its siblings a connected target goes; a sibling is named by its documentId or row id. */
 export interface Position {
+  /** `__type`: the sibling's uid, in relations whose target varies. */
+  readonly type?: string
   readonly before?: string | number
   readonly after?: string | number
   readonly start?: true

@@ -2,6 +2,7 @@
 import { type ApiError, validationError } from '../errors.js'
 import type { Grants } from '../grants.js'
 import type { ContentType, Model, MorphFrom, MorphTo, Relation } from '../model/types.js'
+import { turn } from '../turns.js'
 import { checkKeys, isTooDeep, isWritable } from './input-keys.js'
 import { typeError, whole } from './input-messages.js'
 import { type RelationForm, relationInput } from './input-relations.js'
@@ -33,8 +34,16 @@ export type Unique = Pick<Checking, 'claims' | 'taken'>
  * Reads the `data` of a body that creates or changes a document of `type`.
  * @throws ApiError 400 as recorded: the first key that may not be there, or all that is wrong with the values.
  */
-export function readInput(context: InputContext, type: ContentType, data: unknown, options: InputOptions, unique: Unique = {}): Input {
+export async function readInput(
+  context: InputContext,
+  type: ContentType,
+  data: unknown,
+  options: InputOptions,
+  unique: Unique = {},
+): Promise<Input> {
+  await turn()
   checkKeys(context.model, options.grants, type, data)
+  await turn()
   if (typeof data !== 'object' || data === null || Array.isArray(data)) throw attributeErrors([typeError([], 'object', null, data)])
   const given = Object.entries(data).filter(([key]) => isWritable(type, type.attributes.get(key)))
   const { value, errors } = checkShape(
@@ -43,6 +52,7 @@ export function readInput(context: InputContext, type: ContentType, data: unknow
     Object.fromEntries(given),
     [],
   )
+  await turn()
   const problem = relationProblem(context.model, type, value)
   const shown = { ...value, ...options.added }
   const all = problem === null ? errors : [...errors, whole([], problem, shown)]

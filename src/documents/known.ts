@@ -54,13 +54,14 @@ function collect(input: Input, named: Map<string, Named>): void {
   const add = (uid: string, reference: Reference, isRequired: boolean): void => {
     const known = named.get(uid) ?? { references: [], required: [] }
     named.set(uid, known)
-    known.references.push(reference, ...siblingsOf(reference))
+    known.references.push(reference)
     if (isRequired) known.required.push(reference)
+    for (const sibling of siblingsOf(reference)) add(reference.position?.type ?? uid, sibling, false)
   }
   for (const { input: below } of entriesOf(input)) collect(below, named)
   for (const [attribute, change] of [...input.relations, ...input.media]) {
     const uidOf = ({ type }: Reference): string =>
-      attribute.kind === 'media' ? fileType : attribute.kind === 'relation' ? attribute.target : (type ?? '')
+      attribute.kind === 'media' ? fileType : attribute.kind === 'morphTo' ? (type ?? '') : attribute.target
     for (const reference of [...(change.set ?? []), ...change.connect]) add(uidOf(reference), reference, true)
     for (const reference of change.disconnect) add(uidOf(reference), reference, false)
   }

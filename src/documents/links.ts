@@ -4,7 +4,10 @@ import type { RawBuilder } from 'kysely'
 import { sql } from 'kysely'
 import type { Transaction } from '../database/database.js'
 import type { Component, ContentType, Model, Relation } from '../model/types.js'
+import { among } from './among.js'
+import { noteDriftOf } from './drift.js'
 import { hidePointers, showPointer } from './morphs.js'
+import { placeInOther } from './places.js'
 import type { Link, Owner } from './relations.js'
 import { takeAway } from './relations.js'
 import type { Version } from './rows.js'
@@ -12,56 +15,82 @@ import type { Writing } from './writing.js'
 
 const hidden = sql.table('octavo_hidden_links')
 
-/** Gives `to` the links of `from`, in their order. */
-export function copyLinks({ transaction, model, copies, into }: Writing, from: Owner, to: Owner, relations: readonly Relation[]): void {
+/**
+ * Gives `to` the links of `from`, in their order. What both have already keeps its row and with it its place in the list of the other
+ * side; `isNew`: `to` has none so far.
+ */
+export function copyLinks(writing: Writing, from: Owner, to: Owner, relations: readonly Relation[], isNew: boolean): void {
+  const { transaction, model, copies, into } = writing
   for (const relation of relations) {
     const { storage } = relation
     if (storage.kind !== 'link') continue
+    const { table, here, there, order, inverseOrder } = storage
     const target = model.types.get(relation.target)!
-    const links = shownLinks(storage, target, from.id, copies, into)
-    takeAway(
-      transaction,
-      relation,
-      storage,
-      to,
-      sql`select shown from (${links}) where shown is not null`,
-      copies === 'published' ? 'published' : 'draft',
-    )
-    const columns = [storage.here, storage.there, storage.order, storage.inverseOrder].filter((column) => column !== null)
-    const values = [sql`${to.id}`, sql`shown`, ...copiedPlaces(storage)]
+    const links = copiedLinks(storage, target, from, copies, into)
+    const shown = sql`select shown from (${links}) where shown is not null`
+    if (!isNew) removeOthers(transaction, storage, target, to, shown, copies)
+    takeAway(transaction, relation, storage, to, shown, copies === 'published' ? 'published' : 'draft')
     // A document that is related to itself says the same link from both sides.
+    if (order !== null && (!isNew || target === to.shape)) {
+      transaction.follow(
+        sql`update ${sql.table(table)} as y set ${sql.id(order)} = (select place from (${links}) where shown = ${sql.id('y', there)})
+          where ${sql.id(here)} = ${to.id} and ${sql.id(there)} in (${shown})`,
+      )
+    }
+    const columns = [here, there, order, inverseOrder].filter((column) => column !== null)
+    const link = { id: sql`s.id`, source: sql`s.source`, shown: sql`s.shown`, place: sql`s.inverse_place` }
+    // Lists of documents without drafts show both versions: a copy has the same place.
+    const isElsewhere = target.draftAndPublish && copies !== 'same'
+    const inverse = isElsewhere ? placeInOther(storage, to.shape, to.id, link) : link.place
+    const values = [sql`${to.id}`, link.shown, ...(order === null ? [] : [sql`s.place`]), ...(inverseOrder === null ? [] : [inverse])]
     transaction.follow(
-      sql`insert into ${sql.table(storage.table)} (${sql.join(columns.map((column) => sql.id(column)))})
-        select ${sql.join(values)} from (${links}) where shown is not null order by ${linkOrder(storage)} on conflict do nothing`,
+      sql`insert into ${sql.table(table)} (${sql.join(columns.map((column) => sql.id(column)))})
+        select ${sql.join(values)} from (${links}) s where s.shown is not null
+        ${isNew ? sql`` : sql`and not exists (select 1 from ${sql.table(table)} y where ${sql.id('y', here)} = ${to.id} and ${sql.id('y', there)} = s.shown)`}
+        order by ${order === null ? sql`s.id` : sql`s.place, s.id`} on conflict do nothing`,
     )
     // Targets without drafts are always there: nothing waits for them.
-    if (!storage.owner || !target.draftAndPublish || copies === 'same') continue
-    if (copies === 'draft') linkHidden(transaction, storage, target, from.id, to.id)
-    else hideUnshown(transaction, storage, target, links, to.id)
+    if (storage.owner && target.draftAndPublish && copies === 'published') hideUnshown(transaction, storage, target, links, to.id)
   }
 }
 
-/** The order columns that a link table has, and what they are called here. */
-const placesOf = ({ order, inverseOrder }: Link): readonly { readonly column: string; readonly as: string }[] => [
-  ...(order === null ? [] : [{ column: order, as: 'place' }]),
-  ...(inverseOrder === null ? [] : [{ column: inverseOrder, as: 'inverse_place' }]),
-]
-
-/** The places of a copied link. Written from the other side, it keeps its place among the targets of the row it now leads to, if that is free. */
-function copiedPlaces({ table, there, order, inverseOrder, owner }: Link): readonly RawBuilder<unknown>[] {
-  const inverse = sql`inverse_place`
-  return [
-    ...(order === null ? [] : [sql`place`]),
-    ...(inverseOrder === null ? [] : [owner ? inverse : freePlace(table, there, sql`shown`, inverseOrder, inverse)]),
-  ]
+/** Removes what `to` has and its copy will not; also what waits for it. */
+function removeOthers(
+  transaction: Transaction,
+  { table, here, there, owner }: Link,
+  target: ContentType,
+  to: Owner,
+  shown: RawBuilder<unknown>,
+  copies: Writing['copies'],
+): void {
+  // The other side's links to a draft stay as long as they cannot be published: nothing is to be discarded for them.
+  const isLasting = sql`exists (select 1 from ${sql.table(target.table)} d where d.id = ${sql.id(there)} and d.published_at is null and not exists
+    (select 1 from ${sql.table(target.table)} p where p.document_id = d.document_id and p.locale is d.locale and p.published_at is not null))`
+  const keeps = !owner && copies === 'draft' && target.draftAndPublish ? sql` and not ${isLasting}` : sql``
+  transaction.follow(sql`delete from ${sql.table(table)} where ${sql.id(here)} = ${to.id} and ${sql.id(there)} not in (${shown})${keeps}`)
+  if (owner) transaction.follow(sql`delete from ${hidden} where link_table = ${table} and owner_id = ${to.id}`)
 }
 
-/** `place` among the links of a row where nothing stands there, else the one behind them all. */
-const freePlace = (table: string, by: string, row: RawBuilder<unknown>, order: string, place: RawBuilder<unknown>) =>
-  sql`case when exists (select 1 from ${sql.table(table)} x where ${sql.id('x', by)} = ${row} and ${sql.id('x', order)} = ${place})
-    then (select max(${sql.id('x', order)}) + 1 from ${sql.table(table)} x where ${sql.id('x', by)} = ${row}) else ${place} end`
+/** The order columns that a link table has, and what they are called here. */
+const placesOf = ({ order, inverseOrder }: Link): readonly { readonly column: string | null; readonly as: string }[] => [
+  { column: order, as: 'place' },
+  { column: inverseOrder, as: 'inverse_place' },
+]
 
-const linkOrder = ({ order }: Link) => (order === null ? sql`id` : sql`place, id`)
+/** The links that a copy is made of: those of the row and, for a draft, those that its published version waits for. */
+function copiedLinks(
+  storage: Link,
+  target: ContentType,
+  from: Owner,
+  copies: Writing['copies'],
+  into: Writing['into'],
+): RawBuilder<unknown> {
+  const links = shownLinks(storage, target, from.id, copies, into)
+  if (copies !== 'draft' || !storage.owner || !target.draftAndPublish) return links
+  return sql`${links} union all select null, t.id, null, t.document_id, t.locale, h.place, null from ${hidden} h
+    join ${sql.table(target.table)} t on t.document_id = h.target_document and t.locale is h.target_locale and t.published_at is null
+    where h.link_table = ${storage.table} and h.owner_id = ${from.id}`
+}
 
 /** The links of a row with the row that a copy links to: the target itself, or its version on the other side or in the other locale; null when it has none. */
 function shownLinks(
@@ -72,8 +101,8 @@ function shownLinks(
   into: Writing['into'],
 ): RawBuilder<unknown> {
   const there = sql.id('l', storage.there)
-  const places = placesOf(storage).map(({ column, as }) => sql`, l.${sql.id(column)} as ${sql.id(as)}`)
-  return sql`select l.id as id, ${shownOf(target, copies, into)} as shown, t.document_id as document, t.locale as locale${places.length === 0 ? sql`` : sql.join(places, sql``)}
+  const places = placesOf(storage).map(({ column, as }) => sql`${column === null ? sql`null` : sql.id('l', column)} as ${sql.id(as)}`)
+  return sql`select l.id as id, ${shownOf(target, copies, into)} as shown, t.id as source, t.document_id as document, t.locale as locale, ${sql.join(places)}
     from ${sql.table(storage.table)} l join ${sql.table(target.table)} t on t.id = ${there} where l.${sql.id(storage.here)} = ${owner}`
 }
 
@@ -94,18 +123,7 @@ function hideUnshown(transaction: Transaction, storage: Link, target: ContentTyp
   const place = storage.order === null ? sql`null` : sql`place`
   transaction.follow(
     sql`insert into ${hidden} (link_table, owner_id, target_type, target_document, target_locale, place)
-      select ${storage.table}, ${owner}, ${target.uid}, document, locale, ${place} from (${links}) where shown is null order by ${linkOrder(storage)}`,
-  )
-}
-
-/** Gives a draft the links that its published version only waits for. */
-function linkHidden(transaction: Transaction, storage: Link, target: ContentType, published: number, draft: number): void {
-  const row = [sql`${draft}`, sql`t.id`, ...(storage.order === null ? [] : [sql`h.place`])]
-  const columns = [storage.here, storage.there, ...(storage.order === null ? [] : [storage.order])].map((column) => sql.id(column))
-  transaction.follow(
-    sql`insert into ${sql.table(storage.table)} (${sql.join(columns)}) select ${sql.join(row)} from ${hidden} h
-      join ${sql.table(target.table)} t on t.document_id = h.target_document and t.locale is h.target_locale and t.published_at is null
-      where h.link_table = ${storage.table} and h.owner_id = ${published} on conflict do nothing`,
+      select ${storage.table}, ${owner}, ${target.uid}, document, locale, ${place} from (${links}) where shown is null order by ${storage.order === null ? sql`id` : sql`place, id`}`,
   )
 }
 
@@ -122,7 +140,7 @@ export function forgetHiddenLinks(
   })
   const locales = [...new Map(targets.map((target) => [target.locale, target])).values()]
   const gone = [
-    ...(tables.length === 0 ? [] : [sql`(owner_id in (${sql.join(ids)}) and link_table in (${sql.join(tables)}))`]),
+    ...(tables.length === 0 ? [] : [sql`(owner_id in (${among(ids)}) and link_table in (${sql.join(tables)}))`]),
     ...locales.map(
       ({ document_id, locale }) => sql`(target_type = ${shape.uid} and target_document = ${document_id} and target_locale is ${locale})`,
     ),
@@ -130,14 +148,9 @@ export function forgetHiddenLinks(
   if (gone.length > 0) transaction.follow(sql`delete from ${hidden} where ${sql.join(gone, sql` or `)}`)
 }
 
-/** Removes the links of a row, the hidden ones too. */
-export function removeLinks(transaction: Transaction, owner: Owner, relations: readonly Relation[]): void {
-  for (const { storage } of relations) {
-    if (storage.kind !== 'link') continue
-    transaction.follow(sql`delete from ${sql.table(storage.table)} where ${sql.id(storage.here)} = ${owner.id}`)
-    if (storage.owner) transaction.follow(sql`delete from ${hidden} where link_table = ${storage.table} and owner_id = ${owner.id}`)
-  }
-}
+/** The place behind all links of a row. */
+const lastPlace = (table: string, by: string, row: number, order: string): RawBuilder<unknown> =>
+  sql`(select coalesce(max(${sql.id('x', order)}), 0) + 1 from ${sql.table(table)} x where ${sql.id('x', by)} = ${row})`
 
 interface HiddenRow {
   readonly id: number
@@ -145,6 +158,11 @@ interface HiddenRow {
   readonly owner_id: number
   readonly place: number | null
 }
+
+/** The draft of the document whose published row is `published`. */
+const draftOf = ({ table }: ContentType, published: number): RawBuilder<unknown> =>
+  sql`select d.id from ${sql.table(table)} p join ${sql.table(table)} d on d.document_id = p.document_id and d.locale is p.locale
+    where p.id = ${published} and d.published_at is null`
 
 /** A document has been published for the first time: makes the links that were waiting for it. */
 export async function showHiddenLinks(transaction: Transaction, model: Model, type: ContentType, published: number): Promise<void> {
@@ -155,6 +173,9 @@ export async function showHiddenLinks(transaction: Transaction, model: Model, ty
   )
   if (waiting.length === 0) return
   const links = new Map(ownedLinks(model).map((link) => [link.storage.table, link]))
+  // Its draft may have lost such a link meanwhile: its list is to be compared.
+  if (waiting.some(({ link_table }) => links.get(link_table)?.relation.inverse !== null))
+    noteDriftOf(transaction, type, draftOf(type, published))
   for (const { link_table, owner_id, place } of waiting) {
     const known = links.get(link_table)
     if (known === undefined) {
@@ -162,12 +183,14 @@ export async function showHiddenLinks(transaction: Transaction, model: Model, ty
       continue
     }
     const { storage, shape } = known
-    const { table, here, there, order } = storage
-    const names = [here, there, ...(order === null ? [] : [order])].map((name) => sql.id(name))
+    const { table, here, there, order, inverseOrder } = storage
+    const names = [here, there, order, inverseOrder].filter((name) => name !== null).map((name) => sql.id(name))
     const values = [
       sql`${owner_id}`,
       sql`${published}`,
-      ...(order === null ? [] : [freePlace(table, here, sql`${owner_id}`, order, sql`${place}`)]),
+      // The place that was kept for it.
+      ...(order === null ? [] : [sql`${place}`]),
+      ...(inverseOrder === null ? [] : [lastPlace(table, there, published, inverseOrder)]),
     ]
     // The owner may be gone, and somebody may have made the link meanwhile.
     transaction.follow(
@@ -175,7 +198,7 @@ export async function showHiddenLinks(transaction: Transaction, model: Model, ty
         where exists (select 1 from ${sql.table(shape.table)} where id = ${owner_id}) on conflict do nothing`,
     )
   }
-  transaction.follow(sql`delete from ${hidden} where id in (${sql.join(waiting.map(({ id }) => id))})`)
+  transaction.follow(sql`delete from ${hidden} where id in (${among(waiting.map(({ id }) => id))})`)
 }
 
 /** The version is about to be unpublished: what is published and links to it will link to it again when it is published again. */

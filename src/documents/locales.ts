@@ -1,12 +1,14 @@
 // Attributes that are not localized are equal in all locales of a document, within one publication state. Relations are
 // each locale's own.
+import { sql } from 'kysely'
 import type { Transaction } from '../database/database.js'
 import type { Attribute, ContentType } from '../model/types.js'
 import { copyBelow, removeBelow } from './components.js'
-import { forgetUnequal, noteDrift, noteUnequal } from './drift.js'
+import { forgetUnequal, noteDrift, noteUnequal, unequalCondition } from './drift.js'
 import type { WriteContext } from './operation.js'
 import { readWhole } from './publishable.js'
 import { overwriteRow, type Version, valueColumns } from './rows.js'
+import type { Row } from './versions.js'
 import type { Writing } from './writing.js'
 
 const isShared = (attribute: Attribute): boolean =>
@@ -22,17 +24,24 @@ export function inheritedBy(type: ContentType, data: unknown): ReadonlySet<strin
   return new Set(type.localized ? names.map(({ name }) => name) : [])
 }
 
-/** A new locale of a document gets what it inherits from a published version, from the first draft where there is none. */
+/**
+ * A new locale of a document gets what it inherits from the draft of another locale; with row 14 as in Strapi from a published version
+ * where there is one. Of several the default locale counts, else the first in the order of codes.
+ */
 export async function newLocale(
+  { read }: WriteContext,
   writing: Writing,
   type: ContentType,
   versions: readonly Version[],
   id: number,
   inherited: ReadonlySet<string>,
 ): Promise<void> {
-  const source = versions.find((version) => version.published_at !== null) ?? versions[0]
-  if (inherited.size === 0 || source === undefined) return
-  await share(writing, type, source.id, id, ({ name }) => inherited.has(name), false, writing.resolving.locale)
+  if (inherited.size === 0) return
+  const rank = ({ locale }: Version) => (locale === read.defaultLocale ? '' : (locale ?? ''))
+  const sorted = versions.toSorted((one, other) => (rank(one) < rank(other) ? -1 : 1))
+  const isFirst = ({ published_at }: Version) => (published_at === null) === read.contract.localesShareAlways
+  const source = sorted.find(isFirst) ?? sorted[0]
+  if (source !== undefined) await share(writing, type, source.id, id, ({ name }) => inherited.has(name), false, writing.resolving.locale)
 }
 
 /**
@@ -51,7 +60,9 @@ export async function reachesOthers(
   const never = async () => false
   const drafts = versions.filter(({ published_at }) => published_at === null)
   const [reference] = drafts.toSorted((one, other) => (one.locale! < other.locale! ? -1 : 1))
-  if (!type.localized || reference === undefined) return never
+  if (read.contract.localesShareAlways || !type.localized || reference === undefined) return never
+  // Their values may be the same and their files not.
+  if ([...touched].some((attribute) => isShared(attribute) && attribute.kind !== 'scalar')) return async () => true
   const textOf = async (id: number): Promise<string> => {
     const row = await readWhole({ model: read.model, contract: read.contract }, plans, transaction, type, id, false)
     return sharedText(type, row ?? {})
@@ -99,14 +110,25 @@ export async function shareWithLocales(
   else noteUnequal(writing.transaction, type, versions[0]!.document_id)
 }
 
-/** A draft is as its published version again: the drafts of other locales may have something else. */
-export function noteOtherLocales(
-  { transaction }: Writing,
-  type: ContentType,
-  versions: readonly Version[],
-  { locale, document_id }: Version,
-) {
-  if (type.localized && versions.some((version) => version.locale !== locale)) noteUnequal(transaction, type, document_id)
+/** Gives the other locales' rows in the state of `row` what they share with it and lack, whatever was written to them before. */
+export async function equalizeLocales(writing: Writing, type: ContentType, versions: readonly Version[], row: Row): Promise<void> {
+  if (!type.localized || !versions.some(({ locale }) => locale !== row.locale) || ![...type.attributes.values()].some(isShared)) return
+  const { transaction, model } = writing
+  const found = await transaction.rows<Version>(
+    sql`select v.id, v.locale from ${sql.table(type.table)} v join ${sql.table(type.table)} q on q.document_id = v.document_id
+      where q.id = ${row.id} and v.id <> q.id and (v.published_at is null) = (q.published_at is null)
+      and ${unequalCondition(model, type, isShared)} order by v.id`,
+  )
+  for (const { id, locale } of found) await share(writing, type, row.id, id, isShared, true, locale)
+  if (!type.draftAndPublish || found.length === 0) return
+  // A draft and its published version may differ by it.
+  const changed = new Set(found.map(({ locale }) => locale))
+  const drafts = versions.filter(({ locale, published_at }) => published_at === null && changed.has(locale))
+  noteDrift(
+    transaction,
+    type,
+    drafts.map(({ id }) => id),
+  )
 }
 
 async function share(

@@ -2,6 +2,7 @@
 import { sql } from 'kysely'
 import type { Transaction } from '../database/database.js'
 import type { ContentType, Media } from '../model/types.js'
+import { among } from './among.js'
 import type { RelationInput } from './input.js'
 import { placeEntries } from './order.js'
 import type { Resolving } from './references.js'
@@ -68,12 +69,18 @@ async function wantedFiles(
   )
 }
 
-/** Gives `to` the files that `from` has, for some attributes or for all. */
-export function copyMedia(transaction: Transaction, from: Owner, to: Owner, attributes: readonly Media[]): void {
+/** Gives `to` the files that `from` has, for these attributes. `replaces`: those that `to` has already keep their rows. */
+export function copyMedia(transaction: Transaction, from: Owner, to: Owner, attributes: readonly Media[], replaces: boolean): void {
   if (attributes.length === 0) return
+  const links = fileLinks(from.shape, [from.id], attributes)
+  const same = ['file_id', 'field', 'order'].map((name) => sql`${sql.id('f', name)} is ${sql.id('o', name)}`)
+  const isSame = sql.join(same, sql` and `)
+  const own = isOfAny(to.shape, [to.id], attributes)
+  if (replaces) transaction.follow(sql`delete from ${table} as o where ${own} and not exists (select 1 from (${links}) f where ${isSame})`)
+  const isMissing = replaces ? sql`where not exists (select 1 from ${table} o where ${own} and ${isSame})` : sql``
   transaction.follow(
     sql`insert into ${table} (file_id, related_id, related_type, field, ${sql.id('order')})
-      select file_id, ${to.id}, related_type, field, ${sql.id('order')} from (${fileLinks(from.shape, [from.id], attributes)})`,
+      select file_id, ${to.id}, related_type, field, ${sql.id('order')} from (${links}) f ${isMissing} order by id`,
   )
 }
 
@@ -82,7 +89,7 @@ export const fileLinks = (shape: Owner['shape'], ids: readonly number[], attribu
   sql`select * from ${table} where ${isOfAny(shape, ids, attributes)}`
 
 const isOfAny = (shape: Owner['shape'], ids: readonly number[], attributes: readonly Media[]) =>
-  sql`related_id in (${sql.join(ids)}) and related_type = ${shape.uid} and field in (${sql.join(attributes.map(({ name }) => name))})`
+  sql`related_id in (${among(ids)}) and related_type = ${shape.uid} and field in (${sql.join(attributes.map(({ name }) => name))})`
 
 /** Removes the links of rows of one shape to files, for some attributes or for all. */
 export function removeMedia(transaction: Transaction, shape: Owner['shape'], ids: readonly number[], attributes: readonly Media[]): void {

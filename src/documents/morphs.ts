@@ -1,15 +1,18 @@
 // Relations whose target type is written in each row: as rows of a table of their own, or as two columns.
+import type { RawBuilder } from 'kysely'
 import { sql } from 'kysely'
 import type { Transaction } from '../database/database.js'
 import { validationError } from '../errors.js'
-import { fileType } from '../model/link.js'
+import { fileType, mayBeNamed } from '../model/link.js'
 import type { ContentType, Model, MorphTo } from '../model/types.js'
+import { printed } from '../printed.js'
+import { among } from './among.js'
 import type { Reference, RelationInput } from './input.js'
 import { type Placed, placeEntries } from './order.js'
 import type { Resolving } from './references.js'
 import { resolveReferences } from './references.js'
 import type { Owner } from './relations.js'
-import { insertRows, type Stored, updateRow, type Version } from './rows.js'
+import { insertRows, updateRow, type Version } from './rows.js'
 import type { Writing } from './writing.js'
 
 interface Pointer {
@@ -41,20 +44,44 @@ export async function writeMorph(
   }
   const connected = await resolve(input.connect)
   const gone = new Set((await resolve(input.disconnect)).flatMap(({ rows }) => rows))
-  const neighbours = new Map(await Promise.all(connected.map(async (entry) => [entry, await resolve(neighbourOf(entry))] as const)))
+  const neighbours = await neighbourKeys(connected, resolve)
   const present = await pointersOf(transaction, owner, morph)
-  const wanted = placeEntries(present.map(keyOf), connected, gone, (_, entry) => neighbours.get(entry)!.flatMap(({ rows }) => rows))
+  const wanted = placeEntries(present.map(keyOf), connected, gone, (name, entry) => neighbours.get(neighbourKey(name, entry)) ?? [])
   setPointers(transaction, model, owner, morph, wanted.map(pointerOf))
 }
 
-const keyOf = ({ id, type }: Pointer): string => `${id} ${type}`
-const pointerOf = (key: string): Pointer => ({ id: Number.parseInt(key, 10), type: key.slice(key.indexOf(' ') + 1) })
-
-/** The sibling that a position names is looked for in the type of the entry that is placed, and only by its documentId. */
-function neighbourOf({ reference: { position, type } }: Placed<string>): readonly Reference[] {
-  const name = position?.before ?? position?.after
-  return name === undefined || type === undefined ? [] : [{ documentId: String(name), type }]
+/** The rows that positions name. A row id stands for its row, whether that is there or not. */
+async function neighbourKeys(
+  connected: readonly Placed<string>[],
+  resolve: (references: readonly Reference[]) => Promise<readonly Placed<string>[]>,
+): Promise<ReadonlyMap<string, readonly string[]>> {
+  const found = new Map<string, readonly string[]>()
+  for (const entry of connected) {
+    for (const reference of neighboursOf(entry)) {
+      const { id, documentId, type } = reference
+      const rows = id === undefined ? (await resolve([reference])).flatMap((one) => one.rows) : [keyOf({ id, type: type! })]
+      found.set(neighbourKey((id ?? documentId)!, entry), rows)
+    }
+  }
+  return found
 }
+
+const neighbourKey = (name: string | number, { reference: { position, type } }: Placed<string>): string =>
+  `${name} ${position?.type ?? type}`
+
+/** A row of one of several types, as errors about places name it. */
+const keyOf = ({ id, type }: Pointer): string => `${id}:::${type}`
+const pointerOf = (key: string): Pointer => ({ id: Number.parseInt(key, 10), type: key.slice(key.indexOf(':::') + 3) })
+
+/** The siblings that a position names: of the type that the position says, or of the type of the entry that is placed. */
+function neighboursOf({ reference: { position, type: own } }: Placed<string>): readonly Reference[] {
+  const type = position?.type ?? own
+  if (type === undefined) return []
+  return [position?.before, position?.after].flatMap((name) => (name === undefined ? [] : [siblingNamed(name, type)]))
+}
+
+const siblingNamed = (name: string | number, type: string): Reference =>
+  typeof name === 'number' ? { id: name, type } : { documentId: name, type }
 
 async function pointers(
   transaction: Transaction,
@@ -66,8 +93,8 @@ async function pointers(
   const found: Placed<string>[] = []
   for (const reference of references) {
     const target = model.types.get(reference.type ?? '')
-    if (target === undefined)
-      throw validationError(`Relations of ${morph.name} need a known content-type in __type, got ${JSON.stringify(reference.type ?? null)}`)
+    if (target === undefined || !mayBeNamed(target))
+      throw validationError(`Relations of ${morph.name} need a known content-type in __type, got ${printed(reference.type ?? null)}`)
     const [resolved] = await resolveReferences(transaction, target, [reference], resolving)
     found.push({ reference, rows: resolved!.rows.map((id) => keyOf({ id, type: target.uid })) })
   }
@@ -92,20 +119,23 @@ function setPointers(transaction: Transaction, model: Model, owner: Owner, { nam
     updateRow(transaction, owner.shape.table, owner.id, { [storage.id]: last?.id ?? null, [storage.type]: last?.type ?? null })
     return
   }
-  transaction.follow(sql`delete from ${sql.table(storage.table)} where ${sql.id(storage.here)} = ${owner.id}`)
   transaction.follow(sql`delete from octavo_hidden_links where link_table = ${storage.table} and owner_id = ${owner.id}`)
-  insertRows(
-    transaction,
-    storage.table,
-    wanted.map(
-      ({ id, type, place }, index): Record<string, Stored> => ({
-        [storage.here]: owner.id,
-        [storage.id]: id,
-        [storage.type]: type,
-        field: fieldOf(model.types.get(type)!, owner, name),
-        [storage.order]: place ?? index + 1,
-      }),
-    ),
+  const columns = sql.join([storage.id, storage.type, 'field', storage.order].map((column) => sql.id(column)))
+  const rows = wanted.map(({ id, type, place }, index) => {
+    const known = model.types.get(type)
+    return [id, type, known === undefined ? null : fieldOf(known, owner, name), place ?? index + 1]
+  })
+  const given = (field: RawBuilder<unknown>) =>
+    sql`select value ->> 0, value ->> 1, ${field}, value ->> 3 from json_each(${JSON.stringify(rows)})`
+  // What stays keeps its row, by which the other side sorts.
+  const key = sql`(${sql.id(storage.id)}, ${sql.id(storage.type)}, ifnull(field, ''), ${sql.id(storage.order)})`
+  const others = sql`${key} not in (${given(sql`ifnull(value ->> 2, '')`)})`
+  transaction.follow(sql`delete from ${sql.table(storage.table)} where ${sql.id(storage.here)} = ${owner.id} and ${others}`)
+  if (rows.length === 0) return
+  const own = sql`select ${columns} from ${sql.table(storage.table)} where ${sql.id(storage.here)} = ${owner.id}`
+  transaction.follow(
+    sql`insert into ${sql.table(storage.table)} (${sql.id(storage.here)}, ${columns})
+      select ${owner.id}, * from (${given(sql`value ->> 2`)} except ${own}) order by 5`,
   )
 }
 
@@ -169,7 +199,7 @@ async function sidesOf(
     const ids = targets.filter(({ type }) => type === uid).map(({ id }) => id)
     return sql`select ${uid} as type, t.id as target, t.document_id as document, t.locale as locale, case when t.published_at is ${side} then t.id
       else (select p.id from ${table} p where p.document_id = t.document_id and p.locale is t.locale and p.published_at is ${side}) end as shown
-      from ${table} t where t.id in (${sql.join(ids)})`
+      from ${table} t where t.id in (${among(ids)})`
   })
   const rows = selects.length === 0 ? [] : await transaction.rows<SideRow>(sql`${sql.join(selects, sql` union all `)}`)
   const found = new Map(rows.map((row) => [keyOf({ id: row.target, type: row.type }), row]))
@@ -196,7 +226,9 @@ export function showPointer(transaction: Transaction, model: Model, { table, own
     const columns = [storage.here, storage.id, storage.type, 'field', storage.order].map((column) => sql.id(column))
     transaction.follow(
       sql`insert into ${sql.table(table)} (${sql.join(columns)}) select ${owner}, ${published}, ${target.uid}, ${field}, ${place}
-        where exists (select 1 from ${sql.table(shape.table)} where id = ${owner})`,
+        where exists (select 1 from ${sql.table(shape.table)} where id = ${owner})
+          and not exists (select 1 from ${sql.table(table)} where ${sql.id(storage.here)} = ${owner}
+            and ${sql.id(storage.id)} = ${published} and ${sql.id(storage.type)} = ${target.uid})`,
     )
   }
 }
@@ -216,7 +248,7 @@ export function hidePointers(transaction: Transaction, model: Model, type: Conte
 /** Removes what points at rows of `type` that are removed. */
 export function forgetPointers(transaction: Transaction, model: Model, type: ContentType, ids: readonly number[]): void {
   for (const { shape, storage } of morphsOf(model)) {
-    const isGone = sql`${sql.id(storage.id)} in (${sql.join(ids)}) and ${sql.id(storage.type)} = ${type.uid}`
+    const isGone = sql`${sql.id(storage.id)} in (${among(ids)}) and ${sql.id(storage.type)} = ${type.uid}`
     if (storage.kind === 'table') transaction.follow(sql`delete from ${sql.table(storage.table)} where ${isGone}`)
     else
       transaction.follow(

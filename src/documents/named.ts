@@ -55,7 +55,7 @@ function entriesOf(model: Model, attribute: Attribute, value: unknown): readonly
 
 function targetOf(model: Model, attribute: Attribute): ContentType | undefined {
   if (attribute.kind === 'media') return model.types.get(fileType)
-  return attribute.kind === 'relation' ? model.types.get(attribute.target) : undefined
+  return attribute.kind === 'relation' || attribute.kind === 'morphFrom' ? model.types.get(attribute.target) : undefined
 }
 
 /** The documents that a relation names, in the order in which they are missed, each before the neighbour that its position names. */

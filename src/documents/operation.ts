@@ -8,6 +8,7 @@ import { parseParameters, type Parameters as Query } from '../query/parameters.j
 import type { ReadContext } from '../query/read.js'
 import { readRequest } from '../query/read.js'
 import type { Input } from './input.js'
+import { checkSize, type SizeLimits } from './input-size.js'
 import type { Outbox } from './outbox.js'
 import type { Plans } from './plans.js'
 import { checkPublishable, type Given } from './publishable.js'
@@ -35,6 +36,7 @@ export interface WriteContext {
   readonly database: WriteDatabase
   /** Plans of answers, known to the writer. */
   readonly plans: Plans
+  readonly limits: SizeLimits
   readonly hashPassword: (password: string) => Promise<string>
   /** Null: the project has none. */
   readonly hooks: Hooks | null
@@ -85,6 +87,14 @@ export interface Hooks {
   after(operation: Operation, outcome: Outcome): Promise<void>
 }
 
+/** How a caller names a write that it may repeat. */
+export interface Once {
+  /** 1 to 255 characters. */
+  readonly key: string
+  /** Everything of the request that decides what is done and answered, but its body. */
+  readonly request: string
+}
+
 /** What a caller wants to do, and to which document. */
 export interface Asked {
   readonly action: HookAction
@@ -93,29 +103,33 @@ export interface Asked {
   readonly documentId: string | null
   /** Null: the action takes none. */
   readonly body: (() => Promise<unknown>) | null
+  /** Says by which key the write is done only once; absent or null: it has none. @throws ApiError 400 */
+  readonly once?: () => Once | null
 }
 
 /**
  * Permission, then the query, then the body (behaviour: "Order of checks on a write").
  * @throws ApiError 403, 400
  */
-export async function beginWrite({ read, hooks }: WriteContext, { action, grants, write, documentId, body }: Asked): Promise<Operation> {
+export async function beginWrite({ read, limits }: WriteContext, { action, grants, write, documentId, body }: Asked): Promise<Operation> {
   const { type, query, answers } = write
   if (!grants.may(`${type.uid}.${action === 'discardDraft' ? 'discard' : action}`)) throw forbidden()
   const given = typeof query === 'string' ? parseParameters(query) : query
   const everywhere = given.locale === '*' && body === null && answers !== 'document'
   const { locale: _all, ...others } = given
   const parameters = everywhere ? others : given
-  const { status } = readRequest(read, grants, { type, mode: 'first' }, parameters)
+  const { status } = readRequest(read, grants, { type, mode: 'first', written: true }, parameters)
   const locale = type.localized ? localeOf(parameters.locale, read.defaultLocale) : null
+  const data = body === null ? null : dataOf(await body())
+  if (data !== null) checkSize(read.model, type, data, limits)
   const operation = {
     ...{ action, write, parameters, grants, documentId, locale, everywhere },
     publishes: !type.draftAndPublish || status === 'published',
-    data: body === null ? null : dataOf(await body()),
+    data,
     isSeen: false,
     now: Date.now(),
   }
-  return hooks === null ? operation : hooks.before(operation)
+  return operation
 }
 
 function localeOf(value: unknown, defaultLocale: string): string {
@@ -154,6 +168,7 @@ export function writingOf(
     copies: 'published',
     drafts: type.draftAndPublish && !operation.publishes,
     made: new Map(),
+    inverses: new Map(),
     resolving: {
       locale: operation.locale,
       defaultLocale: read.defaultLocale,

@@ -10,7 +10,8 @@ export interface Placed<Row> {
 
 /**
  * The list of row ids after `disconnected` have left `present` and `connected` have been placed. An entry that is already
- * there moves. Entries may stand before or after entries that come later in the list.
+ * there moves. Entries are placed in their order; one that is placed beside a later entry follows it, unless the list has that
+ * neighbour already (behaviour: "Relations in bodies").
  * @throws ApiError 400 for circles, and for neighbours that are not there.
  */
 export function placeEntries<Row extends number | string>(
@@ -21,32 +22,25 @@ export function placeEntries<Row extends number | string>(
   /** What errors show beside a neighbour. */
   beside: object = {},
 ): readonly Row[] {
-  // A neighbour that the same request disconnects still counts: it leaves at the end.
-  let list = [...present]
   refuseTwins(connected)
-  const placed = new Set<Row>()
-  let waiting = [...connected]
-  while (waiting.length > 0) {
-    const later: Placed<Row>[] = []
-    for (const entry of waiting) {
-      const neighbour = neighbourOf(entry)
-      const at = neighbour === null ? [] : rowsOf(neighbour, entry)
-      const expected = waiting.some((other) => other !== entry && !placed.has(other.rows[0]!) && other.rows.some((id) => at.includes(id)))
-      if (neighbour !== null && (expected || entry.rows.some((id) => at.includes(id)))) {
-        later.push(entry)
-        continue
-      }
-      list = place(list, entry, at, beside)
-      for (const id of entry.rows) placed.add(id)
-    }
-    if (later.length === waiting.length) {
-      throw validationError(
-        'A circular reference was found in the connect array. One relation is trying to connect before/after another one that is trying to connect before/after it',
-      )
-    }
-    waiting = later
-  }
-  return list.filter((id) => placed.has(id) || !disconnected.has(id))
+  const entries = connected.map((entry): Entry<Row> => {
+    const { before, after } = entry.reference.position ?? {}
+    const neighbour = before ?? after
+    const other = before === undefined || after === undefined ? [] : rowsOf(after, entry)
+    return { ...entry, neighbours: neighbour === undefined ? null : rowsOf(neighbour, entry), ignored: other[0] ?? after }
+  })
+  // A neighbour that the same request disconnects still counts: it leaves at the end.
+  const list = openList(present)
+  for (const entry of neighboursFirst(entries, new Set(present))) place(list, entry, beside)
+  const placed = new Set(connected.flatMap(({ rows }) => rows))
+  return list.rows().filter((id) => placed.has(id) || !disconnected.has(id))
+}
+
+/** A connected entry with the rows that its position names; null: it goes to the start or the end. */
+interface Entry<Row> extends Placed<Row> {
+  readonly neighbours: readonly Row[] | null
+  /** What `after` names where `before` counts: errors show it. */
+  readonly ignored: Row | string | number | undefined
 }
 
 /** The same entry at two places. @throws ApiError 400 */
@@ -63,30 +57,107 @@ function refuseTwins<Row>(connected: readonly Placed<Row>[]): void {
   }
 }
 
-function neighbourOf({ reference }: Placed<unknown>): string | number | null {
-  const { position } = reference
-  if (position === undefined || position.start === true) return null
-  return (position.before ?? position.after ?? null) as string | number | null
+/** The entries in their order, each after the entry that it is placed beside. @throws ApiError 400 for circles, where it comes to one */
+function* neighboursFirst<Row>(entries: readonly Entry<Row>[], present: ReadonlySet<Row>): Iterable<Entry<Row>> {
+  const byRow = new Map(entries.flatMap((entry) => entry.rows.map((row) => [row, entry] as const)))
+  const sorted = new Set<Entry<Row>>()
+  for (const first of entries) {
+    const chain: Entry<Row>[] = []
+    const followed = new Set<Entry<Row>>()
+    for (let entry: Entry<Row> | undefined = first; entry !== undefined && !sorted.has(entry); ) {
+      chain.push(entry)
+      const isThere: boolean = entry.neighbours?.some((row) => present.has(row)) === true
+      const next: Entry<Row> | undefined = entry.neighbours?.map((row) => byRow.get(row)).find((other) => other !== undefined)
+      if (next !== undefined && followed.has(next)) throw circle()
+      if (!isThere && next === entry) throw circle()
+      followed.add(entry)
+      entry = isThere ? undefined : next
+    }
+    for (const entry of chain.reverse()) {
+      sorted.add(entry)
+      yield entry
+    }
+  }
 }
 
-function place<Row extends number | string>(
-  list: readonly Row[],
-  { reference, rows }: Placed<Row>,
-  neighbours: readonly Row[],
-  beside: object,
-): Row[] {
-  const others = list.filter((id) => !rows.includes(id))
-  const { position } = reference
-  if (position?.start === true) return [...rows, ...others]
-  if (neighbourOf({ reference, rows }) === null) return [...others, ...rows]
-  const places = neighbours.map((id) => others.indexOf(id)).filter((index) => index !== -1)
-  if (places.length === 0) {
-    const side = position?.before === undefined ? 'after' : 'before'
-    const shown = JSON.stringify({ [side]: neighbours[0] ?? position?.[side], ...(typeof position?.[side] === 'string' ? beside : {}) })
-    throw validationError(
-      `There was a problem connecting relation with id ${rows[0]} at position ${shown}. The relation with id ${neighbours[0] ?? position?.[side]} needs to be connected first.`,
-    )
+const circle = () =>
+  validationError(
+    'A circular reference was found in the connect array. One relation is trying to connect before/after another one that is trying to connect before/after it',
+  )
+
+function place<Row extends number | string>(list: List<Row>, entry: Entry<Row>, beside: object): void {
+  const { rows, neighbours } = entry
+  const { position } = entry.reference
+  // Beside nothing but itself.
+  if (neighbours !== null && neighbours.length > 0 && neighbours.every((row) => rows.includes(row))) throw circle()
+  for (const row of rows) list.remove(row)
+  if (neighbours === null) list.insert(rows, position?.start === true ? list.first() : null)
+  else {
+    const there = list.inOrder(neighbours)
+    if (there.length === 0) throw missingNeighbour(entry, neighbours[0], beside)
+    list.insert(rows, position?.before === undefined ? list.after(there.at(-1)!) : there[0]!)
   }
-  const index = position?.before === undefined ? Math.max(...places) + 1 : Math.min(...places)
-  return [...others.slice(0, index), ...rows, ...others.slice(index)]
+}
+
+function missingNeighbour<Row>({ rows, ignored, reference: { position } }: Entry<Row>, neighbour: Row | undefined, beside: object) {
+  const side = position?.before === undefined ? 'after' : 'before'
+  const name = position?.[side]
+  const { type, ...places } = { ...position, ...(ignored !== undefined && { after: ignored }), [side]: neighbour ?? name }
+  const shown = { ...places, ...(type !== undefined && { __type: type }), ...(typeof name === 'string' ? beside : {}) }
+  return validationError(
+    `There was a problem connecting relation with id ${rows[0]} at position ${JSON.stringify(shown)}. The relation with id ${neighbour ?? name} needs to be connected first.`,
+  )
+}
+
+/** A list whose entries are found, taken out and put in at once, however long it is. */
+interface List<Row> {
+  first(): Row | null
+  after(row: Row): Row | null
+  remove(row: Row): void
+  /** Puts rows in before another one; null: at the end. */
+  insert(rows: readonly Row[], before: Row | null): void
+  /** Those of `rows` that are in the list, in its order. */
+  inOrder(rows: readonly Row[]): readonly Row[]
+  rows(): readonly Row[]
+}
+
+function openList<Row>(initial: readonly Row[]): List<Row> {
+  // Each row's neighbours; null is before the first and after the last.
+  const next = new Map<Row | null, Row | null>([[null, null]])
+  const previous = new Map<Row | null, Row | null>([[null, null]])
+  const link = (one: Row | null, other: Row | null) => {
+    next.set(one, other)
+    previous.set(other, one)
+  }
+  const list: List<Row> = {
+    first: () => next.get(null) ?? null,
+    after: (row) => next.get(row) ?? null,
+    remove: (row) => {
+      if (!next.has(row)) return
+      link(previous.get(row) ?? null, next.get(row) ?? null)
+      next.delete(row)
+      previous.delete(row)
+    },
+    insert: (rows, before) => {
+      for (const row of rows) {
+        if (next.has(row)) continue
+        link(previous.get(before) ?? null, row)
+        link(row, before)
+      }
+    },
+    inOrder: (rows) => {
+      const there = rows.filter((row) => next.has(row))
+      // A reference stands for one row, or for the two versions of a document, which mostly stand beside each other.
+      if (there.length < 2 || (there.length === 2 && next.get(there[0]!) === there[1])) return there
+      const wanted = new Set(there)
+      return list.rows().filter((row) => wanted.has(row))
+    },
+    rows: () => {
+      const all: Row[] = []
+      for (let row = next.get(null) ?? null; row !== null; row = next.get(row) ?? null) all.push(row)
+      return all
+    },
+  }
+  list.insert(initial, null)
+  return list
 }

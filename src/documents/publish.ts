@@ -1,11 +1,12 @@
 // Publishing: the published row gets what the draft has. It is updated in place and keeps its id; only what may differ is
 // written.
 import { sql } from 'kysely'
+import type { Transaction } from '../database/database.js'
 import type { Attribute, ContentType } from '../model/types.js'
-import { copyBelow, isRelation, removeBelow } from './components.js'
+import { copyBelow, isMedia, removeBelow } from './components.js'
 import { forgetDrift } from './drift.js'
 import { showInTypesWithoutDrafts } from './first-publication.js'
-import { forgetHiddenLinks, removeLinks, showHiddenLinks } from './links.js'
+import { forgetHiddenLinks, showHiddenLinks } from './links.js'
 import { forgetPointers } from './morphs.js'
 import type { Owner } from './relations.js'
 import type { Version } from './rows.js'
@@ -17,10 +18,6 @@ const shared = ['document_id', 'locale', 'created_at', 'updated_at', 'created_by
 /** The published version of a document in a locale; null when it has none. */
 export const publishedOf = (versions: readonly Version[], locale: string | null): Version | null =>
   versions.find((version) => version.published_at !== null && version.locale === locale) ?? null
-
-/** Whether the published row has all that its draft has: then only what is written now differs. */
-export const isInSync = (draft: Version | undefined, published: Version | null): boolean =>
-  draft !== undefined && draft.drifted === 0 && published !== null && draft.updated_at === published.updated_at
 
 /**
  * Publishes the row `draft`. `touched` names the attributes that this write has given; only they differ from the published
@@ -57,14 +54,26 @@ export async function publishRow(
 
 /** What stands below `to` for these attributes becomes a copy of what stands below `from`. */
 async function replaceBelow(writing: Writing, from: Owner, to: Owner, attributes: readonly Attribute[]): Promise<void> {
-  await removeBelow(writing, to.shape, [to.id], attributes)
-  removeLinks(writing.transaction, to, attributes.filter(isRelation))
-  await copyBelow(writing, from, to, attributes)
+  await removeBelow(
+    writing,
+    to.shape,
+    [to.id],
+    attributes.filter((attribute) => !isMedia(attribute)),
+  )
+  await copyBelow(writing, from, to, attributes, true)
+}
+
+/** A draft and its published version that are equal were changed at the same moment, the later of theirs: no moment goes back. */
+export function levelMoments(transaction: Transaction, type: ContentType, draft: number, published: number): void {
+  const ids = sql`(${draft}, ${published})`
+  const table = sql.table(type.table)
+  transaction.follow(sql`update ${table} set updated_at = (select max(updated_at) from ${table} where id in ${ids}) where id in ${ids}`)
 }
 
 /** Gives the draft row all that the published row has. `writing` copies to drafts. */
 export async function restoreDraft(writing: Writing, type: ContentType, draft: number, published: number): Promise<void> {
-  overwriteRow(writing.transaction, type.table, [...valueColumns(type), 'updated_at', 'updated_by_id'], published, draft)
+  overwriteRow(writing.transaction, type.table, [...valueColumns(type), 'updated_by_id'], published, draft)
+  levelMoments(writing.transaction, type, draft, published)
   await replaceBelow(writing, { shape: type, id: published }, { shape: type, id: draft }, [...type.attributes.values()])
 }
 

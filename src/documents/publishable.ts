@@ -5,6 +5,7 @@ import { everything } from '../grants.js'
 import { fileType } from '../model/link.js'
 import type { Attribute, Component, ContentType, Model, Scalar } from '../model/types.js'
 import type { Populated, ReadRequest, Selection } from '../query/request.js'
+import { among } from './among.js'
 import type { InputContext } from './input.js'
 import { readInput, validateDocument } from './input.js'
 import type { Plans } from './plans.js'
@@ -86,6 +87,7 @@ function wholeDocument(context: InputContext, type: ContentType, id: number, rel
     targetLocale: null,
     filter: { kind: 'compare', attribute: type.attributes.get('id') as Scalar, operator: '$eq', values: [2] },
     publication: [],
+    closedDrafts: [],
     sort: [],
     page: { style: 'offset', start: 0, limit: 1, withCount: false },
     selection: wholeSelection(context, type, relations),
@@ -164,7 +166,7 @@ async function publishedIds(transaction: Transaction, target: ContentType, rows:
   const found = await transaction.rows<{ draft: number; id: number }>(
     sql`select d.id as draft, p.id as id from ${sql.table(target.table)} d join ${sql.table(target.table)} p
       on p.document_id = d.document_id and p.locale is d.locale and p.published_at is not null
-      where d.id in (${sql.join(rows.map(({ id }) => id))})`,
+      where d.id in (${among(rows.map(({ id }) => id))})`,
   )
   return rows.flatMap(({ id }) => found.filter(({ draft }) => draft === id).map((row) => row.id))
 }

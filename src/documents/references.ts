@@ -5,6 +5,7 @@ import { sql } from 'kysely'
 import type { Transaction } from '../database/database.js'
 import { ApiError } from '../errors.js'
 import type { ContentType } from '../model/types.js'
+import { among } from './among.js'
 import type { Reference } from './input.js'
 import { attributeErrors } from './input.js'
 
@@ -50,12 +51,13 @@ export async function resolveReferences(
   if (references.length === 0) return []
   const rows = resolving.known?.get(target.uid) ?? (await transaction.rows<TargetRow>(sql`select ${namedRows(target, references)}`))
   requireRows(target.uid, references.slice(optional), rows, resolving.shown)
-  return references.map((reference) => ({ reference, rows: rowsFor(target, reference, rows, resolving) }))
+  const versions = grouped(rows).documents
+  return references.map((reference) => ({ reference, rows: rowsFor(target, reference, versions, resolving) }))
 }
 
 /** @throws ApiError 400 where `references` name rows by id that `rows` has not; `shown`: the body that is written */
 export function requireRows(uid: string, references: readonly Reference[], rows: readonly TargetRow[], shown: unknown): void {
-  const ids = new Set(rows.map(({ id }) => id))
+  const { ids } = grouped(rows)
   const missing = new Set(references.flatMap(({ id, documentId }) => (documentId !== undefined || ids.has(id!) ? [] : [id])))
   if (missing.size === 0) return
   const message = `${missing.size} relation(s) of type ${uid} associated with this entity do not exist`
@@ -67,17 +69,45 @@ export function namedRows(target: ContentType, references: readonly Reference[])
   const documentIds = references.flatMap(({ documentId }) => (documentId === undefined ? [] : [documentId]))
   const ids = references.flatMap(({ id, documentId }) => (documentId === undefined && id !== undefined ? [id] : []))
   const conditions = [
-    ...(documentIds.length === 0 ? [] : [sql`document_id in (${sql.join(documentIds)})`]),
-    ...(ids.length === 0 ? [] : [sql`id in (${sql.join(ids)})`]),
+    ...(documentIds.length === 0 ? [] : [sql`document_id in (${among(documentIds)})`]),
+    ...(ids.length === 0 ? [] : [sql`id in (${among(ids)})`]),
   ]
   return sql`id, document_id, locale, published_at from ${sql.table(target.table)} where ${sql.join(conditions, sql` or `)}`
 }
 
-function rowsFor(target: ContentType, reference: Reference, rows: readonly TargetRow[], resolving: Resolving): readonly number[] {
+interface Grouped {
+  readonly ids: ReadonlySet<number>
+  readonly documents: ReadonlyMap<string, readonly TargetRow[]>
+}
+
+/** What was looked up for a whole write is asked for by each of its relations, thousands in a long list of components. */
+const groups = new WeakMap<readonly TargetRow[], Grouped>()
+
+/** The ids of rows, and the rows by their document. */
+function grouped(rows: readonly TargetRow[]): Grouped {
+  const known = groups.get(rows)
+  if (known !== undefined) return known
+  const documents = new Map<string, TargetRow[]>()
+  for (const row of rows) {
+    const group = documents.get(row.document_id)
+    if (group === undefined) documents.set(row.document_id, [row])
+    else group.push(row)
+  }
+  const made = { ids: new Set(rows.map(({ id }) => id)), documents }
+  groups.set(rows, made)
+  return made
+}
+
+function rowsFor(
+  target: ContentType,
+  reference: Reference,
+  rows: ReadonlyMap<string, readonly TargetRow[]>,
+  resolving: Resolving,
+): readonly number[] {
   const { documentId } = reference
   if (documentId === undefined) return [reference.id!]
   const locale = target.localized ? (resolving.locale ?? reference.locale ?? resolving.defaultLocale) : null
-  const versions = rows.filter((row) => row.document_id === documentId && (!target.localized || row.locale === locale))
+  const versions = (rows.get(documentId) ?? []).filter((row) => !target.localized || row.locale === locale)
   const drafts = versions.filter((row) => row.published_at === null)
   const published = versions.filter((row) => row.published_at !== null)
   const fitting = !target.draftAndPublish ? versions : resolving.side === 'draft' ? drafts : sided(reference.status, drafts, published)

@@ -3,6 +3,8 @@ import type { RawBuilder } from 'kysely'
 import { sql } from 'kysely'
 import type { Transaction } from '../database/database.js'
 import type { Component, ContentType, Relation, Storage } from '../model/types.js'
+import { turn } from '../turns.js'
+import { among } from './among.js'
 import { noteDrift, noteDriftOf } from './drift.js'
 import type { RelationInput } from './input.js'
 import { placeEntries } from './order.js'
@@ -41,6 +43,7 @@ export async function writeRelation(
   if (storage.kind !== 'link') return
   const present = isNew ? new Map<number, number>() : await linkedRows(transaction, storage, owner.id)
   const wanted = await wantedRows(transaction, target, relation, isNew ? null : [...present.keys()], input, resolving)
+  await turn()
   writeLinks(writing, relation, storage, owner, present, wanted)
 }
 
@@ -71,6 +74,7 @@ async function wantedRows(
   const disconnected = new Set(resolved.slice(0, input.disconnect.length).flatMap(({ rows }) => rows))
   const connected = resolved.slice(input.disconnect.length)
   const neighbours = await neighbourRows(transaction, target, connected, resolving)
+  await turn()
   if (!relation.many) return oneOf(present, connected) ?? (present ?? []).filter((id) => !disconnected.has(id))
   return placeEntries(present ?? [], connected, disconnected, (neighbour) => neighbours.get(String(neighbour)) ?? [], besideOf(resolving))
 }
@@ -87,16 +91,14 @@ function oneOf(present: readonly number[] | null, connected: readonly Resolved[]
 /** The rows that positions name: documentIds, or row ids. */
 async function neighbourRows(transaction: Transaction, target: ContentType, connected: readonly Resolved[], resolving: Resolving) {
   const names = connected.flatMap(({ reference: { position } }) => [position?.before, position?.after].filter((name) => name !== undefined))
-  const references = names.map((name) =>
-    typeof name === 'number' || /^\d+$/.test(name) ? { id: Number(name) } : { documentId: String(name) },
-  )
-  const found = new Map<string, readonly number[]>()
-  for (const [index, reference] of references.entries()) {
-    const [resolved] =
-      'id' in reference ? [{ rows: [reference.id!] }] : await resolveReferences(transaction, target, [reference], resolving)
-    found.set(String(names[index]), resolved!.rows)
-  }
-  return found
+  const isRow = (name: string | number): boolean => typeof name === 'number' || /^\d+$/.test(name)
+  const documents = [...new Set(names.filter((name) => !isRow(name)).map(String))]
+  const references = documents.map((documentId) => ({ documentId }))
+  const resolved = await resolveReferences(transaction, target, references, resolving)
+  return new Map<string, readonly number[]>([
+    ...names.filter(isRow).map((name) => [String(name), [Number(name)]] as const),
+    ...documents.map((documentId, index) => [documentId, resolved[index]!.rows] as const),
+  ])
 }
 
 /** Makes an owner's links be `wanted`: removes, takes away from previous owners, adds, renumbers what moved. */
@@ -110,22 +112,23 @@ function writeLinks(
 ): void {
   const { transaction } = writing
   const owner = ownerRow.id
-  const gone = [...present.keys()].filter((id) => !wanted.includes(id))
+  const places = new Map(wanted.map((id, index) => [id, index + 1]))
+  const gone = [...present.keys()].filter((id) => !places.has(id))
   const added = wanted.filter((id) => !present.has(id))
   if (gone.length > 0) {
     transaction.follow(
-      sql`delete from ${sql.table(storage.table)} where ${sql.id(storage.here)} = ${owner} and ${sql.id(storage.there)} in (${sql.join(gone)})`,
+      sql`delete from ${sql.table(storage.table)} where ${sql.id(storage.here)} = ${owner} and ${sql.id(storage.there)} in (${among(gone)})`,
     )
   }
   noteOthers(writing, relation, storage, ownerRow, gone, added)
   if (added.length > 0) {
-    takeAway(transaction, relation, storage, ownerRow, sql.join(added), 'draft')
-    insertLinks(transaction, storage, owner, added, wanted)
+    takeAway(transaction, relation, storage, ownerRow, among(added), 'draft')
+    insertLinks(transaction, storage, owner, added, places)
   }
   const kept = wanted.filter((id) => present.has(id))
   // Places have gaps where targets were removed.
-  const isMoved = storage.order !== null && kept.some((id) => present.get(id) !== wanted.indexOf(id) + 1)
-  if (isMoved) renumber(transaction, storage, owner, wanted, kept)
+  const isMoved = storage.order !== null && kept.some((id) => present.get(id) !== places.get(id))
+  if (isMoved) renumber(transaction, storage, owner, places, kept)
 }
 
 /** A draft's links change the drafts on their other side, and those that they are taken from. */
@@ -141,27 +144,33 @@ function noteOthers(
   if (!drafts || relation.inverse === null || shape.kind !== 'contentType') return
   if (target.draftAndPublish) noteDrift(transaction, target, [...gone, ...added])
   if (added.length > 0 && (relation.relation === 'oneToOne' || relation.relation === 'oneToMany')) {
-    const owners = sql`select ${sql.id(here)} from ${sql.table(table)} where ${sql.id(there)} in (${sql.join(added)}) and ${sql.id(here)} <> ${owner}`
+    const owners = sql`select ${sql.id(here)} from ${sql.table(table)} where ${sql.id(there)} in (${among(added)}) and ${sql.id(here)} <> ${owner}`
     noteDriftOf(transaction, shape, owners)
   }
 }
 
+/** The place of each target, from 1. */
+type Places = ReadonlyMap<number, number>
+
+/** Targets with their places, for `json_each`: one text, however many they are. */
+const placed = (targets: readonly number[], places: Places): string => JSON.stringify(targets.map((id) => [id, places.get(id)!]))
+
 /** Links an owner to more targets; each sees the owner behind those that it has. */
-function insertLinks(transaction: Transaction, storage: Link, owner: number, added: readonly number[], wanted: readonly number[]): void {
+function insertLinks(transaction: Transaction, storage: Link, owner: number, added: readonly number[], places: Places): void {
   const { table, here, there, order, inverseOrder } = storage
-  const behind = (id: number) =>
-    sql`(select coalesce(max(${sql.id(inverseOrder!)}), 0) + 1 from ${sql.table(table)} where ${sql.id(there)} = ${id})`
   const columns = [here, there, order, inverseOrder].filter((column) => column !== null)
-  const rows = added.map((id) => {
-    const values = [
-      sql`${owner}`,
-      sql`${id}`,
-      ...(order === null ? [] : [sql`${wanted.indexOf(id) + 1}`]),
-      ...(inverseOrder === null ? [] : [behind(id)]),
-    ]
-    return sql`(${sql.join(values)})`
-  })
-  transaction.follow(sql`insert into ${sql.table(table)} (${sql.join(columns.map((column) => sql.id(column)))}) values ${sql.join(rows)}`)
+  const values = [
+    sql`${owner}`,
+    sql`e.value ->> 0`,
+    ...(order === null ? [] : [sql`e.value ->> 1`]),
+    ...(inverseOrder === null
+      ? []
+      : [sql`(select coalesce(max(${sql.id(inverseOrder)}), 0) + 1 from ${sql.table(table)} where ${sql.id(there)} = e.value ->> 0)`]),
+  ]
+  transaction.follow(
+    sql`insert into ${sql.table(table)} (${sql.join(columns.map((column) => sql.id(column)))})
+      select ${sql.join(values)} from json_each(${placed(added, places)}) e order by e.key`,
+  )
 }
 
 /**
@@ -172,7 +181,7 @@ export function takeAway(
   transaction: Transaction,
   { relation, inverse }: Relation,
   storage: Link,
-  { shape }: Owner,
+  { shape, id }: Owner,
   targets: RawBuilder<unknown>,
   side: 'draft' | 'published',
 ): void {
@@ -182,13 +191,20 @@ export function takeAway(
   const among = hasSides
     ? sql` and ${sql.id(storage.here)} in (select id from ${sql.table(shape.table)} where published_at is ${state})`
     : sql``
-  transaction.follow(sql`delete from ${sql.table(storage.table)} where ${sql.id(storage.there)} in (${targets})${among}`)
+  transaction.follow(
+    sql`delete from ${sql.table(storage.table)} where ${sql.id(storage.there)} in (${targets}) and ${sql.id(storage.here)} <> ${id}${among}`,
+  )
 }
 
-function renumber(transaction: Transaction, storage: Link, owner: number, wanted: readonly number[], kept: readonly number[]): void {
-  const places = kept.map((id) => sql`when ${id} then ${wanted.indexOf(id) + 1}`)
+function renumber(
+  transaction: Transaction,
+  { table, here, there, order }: Link,
+  owner: number,
+  places: Places,
+  kept: readonly number[],
+): void {
   transaction.follow(
-    sql`update ${sql.table(storage.table)} set ${sql.id(storage.order!)} = case ${sql.id(storage.there)} ${sql.join(places, sql` `)} else ${sql.id(storage.order!)} end
-      where ${sql.id(storage.here)} = ${owner}`,
+    sql`with e (target, place) as materialized (select value ->> 0, value ->> 1 from json_each(${placed(kept, places)}))
+      update ${sql.table(table)} as l set ${sql.id(order!)} = e.place from e where l.${sql.id(here)} = ${owner} and l.${sql.id(there)} = e.target`,
   )
 }

@@ -1,4 +1,5 @@
 // The rows of documents: one per locale and publication state. Inserts, updates, look-ups; no rule about what is in them.
+import type { RawBuilder } from 'kysely'
 import { sql } from 'kysely'
 import type { Transaction } from '../database/database.js'
 import type { Stored } from '../database/insert.js'
@@ -10,9 +11,12 @@ export interface Version {
   readonly document_id: string
   readonly locale: string | null
   readonly published_at: number | null
+  readonly created_at: number | null
   readonly updated_at: number | null
-  /** 1: a draft that was changed from outside, which its times do not tell (`drift`). */
+  /** 1: a draft that was changed since its publication, as far as is noted (`drift`). */
   readonly drifted: 0 | 1
+  /** 1: a draft whose publication would change something; null: nothing is published, or nobody asked. */
+  readonly modified: 0 | 1 | null
   /** 1: the drafts of the document may differ in what its locales share. */
   readonly unequal: 0 | 1
 }
@@ -31,17 +35,34 @@ export async function knownLocale(transaction: Transaction, code: string): Promi
   return (await transaction.rows(sql`select 1 from i18n_locale where code = ${code} limit 1`)).length > 0
 }
 
+/** The draft that a write wants to know of whether it is modified: the one in `locale`, by the condition `differs` on it and its published row. */
+export interface Compared {
+  readonly locale: string | null
+  readonly differs: RawBuilder<unknown>
+}
+
 /** All versions of a document, drafts first. */
-export function versionsOf(transaction: Transaction, type: ContentType, documentId: string): Promise<readonly Version[]> {
+export function versionsOf(
+  transaction: Transaction,
+  type: ContentType,
+  documentId: string,
+  compared: Compared | null = null,
+): Promise<readonly Version[]> {
   const drifted = type.draftAndPublish
     ? sql`exists (select 1 from octavo_drifted_drafts d where d.type = ${type.uid} and d.row_id = v.id)`
     : sql`0`
+  const modified =
+    compared === null || !type.draftAndPublish
+      ? sql`null`
+      : sql`case when v.published_at is null and v.locale is ${compared.locale} then (select ${compared.differs} from ${sql.table(type.table)} q
+          where q.document_id = v.document_id and q.locale is v.locale and q.published_at is not null order by q.id limit 1) end`
   const unequal =
     type.draftAndPublish && type.localized
       ? sql`exists (select 1 from octavo_unequal_locales u where u.type = ${type.uid} and u.document_id = v.document_id)`
       : sql`0`
   return transaction.rows<Version>(
-    sql`select id, document_id, locale, published_at, updated_at, ${drifted} as drifted, ${unequal} as unequal from ${sql.table(type.table)} v
+    sql`select id, document_id, locale, published_at, created_at, updated_at, ${drifted} as drifted,
+      ${modified} as modified, ${unequal} as unequal from ${sql.table(type.table)} v
       where document_id = ${documentId} order by published_at is not null, id`,
   )
 }
@@ -81,19 +102,32 @@ export async function insertRow(transaction: Transaction, table: string, row: Re
   return id
 }
 
+/** Rows that one statement writes, so that it has not too many values. */
+const rowsAtOnce = 500
+
+/** The moment of a write to a document: never before what its versions tell, also where the clock was set back. */
+export const momentFor = (now: number, versions: readonly Version[]): number =>
+  versions.reduce((latest, { created_at, updated_at }) => Math.max(latest, created_at ?? 0, updated_at ?? 0), now)
+
 /** Inserts several rows of the same columns at once. */
 export function insertRows(transaction: Transaction, table: string, rows: readonly Readonly<Record<string, Stored>>[]): void {
   if (rows.length === 0) return
   const columns = Object.keys(rows[0]!)
-  const values = rows.map((row) => sql`(${sql.join(columns.map((column) => row[column]!))})`)
-  transaction.follow(sql`insert into ${sql.table(table)} (${columnsOf(columns)}) values ${sql.join(values)}`)
+  const into = sql`insert into ${sql.table(table)} (${columnsOf(columns)}) values`
+  for (let from = 0; from < rows.length; from += rowsAtOnce) {
+    const values = rows.slice(from, from + rowsAtOnce).map((row) => sql`(${sql.join(columns.map((column) => row[column]!))})`)
+    transaction.follow(sql`${into} ${sql.join(values)}`)
+  }
 }
 
-/** Changes columns of one row. */
+/** Changes columns of one row. The moment of its last change never goes back, also where the clock was set back. */
 export function updateRow(transaction: Transaction, table: string, id: number, row: Readonly<Record<string, Stored>>): void {
   const columns = Object.entries(row)
   if (columns.length === 0) return
-  const changes = columns.map(([column, value]) => sql`${sql.id(column)} = ${value}`)
+  const changes = columns.map(([column, value]) => {
+    const later = column === 'updated_at' ? sql`max(ifnull(updated_at, 0), ${value})` : sql`${value}`
+    return sql`${sql.id(column)} = ${later}`
+  })
   transaction.follow(sql`update ${sql.table(table)} set ${sql.join(changes)} where id = ${id}`)
 }
 

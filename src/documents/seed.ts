@@ -1,6 +1,6 @@
 // Loads a project's seed/ folder into a database without content: locales, roles, users, files and documents, in one transaction.
 // Rows are written directly, as Strapi would have written them (layout: "Documents are rows", "Links").
-import { copyFile, mkdir, readdir, readFile } from 'node:fs/promises'
+import { chmod, copyFile, mkdir, readdir, readFile, stat } from 'node:fs/promises'
 import { basename, dirname, join, relative } from 'node:path'
 import type { Database } from 'better-sqlite3'
 import * as z from 'zod'
@@ -88,14 +88,19 @@ async function readJson<Shape>(file: string, shape: z.ZodType<Shape>): Promise<S
   return parsed.data
 }
 
-/** Copies every file and its formats, which lie beside it, under the names that their URLs end with. */
+/** Copies every file and its formats, which lie beside it, under the names that their URLs end with; they are as open as their folder. */
 async function copyUploads(folder: string, files: readonly SeedFile[], uploadsFolder: string): Promise<void> {
   await mkdir(uploadsFolder, { recursive: true })
+  const mode = (await stat(uploadsFolder)).mode & 0o666
+  const copy = async (from: string, name: string): Promise<void> => {
+    const to = join(uploadsFolder, basename(name))
+    await copyFile(from, to)
+    await chmod(to, mode)
+  }
   for (const { file, url, formats } of files) {
     const source = join(folder, file)
     if (relative(folder, source).startsWith('..')) throw new Error(`the seed's file ${file} lies outside the project`)
-    await copyFile(source, join(uploadsFolder, basename(url)))
-    for (const format of Object.values(formats ?? {}))
-      await copyFile(join(dirname(source), basename(format.url)), join(uploadsFolder, basename(format.url)))
+    await copy(source, url)
+    for (const format of Object.values(formats ?? {})) await copy(join(dirname(source), basename(format.url)), format.url)
   }
 }

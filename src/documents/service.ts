@@ -7,6 +7,7 @@ import type { ContentType } from '../model/types.js'
 import type { Parameters } from '../query/parameters.js'
 import type { Documents as Reads } from './find.js'
 import type { Outcome } from './operation.js'
+import { checkParameters, type Method } from './service-parameters.js'
 import type { DocumentWrites } from './write.js'
 
 /** The documents of one model. */
@@ -21,6 +22,14 @@ type Given = ListParameters & { readonly documentId?: string; readonly data?: Da
 /** The service over what `parts` currently gives. `depth`: how many hooks started each other to get it. */
 export function openService(parts: () => Promise<Parts>, depth: number): DocumentService {
   return <Shape>(uid: string, { grants = everything }: { readonly grants?: Grants } = {}): Documents<Shape> => {
+    /** A method that checks its parameters before it does anything. */
+    const checked =
+      <Parameters, Result>(method: Method, perform: (given: Parameters) => Promise<Result>) =>
+      async (given?: Parameters): Promise<Result> => {
+        checkParameters(uid, method, given)
+        return perform(given ?? ({} as Parameters))
+      }
+
     async function read(mode: 'many' | 'first', envelope: 'bare' | 'count', given: Given, documentId?: string): Promise<unknown> {
       const { documents } = await parts()
       const action = `${uid}.${documentId === undefined ? 'find' : 'findOne'}`
@@ -47,19 +56,19 @@ export function openService(parts: () => Promise<Parts>, depth: number): Documen
     }
 
     return {
-      findMany: async (given = {}) => (await read('many', 'bare', given)) as Shape[],
-      findFirst: async (given = {}) => (await read('first', 'bare', given)) as Shape | null,
-      findOne: async (given) => {
+      findMany: checked('findMany', async (given: Given) => (await read('many', 'bare', given)) as Shape[]),
+      findFirst: checked('findFirst', async (given: Given) => (await read('first', 'bare', given)) as Shape | null),
+      findOne: checked('findOne', async (given: Given) => {
         const documentId = documentOf(typeOf((await parts()).documents, uid), 'findOne', given)
         return (await read('first', 'bare', given, documentId ?? undefined)) as Shape | null
-      },
-      count: async (given = {}) => (await read('many', 'count', given)) as number,
-      create: async (given) => entriesOf<Shape>(await write('create', given))[0]!,
-      update: async (given) => entriesOf<Shape>(await write('update', given))[0] ?? null,
-      delete: (given = {}) => act('delete', given),
-      publish: (given = {}) => act('publish', given),
-      unpublish: (given = {}) => act('unpublish', given),
-      discardDraft: (given = {}) => act('discardDraft', given),
+      }),
+      count: checked('count', async (given: Given) => (await read('many', 'count', given)) as number),
+      create: checked('create', async (given: Given) => entriesOf<Shape>(await write('create', given))[0]!),
+      update: checked('update', async (given: Given) => entriesOf<Shape>(await write('update', given))[0] ?? null),
+      delete: checked('delete', (given: Given) => act('delete', given)),
+      publish: checked('publish', (given: Given) => act('publish', given)),
+      unpublish: checked('unpublish', (given: Given) => act('unpublish', given)),
+      discardDraft: checked('discardDraft', (given: Given) => act('discardDraft', given)),
     }
   }
 }

@@ -4,6 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { fileType } from '../model/link.js'
 import type { Attribute, Component, ContentType, Model } from '../model/types.js'
 import type { ReadBytes } from './find.js'
+import { endOfText } from './json-structure.js'
 
 /** Marks the texts of a flat answer about documents of `type`. An answer that would grow beyond a limit stays as it is. */
 export type MarkSources = (model: Model, type: ContentType, answer: ReadBytes) => Promise<ReadBytes>
@@ -78,24 +79,50 @@ async function markAnswer(
   spend: Walk['spend'],
   takeTurn: () => Promise<void>,
 ): Promise<Buffer> {
-  await takeTurn()
-  const { data, ...rest } = JSON.parse(Buffer.from(answer.bytes).toString('utf8')) as Body
-  const pieces: Buffer[] = []
-  let begun = performance.now()
-  for (const entry of Array.isArray(data) ? data : [data]) {
-    if (isBody(entry)) {
-      const walk = { model, documentId: String(entry.documentId), locale: entry.locale, spend }
-      markEntry(walk, type, entry, '')
-    }
-    pieces.push(Buffer.from(`${pieces.length === 0 ? '' : ','}${JSON.stringify(entry)}`))
+  const bytes = Buffer.from(answer.bytes.buffer, answer.bytes.byteOffset, answer.bytes.length)
+  if (bytes.subarray(0, head.length).toString() !== head) throw tooLarge
+  const isList = bytes[head.length] === bracket
+  let at = isList ? head.length + 1 : head.length
+  const pieces: Buffer[] = [bytes.subarray(0, at)]
+  let begun = 0
+  while (bytes[at] === brace) {
     if (performance.now() - begun > turnLength) {
       await takeTurn()
       begun = performance.now()
     }
+    const end = endOfObject(bytes, at)
+    pieces.push(markPiece(model, type, bytes.subarray(at, end), spend))
+    at = isList && bytes[end] === comma ? end + 1 : end
+    if (at > end) pieces.push(bytes.subarray(end, at))
   }
-  const [before, behind] = Array.isArray(data) ? ['[', ']'] : ['', '']
-  const others = JSON.stringify(rest).slice(1)
-  return Buffer.concat([Buffer.from(`{"data":${before}`), ...pieces, Buffer.from(`${behind}${others === '}' ? '' : ','}${others}`)])
+  pieces.push(bytes.subarray(at))
+  return Buffer.concat(pieces)
+}
+
+/** How an answer begins. */
+const head = '{"data":'
+const [brace, braceEnd, bracket, comma, quote] = [0x7b, 0x7d, 0x5b, 0x2c, 0x22]
+/** Bytes of one entry beyond which it stays as it is: it would take too long in one piece. */
+const longestEntry = 500_000
+
+/** An entry with its marks. */
+function markPiece(model: Model, type: ContentType, bytes: Buffer, spend: Walk['spend']): Buffer {
+  if (bytes.length > longestEntry) return bytes
+  const entry = JSON.parse(bytes.toString('utf8')) as Body
+  markEntry({ model, documentId: String(entry.documentId), locale: entry.locale, spend }, type, entry, '')
+  return Buffer.from(JSON.stringify(entry))
+}
+
+/** The place behind the object that begins at `from`. */
+function endOfObject(bytes: Buffer, from: number): number {
+  let depth = 0
+  for (let at = from; at < bytes.length; at++) {
+    const byte = bytes[at]
+    if (byte === quote) at = endOfText(bytes, at)
+    else if (byte === brace) depth++
+    else if (byte === braceEnd && --depth === 0) return at + 1
+  }
+  return bytes.length
 }
 
 const isBody = (value: unknown): value is Body => typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -26,13 +26,13 @@ export type FindTaken = (claims: readonly Claim[]) => Promise<ReadonlySet<string
  * @throws ApiError 400 as `check` does
  */
 export async function withUnique<Result>(
-  check: (unique: { readonly claims?: Claim[]; readonly taken?: ReadonlySet<string> }) => Result,
+  check: (unique: { readonly claims?: Claim[]; readonly taken?: ReadonlySet<string> }) => Result | Promise<Result>,
   findTaken: FindTaken,
 ): Promise<Result> {
   const claims: Claim[] = []
   let outcome: { readonly result: Result } | { readonly error: ApiError }
   try {
-    outcome = { result: check({ claims }) }
+    outcome = { result: await check({ claims }) }
   } catch (error) {
     if (!(error instanceof ApiError)) throw error
     outcome = { error }

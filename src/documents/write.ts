@@ -7,16 +7,17 @@ import type { Attribute } from '../model/types.js'
 import { discardIn, publishIn, unpublishIn } from './actions.js'
 import { isMeant, outcomeOf, showEntry } from './answers.js'
 import { writeBelow } from './components.js'
-import { forgetDrift, forgetUnequal } from './drift.js'
+import { forgetDrift, forgetUnequal, modifiedCondition, noteDrift } from './drift.js'
 import type { Input } from './input.js'
 import { readInput } from './input.js'
 import { lookAhead } from './known.js'
-import { inheritedBy, mayDiffer, newLocale, reachesOthers, shareWithLocales } from './locales.js'
+import { equalizeLocales, inheritedBy, mayDiffer, newLocale, reachesOthers, shareWithLocales } from './locales.js'
 import { checkNamed } from './named.js'
+import { type Named, nameOf, type OnceKeys } from './once.js'
 import type { Asked, Operation, Outcome, WriteContext } from './operation.js'
 import { beginWrite, checkLocale, checkPublication, optionsOf, takenFor, writingOf } from './operation.js'
-import { isInSync, publishedOf, publishRow, removeRows } from './publish.js'
-import { insertRow, onlyDocument, updateRow, versionsOf } from './rows.js'
+import { publishedOf, publishRow, removeRows } from './publish.js'
+import { insertRow, momentFor, onlyDocument, updateRow, versionsOf } from './rows.js'
 import { scalarColumns } from './scalars.js'
 import { withUids } from './uids.js'
 import { withUnique } from './unique.js'
@@ -41,19 +42,36 @@ const operations: Readonly<
 }
 
 /** The writes over one model. */
-export function openWrites(context: WriteContext): DocumentWrites {
+export function openWrites(context: WriteContext, onceKeys: OnceKeys): DocumentWrites {
   const { database, outbox, hooks } = context
-  return async (asked) => {
-    const operation = await beginWrite(context, asked)
+
+  async function perform(begun: Operation, named: Named | null): Promise<Outcome | null> {
+    if (named !== null && hooks !== null) {
+      const former = await database.transaction((transaction) => onceKeys.recall(context, transaction, begun, named))
+      if (former !== null) return former
+    }
+    const operation = hooks === null ? begun : await hooks.before(begun)
     const outcome = await database.transaction(async (transaction) => {
+      const former = named === null ? null : await onceKeys.recall(context, transaction, begun, named)
+      if (former !== null) return former
       const documentId = operation.documentId ?? (await onlyDocument(transaction, operation.write.type))
       // The moment of its turn: a later commit has a later one, however long hooks took.
-      return operations[operation.action](context, transaction, { ...operation, documentId, now: Date.now() })
+      const done = await operations[operation.action](context, transaction, { ...operation, documentId, now: Date.now() })
+      if (done !== null && named !== null) onceKeys.keep(transaction, begun, named, done)
+      return done
     })
     if (outcome === null || outcome.entries.length === 0) return outcome
     outbox?.committed()
     await hooks?.after(operation, outcome)
     return outcome
+  }
+
+  return async (asked) => {
+    const operation = await beginWrite(context, asked)
+    const once = asked.once?.() ?? null
+    if (once === null) return perform(operation, null)
+    const named = nameOf(once, operation)
+    return onceKeys.alone(named, () => perform(operation, named))
   }
 }
 
@@ -99,13 +117,16 @@ async function createIn(context: WriteContext, transaction: Transaction, operati
   return outcome
 }
 
-async function updateIn(context: WriteContext, transaction: Transaction, operation: Operation): Promise<Outcome | null> {
+async function updateIn(context: WriteContext, transaction: Transaction, asked: Operation): Promise<Outcome | null> {
   const { model, contract } = context.read
-  const { documentId, locale, now } = operation
-  const { type } = operation.write
-  if (documentId === null) return createIn(context, transaction, operation)
-  const versions = await versionsOf(transaction, type, documentId)
+  const { documentId, locale } = asked
+  const { type } = asked.write
+  if (documentId === null) return createIn(context, transaction, asked)
+  const compared = asked.publishes && type.draftAndPublish ? { locale, differs: modifiedCondition(model, type) } : null
+  const versions = await versionsOf(transaction, type, documentId, compared)
   if (versions.length === 0) return null
+  const operation = { ...asked, now: momentFor(asked.now, versions) }
+  const { now } = operation
   const current = versions.find((version) => version.locale === locale && (!type.draftAndPublish || version.published_at === null))
   const isCreation = current === undefined
   const inherited = isCreation ? inheritedBy(type, operation.data) : new Set<string>()
@@ -117,30 +138,38 @@ async function updateIn(context: WriteContext, transaction: Transaction, operati
   const writing = writingOf(context, transaction, operation, input, known)
   const touched = touchedBy(input)
   const reaches = await reachesOthers(context, transaction, type, versions, current, touched)
+  const former = type.draftAndPublish ? publishedOf(versions, locale) : null
   let id: number
   if (current === undefined) {
     await checkLocale(context, transaction, operation)
     id = await insertVersion(writing, operation, documentId, input)
-    await newLocale(writing, type, versions, id, inherited)
+    await newLocale(context, writing, type, versions, id, inherited)
   } else {
     id = current.id
-    updateRow(transaction, type.table, id, { ...(await scalarColumns(input, context.hashPassword)), updated_at: now })
+    // Strapi compares times: a draft that is saved is later than its publication.
+    const saved = former === null || operation.publishes ? now : Math.max(now, (former.updated_at ?? 0) + 1)
+    updateRow(transaction, type.table, id, { ...(await scalarColumns(input, context.hashPassword)), updated_at: saved })
     await writeBelow(writing, { shape: type, id }, input, false)
+    if (former !== null && !operation.publishes && current.drifted === 0) noteDrift(transaction, type, [id])
   }
   const event = isCreation ? 'entry.create' : 'entry.update'
   const changed: Row = { id, locale, published_at: type.draftAndPublish ? null : now }
   let published: number | null = null
   if (type.draftAndPublish && operation.publishes) {
-    const former = publishedOf(versions, locale)
-    const whole = isCreation || !isInSync(current, former)
+    const whole = isCreation || current.modified !== 0
     await checkPublication(context, transaction, operation, id, whole ? 'whole' : 'part', findTaken)
-    published = await publishRow(writing, type, id, former, touched, whole, now)
     if (current !== undefined) forgetDrift(transaction, type, [current])
+    published = await publishRow(writing, type, id, former, touched, whole, now)
   } else if (inherited.size > 0 && !type.draftAndPublish) {
     await checkPublication(context, transaction, operation, id, 'whole', findTaken)
   }
   // As in Strapi, the answer shows the other locales as they were.
   const outcome = await written(context, transaction, operation, documentId, event, changed, published)
+  if (contract.localesShareAlways) {
+    await equalizeLocales(writing, type, versions, changed)
+    if (published !== null) await equalizeLocales(writing, type, versions, { ...changed, id: published, published_at: now })
+    return outcome
+  }
   if (!isCreation && !mayDiffer(type, versions, touched)) return outcome
   if (type.draftAndPublish && !(await reaches(id))) return outcome
   const state = !type.draftAndPublish ? 'any' : published === null ? 'draft' : 'published'

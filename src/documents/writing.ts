@@ -33,4 +33,6 @@ export interface Writing {
   readonly drafts: boolean
   /** By uid and id: what is copied from such rows need not be looked up. */
   readonly made: Map<string, Made>
+  /** The inverse sides of polymorphic relations that this write has given, by uid, id and name, with the rows that left them. */
+  readonly inverses: Map<string, readonly number[]>
 }

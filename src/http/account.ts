@@ -1,5 +1,6 @@
 // Users and roles: /api/users and /api/users-permissions. Bare bodies, numeric ids, unknown users are 204.
 import { createRole, deleteRole, readRoleBody, updateRole } from '../auth/roles.js'
+import { checkAuthority } from '../auth/user-authority.js'
 import { createUser, deleteUser, updateUser } from '../auth/user-records.js'
 import type { Find, ReadBytes } from '../documents/find.js'
 import { notFound, unauthorized } from '../errors.js'
@@ -13,9 +14,9 @@ const roleType = 'plugin::users-permissions.role'
 
 type Wanted = Pick<Find, 'mode' | 'identity'> & { readonly envelope?: Find['envelope'] }
 
-async function findUsers({ documents, caller, query }: Exchange, action: string, wanted: Wanted): Promise<ReadBytes | null> {
+async function findUsers({ documents, caller, query, isGone }: Exchange, action: string, wanted: Wanted): Promise<ReadBytes | null> {
   const type = documents.context.model.types.get(userType)!
-  return documents.find(caller.grants, { type, action: `${userType}.${action}`, paged: false, query, envelope: 'bare', ...wanted })
+  return documents.find(caller.grants, { type, action: `${userType}.${action}`, paged: false, query, envelope: 'bare', isGone, ...wanted })
 }
 
 /** A user after it was written, with its role where the caller may find roles. */
@@ -59,7 +60,9 @@ export const accountRoutes: readonly Route[] = [
     path: '/users',
     action: `${userType}.create`,
     handle: async (exchange) => {
-      const id = await createUser(exchange.house, await exchange.body())
+      const body = await exchange.body()
+      await checkAuthority(exchange.house, exchange.caller, null, body)
+      const id = await createUser(exchange.house, body)
       return created((await writtenUser(exchange, 'create', id))!)
     },
   },
@@ -69,7 +72,9 @@ export const accountRoutes: readonly Route[] = [
     action: `${userType}.update`,
     handle: async (exchange) => {
       const id = rowId(exchange.params.id!)
-      await updateUser(exchange.house, id, await exchange.body())
+      const body = await exchange.body()
+      await checkAuthority(exchange.house, exchange.caller, id, body)
+      await updateUser(exchange.house, id, body)
       return orNothing(await writtenUser(exchange, 'update', id))
     },
   },

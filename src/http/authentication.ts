@@ -18,6 +18,18 @@ export function userOf({ documents }: Exchange, id: number): Promise<unknown> {
   return documents.findAsService({ type, mode: 'first', paged: false, identity, query: '', envelope: 'bare' })
 }
 
+/** A user who was just registered: with the role, for callers that may find roles. */
+async function registeredUser({ documents, caller }: Exchange, id: number): Promise<unknown> {
+  const type = documents.context.model.types.get(userType)!
+  const wanted = { type, action: action('register'), mode: 'first', paged: false, query: 'populate=role', envelope: 'bare' } as const
+  const found = await documents.find(caller.grants, { ...wanted, identity: { attribute: 'id', value: id } })
+  try {
+    return JSON.parse(Buffer.from(found!.bytes).toString('utf8'))
+  } finally {
+    found!.release()
+  }
+}
+
 /** The answer to whoever signed in: tokens and the user. The refresh token goes into a cookie where that is wanted. */
 export async function signedIn(exchange: Exchange, issued: Issued): Promise<Reply> {
   return tokens(exchange, issued, { user: await userOf(exchange, issued.userId) })
@@ -54,7 +66,8 @@ export const authenticationRoutes: readonly Route[] = [
     'register',
     limited('register', 'all', async (exchange) => {
       const registered = await register(exchange.house, await exchange.body())
-      return 'jwt' in registered ? signedIn(exchange, registered) : ok({ user: await userOf(exchange, registered.userId) })
+      const user = await registeredUser(exchange, registered.userId)
+      return 'jwt' in registered ? tokens(exchange, registered, { user }) : ok({ user })
     }),
   ),
   post(
@@ -92,14 +105,16 @@ export const authenticationRoutes: readonly Route[] = [
   post(
     '/auth/send-email-confirmation',
     'sendEmailConfirmation',
-    limited('send-email-confirmation', 'all', async (exchange) => ok(await requestConfirmation(exchange.house, await exchange.body()))),
+    limited('send-email-confirmation', 'all', async (exchange) => ok(requestConfirmation(exchange.house, await exchange.body()))),
   ),
-  post('/auth/refresh', 'refresh', async (exchange) => {
-    const body = (await exchange.body()) as { refreshToken?: unknown } | undefined
-    const token = body?.refreshToken ?? readRefreshCookie(exchange)
-    const renew = async () => tokens(exchange, await refresh(exchange.house, token), {})
-    return exchange.house.limiter.perAddress('refresh', exchange.address, 'failures', renew)
-  }),
+  post(
+    '/auth/refresh',
+    'refresh',
+    limited('refresh', 'failures', async (exchange) => {
+      const body = (await exchange.body()) as { refreshToken?: unknown } | undefined
+      return tokens(exchange, await refresh(exchange.house, body?.refreshToken ?? readRefreshCookie(exchange)), {})
+    }),
+  ),
   post('/auth/logout', 'logout', async (exchange) => {
     const { id, sessionId } = signedInUser(exchange)
     await signOut(exchange.house, id, sessionId, await exchange.body())

@@ -23,11 +23,12 @@ export const connectRoutes: readonly Route[] = [
     method: 'GET',
     path: '/connect/:provider',
     action: action('connect'),
-    handle: async (exchange) => {
-      const { callback = null } = parameters(exchange)
-      const started = await startConnect(exchange.house, exchange.params.provider!, callback)
-      return { status: 302, headers: { location: started.location, 'set-cookie': keep(exchange, started.kept, journey) } }
-    },
+    handle: (exchange) =>
+      exchange.house.limiter.perAddress('connect', exchange.address, 'all', async () => {
+        const { callback = null } = parameters(exchange)
+        const started = await startConnect(exchange.house, exchange.params.provider!, callback)
+        return { status: 302, headers: { location: started.location, 'set-cookie': keep(exchange, started.kept, journey) } }
+      }),
   },
   {
     method: 'GET',

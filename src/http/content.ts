@@ -7,6 +7,7 @@ import type { HookAction, OperationCaller } from '../interface.js'
 import type { ContentType, Model } from '../model/types.js'
 import type { Exchange, Reply } from './exchange.js'
 import { created, noContent, okBytes } from './exchange.js'
+import { onceOf } from './idempotency.js'
 
 /** The type that answers at /api/:name, with one more part in the path or without. */
 export function typeAt(model: Model, name: string, withDocument: boolean): ContentType | null {
@@ -23,7 +24,7 @@ export function contentMethods(type: ContentType | null, withDocument: boolean):
 /** Answers a request of a content-type's endpoint. */
 export async function handleContent(type: ContentType, method: string, exchange: Exchange): Promise<Reply> {
   if (method !== 'GET' && method !== 'HEAD') return write(type, method, exchange)
-  const { caller, documents, params, query, format } = exchange
+  const { caller, documents, params, query, format, isGone } = exchange
   const { documentId } = params
   const one = type.singleType || documentId !== undefined
   const answer = await documents.find(caller.grants, {
@@ -34,6 +35,7 @@ export async function handleContent(type: ContentType, method: string, exchange:
     query,
     format,
     envelope: 'data',
+    isGone,
   })
   if (answer === null) throw notFound()
   return okBytes(exchange.markSources === null ? answer : await marked(type, answer, exchange))
@@ -54,6 +56,7 @@ async function write(type: ContentType, method: string, exchange: Exchange): Pro
   const answers = action === 'delete' ? 'nothing' : 'document'
   const outcome = await writes({
     ...{ action, grants: caller.grants, documentId: params.documentId ?? null, body: action === 'delete' ? null : body },
+    ...(action === 'create' ? { once: () => onceOf(exchange.request, format) } : {}),
     write: { type, query, format, answers, caller: named(caller), depth: 0 },
   })
   if (action === 'delete') return noContent
@@ -73,6 +76,7 @@ export async function handleAction(type: ContentType, action: string, exchange: 
   const outcome = await writes({
     ...{ action: actions[action]!, grants: caller.grants, documentId: params.documentId ?? null, body: null },
     write: { type, query, format, answers: 'document', caller: named(caller), depth: 0 },
+    once: () => onceOf(exchange.request, format),
   })
   if (outcome === null) throw notFound()
   return okBytes(await marked(type, outcome.answer!, exchange))

@@ -31,6 +31,8 @@ export interface Exchange {
   readonly markSources: MarkSources | null
   /** The request itself, for routes that read its headers, address or stream. */
   readonly request: IncomingMessage
+  /** True once the client's connection is closed: nobody waits for the answer. */
+  isGone(): boolean
   /** Reads the parsed body; `undefined` where there is none. @throws ApiError 400, 413 */
   body(): Promise<unknown>
 }

@@ -12,10 +12,10 @@ import { type Form, isForm, readForm } from './form.js'
 const constantsOf = ({ signsAddresses }: Exchange) => (signsAddresses ? [] : [{ name: 'isUrlSigned', json: 'false' }])
 
 function findFiles(exchange: Exchange, action: string, wanted: Pick<Find, 'mode' | 'envelope' | 'paged' | 'identity' | 'narrowed'>) {
-  const { documents, caller, query } = exchange
+  const { documents, caller, query, isGone } = exchange
   const type = documents.context.model.types.get(fileType)!
   const constants = constantsOf(exchange)
-  return documents.find(caller.grants, { type, action: `plugin::upload.content-api.${action}`, query, constants, ...wanted })
+  return documents.find(caller.grants, { type, action: `plugin::upload.content-api.${action}`, query, constants, isGone, ...wanted })
 }
 
 /** A file as its write answers it: whole, whatever else its writer may read. */

@@ -22,6 +22,7 @@ const malformed = (): ApiError => new ApiError('BadRequestError', 'The form is n
 /** @throws ApiError 400 for what is no form, 413 beyond a limit. */
 export async function readForm(request: IncomingMessage, library: Library): Promise<Form> {
   const { limits } = library
+  const broken = malformed()
   if (Number(request.headers['content-length'] ?? 0) > limits.uploadBytes) throw tooLarge('The form is too large')
   const parser = await openParser(request, limits)
   const fields = new Map<string, string | readonly string[]>()
@@ -31,7 +32,7 @@ export async function readForm(request: IncomingMessage, library: Library): Prom
     const stop = new AbortController()
     const fail = (error: unknown): void => {
       stop.abort()
-      for (const stream of streams) stream.destroy(malformed())
+      for (const stream of streams) stream.destroy(broken)
       resolve({ error })
     }
     parser.on('file', (name, stream, filename, _encoding, type) => {
@@ -51,16 +52,26 @@ export async function readForm(request: IncomingMessage, library: Library): Prom
     })
     parser.on('filesLimit', () => fail(tooLarge(`A form may have ${limits.uploadFiles} files at most`)))
     parser.on('fieldsLimit', () => fail(tooLarge(`A form may have ${limits.uploadFields} fields at most`)))
-    parser.on('error', () => fail(malformed()))
+    parser.on('error', () => fail(broken))
     parser.on('finish', () => resolve(null))
-    request.once('close', () => request.complete || fail(malformed()))
-    pour(request, parser, library, stop.signal).then((whole) => whole || fail(malformed()), fail)
+    request.once('close', () => request.complete || fail(broken))
+    pour(request, parser, library, stop.signal).then((whole) => whole || fail(broken), fail)
   })
   const received = await Promise.allSettled(files)
   const whole = received.flatMap((file) => (file.status === 'fulfilled' ? [file.value] : []))
   if (failure === null && whole.length === received.length) return { fields, files: whole }
   await library.discard(whole)
-  throw failure === null ? malformed() : failure.error
+  throw causeOf(broken, failure?.error ?? broken, received)
+}
+
+/**
+ * Why a form was not taken. Where a file could not be received, the parser finds its stream closed and calls the form broken,
+ * maybe before whoever received the file has said why.
+ */
+function causeOf(broken: ApiError, first: unknown, received: readonly PromiseSettledResult<Received>[]): unknown {
+  if (first !== broken) return first
+  const reasons = received.flatMap((file) => (file.status === 'rejected' ? [file.reason as unknown] : []))
+  return reasons.find((reason) => reason instanceof ApiError && reason !== broken) ?? broken
 }
 
 async function openParser(request: IncomingMessage, limits: FormLimits): Promise<BusboyInstance> {

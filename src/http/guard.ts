@@ -15,6 +15,15 @@ export const safetyHeaders: Readonly<Record<string, string>> = {
   'strict-transport-security': 'max-age=31536000; includeSubDomains',
 }
 
+/** For answers that no browser shall show as a page, nor run anything of. */
+export const policy = "default-src 'none'; frame-ancestors 'self'"
+
+/** True for statuses that hold for this caller or this moment only: nobody may keep such an answer. */
+export const isPassing = (status: number): boolean => status === 401 || status === 403 || status === 429 || status >= 500
+
+/** More headers than a request may have. */
+export const refuseHeaders = (reply: FastifyReply): FastifyReply => reply.status(431).header('connection', 'close').send()
+
 /** A request id is taken over only in this form: it ends up in logs. */
 const requestIdForm = /^[\w-]{8,64}$/
 
@@ -44,11 +53,11 @@ export function isPreflight(request: FastifyRequest): boolean {
   )
 }
 
-export function answerPreflight(reply: FastifyReply): FastifyReply {
+export function answerPreflight(reply: FastifyReply, headers: readonly string[]): FastifyReply {
   return reply
     .status(204)
     .header('access-control-allow-methods', 'GET,POST,PUT,PATCH,DELETE,HEAD,OPTIONS')
-    .header('access-control-allow-headers', 'Content-Type,Authorization,Origin,Accept')
+    .header('access-control-allow-headers', headers.join(','))
     .header('access-control-max-age', '31536000')
     .send()
 }

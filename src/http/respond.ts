@@ -1,9 +1,19 @@
 // The one place where answers and errors become bytes and headers.
 import type { OutgoingHttpHeaders } from 'node:http'
 import type { FastifyReply } from 'fastify'
+import type { Causes } from '../causes.js'
 import type { ReadBytes } from '../documents/find.js'
 import { ApiError } from '../errors.js'
+import { boundedDetails } from '../printed.js'
 import type { Reply } from './exchange.js'
+import { noteFailure } from './request-log.js'
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** Where failures are told of. */
+    readonly causes: Causes
+  }
+}
 
 const json = 'application/json; charset=utf-8'
 
@@ -17,7 +27,7 @@ export function respond(reply: FastifyReply, { status, bytes, value, headers }: 
 }
 
 /** Answers of so many bytes are copied rather than lent: that is cheaper than a second buffer on the socket. */
-const onePiece = 16_384
+export const onePiece = 16_384
 
 /** Bytes in shared memory go to the socket as they are: Fastify would take them for an object. */
 function respondBytes(reply: FastifyReply, { bytes, release }: ReadBytes): FastifyReply {
@@ -43,19 +53,19 @@ function respondBytes(reply: FastifyReply, { bytes, release }: ReadBytes): Fasti
  * request's id, which leads to the log.
  */
 export function respondError(reply: FastifyReply, error: unknown): FastifyReply {
-  const known = asApiError(error)
-  if (known === null) {
-    reply.request.log.error({ err: error }, 'a request failed')
-    return respond(reply, {
-      status: 500,
-      value: { data: null, error: { status: 500, name: 'InternalServerError', message: 'Internal Server Error' } },
-    })
-  }
+  const known = asApiError(error) ?? new ApiError('InternalServerError', 'Internal Server Error', null)
   const { status, name, message, details, retryAfter } = known
+  noteFailure(reply.request, known)
+  const context = { requestId: reply.request.id }
+  if (!(error instanceof ApiError) && status === 500) reply.server.causes.report(error, 'a request failed', context)
+  else if (status >= 500 && status !== 501) reply.server.causes.report(causeOf(error), `a request was refused: ${message}`, context)
   if (retryAfter !== undefined) reply.header('retry-after', String(retryAfter))
-  const value = { data: null, error: { status, name, message, ...(details === null ? {} : { details }) } }
+  const value = { data: null, error: { status, name, message, ...(details === null ? {} : { details: boundedDetails(details) }) } }
   return respond(reply, { status, value })
 }
+
+/** What is behind a refusal, where it is known. */
+const causeOf = (error: unknown): unknown => (error instanceof Error && error.cause !== undefined ? error.cause : error)
 
 /** Errors of the HTTP library about what the client sent keep their status. */
 function asApiError(error: unknown): ApiError | null {

@@ -1,7 +1,7 @@
 // The uploaded files of the local disk, below /uploads/. A file is opened once: its length, tag and bytes belong together
 // also while it is replaced. What a browser could run is never run as a page of this origin.
-import type { FileHandle } from 'node:fs/promises'
-import { open } from 'node:fs/promises'
+import { constants } from 'node:fs'
+import { type FileHandle, open, readlink, realpath } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import mime from 'mime'
@@ -9,7 +9,15 @@ import { forbidden, notFound } from '../errors.js'
 import { isShownByBrowsers } from '../uploads/kinds.js'
 import type { CheckAddress } from '../uploads/signing.js'
 
-const sandbox = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
+/** Nothing runs, nothing is loaded from elsewhere; what a browser shows of the file itself is styled by the browser. */
+const still = "default-src 'none'; style-src 'unsafe-inline'"
+const sandbox = `${still}; sandbox`
+/**
+ * For what browsers show with a viewer of their own. Chrome's for PDF does not start in a sandbox, and counts as an object of
+ * the file; the document of a video or a sound loads the file itself.
+ */
+const viewer = `${still}; object-src 'self'; media-src 'self'; base-uri 'none'; form-action 'none'`
+const withViewer = /^(?:application\/pdf|video\/.+|audio\/.+)$/
 
 /** Serves a folder. `check` refuses addresses that are not signed; null: everyone may read. */
 export function addStaticFiles(app: FastifyInstance, folder: string, check: CheckAddress | null): void {
@@ -19,7 +27,7 @@ export function addStaticFiles(app: FastifyInstance, folder: string, check: Chec
     handler: async (request, reply) => {
       const path = pathOf((request.params as { '*': string })['*'])
       const cacheable = check === null || path === null ? 'public, max-age=0' : privately(check, path, request)
-      const handle = path === null ? null : await openFile(join(folder, path))
+      const handle = path === null ? null : await openFile(folder, path)
       if (handle === null) throw notFound()
       try {
         return await answer(request, reply.header('cache-control', cacheable), path!, handle)
@@ -45,15 +53,28 @@ function pathOf(asked: string): string | null {
   return parts.every((part) => part !== '' && !part.startsWith('.') && !/[\\\0]/.test(part)) ? join(...parts) : null
 }
 
-async function openFile(path: string): Promise<FileHandle | null> {
+/** Not through a link, and without waiting for whoever would write into a pipe. */
+const flags = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0)
+const noFile = new Set(['ENOENT', 'ENOTDIR', 'EISDIR', 'ENAMETOOLONG', 'EACCES', 'ELOOP', 'ENXIO'])
+
+/** Opens a file below the folder; null where there is none, or where a link is on the way to it. The folder itself may be one. */
+async function openFile(folder: string, path: string): Promise<FileHandle | null> {
+  let handle: FileHandle | null = null
   try {
-    return await open(path, 'r')
+    handle = await open(join(folder, path), flags)
+    if (!/[/\\]/.test(path) || (await placeOf(handle, join(folder, path))) === join(await realpath(folder), path)) return handle
+    await handle.close()
+    return null
   } catch (error) {
-    if (['ENOENT', 'ENOTDIR', 'EISDIR', 'ENAMETOOLONG', 'EACCES', 'ELOOP'].includes((error as NodeJS.ErrnoException).code ?? ''))
-      return null
+    await handle?.close()
+    if (noFile.has((error as NodeJS.ErrnoException).code ?? '')) return null
     throw error
   }
 }
+
+/** Where an open file lies: Linux tells of the very file; elsewhere the path is looked at again. */
+const placeOf = (handle: FileHandle, path: string): Promise<string> =>
+  process.platform === 'linux' ? readlink(`/proc/self/fd/${handle.fd}`).catch(() => realpath(path)) : realpath(path)
 
 async function answer(request: FastifyRequest, reply: FastifyReply, path: string, handle: FileHandle): Promise<FastifyReply> {
   const about = await handle.stat()
@@ -70,7 +91,7 @@ async function answer(request: FastifyRequest, reply: FastifyReply, path: string
   const drawing = type === 'image/svg+xml'
   const shown = isShownByBrowsers(type)
   // A drawing is shown in a sandbox, what is not shown is downloaded.
-  if (!shown) reply.header('content-security-policy', sandbox)
+  reply.header('content-security-policy', shown && withViewer.test(type) ? viewer : sandbox)
   if (!shown && !drawing) reply.header('content-disposition', 'attachment')
   if (isKnown(request, tag, changed)) {
     await handle.close()

@@ -23,7 +23,7 @@ const fileUid = 'plugin::upload.file'
  * Builds the model from all schemas of a project, built-in ones included.
  * @throws Error with a sentence when a schema names a type or component that is not there, or two types claim one path.
  */
-export function linkModel(schemas: readonly SchemaSource[]): Model {
+export function linkModel(schemas: readonly SchemaSource[], warnings: readonly string[] = []): Model {
   const sources = new Map(schemas.map((schema) => [schema.uid, schema]))
   const types = new Map<string, ContentType>()
   const components = new Map<string, Component>()
@@ -45,7 +45,7 @@ export function linkModel(schemas: readonly SchemaSource[]): Model {
     paths.set(path, type)
   }
   const version = createHash('sha256').update(JSON.stringify(schemas)).digest('base64url').slice(0, 12)
-  return { version, types, components, paths, leftOut }
+  return { version, types, components, paths, leftOut, warnings }
 }
 
 const ownTable = (schema: SchemaSource): string => names.tableName(names.collectionName(schema))
@@ -314,3 +314,9 @@ function morphTo(schema: SchemaSource, base: RelationBase, relation: 'morphToOne
 
 /** The uid of the media library's files, which media attributes point to. */
 export const fileType = fileUid
+
+/**
+ * Whether rows of a type may be what a polymorphic relation names, in a body or in an answer: the project's types, files and users.
+ * Tokens, roles, the admin panel's users and the like are reached through no such relation, whoever asks.
+ */
+export const mayBeNamed = ({ uid, exposed }: ContentType): boolean => exposed || uid === fileUid || uid === 'plugin::users-permissions.user'

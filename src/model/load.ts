@@ -4,7 +4,9 @@ import { basename, join } from 'node:path'
 import kebabCase from 'lodash/kebabCase.js'
 import * as z from 'zod'
 import { builtinSchemas } from './builtin.js'
+import { checkSchemas, type SchemaFile } from './check.js'
 import { linkModel } from './link.js'
+import { type Engine, isDangerous, needsEngine, preparePatterns } from './patterns.js'
 import type { Model, SchemaSource } from './types.js'
 
 /** A plugin's custom field may be told by `customField` alone. */
@@ -27,7 +29,7 @@ const schemaFile = z.looseObject({
 
 /**
  * Loads the model of the project in `folder`. Attributes named by `privateAttributes` are private wherever they stand.
- * @throws Error with a sentence that names the file when a schema cannot be read or contradicts another one.
+ * @throws Error with a sentence that names the file when a schema cannot be read, cannot mean what it says or contradicts another one.
  */
 export async function loadModel(folder: string, privateAttributes: readonly string[] = []): Promise<Model> {
   const [types, components, extensions] = await Promise.all([
@@ -37,10 +39,42 @@ export async function loadModel(folder: string, privateAttributes: readonly stri
   ])
   const builtin = builtinSchemas.map((schema) => {
     const extension = extensions.get(schema.uid)
-    return extension === undefined ? schema : extend(schema, extension)
+    return extension === undefined ? schema : extend(schema, extension.schema)
   })
-  return linkModel([...builtin, ...types, ...components].map((schema) => withPrivate(schema, privateAttributes)))
+  const own = [...types, ...components]
+  const extended = [...extensions].flatMap(([uid, { file }]) =>
+    builtin.filter((schema) => schema.uid === uid).map((schema) => ({ file, schema })),
+  )
+  const schemas = [...builtin, ...own.map(({ schema }) => schema)]
+  const warnings = checkSchemas([...own, ...extended], schemas).map((warning) => warning.replace(`${folder}/`, ''))
+  const sources = regexes(schemas).map(({ regex }) => regex)
+  preparePatterns(sources, needsEngine(sources) ? await linearEngine() : null)
+  const dangers = regexes(schemas)
+    .filter(({ regex }) => isDangerous(regex))
+    .map(
+      ({ where, regex }) =>
+        `${where}: the regex ${regex} takes very long for some texts, wherever it is run without a bound; here it is not`,
+    )
+  return linkModel(
+    schemas.map((schema) => withPrivate(schema, privateAttributes)),
+    [...warnings, ...dangers],
+  )
 }
+
+/** RE2 in JavaScript: what it takes, it takes in linear time. */
+export async function linearEngine(): Promise<Engine> {
+  const { RE2JS } = await import('re2js')
+  return (source) => {
+    const compiled = RE2JS.compile(source)
+    return (value) => compiled.matcher(value).find()
+  }
+}
+
+/** The regular expressions of all attributes. */
+const regexes = (schemas: readonly SchemaSource[]): readonly { readonly where: string; readonly regex: string }[] =>
+  schemas.flatMap(({ uid, attributes }) =>
+    Object.entries(attributes).flatMap(([name, { regex }]) => (typeof regex === 'string' ? [{ where: `${uid}.${name}`, regex }] : [])),
+  )
 
 function withPrivate(schema: SchemaSource, names: readonly string[]): SchemaSource {
   if (names.length === 0) return schema
@@ -53,19 +87,18 @@ function extend(schema: SchemaSource, extension: SchemaSource): SchemaSource {
 }
 
 /** An API is named after its folder in kebab-case, a component after its folder and file in lower case, as in Strapi. */
-async function loadTypes(folder: string): Promise<SchemaSource[]> {
-  const found: SchemaSource[] = []
+async function loadTypes(folder: string): Promise<SchemaFile[]> {
+  const found: SchemaFile[] = []
   for (const api of await subfolders(folder)) {
     for (const type of await subfolders(join(folder, api, 'content-types'))) {
       const file = join(folder, api, 'content-types', type, 'schema.json')
       const schema = await readSchema(file)
       if (schema !== null) {
         const singularName = schema.info.singularName ?? type
+        const kind = schema.kind ?? 'collectionType'
         found.push({
-          ...schema,
-          uid: `api::${kebabCase(api)}.${singularName}`,
-          kind: schema.kind ?? 'collectionType',
-          info: { ...schema.info, singularName },
+          file,
+          schema: { ...schema, uid: `api::${kebabCase(api)}.${singularName}`, kind, info: { ...schema.info, singularName } },
         })
       }
     }
@@ -73,24 +106,27 @@ async function loadTypes(folder: string): Promise<SchemaSource[]> {
   return found
 }
 
-async function loadComponents(folder: string): Promise<SchemaSource[]> {
-  const found: SchemaSource[] = []
+async function loadComponents(folder: string): Promise<SchemaFile[]> {
+  const found: SchemaFile[] = []
   for (const category of await subfolders(folder)) {
-    for (const file of await jsonFiles(join(folder, category))) {
-      const schema = await readSchema(join(folder, category, file))
-      if (schema !== null) found.push({ ...schema, uid: `${category}.${basename(file, '.json')}`.toLowerCase(), kind: 'component' })
+    for (const name of await jsonFiles(join(folder, category))) {
+      const file = join(folder, category, name)
+      const schema = await readSchema(file)
+      if (schema !== null)
+        found.push({ file, schema: { ...schema, uid: `${category}.${basename(name, '.json')}`.toLowerCase(), kind: 'component' } })
     }
   }
   return found
 }
 
-async function loadExtensions(folder: string): Promise<Map<string, SchemaSource>> {
-  const found = new Map<string, SchemaSource>()
+async function loadExtensions(folder: string): Promise<Map<string, SchemaFile>> {
+  const found = new Map<string, SchemaFile>()
   for (const plugin of await subfolders(folder)) {
     for (const type of await subfolders(join(folder, plugin, 'content-types'))) {
-      const schema = await readSchema(join(folder, plugin, 'content-types', type, 'schema.json'))
+      const file = join(folder, plugin, 'content-types', type, 'schema.json')
+      const schema = await readSchema(file)
       const uid = `plugin::${plugin}.${type}`
-      if (schema !== null) found.set(uid, { ...schema, uid, kind: schema.kind ?? 'collectionType' })
+      if (schema !== null) found.set(uid, { file, schema: { ...schema, uid, kind: schema.kind ?? 'collectionType' } })
     }
   }
   return found

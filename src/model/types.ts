@@ -166,6 +166,8 @@ export interface Model {
   readonly paths: ReadonlyMap<string, ContentType>
   /** Relations to types of plugins that are not here, as `uid.attribute (target)`: no attributes of this model. */
   readonly leftOut: readonly string[]
+  /** What may be a mistake in the schemas, as sentences. */
+  readonly warnings: readonly string[]
 }
 
 /** An attribute as schema.json writes it. */

@@ -7,22 +7,14 @@ import { attributeTypes } from '../model/attributes.js'
 import type { Component, ContentType, Scalar } from '../model/types.js'
 import { unreachable } from '../model/types.js'
 import type { Compilation } from './conditions.js'
-import {
-  chosenLocales,
-  column,
-  condition,
-  localeConditions,
-  publicationConditions,
-  published,
-  targetVersions,
-  value,
-} from './conditions.js'
+import { chosenLocales, column, condition, publicationConditions, published, seenRows, value } from './conditions.js'
 import type { Contract } from './contract.js'
 import type { PageQuery } from './pages.js'
 import { count, counted, direction, page, ways } from './pages.js'
-import { constant, every, from, operand, pairs } from './pairs.js'
+import { constant, every, pairs } from './pairs.js'
 import type { Filter, Populated, ReadRequest, Selection, SortKey } from './request.js'
 import { pageValues } from './request.js'
+import { sortValue } from './sort-values.js'
 
 type Fragment = RawBuilder<unknown>
 type Shape = ContentType | Component
@@ -39,6 +31,7 @@ export function compileRead(request: ReadRequest, dialect: Dialect, contract: Co
     dialect,
     contract,
     status: request.status,
+    closedDrafts: request.closedDrafts,
     publication: request.publication,
     targetLocale: request.targetLocale,
     leads: 'selective',
@@ -88,34 +81,6 @@ function baseConditions(compilation: Writer, { type, locale, status }: ReadReque
 function orderBy(compilation: Writer, shape: Shape, alias: string, keys: readonly SortKey[], tie: Fragment): Fragment {
   const sorted = keys.map((key) => sql`${sortValue(compilation, shape, alias, key)} ${direction(key.descending)}`)
   return sql.join([...sorted, tie])
-}
-
-/** A column of the row, or of its first target by that order (behaviour: "Sort"). */
-function sortValue(compilation: Writer, shape: Shape, alias: string, key: SortKey): Fragment {
-  if (key.path.length === 0) return column(alias, key.attribute.column)
-  let owner: Shape = shape
-  let ownerAlias = alias
-  const tables: Fragment[] = []
-  const conditions: Fragment[] = []
-  for (const { attribute, target } of key.path) {
-    const as = compilation.nextAlias()
-    const step = pairs(compilation.dialect, owner, attribute, target, as)
-    const reached = [
-      sql`${step.owner} = ${column(ownerAlias, 'id')}`,
-      ...step.conditions,
-      ...targetVersions(compilation, attribute, target, as),
-    ]
-    if (tables.length === 0) {
-      tables.push(from(step))
-      conditions.push(...reached)
-    } else {
-      tables.push(sql`left join ${operand(step)} on ${every(reached)}`)
-    }
-    owner = target
-    ownerAlias = as
-  }
-  const sorted = column(ownerAlias, key.attribute.column)
-  return sql`(select ${sorted} from ${sql.join(tables, sql` `)} where ${every(conditions)} order by ${sorted} ${direction(key.descending)} limit 1)`
 }
 
 interface Selected {
@@ -235,7 +200,7 @@ function children(
   const columns = selectColumns(compilation, of, alias, 1)
   const where = every([
     ...path.conditions,
-    ...visibleVersions(compilation, owner, attribute, of.shape, alias),
+    ...seenRows(compilation, { kind: 'populate', owner, attribute, target: of.shape }, alias),
     ...filtered(compilation, of.shape, alias, filter),
   ])
   const links = sort.length === 0 ? path.order : []
@@ -258,32 +223,10 @@ const parent = column('parents', 'value')
 const filtered = (compilation: Writer, shape: Shape, alias: string, filter: Filter | null): readonly Fragment[] =>
   filter === null ? [] : [condition(compilation, shape, alias, filter)]
 
-/** Populated relations follow the status and the locale of the request (behaviour: "Fields and populate"). */
-function visibleVersions(
-  compilation: Writer,
-  owner: Shape,
-  attribute: Populated['attribute'],
-  target: Shape,
-  alias: string,
-): readonly Fragment[] {
-  if (attribute.kind === 'relation' && attribute.storage.kind === 'localizations') {
-    const link = `${alias}_l`
-    return [
-      sql`${column(alias, 'id')} <> ${column(link, 'id')}`,
-      sql`(${column(alias, 'published_at')} is null) = (${column(link, 'published_at')} is null)`,
-    ]
-  }
-  if (target.kind !== 'contentType') return []
-  // A localized document is linked to rows of its own locale; the contract decides for others (row 10).
-  const locale = owner.kind === 'contentType' && !owner.localized ? localeConditions(compilation, target, alias) : []
-  if (!target.draftAndPublish) return locale
-  return [published(alias, compilation.status), ...locale, ...publicationConditions(compilation, target, alias)]
-}
-
 function countOf(compilation: Writer, owner: Shape, { attribute, target, filter, of = [] }: Populated & { kind: 'count' }): Statement {
   if (attribute.kind === 'morphTo') {
     const { tables, conditions: links, owner: here, selected } = morphPairs(owner, attribute)
-    const conditions = [...links, of.length === 0 ? sql`1 = 0` : sql`${selected[1]!} in (${sql.join(of.map(constant))})`]
+    const conditions = [...links, isNamed(compilation, of, selected[1]!, selected[2]!)]
     return compilation.dialect.compile(
       sql`select ${here}, count(*) from ${fromParents(compilation, tables)} where ${every(conditions)} group by ${here}`,
     )
@@ -292,7 +235,7 @@ function countOf(compilation: Writer, owner: Shape, { attribute, target, filter,
   const path = pairs(compilation.dialect, owner, attribute, target!, alias)
   const where = every([
     ...path.conditions,
-    ...visibleVersions(compilation, owner, attribute, target!, alias),
+    ...seenRows(compilation, { kind: 'populate', owner, attribute, target: target! }, alias),
     ...filtered(compilation, target!, alias, filter),
   ])
   return compilation.dialect.compile(
@@ -300,13 +243,29 @@ function countOf(compilation: Writer, owner: Shape, { attribute, target, filter,
   )
 }
 
+/** A morphTo names a row of one of these types, and of those with drafts one that the request may see. */
+function isNamed(compilation: Writer, types: readonly ContentType[], uid: Fragment, id: Fragment): Fragment {
+  const named = types.map((type) => {
+    const alias = compilation.nextAlias()
+    const seen = seenRows(compilation, { kind: 'named', target: type, versions: 'any' }, alias)
+    return { uid: constant(type.uid), row: seen.length === 0 ? null : rowOf(type, alias, id, seen) }
+  })
+  const whole = named.filter(({ row }) => row === null)
+  const parts = named.flatMap((type) => (type.row === null ? [] : [sql`(${uid} = ${type.uid} and ${type.row})`]))
+  const some = whole.length === 0 ? parts : [sql`${uid} in (${sql.join(whole.map((type) => type.uid))})`, ...parts]
+  return some.length === 0 ? sql`1 = 0` : sql`(${sql.join(some, sql` or `)})`
+}
+
+const rowOf = (type: ContentType, alias: string, id: Fragment, conditions: readonly Fragment[]): Fragment =>
+  sql`exists (select 1 from ${sql.table(type.table)} as ${sql.id(alias)} where ${every([sql`${column(alias, 'id')} = ${id}`, ...conditions])})`
+
 /** The entries of a zone: owner, component, row id, and what sorts them. */
 function zoneLinks(compilation: Writer, owner: Shape, name: string): Statement {
   const links = sql`${sql.table(owner.componentTable!)} as ${sql.id('l')}`
   const is = (column: string) => sql.ref(`l.${column}`)
   return compilation.dialect.compile(
     sql`select ${sql.join(['entity_id', 'component_type', 'cmp_id', 'order', 'id'].map(is))} from ${fromParents(compilation, [links])}
-      where ${is('entity_id')} = ${parent} and ${compilation.dialect.unindexed(is('field'))} = ${constant(name)}`,
+      where ${compilation.dialect.stoppable(is('id'))} and ${is('entity_id')} = ${parent} and ${compilation.dialect.unindexed(is('field'))} = ${constant(name)}`,
   )
 }
 
@@ -347,9 +306,8 @@ function typedLevels(
       const columns = selectColumns(compilation, selection, alias, 1)
       const id = column(alias, 'id')
       const { shape, versions = 'any' } = selection
-      const isVisible =
-        versions === 'status' && shape.kind === 'contentType' && shape.draftAndPublish ? [published(alias, compilation.status)] : []
-      const where = every([sql`${id} = ${parent}`, ...isVisible, ...filtered(compilation, shape, alias, selection.filter ?? null)])
+      const seen = seenRows(compilation, { kind: 'named', target: shape, versions }, alias)
+      const where = every([sql`${id} = ${parent}`, ...seen, ...filtered(compilation, shape, alias, selection.filter ?? null)])
       const tables = fromParents(compilation, [sql`${sql.table(shape.table)} as ${sql.id(alias)}`])
       const statement = compilation.dialect.compile(sql`select ${sql.join([id, ...columns.selected])} from ${tables} where ${where}`)
       return [shape.uid, level(compilation, selection, statement, { parentAt: 0, orderAt: [], columns }, [mark(shape)])]

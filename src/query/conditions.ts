@@ -5,25 +5,27 @@ import { sql } from 'kysely'
 import type { Dialect } from '../database/dialect.js'
 import type { Component, ContentType } from '../model/types.js'
 import { unreachable } from '../model/types.js'
-import type { Contract } from './contract.js'
+import type { Hop, Seeing } from './hops.js'
+import { seenBy } from './hops.js'
+import { isModified } from './modified.js'
 import { operators } from './operators.js'
-import { every, from, fromOwner, pairs } from './pairs.js'
-import type { Filter, LocaleChoice, Path, PublicationFilter, ReadRequest, Related, Status, ValueIndex } from './request.js'
+import { constant, every, from, fromOwner, type Pairs, pairs } from './pairs.js'
+import type { Filter, LocaleChoice, Publication, PublicationFilter, ReadRequest, Related, Status, ValueIndex } from './request.js'
 
 type Fragment = RawBuilder<unknown>
 type Shape = ContentType | Component
 
 /** What conditions need besides the filter itself. */
-export interface Compilation {
+export interface Compilation extends Seeing {
   readonly dialect: Dialect
-  readonly contract: Contract
-  readonly status: Status
   readonly publication: ReadRequest['publication']
   /** The locales that localized targets must have, where the links do not say it already; null: any. */
   readonly targetLocale: LocaleChoice | null
   readonly nextAlias: () => string
   /** Which conditions behind a relation start at the targets: those that most likely hold for few, or the ones that are listed. */
   readonly leads: 'selective' | readonly Filter[]
+  /** Behind a relation whose targets are found as a set: what lies further behind is found as sets too. */
+  readonly asSets?: boolean
 }
 
 export const column = (alias: string, name: string): Fragment => sql.ref(`${alias}.${name}`)
@@ -57,25 +59,46 @@ export function condition(compilation: Compilation, shape: Shape, alias: string,
 function reach(compilation: Compilation, shape: Shape, { path: attribute, target }: Related) {
   const alias = compilation.nextAlias()
   const path = pairs(compilation.dialect, shape, attribute, target, alias)
-  const conditions = [...path.conditions, ...targetVersions(compilation, attribute, target, alias)]
+  const conditions = [...path.conditions, ...seenRows(compilation, { kind: 'condition', owner: shape, attribute, target }, alias)]
   // Whatever leads to the row, what lies behind its targets leads to them.
-  const holds = (filter: Filter, negated = false) => condition({ ...compilation, leads: 'selective' }, target, alias, filter, negated)
+  const behind: Compilation = { ...compilation, leads: 'selective', asSets: true }
+  const holds = (filter: Filter, negated = false) => condition(behind, target, alias, filter, negated)
   return { path, conditions, holds }
 }
 
 function related(compilation: Compilation, shape: Shape, alias: string, filter: Related, negated: boolean): Fragment {
   const { path, conditions, holds } = reach(compilation, shape, filter)
   const where = holds(filter.where, negated)
+  const missing = holdsForNothing(filter.where, negated)
+  const { leads, asSets = false } = compilation
+  if (asSets || isDeep(filter.where)) return amongOwners(column(alias, 'id'), path, conditions, where, missing)
   const ours = sql`${path.owner} = ${column(alias, 'id')}`
-  const { leads } = compilation
   // Few targets are found once and lead to their owners; for many it is cheaper to look from each owner.
   const startsAtTargets = !negated && (leads === 'selective' ? isSelective(filter.where) : leads.includes(filter))
   const tables = leads === 'selective' ? from(path) : fromOwner(path)
   const some = startsAtTargets
     ? sql`${column(alias, 'id')} in (select ${path.owner} from ${from(path)} where ${every([...conditions, where])})`
     : sql`exists (select 1 from ${tables} where ${every([ours, ...conditions, where])})`
-  if (!holdsForNothing(filter.where, negated)) return some
+  if (!missing) return some
   return sql`(${some} or not exists (select 1 from ${tables} where ${every([ours, ...conditions])}))`
+}
+
+/**
+ * A condition through several relations, level by level: the rows whose targets it holds for are a set that is found once, from the
+ * set of the level behind. Tested row by row instead, each level would multiply what the one before costs.
+ */
+function amongOwners(id: Fragment, path: Pairs, conditions: readonly Fragment[], where: Fragment, missing: boolean): Fragment {
+  const owners = (tests: readonly Fragment[]) => sql`select ${path.owner} from ${from(path)} where ${every(tests)}`
+  const some = sql`${id} in (${owners([...conditions, where])})`
+  // With a null in the set, nothing would not be in it.
+  return missing ? sql`(${some} or ${id} not in (${owners([...conditions, sql`${path.owner} is not null`])}))` : some
+}
+
+/** Whether a condition leads through a relation. */
+export function isDeep(filter: Filter): boolean {
+  if (filter.kind === 'compare') return false
+  if (filter.kind === 'related') return true
+  return filter.kind === 'not' ? isDeep(filter.of) : filter.of.some(isDeep)
 }
 
 /** The number of links that lead to targets for which the filter holds, counted up to `most`. */
@@ -106,22 +129,28 @@ export function isSelective(filter: Filter): boolean {
   }
 }
 
-/** Which versions of a target a deep filter sees (contract, row 10). */
-export function targetVersions(compilation: Compilation, attribute: Path, target: Shape, alias: string): readonly Fragment[] {
-  if (compilation.contract.deepFiltersSeeAllVersions || target.kind === 'component') return []
-  const conditions: Fragment[] = []
-  if (target.draftAndPublish) conditions.push(published(alias, compilation.status))
-  // The other locales of a document are in other locales.
-  const leadsElsewhere = attribute.kind === 'relation' && attribute.storage.kind === 'localizations'
-  if (!leadsElsewhere) conditions.push(...localeConditions(compilation, target, alias))
-  return conditions
+/** The conditions that leave of a hop's targets what the request may see. */
+export function seenRows(compilation: Compilation, hop: Hop, alias: string): readonly Fragment[] {
+  const { target } = hop
+  if (target.kind === 'component') return []
+  const { status, chosenLocales: isChosen, publication: isCompared, siblings } = seenBy(compilation, hop)
+  if (status === 'none') return [sql`1 = 0`]
+  const { targetLocale } = compilation
+  return [
+    ...(siblings ? isSibling(alias) : []),
+    ...(status === 'any' || !target.draftAndPublish ? [] : [published(alias, status)]),
+    ...(isChosen && targetLocale !== null && target.localized ? chosenLocales(compilation, target, alias, targetLocale) : []),
+    ...(isCompared ? publicationConditions(compilation, target, alias) : []),
+  ]
 }
 
-/** The locales that a target may have; types without locales have none to choose. */
-export function localeConditions(compilation: Compilation, target: Shape, alias: string): readonly Fragment[] {
-  const { targetLocale } = compilation
-  if (targetLocale === null || target.kind !== 'contentType' || !target.localized) return []
-  return chosenLocales(compilation, target, alias, targetLocale)
+/** Another row of the same document, in the same version. */
+function isSibling(alias: string): readonly Fragment[] {
+  const link = `${alias}_l`
+  return [
+    sql`${column(alias, 'id')} <> ${column(link, 'id')}`,
+    sql`(${column(alias, 'published_at')} is null) = (${column(link, 'published_at')} is null)`,
+  ]
 }
 
 /** The condition that a choice of locales sets on a row. */
@@ -159,27 +188,33 @@ export function published(alias: string, status: Status): Fragment {
 }
 
 /** Compares a row with the other versions of its document (layout: "Documents are rows"). */
-function publication(type: ContentType, alias: string, other: string, filter: PublicationFilter, negated: boolean): Fragment {
+function publication(compilation: Compilation, type: ContentType, alias: string, { filter, negated, model }: Publication): Fragment {
+  const other = compilation.nextAlias()
   const sibling = (conditions: readonly Fragment[], anyLocale = false): Fragment => {
-    const same = [sql`${column(other, 'document_id')} = ${column(alias, 'document_id')}`]
-    // `is` compares the nulls of types without locales as equal on SQLite; both sides come from the model.
+    const same = [
+      compilation.dialect.stoppable(column(other, 'id')),
+      sql`${column(other, 'document_id')} = ${column(alias, 'document_id')}`,
+    ]
     if (!anyLocale && type.localized) same.push(sql`${column(other, 'locale')} = ${column(alias, 'locale')}`)
     return sql`exists (select 1 from ${sql.table(type.table)} as ${sql.id(other)} where ${every([...same, ...conditions])})`
   }
   const isPublished = published(other, 'published')
   const isDraft = published(other, 'draft')
-  // A draft that was saved after its publication; both rows of the pair say so.
-  const otherSide = (isModified: boolean) => {
-    const [draft, live] = [column(other, 'updated_at'), column(alias, 'updated_at')]
-    const newer = sql`case when ${column(other, 'published_at')} is null then ${draft} > ${live} else ${live} > ${draft} end`
-    const pair = sql`(${column(other, 'published_at')} is null) <> (${column(alias, 'published_at')} is null)`
-    return sibling([pair, isModified ? newer : sql`not (${newer})`])
+  // Both rows of a pair say whether the draft has something else.
+  const pair = (differs: boolean) => {
+    const { nextAlias } = compilation
+    const compare = (draft: string, live: string) => {
+      const modified = isModified({ model, text: constant, nextAlias, purpose: 'list' }, type, draft, live)
+      return sibling([published(draft, 'draft'), published(live, 'published'), differs ? modified : sql`not ${modified}`])
+    }
+    if (compilation.status === 'any') return sql`(${compare(alias, other)} or ${compare(other, alias)})`
+    return compilation.status === 'draft' ? compare(alias, other) : compare(other, alias)
   }
   const tests: Record<PublicationFilter, () => Fragment> = {
     'never-published': () => sql`not ${sibling([isPublished])}`,
     'has-published-version': () => sibling([isPublished]),
-    modified: () => otherSide(true),
-    unmodified: () => otherSide(false),
+    modified: () => pair(true),
+    unmodified: () => pair(false),
     'never-published-document': () => sql`not ${sibling([isPublished], true)}`,
     'has-published-version-document': () => sibling([isPublished], true),
     'published-without-draft': () => sql`${published(alias, 'published')} and not ${sibling([isDraft])}`,
@@ -190,5 +225,5 @@ function publication(type: ContentType, alias: string, other: string, filter: Pu
 
 /** The conditions of `publicationFilter` and `hasPublishedVersion` on a row of a type with Draft & Publish. */
 export function publicationConditions(compilation: Compilation, type: ContentType, alias: string): readonly Fragment[] {
-  return compilation.publication.map(({ filter, negated }) => publication(type, alias, compilation.nextAlias(), filter, negated))
+  return compilation.publication.map((each) => publication(compilation, type, alias, each))
 }

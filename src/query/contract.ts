@@ -1,4 +1,4 @@
-// The one switch, `api.rest.contract`: the twelve points where the specification and Strapi differ, as data.
+// The one switch, `api.rest.contract`: the fourteen points where the specification and Strapi differ, as data.
 // Every row names its number in the table of docs/differences.md; code asks for the row, never for the contract's name.
 
 export type ContractName = 'specification' | 'strapi'
@@ -26,6 +26,10 @@ export interface Contract {
   readonly unknownLocalesOnWrites: boolean
   /** 12: uid attributes with a targetField are generated when they are absent. */
   readonly generateUids: boolean
+  /** 13: what cannot be read as `blocks`, a plain text for one, is written as null; refused otherwise. */
+  readonly unreadableBlocksAreNull: boolean
+  /** 14: what locales share is the same after every write, in drafts and in published versions; otherwise as Strapi spreads it. */
+  readonly localesShareAlways: boolean
 }
 
 export const contracts: Readonly<Record<ContractName, Contract>> = {
@@ -40,6 +44,8 @@ export const contracts: Readonly<Record<ContractName, Contract>> = {
     deepFiltersSeeAllVersions: false,
     unknownLocalesOnWrites: false,
     generateUids: true,
+    unreadableBlocksAreNull: false,
+    localesShareAlways: true,
   },
   strapi: {
     name: 'strapi',
@@ -52,5 +58,7 @@ export const contracts: Readonly<Record<ContractName, Contract>> = {
     deepFiltersSeeAllVersions: true,
     unknownLocalesOnWrites: true,
     generateUids: false,
+    unreadableBlocksAreNull: true,
+    localesShareAlways: false,
   },
 }

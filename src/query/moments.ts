@@ -7,13 +7,14 @@ const day = 86_400_000
 
 /** Milliseconds since 1970 of an ISO 8601 date with or without a time; without an offset it is UTC. Null for any other text. */
 export function millisecondsOf(text: string): number | null {
-  const [date = '', rest, more] = text.split(/[T ]/)
+  const [date = '', rest, more] = text.split(/[T ]/, 3)
   if (more !== undefined) return null
-  const zoned = rest === undefined && /Z$/.test(date)
+  const zoned = rest === undefined && date.endsWith('Z')
   const begin = dateOf(zoned ? date.slice(0, -1) : date)
   if (begin === null || rest === undefined || rest === '') return begin
-  const zone = /[Z+-].*$/.exec(rest)?.[0] ?? ''
-  const time = timeOf(zone === '' ? rest : rest.slice(0, -zone.length))
+  const zoneAt = rest.search(/[Z+-]/)
+  const zone = zoneAt === -1 ? '' : rest.slice(zoneAt)
+  const time = timeOf(zoneAt === -1 ? rest : rest.slice(0, zoneAt))
   const offset = zone === '' || zone === 'Z' ? 0 : offsetOf(zone)
   return time === null || offset === null ? null : begin + time - offset
 }

@@ -6,7 +6,7 @@ import type { Lead, Statement, Ways } from '../database/plan.js'
 import type { ContentType, ScalarType } from '../model/types.js'
 import { unreachable } from '../model/types.js'
 import type { Compilation } from './conditions.js'
-import { column, condition, countLinks, isSelective } from './conditions.js'
+import { column, condition, countLinks, isDeep, isSelective } from './conditions.js'
 import { operators } from './operators.js'
 import { every } from './pairs.js'
 import type { Filter, Path, Related } from './request.js'
@@ -39,8 +39,10 @@ const bound: Fragment = sql`${{ from: 'bound' } as never} + 0`
 export const direction = (descending: boolean): Fragment => (descending ? sql`desc` : sql`asc`)
 
 function rowsOf(compilation: Compilation, { type, base, filter }: PageQuery): Rows {
-  const filtered = filter === null ? [] : [condition(compilation, type, 't0', filter)]
-  return { rows: sql`${sql.table(type.table)} as ${sql.id('t0')}`, where: every([...base, ...filtered]) }
+  const tests = [...base, ...(filter === null ? [] : [condition(compilation, type, 't0', filter)])]
+  // A table without any condition is counted by its pages, and listed by an index or sorted.
+  const stoppable = tests.length === 0 ? [] : [compilation.dialect.stoppable(column('t0', 'id'))]
+  return { rows: sql`${sql.table(type.table)} as ${sql.id('t0')}`, where: every([...stoppable, ...tests]) }
 }
 
 /** The statement of the page. */
@@ -55,9 +57,12 @@ export function count(compilation: Compilation, query: PageQuery): Statement {
   return compilation.dialect.compile(sql`select count(*) from ${rows} where ${where}`)
 }
 
-/** The page with the number of all rows as the last column, where finding both at once is cheaper; null where it is not. */
+/**
+ * The page with the number of all rows as the last column, where finding both at once is cheaper, since conditions behind relations
+ * cost much per row; null where it is not.
+ */
 export function counted(compilation: Compilation, query: PageQuery): Statement | null {
-  if (query.filter === null || !isCostly(query.filter)) return null
+  if (query.filter === null || !isDeep(query.filter)) return null
   return compilation.dialect.compile(sortedPage(query, rowsOf(compilation, query), true))
 }
 
@@ -165,11 +170,4 @@ function sortedPage({ type, keys, limit, selected }: PageQuery, { rows, where }:
   const outer = [...selected, ...(withTotal ? [column('page', 'total')] : [])]
   return sql`select ${sql.join(outer)} from (${ids}) as page cross join ${sql.table(type.table)} as ${sql.id('t0')}
     where ${column('t0', 'id')} = ${column('page', 'id')} order by ${orderOf(keys, (key) => column('page', key.as), column('page', 'id'))}`
-}
-
-/** Conditions that cost so much per row that the page and its total are better found in one go. */
-function isCostly(filter: Filter): boolean {
-  if (filter.kind === 'compare') return false
-  if (filter.kind === 'related') return true
-  return filter.kind === 'not' ? isCostly(filter.of) : filter.of.some(isCostly)
 }

@@ -42,11 +42,15 @@ function pageOf(given: Parameters, offsets: boolean, withCount: boolean, limits:
   return { style: 'page', start, limit: whole('Limit', asked), withCount }
 }
 
-const toNumber = (value: unknown): number => (typeof value === 'object' && value !== null ? Number.NaN : Number(value))
+/** A list of one value is that value. */
+const toNumber = (value: unknown): number => {
+  if (Array.isArray(value)) return value.length === 1 ? toNumber(value[0]) : Number.NaN
+  return typeof value === 'object' && value !== null ? Number.NaN : Number(value)
+}
 
 /** The size of a page: at least 1, at most maxLimit; maxLimit where it is no number. */
 function size(value: unknown, { defaultLimit, maxLimit }: PageLimits): number {
-  if (value === undefined) return Math.min(defaultLimit, maxLimit)
+  if (value === undefined || value === null) return Math.min(defaultLimit, maxLimit)
   const number = toNumber(value)
   if (Number.isNaN(number)) return maxLimit
   return Math.min(maxLimit, Math.max(1, number))

@@ -40,6 +40,13 @@ export const operand = (path: Pairs): Fragment => (path.tables.length === 1 ? fr
 
 /** The rows that `attribute` of `owner` leads to, with `target` aliased as `as`. */
 export function pairs(dialect: Dialect, owner: Shape, attribute: Path, target: Shape, as: string): Pairs {
+  const path = joined(dialect, owner, attribute, target, as)
+  // The database chooses the table that it begins at, and may go through many rows of either one.
+  const ids = path.tables.length === 1 ? [as] : [`${as}_l`, as]
+  return { ...path, conditions: [...ids.map((alias) => dialect.stoppable(column(alias, 'id'))), ...path.conditions] }
+}
+
+function joined(dialect: Dialect, owner: Shape, attribute: Path, target: Shape, as: string): Pairs {
   const link = `${as}_l`
   // A row id names few rows; a field or a type names a good part of the table, so it must not choose the index.
   const marked = (name: string, value: string): Fragment => equal(dialect.unindexed(column(link, name)), constant(value))

@@ -1,6 +1,7 @@
 // `populate` in all its forms becomes the levels of the answer. One walk: a relation whose target the caller may not
 // find is left out here, so nothing has to be taken away from the answer.
 import { type ApiError, invalidKey, validationError } from '../errors.js'
+import { mayBeNamed } from '../model/link.js'
 import type { Attribute, Component, ContentType, DynamicZone, MorphTo } from '../model/types.js'
 import { unreachable } from '../model/types.js'
 import { readableFields, readFields, withSorted } from './fields.js'
@@ -50,11 +51,11 @@ export function readPopulate(reading: Reading, shape: Shape, node: unknown, abov
 const malformed = (): ApiError => validationError('Invalid populate parameter. Expected a string, an array of strings, a populate object')
 
 /** `*`: every relation, media, component and zone of this level, with scalars only. */
-function populateAll(reading: Reading, shape: Shape): readonly Populated[] {
+function populateAll(reading: Reading, shape: Shape, above: readonly string[]): readonly Populated[] {
   return [...shape.attributes.values()].flatMap((attribute) =>
     attribute.kind === 'scalar' || attribute.private
       ? []
-      : fill(reading, attribute, true, { path: [attribute.name], above: [], written: attribute.name, form: 'keys' }, shape),
+      : fill(reading, attribute, true, { path: [...above, attribute.name], above: [], written: attribute.name, form: 'keys' }, shape),
   )
 }
 
@@ -66,7 +67,7 @@ type Tree = { [name: string]: true | { populate: Tree } }
  * nothing on its way either.
  */
 function readNames(reading: Reading, shape: Shape, entries: readonly string[], { path: above }: Above): readonly Populated[] {
-  if (entries.length === 1 && entries[0] === '*') return populateAll(reading, shape)
+  if (entries.length === 1 && entries[0] === '*') return populateAll(reading, shape, above)
   const tree: Tree = Object.create(null)
   // What is looked at, and not populated.
   const hidden: Tree = Object.create(null)
@@ -234,7 +235,7 @@ function readLevel(reading: Reading, target: Shape, value: unknown, place: Place
     return plain
   }
   const path = place.path.join('.')
-  if (Array.isArray(value) && value.some((entry) => typeof entry !== 'string'))
+  if (Array.isArray(value) && value.some((entry) => typeof entry !== 'string' || isSwitchedOn(entry)))
     throw validationError("Invalid nested populate. Expected '*' or an object")
   if (value === null) throw validationError(`Invalid populate of ${path}`)
   const level = isObject(value) ? value : Object.fromEntries((Array.isArray(value) ? value : [value]).map((name) => [String(name), true]))
@@ -296,7 +297,7 @@ function readZone(reading: Reading, zone: DynamicZone, value: unknown, place: Pl
   if (found !== null && found.populate !== undefined && found.populate !== '*') throw invalidKey(reading.param, 'populate', path)
   if (found !== null && found.on !== undefined)
     return readFragments(reading, found.on, place, (uid) => components.find((component) => component.uid === uid))
-  if (found !== null && found.populate === '*') return plain((component) => populateAll(reading, component))
+  if (found !== null && found.populate === '*') return plain((component) => populateAll(reading, component, place.path))
   if (found !== null && found.count !== undefined) return plain(() => [])
   const owned = 'singularName' in owner ? owner.singularName : owner.name
   const shown = typeof value === 'string' ? JSON.stringify(value) : JSON.stringify(value ?? null)
@@ -322,6 +323,7 @@ function namesBelowZone(reading: Reading, components: readonly Component[], tree
 function readFragments(reading: Reading, on: unknown, place: Place, allowed: (uid: string) => Shape | undefined): readonly Selection[] {
   const path = place.path.join('.')
   if (on === null || on === '') return []
+  if (Array.isArray(on)) throw invalidKey(reading.param, '0', `${path}.on.0`)
   if (!isObject(on)) throw invalidKey(reading.param, 'on', `${path}.on`)
   return Object.entries(on).flatMap(([uid, value]) => {
     const known = reading.model.components.get(uid) ?? reading.model.types.get(uid)
@@ -337,9 +339,8 @@ function readFragments(reading: Reading, on: unknown, place: Place, allowed: (ui
 
 /** A morphTo shows rows of any type that the caller may find. */
 function readMorph(reading: Reading, attribute: MorphTo, value: unknown, place: Place): readonly Populated[] {
-  const visible = (uid: string) => (maySee(reading, uid) ? reading.model.types.get(uid) : undefined)
+  const types = [...reading.model.types.values()].filter((type) => mayBeNamed(type) && maySee(reading, type.uid))
   if (value === true) {
-    const types = [...reading.model.types.values()].filter(({ uid }) => !uid.startsWith('admin::') && maySee(reading, uid))
     const versions = place.form === 'list' ? 'status' : 'any'
     return [{ kind: 'morph', attribute, on: types.map((type) => ({ shape: type, fields: readableFields(type), populate: [], versions })) }]
   }
@@ -347,11 +348,8 @@ function readMorph(reading: Reading, attribute: MorphTo, value: unknown, place: 
   if (place.form !== 'keys') throw invalidKey(reading.param, attribute.name, path)
   const found = isObject(value) ? value : {}
   if (found.populate !== undefined && found.populate !== '*') throw invalidKey(reading.param, 'populate', path)
-  if (isSwitchedOn(found.count)) {
-    const of = [...reading.model.types.keys()].filter((uid) => maySee(reading, uid))
-    return [{ kind: 'count', attribute, target: null, filter: null, of }]
-  }
+  if (isSwitchedOn(found.count)) return [{ kind: 'count', attribute, target: null, filter: null, of: types }]
   if (found.on === undefined) return []
-  const on = readFragments(reading, found.on, place, visible)
+  const on = readFragments(reading, found.on, place, (uid) => types.find((type) => type.uid === uid))
   return on.length === 0 ? [] : [{ kind: 'morph', attribute, on }]
 }

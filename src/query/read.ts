@@ -1,8 +1,9 @@
 // A query string becomes a ReadRequest: one walk through filters, sort, fields and populate, in the order of the recorded checks.
-import { ApiError, validationError } from '../errors.js'
+import { ApiError, forbidden, validationError } from '../errors.js'
 import type { Grants } from '../grants.js'
 import type { ContentType, Model, Scalar } from '../model/types.js'
 import type { Contract } from './contract.js'
+import { asksForPublication, draftAccess } from './drafts.js'
 import { readableFields, readFields, withSorted } from './fields.js'
 import { readFilters } from './filters.js'
 import type { PageLimits } from './pagination.js'
@@ -47,6 +48,8 @@ export interface Wanted {
   readonly narrowed?: boolean
   /** Members that every object of the answer carries besides its attributes, as JSON text. */
   readonly constants?: Selection['constants']
+  /** True: the caller has just written the document, and sees its ids where it may not see drafts. */
+  readonly written?: boolean
   /** False: the answer is a bare list; only top-level `start` and `limit` cut it (users, files). */
   readonly paged?: boolean
 }
@@ -59,12 +62,15 @@ const knownParameters = new Set(
 
 /**
  * Reads the parameters of a request.
- * @throws ApiError 400 in the contract's shape for anything that does not exist, may not be seen or makes no sense.
+ * @throws ApiError 403 where it is about drafts that the caller may not see; 400 in the contract's shape for anything that does
+ * not exist, may not be seen or makes no sense.
  */
 export function readRequest(context: ReadContext, grants: Grants, wanted: Wanted, parameters: Parameters): ReadRequest {
   const { type, mode } = wanted
   if (context.strictParams) refuseUnknown(parameters)
-  const reading = startReading(context.model, grants, context.contract, context.limits)
+  const drafts = draftAccess(context.model, context.draftGrant === true, grants, type, parameters)
+  if (drafts.isClosed && (wanted.written !== true || asksForPublication(parameters))) throw forbidden()
+  const reading = startReading(context.model, drafts.grants, context.contract, context.limits)
   if (parameters.lookup !== undefined) refuse(reading, 'lookup', validationError("Invalid params: 'lookup'"))
   const publication = readPublication(reading, type, parameters)
   const filter = within(reading, 'filters', (inside) => readConditions(inside, wanted, parameters.filters))
@@ -72,7 +78,7 @@ export function readRequest(context: ReadContext, grants: Grants, wanted: Wanted
   const fields = within(reading, 'fields', (inside) => readFields(inside, type, parameters.fields))
   const populate = within(reading, 'populate', (inside) => readPopulate(inside, type, parameters.populate))
   const page = readPage(context, reading, wanted, parameters)
-  const status = readStatus(reading, type, parameters.status, context.draftGrant === true)
+  const status = readStatus(reading, type, parameters.status)
   const { locale, targetLocale } = readLocales(reading, type, parameters, mode, context.defaultLocale)
   const search = readSearch(reading, type, parameters._q)
   throwRefused(reading)
@@ -85,7 +91,7 @@ export function readRequest(context: ReadContext, grants: Grants, wanted: Wanted
   }
   // As in Strapi, rows found through a relation show what they are sorted by, whatever fields were asked for.
   const joined = filter !== null && crossesRelation(filter) && sort.every(({ path }) => path.length === 0)
-  const shown = joined ? withSorted(type, fields, sort) : fields
+  const shown = wanted.narrowed === false ? readableFields(type) : joined ? withSorted(type, fields, sort) : fields
   reading.values[pageValues.start] = page.start
   reading.values[pageValues.limit] = page.limit
   const of = conditions.filter((condition) => condition !== null)
@@ -97,12 +103,12 @@ export function readRequest(context: ReadContext, grants: Grants, wanted: Wanted
     targetLocale,
     filter: of.length === 0 ? null : { kind: 'all', of },
     publication,
+    closedDrafts: drafts.closed,
     sort,
     page,
     selection: {
       shape: type,
-      fields: wanted.narrowed === false ? readableFields(type) : shown,
-      populate,
+      ...(drafts.isClosed ? { fields: idsOf(type), populate: [] } : { fields: shown, populate }),
       ...(wanted.constants === undefined ? {} : { constants: wanted.constants }),
     },
     format: wanted.format ?? 'flat',
@@ -110,6 +116,8 @@ export function readRequest(context: ReadContext, grants: Grants, wanted: Wanted
     values: reading.values,
   }
 }
+
+const idsOf = (type: ContentType): readonly Scalar[] => ['id', 'documentId'].map((name) => type.attributes.get(name) as Scalar)
 
 /** The `filters`; a condition on the documentId of the one document that the path names is looked at, and has no effect. */
 function readConditions(reading: Reading, { type, identity }: Wanted, filters: unknown): Filter | null {

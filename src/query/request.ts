@@ -6,6 +6,7 @@ import type {
   ContentType,
   DynamicZone,
   Media,
+  Model,
   MorphFrom,
   MorphTo,
   Relation,
@@ -75,7 +76,7 @@ export type Populated =
       readonly target: ContentType | Component | null
       readonly filter: Filter | null
       /** The types whose rows count, behind a morphTo. */
-      readonly of?: readonly string[]
+      readonly of?: readonly ContentType[]
     }
 
 /** `any`: every version, of what is populated. */
@@ -87,7 +88,14 @@ export type LocaleChoice =
   | { readonly kind: 'values'; readonly values: readonly ValueIndex[] }
   | { readonly kind: 'filter'; readonly filter: Filter }
 
-/** Compares the draft and the published version of a document (`publicationFilter`, `hasPublishedVersion`). */
+/** A condition on a document's draft and published version (`publicationFilter`, `hasPublishedVersion`). */
+export interface Publication {
+  readonly filter: PublicationFilter
+  readonly negated: boolean
+  /** What the content of the two is compared by. */
+  readonly model: Model
+}
+
 export type PublicationFilter =
   | 'never-published'
   | 'has-published-version'
@@ -115,7 +123,9 @@ export interface ReadRequest {
   /** Which locales localized targets of relations may have, where the links do not say it already; null: any. */
   readonly targetLocale: LocaleChoice | null
   readonly filter: Filter | null
-  readonly publication: readonly { readonly filter: PublicationFilter; readonly negated: boolean }[]
+  readonly publication: readonly Publication[]
+  /** The uids of the types whose drafts no part of the request may see (`api.rest.draftGrant`). */
+  readonly closedDrafts: readonly string[]
   readonly sort: readonly SortKey[]
   readonly page: Page
   readonly selection: Selection

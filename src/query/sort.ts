@@ -21,7 +21,8 @@ export function readSort(reading: Reading, shape: Shape, node: unknown): readonl
   if (Array.isArray(node)) {
     // A list holds either texts or objects: a mixed one is taken for an object with numbers as keys.
     if (new Set(node.map((entry) => typeof entry)).size > 1) throw invalidKey(reading.param, '0', null)
-    return node.flatMap((entry) => readSort(reading, shape, entry))
+    // As in Strapi, a list inside has no effect, nor has one in place of an order.
+    return node.flatMap((entry) => (Array.isArray(entry) ? [] : readSort(reading, shape, entry)))
   }
   if (isObject(node)) return readObject({ ...reading, root: shape }, shape, node, [], [])
   throw validationError('Invalid sort parameter. Expected a string, an array of strings, a sort object or an array of sort objects')
@@ -69,7 +70,7 @@ function readObject(
     const attribute = findComparable(reading, shape, name, names, 'order')
     if (attribute === null) return []
     const here = [...names, name]
-    if (value === '' || (attribute.kind === 'scalar' && Array.isArray(value))) return []
+    if (value === '' || Array.isArray(value) || (attribute.kind === 'scalar' && value === null)) return []
     if (attribute.kind === 'scalar') {
       return [{ path, attribute, descending: isDescending(reading, value, here) }]
     }

@@ -85,8 +85,9 @@ function readDatetime(text: string): number {
 /** The last moment that a Date can hold. */
 const furthest = 8_640_000_000_000_000
 
-/** Text that LIKE and its kin look for. */
-export function readText(value: unknown): string {
+/** Text that LIKE and its kin look for; null, which is like nothing. */
+export function readText(value: unknown): string | null {
+  if (value === null || value === undefined) return null
   if (typeof value === 'object' && value !== null) throw new ApiError('ValidationError', 'Invalid value')
   return String(value)
 }

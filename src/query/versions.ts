@@ -6,16 +6,16 @@ import type { Parameters } from './parameters.js'
 import { isObject } from './parameters.js'
 import type { Reading } from './reading.js'
 import { bind, refuse } from './reading.js'
-import type { LocaleChoice, PublicationFilter, ReadRequest, Status } from './request.js'
+import type { LocaleChoice, Publication, PublicationFilter, ReadRequest, Status } from './request.js'
 
 /**
  * `published` unless asked for drafts. Behind users and files the contract may show every version where nothing is asked for
- * (row 10), and drafts by their name only.
+ * (row 10).
  * @throws ApiError 400 for other values, with the contract that refuses them.
  */
-export function readStatus(reading: Reading, type: ContentType, value: unknown, draftsNeedGrant: boolean): Status {
+export function readStatus(reading: Reading, type: ContentType, value: unknown): Status {
   if (!type.exposed && reading.contract.deepFiltersSeeAllVersions) {
-    if (value === undefined) return draftsNeedGrant ? 'published' : 'any'
+    if (value === undefined) return 'any'
     return value === 'draft' ? 'draft' : 'published'
   }
   if (value === undefined || value === 'published') return 'published'
@@ -65,7 +65,10 @@ function readLocale(
     const filter = readFilters({ ...reading, param: 'filters' }, type, { locale: value })
     return filter === null ? { kind: 'any' } : { kind: 'filter', filter }
   }
-  const values = (Array.isArray(value) ? value : [value]).map((one) => bind(reading, String(one)))
+  const values = (Array.isArray(value) ? value : [value]).map((one) => {
+    if (isObject(one)) refuse(reading, 'locale', validationError('Invalid locale param. Document locales must be strings.'))
+    return bind(reading, isObject(one) ? null : String(one))
+  })
   return { kind: 'values', values }
 }
 
@@ -92,13 +95,14 @@ export function readPublication(reading: Reading, type: ContentType, parameters:
   const { publicationFilter } = parameters
   // Users and files do not know it.
   const hasPublishedVersion = type.exposed ? parameters.hasPublishedVersion : undefined
-  const conditions: { filter: PublicationFilter; negated: boolean }[] = []
+  const { model } = reading
+  const conditions: Publication[] = []
   if (hasPublishedVersion !== undefined) {
     if (hasPublishedVersion !== 'true' && hasPublishedVersion !== 'false') {
       const message = "Invalid value for 'hasPublishedVersion'. Expected boolean or 'true'/'false' string."
       refuse(reading, 'hasPublishedVersion', validationError(message))
     }
-    conditions.push({ filter: 'has-published-version-document', negated: hasPublishedVersion === 'false' })
+    conditions.push({ filter: 'has-published-version-document', negated: hasPublishedVersion === 'false', model })
   }
   if (publicationFilter !== undefined) {
     const filter = publicationFilters.find((name) => name === publicationFilter)
@@ -106,7 +110,7 @@ export function readPublication(reading: Reading, type: ContentType, parameters:
       const message = `Invalid value for 'publicationFilter'. Expected one of: ${publicationFilters.join(', ')}.`
       throw validationError(message, { source: 'query', param: 'publicationFilter' })
     }
-    conditions.splice(0, 1, { filter, negated: false })
+    conditions.splice(0, 1, { filter, negated: false, model })
   }
   return conditions
 }

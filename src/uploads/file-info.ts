@@ -1,5 +1,6 @@
 // `fileInfo`: what a caller says about a file. One object, or one for each file; keys that are not listed here are ignored.
 import { ApiError, validationError } from '../errors.js'
+import { printed } from '../printed.js'
 import { checkShownName } from './names.js'
 
 /** What may be said about a file; `undefined`: nothing was said, `null`: it shall be empty. */
@@ -60,7 +61,7 @@ function readFileInfo(value: unknown): FileInfo {
 function text(key: string, value: unknown, issues: Issue[]): string | null | undefined {
   if (value === undefined || value === null || typeof value === 'string') return value
   if (typeof value === 'number' || typeof value === 'boolean') return String(value)
-  const message = `fileInfo.${key} must be a \`string\` type, but the final value was: \`${shown(value)}\`.`
+  const message = `fileInfo.${key} must be a \`string\` type, but the final value was: \`${printed(value)}\`.`
   issues.push({ path: ['fileInfo', key], message, name: 'ValidationError', value })
   return undefined
 }
@@ -81,20 +82,14 @@ function coordinate(key: 'x' | 'y', value: unknown, issues: Issue[]): number {
   const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value
   if (value === undefined) issue('is a required field', {})
   else if (typeof number !== 'number' || Number.isNaN(number))
-    issue(`must be a \`number\` type, but the final value was: \`NaN\` (cast from the value \`${shown(value)}\`).`, { value: null })
+    issue(`must be a \`number\` type, but the final value was: \`NaN\` (cast from the value \`${printed(value)}\`).`, { value: null })
   else if (number < 0) issue('must be greater than or equal to 0', { value: number })
   else if (number > 100) issue('must be less than or equal to 100', { value: number })
   return number as number
 }
 
 const wrongShape = (shape: 'object' | 'array', value: unknown): ApiError => {
-  const cast = value === null ? '' : ` (cast from the value \`${shown(value)}\`)`
+  const cast = value === null ? '' : ` (cast from the value \`${printed(value)}\`)`
   const message = `fileInfo must be a \`${shape}\` type, but the final value was: \`null\`${cast}.`
   return validationError(message, { errors: [{ path: ['fileInfo'], message, name: 'ValidationError', value: null }] })
-}
-
-/** A value as a sentence shows it: texts inside it in quotes within quotes. */
-function shown(value: unknown): string {
-  if (typeof value === 'string') return `"${value}"`
-  return JSON.stringify(value, (_key, one) => (typeof one === 'string' ? `"${one}"` : typeof one === 'number' ? String(one) : one), 2)
 }

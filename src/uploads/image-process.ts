@@ -1,5 +1,5 @@
-// The picture process: does what it is told with one picture after the other, behind everything else on the machine. What
-// comes from outside is decoded here, so that a decoder that fails takes no service with it.
+// A picture process: works on one picture after the other, behind everything else on the machine. What comes from outside is
+// decoded here, so that a decoder that fails, or needs more than it may, takes no service with it.
 import { getPriority, setPriority } from 'node:os'
 import type { FromPictures, ToPictures } from './image-messages.js'
 
@@ -18,11 +18,30 @@ process.on('disconnect', () => process.exit())
 
 const send = (message: FromPictures): void => void process.send!(message)
 
-process.on('message', async ({ id, path, mime, settings, bounds }: ToPictures) => {
+/** Milliseconds between two looks at what the work has needed so far. */
+const look = 50
+
+/** Says so when a picture needs more memory or processor time than it may. Most systems hold the memory themselves, too. */
+function watchNeeds({ bytes, bounds }: ToPictures): NodeJS.Timeout {
+  const before = process.cpuUsage()
+  const watching = setInterval(() => {
+    const { user, system } = process.cpuUsage(before)
+    // Of the file itself a decoder may have every page in sight.
+    if ((user + system) / 1_000 <= bounds.imageWork && process.memoryUsage.rss() <= bounds.imageMemory + bytes) return
+    clearInterval(watching)
+    send({ kind: 'beyond' })
+  }, look)
+  return watching
+}
+
+process.on('message', async (message: ToPictures) => {
+  const watching = watchNeeds(message)
   try {
-    send({ id, kind: 'made', picture: await makePicture(path, mime, settings, bounds) })
+    send(await makePicture(message, send))
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException
-    send({ id, kind: 'failed', code, message })
+    send({ kind: 'failed', code, message })
+  } finally {
+    clearInterval(watching)
   }
 })

@@ -1,37 +1,10 @@
-// The work on one picture: its size, the smaller formats, a smaller encoding. Runs in the picture process, never in the service.
+// The work on one picture: its size, the smaller formats, a smaller encoding. Runs in a picture process, never in the service.
 import { stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import sharp, { type Metadata, type Sharp, type SharpOptions } from 'sharp'
-
-/** The settings that Strapi's media library keeps in the database. */
-export interface PictureSettings {
-  readonly sizeOptimization: boolean
-  readonly responsiveDimensions: boolean
-  readonly autoOrientation: boolean
-}
-
-/** A picture made from another, as a file beside it. */
-export interface Made {
-  readonly path: string
-  readonly width: number
-  readonly height: number
-  readonly bytes: number
-}
-
-export interface Picture {
-  readonly width: number
-  readonly height: number
-  /** A smaller encoding of the whole picture; null: the one that came is the best. */
-  readonly encoded: Made | null
-  readonly formats: ReadonlyMap<string, Made>
-}
-
-export interface PictureBounds {
-  /** Pixels of one picture, all its frames together; larger ones are stored as they are, without formats. */
-  readonly imagePixels: number
-  /** Milliseconds that one picture may take. */
-  readonly imageTimeout: number
-}
+import { readHeader } from './image-header.js'
+import type { FromPictures, Made, ToPictures } from './image-messages.js'
+import { isWithin } from './image-needs.js'
 
 /** Formats by name: the box that a picture must fit in, and gets one only if it does not. */
 const thumbnail = { width: 245, height: 156 }
@@ -55,24 +28,35 @@ sharp.block({ operation: ['VipsForeignLoad'] })
 sharp.unblock({ operation: decoders })
 
 /**
- * Measures the picture at `path` and makes its formats beside it; null: it is broken. `mime` is what its bytes show.
+ * Measures the picture at `path` and makes its formats beside it; `tell` hears what is known or made so far. `mime` is what
+ * its bytes show.
  * @throws what the disk throws.
  */
-export async function makePicture(path: string, mime: string, settings: PictureSettings, limits: PictureBounds): Promise<Picture | null> {
-  const options: SharpOptions = { limitInputPixels: limits.imagePixels, failOn: 'error', sequentialRead: true }
+export async function makePicture(asked: ToPictures, tell: (message: FromPictures) => void): Promise<FromPictures> {
+  const { path, mime, settings, bounds } = asked
+  const options: SharpOptions = { limitInputPixels: bounds.imagePixels, failOn: 'error', sequentialRead: true }
+  const header = readHeader(path, mime, bounds.imageFrames)
+  if (header !== null) {
+    const { width, height, frames } = header
+    tell({ kind: 'measured', size: { width, height } })
+    if (
+      !isWithin({ width, height, pages: frames, format: mime.slice(6) as 'gif', channels: 3, depth: 'uchar', isProgressive: false }, bounds)
+    )
+      return plain
+  }
   let about: Metadata
   try {
     about = await sharp(path, { ...options, limitInputPixels: false }).metadata()
-  } catch {
-    return null
+  } catch (error) {
+    return isShortage(error) ? { kind: 'beyond' } : { kind: 'broken' }
   }
   const { pages = 1, orientation = 1 } = about
   const turned = settings.autoOrientation && orientation >= 5
   const size = turned ? { width: about.height, height: about.width } : { width: about.width, height: about.height }
-  const plain: Picture = { ...size, encoded: null, formats: new Map() }
-  if (!withFormats.has(mime) || size.width * size.height * pages > limits.imagePixels) return plain
+  tell({ kind: 'measured', size })
+  if (!withFormats.has(mime) || !isWithin(about, bounds)) return plain
   const open = () => {
-    const picture = sharp(path, { ...options, animated: pages > 1 }).timeout({ seconds: Math.ceil(limits.imageTimeout / 1000) })
+    const picture = sharp(path, { ...options, animated: pages > 1 })
     if (settings.autoOrientation) return picture.autoOrient()
     // What is not turned keeps saying how it is to be turned.
     return orientation === 1 ? picture : picture.withMetadata({ orientation })
@@ -84,14 +68,20 @@ export async function makePicture(path: string, mime: string, settings: PictureS
       if (size.width <= box.width && size.height <= box.height) continue
       formats.set(name, await write(open().resize({ ...box, fit: 'inside' }), join(dirname(path), name)))
     }
-    return { ...size, encoded: pages > 1 ? null : await encode(open(), path, mime, size.width * size.height, settings), formats }
+    tell({ kind: 'formats', formats })
+    return { kind: 'done', encoded: pages > 1 ? null : await encode(open(), asked, size.width * size.height) }
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== undefined) throw error
     // The library has no codes: what the disk does not take is told from what is no picture by its words.
     if (String(error).includes('system error: ')) throw Object.assign(error as Error, { code: 'EIO' })
-    return null
+    return isShortage(error) ? { kind: 'beyond' } : { kind: 'broken' }
   }
 }
+
+const plain: FromPictures = { kind: 'done', encoded: null }
+
+/** True where the library got no more memory. */
+const isShortage = (error: unknown): boolean => /out of memory|unable to (?:malloc|allocate)|insufficient memory/i.test(String(error))
 
 async function write(picture: Sharp, path: string): Promise<Made> {
   const { width, height, pageHeight, size } = await picture.toFile(path)
@@ -99,7 +89,7 @@ async function write(picture: Sharp, path: string): Promise<Made> {
 }
 
 /** Encodes a still picture anew; kept if it is smaller, or if it had to be turned. */
-async function encode(picture: Sharp, path: string, mime: string, pixels: number, settings: PictureSettings): Promise<Made | null> {
+async function encode(picture: Sharp, { path, mime, settings }: ToPictures, pixels: number): Promise<Made | null> {
   const encoder = encoders[mime]
   if (encoder === undefined || !(settings.sizeOptimization || settings.autoOrientation)) return null
   const made = await write(encoder(picture, pixels), join(dirname(path), 'encoded'))

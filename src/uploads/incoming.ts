@@ -2,10 +2,12 @@
 import { randomUUID } from 'node:crypto'
 import { mkdir, open, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { unavailable } from '../database/unavailable.js'
 import { ApiError } from '../errors.js'
 import type { Cleaning } from './cleaning.js'
 import { headBytes } from './kinds.js'
 import { fileNameOf } from './names.js'
+import type { Workplace } from './workplace.js'
 
 /** A file that has come in completely. */
 export interface Received {
@@ -31,16 +33,16 @@ export interface Incoming {
   discard(files: readonly Received[]): Promise<void>
 }
 
-/** Files come into `folder`, each with what is made from it in a folder of its own. */
-export function openIncoming(folder: string, fileBytes: number, cleaning: Cleaning): Incoming {
+/** Files come into the workplace, each with what is made from it in a folder of its own. */
+export function openIncoming(workplace: Workplace, fileBytes: number, cleaning: Cleaning): Incoming {
   const remove = (part: string) => cleaning.run(() => rm(part, { force: true, recursive: true }))
   return {
     receive: async (content, { name: sent, declared }) => {
       const name = fileNameOf(sent)
-      const part = join(folder, `${randomUUID()}.part`)
+      const part = join(workplace.folder, `${randomUUID()}.part`)
       const path = join(part, 'original')
       try {
-        await mkdir(part)
+        await workplace.within(() => mkdir(part))
         return { path, name, declared, ...(await write(path, content, fileBytes)) }
       } catch (error) {
         await remove(part)
@@ -71,11 +73,30 @@ async function write(path: string, content: AsyncIterable<Uint8Array>, fileBytes
 }
 
 /** Full, at its owner's or its own limit, broken, read-only, somebody else's, away. */
-const unable = new Set(['ENOSPC', 'EDQUOT', 'EFBIG', 'EIO', 'EROFS', 'EACCES', 'EPERM', 'EMFILE', 'ENFILE', 'ENOENT', 'ENOTDIR', 'ESTALE'])
+const unable = new Set([
+  'ENOSPC',
+  'EDQUOT',
+  'EFBIG',
+  'EIO',
+  'EROFS',
+  'EACCES',
+  'EPERM',
+  'EMFILE',
+  'ENFILE',
+  'ENOENT',
+  'ENOTDIR',
+  'ESTALE',
+  'ENODEV',
+  'ENXIO',
+  'ETIMEDOUT',
+  'EBUSY',
+  'ENOMEM',
+  'ELOOP',
+])
 
 /** A disk that is full, broken or away is no bug: the caller may try again. */
 export function asApiError(error: unknown): unknown {
   const { code } = error as NodeJS.ErrnoException
   if (code === undefined || !unable.has(code)) return error
-  return new ApiError('ServiceUnavailableError', 'Files cannot be stored at the moment')
+  return unavailable('Files cannot be stored at the moment', error)
 }

@@ -1,6 +1,7 @@
 // What a file is: its bytes decide, then its extension, then what the caller declared.
 import mime from 'mime'
 import { ApiError } from '../errors.js'
+import { markupType } from './drawings.js'
 import { extensionOf } from './names.js'
 
 /** Bytes at the start of a file that tell its type. */
@@ -51,8 +52,8 @@ function usualExtension(type: string): string {
 
 async function shownType(path: string, head: Uint8Array): Promise<string | null> {
   const text = asText(head)
-  if (text !== null && drawing.test(text)) return 'image/svg+xml'
-  if (text !== null && page.test(text)) return 'text/html'
+  const markup = text === null ? null : markupType(text)
+  if (markup !== null) return markup
   const { fileTypeFromFile } = await import('file-type')
   // What ends before its own header does is of no known type.
   const found = await fileTypeFromFile(path).catch(() => undefined)
@@ -60,8 +61,6 @@ async function shownType(path: string, head: Uint8Array): Promise<string | null>
   return found.mime
 }
 
-const drawing = /^\s*(?:<\?xml[^>]*>\s*|<!--[\s\S]*?-->\s*|<!doctype\s+svg[^>]*>\s*)*<svg[\s>]/i
-const page = /^\s*(?:<!--[\s\S]*?-->\s*)*<(?:!doctype\s+html|html|head|body|script|iframe)[\s>]/i
 /** Formats whose first two bytes are letters: a text may begin like them, they are never text. */
 const startLikeText = new Set(['image/bmp', 'application/x-msdownload'])
 

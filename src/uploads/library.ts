@@ -5,7 +5,7 @@ import { notFound, validationError } from '../errors.js'
 import type { MediaEventName } from '../events.js'
 import { drawingSize } from './drawings.js'
 import type { FileInfo } from './file-info.js'
-import type { Picture } from './image-work.js'
+import type { Picture } from './image-messages.js'
 import type { Images } from './images.js'
 import type { Incoming, Received } from './incoming.js'
 import { asApiError } from './incoming.js'
@@ -102,7 +102,7 @@ export function openLibrary(parts: LibraryParts): Library {
   }
 
   async function prepare(file: Received, kind: Kind, shownName: string, hash: string, ext: string): Promise<Ready> {
-    const picture = await images.make(file.path, kind.shown, await readPictureSettings(database))
+    const picture = await images.make({ ...file, mime: kind.shown }, await readPictureSettings(database))
     const size = picture ?? (kind.shown === 'image/svg+xml' ? drawingSize(file.head) : null)
     const main = picture?.encoded ?? file
     const format = (name: string) => ({ hash: `${name}_${hash}`, name: `${name}_${hash}${ext}` })
@@ -205,7 +205,7 @@ export function openLibrary(parts: LibraryParts): Library {
   async function replace(id: number, file: Received, info: FileInfo): Promise<void> {
     const row = await there(id)
     const kind = await look(file)
-    const said = withInfo({ ...row, name: file.name }, info)
+    const said = replacedInfo(row, file, info)
     const { content, puts } = await prepare(file, { ...kind, ext: row.ext }, said.name, row.hash, row.ext)
     const { hash, provider } = row
     const moved = provider !== storage.provider
@@ -251,7 +251,7 @@ export function openLibrary(parts: LibraryParts): Library {
     inTurn: openQueue(parts.limits.uploadTurns, Number.POSITIVE_INFINITY).run,
     add,
     change: async (id, info) => {
-      const said = withInfo(await there(id), info)
+      const said = changedInfo(await there(id), info)
       await transaction(async (tx) => {
         if (!(await updateInfo(tx, id, said, Date.now()))) throw notFound('Entity not found')
         await watch?.happened(tx, 'media.update', id)
@@ -262,13 +262,23 @@ export function openLibrary(parts: LibraryParts): Library {
   }
 }
 
-/** What is said about a file after `info`: what it does not mention stays. */
-function withInfo(row: InfoColumns, info: FileInfo): InfoColumns {
+/** What is said about a file after a change: what it does not mention stays, and so does what it says nothing of with null, as in Strapi. */
+function changedInfo(row: InfoColumns, info: FileInfo): InfoColumns {
   return {
     name: info.name ?? row.name,
+    alternativeText: info.alternativeText ?? row.alternativeText,
+    caption: info.caption ?? row.caption,
+    focalPoint: info.focalPoint ?? row.focalPoint,
+  }
+}
+
+/** What is said about a file with new content: the name is the new one's, texts stay, and a point of the old picture means nothing. */
+function replacedInfo(row: InfoColumns, file: Received, info: FileInfo): InfoColumns {
+  return {
+    name: info.name || file.name,
     alternativeText: info.alternativeText === undefined ? row.alternativeText : info.alternativeText,
     caption: info.caption === undefined ? row.caption : info.caption,
-    focalPoint: info.focalPoint === undefined ? row.focalPoint : info.focalPoint,
+    focalPoint: info.focalPoint ?? null,
   }
 }
 

@@ -1,5 +1,4 @@
 // Opens the media library of a service: storage, workplace, picture workshop; and clears what stopped processes left.
-import { rm } from 'node:fs/promises'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Config } from '../config.js'
 import type { DirectDatabase, WriteDatabase } from '../database/database.js'
@@ -10,7 +9,7 @@ import { type FileWatch, type Library, openLibrary } from './library.js'
 import { openPending } from './pending.js'
 import { type CheckAddress, checkOf } from './signing.js'
 import { openStorages } from './storages.js'
-import { abandonedWorkplaces, openWorkplace, sweepInterval } from './workplace.js'
+import { clearAbandoned, openWorkplace, sweepInterval } from './workplace.js'
 
 /** Milliseconds that a storage which was away gets to take what is left when the service stops. */
 const farewell = 3_000
@@ -41,17 +40,14 @@ export async function openUploads(
   const { uploadsFolder, uploadTypes, limits } = config
   const storages = await openStorages(uploadsFolder, config.storage, limits, reports.refused)
   const workplace = await openWorkplace(uploadsFolder)
-  const pending = openPending({ folder: workplace.folder, database, writer, storages, failed: reports.left })
+  const pending = openPending({ workplace, database, writer, storages, failed: reports.left })
   const cleaning = openCleaning()
 
   async function sweep(): Promise<void> {
     await pending.retry()
     try {
       await cleaning.again()
-      for (const folder of await abandonedWorkplaces(uploadsFolder, workplace)) {
-        await pending.settleAll(folder)
-        await rm(folder, { recursive: true, force: true })
-      }
+      await clearAbandoned(uploadsFolder, workplace, pending.settleAll)
     } catch (error) {
       reports.left(error)
     }
@@ -60,7 +56,7 @@ export async function openUploads(
   const again = setInterval(sweep, sweepInterval)
   again.unref()
 
-  const incoming = openIncoming(workplace.folder, limits.fileBytes, cleaning)
+  const incoming = openIncoming(workplace, limits.fileBytes, cleaning)
   const images = openImages(limits)
   return {
     checkAddress: checkOf(config),

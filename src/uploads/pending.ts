@@ -1,12 +1,14 @@
 // What a write that is under way is about to do to files. Noted before the first file moves, and settled afterwards, so that
 // whatever a stopped process or a storage that was away left can be told from what belongs to someone.
 import { randomUUID } from 'node:crypto'
+import { constants } from 'node:fs'
 import { open, readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { DirectDatabase, WriteDatabase } from '../database/database.js'
 import { forgetSwap, namesOfHash, swapIsCommitted } from './rows.js'
 import type { Storage } from './storage.js'
 import type { Storages } from './storages.js'
+import type { Workplace } from './workplace.js'
 
 /** Names of a hash that are only right if a row says so. */
 export interface Note {
@@ -29,7 +31,7 @@ export interface Pending {
 
 export interface PendingParts {
   /** Where notes are kept. */
-  readonly folder: string
+  readonly workplace: Workplace
   readonly database: DirectDatabase
   readonly writer: WriteDatabase
   readonly storages: Storages
@@ -37,7 +39,7 @@ export interface PendingParts {
   failed(error: unknown): void
 }
 
-export function openPending({ folder, database, writer, storages, failed }: PendingParts): Pending {
+export function openPending({ workplace, database, writer, storages, failed }: PendingParts): Pending {
   const left = new Map<string, Note>()
   const underWay = new Set<Promise<unknown>>()
 
@@ -72,8 +74,8 @@ export function openPending({ folder, database, writer, storages, failed }: Pend
 
   return {
     note: async (note) => {
-      const path = join(folder, `${randomUUID()}.note`)
-      const handle = await open(path, 'wx')
+      const path = join(workplace.folder, `${randomUUID()}.note`)
+      const handle = await workplace.within(() => open(path, 'wx'))
       try {
         await handle.writeFile(JSON.stringify(note))
         await handle.sync()
@@ -91,7 +93,7 @@ export function openPending({ folder, database, writer, storages, failed }: Pend
       for (const name of await readdir(abandoned)) {
         if (!name.endsWith('.note')) continue
         const path = join(abandoned, name)
-        const note = parse(await readFile(path, 'utf8'))
+        const note = parse(await readFile(path, { encoding: 'utf8', flag: constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) }))
         // A note that is not whole was never acted upon.
         if (note !== null) await settle(path, note)
       }

@@ -2,7 +2,7 @@
 import { sql } from 'kysely'
 import type { DirectDatabase, Transaction, WriteDatabase } from '../database/database.js'
 import type { Media } from '../model/types.js'
-import type { PictureSettings } from './image-work.js'
+import type { PictureSettings } from './image-messages.js'
 
 /** One of the smaller formats of a picture, as it stands in the column. */
 export interface StoredFormat {
@@ -128,7 +128,7 @@ export async function insertFile(tx: Transaction, file: NewFile, folder: ApiFold
 export async function updateInfo(tx: Transaction, id: number, info: InfoColumns, now: number): Promise<boolean> {
   const { rows } = await tx.run(sql`
     update files set name = ${info.name}, alternative_text = ${info.alternativeText}, caption = ${info.caption},
-      focal_point = ${json(info.focalPoint)}, updated_at = ${now} where id = ${id}`)
+      focal_point = ${json(info.focalPoint)}, updated_at = max(ifnull(updated_at, 0), ${now}) where id = ${id}`)
   return rows > 0
 }
 

@@ -16,9 +16,9 @@ type Place = Pick<S3Config, 'bucket' | 'region' | 'rootPath'> & Partial<Pick<S3C
 export function bucketOf({ bucket, region, endpoint, forcePathStyle, rootPath }: Place): Bucket {
   const { protocol, host, hostname, pathname } = new URL(endpoint ?? `https://s3.${region}.amazonaws.com`)
   const inPath = forcePathStyle ?? (withoutNames.test(hostname) || bucket.includes('.'))
-  const bare = rootPath.replace(/^\/+|\/+$/g, '')
+  const bare = trimSlashes(rootPath, 'both')
   const root = bare === '' ? '' : `${bare.split('/').map(encodeURIComponent).join('/')}/`
-  const base = pathname.replace(/\/+$/, '')
+  const base = trimSlashes(pathname, 'end')
   return {
     origin: `${protocol}//${inPath ? host : `${bucket}.${host}`}`,
     root,
@@ -29,5 +29,12 @@ export function bucketOf({ bucket, region, endpoint, forcePathStyle, rootPath }:
 /** What the addresses of all files begin with, as their rows keep them. */
 export function addressOf(config: S3Config, name: string): string {
   const { origin, root, path } = bucketOf(config)
-  return config.baseUrl === undefined ? `${origin}${path}${name}` : `${config.baseUrl.replace(/\/+$/, '')}/${root}${name}`
+  return config.baseUrl === undefined ? `${origin}${path}${name}` : `${trimSlashes(config.baseUrl, 'end')}/${root}${name}`
+}
+
+function trimSlashes(text: string, where: 'both' | 'end'): string {
+  let [start, end] = [0, text.length]
+  while (end > start && text[end - 1] === '/') end--
+  while (where === 'both' && start < end && text[start] === '/') start++
+  return text.slice(start, end)
 }

@@ -6,7 +6,7 @@ import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
 import { pipeline } from 'node:stream'
 import { setTimeout as pause } from 'node:timers/promises'
 import aws4 from 'aws4'
-import { ApiError } from '../errors.js'
+import { unavailable } from '../database/unavailable.js'
 import type { S3Config } from '../storage-config.js'
 import { isShownByBrowsers } from './kinds.js'
 import type { Storage, StorageLimits } from './storage.js'
@@ -90,7 +90,7 @@ export function openS3Storage(config: S3Config, limits: StorageLimits, report: (
       } else if (tookTooLong(failure)) break
     }
     report(failure)
-    throw new ApiError('ServiceUnavailableError', 'Files cannot be stored at the moment')
+    throw unavailable('Files cannot be stored at the moment', failure)
   }
 
   return {

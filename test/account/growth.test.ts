@@ -91,7 +91,7 @@ async function useEverything(transaction: Transaction): Promise<void> {
   const next = await nextSession(transaction, started.sessionId, limits, now)
   expect(await revokeSession(transaction, 2006, next!.sessionId)).toBe(true)
   await endSessions(transaction, 2007, { deviceId: null })
-  const code = await makeCode(transaction, 'reset', 2008, now + 1e6)
+  const code = await makeCode(transaction, 'reset', (await userById(transaction, 2008))!, now + 1e6)
   expect(await ownerOfCode(transaction, 'reset', code, now)).toBe(2008)
   expect(await useCode(transaction, 'reset', code, now)).toBe(2008)
   expect((await epochOf(transaction, 2009))?.epoch).toBe(1)

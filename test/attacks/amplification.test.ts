@@ -39,6 +39,33 @@ describe('populate', () => {
   })
 })
 
+describe('answers of writes', () => {
+  const send = (method: string, path: string, data: object): Promise<Answer> =>
+    ask(path, { as: 'full', method, headers: { 'content-type': 'application/json' }, body: JSON.stringify({ data }) })
+  const tooLarge = 'The answer is too large, ask for fewer entries or fewer populated levels'
+
+  test('O32 one that would be too large is refused, nothing is written, and other writes go on', async () => {
+    const [{ documentId, rank }] = (await ask('/articles?filters[tags][id][$notNull]=true&pagination[pageSize]=1')).body.data
+    const total = async () => (await ask('/articles?status=draft&pagination[pageSize]=1', { as: 'full' })).body.meta.pagination.total
+    const before = await total()
+    for (const levels of [8, 12, 20, 60]) {
+      const path = Array.from({ length: levels }, (_, level) => (level % 2 === 0 ? 'tags' : 'articles')).join('.')
+      const began = performance.now()
+      const deep = send('PUT', `/articles/${documentId}?populate=${path}`, { rank: rank + 1 })
+      const other = send('POST', '/comments', { body: 'meanwhile' })
+      expect((await other).status).toBe(201)
+      const { status, body } = await deep
+      expect([levels, status, body.error?.message]).toEqual([levels, 400, tooLarge])
+      const made = await send('POST', `/articles?populate=${path}`, { title: 'Deep', tags: { connect: [1, 2, 3] } })
+      expect([levels, made.status]).toEqual([levels, 400])
+      expect(performance.now() - began).toBeLessThan(15_000)
+    }
+    expect((await ask(`/articles/${documentId}`)).body.data.rank).toBe(rank)
+    expect(await total()).toBe(before)
+    expect((await send('PUT', `/articles/${documentId}?populate=tags.articles`, { rank })).status).toBe(200)
+  })
+})
+
 describe('sort and filters', () => {
   test.each([10, 30, 60, 100, 300, 1000])('S121 a sort key of %i steps is answered or refused', async (steps) => {
     expectBounded(await ask(`/authors?sort=${Array(steps).fill('mentor').join('.')}.name`), `${steps} steps`)

@@ -29,7 +29,7 @@ export function jwt(payload: object, header: object = { alg: 'HS256', typ: 'JWT'
   return `${signed}.${createHmac('sha256', secret).update(signed).digest('base64url')}`
 }
 
-export const tokens: Readonly<Record<string, string>> = { ...goldenTokens(), dan: jwt({ id: 4, iat: 1_735_718_569 }) }
+export const tokens: Readonly<Record<string, string>> = { ...goldenTokens(), dan: jwt({ id: 4, iat: 1_735_718_569, exp: 4_889_318_569 }) }
 
 export interface SiegeAsked extends Asked {
   readonly as?: Caller

@@ -140,6 +140,6 @@ test('S032 no route is registered past the tables', () => {
       () => name,
     ),
   )
-  // The tables, content (two paths), its actions, health, the start page; and the files.
-  expect(found).toEqual([...Array(6).fill('server.ts'), 'static-files.ts'])
+  // The tables, content (two paths), its actions, health, the start page and its icon; and the files.
+  expect(found).toEqual([...Array(7).fill('routing.ts'), 'static-files.ts'])
 })

@@ -30,7 +30,7 @@ async function empty(project: string): Promise<{ database: Database.Database; mo
   database.pragma('foreign_keys = ON')
   createTables(database, describeTables(model))
   let count = 0
-  initialize(database, model, { now, newDocumentId: () => `first${count++}`, apiTokenSalt: 'salt', locale: 'en' })
+  initialize(database, model, { now, newDocumentId: () => `first${count++}`, locale: 'en' })
   return { database, model }
 }
 

@@ -3,6 +3,7 @@
 import Database from 'better-sqlite3'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { prepareRead } from '../../src/database/execute.js'
+import { defineFunctions } from '../../src/database/functions.js'
 import { createIndexes, describeIndexes } from '../../src/database/indexes.js'
 import { openSink } from '../../src/database/sink.js'
 import { sqliteDialect } from '../../src/database/sqlite-dialect.js'
@@ -171,6 +172,7 @@ beforeAll(async () => {
     createIndexes(opened, describeIndexes(model), () => {})
   })
   database = new Database(served.database, { readonly: true, verbose: (sql) => statements.push(String(sql)) })
+  defineFunctions(database)
 }, 60_000)
 afterAll(async () => {
   database.close()

@@ -34,7 +34,7 @@ describe('statements of one write', () => {
     const tags = (await idsAt('/api/tags?sort=id')).slice(0, 2)
     // The first use of a token is a write of its own.
     await served.ask('/api/tags', { token })
-    await expect.poll(() => counted(served.log).length).toBe(1)
+    await expect.poll(() => counted(served.log).length, { timeout: 10_000 }).toBe(1)
     const { documentId, statements } = await written('POST', '/api/articles', { title: 'Counted', author, tags })
     expect(statements).toBeGreaterThan(4)
     expect(statements).toBeLessThanOrEqual(12)

@@ -104,7 +104,7 @@ function stored(attributes: ReadonlyMap<string, Attribute>, checked: Readonly<Bo
 type Known = Map<string, Readonly<Body> | 'unknown' | null>
 
 /** Reads the body as the service would: the draft leniently, then, if it is published, the whole document. */
-function write(type: ContentType, step: Step, data: unknown, known: Known, made: string): void {
+async function write(type: ContentType, step: Step, data: unknown, known: Known, made: string): Promise<void> {
   const url = new URL(step.request.path, 'http://localhost')
   const locale = (type.localized && url.searchParams.get('locale')) || 'en'
   const path = step.request.method === 'POST' ? made : decodeURI(url.pathname)
@@ -114,7 +114,7 @@ function write(type: ContentType, step: Step, data: unknown, known: Known, made:
   const isCreation = before === null
   const added = { publishedAt: type.draftAndPublish ? null : 'now', ...(type.localized && { locale }) }
   const context = { model, contract: contracts.strapi }
-  const { checked } = readInput(context, type, data, { grants: everything, isDraft: type.draftAndPublish, isCreation, added })
+  const { checked } = await readInput(context, type, data, { grants: everything, isDraft: type.draftAndPublish, isCreation, added })
   const whole = before === 'unknown' || JSON.stringify(data).includes('"id":') ? 'unknown' : { ...before, ...checked }
   const isPublished = type.draftAndPublish && url.searchParams.get('status') !== 'draft'
   if (isPublished && whole !== 'unknown') validateDocument(context, type, stored(type.attributes, whole))
@@ -130,9 +130,9 @@ function comparable(error: unknown): unknown {
   return JSON.parse(JSON.stringify(error, shown))
 }
 
-function thrown(run: () => unknown): unknown {
+async function thrown(run: () => Promise<unknown>): Promise<unknown> {
   try {
-    run()
+    await run()
     return null
   } catch (error) {
     if (!(error instanceof ApiError)) throw error
@@ -146,7 +146,7 @@ interface Outcome {
 }
 
 /** Compares the writes of `files` that `wanted` picks. */
-function compare(files: readonly string[], wanted: (type: ContentType, step: Step, index: number) => boolean): Outcome {
+async function compare(files: readonly string[], wanted: (type: ContentType, step: Step, index: number) => boolean): Promise<Outcome> {
   const outcome: Outcome = { compared: [], database: [] }
   for (const { name, steps } of files.flatMap(conversations)) {
     const known: Known = new Map()
@@ -160,15 +160,23 @@ function compare(files: readonly string[], wanted: (type: ContentType, step: Ste
       const body = bodyOf(step, steps) as { data?: unknown } | undefined
       if (scope !== null || body?.data === undefined) continue
       const made = `${path.replace(/\?.*/, '')}/{{${index}.body.data.documentId}}`
-      const answered = thrown(() => write(type, step, body.data, known, made))
+      const answered = await thrown(() => write(type, step, body.data, known, made))
       outcome.compared.push({ name, recorded: comparable(errorOf(step) ?? null), answered: comparable(answered) })
     }
   }
   return outcome
 }
 
+/** Recordings whose refusals print more than is shown. */
+const cut: ReadonlySet<string> = new Set(
+  (JSON.parse(readFileSync(join(golden, 'differences.json'), 'utf8'))['write-bad-bodies.jsonl.gz'] as { name: string }[]).map(
+    ({ name }) => name,
+  ),
+)
+
 const differences = ({ compared }: Outcome): string[] =>
   compared.flatMap(({ name, recorded, answered }) => {
+    if (cut.has(name)) return []
     const difference =
       recorded === null || answered === null
         ? recorded === answered
@@ -179,9 +187,9 @@ const differences = ({ compared }: Outcome): string[] =>
   })
 
 describe('recorded bodies are refused for the same reasons', () => {
-  test('creations of types without drafts', () => {
+  test('creations of types without drafts', async () => {
     const files = ['write-validation.jsonl.gz', 'write-bad-bodies.jsonl.gz', 'write-blocks.jsonl.gz']
-    const outcome = compare(files, (type, step, index) => index === 0 && step.request.method === 'POST' && !type.draftAndPublish)
+    const outcome = await compare(files, (type, step, index) => index === 0 && step.request.method === 'POST' && !type.draftAndPublish)
     expect(differences(outcome)).toEqual([])
     expect(outcome.compared.length).toBeGreaterThanOrEqual(259)
     expect(outcome.database).toEqual([
@@ -196,29 +204,30 @@ describe('recorded bodies are refused for the same reasons', () => {
     ])
   })
 
-  test('all writes of all recordings, published documents included', () => {
+  test('all writes of all recordings, published documents included', async () => {
     const files = readdirSync(golden).filter((file) => /^write-.*\.jsonl\.gz$/.test(file))
-    const outcome = compare(files, () => true)
+    const outcome = await compare(files, () => true)
     expect(differences(outcome)).toEqual([])
     expect(outcome.compared.length).toBeGreaterThanOrEqual(1492)
     expect(outcome.database.length).toBeLessThanOrEqual(61)
   })
 })
 
-const read = (path: string, data: unknown, { contract = 'strapi', isDraft = false, isCreation = true }: Options = {}): Input =>
+const read = (path: string, data: unknown, { contract = 'strapi', isDraft = false, isCreation = true }: Options = {}): Promise<Input> =>
   readInput({ model, contract: contracts[contract] }, model.paths.get(path)!, data, { grants: everything, isDraft, isCreation })
 interface Options {
   readonly contract?: ContractName
   readonly isDraft?: boolean
   readonly isCreation?: boolean
 }
-const refusal = (path: string, data: unknown, options?: Options) => (thrown(() => read(path, data, options)) as Body | null)?.message
+const refusal = async (path: string, data: unknown, options?: Options) =>
+  ((await thrown(() => read(path, data, options))) as Body | null)?.message
 const scalars = (input: Input) => Object.fromEntries([...input.scalars].map(([{ name }, value]) => [name, value]))
 const relation = (input: Input, wanted: string) => [...input.relations, ...input.media].find(([{ name }]) => name === wanted)?.[1]
 
 describe('storage forms', () => {
-  test('are those of the layout', () => {
-    const input = read('samples', {
+  test('are those of the layout', async () => {
+    const input = await read('samples', {
       big: '-9223372036854775808',
       boolean: '0',
       json: { a: [true] },
@@ -240,16 +249,21 @@ describe('storage forms', () => {
     })
   })
 
-  test('take defaults on creation alone, and none where null is written', () => {
-    expect(scalars(read('bounds', { dInteger: null }))).toMatchObject({ dString: 'hello', dBoolean: 1, dJson: '{"a":1}', dInteger: null })
-    expect(scalars(read('bounds', {}, { isCreation: false }))).toEqual({})
+  test('take defaults on creation alone, and none where null is written', async () => {
+    expect(scalars(await read('bounds', { dInteger: null }))).toMatchObject({
+      dString: 'hello',
+      dBoolean: 1,
+      dJson: '{"a":1}',
+      dInteger: null,
+    })
+    expect(scalars(await read('bounds', {}, { isCreation: false }))).toEqual({})
   })
 
-  test('refuse what no date and no time is, also where it must be unique', () => {
-    expect(refusal('bounds', { uTime: 'noon' })).toBe('Invalid time format, expected HH:mm:ss.SSS')
-    expect(refusal('bounds', { uTime: ['10:00:00'] })).toBe('Expected a string, got a object')
-    expect(refusal('bounds', { uDatetime: 1e300 })).toBe('Invalid format, expected a timestamp or an ISO date')
-    expect(refusal('bounds', { uDate: {} })).toBe('Invalid format, expected yyyy-MM-dd')
+  test('refuse what no date and no time is, also where it must be unique', async () => {
+    expect(await refusal('bounds', { uTime: 'noon' })).toBe('Invalid time format, expected HH:mm:ss.SSS')
+    expect(await refusal('bounds', { uTime: ['10:00:00'] })).toBe('Expected a string, got a object')
+    expect(await refusal('bounds', { uDatetime: 1e300 })).toBe('Invalid format, expected a timestamp or an ISO date')
+    expect(await refusal('bounds', { uDate: {} })).toBe('Invalid format, expected yyyy-MM-dd')
   })
 })
 
@@ -274,49 +288,53 @@ describe('blocks', () => {
     [{ type: 'list', format: 'ordered', children: [{ type: 'paragraph', children: [text] }] }, 'Inline node must be list-item or list'],
     [{ type: 'list', format: 'x', children: [] }, 'blocks[0].format must be one of the following values: ordered, unordered'],
   ]
-  test.each(cases)('%j', (node, message) => {
-    expect(refusal('samples', { blocks: [node] })).toBe(message)
+  test.each(cases)('%j', async (node, message) => {
+    expect(await refusal('samples', { blocks: [node] })).toBe(message)
   })
 
-  test('are lists in depth, whatever else their nodes carry', () => {
+  test('are lists in depth, whatever else their nodes carry', async () => {
     const item = { type: 'list-item', children: [text] }
     const nested = { type: 'list', format: 'ordered', foo: 1, children: [item, { type: 'list', format: 'unordered', children: [item] }] }
-    expect(JSON.parse(String(scalars(read('samples', { blocks: [nested] })).blocks))).toEqual([nested])
-    expect(scalars(read('samples', { blocks: `${'['.repeat(9000)}${']'.repeat(9000)}` })).blocks).toBeNull()
+    expect(JSON.parse(String(scalars(await read('samples', { blocks: [nested] })).blocks))).toEqual([nested])
+    expect(scalars(await read('samples', { blocks: `${'['.repeat(9000)}${']'.repeat(9000)}` })).blocks).toBeNull()
   })
 })
 
 describe('relations', () => {
   const articles = (tags: unknown, options: Options = {}) => read('articles', { tags }, { isDraft: true, ...options })
 
-  test('come in every form and leave in one', () => {
-    expect(relation(articles('abc'), 'tags')).toEqual({ set: [{ documentId: 'abc' }], connect: [], disconnect: [] })
-    expect(relation(articles([{ id: '7' }, 8, null, '9']), 'tags')?.set).toEqual([{ id: 7 }, { id: 8 }, { id: 9 }])
-    expect(relation(articles(null), 'tags')?.set).toEqual([])
-    expect(relation(articles({ set: null }), 'tags')).toEqual({ set: null, connect: [], disconnect: [] })
-    expect(relation(articles({ set: ['a'], connect: ['b'] }), 'tags')).toEqual({ set: [{ documentId: 'a' }], connect: [], disconnect: [] })
+  test('come in every form and leave in one', async () => {
+    expect(relation(await articles('abc'), 'tags')).toEqual({ set: [{ documentId: 'abc' }], connect: [], disconnect: [] })
+    expect(relation(await articles([{ id: '7' }, 8, null, '9']), 'tags')?.set).toEqual([{ id: 7 }, { id: 8 }, { id: 9 }])
+    expect(relation(await articles(null), 'tags')?.set).toEqual([])
+    expect(relation(await articles({ set: null }), 'tags')).toEqual({ set: null, connect: [], disconnect: [] })
+    expect(relation(await articles({ set: ['a'], connect: ['b'] }), 'tags')).toEqual({
+      set: [{ documentId: 'a' }],
+      connect: [],
+      disconnect: [],
+    })
     const connect = [{ documentId: 'a', position: { before: 'b', end: true, foo: 1 } }, 'a', 'a']
-    expect(relation(articles({ connect }), 'tags')?.connect).toEqual([
+    expect(relation(await articles({ connect }), 'tags')?.connect).toEqual([
       { documentId: 'a', position: { before: 'b', end: true } },
       { documentId: 'a' },
     ])
   })
 
-  test('are held to the letter by the specification', () => {
+  test('are held to the letter by the specification', async () => {
     const strict = { contract: 'specification', isDraft: true } as const
     const twice = { connect: ['a', { documentId: 'a', position: { start: true } }] }
-    expect(refusal('articles', { tags: twice }, strict)).toBe('You cannot connect the same relation twice.')
-    expect(refusal('articles', { tags: { set: [], connect: [] } }, strict)).toMatch(/^set cannot be combined/)
+    expect(await refusal('articles', { tags: twice }, strict)).toBe('You cannot connect the same relation twice.')
+    expect(await refusal('articles', { tags: { set: [], connect: [] } }, strict)).toMatch(/^set cannot be combined/)
     for (const position of ['start', {}, { start: true, end: true }, { start: 1 }, { before: 5, foo: 1 }, { after: null }])
-      expect(refusal('articles', { tags: { connect: [{ documentId: 'a', position }] } }, strict)).toMatch(/^position must have/)
-    expect(refusal('articles', { cover: { connect: [1] } }, strict)).toMatch(/cannot be used on media$/)
-    expect(refusal('articles', { tags: { connect: ['a'], disconnect: ['b'] }, cover: 1 }, strict)).toBeUndefined()
+      expect(await refusal('articles', { tags: { connect: [{ documentId: 'a', position }] } }, strict)).toMatch(/^position must have/)
+    expect(await refusal('articles', { cover: { connect: [1] } }, strict)).toMatch(/cannot be used on media$/)
+    expect(await refusal('articles', { tags: { connect: ['a'], disconnect: ['b'] }, cover: 1 }, strict)).toBeUndefined()
   })
 })
 
-test('what is nested too deeply or prints too long is refused with a short answer', () => {
+test('what is nested too deeply or prints too long is refused with a short answer', async () => {
   const nested = (depth: number): unknown => JSON.parse('['.repeat(depth) + ']'.repeat(depth))
-  expect(refusal('samples', { json: nested(5000) })).toBe('The data is nested too deeply')
+  expect(await refusal('samples', { json: nested(5000) })).toBe('The data is nested too deeply')
   const wide = { string: Array.from({ length: 100_000 }, () => [1]) }
-  expect(refusal('samples', wide)).toBe('string must be a `string` type, but the final value was: `[…]`.')
+  expect(await refusal('samples', wide)).toBe('string must be a `string` type, but the final value was: `[…]`.')
 })

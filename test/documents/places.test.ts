@@ -46,7 +46,7 @@ test('a target that is published later stands behind those that the published en
   expect(await tagsOf(article)).toEqual(['Place A', 'Place B', 'Place C'])
 })
 
-test('a target that was waited for stands behind those that took its place meanwhile', async () => {
+test('a target that was waited for takes the place that is kept for it', async () => {
   const [first, waited] = [
     await send('POST', '/api/tags', { name: 'Wait A' }),
     await send('POST', '/api/tags?status=draft', { name: 'Wait B' }),
@@ -55,5 +55,5 @@ test('a target that was waited for stands behind those that took its place meanw
   await send('PUT', `/api/articles/${article}?status=draft`, { tags: [first] })
   await send('POST', '/api/tags', { name: 'Wait C', articles: [article] })
   await send('POST', `/api/tags/${waited}/actions/publish`)
-  expect(await tagsOf(article)).toEqual(['Wait A', 'Wait C', 'Wait B'])
+  expect(await tagsOf(article)).toEqual(['Wait A', 'Wait B', 'Wait C'])
 })

@@ -182,11 +182,44 @@ describe('documents(uid)', () => {
   test('what a script has forgotten is no wish: nothing is written without a documentId', async () => {
     const before = await documents(tags).findMany({ sort: 'id' })
     for (const documentId of [undefined, null, '', 5, {}]) {
-      const forgotten = { documentId, data: { weight: 99 } } as never
-      for (const method of ['update', 'delete', 'publish', 'unpublish', 'discardDraft', 'findOne'] as const)
+      for (const method of ['update', 'delete', 'publish', 'unpublish', 'discardDraft', 'findOne'] as const) {
+        const forgotten = { documentId, ...(method === 'update' && { data: { weight: 99 } }) } as never
         await expect((documents(tags)[method] as (given: never) => Promise<unknown>)(forgotten)).rejects.toThrow('needs a documentId')
+      }
     }
     expect(await documents(tags).findMany({ sort: 'id' })).toEqual(before)
+  })
+
+  test('parameters that there are not are refused by name, and nothing is done', async () => {
+    // biome-ignore lint/suspicious/noExplicitAny: what a script without types could say
+    const loose = served.service.documents(articles) as any
+    const before = await loose.count()
+    const wrong: readonly (readonly [method: string, given: unknown, named: RegExp])[] = [
+      ['findMany', { limt: 5 }, /findMany has no parameter limt: there are .*limit/],
+      ['findMany', { where: {} }, /no parameter where: there are .*filters/],
+      ['findFirst', { where: { title: 'x' } }, /findFirst has no parameter where/],
+      ['findFirst', { limit: 1 }, /no parameter limit/],
+      ['findOne', { documentId: 'x', filters: {} }, /no parameter filters/],
+      ['findOne', 'x', /takes an object of parameters: there are documentId/],
+      ['count', { sort: 'title' }, /no parameter sort/],
+      ['create', undefined, /create takes an object of parameters: there are data/],
+      ['create', { title: 'x' }, /no parameter title: there are data/],
+      ['create', { data: { title: 'x' }, documentId: 'x' }, /no parameter documentId/],
+      ['update', undefined, /update takes an object/],
+      ['update', { documentID: 'x', data: {} }, /no parameter documentID/],
+      ['delete', { filters: {} }, /no parameter filters/],
+      ['delete', 'x', /takes an object/],
+      ['publish', { status: 'draft' }, /no parameter status/],
+      ['unpublish', [], /takes an object/],
+      ['discardDraft', { id: 1 }, /no parameter id/],
+    ]
+    for (const [method, given, named] of wrong) {
+      const refusal = await loose[method](given).catch((error: Error) => error)
+      expect([method, refusal]).toEqual([method, expect.any(TypeError)])
+      expect(refusal.message).toMatch(named)
+    }
+    expect(await loose.count()).toBe(before)
+    expect(await loose.findMany({ limit: 1, where: undefined })).toHaveLength(1)
   })
 
   test('types that there are not, and types that have rules of their own', async () => {

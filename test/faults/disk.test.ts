@@ -1,6 +1,5 @@
 // Disks that are full, broken or read-only, and descriptors that run out (reliability: R13, R14, R15): whoever writes hears 503,
 // nothing half is left, reads go on, and writes work again without a restart.
-import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { Agent } from 'node:http'
 import { connect } from 'node:net'
@@ -13,6 +12,7 @@ import { goldenTokens } from '../support/serve.js'
 import { copyGolden, remove, start } from './child.js'
 import type { Faulty } from './faulty.js'
 import { askerOf, askerThrough, end, startFaulty } from './faulty.js'
+import { canLimit, limit } from './limits.js'
 import type { Ask } from './operations.js'
 import { operations, send, shown } from './operations.js'
 import { findings } from './sound.js'
@@ -186,24 +186,6 @@ describe('the folder of uploads', () => {
   })
 })
 
-/** Changes a limit of a running process and of those that it started, as an administrator would. */
-function limit(pid: number, what: string, value: number | 'unlimited'): void {
-  execFileSync('prlimit', ['--pid', String(pid), `--${what}=${value}:`], { stdio: 'pipe' })
-  for (const task of readdirSync(`/proc/${pid}/task`)) {
-    const children = readFileSync(`/proc/${pid}/task/${task}/children`, 'utf8')
-    for (const child of children.split(' ').filter((text) => text !== '')) limit(Number(child), what, value)
-  }
-}
-
-const canLimit = (() => {
-  try {
-    execFileSync('prlimit', ['--version'], { stdio: 'pipe' })
-    return existsSync('/proc/self/fd')
-  } catch {
-    return false
-  }
-})()
-
 describe.skipIf(!canLimit)('a process with limits', () => {
   let folder: string
   let child: ReturnType<typeof start>
@@ -317,6 +299,38 @@ describe.skipIf(!canLimit)('a process with limits', () => {
     limit(child.process.pid!, 'fsize', 'unlimited')
     expect((await upload(large, 'large.bin')).status).toBe(201)
     expect((await upload(small, 'picture.jpg')).status).toBe(201)
+    expect(await findings(folder)).toEqual([])
+  })
+
+  test('R13 whoever notices first that there is no room, every upload is 503, and the log has the cause', async () => {
+    const lines = () =>
+      child
+        .output()
+        .split('\n')
+        .filter((line) => line.includes('"level":50'))
+    const before = lines().length
+    limit(child.process.pid!, 'fsize', 100_000)
+    // Of several sizes, one file and several: the parser and the disk notice in either order.
+    const answers = await Promise.all(
+      [150_000, 300_000, 1_000_000, 5_000_000].flatMap((bytes) =>
+        [1, 3].flatMap((count) =>
+          Array.from({ length: 4 }, () => {
+            const form = new FormData()
+            for (let i = 0; i < count; i++) form.append('files', new Blob([new Uint8Array(bytes)]), `${i}.bin`)
+            return ask('/api/upload', { method: 'POST', token, body: form })
+          }),
+        ),
+      ),
+    )
+    for (const answer of answers) expectBusy(answer)
+    limit(child.process.pid!, 'fsize', 'unlimited')
+    const told = lines().slice(before)
+    expect(told.join('\n')).toContain('EFBIG')
+    // The same cause once a second, not with every request.
+    expect(told.length).toBeLessThan(answers.length)
+    const form = new FormData()
+    form.append('files', new Blob([new Uint8Array(1_000_000)]), 'later.bin')
+    expect((await ask('/api/upload', { method: 'POST', token, body: form })).status).toBe(201)
     expect(await findings(folder)).toEqual([])
   })
 })

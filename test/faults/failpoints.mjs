@@ -1,8 +1,10 @@
-// Loaded before the service (`node --import`), in every thread, to stand between it and its driver and files: kills the process
-// after the n-th statement of a transaction, lets that statement fail, or lets the disk of uploads. Told by files in FAULTS.
+// Loaded before the service (`node --import`), in every thread, to stand between it and its driver, files and threads: kills the
+// process after the n-th statement of a transaction, lets that statement fail, or lets the disk of uploads; lets time pass or a
+// thread die at the n-th message. Told by files in FAULTS.
 import fs from 'node:fs'
 import { createRequire, syncBuiltinESMExports } from 'node:module'
 import { join } from 'node:path'
+import { isMainThread, parentPort, Worker } from 'node:worker_threads'
 
 const folder = process.env.FAULTS
 const Database = createRequire(import.meta.url)('better-sqlite3')
@@ -21,7 +23,19 @@ function order() {
 
 let armed = null
 
+/** Statements that contain a text fail as long as `damaged` says so: `{ "text": "from \"cities\"", "code": "SQLITE_CORRUPT" }`. */
+function failDamaged(sql) {
+  let damaged
+  try {
+    damaged = JSON.parse(readFileSync(join(folder, 'damaged'), 'utf8'))
+  } catch {
+    return
+  }
+  if (sql.includes(damaged.text)) throw new Database.SqliteError('database disk image is malformed', damaged.code)
+}
+
 function watched(run, sql) {
+  failDamaged(sql)
   if (sql === 'begin immediate') armed = order()
   if (armed === null || sql === 'rollback') return run()
   const current = armed
@@ -79,3 +93,42 @@ for (const name of ['open', 'mkdir', 'rename', 'rm', 'utimes', 'writeFile']) {
   }
 }
 syncBuiltinESMExports()
+
+/**
+ * What is to happen at the n-th message since `message` was written: `{ "n": 2, "what": "late", "by": 950, "with": "writer" }` lets
+ * the clocks of the main thread go on by so many milliseconds, `die` ends the thread that was to send it.
+ */
+const messages = { since: 0, count: 0 }
+
+function strikes(what, message) {
+  try {
+    const { mtimeMs } = fs.statSync(join(folder, 'message'))
+    const order = JSON.parse(readFileSync(join(folder, 'message'), 'utf8'))
+    if (order.what !== what || (order.with === 'writer') !== Array.isArray(message)) return null
+    if (mtimeMs !== messages.since) Object.assign(messages, { since: mtimeMs, count: 0 })
+    if (++messages.count !== order.n) return null
+    rmSync(join(folder, 'message'))
+    writeFileSync(join(folder, 'done'), JSON.stringify(message).slice(0, 300))
+    return order
+  } catch {
+    return null
+  }
+}
+
+let ahead = 0
+if (isMainThread) {
+  const { postMessage } = Worker.prototype
+  Worker.prototype.postMessage = function (message, ...given) {
+    postMessage.call(this, message, ...given)
+    ahead += strikes('late', message)?.by ?? 0
+  }
+  const now = { wall: Date.now, monotonic: performance.now.bind(performance) }
+  Date.now = () => now.wall() + ahead
+  performance.now = () => now.monotonic() + ahead
+} else if (parentPort !== null) {
+  const { postMessage } = parentPort
+  parentPort.postMessage = function (message, ...given) {
+    if (strikes('die', message) !== null) throw new Error('made by a test')
+    postMessage.call(this, message, ...given)
+  }
+}

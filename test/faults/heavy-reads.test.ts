@@ -60,3 +60,65 @@ test('reads that would take hours are ended: others are answered afterwards, and
     remove(folder)
   }
 })
+
+const deepFilter = 'filters[tags][articles][tags][articles][tags][articles][tags][articles][title][$contains]'
+
+test('filters through eight relations take no longer than their links, and leave the threads to others', async () => {
+  const served = await serveGolden()
+  try {
+    const asked = performance.now()
+    const deep = await Promise.all(
+      Array.from({ length: 9 }, (_, index) => served.ask(`/api/articles?${deepFilter}=zq${index}&pagination[pageSize]=1`)),
+    )
+    expect(deep.map(({ status, body }) => [status, body.meta.pagination.total])).toEqual(deep.map(() => [200, 0]))
+    expect((await served.ask('/api/articles?pagination[pageSize]=1')).status).toBe(200)
+    expect(performance.now() - asked, 'was minutes').toBeLessThan(10_000)
+  } finally {
+    await served.close()
+  }
+})
+
+test('reads whose clients have left are given up: a light one does not wait for them', async () => {
+  const served = await serveGolden()
+  try {
+    grow(served.database, 60_000)
+    const { body } = await served.ask('/api/articles?fields=title&pagination[pageSize]=1')
+    const one = `/api/articles/${body.data[0].documentId}?fields=title`
+    await served.ask(one)
+    const scan = (index: number) => `${served.origin}/api/articles?filters[body][$containsi]=left${index}&locale=*&sort=body`
+    const began = performance.now()
+    await fetch(scan(0))
+    const perScan = performance.now() - began
+    const leaving = new AbortController()
+    const left = Array.from({ length: 200 }, (_, index) => fetch(scan(index), { signal: leaving.signal }).catch(() => null))
+    await pause(100)
+    leaving.abort()
+    await Promise.all(left)
+    await pause(200)
+    const asked = performance.now()
+    expect((await served.ask(one)).status).toBe(200)
+    expect(performance.now() - asked, `a scan takes ${Math.round(perScan)} ms`).toBeLessThan(Math.max(1_000, 5 * perScan))
+  } finally {
+    await served.close()
+  }
+})
+
+test('a read that is over its time gives its thread back', async () => {
+  const served = await serveGolden({ config: { limits: { readTimeout: 150 } }, environment: { OCTAVO_DATABASE_MAX_READERS: '2' } })
+  try {
+    grow(served.database, 200_000)
+    // Each row's sort key is found through three relations, of two hundred thousand rows.
+    const endless = (index: number) =>
+      served.ask(`/api/articles?sort=tags.articles.author.name&filters[body][$notContainsi]=z${index}&locale=*&pagination[pageSize]=1`)
+    for (const wave of [1, 2, 3]) {
+      const answers = await Promise.all([0, 1, 2].map((index) => endless(10 * wave + index)))
+      // How many end in time depends on the machine; three at once on two threads do not.
+      expect(answers.map(({ status }) => status)).toContain(503)
+    }
+    const asked = performance.now()
+    expect((await served.ask('/api/tags?pagination[pageSize]=2')).status).toBe(200)
+    expect(performance.now() - asked).toBeLessThan(300)
+  } finally {
+    await served.close()
+  }
+})

@@ -1,6 +1,6 @@
 // kill -9 after every call on the disk of uploads (reliability: R06, R07): no row is without its file, what is read is the old
 // file or the new one, and the next start clears what belongs to nobody.
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Answer } from '../support/serve.js'
@@ -63,15 +63,8 @@ async function killAt(n: number, work: (ask: Ask) => Promise<Answer>): Promise<s
   return readFileSync(join(orders, 'done'), 'utf8').replace(folder, '')
 }
 
-/** A minute passes, for those who look when a stopped process was last seen. */
-function letTimePass(): void {
-  const workplaces = join(folder, 'uploads', '.octavo')
-  for (const place of readdirSync(workplaces)) utimesSync(join(workplaces, place), 1, 1)
-}
-
 async function expectSound(call: string): Promise<Ask> {
   expect(await findings(folder), call).toEqual([])
-  letTimePass()
   const ask = await alive()
   const named = (await rows(ask)).map(({ hash }) => `${hash}.txt`)
   expect(served().sort(), call).toEqual([...named].sort())

@@ -202,7 +202,9 @@ function writeComparison(comparison: Comparison, path: string, negation: '' | '[
   if (nullish.includes(operator)) return [`${here}[${first}]=${second}`]
   const encoded = written.map(encodeURIComponent)
   const isPlain = isShort(comparison) && !within
-  if (operator === '$in' && isPlain) return encoded.map((value) => `${here}[]=${value}`)
+  // A list in `$not` holds conditions that must not all hold.
+  const isList = negation === '' || encoded.length === 1
+  if (operator === '$in' && isPlain && isList) return encoded.map((value) => `${here}[]=${value}`)
   if (['$in', '$notIn', '$between'].includes(operator)) return encoded.map((value, index) => `${here}[${operator}][${index}]=${value}`)
   return [operator === '$eq' && isPlain ? `${here}=${encoded[0]}` : `${here}[${operator}]=${encoded[0]}`]
 }

@@ -123,10 +123,19 @@ export function requestsOf(world, seed) {
       if (/between/.test(operator)) all[operator] = chance(90) ? [text(), text()].sort() : chance(50) ? text() : [text()]
       else if (/in$/i.test(operator)) all[operator] = chance(80) ? Array.from({ length: 1 + integer(3) }, text) : text()
       else if (/null/i.test(operator)) all[operator] = pick(['true', 'false', '1', '0', 'x', ''])
-      else all[operator] = chance(96) ? text() : [text()]
+      else
+        all[operator] = chance(90)
+          ? text()
+          : chance(85)
+            ? Array.from({ length: 1 + integer(3) }, text)
+            : { [pick(['x', '$eq', '$ne', '200'])]: text() }
     }
     return chance(6) ? { $not: all } : all
   }
+
+  /** A member of a list of filters, or a list of such. @param {Shape} shape @param {number} depth @returns {any} */
+  const member = (shape, depth) =>
+    chance(85) ? filters(shape, depth) : Array.from({ length: 1 + integer(2) }, () => filters(shape, depth))
 
   /** @param {Shape} shape @param {number} depth @returns {any} */
   function filters(shape, depth) {
@@ -136,9 +145,10 @@ export function requestsOf(world, seed) {
       const kind = integer(100)
       if (kind < 8 && depth > 0)
         all[pick(['$and', '$or'])] = chance(95)
-          ? Array.from({ length: 1 + integer(3) }, () => filters(shape, depth - 1))
+          ? Array.from({ length: 1 + integer(3) }, () => member(shape, depth - 1))
           : filters(shape, depth - 1)
-      else if (kind < 14 && depth > 0) all.$not = chance(90) ? filters(shape, depth - 1) : [filters(shape, depth - 1)]
+      else if (kind < 14 && depth > 0)
+        all.$not = chance(80) ? filters(shape, depth - 1) : Array.from({ length: 1 + integer(2) }, () => member(shape, depth - 1))
       else if (kind < 48 && depth > 0) {
         const name = pathName(shape)
         if (!name) continue

@@ -82,8 +82,11 @@ export interface Press {
 }
 
 /** Serves the press with a token `full` that may do everything. */
-export async function servePress(contract: 'specification' | 'strapi'): Promise<Press> {
-  const served = await serveProject(project, { config: { api: { rest: { contract } } }, environment: secrets })
+export const servePress = (contract: 'specification' | 'strapi'): Promise<Press> => serveWritable(project, contract)
+
+/** The same over a project of the test's own. */
+export async function serveWritable(files: Readonly<Record<string, unknown>>, contract: 'specification' | 'strapi'): Promise<Press> {
+  const served = await serveProject(files, { config: { api: { rest: { contract } } }, environment: secrets })
   addToken(served, 'full', { type: 'full-access' })
   const send: Press['send'] = (method, path, data, token = 'full') => {
     const body = data === undefined ? {} : { headers: { 'content-type': 'application/json' }, body: JSON.stringify({ data }) }

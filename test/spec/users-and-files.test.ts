@@ -99,6 +99,19 @@ rule('users-and-files.4', 'the role is shown to those who may find roles', async
     for (const user of await body(`users?${query}`, 'users')) expect(user).not.toHaveProperty('role')
 })
 
+rule('users-and-files.4', 'the users of a role are not shown below a user, whatever the populate', async () => {
+  for (const query of [
+    'populate[role][populate]=*',
+    'populate[role][populate]=users',
+    'populate=role.users',
+    'populate[role][populate][users]=true',
+  ])
+    for (const user of await body(`users?${query}`)) {
+      expect(user.role).toMatchObject({ type: 'authenticated' })
+      expect(user.role).not.toHaveProperty('users')
+    }
+})
+
 rule('users-and-files.4', 'nor can others filter or sort by it', async () => {
   expect(expected(await body('users?filters[role][type]=authenticated&sort=username'), 'username')).toEqual(['anna-fell', 'jan-harder'])
   for (const query of ['filters[role][type]=authenticated', 'sort=role.name'])

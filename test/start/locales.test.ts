@@ -143,7 +143,9 @@ test('--help tells what happens without a command', () => {
 })
 
 test('the start page of a project that shows nothing names a command that does', async () => {
-  const closed = await serveProject({ ...secrets, ...contentType('pebble', { name: { type: 'string' } }) })
+  const files = { ...secrets, ...contentType('pebble', { name: { type: 'string' } }) }
+  // In production the page names no type that is closed.
+  const closed = await serveProject(files, { environment: { NODE_ENV: 'development' } })
   const page = await closed.ask('/')
   const [, command] = /<code>octavo (roles grant [^<]+)<\/code>/.exec(page.text) ?? []
   expect(command).toBe('roles grant public api::pebble.pebble.find')

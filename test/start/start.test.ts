@@ -1,57 +1,14 @@
 // The command as a process: what it says and leaves behind when it cannot start, and what it warns of when it can.
-import { spawn } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
-import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { afterAll, expect, test } from 'vitest'
 import { access, contentType, plain, reading, seeded } from '../spec/library.js'
 import { serveMagazine, serveProject } from '../support/serve.js'
+import { octavo, project, removeProjects, root } from './command.js'
 
-const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..')
-const folders: string[] = []
-afterAll(() => {
-  for (const folder of folders) rmSync(folder, { recursive: true, force: true })
-})
-
-function project(files: Readonly<Record<string, unknown>>): string {
-  const folder = mkdtempSync(join(tmpdir(), 'octavo-start-'))
-  folders.push(folder)
-  for (const [path, content] of Object.entries(files)) {
-    mkdirSync(dirname(join(folder, path)), { recursive: true })
-    writeFileSync(join(folder, path), typeof content === 'string' ? content : JSON.stringify(content))
-  }
-  return folder
-}
-
-interface Ended {
-  readonly status: number | null
-  readonly out: string
-  readonly err: string
-}
-
-/** Runs the command to its end; a process that serves is told to stop as soon as it says so. */
-function octavo(words: readonly string[], environment: Readonly<Record<string, string>> = {}): Promise<Ended> {
-  const child = spawn(process.execPath, [join(root, 'dist', 'main.js'), ...words], {
-    env: { PATH: process.env.PATH, NODE_ENV: 'production', HOST: '127.0.0.1', PORT: '0', OCTAVO_DATABASE_READERS: '1', ...environment },
-    cwd: tmpdir(),
-    timeout: 20_000,
-    killSignal: 'SIGKILL',
-  })
-  let [out, err] = ['', '']
-  child.stderr.on('data', (bytes) => {
-    err += bytes
-  })
-  child.stdout.on('data', (bytes) => {
-    const serving = out.includes('Octavo serves')
-    out += bytes
-    // Once only: a second signal would not wait.
-    if (!serving && out.includes('Octavo serves')) child.kill('SIGTERM')
-  })
-  return new Promise((resolve) => child.on('close', (status) => resolve({ status, out, err })))
-}
+afterAll(removeProjects)
 
 const notes = contentType('note', { name: { type: 'string' }, rank: { type: 'integer' } })
 const oneSentence = /^octavo: [^\n]+\n$/

@@ -56,10 +56,12 @@ export const noise = (width: number, height: number) =>
 export const stored = (served: Served): readonly string[] =>
   readdirSync(join(served.folder, 'uploads')).filter((name) => !name.startsWith('.'))
 
-/** What lies in the workplaces: files on their way and notes. */
+/** What lies in the workplaces beside the locks of their owners: files on their way and notes. */
 export function leftovers(served: Served): readonly string[] {
   const workplaces = join(served.folder, 'uploads', '.octavo')
-  return readdirSync(workplaces).flatMap((name) => readdirSync(join(workplaces, name)))
+  return readdirSync(workplaces)
+    .flatMap((name) => readdirSync(join(workplaces, name)))
+    .filter((name) => name !== 'owner')
 }
 
 /** Rows of the database, as another process reads them. */

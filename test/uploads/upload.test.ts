@@ -220,9 +220,9 @@ rule('uploads.3', 'replacing keeps the address, and removes formats that are no 
 rule('uploads.3', 'what is said about a file changes alone, also with a JSON body', async () => {
   const { body } = await send(served, [file(sample('notes.txt'), 'notes.txt'), ['fileInfo', '{"caption":"a","alternativeText":"b"}']])
   const path = `/api/upload?id=${body[0].id}`
-  expect((await send(served, [['fileInfo', '{"name":"n","caption":null}']], { path })).body).toMatchObject({
+  expect((await send(served, [['fileInfo', '{"name":"n","caption":""}']], { path })).body).toMatchObject({
     name: 'n',
-    caption: null,
+    caption: '',
     alternativeText: 'b',
   })
   const json = await served.ask(path, {

@@ -1,0 +1,29 @@
+// What goes into dist/ and how: the options of the bundler, for the build and for the test of what it contains.
+
+export const bundle = {
+  entryPoints: [
+    'src/main.ts',
+    'src/index.ts',
+    'src/database/reader-thread.ts',
+    'src/database/writer-thread.ts',
+    'src/database/index-thread.ts',
+    'src/uploads/image-process.ts',
+  ],
+  outdir: 'dist',
+  entryNames: '[name]',
+  bundle: true,
+  splitting: true,
+  platform: 'node',
+  format: 'esm',
+  target: 'node20',
+  minifySyntax: true,
+  minifyWhitespace: true,
+  // Node shows the line that an error comes from.
+  lineLimit: 400,
+  legalComments: 'none',
+  // Native modules stay where they are, and so does what reads TypeScript: it loads its compiler from beside itself.
+  external: ['better-sqlite3', '@node-rs/bcrypt', 'sharp', 'jiti'],
+  // Libraries written for CommonJS ask for Node's own modules with require.
+  banner: { js: "import { createRequire as octavoRequire } from 'node:module';const require = octavoRequire(import.meta.url);" },
+  metafile: true,
+}

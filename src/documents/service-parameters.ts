@@ -1,0 +1,37 @@
+// The parameters of each method of `documents(uid)`: what is not among them is refused by its name, as a slip must not read or
+// write something else than was meant.
+
+const version = ['locale', 'status', 'fields', 'populate'] as const
+const criteria = [...version, 'filters', 'sort', '_q'] as const
+const act = ['documentId', 'locale', 'fields', 'populate'] as const
+
+const known = {
+  findMany: [...criteria, 'start', 'limit', 'pagination'],
+  findFirst: criteria,
+  findOne: ['documentId', ...version],
+  count: ['locale', 'status', 'filters', '_q'],
+  create: ['data', ...version],
+  update: ['documentId', 'data', ...version],
+  delete: act,
+  publish: act,
+  unpublish: act,
+  discardDraft: act,
+} as const satisfies Readonly<Record<string, readonly string[]>>
+
+/** The names of the methods. */
+export type Method = keyof typeof known
+
+/** Methods that nothing can be meant by without parameters. */
+const needing: ReadonlySet<Method> = new Set(['create', 'update'])
+
+/** @throws TypeError for anything but an object of the method's parameters. What is undefined counts as absent. */
+export function checkParameters(uid: string, method: Method, given: unknown): void {
+  const there = `there are ${known[method].join(', ')}`
+  if (given === undefined && !needing.has(method)) return
+  if (typeof given !== 'object' || given === null || Array.isArray(given)) {
+    throw new TypeError(`documents('${uid}').${method} takes an object of parameters: ${there}`)
+  }
+  const names: readonly string[] = known[method]
+  const unknown = Object.entries(given).find(([name, value]) => value !== undefined && !names.includes(name))
+  if (unknown !== undefined) throw new TypeError(`documents('${uid}').${method} has no parameter ${unknown[0]}: ${there}`)
+}

@@ -1,0 +1,155 @@
+// The regular expressions of schemas. None of them runs without a bound: those that cannot backtrack by their form are run by
+// JavaScript's engine, others by one that takes linear time, and what that one does not know in JavaScript's with a deadline.
+import { createContext, Script } from 'node:vm'
+import { patternTime } from '../config-limits.js'
+
+/** A regular expression of a schema. */
+export interface Pattern {
+  /** As messages print it. */
+  readonly printed: RegExp
+  test(value: string): boolean
+}
+
+/** Compiles a pattern in the language of RE2. */
+export type Engine = (source: string) => (value: string) => boolean
+
+const patterns = new Map<string, Pattern | null>()
+
+/** Whether one of these needs the engine that takes linear time, which is loaded for that alone. */
+export const needsEngine = (sources: readonly string[]): boolean => sources.some((source) => !isPlain(source))
+
+/** Compiles every pattern of `sources`, once; `engine`: takes linear time, and throws for what it does not know. */
+export function preparePatterns(sources: readonly string[], engine: Engine | null): void {
+  for (const source of sources) if (!patterns.has(source)) patterns.set(source, openPattern(source, engine))
+}
+
+/** The pattern with this source; null where it is none. */
+export function patternOf(source: string): Pattern | null {
+  if (!patterns.has(source)) patterns.set(source, openPattern(source, null))
+  return patterns.get(source)!
+}
+
+function openPattern(source: string, engine: Engine | null): Pattern | null {
+  let printed: RegExp
+  try {
+    printed = new RegExp(source)
+  } catch {
+    return null
+  }
+  if (isPlain(source)) return { printed, test: (value) => printed.test(value) }
+  const translated = engine === null ? null : translate(source)
+  try {
+    if (engine !== null && translated !== null) return { printed, test: engine(translated) }
+  } catch {
+    // Something that only JavaScript's engine has.
+  }
+  return { printed, test: withDeadline(printed) }
+}
+
+/** Whether a pattern cannot backtrack: it is anchored, without groups and choices, and at most one thing is repeated. */
+function isPlain(source: string): boolean {
+  const bare = withoutClasses(source.replaceAll(/\\./gs, 'x'))
+  const repeated = bare.match(/[*+?]|\{\d+,\d*\}/g) ?? []
+  return /^\^/.test(source) && !/[()|]/.test(bare) && !/\\[1-9k]/.test(source) && repeated.length <= 1
+}
+
+/** A pattern without escapes, with `x` in place of its classes; one that does not end stays as it is. */
+function withoutClasses(source: string): string {
+  const [first, ...rest] = source.split('[')
+  let bare = first!
+  let isInside = false
+  for (const part of rest) {
+    const end = part.indexOf(']')
+    if (!isInside) bare += 'x'
+    isInside = end === -1
+    if (!isInside) bare += part.slice(end + 1)
+  }
+  return isInside ? `${bare}[` : bare
+}
+
+/** Spaces as JavaScript has them; the other engine means fewer. */
+const spaces = '\\t\\n\\v\\f\\r \\x{a0}\\x{1680}\\x{2000}-\\x{200a}\\x{2028}\\x{2029}\\x{202f}\\x{205f}\\x{3000}\\x{feff}'
+/** Letters that mean the same after a backslash in both. */
+const sameEscapes = 'dDwWtnrfv'
+
+/** The same pattern in the other engine's language; null where that cannot be said. */
+function translate(source: string): string | null {
+  if (/\[\^?\]|\[:|\(\?(?:<?[=!])/.test(source)) return null
+  let [translated, inClass] = ['', false]
+  for (let at = 0; at < source.length; at++) {
+    const one = source[at]!
+    if (one === '\\') {
+      const [, letter = ''] = /^\\(u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|.)/s.exec(source.slice(at)) ?? []
+      const said = escaped(letter, inClass)
+      if (said === null) return null
+      translated += said
+      at += letter.length
+      continue
+    }
+    if (one === '[' && inClass) translated += '\\['
+    else translated += one === '.' && !inClass ? '[^\\n\\r\\x{2028}\\x{2029}]' : one
+    inClass = one === '[' ? true : one === ']' ? false : inClass
+  }
+  return translated
+}
+
+function escaped(letter: string, inClass: boolean): string | null {
+  if (/^[ux]./.test(letter)) return `\\x{${letter.slice(1)}}`
+  if (letter === 's') return inClass ? spaces : `[${spaces}]`
+  if (letter === 'S') return inClass ? null : `[^${spaces}]`
+  if (/[bB]/.test(letter)) return inClass ? null : `\\${letter}`
+  return sameEscapes.includes(letter) || /^[^\w\s]$/.test(letter) ? `\\${letter}` : null
+}
+
+/** Runs a pattern for `patternTime` at most; a value that takes longer does not match. */
+function withDeadline(pattern: RegExp): (value: string) => boolean {
+  const box = createContext({ pattern, value: '' })
+  const script = new Script('pattern.test(value)')
+  return (value) => {
+    box.value = value
+    try {
+      return script.runInContext(box, { timeout: patternTime }) as boolean
+    } catch (error) {
+      if ((error as { readonly code?: string }).code === 'ERR_SCRIPT_EXECUTION_TIMEOUT') return false
+      throw error
+    } finally {
+      box.value = ''
+    }
+  }
+}
+
+/** How long the texts are that a pattern is tried with, and how often it must fail to be in time. */
+const [triedLength, trials] = [40, 2]
+
+/**
+ * Whether some short text keeps JavaScript's engine busy, and so every other service that runs the schema. Tried with the letters
+ * of the pattern, repeated.
+ */
+export function isDangerous(source: string): boolean {
+  const pattern = patternOf(source)?.printed
+  if (pattern === undefined || isPlain(source) || !/[*+]|\{\d+,\}/.test(source)) return false
+  const letters = [
+    ...new Set(
+      `${
+        source
+          .replaceAll(/\\[a-zA-Z]/g, '')
+          .match(/[\p{L}\d_@. -]/gu)
+          ?.join('') ?? ''
+      }a0 `,
+    ),
+  ].slice(0, 8)
+  const tried = [...letters.map((letter) => letter.repeat(triedLength)), letters.join('').repeat(triedLength / letters.length)]
+  const box = createContext({ pattern, value: '' })
+  const script = new Script('pattern.test(value)')
+  const isLate = (value: string): boolean => {
+    box.value = `${value}\u0000`
+    try {
+      script.runInContext(box, { timeout: patternTime })
+      return false
+    } catch {
+      return true
+    }
+  }
+  // A busy machine may be late once.
+  return tried.some((value) => Array.from({ length: trials }).every(() => isLate(value)))
+}

@@ -1,0 +1,80 @@
+// What is wrong in bodies about users is told as Strapi 5.54 tells it (asked with the same bodies on the golden database): which errors,
+// how many, in which order.
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { rule } from '../support/rule.js'
+import { goldenTokens, type Served, serveGolden } from '../support/serve.js'
+import { post } from './golden.js'
+
+let served: Served
+beforeAll(async () => {
+  served = await serveGolden({ config: { limits: { authRequests: 0 } } })
+})
+afterAll(() => served.close())
+
+const { full, alice } = goldenTokens()
+const user = { username: 'somebody', email: 'somebody@example.test', password: 'secret123', role: 1 }
+const errorsOf = async (path: string, body: unknown, token?: string) => {
+  const answer = await post(served, path, body, token)
+  const { message, details } = answer.body.error
+  return [
+    answer.status,
+    message,
+    ...(details.errors ?? []).map((error: { path: string[]; message: string }) => `${error.path.join('.')}: ${error.message}`),
+  ]
+}
+const typed = (name: string, type: string, shown: string) => `${name} must be a \`${type}\` type, but the final value was: \`${shown}\`.`
+
+test.each([
+  [null, 'role', typed('role', 'object', 'null')],
+  [[], 'role', typed('role', 'object', '[]')],
+  [[1], 'role', typed('role', 'object', '[\n  "1"\n]')],
+  [-1, 'role', typed('role', 'strapiID', '-1')],
+  [1.5, 'role', typed('role', 'strapiID', '1.5')],
+  [true, 'role', typed('role', 'strapiID', 'true')],
+  [{}, 'role.connect', 'role.connect is a required field'],
+  [{ id: 1 }, 'role.connect', 'role.connect is a required field'],
+  [{ set: [1] }, 'role.connect', 'role.connect is a required field'],
+  [{ connect: [1] }, 'role.connect.0', typed('role.connect[0]', 'object', '1')],
+])('a role %j is refused as in Strapi', async (role, path, message) => {
+  expect(await errorsOf('/api/users', { ...user, role }, full)).toEqual([400, message, `${path}: ${message}`])
+})
+
+rule('accounts.24', 'several errors come in the order and number of Strapi', async () => {
+  const list = [400, typed('this', 'object', '[]'), `: ${typed('this', 'object', '[]')}`]
+  expect(await errorsOf('/api/users', [], full)).toEqual(list)
+  expect(await errorsOf('/api/auth/reset-password', [])).toEqual(list)
+  expect(await errorsOf('/api/users', { ...user, username: '', password: '' }, full)).toEqual([
+    400,
+    '4 errors occurred',
+    'username: username must be at least 1 characters',
+    'username: username is a required field',
+    'password: password must be at least 1 characters',
+    'password: password is a required field',
+  ])
+  expect(await errorsOf('/api/users', { email: null, username: null, password: null, role: null }, full)).toEqual([
+    400,
+    '4 errors occurred',
+    ...['email', 'username', 'password'].map((name) => `${name}: ${typed(name, 'string', 'null')}`),
+    `role: ${typed('role', 'object', 'null')}`,
+  ])
+  expect(await errorsOf('/api/users', { ...user, username: 'alice', role: 999 }, full)).toEqual([400, '2 errors occurred'])
+  expect(await errorsOf('/api/auth/reset-password', { code: 5, password: 5, passwordConfirmation: 6 })).toEqual([
+    400,
+    '4 errors occurred',
+    `passwordConfirmation: ${typed('passwordConfirmation', 'string', '6')}`,
+    'passwordConfirmation: Passwords do not match',
+    `password: ${typed('password', 'string', '5')}`,
+    `code: ${typed('code', 'string', '5')}`,
+  ])
+  const short = { code: 'x', password: 'a', passwordConfirmation: 'a' }
+  expect(await errorsOf('/api/auth/reset-password', short)).toEqual([400, 'Incorrect code provided'])
+})
+
+test('registering with credentials that may find roles answers the role', async () => {
+  const body = { username: 'by-token', email: 'by-token@example.test', password: 'secret123' }
+  const answer = await post(served, '/api/auth/local/register', body, full)
+  expect([answer.status, answer.body.user.role.type]).toEqual([200, 'authenticated'])
+  expect((await post(served, '/api/auth/local/register', { ...body, username: 'by-alice' }, alice)).status).toBe(403)
+  const plain = await post(served, '/api/auth/local/register', { ...body, username: 'by-none', email: 'by-none@example.test' })
+  expect([plain.status, 'role' in plain.body.user]).toEqual([200, false])
+})

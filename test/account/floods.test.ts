@@ -1,0 +1,143 @@
+// Many attempts at once: they are reserved before any work is done, hashing has a line of its own, and users are found by an index.
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, expect, test } from 'vitest'
+import { openCounters, openLimiter } from '../../src/auth/limits.js'
+import { openPasswords } from '../../src/auth/passwords.js'
+import { rule } from '../support/rule.js'
+import { type Served, serveGolden } from '../support/serve.js'
+import { change, logIn, look, post, serveAccounts } from './golden.js'
+
+let served: Served
+afterEach(() => served?.close())
+
+rule('accounts.15', 'O07 of 400 logins at once ten are tried, and a file of /uploads does not wait for the others', async () => {
+  served = await serveGolden()
+  const file = readdirSync(join(served.folder, 'uploads')).find((name) => name.endsWith('.jpg'))
+  const started = performance.now()
+  const logins = Promise.all(Array.from({ length: 400 }, async (_, index) => (await logIn(served, `somebody${index}`, 'wrong')).status))
+  expect((await served.ask(`/uploads/${file}`)).status).toBe(200)
+  const fileTook = performance.now() - started
+  const statuses = await logins
+  expect(statuses.filter((status) => status === 400).length).toBe(10)
+  expect(statuses.filter((status) => status === 429).length).toBe(390)
+  // 400 hashes would keep four threads busy for ten times as long as ten keep two.
+  expect(fileTook).toBeLessThan(4_000)
+  expect((await served.ask('/_health')).status).toBe(204)
+})
+
+rule('accounts.15', 'O01 an attempt counts however it is refused, and one that succeeds is given back', async () => {
+  served = await serveAccounts()
+  for (let attempt = 0; attempt < 12; attempt++) expect((await logIn(served, 'erin', 'erin-Secret1')).status).toBe(200)
+  const bodies = [{}, { identifier: ['x'] }, { identifier: 'x', password: 7 }, [], { identifier: '' }]
+  for (let attempt = 0; attempt < 10; attempt++) expect((await post(served, '/api/auth/local', bodies[attempt % 5])).status).toBe(400)
+  expect((await post(served, '/api/auth/local', {})).status).toBe(429)
+  expect((await logIn(served, 'erin', 'erin-Secret1')).status).toBe(429)
+  for (let attempt = 0; attempt < 10; attempt++) expect((await post(served, '/api/auth/forgot-password', {})).status).toBe(400)
+  expect((await post(served, '/api/auth/forgot-password', {})).status).toBe(429)
+  const broken = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{' }
+  for (let attempt = 0; attempt < 10; attempt++) expect((await served.ask('/api/auth/refresh', broken)).status).toBe(400)
+  expect((await served.ask('/api/auth/refresh', broken)).status).toBe(429)
+})
+
+test('O07 guesses at one account from many addresses at once are no more than one after the other', async () => {
+  served = await serveAccounts({ config: { proxies: 1 } })
+  const statuses = await Promise.all(
+    Array.from({ length: 60 }, async (_, index) => {
+      const body = { identifier: 'alice', password: `guess${index}` }
+      return (await post(served, '/api/auth/local', body, undefined, { 'x-forwarded-for': `10.2.0.${index}` })).status
+    }),
+  )
+  expect(statuses.filter((status) => status === 400).length).toBeLessThanOrEqual(6)
+  expect(statuses.filter((status) => status === 429).length).toBeGreaterThanOrEqual(54)
+})
+
+test('O07 hashing has a line with an end: what comes after it is 503', async () => {
+  const passwords = openPasswords({ passwordsAtOnce: 1, passwordQueue: 2 })
+  const outcomes = await Promise.all(
+    Array.from({ length: 5 }, () =>
+      passwords.fits('x', null).then(
+        () => 'checked',
+        (error: { status: number; retryAfter: number }) => `${error.status} ${error.retryAfter}`,
+      ),
+    ),
+  )
+  expect(outcomes).toEqual(['checked', 'checked', 'checked', '503 1', '503 1'])
+  expect(await passwords.fits('secret', await passwords.hash('secret'))).toBe(true)
+})
+
+test('O07 what the service itself fails is no attempt', async () => {
+  const limiter = openLimiter(openCounters(10), 2)
+  const fail = () => limiter.perAddress('x', '10.0.0.1', 'all', () => limiter.perAccount('a', () => Promise.reject(new Error('ours'))))
+  for (let attempt = 0; attempt < 20; attempt++) await expect(fail()).rejects.toThrow('ours')
+})
+
+test('O07 users are found by an index in every database, with and without the setting for indexes of our own', async () => {
+  served = await serveGolden({ config: { auth: { jwtManagement: 'refresh' } } })
+  const plan = (query: string) => look(served, `explain query plan ${query}`).map(({ detail }) => String(detail))
+  for (const query of [
+    "select id from up_users where provider = 'local' and (email = 'a' or username = 'b') order by id",
+    "select id from up_users where email = 'a' order by id",
+    "select id from up_users where username = 'a' order by id",
+    "select id from strapi_sessions where session_id = 'a' and origin = 'users-permissions'",
+  ]) {
+    expect(
+      plan(query).filter((step) => /^SCAN/.test(step)),
+      query,
+    ).toEqual([])
+  }
+})
+
+test('O07 with 300,000 users a hundred logins at once do not stop the loop', async () => {
+  served = await serveGolden({ config: { limits: { authRequests: 0, passwordQueue: 5 } } })
+  change(
+    served,
+    `with recursive n(i) as (select 1 union all select i + 1 from n where i < 300000)
+     insert into up_users (document_id, username, email, provider, confirmed, blocked)
+     select 'many' || i, 'many' || i, 'many' || i || '@example.test', 'local', 1, 0 from n`,
+  )
+  let longest = 0
+  let last = performance.now()
+  const watch = setInterval(() => {
+    longest = Math.max(longest, performance.now() - last)
+    last = performance.now()
+  }, 5)
+  const statuses = await Promise.all(Array.from({ length: 100 }, async (_, index) => (await logIn(served, `Nobody${index}`, 'x')).status))
+  clearInterval(watch)
+  expect(new Set(statuses)).toEqual(new Set([400, 503]))
+  // A scan of all users takes 50 ms: a hundred of them 5 s.
+  expect(longest).toBeLessThan(1_500)
+})
+
+rule('accounts.15', 'limits go by a clock that nobody sets: a step of the time of day frees nobody and locks nobody out', async () => {
+  served = await serveAccounts()
+  const before = Date.now
+  try {
+    for (let attempt = 0; attempt < 10; attempt++) await logIn(served, `somebody${attempt}`, 'wrong')
+    for (const step of [-3_600_000, 3_600_000]) {
+      Date.now = () => before() + step
+      const { status, headers } = await logIn(served, 'another', 'wrong')
+      expect(status).toBe(429)
+      expect(Number(headers.get('retry-after'))).toBeLessThanOrEqual(60)
+    }
+  } finally {
+    Date.now = before
+  }
+})
+
+rule(
+  'accounts.15',
+  'counters that are shared go by the clock of the machine: one that would end later than any can has ended',
+  async () => {
+    served = await serveAccounts({ config: { auth: { sharedLimits: true } } })
+    for (let attempt = 0; attempt < 10; attempt++) await logIn(served, `somebody${attempt}`, 'wrong')
+    const refused = await logIn(served, 'another', 'wrong')
+    expect([refused.status, Number(refused.headers.get('retry-after')) <= 60]).toEqual([429, true])
+    // As the time of day, or another start of the machine, would have it.
+    for (const endsAt of [Date.now() + 60_000, 2 ** 50]) {
+      change(served, 'update octavo_counters set ends_at = ?', endsAt)
+      expect((await logIn(served, `again${endsAt}`, 'wrong')).status).toBe(400)
+      expect(look(served, "select count from octavo_counters where key like 'address local %'")).toEqual([{ count: 1 }])
+    }
+  },
+)

@@ -1,0 +1,109 @@
+// Names that are other people's addresses: nobody takes another's place by signing up, and commands ask where a name is not clear.
+import { spawnSync } from 'node:child_process'
+import { join } from 'node:path'
+import { afterEach, expect, test } from 'vitest'
+import { rule } from '../support/rule.js'
+import { goldenTokens, type Served, serveGolden } from '../support/serve.js'
+import { change, look, post } from './golden.js'
+
+let served: Served
+afterEach(() => served?.close())
+
+rule('accounts.5', 'O13 a name that is somebody’s address and an address that is somebody’s name are taken', async () => {
+  served = await serveGolden()
+  change(served, "update up_users set username = 'erin@elsewhere.test' where id = 5")
+  const register = async (username: string, email: string) =>
+    (await post(served, '/api/auth/local/register', { username, email, password: 'secret-123' })).body.error?.message
+  for (const [name, email] of [
+    ['alice@example.test', 'fresh@example.test'],
+    ['ALICE@example.test', 'fresh@example.test'],
+    ['fresh', 'erin@elsewhere.test'],
+  ]) {
+    expect(await register(name!, email!)).toBe('Email or Username are already taken')
+  }
+  expect(await register('fresh@example.test', 'fresh@example.test')).toBeUndefined()
+})
+
+test('O12 a command that could mean one user or another names both and changes nothing', async () => {
+  served = await serveGolden()
+  change(served, "update up_users set username = 'alice@example.test' where id = 5")
+  const run = (...words: readonly string[]) =>
+    spawnSync(process.execPath, [join('dist', 'main.js'), 'users', ...words, served.folder], {
+      encoding: 'utf8',
+      env: { ...process.env, DATABASE_FILENAME: served.database },
+    })
+  const { status, stdout, stderr } = run('role', 'alice@example.test', 'editor')
+  expect(status).not.toBe(0)
+  expect(stdout + stderr).toContain(
+    '"alice@example.test" could be any of 1 (alice, alice@example.test) and 5 (alice@example.test, erin@example.test).',
+  )
+  expect(look(served, 'select role_id from up_users_role_lnk where user_id = 5')).toEqual([{ role_id: 1 }])
+  expect(run('role', 'erin@example.test', 'editor').status).toBe(0)
+  expect(look(served, 'select role_id from up_users_role_lnk where user_id in (1, 5) order by user_id')).toEqual([
+    { role_id: 1 },
+    { role_id: 3 },
+  ])
+})
+
+test('O26 the ways to other services are limited by address', async () => {
+  served = await serveGolden()
+  const statuses: number[] = []
+  for (let attempt = 0; attempt < 12; attempt++) statuses.push((await served.ask('/api/connect/myid')).status)
+  expect(statuses).toEqual([...Array(10).fill(400), 429, 429])
+})
+
+rule('accounts.25', 'S045 a user who may change users raises nobody and takes nobody’s place, unless the setting says so', async () => {
+  const { alice, full } = goldenTokens()
+  const grant = () => {
+    for (const action of ['create', 'update']) {
+      change(served, 'insert into up_permissions (document_id, action) values (?, ?)', action, `plugin::users-permissions.user.${action}`)
+      change(served, 'insert into up_permissions_role_lnk (permission_id, role_id) values ((select max(id) from up_permissions), 1)')
+    }
+  }
+  const put = async (id: number, body: object, token = alice!) =>
+    (
+      await served.ask(`/api/users/${id}`, {
+        method: 'PUT',
+        token,
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      })
+    ).status
+  const add = async (name: string, role: unknown) =>
+    (await post(served, '/api/users', { username: name, email: `${name}@example.test`, password: 'secret-123', role }, alice)).status
+  served = await serveGolden()
+  grant()
+  for (const body of [{ role: 3 }, { role: { connect: [{ id: 3 }] } }, { provider: 'x' }, { confirmed: true }, { blocked: false }]) {
+    expect([body, await put(1, body), await put(2, body)]).toEqual([body, 403, 403])
+  }
+  expect([await put(2, { password: 'taken-over-1' }), await put(2, { email: 'mine@example.test' })]).toEqual([403, 403])
+  expect([
+    await put(1, { username: 'alice2' }),
+    await put(1, { password: 'alice-Secret9' }, full!),
+    await put(5, { role: 3 }, full!),
+  ]).toEqual([200, 200, 200])
+  await served.close()
+  served = await serveGolden()
+  grant()
+  expect([await add('one', 3), await add('two', { connect: [{ id: 1 }, { id: 3 }] }), await add('three', 1)]).toEqual([403, 403, 201])
+  await served.close()
+  served = await serveGolden({ config: { auth: { userWrites: 'as-strapi' } } })
+  grant()
+  expect([await put(2, { password: 'as-Strapi-1' }), await put(1, { role: 3 })]).toEqual([200, 200])
+})
+
+rule('accounts.26', 'O14 names that look like others are refused, and taken where the project says so', async () => {
+  const register = async (username: string, number: number) => {
+    const body = { username, email: `look${number}@example.test`, password: 'secret-123' }
+    return (await post(served, '/api/auth/local/register', body)).status
+  }
+  const lookAlike = ['\u0430lice', 'ali\u200Bce', 'alice ', ' alice', 'ａｌｉｃｅ', 'al\u0000ice', '\u202Eecila', 'Αlice']
+  served = await serveGolden({ config: { limits: { authRequests: 0 } } })
+  for (const [number, name] of lookAlike.entries()) expect([name, await register(name, number)]).toEqual([name, 400])
+  for (const [number, name] of ['Zoë de Wit', 'Алиса', '李小龙', 'x_-.9'].entries()) {
+    expect([name, await register(name, 100 + number)]).toEqual([name, 200])
+  }
+  await served.close()
+  served = await serveGolden({ config: { limits: { authRequests: 0 }, auth: { register: { names: 'as-strapi' } } } })
+  expect(await register(lookAlike[0]!, 200)).toBe(200)
+})

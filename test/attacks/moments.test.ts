@@ -1,0 +1,26 @@
+// O48: what looks like a moment is read in linear time, whatever stands in it.
+import { expect, test } from 'vitest'
+import { millisecondsOf } from '../../src/query/moments.js'
+
+/** Parts that the forms of dates, times and offsets repeat, or could be taken to. */
+const parts = ['-', '+', 'Z', '0', '00', ':', '.', ',', '0.', '00:', '-00', 'W', 'T', ' ', '\n', '-\n', '00,0']
+
+test.each(['', '2020-01-01', '2020-01-01T', '2020-01-01T00', '2020-01-01T00:00:00.', '2020-01-01T00:00Z', '-2020'])(
+  'O48 %j followed by half a million characters is no moment, soon',
+  (beginning) => {
+    for (const part of parts) {
+      const began = performance.now()
+      for (const end of ['', '\nx', 'x', 'Z']) millisecondsOf(beginning + part.repeat(500_000 / part.length) + end)
+      // Quadratic time would be minutes.
+      expect(performance.now() - began, part).toBeLessThan(5_000)
+    }
+  },
+)
+
+test('moments with offsets are what they were', () => {
+  expect(millisecondsOf('2020-01-01T10:00+02:00')).toBe(Date.UTC(2020, 0, 1, 8))
+  expect(millisecondsOf('2020-01-01T10:00-0030')).toBe(Date.UTC(2020, 0, 1, 10, 30))
+  expect(millisecondsOf('2020-01-01T10:00Z')).toBe(Date.UTC(2020, 0, 1, 10))
+  expect(millisecondsOf('2020-01-01Z')).toBe(Date.UTC(2020, 0, 1))
+  expect(millisecondsOf('2020-01-01T10:00Zx')).toBeNull()
+})

@@ -1,0 +1,101 @@
+// Clients that are slow on purpose: with headers, with bodies, with taking answers. Their connections end, and others are served.
+import { connect, type Socket } from 'node:net'
+import { afterEach, expect, test } from 'vitest'
+import type { Served } from '../support/serve.js'
+import { serveGolden } from '../support/serve.js'
+
+let served: Served
+let sockets: Socket[] = []
+afterEach(async () => {
+  for (const socket of sockets) socket.destroy()
+  sockets = []
+  await served.close()
+})
+
+const pause = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds))
+
+interface Slow {
+  readonly socket: Socket
+  text(): string
+  readonly closed: Promise<void>
+}
+
+function open(sent: string | Buffer): Promise<Slow> {
+  return new Promise((resolve) => {
+    const socket = connect(Number(new URL(served.origin).port), '127.0.0.1')
+    sockets.push(socket)
+    let text = ''
+    socket.on('data', (bytes) => {
+      text += bytes.toString('latin1')
+    })
+    socket.on('error', () => {})
+    const closed = new Promise<void>((done) => socket.once('close', () => done()))
+    socket.once('connect', () => socket.write(sent, () => resolve({ socket, text: () => text, closed })))
+  })
+}
+
+async function until(condition: () => boolean | Promise<boolean>, atMost = 20_000): Promise<void> {
+  const end = performance.now() + atMost
+  while (!(await condition())) {
+    if (performance.now() > end) throw new Error('not in time')
+    await pause(50)
+  }
+}
+
+test('O08 headers that never end: 408, and the connection ends, however long the client goes on', async () => {
+  served = await serveGolden({ config: { limits: { headersTimeout: 1_000, connections: 20 } } })
+  const slow = await Promise.all(Array.from({ length: 20 }, () => open('GET / HTTP/1.1\r\nHost: x\r\nX-')))
+  const dripping = setInterval(() => {
+    for (const { socket } of slow) socket.write('a')
+  }, 50)
+  await Promise.all(slow.map(({ closed }) => closed))
+  clearInterval(dripping)
+  for (const one of slow) expect(one.text()).toMatch(/^HTTP\/1\.1 408 /)
+  expect((await served.ask('/_health')).status).toBe(204)
+})
+
+test('O09 answers that are not taken make room for others, and end', async () => {
+  served = await serveGolden({ config: { limits: { unsentBytes: 12_000_000, answerTimeout: 6_000 } } })
+  const large = '/api/articles?populate[tags][populate][articles][populate][tags]=true&pagination[pageSize]=25'
+  const size = (await served.ask(large)).text.length
+  expect(size).toBeGreaterThan(500_000)
+  const count = Math.ceil(11_000_000 / size)
+  const slow = await Promise.all(
+    Array.from({ length: count }, async (_, index) => {
+      const one = await open(`GET ${large}&z=${index} HTTP/1.1\r\nHost: x\r\n\r\n`)
+      one.socket.pause()
+      return one
+    }),
+  )
+  await until(async () => (await served.ask(`${large}&beside=1`)).status === 200)
+  for (let index = 0; index < 3; index++) expect((await served.ask(`${large}&beside=${index}`)).status).toBe(200)
+  // Those that were not cut for others are when their time is over; only then do they read.
+  await pause(7_000)
+  for (const { socket } of slow) socket.resume()
+  await Promise.all(slow.map(({ closed }) => closed))
+}, 120_000)
+
+test('O10 bodies that never end are bounded together, and make room for one that comes', async () => {
+  served = await serveGolden({ config: { limits: { unreadBytes: 5_000_000 } } })
+  const part = Buffer.alloc(400_000, 'x')
+  const head = 'POST /api/auth/local HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 1000000\r\n\r\n'
+  const slow: Slow[] = []
+  for (let index = 0; index < 12; index++) slow.push(await open(Buffer.concat([Buffer.from(head), part])))
+  await pause(1_500)
+  const body = JSON.stringify({ identifier: 'nobody', password: 'x'.repeat(600_000) })
+  const answer = await served.ask('/api/auth/local', { method: 'POST', headers: { 'content-type': 'application/json' }, body })
+  expect(answer.status).toBe(400)
+  await until(() => slow.some((one) => one.text().startsWith('HTTP/1.1 503 ')))
+  expect(slow.filter((one) => one.text() !== '').length).toBeLessThan(6)
+})
+
+test('S126 more headers than headerCount are 431, not left out', async () => {
+  served = await serveGolden()
+  const headers = (count: number) => Array.from({ length: count }, (_, index) => `a${index}:\r\n`).join('')
+  const many = await open(`GET /api/tags HTTP/1.1\r\nHost: x\r\n${headers(1_500)}\r\n`)
+  await many.closed
+  expect(many.text()).toMatch(/^HTTP\/1\.1 431 /)
+  const few = await open(`GET /api/tags HTTP/1.1\r\nHost: x\r\nConnection: close\r\n${headers(150)}\r\n`)
+  await few.closed
+  expect(few.text()).toMatch(/^HTTP\/1\.1 200 /)
+})

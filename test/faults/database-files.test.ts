@@ -1,0 +1,125 @@
+// The database's files deleted, moved, replaced, shortened or overwritten under the service (reliability: R12): nothing is acknowledged
+// that would be lost, nothing is read from what is no longer the database, and health and the log say so.
+import { copyFileSync, cpSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { goldenTokens } from '../support/serve.js'
+import type { Child } from './child.js'
+import { copyGolden, remove, start } from './child.js'
+import { askerOf, type Faulty, startFaulty } from './faulty.js'
+import type { Ask } from './operations.js'
+import { send } from './operations.js'
+
+const token = goldenTokens().full!
+
+const faults: Readonly<Record<string, (file: string) => void>> = {
+  'the database is deleted': (file) => rmSync(file),
+  'all three files are deleted': (file) => {
+    for (const ending of ['', '-wal', '-shm']) rmSync(file + ending)
+  },
+  'the log is deleted': (file) => rmSync(`${file}-wal`),
+  'the shared memory is deleted': (file) => rmSync(`${file}-shm`),
+  'the database is moved away': (file) => renameSync(file, `${file}.old`),
+  'another file takes its place': (file) => {
+    copyFileSync(`${file}.backup`, `${file}.new`)
+    renameSync(`${file}.new`, file)
+  },
+  'a backup is written over it': (file) => writeFileSync(file, readFileSync(`${file}.backup`)),
+  'it is cut in half': (file) => truncateSync(file, statSync(file).size / 2),
+  'it is emptied': (file) => truncateSync(file, 0),
+  'the log is emptied': (file) => truncateSync(`${file}-wal`, 0),
+}
+
+let folder: string
+let file: string
+let child: Child
+let ask: Ask
+beforeEach(async () => {
+  folder = copyGolden()
+  file = join(folder, '.tmp', 'data.db')
+  cpSync(file, `${file}.backup`)
+  child = start(folder)
+  ask = askerOf(await child.origin)
+})
+afterEach(async () => {
+  child.process.kill('SIGKILL')
+  await child.ended
+  remove(folder)
+})
+
+const write = (name: string) => send(ask, 'POST', '/api/cities', { name })
+
+describe.each(Object.entries(faults))('%s', (_what, fault) => {
+  test.each([
+    ['which has written', true],
+    ['which has only read', false],
+  ])('under a service %s: writes and reads are refused at once, health and the log say so', async (_which, hasWritten) => {
+    if (hasWritten) for (const number of [1, 2, 3]) expect((await write(`city ${number}`)).status).toBe(201)
+    expect((await ask('/api/cities', { token })).status).toBe(200)
+    expect((await ask('/_health')).status).toBe(204)
+    fault(file)
+    // Not even the first one after it is acknowledged, where the thread of writes has known the files before.
+    if (hasWritten) expect((await write('lost')).status).toBe(503)
+    const sick = async () => {
+      const { status, body, headers } = await ask('/_health')
+      expect(status).toBe(503)
+      expect(body.error.message).toMatch(/data\.db(-wal|-shm)? (is gone|was )/)
+      expect(Number(headers.get('retry-after'))).toBeGreaterThan(0)
+    }
+    await vi.waitFor(sick, { timeout: 5_000, interval: 20 })
+    expect((await write('lost')).status).toBe(503)
+    expect((await ask('/api/cities', { token })).status).toBe(503)
+    await vi.waitFor(() => expect(child.output()).toMatch(/"level":50.*is not the one that was opened/), { timeout: 5_000 })
+    child.signal('SIGTERM')
+    expect(await child.ended).toMatchObject({ code: 0 })
+  })
+})
+
+test('writes of another process, its checkpoints included, are none of that', async () => {
+  const other = start(folder)
+  try {
+    const askOther = askerOf(await other.origin)
+    for (let number = 0; number < 40; number++) {
+      const data = { name: `city ${number}`, mayor: 'x'.repeat(200) }
+      expect((await send(number % 2 === 0 ? ask : askOther, 'POST', '/api/cities', { name: data.name })).status).toBe(201)
+      const body = { title: `Large ${number}`, body: 'y'.repeat(400_000) }
+      expect((await send(askOther, 'POST', '/api/articles', body)).status).toBe(201)
+    }
+    expect(statSync(file).size).toBeGreaterThan(10_000_000)
+    for (const each of [ask, askOther]) {
+      expect((await each('/_health')).status).toBe(204)
+      expect((await send(each, 'POST', '/api/cities', { name: 'after all that' })).status).toBe(201)
+    }
+  } finally {
+    other.process.kill('SIGKILL')
+    await other.ended
+  }
+})
+
+describe('damage that a statement meets', () => {
+  let faulty: Faulty
+  let orders: string
+  beforeEach(async () => {
+    orders = join(folder, 'faults')
+    mkdirSync(orders)
+    faulty = await startFaulty(folder, orders)
+  })
+  afterEach(async () => {
+    faulty.child.process.kill('SIGKILL')
+    await faulty.child.ended
+  })
+
+  test.each([
+    ['a read', 'SQLITE_CORRUPT', () => faulty.ask('/api/cities', { token })],
+    ['a read', 'SQLITE_NOTADB', () => faulty.ask('/api/cities', { token })],
+    ['a write', 'SQLITE_CORRUPT', () => send(faulty.ask, 'POST', '/api/cities', { name: 'x' })],
+    ['a write', 'SQLITE_IOERR_READ', () => send(faulty.ask, 'POST', '/api/cities', { name: 'x' })],
+  ])('%s that meets %s is 503, and health and the log say so; others go on', async (_what, code, act) => {
+    expect((await act()).status).toBeLessThan(300)
+    writeFileSync(join(orders, 'damaged'), JSON.stringify({ text: '"cities"', code }))
+    expect((await act()).status).toBe(503)
+    expect((await faulty.ask('/_health')).status).toBe(503)
+    expect((await faulty.ask('/api/tags', { token })).status).toBe(200)
+    await vi.waitFor(() => expect(faulty.child.output()).toMatch(/"level":50/), { timeout: 5_000 })
+  })
+})

@@ -1,0 +1,87 @@
+// Floods of reads (O02): conditions through many relations, scans over their time, and answers of many megabytes hold up nobody who asks for
+// little, and nothing of them is left when their clients are gone.
+import { afterEach, expect, test } from 'vitest'
+import { serveMagazine } from '../support/serve.js'
+import { type Child, copyGolden, remove, start } from './child.js'
+import { grow } from './grow.js'
+
+const pause = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds))
+const deep = 'filters[tags][articles][tags][articles][tags][articles][tags][articles][title][$contains]'
+
+let folder: string | null = null
+let child: Child | null = null
+afterEach(async () => {
+  child?.process.kill('SIGKILL')
+  await child?.ended
+  if (folder !== null) remove(folder)
+  folder = child = null
+})
+
+async function up(limits: object, articles = 0): Promise<string> {
+  folder = copyGolden({ limits, api: { rest: { maxLimit: 100_000 } } })
+  if (articles > 0) grow(`${folder}/.tmp/data.db`, articles)
+  child = start(folder)
+  return child.origin
+}
+
+/** How long a read of three tags takes; it has to be answered. */
+async function light(origin: string): Promise<number> {
+  const started = performance.now()
+  expect((await fetch(`${origin}/api/tags?pagination[pageSize]=3`)).status).toBe(200)
+  return performance.now() - started
+}
+
+/** A scan that finds nothing and takes minutes: each row is looked through many times. */
+const scan = (index: number) =>
+  `/api/articles?locale=*&${Array.from({ length: 60 }, (_, at) => `filters[$or][${at}][body][$contains]=zz${index}q${at}`).join('&')}`
+
+test('nine lists filtered through eight relations are found, and a light read beside them too', async () => {
+  const origin = await up({})
+  const lists = Array.from({ length: 9 }, (_, index) => fetch(`${origin}/api/articles?${deep}=zq${index}`))
+  expect(await light(origin)).toBeLessThan(2_000)
+  for (const { status } of await Promise.all(lists)) expect(status).toBe(200)
+  const magazine = await serveMagazine()
+  try {
+    const { status, body } = await magazine.ask(`/api/articles?${deep}=e&locale=*`)
+    expect([status, body.data?.length > 0]).toEqual([200, true])
+  } finally {
+    await magazine.close()
+  }
+})
+
+test('scans over their time are 503, their threads are free at once, and the process ends when it is told to', async () => {
+  const origin = await up({ readTimeout: 1_500 }, 150_000)
+  const scans = Array.from({ length: 12 }, (_, index) => fetch(origin + scan(index)).then(({ status }) => status))
+  await pause(500)
+  expect(await light(origin), 'beside the scans').toBeLessThan(1_000)
+  expect(new Set(await Promise.all(scans))).toEqual(new Set([503]))
+  expect(await light(origin), 'after the scans').toBeLessThan(1_000)
+  // The heavy share is free again: what takes long but not too long is answered.
+  const { status } = await fetch(`${origin}/api/articles?pagination[pageSize]=2000&pagination[withCount]=false`)
+  expect(status).toBe(200)
+  for (let index = 20; index < 30; index++) fetch(origin + scan(index)).catch(() => undefined)
+  await pause(300)
+  child!.signal('SIGTERM')
+  expect(await child!.ended).toMatchObject({ code: 0 })
+}, 120_000)
+
+test('beside sixty clients of thirty megabytes each, light reads go on', async () => {
+  const origin = await up({ readTimeout: 8_000 }, 60_000)
+  const large = '/api/articles?pagination[pageSize]=90000&pagination[withCount]=false&locale=*'
+  const clients = Array.from({ length: 60 }, async (_, index) => {
+    const response = await fetch(`${origin}${large}&sort=${index % 2 === 0 ? 'rank' : 'title'}`)
+    for await (const _bytes of response.body ?? []) await pause(1)
+    return response.status
+  })
+  const times: number[] = []
+  for (let request = 0; request < 30; request++) {
+    await pause(100)
+    times.push(await light(origin))
+  }
+  times.sort((left, right) => left - right)
+  expect(times[15], 'the time in the middle').toBeLessThan(500)
+  expect(times.at(-1), 'the longest').toBeLessThan(3_000)
+  const statuses = await Promise.all(clients)
+  expect(statuses).toContain(200)
+  for (const status of statuses) expect([200, 503]).toContain(status)
+}, 180_000)

@@ -1,0 +1,61 @@
+// Reads whose clients have left (reliability: R16): they are not begun, and those under way end, so that whoever asks next does not
+// wait for answers that nobody takes.
+import { connect } from 'node:net'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Child, copyGolden, remove, start } from './child.js'
+import { grow } from './grow.js'
+
+let [folder, origin]: string[] = []
+let child: Child
+beforeAll(async () => {
+  folder = copyGolden({ limits: { readTimeout: 60_000 } })
+  grow(join(folder, '.tmp', 'data.db'), 20_000)
+  child = start(folder)
+  origin = await child.origin
+})
+afterAll(async () => {
+  child.process.kill('SIGKILL')
+  await child.ended
+  remove(folder!)
+})
+
+/** Sends requests, each on a connection of its own, and resets them after `milliseconds`. */
+async function leave(paths: readonly string[], milliseconds: number): Promise<void> {
+  const { port } = new URL(origin!)
+  const sockets = await Promise.all(
+    paths.map(
+      (path) =>
+        new Promise<ReturnType<typeof connect>>((resolve, reject) => {
+          const socket = connect(Number(port), '127.0.0.1')
+          socket.on('error', reject)
+          socket.on('connect', () => socket.write(`GET ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n`, () => resolve(socket)))
+        }),
+    ),
+  )
+  await new Promise((resolve) => setTimeout(resolve, milliseconds))
+  for (const socket of sockets) socket.resetAndDestroy()
+}
+
+async function timeOfLight(): Promise<number> {
+  const started = performance.now()
+  expect((await fetch(`${origin}/api/tags?pagination[pageSize]=3`)).status).toBe(200)
+  return performance.now() - started
+}
+
+test('four hundred abandoned answers of a megabyte are not made: a light read comes at once', async () => {
+  const heavy = '/api/articles?pagination[pageSize]=100&populate=*&locale=*'
+  await (await fetch(origin + heavy)).arrayBuffer()
+  await leave(Array(400).fill(heavy), 50)
+  expect(await timeOfLight()).toBeLessThan(1_500)
+})
+
+test('abandoned scans that would take minutes leave their threads at once', async () => {
+  const scan = (index: number) =>
+    `/api/articles?locale=*&sort=rank&${Array.from({ length: 40 }, (_, at) => `filters[$or][${at}][body][$containsi]=zz${index}${at}`).join('&')}`
+  await leave(
+    Array.from({ length: 30 }, (_, index) => scan(index)),
+    300,
+  )
+  expect(await timeOfLight()).toBeLessThan(1_500)
+})

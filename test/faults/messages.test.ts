@@ -1,0 +1,110 @@
+// Time runs out, or the thread dies, at every message between the service and its threads, for every kind of write and for reads:
+// whoever asked hears 503 or that it is done, and the same operation works right afterwards, without a restart.
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Answer } from '../support/serve.js'
+import { goldenTokens } from '../support/serve.js'
+import { copyGolden, remove } from './child.js'
+import type { Faulty } from './faulty.js'
+import { end, startFaulty } from './faulty.js'
+import type { Ask, Operation } from './operations.js'
+import { operations, shown } from './operations.js'
+import { findings } from './sound.js'
+
+/** A write may take less than this: milliseconds, and what a message is late by. */
+const [timeout, by] = [900, 950]
+
+let folder: string
+let orders: string
+let service: Faulty
+
+/** Each fault meets a project of its own. */
+function onProject(): void {
+  beforeAll(async () => {
+    folder = copyGolden({ limits: { writeTimeout: timeout } })
+    orders = join(folder, 'faults')
+    mkdirSync(orders)
+    service = await startFaulty(folder, orders)
+  })
+  afterAll(async () => {
+    await end(service)
+    remove(folder)
+  })
+}
+
+/** Asks again where a busy machine makes a write take too long by itself. */
+const patient: Ask = async (path, asked) => {
+  let answer = await service.ask(path, asked)
+  for (let turn = 0; answer.status === 503 && turn < 20; turn++) answer = await service.ask(path, asked)
+  return answer
+}
+
+type Fault = { readonly what: 'late' | 'die'; readonly with: 'writer' | 'readers' }
+
+/** Runs something that the n-th message strikes; `struck` says what that was, or null where there was no n-th. */
+async function strike(
+  run: () => Promise<Answer>,
+  n: number,
+  fault: Fault,
+): Promise<{ readonly answer: Answer; readonly struck: string | null }> {
+  rmSync(join(orders, 'done'), { force: true })
+  writeFileSync(join(orders, 'message'), JSON.stringify({ n, by, ...fault }))
+  const answer = await run()
+  rmSync(join(orders, 'message'), { force: true })
+  const done = join(orders, 'done')
+  return { answer, struck: existsSync(done) ? readFileSync(done, 'utf8') : null }
+}
+
+async function everyMessage(operation: Operation, fault: Fault): Promise<number> {
+  const about = await operation.prepare(patient)
+  const before = await shown(patient, operation, about)
+  for (let n = 1; ; n++) {
+    const { answer, struck } = await strike(() => operation.run(service.ask, about), n, fault)
+    if (struck === null) {
+      const { status, text } = answer.status === 503 ? await operation.run(patient, about) : answer
+      expect(status, text).toBeLessThan(300)
+      return n
+    }
+    const told = `message ${n}: ${struck}\n${answer.text}`
+    expect(answer.status === 503 || answer.status < 300, told).toBe(true)
+    // A thread that dies when the commit is on disk leaves it open what has become of the write: here it is done.
+    if (answer.status < 300 || (await shown(patient, operation, about)) !== before) return n
+  }
+}
+
+const writes = operations.map((operation) => [operation.name, operation] as const)
+
+describe('a message that is late', () => {
+  onProject()
+  test.each(writes)('%s: is refused or done, whichever it was, and possible right afterwards', async (_name, operation) => {
+    expect(await everyMessage(operation, { what: 'late', with: 'writer' })).toBeGreaterThan(1)
+    expect(await findings(folder)).toEqual([])
+  })
+})
+
+describe('a thread that dies', () => {
+  onProject()
+  test.each(writes)('%s: is refused or done, whenever it was, and possible right afterwards', async (_name, operation) => {
+    expect(await everyMessage(operation, { what: 'die', with: 'writer' })).toBeGreaterThan(1)
+    expect(await findings(folder)).toEqual([])
+  })
+
+  const reads = [
+    '/api/articles?populate=*',
+    '/api/articles?pagination[pageSize]=100&populate=*&status=draft',
+    '/api/homepage',
+    '/api/tags/none',
+  ]
+  test.each(reads)('%s: is read or refused, and read by the next thread', async (path) => {
+    const token = goldenTokens().full!
+    const before = await service.ask(path, { token })
+    for (let n = 1; ; n++) {
+      const { answer, struck } = await strike(() => service.ask(path, { token }), n, { what: 'die', with: 'readers' })
+      if (answer.status !== 503) expect([answer.status, answer.text], `message ${n}: ${struck}`).toEqual([before.status, before.text])
+      const again = await service.ask(path, { token })
+      expect([again.status, again.text], `after message ${n}: ${struck}`).toEqual([before.status, before.text])
+      if (struck === null) break
+    }
+  })
+})

@@ -1,0 +1,82 @@
+// What locales share is the same in all of them after every kind of write, in drafts and in published versions: values, files, components.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Served } from '../support/serve.js'
+import { goldenTokens, serveGolden } from '../support/serve.js'
+
+const token = goldenTokens().full!
+
+describe.each(['specification', 'strapi'] as const)('contract %s', (contract) => {
+  let served: Served
+  beforeAll(async () => {
+    served = await serveGolden({ config: { api: { rest: { contract } } } })
+  })
+  afterAll(() => served.close())
+
+  async function send(method: string, path: string, data?: object) {
+    const answer = await served.ask(`/api/products${path}`, {
+      method,
+      token,
+      ...(data === undefined ? {} : { headers: { 'content-type': 'application/json' }, body: JSON.stringify({ data }) }),
+    })
+    expect(answer.status, answer.text).toBeLessThan(300)
+    return answer.body.data
+  }
+
+  /** What the locales of a document share, once for each value that is not the same everywhere. */
+  async function shared(id: string, status: string): Promise<readonly string[]> {
+    const rows = await send('GET', `?locale=*&status=${status}&filters[documentId]=${id}&sort=locale&populate=*`)
+    const text = (row: Record<string, unknown>) =>
+      JSON.stringify(
+        ['price', 'stock', 'sku', 'images', 'variants', 'dimensions'].map((name) => row[name]),
+        (key, value) => (/^(id|documentId|related|.*At)$/.test(key) ? undefined : value),
+      )
+    return [...new Set<string>(rows.map(text))]
+  }
+  const translated = async () => {
+    const { documentId } = await send('POST', '?locale=en', { name: 'English', price: 1, variants: [{ name: 'a' }] })
+    await send('PUT', `/${documentId}?locale=fr`, { name: 'Français' })
+    return documentId as string
+  }
+
+  test('files alone reach the published versions of other locales, as in Strapi', async () => {
+    const id = await translated()
+    for (const [locale, images] of [
+      ['en', [6, 3]],
+      ['en', [9]],
+      ['fr', [3, 6]],
+      ['fr', []],
+    ] as const) {
+      await send('PUT', `/${id}?locale=${locale}`, { images })
+      const files = (await send('GET', `/${id}?locale=${locale === 'en' ? 'fr' : 'en'}&populate=images`)).images
+      expect(files.map((file: { id: number }) => file.id)).toEqual(images)
+      expect(await shared(id, 'published')).toHaveLength(1)
+    }
+    await send('PUT', `/${id}?locale=fr&status=draft`, { images: [9, 6] })
+    expect((await send('GET', `/${id}?locale=en&status=draft&populate=images`)).images).toHaveLength(2)
+    expect(await shared(id, 'draft')).toHaveLength(1)
+  })
+
+  test.runIf(contract === 'specification')('every kind of write leaves drafts equal, and published versions equal', async () => {
+    const id = await translated()
+    const steps: readonly (readonly [string, string, object?])[] = [
+      ['PUT', '?locale=en', { images: [6, 3], dimensions: { width: 1 } }],
+      ['PUT', '?locale=fr', { stock: 5 }],
+      ['PUT', '?locale=en&status=draft', { price: 2, variants: [{ name: 'b' }, { name: 'c' }] }],
+      ['PUT', '?locale=de&status=draft', { name: 'Deutsch' }],
+      ['PUT', '?locale=fr', {}],
+      ['PUT', '?locale=de&status=draft', { images: [9], dimensions: null }],
+      ['POST', '/actions/discard?locale=fr'],
+      ['PUT', '?locale=fr&status=draft', { sku: 'EQUAL-2026', images: [] }],
+      ['POST', '/actions/publish?locale=de'],
+      ['POST', '/actions/unpublish?locale=fr'],
+      ['PUT', '?locale=en&status=draft', { stock: 9 }],
+      ['POST', '/actions/publish?locale=fr'],
+    ]
+    for (const [method, path, data] of steps) {
+      await send(method, `/${id}${path}`, data)
+      expect(await shared(id, 'draft'), `${method} ${path}`).toHaveLength(1)
+      expect(await shared(id, 'published'), `${method} ${path}`).toHaveLength(1)
+    }
+    expect(await send('GET', `/${id}?locale=en&populate=*`)).toMatchObject({ stock: 9, price: 2, images: [] })
+  })
+})

@@ -1,0 +1,124 @@
+// A database that is not there: whoever had one is told, whoever begins gets one, and who only looks makes nothing.
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { gunzipSync } from 'node:zlib'
+import Database from 'better-sqlite3'
+import { afterAll, expect, test } from 'vitest'
+import { contentType } from '../spec/library.js'
+import { goldenProject } from '../support/serve.js'
+import { octavo, project, removeProjects } from './command.js'
+
+afterAll(removeProjects)
+
+const notes = contentType('note', { name: { type: 'string' } })
+const secrets = { API_TOKEN_SALT: 'a-salt-that-nobody-guesses', JWT_SECRET: 'a-secret-that-nobody-guesses' }
+const refused = (text: string) => [1, expect.stringMatching(new RegExp(`^octavo: [^\\n]*${text}[^\\n]*--new\\n$`))]
+const data = (folder: string) => join(folder, '.tmp', 'data.db')
+
+/** Every file and folder below `folder`. */
+const everything = (folder: string) => readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort()
+
+test('the database of a project that was started is gone, empty or elsewhere: the start ends with a sentence, --new begins', async () => {
+  for (const environment of [{}, secrets] as const) {
+    const folder = project(notes)
+    expect((await octavo(['start', folder], environment)).status).toBe(0)
+    rmSync(data(folder))
+    const before = everything(folder)
+    const gone = await octavo(['start', folder], environment)
+    expect([gone.status, gone.err]).toEqual(refused('There is no database at .*data\\.db, but there was one'))
+    const elsewhere = await octavo(['start', folder], { ...environment, DATABASE_FILENAME: 'data/prod.db' })
+    expect([elsewhere.status, elsewhere.err]).toEqual(refused("prod\\.db, but this project's is at .*data\\.db"))
+    expect(everything(folder)).toEqual(before)
+    writeFileSync(data(folder), '')
+    const empty = await octavo(['start', folder], environment)
+    expect([empty.status, empty.err]).toEqual(refused('is empty, but it was not'))
+    rmSync(data(folder))
+    expect((await octavo(['start', folder, '--new'], environment)).status).toBe(0)
+    expect(existsSync(data(folder))).toBe(true)
+  }
+})
+
+test('secrets that a start has made tell that the project had a database, also when all of .tmp is gone', async () => {
+  const folder = project(notes)
+  expect((await octavo(['start', folder])).status).toBe(0)
+  rmSync(join(folder, '.tmp'), { recursive: true })
+  const { status, err } = await octavo(['start', folder])
+  expect([status, err]).toEqual(refused('There is no database'))
+  expect(existsSync(join(folder, '.tmp'))).toBe(false)
+})
+
+test("a Strapi project's database that is not there is not made anew; secrets of a project that was never started do not count", async () => {
+  const strapi = project({ ...notes, 'package.json': { dependencies: { '@strapi/strapi': '5.54.0' } } })
+  const { status, err } = await octavo(['start', strapi], { DATABASE_FILENAME: 'data/prod.db' })
+  expect([status, err]).toEqual(refused('prod\\.db, but package\\.json depends on @strapi/strapi'))
+  expect((await octavo(['roles', 'create', 'x', strapi])).status).toBe(1)
+  expect(readdirSync(strapi).sort()).toEqual(['package.json', 'src'])
+  const own = project({
+    ...notes,
+    '.env': 'API_TOKEN_SALT=a-salt-of-mine-own\nJWT_SECRET=a-secret-of-mine-own\nDATABASE_FILENAME=here.db\n',
+  })
+  expect((await octavo(['start', own])).status).toBe(0)
+  expect(existsSync(join(own, 'here.db'))).toBe(true)
+})
+
+test('commands that only look make nothing where there is no database', async () => {
+  const folder = project(notes)
+  const commands = ['indexes', 'doctor', 'events', 'tokens list', 'users list', 'roles list', 'locales list', 'settings list']
+  for (const words of commands) {
+    const { status, out, err } = await octavo([...words.split(' '), folder])
+    expect([words, status, out, err]).toEqual([words, 1, '', expect.stringMatching(/^octavo: There is no database at [^\n]+\n$/)])
+  }
+  expect(readdirSync(folder)).toEqual(['src'])
+})
+
+test('a look at a database leaves nothing beside it, and needs no secrets', async () => {
+  const folder = project({ ...notes })
+  expect((await octavo(['start', folder])).status).toBe(0)
+  rmSync(join(folder, '.env'))
+  const before = everything(folder)
+  for (const words of ['tokens list', 'events']) expect((await octavo([...words.split(' '), folder])).status).toBe(0)
+  expect(everything(folder)).toEqual(before)
+})
+
+test("Strapi's config/database tells the file, in JavaScript and in TypeScript; what cannot be told is named", async () => {
+  const javascript = `const path = require('path')
+    module.exports = ({ env }) => ({ connection: { client: 'sqlite', connection: { filename: path.join(__dirname, '..', env('FILE', 'content/site.db')) } } })`
+  const typescript = `import path from 'path'
+    export default ({ env }: { env: any }) => {
+      const client = env('DATABASE_CLIENT', 'sqlite')
+      const connections = { sqlite: { connection: { filename: path.join(__dirname, '..', '..', env('FILE', 'content/site.db')) }, useNullAsDefault: true } }
+      return { connection: { client, ...connections[client as 'sqlite'], acquireConnectionTimeout: env.int('X', 60000) } }
+    }`
+  for (const file of [{ 'config/database.js': javascript }, { 'config/database.ts': typescript }]) {
+    const folder = project({ ...notes, ...file, '.env': 'FILE=content/other.db\n' })
+    expect((await octavo(['start', folder])).status).toBe(0)
+    expect(existsSync(join(folder, 'content', 'other.db'))).toBe(true)
+    expect((await octavo(['start', folder, '--new'], { DATABASE_FILENAME: 'mine.db' })).status).toBe(0)
+    expect(existsSync(join(folder, 'mine.db'))).toBe(true)
+  }
+  const unknown = await octavo(['start', project({ ...notes, 'config/database.js': "require('not-here')" })])
+  expect([unknown.status, unknown.out]).toEqual([0, expect.stringMatching(/config\/database\.js does not tell .*DATABASE_FILENAME/)])
+  const other = await octavo([
+    'start',
+    project({ ...notes, 'config/database.js': "module.exports = { connection: { client: 'postgres' } }" }),
+  ])
+  expect([other.status, other.err]).toEqual([1, expect.stringMatching(/^octavo: [^\n]*"postgres"[^\n]*SQLite[^\n]*\n$/)])
+})
+
+test('a damaged page ends the start with a sentence; limits.checkTime 0 serves what is left', async () => {
+  const folder = project({})
+  for (const name of ['src', '.env']) cpSync(join(goldenProject, name), join(folder, name), { recursive: true })
+  mkdirSync(join(folder, '.tmp'))
+  writeFileSync(data(folder), gunzipSync(readFileSync(join(goldenProject, 'content.db.gz'))))
+  const database = new Database(data(folder))
+  const page = Number(database.prepare("select rootpage from sqlite_schema where name = 'cities'").pluck().get())
+  const size = Number(database.pragma('page_size', { simple: true }))
+  database.close()
+  const bytes = readFileSync(data(folder))
+  bytes.fill(0xa5, (page - 1) * size, page * size)
+  writeFileSync(data(folder), bytes)
+  const { status, err } = await octavo(['start', folder])
+  expect([status, err]).toEqual([1, expect.stringMatching(/^octavo: The database [^\n]*data\.db is damaged \([^\n]+\n$/)])
+  writeFileSync(join(folder, 'octavo.config.json'), JSON.stringify({ limits: { checkTime: 0 } }))
+  expect((await octavo(['start', folder])).status).toBe(0)
+})

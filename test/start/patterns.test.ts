@@ -1,0 +1,115 @@
+// O49: a schema's regular expression is never run without a bound, means what it means in JavaScript, and a dangerous one is named.
+import { expect, test } from 'vitest'
+import { linearEngine } from '../../src/model/load.js'
+import { isDangerous, patternOf, preparePatterns } from '../../src/model/patterns.js'
+import { access, contentType } from '../spec/library.js'
+import { serveProject } from '../support/serve.js'
+
+/** Far above what a linear engine takes, far below what backtracking does. */
+const soon = 5_000
+
+test('values that make an engine backtrack are refused soon, others are taken; the start names the patterns', async () => {
+  const patterns = { nested: '^(a+)+$', ahead: '^(?=a)(a+)+$', harmless: '^[a-z0-9]+(?:-[a-z0-9]+)*$' }
+  const attributes = Object.fromEntries(Object.entries(patterns).map(([name, regex]) => [name, { type: 'text', regex }]))
+  const served = await serveProject({ ...contentType('note', attributes), ...access(['api::note.note.create']) })
+  const post = (data: object) =>
+    served.ask('/api/notes', { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ data }) })
+  for (const name of ['nested', 'ahead']) {
+    const since = performance.now()
+    const { status, body } = await post({ [name]: `${'a'.repeat(60)}!` })
+    expect([name, status, body.error.message]).toEqual([name, 400, expect.stringContaining('must match the following')])
+    expect(performance.now() - since).toBeLessThan(soon)
+    expect([name, (await post({ [name]: 'aaaa' })).status]).toEqual([name, 201])
+  }
+  expect((await post({ harmless: 'a-slug' })).status).toBe(201)
+  expect((await post({ harmless: 'A slug' })).status).toBe(400)
+  const named = served.log.map((line) => JSON.parse(line)).filter(({ level }) => level === 40)
+  expect(named.map(({ msg }) => /^\S+/.exec(msg)![0])).toEqual(['api::note.note.nested:', 'api::note.note.ahead:'])
+  await served.close()
+})
+
+test("patterns mean what they mean in JavaScript's engine", async () => {
+  const patterns = [
+    ...[
+      '^\\S+@\\S+\\.\\S+$',
+      '\\s+$',
+      '^[a-z0-9]+(?:-[a-z0-9]+)*$',
+      '[\\w-.]+x',
+      '^(\\+\\d{1,3}[- ]?)?\\d{10}$',
+      '^#(?:[0-9a-f]{3}){1,2}$',
+    ],
+    ...[
+      'a|b',
+      '\\bfoo\\b',
+      '[\\s\\S]*',
+      '\\p{L}',
+      '\\u00e9+é',
+      '[[]a+',
+      '[^]a',
+      '[]|a',
+      '^(https?:\\/\\/)?([\\w-]+\\.)+[\\w-]{2,}(\\/.*)?$',
+    ],
+    ...[
+      '^(?!.*--)[a-z-]+$',
+      '(a)\\1',
+      '^.+\\n?$|x',
+      '(?:^|,)[^,]{0,3}$',
+      '[[:alpha:]]+|1',
+      'a{2000}|b',
+      '(?<name>a)\\k<name>|c',
+      '\\cJ|\\0|\\x41',
+    ],
+  ]
+  const values = [
+    ...[
+      '',
+      'a',
+      'aa',
+      'b',
+      'c',
+      'aaa!',
+      'slug-a-b',
+      'foo',
+      'a foo b',
+      'x@y.z',
+      '-x',
+      '.x',
+      'w-.x',
+      'ab\n',
+      '\u00a0',
+      '\u2028',
+      '\ufeff',
+      ' ',
+    ],
+    ...[
+      'é',
+      'éé',
+      '#fff',
+      '#ffff',
+      '+49 1234567890',
+      'http://a.bc/d',
+      'p{L}',
+      'L',
+      '[a',
+      '[aa',
+      'a--b',
+      'a-b',
+      'A',
+      '\t',
+      'ü',
+      ',abc',
+      ',abcd',
+    ],
+    ...['1', ':', '\0', 'name', 'x\ny'],
+  ]
+  preparePatterns(patterns, await linearEngine())
+  for (const pattern of patterns)
+    for (const value of values)
+      expect([pattern, value, patternOf(pattern)!.test(value)]).toEqual([pattern, value, new RegExp(pattern).test(value)])
+})
+
+test('what people usually write is not called dangerous', () => {
+  for (const pattern of ['^[a-z0-9]+(?:-[a-z0-9]+)*$', '^#(?:[0-9a-f]{3}){1,2}$', '^[^\\s@]+@[^\\s@]+$', '\\d+'])
+    expect(isDangerous(pattern)).toBe(false)
+  for (const pattern of ['(a|a)*$', '^(\\w+\\s?)*$', '([a-z]+)*x!']) expect([pattern, isDangerous(pattern)]).toEqual([pattern, true])
+})

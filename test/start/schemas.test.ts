@@ -1,0 +1,161 @@
+// Schemas that cannot mean what they say end the start, with the file, the place in it and what would be right.
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
+import { afterAll, describe, expect, test } from 'vitest'
+import { loadModel } from '../../src/model/load.js'
+import { component, contentType } from '../spec/library.js'
+import { goldenProject, serveBeside, serveGolden, serveProject } from '../support/serve.js'
+import { octavo, project, removeProjects, root } from './command.js'
+
+afterAll(removeProjects)
+
+const other = contentType('dish', {
+  name: { type: 'string' },
+  menu: { type: 'relation', relation: 'manyToOne', target: 'api::menu.menu', inversedBy: 'dishes' },
+})
+const file = 'src/api/menu/content-types/menu/schema.json'
+const dishes = { type: 'relation', relation: 'oneToMany', target: 'api::dish.dish', mappedBy: 'menu' }
+
+/** What is said of a project with a type `menu` of these attributes. */
+const withAttributes = (attributes: object) =>
+  saidOf({ ...other, ...contentType('menu', { title: { type: 'string' }, dishes, ...attributes }) })
+
+async function saidOf(
+  files: Readonly<Record<string, unknown>>,
+): Promise<{ readonly error: string | null; readonly warnings: readonly string[] }> {
+  try {
+    return { error: null, warnings: (await loadModel(project(files))).warnings }
+  } catch (error) {
+    return { error: (error as Error).message, warnings: [] }
+  }
+}
+
+describe('ends the start', () => {
+  test.each([
+    [
+      { dishes: { ...dishes, relation: 'manyToon' } },
+      'attributes.dishes.relation "manyToon" is no kind of relation; did you mean "manyToOne"?',
+    ],
+    [{ dishes: { ...dishes, relation: undefined } }, 'attributes.dishes.relation nothing is no kind of relation'],
+    [
+      { dishes: { ...dishes, target: 'api::dihs.dish' } },
+      'attributes.dishes.target "api::dihs.dish" is no content-type; did you mean "api::dish.dish"?',
+    ],
+    [
+      { dishes: { ...dishes, mappedBy: 'menus' } },
+      'attributes.dishes.mappedBy api::dish.dish has no attribute "menus"; did you mean "menu"?',
+    ],
+    [{ dishes: { ...dishes, mappedBy: 'name' } }, 'attributes.dishes.mappedBy "name" of api::dish.dish is of the type string, no relation'],
+    [
+      { dishes, best: { ...dishes, relation: 'oneToOne', mappedBy: undefined, inversedBy: 'chef' } },
+      'attributes.best.inversedBy api::dish.dish has no attribute "chef"',
+    ],
+    [{ slug: { type: 'uid', targetField: 'titel' } }, 'attributes.slug.targetField "titel" is no attribute; did you mean "title"?'],
+    [{ kind: { type: 'enumeration', enum: [] } }, 'attributes.kind.enum must name at least one value'],
+    [{ kind: { type: 'enumeration' } }, 'attributes.kind.enum must name at least one value'],
+    [{ kind: { type: 'enumeration', enum: ['a', 'b', 'a'] } }, 'attributes.kind.enum has "a" twice'],
+    [
+      { kind: { type: 'enumeration', enum: ['lunch', 'dinner'], default: 'diner' } },
+      'attributes.kind.default "diner" is none of the values; did you mean "dinner"?',
+    ],
+    [{ id: { type: 'string' } }, 'attributes.id cannot be: every document has "id" already'],
+    [{ documentId: { type: 'string' } }, 'attributes.documentId cannot be'],
+    [{ created_at: { type: 'datetime' } }, 'attributes.created_at cannot be: every document has "createdAt" already'],
+    [{ name: { type: 'strng' } }, 'attributes.name.type "strng" is no type of attributes; did you mean "string"?'],
+    [{ name: { type: 'string', required: 'yes' } }, 'attributes.name.required is "yes"; it must be true or false'],
+    [{ name: { type: 'string', maxLength: '10' } }, 'attributes.name.maxLength is "10"; it must be a whole number'],
+    [{ name: { type: 'string', minLength: 5, maxLength: 2 } }, 'attributes.name.minLength is 5, above maxLength (2), so no value fits'],
+    [{ name: { type: 'string', regex: '(' } }, 'attributes.name.regex is "("; it must be a regular expression'],
+    [{ name: { type: 'string', default: 5 } }, 'attributes.name.default is 5; it must be a text'],
+    [{ price: { type: 'decimal', min: 9, max: 1 } }, 'attributes.price.min is 9, above max (1), so no value fits'],
+    [{ price: { type: 'integer', default: 'many' } }, 'attributes.price.default is "many"; it must be a number'],
+    [{ open: { type: 'boolean', default: 'true' } }, 'attributes.open.default is "true"; it must be true or false'],
+    [{ picture: { type: 'media', multiple: 1 } }, 'attributes.picture.multiple is 1; it must be true or false'],
+    [{ part: { type: 'component', component: 'menu.part' } }, 'attributes.part.component "menu.part" is no component'],
+    [{ fooBar: { type: 'string' }, foo_bar: { type: 'string' } }, 'attributes.foo_bar has the column foo_bar, and so has "fooBar"'],
+  ])('%j', async (attributes, said) => {
+    const { error } = await withAttributes(attributes)
+    expect(error).toContain(`${file}: ${said}`)
+  })
+
+  test('options and names of a type', async () => {
+    const schema = contentType('menu', { name: { type: 'string' } })[file] as Record<string, unknown>
+    const said = async (over: object) => (await saidOf({ [file]: { ...schema, ...over } })).error
+    expect(await said({ options: { draftAndPublsh: true } })).toContain(
+      `${file}: options.draftAndPublsh is no option; did you mean "draftAndPublish"?`,
+    )
+    expect(await said({ info: { singularName: 'Menu!', pluralName: 'menus', displayName: 'Menu' } })).toContain(
+      'info.singularName is "Menu!"; it must be in kebab-case, like "menu"',
+    )
+    expect(await said({ pluginOptions: { i18n: { localized: 'yes' } } })).toContain(
+      'pluginOptions.i18n.localized is "yes"; it must be true or false',
+    )
+    expect(await said({ options: { draftAndPublish: 'yes' } })).toContain('draftAndPublish')
+    expect(await said({})).toBe(null)
+  })
+
+  test('components and extensions, one sentence of the command', async () => {
+    expect((await saidOf(component('menu', 'part', { size: { type: 'intger' } }))).error).toContain(
+      'src/components/menu/part.json: attributes.size.type "intger"',
+    )
+    const { status, err } = await octavo(['start', project(contentType('menu', { name: { type: 'strng' } }))])
+    expect([status, err]).toEqual([1, expect.stringMatching(/^octavo: [^\n]*schema\.json: attributes\.name\.type "strng"[^\n]*\n$/)])
+  })
+})
+
+describe('is told', () => {
+  test('unknown keys and options, and what is passed over', async () => {
+    const { error, warnings } = await withAttributes({
+      name: { type: 'string', requierd: true },
+      locale: { type: 'string' },
+      at: { type: 'uid', targetField: 'price' },
+      price: { type: 'integer' },
+    })
+    expect(error).toBe(null)
+    expect(warnings).toEqual([
+      `${file}: attributes.locale is passed over: documents have a locale of their own`,
+      `${file}: attributes.name.requierd is no option of the type string; did you mean "required"?`,
+      `${file}: attributes.at.targetField "price" is of the type integer; a uid is made from a string or text`,
+    ])
+  })
+
+  test('a column of another type than the model says, columns and tables that nothing in the model has', async () => {
+    const served = await serveProject(
+      contentType('menu', { title: { type: 'string' }, served: { type: 'integer' }, old: { type: 'string' } }),
+    )
+    expect(served.log.join('')).not.toContain('database')
+    const database = new Database(served.database)
+    database.exec('create table left_overs (id integer)')
+    database.close()
+    writeFileSync(
+      join(served.folder, file),
+      JSON.stringify(contentType('menu', { title: { type: 'string' }, served: { type: 'date' } })[file]),
+    )
+    const again = await serveBeside(served)
+    const warned = again.log.map((text) => JSON.parse(text)).filter(({ level }) => level === 40)
+    await again.close()
+    expect(warned).toMatchObject([
+      { types: ['menus.served is integer, the model says date'] },
+      { columns: ['menus.old'], tables: ['left_overs'] },
+    ])
+    const { out, status } = await octavo(['doctor', served.folder])
+    expect(out).toMatch(/WRONG +1 {2}columns have the types that the model says\n +menus\.served is integer, the model says date\n +→ /)
+    expect(out).toMatch(/note +1 {2}[^\n]*column[^\n]*\n +menus\.old\n/)
+    expect(out).toMatch(/note +1 {2}[^\n]*table[^\n]*\n +left_overs\n/)
+    expect(status).toBe(1)
+    await served.close()
+  })
+})
+
+test('the schemas of real projects, as Strapi takes them, pass without a word', async () => {
+  for (const folder of [goldenProject, join(root, 'examples', 'magazine'), join(root, 'test', 'database', 'awkward')])
+    expect([folder, (await loadModel(folder)).warnings]).toEqual([folder, []])
+})
+
+test("Strapi's own database has nothing that the golden model does not", async () => {
+  const golden = await serveGolden()
+  const lines = golden.log.map((text) => JSON.parse(text) as { readonly level: number })
+  await golden.close()
+  expect(lines.filter(({ level }) => level >= 40)).toEqual([])
+})

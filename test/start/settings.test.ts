@@ -1,0 +1,86 @@
+// Settings that cannot mean what they say end the start with a sentence; those that may be a mistake are told.
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type * as Octavo from '../../src/index.js'
+import { contentType } from '../spec/library.js'
+import { project, removeProjects, root } from './command.js'
+
+afterAll(removeProjects)
+
+const notes = contentType('note', { name: { type: 'string' } })
+let load: typeof Octavo.loadConfig
+beforeAll(async () => {
+  load = ((await import(join(root, 'dist', 'index.js'))) as typeof Octavo).loadConfig
+})
+
+const withFile = (config: object | string) =>
+  load(project({ ...notes, [typeof config === 'string' ? 'octavo.config.cjs' : 'octavo.config.json']: config }), {})
+const withVariables = (environment: Readonly<Record<string, string>>, files: Readonly<Record<string, unknown>> = {}) =>
+  load(project({ ...notes, ...files }), environment)
+
+describe('octavo.config', () => {
+  test.each([
+    [{ mail: { url: 'smtp.example.org' } }, /mail\.url is "smtp\.example\.org"; it must be like smtps:/],
+    [{ mail: { url: 'http://example.org' } }, /mail\.url/],
+    [{ mail: { from: 'Magazine' } }, /mail\.from is "Magazine"/],
+    [{ cors: { origins: ['localhost:3000'] } }, /cors\.origins: "localhost:3000" .*did you mean "http:\/\/localhost:3000"/],
+    [{ cors: { origins: ['http://localhost:3000/'] } }, /did you mean "http:\/\/localhost:3000"\?/],
+    [{ cors: { origins: ['https://example.org/app'] } }, /did you mean "https:\/\/example\.org"\?/],
+    [{ cors: { origins: ['https://Example.org:443'] } }, /did you mean "https:\/\/example\.org"\?/],
+    [{ cors: { origins: ['*'] } }, /without a list/],
+    [{ cors: { origins: 'http://localhost:3000' } }, /cors\.origins: must be "\*" or a list of origins/],
+    [{ api: { rest: { defaultLimit: 200 } } }, /api\.rest\.defaultLimit is 200, above api\.rest\.maxLimit \(100\)/],
+    [{ database: { readers: 8, maxReaders: 2 } }, /database\.readers is 8, above database\.maxReaders \(2\)/],
+    [{ limits: { readTimeout: 3_000_000_000 } }, /limits\.readTimeout/],
+    [{ limits: { bodyBytes: 4_000_000_000 } }, /limits\.bodyBytes/],
+    [{ auth: { jwtLifespan: 1e15 } }, /auth\.jwtLifespan/],
+    [{ port: 70_000 }, /port/],
+    [{ url: 'content.example.org' }, /url/],
+    ['module.exports = { hooks: [{}] }', /hooks\.0: has neither before nor after/],
+    ["module.exports = { hooks: [{ before: 'x' }] }", /hooks\.0\.before: must be a function/],
+  ])('%j', async (config, said) => {
+    await expect(withFile(config)).rejects.toThrow(said)
+  })
+
+  test('what means something is taken', async () => {
+    const config = {
+      cors: { origins: ['https://example.org', 'http://localhost:3000', 'capacitor://localhost', 'http://[::1]:5173'] },
+      mail: { url: 'smtps://name:pass%40word@mail.example.org:465?pool=true', from: 'Magazine <desk@example.org>' },
+      api: { rest: { maxLimit: 10 } },
+    }
+    expect((await withFile(config)).warnings).toEqual([])
+    expect((await withFile({ mail: { from: 'desk@localhost' } })).mail.from).toBe('desk@localhost')
+  })
+})
+
+describe('environment', () => {
+  test.each([
+    [{ SMTP_URL: 'foo' }, /SMTP_URL is "foo"/],
+    [{ SMTP_URL: 'smtp://name:secret@' }, /^(?!.*secret)/],
+    [{ MAIL_FROM: 'desk at example' }, /MAIL_FROM/],
+    [{ PUBLIC_URL: 'content.example.org' }, /PUBLIC_URL is "content\.example\.org"; it must be like https:/],
+    [{ JWT_SECRET: 'b' }, /JWT_SECRET is no secret/],
+    [{ PORT: '99999' }, /PORT/],
+  ])('%j', async (environment, said) => {
+    await expect(withVariables(environment)).rejects.toThrow(said)
+  })
+
+  test('an unknown NODE_ENV, names that nobody reads and weak secrets are told', async () => {
+    expect((await withVariables({ NODE_ENV: 'prodction' })).warnings).toEqual([
+      expect.stringMatching(/NODE_ENV is "prodction".*did you mean "production"\?/),
+    ])
+    expect((await withVariables({ OCTAVO_PROXY: '1' })).warnings).toEqual([
+      expect.stringMatching(/OCTAVO_PROXY is no setting; did you mean "OCTAVO_PROXIES"\?/),
+    ])
+    const own = { '.env': 'DATABASE_FILENMAE=x.db\nDATABASE_NAME=y\nSMTP_USER=z\nAPP_KEYS=a,b\nADMIN_JWT_SECRET=c\nJWT_SECRET=short\n' }
+    expect((await withVariables({}, own)).warnings).toEqual([
+      'DATABASE_FILENMAE is not read; did you mean "DATABASE_FILENAME"?',
+      expect.stringMatching(/JWT_SECRET has only 5 letters/),
+    ])
+    const folder = project(notes)
+    mkdirSync(join(folder, 'config', 'env', 'preview'), { recursive: true })
+    for (const mode of ['preview', 'production', 'development', 'test', ''])
+      expect((await load(folder, { NODE_ENV: mode })).warnings).toEqual([])
+  })
+})

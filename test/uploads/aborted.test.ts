@@ -1,0 +1,61 @@
+// Uploads that break off are no errors of the service (R20): told in the log of requests, counted there, and nothing stays behind.
+import { connect } from 'node:net'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Served } from '../support/serve.js'
+import { serveGolden } from '../support/serve.js'
+import { eventually, file, formOf, leftovers, rows, sample, send, stored, tokens } from './sending.js'
+
+let served: Served
+beforeAll(async () => {
+  served = await serveGolden({ environment: { LOG_LEVEL: 'debug' } })
+})
+afterAll(() => served.close())
+
+const lines = () =>
+  served.log.map((line) => JSON.parse(line) as { level: number; msg: string; route?: string; status?: number; aborted?: boolean })
+
+/** Sends a part of an upload and goes: politely, with a reset, or after the request without a word of its body. */
+function breakOff(form: Buffer, how: 'end' | 'reset', share: number, chunked: boolean): Promise<void> {
+  const boundary = form.subarray(2, form.indexOf('\r\n')).toString()
+  const { port } = new URL(served.origin)
+  const length = chunked ? 'Transfer-Encoding: chunked' : `Content-Length: ${form.length}`
+  return new Promise((resolve) => {
+    const socket = connect(Number(port), '127.0.0.1', () => {
+      socket.write(
+        `POST /api/upload HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${tokens.full}\r\nContent-Type: multipart/form-data; boundary=${boundary}\r\n${length}\r\n\r\n`,
+      )
+      const part = form.subarray(0, form.length * share)
+      const body = chunked ? Buffer.concat([Buffer.from(`${part.length.toString(16)}\r\n`), part]) : part
+      socket.write(body, () => setTimeout(() => (how === 'end' ? socket.end() : socket.resetAndDestroy()), 100))
+    })
+    socket.resume()
+    socket.on('error', () => {})
+    socket.on('close', () => resolve())
+  })
+}
+
+test('A18 uploads that break off are lines about requests, not errors', async () => {
+  const form = Buffer.from(
+    await new Response(formOf([file(Buffer.alloc(300_000, 'x'), 'half.bin'), file(sample('tiny.png'), 'a.png')])).arrayBuffer(),
+  )
+  const before = [rows(served, 'select count(*) from files'), stored(served)]
+  const ways = (['end', 'reset'] as const).flatMap((how) =>
+    [0, 0.001, 0.5, 0.9999].flatMap((share) => [true, false].map((chunked) => [how, share, chunked] as const)),
+  )
+  const start = served.log.length
+  for (let round = 0; round < 5; round++) await Promise.all(ways.map(([how, share, chunked]) => breakOff(form, how, share, chunked)))
+  const requests = () =>
+    lines()
+      .slice(start)
+      .filter(({ route }) => route === '/api/upload')
+  expect(await eventually(() => requests().length === 5 * ways.length)).toBe(true)
+  expect(await eventually(() => leftovers(served).length === 0)).toBe(true)
+  expect(
+    lines()
+      .slice(start)
+      .filter(({ level }) => level >= 40),
+  ).toEqual([])
+  expect(requests().every(({ status = 0, aborted }) => aborted === true || status === 400)).toBe(true)
+  expect([rows(served, 'select count(*) from files'), stored(served)]).toEqual(before)
+  expect((await send(served, [file(sample('tiny.png'), 'after.png')])).status).toBe(201)
+})
