@@ -2,8 +2,11 @@
 import type { Logger } from 'pino'
 
 export interface Causes {
-  /** Logs a failure at level error, unless the same cause was logged within the last second: then it is counted. */
-  report(error: unknown, message: string, context?: Readonly<Record<string, unknown>>): void
+  /**
+   * Logs a failure at level error, unless the same cause was logged within the last second: then it is counted.
+   * @returns the id of the request that the cause was logged with, where it is another one's; otherwise undefined
+   */
+  report(error: unknown, message: string, requestId?: string): string | undefined
 }
 
 /** Milliseconds in which a cause is logged once. */
@@ -12,23 +15,24 @@ const window = 1_000
 const mostCauses = 100
 
 export function openCauses(logger: Pick<Logger, 'error'>): Causes {
-  const recent = new Map<string, { leftOut: number }>()
+  const recent = new Map<string, { leftOut: number; readonly requestId: string | undefined }>()
   return {
-    report: (error, message, context = {}) => {
+    report: (error, message, requestId) => {
       const own = causeOf(error, message)
       const key = recent.has(own) || recent.size < mostCauses ? own : 'others'
       const known = recent.get(key)
       if (known !== undefined) {
         known.leftOut++
-        return
+        return known.requestId
       }
-      const entry = { leftOut: 0 }
+      const entry = { leftOut: 0, requestId }
       recent.set(key, entry)
-      logger.error({ ...context, err: error }, message)
+      logger.error({ requestId, err: error }, message)
       setTimeout(() => {
         recent.delete(key)
         if (entry.leftOut > 0) logger.error({ err: error, leftOut: entry.leftOut }, `${message}: again, for the same cause`)
       }, window).unref()
+      return undefined
     },
   }
 }

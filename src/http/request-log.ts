@@ -1,5 +1,5 @@
-// The one line that the log has of each request: what was asked for, by whom, and how it ended. No values of the request: no query,
-// and of messages only the words of ours.
+// The one line that the log has of each request: what was asked for, by whom, and how it ended. Nothing that was sent is in it: no
+// query, no part of a path that names a document, and of messages only the words of ours.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ApiError } from '../errors.js'
 
@@ -10,28 +10,42 @@ export type Noted = FastifyRequest & {
   /** The content-type that it is about. */
   uid?: string
   /** How it was refused. */
-  failure?: { readonly name: string; readonly message: string }
+  failure?: Failure
 }
 
-/** Characters of a path, and of a message. */
-const [longestPath, longestMessage] = [500, 200]
+interface Failure extends Pick<ApiError, 'name' | 'message'> {
+  /** The id of the request with which its cause was logged, where that was another one. */
+  readonly loggedWith?: string | undefined
+}
+
+/** Characters of a message. */
+const longestMessage = 200
+
+/** What messages show of a request: quoted, or the rest of the message after words like these. */
+const sent =
+  /`[^`]*(`|$)|"[^"]*("|$)|'[^']*('|$)|(?<=^Invalid (key|locale param|populate of|parameters:|value for|number for) ).*|(?<=\b(got|received:|type|keys:) ).*|.*(?= has no media attribute).*/gs
 
 /** Notes with which error a request is answered. */
-export function noteFailure(request: FastifyRequest, { name, message }: Pick<ApiError, 'name' | 'message'>): void {
-  // Quoted is what came with the request.
-  const words = message.slice(0, 10 * longestMessage).replace(/`[^`]*(`|$)|"[^"]*("|$)/g, '…')
-  ;(request as Noted).failure = { name, message: words.slice(0, longestMessage) }
+export function noteFailure(request: FastifyRequest, { name, message, loggedWith }: Failure): void {
+  const words = message.slice(0, 10 * longestMessage).replace(sent, '…')
+  ;(request as Noted).failure = { name, message: words.slice(0, longestMessage), loggedWith }
+}
+
+/** The path of a request without its values: its route, with the name of a known content-type in its place. */
+function pathOf(request: FastifyRequest): string | undefined {
+  const { url } = request.routeOptions
+  const { name } = request.params as { name?: string }
+  return (request as Noted).uid === undefined || name === undefined ? url : url?.replace(':name', name.toLowerCase())
 }
 
 /** Logs a request that was answered. */
 export function logRequest(request: FastifyRequest, reply: FastifyReply): void {
   const { callerName, uid, failure } = request as Noted
-  const [path = ''] = (request.raw.url ?? '').split('?', 1)
   request.log.info(
     {
       method: request.method,
       route: request.routeOptions.url,
-      path: path.slice(0, longestPath),
+      path: pathOf(request),
       uid,
       status: reply.statusCode,
       error: reply.statusCode >= 400 ? failure : undefined,

@@ -55,13 +55,17 @@ function respondBytes(reply: FastifyReply, { bytes, release }: ReadBytes): Fasti
 export function respondError(reply: FastifyReply, error: unknown): FastifyReply {
   const known = asApiError(error) ?? new ApiError('InternalServerError', 'Internal Server Error', null)
   const { status, name, message, details, retryAfter } = known
-  noteFailure(reply.request, known)
-  const context = { requestId: reply.request.id }
-  if (!(error instanceof ApiError) && status === 500) reply.server.causes.report(error, 'a request failed', context)
-  else if (status >= 500 && status !== 501) reply.server.causes.report(causeOf(error), `a request was refused: ${message}`, context)
+  noteFailure(reply.request, { name, message, loggedWith: logCause(reply, error, known) })
   if (retryAfter !== undefined) reply.header('retry-after', String(retryAfter))
   const value = { data: null, error: { status, name, message, ...(details === null ? {} : { details: boundedDetails(details) }) } }
   return respond(reply, { status, value })
+}
+
+/** Logs what is behind a failure of ours; returns the id of the request with which the same was logged just before. */
+function logCause({ request, server: { causes } }: FastifyReply, error: unknown, { status, message }: ApiError): string | undefined {
+  if (!(error instanceof ApiError) && status === 500) return causes.report(error, 'a request failed', request.id)
+  if (status < 500 || status === 501) return undefined
+  return causes.report(causeOf(error), `a request was refused: ${message}`, request.id)
 }
 
 /** What is behind a refusal, where it is known. */

@@ -171,12 +171,14 @@ describe('as it comes', () => {
     await ask(`/articles?filters[${marks.value}]=1`, { headers })
     const lines = golden.served.log.slice(before).map((line) => JSON.parse(line) as Record<string, unknown>)
     expect(lines.length).toBe(5)
-    const known = 'level time pid hostname requestId reqId method route status milliseconds bytes caller ip msg'.split(' ')
+    const known = 'level time pid hostname requestId reqId method route path uid error status milliseconds bytes caller ip msg'.split(' ')
     for (const line of lines) {
       expect(Object.keys(line).filter((key) => !known.includes(key))).toEqual([])
       for (const mark of Object.values(marks)) expect(JSON.stringify(line)).not.toContain(mark)
     }
-    expect(lines[0]).toMatchObject({ method: 'GET', status: 200, caller: 'user 2' })
+    expect(lines[0]).toMatchObject({ method: 'GET', path: '/api/articles', uid: 'api::article.article', status: 200, caller: 'user 2' })
+    expect(lines[1]).toMatchObject({ path: '/api/articles/:documentId' })
+    expect(lines[3]).not.toHaveProperty('uid')
   })
 })
 

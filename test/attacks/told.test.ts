@@ -66,7 +66,7 @@ test('a request has its path, type and refusal in the log, and no value', async 
   expect(line('/api/articles')).toMatchObject({
     uid: 'api::article.article',
     status: 400,
-    error: { name: 'ValidationError', message: 'Invalid key nothing' },
+    error: { name: 'ValidationError', message: 'Invalid key …' },
   })
   await served.ask('/api/tags', { method: 'PUT' })
   await served.ask('/api/auth/local', { method: 'POST', headers: json, body: '{"identifier":["CANARY"],"password":{"a":"CANARY"}}' })

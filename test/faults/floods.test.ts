@@ -31,9 +31,9 @@ async function light(origin: string): Promise<number> {
   return performance.now() - started
 }
 
-/** A scan that finds nothing and takes minutes: each row is looked through many times. */
+/** A scan that finds nothing and takes seconds: each row is looked through 240 times. */
 const scan = (index: number) =>
-  `/api/articles?locale=*&${Array.from({ length: 60 }, (_, at) => `filters[$or][${at}][body][$contains]=zz${index}q${at}`).join('&')}`
+  `/api/articles?locale=*&${Array.from({ length: 240 }, (_, at) => `filters[$or][${at % 60}][$or][${Math.floor(at / 60)}][body][$contains]=z${index}q${at}`).join('&')}`
 
 test('nine lists filtered through eight relations are found, and a light read beside them too', async () => {
   const origin = await up({})
@@ -50,9 +50,9 @@ test('nine lists filtered through eight relations are found, and a light read be
 })
 
 test('scans over their time are 503, their threads are free at once, and the process ends when it is told to', async () => {
-  const origin = await up({ readTimeout: 1_500 }, 150_000)
+  const origin = await up({ readTimeout: 500 }, 150_000)
   const scans = Array.from({ length: 12 }, (_, index) => fetch(origin + scan(index)).then(({ status }) => status))
-  await pause(500)
+  await pause(200)
   expect(await light(origin), 'beside the scans').toBeLessThan(1_000)
   expect(new Set(await Promise.all(scans))).toEqual(new Set([503]))
   expect(await light(origin), 'after the scans').toBeLessThan(1_000)
