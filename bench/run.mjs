@@ -1,9 +1,10 @@
-// Runs the benchmarks: node bench/run.mjs [--only read,boot,growth,beside,write] [--seconds 5] [--connections 32]
+// Runs the benchmarks: node bench/run.mjs [--only read,boot,growth,beside,write,bodies] [--seconds 5] [--connections 32]
 // [--without-strapi] [--large] [--articles 1000000] [--server octavo] [--json FILE]
 
 import { writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { measureBeside } from './beside.mjs'
+import { measureBodies } from './bodies.mjs'
 import { measureBoot } from './boot.mjs'
 import { measureGrowth } from './growth.mjs'
 import { measureRead } from './read.mjs'
@@ -11,7 +12,7 @@ import { measureWrite } from './write.mjs'
 
 const { values } = parseArgs({
   options: {
-    only: { type: 'string', default: 'read,boot,growth,beside,write' },
+    only: { type: 'string', default: 'read,boot,growth,beside,write,bodies' },
     seconds: { type: 'string', default: '5' },
     connections: { type: 'string', default: '32' },
     'without-strapi': { type: 'boolean', default: false },
@@ -32,7 +33,14 @@ const options = {
 }
 
 /** @type {Record<string, (chosen: typeof options) => Promise<object | null>>} */
-const parts = { read: measureRead, boot: measureBoot, growth: measureGrowth, beside: measureBeside, write: measureWrite }
+const parts = {
+  read: measureRead,
+  boot: measureBoot,
+  growth: measureGrowth,
+  beside: measureBeside,
+  write: measureWrite,
+  bodies: measureBodies,
+}
 
 const chosen = values.only.split(',')
 const unknown = chosen.filter((name) => !(name in parts))

@@ -55,8 +55,8 @@ function copyWithIndexes(folder, source) {
  * @property {number} [pollEvery]
  */
 
-/** @param {Options & { readers?: number, indexes?: boolean }} options */
-export function startOctavo({ database, readers = 2, indexes = false, ...rest } = {}) {
+/** @param {Options & { readers?: number, indexes?: boolean, environment?: Record<string, string> }} options */
+export function startOctavo({ database, readers = 2, indexes = false, environment = {}, ...rest } = {}) {
   const folder = temporaryFolder()
   const project = join(folder, 'project')
   cpSync(goldenProject, project, { recursive: true })
@@ -69,6 +69,7 @@ export function startOctavo({ database, readers = 2, indexes = false, ...rest } 
       UPLOADS_DIR: join(project, 'uploads'),
       OCTAVO_DATABASE_READERS: String(readers),
       ...(indexes && { OCTAVO_DATABASE_INDEXES: 'true' }),
+      ...environment,
     },
     ...rest,
   })

@@ -49,7 +49,13 @@ export async function measureWrite({ seconds, strapi }) {
  */
 async function durability({ database }) {
   const thread = new Worker(join(octavoFolder, 'writer-thread.js'), {
-    workerData: { signing: null, sqlite: { filename: database, busyTimeout: 5_000, mmapBytes: 0, cacheKibibytes: 2_000 }, counts: false },
+    workerData: {
+      signing: null,
+      sqlite: { filename: database, busyTimeout: 5_000, mmapBytes: 0, cacheKibibytes: 2_000 },
+      files: null,
+      writtenBytes: 1_000_000,
+      counts: false,
+    },
   })
   const ask = (/** @type {string} */ sql) =>
     new Promise((resolve, reject) => {

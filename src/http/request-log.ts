@@ -21,14 +21,36 @@ interface Failure extends Pick<ApiError, 'name' | 'message'> {
 /** Characters of a message. */
 const longestMessage = 200
 
-/** What messages show of a request: quoted, or the rest of the message after words like these. */
-const sent =
-  /`[^`]*(`|$)|"[^"]*("|$)|'[^']*('|$)|(?<=^Invalid (key|locale param|populate of|parameters:|value for|number for) ).*|(?<=\b(got|received:|type|keys:) ).*|.*(?= has no media attribute).*/gs
+/** What messages quote is what was sent. */
+const quoted = /`[^`]*(`|$)|"[^"]*("|$)|'[^']*('|$)/g
+
+/** Words that what was sent follows without quotes, up to the end of the message. */
+const introductions = [
+  'Invalid key ',
+  'Invalid locale param ',
+  'Invalid parameters: ',
+  'Invalid populate of ',
+  'Invalid value for ',
+  'Invalid number for ',
+  ' got ',
+  ' received: ',
+  ' keys: ',
+  'Files of the type ',
+]
+
+function ownWords(message: string): string {
+  const words = message.slice(0, 10 * longestMessage).replace(quoted, '…')
+  if (words.includes(' has no media attribute ')) return 'no media attribute'
+  const ends = introductions.flatMap((introduction) => {
+    const at = words.indexOf(introduction)
+    return at === -1 ? [] : [at + introduction.length]
+  })
+  return ends.length === 0 ? words : `${words.slice(0, Math.min(...ends))}…`
+}
 
 /** Notes with which error a request is answered. */
 export function noteFailure(request: FastifyRequest, { name, message, loggedWith }: Failure): void {
-  const words = message.slice(0, 10 * longestMessage).replace(sent, '…')
-  ;(request as Noted).failure = { name, message: words.slice(0, longestMessage), loggedWith }
+  ;(request as Noted).failure = { name, message: ownWords(message).slice(0, longestMessage), loggedWith }
 }
 
 /** The path of a request without its values: its route, with the name of a known content-type in its place. */
