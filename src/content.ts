@@ -6,6 +6,7 @@ import type { DirectDatabase, ReadDatabase, WriteDatabase } from './database/dat
 import type { Dialect } from './database/dialect.js'
 import { openDocuments } from './documents/find.js'
 import { inTime, openHooks } from './documents/hooks.js'
+import { openInSync } from './documents/in-sync.js'
 import { openListenerPlaces } from './documents/listener-places.js'
 import { openOnceKeys } from './documents/once.js'
 import { type EventLog, type Outbox, openEventLog, openOutbox } from './documents/outbox.js'
@@ -59,6 +60,7 @@ export async function openContent({
   checkTypes(config, model)
   const serviceAt = (depth: number) => openService(async () => parts(await defaultLocale()), depth)
   const onceKeys = openOnceKeys(limits)
+  const inSync = openInSync()
   const events = openEventLog(database)
   const hooks = openHooks(configured, {
     ...limits,
@@ -93,7 +95,7 @@ export async function openContent({
     const plans = openPlans(writer, dialect, context.contract, limits)
     return {
       ...{ outbox, documents },
-      writes: openWrites({ read: context, database: writer, plans, limits, hashPassword, hooks, outbox }, onceKeys),
+      writes: openWrites({ read: context, database: writer, plans, limits, hashPassword, hooks, outbox, inSync }, onceKeys),
     }
   }
 

@@ -1,5 +1,5 @@
 // SQLite's part of the vocabulary in dialect.ts. Functions named `octavo_*` are registered by every connection (sqlite.ts).
-import { DummyDriver, Kysely, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler, sql } from 'kysely'
+import { DummyDriver, Kysely, type RawBuilder, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler, sql } from 'kysely'
 import type { Dialect, Expression } from './dialect.js'
 import type { Parameter } from './plan.js'
 
@@ -18,6 +18,9 @@ export function writeSql(query: Expression): { readonly sql: string; readonly pa
   const { sql: text, parameters } = query.compile(writer)
   return { sql: text, parameters }
 }
+
+/** A number that is another one once any other connection, of this process or of another, has written to the database. */
+export const writtenByOthers: RawBuilder<number> = sql`(select data_version from pragma_data_version)`
 
 const escaped = (value: Expression): Expression => sql`replace(replace(replace(${value}, '\\', '\\\\'), '%', '\\%'), '_', '\\_')`
 

@@ -7,6 +7,7 @@ import type { ContentType } from '../model/types.js'
 import { parseParameters, type Parameters as Query } from '../query/parameters.js'
 import type { ReadContext } from '../query/read.js'
 import { readRequest } from '../query/read.js'
+import type { InSync, Synced } from './in-sync.js'
 import type { Input } from './input.js'
 import { checkSize, type SizeLimits } from './input-size.js'
 import type { Outbox } from './outbox.js'
@@ -42,6 +43,7 @@ export interface WriteContext {
   readonly hooks: Hooks | null
   /** Null: nobody listens. */
   readonly outbox: Outbox | null
+  readonly inSync: InSync
 }
 
 /** What one write is about, once the caller is known to be allowed. */
@@ -77,6 +79,8 @@ export interface Outcome {
   readonly entries: readonly Entry[]
   /** The document as the caller asked to see it. */
   readonly answer: ReadBytes | null
+  /** The draft that is in sync with its publication once this is committed, where that is known. */
+  readonly synced?: Synced
 }
 
 /** Code of the project around every write. */

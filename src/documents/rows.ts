@@ -3,6 +3,7 @@ import type { RawBuilder } from 'kysely'
 import { sql } from 'kysely'
 import type { Transaction } from '../database/database.js'
 import type { Stored } from '../database/insert.js'
+import { writtenByOthers } from '../database/sqlite-dialect.js'
 import type { Component, ContentType, Scalar } from '../model/types.js'
 
 /** One version of a document. */
@@ -17,6 +18,8 @@ export interface Version {
   readonly drifted: 0 | 1
   /** 1: a draft whose publication would change something; null: nothing is published, or nobody asked. */
   readonly modified: 0 | 1 | null
+  /** The version of the database, as far as others write to it (`writtenByOthers`); null: nobody asked. */
+  readonly others: number | null
   /** 1: the drafts of the document may differ in what its locales share. */
   readonly unequal: 0 | 1
 }
@@ -35,36 +38,53 @@ export async function knownLocale(transaction: Transaction, code: string): Promi
   return (await transaction.rows(sql`select 1 from i18n_locale where code = ${code} limit 1`)).length > 0
 }
 
-/** The draft that a write wants to know of whether it is modified: the one in `locale`, by the condition `differs` on it and its published row. */
+/**
+ * The draft that a write wants to know of whether it is modified: the one in `locale`, by the condition `differs` on it and its published
+ * row. In the version `inSync` of the database it was not; undefined: nobody knows.
+ */
 export interface Compared {
   readonly locale: string | null
   readonly differs: RawBuilder<unknown>
+  readonly inSync: number | undefined
 }
 
 /** All versions of a document, drafts first. */
-export function versionsOf(
+export async function versionsOf(
   transaction: Transaction,
   type: ContentType,
   documentId: string,
   compared: Compared | null = null,
 ): Promise<readonly Version[]> {
+  if (compared === null || !type.draftAndPublish) return transaction.rows<Version>(selectVersions(type, documentId, sql`null`, sql`null`))
+  const { locale, differs, inSync } = compared
+  if (inSync !== undefined) {
+    const versions = await transaction.rows<Version>(selectVersions(type, documentId, sql`null`, writtenByOthers))
+    const draft = versions.find((version) => version.published_at === null && version.locale === locale)
+    const isPublished = versions.some((version) => version.published_at !== null && version.locale === locale)
+    if (draft?.drifted === 0 && draft.others === inSync && isPublished)
+      return versions.map((version) => (version === draft ? { ...version, modified: 0 } : version))
+  }
+  const modified = sql`case when v.published_at is null and v.locale is ${locale} then (select ${differs} from ${sql.table(type.table)} q
+    where q.document_id = v.document_id and q.locale is v.locale and q.published_at is not null order by q.id limit 1) end`
+  return transaction.rows<Version>(selectVersions(type, documentId, modified, writtenByOthers))
+}
+
+function selectVersions(
+  type: ContentType,
+  documentId: string,
+  modified: RawBuilder<unknown>,
+  others: RawBuilder<unknown>,
+): RawBuilder<unknown> {
   const drifted = type.draftAndPublish
     ? sql`exists (select 1 from octavo_drifted_drafts d where d.type = ${type.uid} and d.row_id = v.id)`
     : sql`0`
-  const modified =
-    compared === null || !type.draftAndPublish
-      ? sql`null`
-      : sql`case when v.published_at is null and v.locale is ${compared.locale} then (select ${compared.differs} from ${sql.table(type.table)} q
-          where q.document_id = v.document_id and q.locale is v.locale and q.published_at is not null order by q.id limit 1) end`
   const unequal =
     type.draftAndPublish && type.localized
       ? sql`exists (select 1 from octavo_unequal_locales u where u.type = ${type.uid} and u.document_id = v.document_id)`
       : sql`0`
-  return transaction.rows<Version>(
-    sql`select id, document_id, locale, published_at, created_at, updated_at, ${drifted} as drifted,
-      ${modified} as modified, ${unequal} as unequal from ${sql.table(type.table)} v
-      where document_id = ${documentId} order by published_at is not null, id`,
-  )
+  return sql`select id, document_id, locale, published_at, created_at, updated_at, ${drifted} as drifted,
+    ${modified} as modified, ${unequal} as unequal, ${others} as others from ${sql.table(type.table)} v
+    where document_id = ${documentId} order by published_at is not null, id`
 }
 
 const columnsOf = (columns: readonly string[]) => sql.join(columns.map((column) => sql.id(column)))

@@ -8,6 +8,7 @@ import { discardIn, publishIn, unpublishIn } from './actions.js'
 import { isMeant, outcomeOf, showEntry } from './answers.js'
 import { writeBelow } from './components.js'
 import { forgetDrift, forgetUnequal, modifiedCondition, noteDrift } from './drift.js'
+import { draftName } from './in-sync.js'
 import type { Input } from './input.js'
 import { readInput } from './input.js'
 import { lookAhead } from './known.js'
@@ -60,6 +61,7 @@ export function openWrites(context: WriteContext, onceKeys: OnceKeys): DocumentW
       if (done !== null && named !== null) onceKeys.keep(transaction, begun, named, done)
       return done
     })
+    if (outcome?.synced !== undefined) context.inSync.note(outcome.synced)
     if (outcome === null || outcome.entries.length === 0) return outcome
     outbox?.committed()
     await hooks?.after(operation, outcome)
@@ -122,7 +124,11 @@ async function updateIn(context: WriteContext, transaction: Transaction, asked: 
   const { documentId, locale } = asked
   const { type } = asked.write
   if (documentId === null) return createIn(context, transaction, asked)
-  const compared = asked.publishes && type.draftAndPublish ? { locale, differs: modifiedCondition(model, type) } : null
+  const draft = draftName(type.uid, documentId, locale)
+  const compared =
+    asked.publishes && type.draftAndPublish
+      ? { locale, differs: modifiedCondition(model, type), inSync: context.inSync.versionOf(draft) }
+      : null
   const versions = await versionsOf(transaction, type, documentId, compared)
   if (versions.length === 0) return null
   const operation = { ...asked, now: momentFor(asked.now, versions) }
@@ -164,7 +170,8 @@ async function updateIn(context: WriteContext, transaction: Transaction, asked: 
     await checkPublication(context, transaction, operation, id, 'whole', findTaken)
   }
   // As in Strapi, the answer shows the other locales as they were.
-  const outcome = await written(context, transaction, operation, documentId, event, changed, published)
+  const synced = published === null || current?.others == null ? {} : { synced: { draft, version: current.others } }
+  const outcome = { ...(await written(context, transaction, operation, documentId, event, changed, published)), ...synced }
   if (contract.localesShareAlways) {
     await equalizeLocales(writing, type, versions, changed)
     if (published !== null) await equalizeLocales(writing, type, versions, { ...changed, id: published, published_at: now })
