@@ -42,6 +42,8 @@ export const auth = z.strictObject({
     .prefault({}),
   /** `bounded`: users with `user.update` set no rights, and no address or password of others. */
   userWrites: z.enum(['bounded', 'as-strapi']).default('bounded'),
+  /** `uniform`: asking for another letter of confirmation gets the same answer for every address. */
+  confirmationRequests: z.enum(['uniform', 'as-strapi']).default('uniform'),
   /** How long the codes in letters hold. */
   resetLifespan: z.int().positive().max(century).default(3_600_000),
   confirmLifespan: z.int().positive().max(century).default(day),

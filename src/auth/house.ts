@@ -39,6 +39,8 @@ export interface SignInSettings {
   readonly register: { readonly allowedFields: readonly string[]; readonly names: 'plain' | 'as-strapi' }
   /** Whether users who were granted `user.create` and `user.update` may set rights, and proofs of others. */
   readonly userWrites: 'bounded' | 'as-strapi'
+  /** Whether somebody who asks for another letter of confirmation learns that the address is confirmed, or its user blocked. */
+  readonly confirmationRequests: 'uniform' | 'as-strapi'
   readonly providers: Readonly<Record<string, ProviderSettings>>
   readonly callbacks: readonly string[]
 }

@@ -89,12 +89,20 @@ export async function confirmEmail(house: House, given: Readonly<Record<string, 
 
 /**
  * Sends the letter again that asks to confirm an address, if there is something to confirm. Whoever asks learns as little as from
- * `forgotPassword`.
+ * `forgotPassword`, unless the project wants Strapi's answers.
+ * @throws ApiError 400 with `auth.confirmationRequests: 'as-strapi'` where the address is confirmed, or its user blocked
  */
-export function requestConfirmation(house: House, body: unknown): { readonly email: string; readonly sent: boolean } {
+export async function requestConfirmation(house: House, body: unknown): Promise<{ readonly email: string; readonly sent: boolean }> {
   const email = readForm(body, [{ name: 'email', email: true }]).email!.toLowerCase()
+  if (house.signIn.confirmationRequests === 'as-strapi') await refuseSettled(house, email)
   sendConfirmationAgain(house, email).catch((error) => house.log.error({ err: error }, 'a letter could not be sent'))
   return { email, sent: true }
+}
+
+async function refuseSettled(house: House, email: string): Promise<void> {
+  const user = await userByEmail(house.database, email)
+  if (user?.confirmed === 1) throw new ApiError('ApplicationError', 'Already confirmed')
+  if (user?.blocked === 1) throw new ApiError('ApplicationError', 'User blocked')
 }
 
 async function sendConfirmationAgain(house: House, email: string): Promise<void> {

@@ -105,7 +105,7 @@ export const authenticationRoutes: readonly Route[] = [
   post(
     '/auth/send-email-confirmation',
     'sendEmailConfirmation',
-    limited('send-email-confirmation', 'all', async (exchange) => ok(requestConfirmation(exchange.house, await exchange.body()))),
+    limited('send-email-confirmation', 'all', async (exchange) => ok(await requestConfirmation(exchange.house, await exchange.body()))),
   ),
   post(
     '/auth/refresh',

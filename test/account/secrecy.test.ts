@@ -88,6 +88,20 @@ rule(
   },
 )
 
+rule('accounts.23', 'O20 a project that wants the answers of Strapi gets them', async () => {
+  served = await serveAccounts({ config: { ...unlimited, auth: { confirmationRequests: 'as-strapi' } } })
+  change(served, "update up_users set confirmed = 0 where username in ('carol', 'erin')")
+  change(served, "update up_users set blocked = 1 where username = 'carol'")
+  const ask = async (email: string) => {
+    const { status, body } = await post(served, '/api/auth/send-email-confirmation', { email })
+    return [status, body.error?.message]
+  }
+  expect(await ask('alice@example.test')).toEqual([400, 'Already confirmed'])
+  expect(await ask('carol@example.test')).toEqual([400, 'User blocked'])
+  expect(await ask('erin@example.test')).toEqual([200, undefined])
+  expect(await ask('nobody@example.test')).toEqual([200, undefined])
+})
+
 rule('authentication.12', 'S069 a JWT of the right signature lets in only in the form that we and Strapi make', async () => {
   served = await serveGolden()
   const now = Math.floor(Date.now() / 1000)
