@@ -38,14 +38,12 @@ export async function knownLocale(transaction: Transaction, code: string): Promi
   return (await transaction.rows(sql`select 1 from i18n_locale where code = ${code} limit 1`)).length > 0
 }
 
-/**
- * The draft that a write wants to know of whether it is modified: the one in `locale`, by the condition `differs` on it and its published
- * row. In the version `inSync` of the database it was not; undefined: nobody knows.
- */
+/** The draft that a write wants to know of whether it is modified: the one in `locale`, by the condition `differs` on it and its published row. */
 export interface Compared {
   readonly locale: string | null
   readonly differs: RawBuilder<unknown>
-  readonly inSync: number | undefined
+  /** The version of the database in which it was in sync, and the condition that is left as long as nobody else writes; null: not known. */
+  readonly synced: { readonly version: number; readonly differs: RawBuilder<unknown> } | null
 }
 
 /** All versions of a document, drafts first. */
@@ -56,17 +54,18 @@ export async function versionsOf(
   compared: Compared | null = null,
 ): Promise<readonly Version[]> {
   if (compared === null || !type.draftAndPublish) return transaction.rows<Version>(selectVersions(type, documentId, sql`null`, sql`null`))
-  const { locale, differs, inSync } = compared
-  if (inSync !== undefined) {
-    const versions = await transaction.rows<Version>(selectVersions(type, documentId, sql`null`, writtenByOthers))
-    const draft = versions.find((version) => version.published_at === null && version.locale === locale)
-    const isPublished = versions.some((version) => version.published_at !== null && version.locale === locale)
-    if (draft?.drifted === 0 && draft.others === inSync && isPublished)
-      return versions.map((version) => (version === draft ? { ...version, modified: 0 } : version))
+  const { locale, differs, synced } = compared
+  const select = (condition: RawBuilder<unknown>) => {
+    const modified = sql`case when v.published_at is null and v.locale is ${locale} then (select ${condition} from ${sql.table(type.table)} q
+      where q.document_id = v.document_id and q.locale is v.locale and q.published_at is not null order by q.id limit 1) end`
+    return transaction.rows<Version>(selectVersions(type, documentId, modified, writtenByOthers))
   }
-  const modified = sql`case when v.published_at is null and v.locale is ${locale} then (select ${differs} from ${sql.table(type.table)} q
-    where q.document_id = v.document_id and q.locale is v.locale and q.published_at is not null order by q.id limit 1) end`
-  return transaction.rows<Version>(selectVersions(type, documentId, modified, writtenByOthers))
+  if (synced !== null) {
+    const versions = await select(synced.differs)
+    const draft = versions.find((version) => version.published_at === null && version.locale === locale)
+    if (draft?.drifted === 0 && draft.others === synced.version) return versions
+  }
+  return select(differs)
 }
 
 function selectVersions(

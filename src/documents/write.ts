@@ -3,11 +3,11 @@ import type { Transaction } from '../database/database.js'
 import { ApiError } from '../errors.js'
 import type { HookAction } from '../interface.js'
 import { newDocumentId } from '../model/document-id.js'
-import type { Attribute } from '../model/types.js'
+import type { Attribute, ContentType } from '../model/types.js'
 import { discardIn, publishIn, unpublishIn } from './actions.js'
 import { isMeant, outcomeOf, showEntry } from './answers.js'
 import { writeBelow } from './components.js'
-import { forgetDrift, forgetUnequal, modifiedCondition, noteDrift } from './drift.js'
+import { forgetDrift, forgetUnequal, modifiedCondition, noteDrift, sharedLinksCondition } from './drift.js'
 import { draftName } from './in-sync.js'
 import type { Input } from './input.js'
 import { readInput } from './input.js'
@@ -18,7 +18,7 @@ import { type Named, nameOf, type OnceKeys } from './once.js'
 import type { Asked, Operation, Outcome, WriteContext } from './operation.js'
 import { beginWrite, checkLocale, checkPublication, optionsOf, takenFor, writingOf } from './operation.js'
 import { publishedOf, publishRow, removeRows } from './publish.js'
-import { insertRow, momentFor, onlyDocument, updateRow, versionsOf } from './rows.js'
+import { type Compared, insertRow, momentFor, onlyDocument, updateRow, versionsOf } from './rows.js'
 import { scalarColumns } from './scalars.js'
 import { withUids } from './uids.js'
 import { withUnique } from './unique.js'
@@ -125,10 +125,7 @@ async function updateIn(context: WriteContext, transaction: Transaction, asked: 
   const { type } = asked.write
   if (documentId === null) return createIn(context, transaction, asked)
   const draft = draftName(type.uid, documentId, locale)
-  const compared =
-    asked.publishes && type.draftAndPublish
-      ? { locale, differs: modifiedCondition(model, type), inSync: context.inSync.versionOf(draft) }
-      : null
+  const compared = asked.publishes && type.draftAndPublish ? comparing(context, type, locale, draft) : null
   const versions = await versionsOf(transaction, type, documentId, compared)
   if (versions.length === 0) return null
   const operation = { ...asked, now: momentFor(asked.now, versions) }
@@ -182,6 +179,13 @@ async function updateIn(context: WriteContext, transaction: Transaction, asked: 
   const state = !type.draftAndPublish ? 'any' : published === null ? 'draft' : 'published'
   await shareWithLocales(writing, type, versions, published ?? id, state)
   return outcome
+}
+
+/** How a draft is compared with its publication: with less where this process has left them in sync. */
+function comparing({ read: { model }, inSync }: WriteContext, type: ContentType, locale: string | null, draft: string): Compared {
+  const version = inSync.versionOf(draft)
+  const synced = version === undefined ? null : { version, differs: sharedLinksCondition(model, type) }
+  return { locale, differs: modifiedCondition(model, type), synced }
 }
 
 /** What a create or an update leaves: events, and the outcome, which is about the published row where there is one. */

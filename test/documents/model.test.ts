@@ -4,6 +4,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Served } from '../support/serve.js'
 import { goldenTokens, serveGolden } from '../support/serve.js'
+import { chances } from './chances.js'
 import { type Change, type Data, Documents, defaultLocale, type Pair } from './model.js'
 
 /** A product or a tag as it is answered. */
@@ -45,26 +46,6 @@ async function send(method: string, path: string, data?: object) {
   })
   expect(status, `${method} ${path} ${text}`).toBeLessThan(300)
   return body
-}
-
-/** Numbers that are the same for the same seed (mulberry32). */
-function chances(seed: number) {
-  let state = seed * 0x9e3779b1
-  const next = () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296
-  }
-  const below = (count: number) => Math.floor(next() * count)
-  const pick = <One>(list: readonly One[]): One => list[below(list.length)]!
-  const some = <One>(list: readonly One[]): One[] =>
-    list
-      .map((one) => [next(), one] as const)
-      .sort(([one], [other]) => one - other)
-      .slice(0, below(list.length + 1))
-      .map(([, one]) => one)
-  return { below, pick, some, is: (share: number) => next() < share }
 }
 
 type Chances = ReturnType<typeof chances>

@@ -122,6 +122,18 @@ describe.each([
     expect([await isModified('products', id), await isModified('tags', lone)]).toEqual([false, false])
   })
 
+  test('a link that waited, from a draft in sync that has lost it by a PUT that publishes the other side', async () => {
+    const lone = await tag()
+    const id = await product()
+    await act(`tags/${lone}`, 'unpublish')
+    await send('PUT', `products/${id}`, { tags: [lone] })
+    await send('PUT', `tags/${lone}`, { products: [] })
+    expect(await isModified('products', id)).toBe(true)
+    await send('PUT', `products/${id}`, { stock: 1 })
+    expect((await send('GET', `products/${id}?populate=tags`)).tags).toEqual([])
+    expect(await isModified('products', id)).toBe(false)
+  })
+
   test('a row that another program has written without a trace', async () => {
     const id = await tag({ color: '#000000' })
     for (const weight of [1, 2]) await send('PUT', `tags/${id}`, { weight })
