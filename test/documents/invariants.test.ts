@@ -141,14 +141,14 @@ function shownIn(world: World, locale: string) {
 }
 
 /** The publication of an article has what its draft has, as far as that is published. */
-function expectPublished(world: World, key: string, what: string): void {
+function expectPublished(world: World, key: string, what: string, isFirst: boolean): void {
   const [draft, published] = [world.articles.draft.get(key), world.articles.published.get(key)]
   const shown = shownIn(world, key.split(' ')[1]!)
   for (const name of [...values, ...ones, 'tags', 'related', 'references']) {
     expect(published?.[name], `${what}: ${name} of ${key}`).toEqual(shown(draft?.[name]))
   }
-  // The order of lists of the other side is theirs.
-  for (const name of ['relatedTo', 'comments'])
+  // The order of lists of the other side is theirs; and publications that waited for this one name it, whatever their drafts name by now.
+  for (const name of isFirst ? ['comments'] : ['relatedTo', 'comments'])
     expect(published?.[name].toSorted(), `${what}: ${name} of ${key}`).toEqual((shown(draft?.[name]) as string[]).toSorted())
 }
 
@@ -279,18 +279,19 @@ test.each(Array.from({ length: seeds }, (_, index) => first + index))(
       const said = `${what}\nafter\n${done.slice(-15, -1).join('\n')}`
       expectOnly(world, after, id, said)
       if (published !== null) {
-        expectPublished(after, published, said)
+        const isFirst = !world.articles.published.has(published)
+        expectPublished(after, published, said, isFirst)
         const [documentId, locale] = published.split(' ')
         const { data } = await send(
           'GET',
           `articles?filters[documentId]=${documentId}&locale=${locale}&publicationFilter=modified&status=draft`,
         )
-        expect(data, `${said}: still modified`).toEqual([])
+        if (!isFirst) expect(data, `${said}: still modified`).toEqual([])
       }
       if (discarded !== null) {
         const [draft, before] = [after.articles.draft.get(discarded)!, world.articles.published.get(discarded)!]
         for (const name of values) expect(shownIn(after, discarded.split(' ')[1]!)(draft[name]), `${said}: ${name}`).toEqual(before[name])
-        expectPublished(after, discarded, said)
+        expectPublished(after, discarded, said, false)
       }
       world = after
     }
