@@ -48,7 +48,8 @@ function asked({ contract, status }: Seeing, hop: Hop): Seen {
   const { target } = hop
   if (target.kind === 'component') return everyRow
   const versions: Status = target.draftAndPublish ? status : 'any'
-  if (hop.kind === 'named') return { ...everyRow, status: hop.versions === 'status' ? versions : 'any' }
+  if (hop.kind === 'named')
+    return hop.versions === 'any' ? everyRow : { ...everyRow, status: versions, publication: target.draftAndPublish }
   const { owner, attribute } = hop
   const leadsToSiblings = attribute.kind === 'relation' && attribute.storage.kind === 'localizations'
   if (hop.kind === 'condition') {

@@ -63,8 +63,8 @@ type Tree = { [name: string]: true | { populate: Tree } }
 
 /**
  * Texts of names: `a,b.c`, or a list of such. Dot paths become nested keys: every level on the way is populated. An entry of
- * a list that is one plain name replaces what it had below. A path that ends at what the caller may not find populates
- * nothing on its way either.
+ * a list that is one plain name replaces what it had below. A path of its own that leads to what the caller may not find
+ * populates nothing on its way either; one of several in a text ends before it.
  */
 function readNames(reading: Reading, shape: Shape, entries: readonly string[], { path: above }: Above): readonly Populated[] {
   if (entries.length === 1 && entries[0] === '*') return populateAll(reading, shape, above)
@@ -73,11 +73,15 @@ function readNames(reading: Reading, shape: Shape, entries: readonly string[], {
   const hidden: Tree = Object.create(null)
   for (const entry of entries) {
     const names = entry.split(',')
+    // As in Strapi, the first path is followed until a comma: if it meets such a relation before, nothing of the text is populated.
+    const before = stepsOf(entry.slice(0, entry.indexOf(',') + 1)).slice(0, -1)
+    const isLost = names.length > 1 && openSteps(reading, shape, before) < before.length
     for (const name of names) {
       const steps = stepsOf(name)
-      grow(leadsSomewhere(reading, shape, steps) ? tree : hidden, steps, names.length === 1)
-      // What a later entry replaces is looked at as well.
-      if (entries.length > 1) grow(hidden, steps, false)
+      const open = isLost ? 0 : openSteps(reading, shape, steps)
+      if (open === steps.length || names.length > 1) grow(tree, steps.slice(0, open), names.length === 1)
+      // What is left out, or replaced by a later entry, is looked at as well.
+      if (open < steps.length || entries.length > 1) grow(hidden, steps, false)
     }
   }
   const form = entries.length === 1 && entries[0]!.includes(',') ? 'list' : 'names'
@@ -115,13 +119,13 @@ function refuseList(reading: Reading, shape: Shape, entry: string, above: readon
   }
 }
 
-/** False where a step of the path needs a permission that the caller lacks. */
-function leadsSomewhere(reading: Reading, shape: Shape, steps: readonly string[]): boolean {
+/** How many steps of the path come before one that needs a permission which the caller lacks. */
+function openSteps(reading: Reading, shape: Shape, steps: readonly string[]): number {
   const [name, ...rest] = steps
   const attribute = name === undefined ? undefined : shape.attributes.get(name)
   if (attribute === undefined || attribute.kind === 'scalar' || attribute.kind === 'morphTo' || attribute.kind === 'dynamiczone')
-    return true
-  return isOpen(reading, attribute) && leadsSomewhere(reading, targetOf(reading.model, attribute), rest)
+    return steps.length
+  return isOpen(reading, attribute) ? 1 + openSteps(reading, targetOf(reading.model, attribute), rest) : 0
 }
 
 function readKeys(reading: Reading, shape: Shape, node: Readonly<Record<string, unknown>>, place: Place): readonly Populated[] {
@@ -212,9 +216,10 @@ function withLocale(of: Selection): Selection {
   const locale = of.shape.attributes.get('locale')
   const isWhole = of.fields.length === readableFields(of.shape).length
   const fields = locale?.kind === 'scalar' && isWhole && !of.fields.includes(locale) ? [...of.fields, locale] : of.fields
-  const populate = of.populate.map((populated) => {
-    const goesOn = populated.kind === 'component' || (populated.kind === 'relation' && populated.attribute.kind !== 'media')
-    return goesOn ? { ...populated, of: withLocale(populated.of) } : populated
+  const populate = of.populate.map((populated): Populated => {
+    if (populated.kind === 'count') return populated
+    if (populated.kind === 'zone' || populated.kind === 'morph') return { ...populated, on: populated.on.map(withLocale) }
+    return { ...populated, of: withLocale(populated.of) }
   })
   return { ...of, fields, populate }
 }

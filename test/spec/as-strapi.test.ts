@@ -37,6 +37,7 @@ const files = {
       team: relation('oneToMany', mouse, { mappedBy: 'boss' }),
       best: relation('oneToOne', mouse),
       papers: relation('oneToMany', 'plugin::upload.file'),
+      notes: relation('morphMany', 'api::note.note', { morphBy: 'about' }),
     },
     { options: { draftAndPublish: true, populateCreatorFields: true } },
   ),
@@ -248,6 +249,24 @@ test('names in one text are joined; in a list a plain name replaces what it had 
   expect(await below('populate[]=boss&populate[]=boss.team')).toEqual(['team'])
 })
 
+test('a path of one text ends before what the caller may not find, unless the first path runs through that', async () => {
+  const shown = async (query: string) => {
+    const [clerk] = await data(`mice?filters[name]=clerk&${query}`, 'notes')
+    return ['boss', 'best', 'papers'].filter((name) => name in clerk)
+  }
+  expect(await shown('populate=boss.papers')).toEqual([])
+  expect(await shown('populate[]=boss.papers&populate[]=best')).toEqual(['best'])
+  for (const query of ['populate=boss.papers,best', 'populate=best,boss.papers', 'populate=best,boss.papers.related'])
+    expect([query, await shown(query)]).toEqual([query, ['boss', 'best']])
+  const [clerk] = await data('mice?filters[name]=clerk&populate=best,boss.papers,boss.best', 'notes')
+  expect(clerk.boss).toHaveProperty('best', null)
+  expect(clerk.boss).not.toHaveProperty('papers')
+  for (const query of ['populate=boss.papers.related,best', 'populate=papers.related,best'])
+    expect([query, await shown(query)]).toEqual([query, []])
+  expect(await shown('populate[]=papers.related,best&populate[]=boss')).toEqual(['boss'])
+  expect(await refusal('mice?populate=boss.papers.nope,best', 'notes')).not.toBe(200)
+})
+
 test('what belongs to a level has no effect beside the names of attributes', async () => {
   const plain = await data('mice?populate[best]=true')
   for (const query of ['count=true', 'sort=name', 'fields=name', 'filters[name]=x', 'populate=boss'])
@@ -323,6 +342,12 @@ test('a morphTo shows drafts unless it stands in a list or has a level of its ow
   expect(await about('populate=about,about')).toEqual(['api::note.note'])
   expect(await about(`populate[about][on][${mouse}]=true`)).toEqual([mouse])
   expect(await about(`populate[about][on][${mouse}][fields]=name`)).toEqual([])
+  // What the versions of a document are asked for holds where the state does.
+  expect(await about('populate=about,about&status=draft')).toEqual([mouse, 'api::note.note'])
+  expect(await about('populate=about,about&status=draft&hasPublishedVersion=true')).toEqual(['api::note.note'])
+  expect(await about(`populate[about][on][${mouse}][fields]=name&status=draft&publicationFilter=never-published`)).toEqual([mouse])
+  expect(await about(`populate[about][on][${mouse}][fields]=name&status=draft&publicationFilter=has-published-version`)).toEqual([])
+  expect(await about('populate=about&hasPublishedVersion=true')).toEqual([mouse, 'api::note.note'])
   expect((await data('notes?populate[about][count]=true'))[0].about).toEqual({ count: 2 })
   expect((await data('notes?populate[about][count]=true', 'notes'))[0].about).toEqual({ count: 2 })
   const { body } = await ask('notes?populate[about]=true', 'full', { 'strapi-response-format': 'v4' })
@@ -331,6 +356,19 @@ test('a morphTo shows drafts unless it stands in a list or has a level of its ow
     'strapi-response-format': 'v4',
   })
   expect(counted.body.data[0].attributes).toMatchObject({ team: { data: { attributes: { count: 1 } } }, price: { count: 1 } })
+})
+
+test('behind the inverse side of a polymorphic relation everything has a locale, whatever it is reached through', async () => {
+  run("update notes_about_mph set field = 'notes' where about_type = ?", mouse)
+  const [{ notes }] = await data('mice?status=draft&filters[name]=guard&populate[notes][populate]=about')
+  expect(notes[0].locale).toBeNull()
+  expect(notes[0].about.map(({ __type, locale }: { __type: string; locale: unknown }) => [__type, locale])).toEqual([
+    [mouse, null],
+    ['api::note.note', null],
+  ])
+  const [{ about }] = await data(`notes?populate[about][on][${mouse}][populate]=notes&status=draft`)
+  expect(about[0]).not.toHaveProperty('locale')
+  expect(about[0].notes[0].locale).toBeNull()
 })
 
 test('below users every version is populated, unless a status is asked for', async () => {
