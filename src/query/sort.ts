@@ -43,14 +43,9 @@ function readEntry(reading: Reading, shape: Shape, entry: string): readonly Sort
   return readObject({ ...reading, root: shape }, shape, node as Readonly<Record<string, unknown>>, [], [])
 }
 
-/** Types with Draft & Publish take the name `status` with any order, as Strapi's panel sends it: all rows of a list have the same. */
+/** Types with Draft & Publish take the name `status` with anything as its order, as Strapi's panel sends it: all rows of a list have the same. */
 const isStatus = ({ root }: Sorting, shape: Shape, name: string, order: unknown): boolean =>
-  name === 'status' &&
-  typeof order === 'string' &&
-  order !== '' &&
-  root.kind === 'contentType' &&
-  root.draftAndPublish &&
-  !shape.attributes.has(name)
+  name === 'status' && (order ?? '') !== '' && root.kind === 'contentType' && root.draftAndPublish && !shape.attributes.has(name)
 
 /** A walk through sort keys, and the type or component that they begin at. */
 interface Sorting extends Reading {

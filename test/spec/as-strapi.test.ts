@@ -187,6 +187,7 @@ test('a list of sort keys holds texts or objects, not both; status is a key of t
   expect(await refusal('mice?sort[0][name]=asc&sort[1][day]=asc')).toBe(200)
   expect(await refusal('mice?sort[name][]=desc')).toBe(200)
   expect(await refusal('mice?sort=name:desc,status:asc')).toBe(200)
+  expect(await refusal('mice?sort[status]=asc&sort[status]=asc')).toBe(200)
   expect(await refusal('mice?sort=status')).toEqual(['Invalid key status', null])
   expect(await refusal('notes?sort=status:asc')).toEqual(['Invalid key status', null])
   expect(await refusal('mice?sort=toString')).toEqual(['Invalid sort query', undefined])
