@@ -1,5 +1,5 @@
 // The forms in which a body names relations and media: shorthand, longhand, set, connect, disconnect, positions.
-import type { Media, MorphFrom, MorphTo, Relation } from '../model/types.js'
+import type { Attribute, Media, MorphFrom, MorphTo, Relation } from '../model/types.js'
 import { whole } from './input-messages.js'
 import type { AttributeError, Path, Position, Reference, RelationInput } from './input-types.js'
 
@@ -17,9 +17,23 @@ const beside = new Set<string>([...operations, 'options'])
 
 const isBody = (value: unknown): value is Body => typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Brings every form that is understood into one. What names nothing stays as it is, to be refused by `relationProblem`. */
-export function relationForm(value: unknown): RelationForm {
+/** No row has this id. */
+const nowhere = { id: -1 }
+
+/**
+ * Brings every form that is understood into one. What names nothing stays as it is, to be refused by `relationProblem`. `attribute`:
+ * a relation to one is set to the last entry, and the others are not looked at.
+ */
+export function relationForm(value: unknown, attribute: Attribute): RelationForm {
+  const form = formOf(value)
+  const isOne = attribute.kind === 'relation' && !attribute.many
+  return isOne && form.set !== undefined ? { ...form, set: form.set.slice(-1) } : form
+}
+
+function formOf(value: unknown): RelationForm {
   if (value === null) return { set: [] }
+  // As in Strapi: a target that is not there.
+  if (value === false) return { set: [nowhere] }
   if (typeof value === 'string' || typeof value === 'number' || Array.isArray(value)) return { set: entries(value) }
   if (!isBody(value)) return {}
   if (Object.keys(value).every((key) => beside.has(key)) || operations.some((key) => Object.hasOwn(value, key))) {
@@ -29,9 +43,10 @@ export function relationForm(value: unknown): RelationForm {
   return { set: entries(value) }
 }
 
+/** The entries of a list; `false` and empty lists in it are left out, so that `[isShown && id]` works. */
 function entries(value: unknown): readonly unknown[] {
-  const list: readonly unknown[] = Array.isArray(value) ? value : [value]
-  return list.filter((entry) => entry !== null).map(entryForm)
+  if (!Array.isArray(value)) return value === null ? [] : [entryForm(value)]
+  return value.filter((entry) => entry !== null && entry !== false && !(Array.isArray(entry) && entry.length === 0)).map(entryForm)
 }
 
 function entryForm(entry: unknown): unknown {

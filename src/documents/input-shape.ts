@@ -48,7 +48,7 @@ function checkAttribute(checking: Checking, attribute: Attribute, sent: unknown,
     case 'morphFrom':
     case 'media': {
       if (sent === undefined || checking.isStored) return { value: sent, errors: [] }
-      const form = relationForm(sent)
+      const form = relationForm(sent, attribute)
       if (!checking.contract.strictRelationSyntax) return { value: form, errors: [] }
       return { value: attribute.many ? form : lastOnly(form, attribute), errors: syntaxErrors(attribute, form, sent, path) }
     }

@@ -55,9 +55,15 @@ export async function readInput(
   await turn()
   const problem = relationProblem(context.model, type, value)
   const shown = { ...value, ...options.added }
-  const all = problem === null ? errors : [...errors, whole([], problem, shown)]
+  const all = [...errors, ...localeErrors(type, data as Body), ...(problem === null ? [] : [whole([], problem, shown)])]
   if (all.length > 0) throw attributeErrors(all)
   return inputOf(context.model, type, value, shown, options.isCreation)
+}
+
+/** `locale` beside the attributes is ignored, but where Strapi has a column for it that no locale fills it must be a text. */
+function localeErrors(type: ContentType, { locale }: Body): readonly AttributeError[] {
+  const isFine = type.localized || locale === undefined || locale === null || typeof locale === 'string'
+  return isFine ? [] : [typeError(['locale'], 'string', locale, locale)]
 }
 
 /**

@@ -40,7 +40,7 @@ async function checkBelow(
     if (attribute === undefined || value === undefined) continue
     for (const [component, entry] of entriesOf(model, attribute, value)) await checkBelow(transaction, model, component, entry, resolving)
     const target = targetOf(model, attribute)
-    if (target !== undefined) await resolveReferences(transaction, target, documentsIn(value), resolving)
+    if (target !== undefined) await resolveReferences(transaction, target, documentsIn(value, attribute), resolving)
   }
 }
 
@@ -59,8 +59,8 @@ function targetOf(model: Model, attribute: Attribute): ContentType | undefined {
 }
 
 /** The documents that a relation names, in the order in which they are missed, each before the neighbour that its position names. */
-function documentsIn(value: unknown): readonly Reference[] {
-  const form = relationForm(value)
+function documentsIn(value: unknown, attribute: Attribute): readonly Reference[] {
+  const form = relationForm(value, attribute)
   if (!namesTargets(form)) return []
   const references = [form.set, form.disconnect, form.connect].flatMap((entries = []) => relationInput({ connect: entries }).connect)
   return references.flatMap((reference) => {

@@ -136,9 +136,10 @@ async function updateIn(context: WriteContext, transaction: Transaction, asked: 
   const options = { ...optionsOf(operation, isCreation), inherited }
   const findTaken = takenFor(context, transaction, operation, documentId)
   const input = await withUnique((unique) => readInput({ model, contract }, type, operation.data, options, unique), findTaken)
-  // A new version may be what its own relations name: these are looked up when it is there.
-  const known = isCreation ? null : await lookAhead(transaction, model, input, null)
+  const known = await lookAhead(transaction, model, input, isCreation ? type : null)
   const writing = writingOf(context, transaction, operation, input, known)
+  // Before a new version is there, which its own relations may name.
+  if (isCreation) await checkNamed(transaction, model, operation.grants, type, operation.data, writing.resolving)
   const touched = touchedBy(input)
   const reaches = await reachesOthers(context, transaction, type, versions, current, touched)
   const former = type.draftAndPublish ? publishedOf(versions, locale) : null

@@ -92,6 +92,16 @@ rule('relations.3', 'null and empty lists empty the relation, what says nothing 
     expect(await after('ab', tags)).toBe('ab')
 })
 
+rule('relations.3', 'false and empty lists among the entries are left out, false alone names what is not there', async () => {
+  const [c] = ids('c')
+  expect(await after('ab', [false, c, []])).toBe('c')
+  expect(await after('ab', [[]])).toBe('')
+  expect(await after('ab', { connect: [false, c] })).toBe('abc')
+  expect(await after('ab', { disconnect: [[], ...ids('a')] })).toBe('b')
+  expect(await refused('ab', false)).toBe('1 relation(s) of type api::tag.tag associated with this entity do not exist')
+  expect(await refused('ab', { connect: false })).toBe('Invalid relations')
+})
+
 rule('relations.4', 'set beside connect or disconnect is 400, or wins in the contract strapi', async () => {
   for (const tags of [
     { set: ids('c'), connect: ids('d') },
@@ -193,6 +203,15 @@ rule('relations.8', 'a relation to one keeps the last entry', async () => {
   }
 })
 
+rule('relations.8', 'what stands before the last entry is not looked at', async () => {
+  const { documentId: author } = await press.make('people', { name: 'The last' })
+  const book = await press.make('books?populate=author', { title: 'By the last', author: ['nobody', 999_999, {}, author] })
+  expect(book.author.documentId).toBe(author)
+  const changed = await press.change(`books/${book.documentId}?populate=author`, { author: { set: ['nobody', author] } })
+  expect(changed.author.documentId).toBe(author)
+  expect(await press.refusal('PUT', `books/${book.documentId}`, { author: [author, 'nobody'] })).toMatch(/"nobody", locale "\w+" not found/)
+})
+
 rule('relations.8', 'of several that are connected the contract strapi keeps the first', async () => {
   const people: string[] = []
   for (const name of ['one', 'two']) people.push((await strapi.make('people', { name })).documentId)
@@ -236,6 +255,17 @@ rule('relations.9', 'a documentId means the version that fits; what does not exi
   expect(await refused('ab', { connect: ['nothing'] })).toBe('Document with id "nothing", locale "null" not found')
   expect(await refused('ab', { disconnect: ['nothing'] })).toBe('Document with id "nothing", locale "null" not found')
   expect(await refused('ab', [999_999])).toMatch(/^1 relation\(s\) of type api::tag\.tag associated with this entity do not exist$/)
+})
+
+rule('relations.9', 'a new locale of a document is not there before it is written', async () => {
+  const { documentId } = await press.make('books', { title: 'Of its own' })
+  const path = `books/${documentId}?locale=de`
+  const missing = `Document with id "${documentId}", locale "de" not found`
+  expect(await press.refusal('PUT', path, { title: 'Sein eigenes', sequel: documentId })).toBe(missing)
+  expect(await press.refusal('PUT', path, { title: 5, sequel: documentId })).toBe(missing)
+  expect((await press.send('GET', path)).status).toBe(404)
+  await press.change(path, { title: 'Sein eigenes' })
+  expect((await press.change(`${path}&populate=sequel&status=draft`, { sequel: documentId })).sequel.documentId).toBe(documentId)
 })
 
 rule('relations.10', 'media are set, and connected in the contract strapi only', async () => {

@@ -222,6 +222,18 @@ rule('writing.12', 'the query chooses the locale; a locale of an existing versio
   expect((await press.change(`books/${german.documentId}?locale=de`, { locale: 'en' })).locale).toBe('de')
 })
 
+rule('writing.6', 'locale beside the attributes of a type without locales is ignored if it is a text', async () => {
+  for (const locale of ['de', '', null]) await press.make('tags', { name: 'Everywhere', locale })
+  const { documentId } = await press.make('tags', { name: 'Nowhere' })
+  for (const locale of [12, false, [], {}]) {
+    const says = `locale must be a \`string\` type, but the final value was: \`${typeof locale === 'object' ? JSON.stringify(locale) : locale}\`.`
+    expect(await press.refusal('PUT', `tags/${documentId}`, { locale })).toBe(says)
+    expect(await press.refusal('POST', 'tags?status=draft', { name: 'Nowhere', locale })).toBe(says)
+  }
+  expect(await press.refusal('POST', 'tags', { name: {}, locale: 5 })).toBe('2 errors occurred')
+  await press.make('books', { title: 'With locales', locale: 5 })
+})
+
 rule('writing.12', 'an unknown locale is 400, or accepted in the contract strapi', async () => {
   const { documentId } = await press.make('books', { title: 'Here' })
   expect(await press.refusal('POST', 'books?locale=xx', { title: 'Nowhere' })).toBe('The locale "xx" does not exist')
