@@ -23,7 +23,7 @@ export function placeEntries<Row extends number | string>(
   beside: object = {},
 ): readonly Row[] {
   refuseTwins(connected)
-  const entries = connected.map((entry): Entry<Row> => {
+  const entries = firstOnly(connected).map((entry): Entry<Row> => {
     const { before, after } = entry.reference.position ?? {}
     const neighbour = before ?? after
     const other = before === undefined || after === undefined ? [] : rowsOf(after, entry)
@@ -41,6 +41,16 @@ interface Entry<Row> extends Placed<Row> {
   readonly neighbours: readonly Row[] | null
   /** What `after` names where `before` counts: errors show it. */
   readonly ignored: Row | string | number | undefined
+}
+
+/** Each row where it is named first: a row id may name a version of a document that is named too. */
+function firstOnly<Row>(connected: readonly Placed<Row>[]): readonly Placed<Row>[] {
+  const seen = new Set<Row>()
+  return connected.flatMap(({ reference, rows }) => {
+    const first = rows.filter((row) => !seen.has(row))
+    for (const row of first) seen.add(row)
+    return first.length > 0 || rows.length === 0 ? [{ reference, rows: first }] : []
+  })
 }
 
 /** The same entry at two places. @throws ApiError 400 */

@@ -1,5 +1,6 @@
 // One conversation: a few documents are made, changed and removed on both servers at once, and read back after each write.
 import { firstDifference, normal } from './writes-compare.mjs'
+import { namedEnd, namedPoint } from './writes-named.mjs'
 import { random } from './writes-random.mjs'
 import { requestsOf } from './writes-requests.mjs'
 
@@ -75,9 +76,11 @@ export function conversations({ schemas: all, token, servers, strict, only }) {
     const wild = strict ? 0 : pick([0, 0.05, 0.3])
     const conversation = 1000 + seed
     const world = { docs: [], entries: [], gone: new Set() }
-    const requests = requestsOf({ schemas, choice, world, wild, conversation, strict })
+    const bodies = requestsOf({ schemas, choice, world, wild, conversation, strict })
     const sides = servers.map((server) => ({ server, docs: [], seen: new Map(), names: [] }))
     const steps = []
+    const points = []
+    let requests = 0
     const cast = (only ? types.filter(({ info }) => only.includes(info.singularName)) : types)
       .map((type) => ({ type, at: choice.next() }))
       .sort((a, b) => a.at - b.at)
@@ -99,6 +102,7 @@ export function conversations({ schemas: all, token, servers, strict, only }) {
     const at = (side, [version, ...path]) => path.reduce((here, key) => here?.[key], side.seen.get(version))?.id ?? 888_888
 
     async function exchange({ method, schema, doc, query, body }) {
+      requests += 1
       return Promise.all(
         sides.map((side) => {
           const id = doc === null || schema.kind === 'singleType' ? '' : `/${side.docs[doc] ?? 'missing'}`
@@ -107,13 +111,28 @@ export function conversations({ schemas: all, token, servers, strict, only }) {
       )
     }
 
-    function differ(answers) {
+    /** The documents that were without a published version at some time, by their symbols. */
+    const hadDraftsOnly = (symbol) => {
+      const doc = Number(symbol.slice(1))
+      return (
+        steps.some(
+          (step) =>
+            (step.creates === doc && /status=draft/.test(step.query)) ||
+            (step.doc === doc && (step.method === 'DELETE' || /locale=/.test(step.query))),
+        ) || isLocal(world.docs[doc]?.schema ?? {})
+      )
+    }
+
+    /** Null where both answer alike; refusals that differ as it is named are noted, and the conversation goes on. */
+    function differ(answers, request) {
       const [strapi, octavo] = answers.map((answer, index) => normal(answer, sides[index].names))
-      // Relations in shared components to what lacks a locale: Strapi refuses the locale, Octavo leaves them out.
-      if (strapi.status === 400 && octavo.status < 300 && / not found$/.test(strapi.body.error.message))
-        return { path: 'status', what: 'lenient', strapi, octavo }
-      if (strapi.status !== octavo.status) return { path: 'status', strapi, octavo }
-      return firstDifference(strapi, octavo)
+      const found = strapi.status === octavo.status ? firstDifference(strapi, octavo) : { path: 'status', strapi, octavo }
+      if (found === null) return null
+      const document = `#${request.creates ?? request.doc}`
+      const named = namedPoint({ schemas: all, path: found.path, strapi, octavo, request, document, hadDraftsOnly })
+      if (named === null || strapi.status < 400 || octavo.status < 400) return { ...found, named }
+      points.push(named)
+      return null
     }
 
     /** Reads all versions of a document on both sides. */
@@ -130,7 +149,7 @@ export function conversations({ schemas: all, token, servers, strict, only }) {
             else sides[index].seen.delete(key)
             if (isSingle && answer.body?.data && !sides[index].docs[doc]) name(doc, index, answer.body.data.documentId)
           })
-          const found = differ(answers)
+          const found = differ(answers, { method: 'GET', doc, query })
           if (found !== null) return { what: `GET ${schema.info.singularName} #${doc} ${status} ${locale}`, ...found }
         }
       }
@@ -146,12 +165,11 @@ export function conversations({ schemas: all, token, servers, strict, only }) {
       steps.push(step)
       const answers = await exchange(step)
       step.status = answers.map(({ status }) => status)
-      if (answers[0].status === 500 && answers[1].status !== 500) return { what: '500', path: '', strapi: 500, octavo: answers[1] }
       answers.forEach(({ body }, index) => {
         const [doc, id] = [step.creates ?? step.doc, body?.data?.documentId]
         if (step.method !== 'DELETE' && id && sides[index].docs[doc] !== id) name(doc, index, id)
       })
-      const found = differ(answers)
+      const found = differ(answers, step)
       if (found !== null) return { ...found, what: found.what ?? `${step.method} ${step.schema.info.singularName}` }
       if (step.creates !== undefined && answers[0].status < 300) world.docs[step.creates] ??= { uid: step.schema.uid, schema: step.schema }
       if (step.method === 'DELETE') world.gone.add(step.doc)
@@ -184,7 +202,7 @@ export function conversations({ schemas: all, token, servers, strict, only }) {
           doc: null,
           creates: index,
           query: queryOf(schema, !strict),
-          body: requests.body(schema, true, null, null, 5),
+          body: bodies.body(schema, true, null, null, 5),
         }
       if (roll < 0.25 && (!isSingle || known.length > 0))
         return {
@@ -199,11 +217,11 @@ export function conversations({ schemas: all, token, servers, strict, only }) {
       world.writing = doc
       const key = `${doc}|${isDraft(schema) ? 'draft' : 'only'}|${locale}`
       const present = sides[0].seen.get(key)
-      const body = requests.body(schema, present === undefined, [key], present, 5)
+      const body = bodies.body(schema, present === undefined, [key], present, 5)
       return { method: 'PUT', schema, doc, ...(isSingle && known.length === 0 ? { creates: doc } : {}), query, body }
     }
 
-    try {
+    const hold = async () => {
       for (const schema of cast.filter(({ kind }) => kind === 'singleType'))
         await exchange({ method: 'DELETE', schema, doc: null, query: isLocal(schema) ? 'locale=*' : '' })
       const first = cast.filter(({ kind }) => kind === 'collectionType')
@@ -219,7 +237,7 @@ export function conversations({ schemas: all, token, servers, strict, only }) {
           doc: null,
           creates: doc,
           query: (draft + locale).slice(1),
-          body: { data: requests.fields(schema, true, null, null, strict ? 1 : 3) },
+          body: { data: bodies.fields(schema, true, null, null, strict ? 1 : 3) },
         })
         if (found !== null) return { seed, steps, ...found }
         if (strict && isLocal(schema) && chance(0.4)) {
@@ -229,7 +247,7 @@ export function conversations({ schemas: all, token, servers, strict, only }) {
               schema,
               doc,
               query: `locale=${other}`,
-              body: { data: requests.fields(schema, true, null, null, 0) },
+              body: { data: bodies.fields(schema, true, null, null, 0) },
             })
             if (more !== null) return { seed, steps, ...more }
           }
@@ -249,7 +267,16 @@ export function conversations({ schemas: all, token, servers, strict, only }) {
         const found = await look(doc)
         if (found !== null) return { seed, steps, ...found, what: `at last: ${found.what}`, versions: versionsOf(doc) }
       }
-      return { seed, steps, what: null, requests: steps.length, refused: steps.filter(({ status }) => status?.[0] >= 400).length }
+      return { seed, steps, what: null }
+    }
+    const outcome = (told) => ({
+      ...told,
+      points: told.named ? [...points, told.named] : points,
+      requests,
+      refused: steps.filter(({ status }) => status?.[0] >= 400).length,
+    })
+    try {
+      return outcome(await hold())
     } catch (error) {
       for (const server of servers) {
         const lives = await fetch(`${server.origin}/_health`).then(
@@ -258,9 +285,11 @@ export function conversations({ schemas: all, token, servers, strict, only }) {
         )
         if (lives) continue
         await server.again()
-        return { seed, steps, what: `${server.name} ended`, path: '' }
+        const { schema, body } = steps.at(-1)
+        const named = server.name === 'strapi' ? namedEnd(all, schema, body) : null
+        return outcome({ seed, steps, what: `${server.name} ended`, path: '', named })
       }
-      return { seed, steps, what: 'error', path: String(error.stack) }
+      return outcome({ seed, steps, what: 'error', path: String(error.stack), named: null })
     }
   }
 }

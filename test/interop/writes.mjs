@@ -24,7 +24,8 @@ const servers = await startBoth(project)
 const converse = conversations({ ...project, servers, strict: values.strict, only: values.types?.split(',') })
 const kinds = new Map()
 const found = []
-let [requests, refused, same] = [0, 0, 0]
+const points = new Map()
+let [requests, writes, refused, same] = [0, 0, 0, 0]
 const short = (value, most = 250) => JSON.stringify(value)?.slice(0, most)
 function show(outcome) {
   console.log(
@@ -38,11 +39,14 @@ function show(outcome) {
 const from = Number(values.from)
 for (let seed = from; seed < from + Number(values.count); seed += 1) {
   const outcome = await converse(seed)
-  process.stderr.write(outcome.what === null ? '.' : 'x')
-  if (outcome.what === null) {
+  const isNamed = Boolean(outcome.named)
+  process.stderr.write(outcome.what === null ? '.' : isNamed ? 'n' : 'x')
+  requests += outcome.requests
+  writes += outcome.steps.length
+  refused += outcome.refused
+  for (const point of outcome.points) points.set(point, (points.get(point) ?? 0) + 1)
+  if (outcome.what === null || isNamed) {
     same += 1
-    requests += outcome.requests
-    refused += outcome.refused
     continue
   }
   found.push(outcome)
@@ -51,7 +55,10 @@ for (let seed = from; seed < from + Number(values.count); seed += 1) {
   const kind = `${outcome.what.replace(/#?\d+( |$)/g, '# ')}: ${where}`
   kinds.set(kind, [...(kinds.get(kind) ?? []), seed])
 }
-console.log(`\n${same} of ${values.count} conversations agree, with ${requests} writes (${refused} refused)`)
+console.log(
+  `\n${same} of ${values.count} conversations agree but for what is named: ${requests} requests, of them ${writes} writes (${refused} refused)`,
+)
+for (const [point, count] of points) console.log(`${String(count).padStart(5)}  named: ${point}`)
 for (const [kind, seeds] of [...kinds].sort((a, b) => b[1].length - a[1].length))
   console.log(`${String(seeds.length).padStart(5)}  ${kind}  (${seeds.slice(0, 4).join(', ')})`)
 if (values.json)

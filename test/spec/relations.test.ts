@@ -127,6 +127,9 @@ rule('relations.5', 'the same document twice in connect is 400, or once in the c
   const book = await bookWith('ab', strapi, there)
   await strapi.change(`books/${book}`, { tags: { connect: [there.c, { documentId: there.c }] } })
   expect(await tagsOf(book, strapi)).toBe('abc')
+  const { id } = await strapi.read(`tags/${there.d}?status=draft`)
+  await strapi.change(`books/${book}`, { tags: { connect: [{ id }, there.e, there.d] } })
+  expect(await tagsOf(book, strapi)).toBe('abcde')
   const different = ['start', 'end'].map((place) => ({ documentId: there.d, position: { [place]: true } }))
   expect(await strapi.refusal('PUT', `books/${book}`, { tags: { connect: different } })).toMatch(
     /You cannot connect the same relation twice/,

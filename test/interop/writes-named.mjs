@@ -1,0 +1,180 @@
+// Which differences docs/differences.md names: each recognised by the request that brings it about and by how far the answers differ.
+
+const isRefusal = ({ status, body }) => status === 400 && body?.error !== undefined
+const isWhole = ({ path }) => Array.isArray(path) && path.length === 0
+const errorsOf = ({ body }) => body.error.details?.errors ?? []
+const same = (one, other) => JSON.stringify(one) === JSON.stringify(other)
+const messages = (answer) => errorsOf(answer).map(({ message }) => message)
+
+/** Everything that stands below a value, itself included. */
+function* below(value) {
+  yield value
+  if (typeof value === 'object' && value !== null) for (const inner of Object.values(value)) yield* below(inner)
+}
+const some = (value, test) => [...below(value)].some(test)
+
+const ofRelations = [
+  /^\d+ relation\(s\) of type \S+ associated with this entity do not exist$/,
+  /^Document with id "[^"]*", locale "[^"]*" not found$/,
+  /^The relation with id # is already connected/,
+  /^A circular reference was found in the connect array/,
+  /^There was a problem connecting relation with id #/,
+  /^Invalid relations$/,
+  /^Some of the provided components in \S+ are not related to the entity$/,
+]
+const isOfRelations = (message) => ofRelations.some((pattern) => pattern.test(message))
+
+/** Refused by both, with the same messages about the same values. */
+function hasSameErrors(strapi, octavo) {
+  const shown = (answer) => errorsOf(answer).map((error) => (isWhole(error) ? { ...error, value: null } : error))
+  return strapi.body.error.message === octavo.body.error.message && same(shown(strapi), shown(octavo))
+}
+
+function hasOtherOrder(strapi, octavo) {
+  const [one, other] = [messages(strapi), messages(octavo)]
+  return one.length > 1 && !same(one, other) && same(one.toSorted(), other.toSorted())
+}
+
+/** What Strapi says besides is about passwords; or what Octavo says besides. */
+function lacksPasswords({ schemas }, strapi, octavo) {
+  const passwords = new Set(
+    [...schemas.values()].flatMap(({ attributes }) =>
+      Object.entries(attributes).flatMap(([name, { type }]) => (type === 'password' ? [name] : [])),
+    ),
+  )
+  const others = errorsOf(octavo).filter(
+    ({ path, message }) => !(passwords.has(path.at(-1)) && / must (be at least \d+ characters|match the following: .*)$/.test(message)),
+  )
+  if (others.length === errorsOf(octavo).length) return false
+  if (!isRefusal(strapi)) return others.length === 0
+  const kept = (errors) => errors.filter((error) => !isWhole(error)).map(({ message }) => message)
+  const ofStrapi =
+    errorsOf(strapi).length > 0 ? kept(errorsOf(strapi)) : [strapi.body.error.message].filter((message) => !isOfRelations(message))
+  return same(kept(others), ofStrapi)
+}
+
+/** The mistakes with values that both name are the same; of those with relations one names others, or some of them. */
+function namesOtherMistakes(strapi, octavo, body) {
+  const references = [...below(body)].filter(
+    (value) =>
+      typeof value === 'object' && value !== null && ('$doc' in value || '$row' in value || 'id' in value || 'documentId' in value),
+  )
+  const ofValues = (answer) => {
+    const all = errorsOf(answer).length > 0 ? messages(answer) : [answer.body.error.message]
+    return all.filter((message) => !isOfRelations(message) && !/component identifier is undefined$/.test(message))
+  }
+  const [one, other] = [ofValues(strapi), ofValues(octavo)]
+  if (one.length > 0 && other.length > 0) return same(one, other)
+  // Relations alone: several are named.
+  return one.length + other.length > 0 || references.length > 1 || some(body, (value) => value === false)
+}
+
+/** A text with digits at its beginning, in place of a relation. */
+function namesByDigits(octavo, body) {
+  const id = /^Document with id "([^"]*)", locale "[^"]*" not found$/.exec(octavo.body.error.message)?.[1]
+  return id !== undefined && !/^\d{1,15}$/.test(id) && !Number.isNaN(Number.parseInt(id, 10)) && some(body, (value) => value === id)
+}
+
+/** A position names its neighbour by a number, and Strapi looks for a document of that name. */
+function namesNeighboursByRow(strapi, body) {
+  const missing = /^Document with id "(\d+)", locale "[^"]*" not found$/.exec(strapi.body.error.message)?.[1]
+  const isRow = (at) => (typeof at === 'object' ? at !== null && '$row' in at : String(at) === missing)
+  return (
+    missing !== undefined &&
+    some(body, (value) => [value?.position?.before, value?.position?.after].some((at) => at !== undefined && isRow(at)))
+  )
+}
+
+/** All that is wrong is missing in components, on a type without drafts. */
+const lacksRequired = ({ options }, octavo) =>
+  options?.draftAndPublish !== true && errorsOf(octavo).every(({ path, message }) => path.length > 1 && / must be defined\.$/.test(message))
+
+const rounded = (one, other) => /^-?\d{16,}$/.test(String(other)) && String(one) !== String(other) && Number(one) === Number(other)
+
+/** Documents of a populated relation that Octavo shows and Strapi lacks; null where they differ otherwise. */
+function keptLinks(strapi, octavo) {
+  const listed = (value) => (Array.isArray(value) ? value : value === null || value === undefined ? [] : [value])
+  const [one, other] = [listed(strapi), listed(octavo)]
+  const isDocument = (value) => typeof value?.documentId === 'string'
+  if (![...one, ...other].every(isDocument)) return null
+  const more = [...other]
+  for (const { documentId } of one) {
+    const at = more.findIndex((entry) => entry.documentId === documentId)
+    if (at < 0) return null
+    more.splice(at, 1)
+  }
+  return more.map(({ documentId }) => documentId)
+}
+
+/** The value of both answers where the path leaves the last list or object that both have. */
+function around(path, answer) {
+  const names = path.split('.')
+  const steps = /^\d+$/.test(names.at(-2)) ? names.slice(0, -2) : /^\d+$/.test(names.at(-1)) ? names.slice(0, -1) : names
+  const relation = names.at(-1) === 'documentId' && steps.length === names.length ? names.slice(0, -1) : steps
+  return { value: relation.reduce((here, key) => here?.[key], answer), name: relation.at(-1) }
+}
+
+/**
+ * The point of docs/differences.md that a difference belongs to, or null. `request`: its body and query; `document`: the symbol of the
+ * document; `hadDraftsOnly(symbol)`: whether the document was ever without a published version.
+ */
+export function namedPoint({ schemas, path, strapi, octavo, request, document, hadDraftsOnly }) {
+  const { body, method } = request
+  if (strapi.status === 500) return octavo.status === 400 ? '400 in place of 500' : null
+  if (isRefusal(octavo) && namesByDigits(octavo, body) && (isRefusal(strapi) || strapi.status < 300))
+    return 'a text that begins with digits'
+  if (octavo.status === 400 && (isRefusal(strapi) || strapi.status < 300) && lacksPasswords({ schemas }, strapi, octavo))
+    return 'passwords in drafts'
+  if (isRefusal(strapi) && namesNeighboursByRow(strapi, body)) return 'neighbours by row id'
+  if (method === 'PUT' && strapi.status === 200 && isRefusal(octavo) && lacksRequired(request.schema, octavo))
+    return 'required in a new component'
+  if (isRefusal(strapi) && isRefusal(octavo)) {
+    if (hasSameErrors(strapi, octavo)) return 'the value of an error about the whole'
+    if (hasOtherOrder(strapi, octavo)) return 'the order of errors'
+    return namesOtherMistakes(strapi, octavo, body) ? 'several mistakes' : null
+  }
+  if (isRefusal(strapi) && octavo.status < 300) {
+    const missing = /^Document with id "([^"]*)", locale "[^"]*" not found$/.exec(strapi.body.error.message)?.[1]
+    const isNamed = some(body, (value) => value === missing || (typeof value?.$doc === 'number' && `#${value.$doc}` === missing))
+    return method === 'PUT' && missing !== undefined && !isNamed ? 'shared components of a new locale' : null
+  }
+  if (strapi.status >= 300 || octavo.status >= 300) return null
+  const at = path.split('.').reduce(([one, other], key) => [one?.[key], other?.[key]], [strapi, octavo])
+  if (rounded(...at)) return '64-bit integers'
+  if (typeof at[1] === 'boolean' && at[0] === Number(at[1])) return 'booleans as JSON values'
+  const [one, other] = [around(path, strapi), around(path, octavo)]
+  const kept = keptLinks(one.value, other.value)
+  if (kept === null || kept.length === 0) return null
+  if (kept.every((symbol) => symbol === document)) return 'a link to itself'
+  return kept.every((symbol) => symbol === document || hadDraftsOnly(symbol)) ? 'a link to what was not published' : null
+}
+
+/** The point that a request belongs to which ends Strapi's process, or null. */
+export function namedEnd(schemas, schema, body) {
+  const moments = new Set(['date', 'time', 'datetime', 'timestamp'])
+  const walk = ({ attributes }, data) =>
+    Object.entries(data ?? {}).flatMap(([name, value]) => {
+      const { type, unique, component, repeatable } = attributes[name] ?? {}
+      if (moments.has(type) && unique && value !== null) return [Number.isNaN(Date.parse(value)) ? 'a moment that does not parse' : null]
+      if (type !== 'component') return []
+      const list = (Array.isArray(value) ? value : [value]).filter((entry) => typeof entry === 'object' && entry !== null)
+      const inner = schemas.get(component)
+      const gap =
+        repeatable &&
+        list.length > 1 &&
+        Object.entries(inner.attributes).some(
+          ([key, attribute]) =>
+            attribute.type === 'component' &&
+            holdsUnique(schemas, attribute.component) &&
+            list.some((entry) => entry[key]) &&
+            !list.every((entry) => entry[key]),
+        )
+      return [gap ? 'a list with an entry without its component' : null, ...list.flatMap((entry) => walk(inner, entry))]
+    })
+  return walk(schema, body?.data).find((point) => point !== null) ?? null
+}
+
+const holdsUnique = (schemas, uid) =>
+  Object.values(schemas.get(uid).attributes).some(
+    ({ type, unique, component }) => type === 'uid' || unique === true || (type === 'component' && holdsUnique(schemas, component)),
+  )
