@@ -58,7 +58,7 @@ const max = (value: number, { source }: Scalar) =>
 const integer = (value: number) => (Number.isInteger(value) ? null : 'must be an integer')
 const finite = (value: number) => (Number.isFinite(value) ? null : 'must be a finite number')
 const wholeNumber = (value: unknown) =>
-  (typeof value === 'number' && Number.isInteger(value)) || (typeof value === 'string' && /^-?\d{1,1000}$/.test(value))
+  (typeof value === 'number' && Number.isInteger(value)) || (typeof value === 'string' && /^[+-]?\d{1,1000}$/.test(value.trim()))
     ? null
     : 'must be a valid integer'
 
@@ -125,6 +125,8 @@ export function checkScalar(checking: Checking, attribute: Scalar, sent: unknown
 /** Claims a value that must be unique, and tells where another has it. */
 function checkUnique({ isDraft, places, claims, taken }: Checking, scalar: Scalar, value: unknown, path: Path): AttributeError[] {
   if (!scalar.unique || isDraft || places === null || value === '') return []
+  // A list of one number, or true, would be compared as that number.
+  if (scalar.type === 'biginteger' && wholeNumber(value) !== null) return []
   claims?.push({ path, scalar, value, places })
   return taken?.has(printPath(path)) ? [whole(path, 'This attribute must be unique', value)] : []
 }

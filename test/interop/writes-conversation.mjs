@@ -129,7 +129,8 @@ export function conversations({ schemas: all, token, servers, strict, only }) {
       const found = strapi.status === octavo.status ? firstDifference(strapi, octavo) : { path: 'status', strapi, octavo }
       if (found === null) return null
       const document = `#${request.creates ?? request.doc}`
-      const named = namedPoint({ schemas: all, path: found.path, strapi, octavo, request, document, hadDraftsOnly })
+      const refused = /^(Invalid format|Expected a string)/.test(steps.at(-1).says ?? '') ? 'Invalid format' : null
+      const named = namedPoint({ schemas: all, path: found.path, strapi, octavo, request, refused, document, hadDraftsOnly })
       if (named === null || strapi.status < 400 || octavo.status < 400) return { ...found, named }
       points.push(named)
       return null
@@ -165,6 +166,7 @@ export function conversations({ schemas: all, token, servers, strict, only }) {
       steps.push(step)
       const answers = await exchange(step)
       step.status = answers.map(({ status }) => status)
+      step.says = answers[0].body?.error?.message
       answers.forEach(({ body }, index) => {
         const [doc, id] = [step.creates ?? step.doc, body?.data?.documentId]
         if (step.method !== 'DELETE' && id && sides[index].docs[doc] !== id) name(doc, index, id)

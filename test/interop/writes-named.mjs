@@ -1,6 +1,7 @@
 // Which differences docs/differences.md names: each recognised by the request that brings it about and by how far the answers differ.
 
 const isRefusal = ({ status, body }) => status === 400 && body?.error !== undefined
+const notADatetime = 'Invalid format, expected a timestamp or an ISO date'
 const isWhole = ({ path }) => Array.isArray(path) && path.length === 0
 const errorsOf = ({ body }) => body.error.details?.errors ?? []
 const same = (one, other) => JSON.stringify(one) === JSON.stringify(other)
@@ -30,8 +31,15 @@ function hasSameErrors(strapi, octavo) {
   return strapi.body.error.message === octavo.body.error.message && same(shown(strapi), shown(octavo))
 }
 
+/** A message with what it lists in one order. */
+const inOrder = (message) => {
+  const [says, listed] = message.split(' must be one of the following values: ')
+  return listed === undefined ? message : [says, ...listed.split(', ').toSorted()].join(' ')
+}
+
 function hasOtherOrder(strapi, octavo) {
   const [one, other] = [messages(strapi), messages(octavo)]
+  if (one.length > 0 && !same(one, other) && same(one.map(inOrder), other.map(inOrder))) return true
   return one.length > 1 && !same(one, other) && same(one.toSorted(), other.toSorted())
 }
 
@@ -91,6 +99,9 @@ const lacksRequired = ({ options }, octavo) =>
 
 const rounded = (one, other) => /^-?\d{16,}$/.test(String(other)) && String(one) !== String(other) && Number(one) === Number(other)
 
+const isOfFewDigits = ([strapi, octavo]) =>
+  /^\d{1,5}$/.test(String(octavo)) && typeof octavo === 'string' && /^-?\d{9,}$/.test(String(strapi))
+
 /** Documents of a populated relation that Octavo shows and Strapi lacks; null where they differ otherwise. */
 function keptLinks(strapi, octavo) {
   const listed = (value) => (Array.isArray(value) ? value : value === null || value === undefined ? [] : [value])
@@ -116,9 +127,9 @@ function around(path, answer) {
 
 /**
  * The point of docs/differences.md that a difference belongs to, or null. `request`: its body and query; `document`: the symbol of the
- * document; `hadDraftsOnly(symbol)`: whether the document was ever without a published version.
+ * document; `refused`: how the refusal of the write before a read begins; `hadDraftsOnly(symbol)`: whether the document was ever without a published version.
  */
-export function namedPoint({ schemas, path, strapi, octavo, request, document, hadDraftsOnly }) {
+export function namedPoint({ schemas, path, strapi, octavo, request, refused, document, hadDraftsOnly }) {
   const { body, method } = request
   if (strapi.status === 500) return octavo.status === 400 ? '400 in place of 500' : null
   if (isRefusal(octavo) && namesByDigits(octavo, body) && (isRefusal(strapi) || strapi.status < 300))
@@ -128,6 +139,10 @@ export function namedPoint({ schemas, path, strapi, octavo, request, document, h
   if (isRefusal(strapi) && namesNeighboursByRow(strapi, body)) return 'neighbours by row id'
   if (method === 'PUT' && strapi.status === 200 && isRefusal(octavo) && lacksRequired(request.schema, octavo))
     return 'required in a new component'
+  if (strapi.status < 300 && isRefusal(octavo) && octavo.body.error.message === notADatetime)
+    return some(body, (value) => Array.isArray(value) && value.length === 1 && !Number.isNaN(Date.parse(value[0])))
+      ? 'a list in place of a moment'
+      : null
   if (isRefusal(strapi) && isRefusal(octavo)) {
     if (hasSameErrors(strapi, octavo)) return 'the value of an error about the whole'
     if (hasOtherOrder(strapi, octavo)) return 'the order of errors'
@@ -142,6 +157,8 @@ export function namedPoint({ schemas, path, strapi, octavo, request, document, h
   const at = path.split('.').reduce(([one, other], key) => [one?.[key], other?.[key]], [strapi, octavo])
   if (rounded(...at)) return '64-bit integers'
   if (typeof at[1] === 'boolean' && at[0] === Number(at[1])) return 'booleans as JSON values'
+  if (refused === 'Invalid format' && method === 'GET') return 'a refused write'
+  if (isOfFewDigits(at)) return 'timestamps of few digits'
   const [one, other] = [around(path, strapi), around(path, octavo)]
   const kept = keptLinks(one.value, other.value)
   if (kept === null || kept.length === 0) return null
@@ -149,13 +166,15 @@ export function namedPoint({ schemas, path, strapi, octavo, request, document, h
   return kept.every((symbol) => symbol === document || hadDraftsOnly(symbol)) ? 'a link to what was not published' : null
 }
 
+const parses = (type, value) => (type === 'time' ? /^\d\d:\d\d/.test(value) : !Number.isNaN(Date.parse(value)) && !/^\d\d-/.test(value))
+
 /** The point that a request belongs to which ends Strapi's process, or null. */
 export function namedEnd(schemas, schema, body) {
   const moments = new Set(['date', 'time', 'datetime', 'timestamp'])
   const walk = ({ attributes }, data) =>
     Object.entries(data ?? {}).flatMap(([name, value]) => {
       const { type, unique, component, repeatable } = attributes[name] ?? {}
-      if (moments.has(type) && unique && value !== null) return [Number.isNaN(Date.parse(value)) ? 'a moment that does not parse' : null]
+      if (moments.has(type) && unique && value !== null) return [!parses(type, value) ? 'a moment that does not parse' : null]
       if (type !== 'component') return []
       const list = (Array.isArray(value) ? value : [value]).filter((entry) => typeof entry === 'object' && entry !== null)
       const inner = schemas.get(component)

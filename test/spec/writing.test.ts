@@ -337,6 +337,14 @@ rule('writing.18', 'large integers and JSON are kept exactly', async () => {
     ['{broken', '{broken'],
   ] as const)
     expect([text, (await press.change(`books/${book.documentId}`, { facts: text })).facts]).toEqual([text, value])
+  for (const [text, value] of [
+    [' 5 ', '5'],
+    ['+5', '5'],
+    ['-5\n', '-5'],
+  ])
+    expect([text, (await press.change(`books/${book.documentId}`, { copies: text })).copies]).toEqual([text, value])
+  for (const text of ['', ' ', '5 5', '0x5', '1e3', '5.0'])
+    expect(await press.refusal('PUT', `books/${book.documentId}`, { copies: text })).toBe('copies must be a valid integer')
   expect((await press.change(`books/${book.documentId}`, { copies: '-9223372036854775808' })).copies).toBe('-9223372036854775808')
 })
 
