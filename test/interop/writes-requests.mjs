@@ -38,6 +38,13 @@ export function requestsOf({ schemas, choice, world, wild, conversation, strict 
     return found.documentId ?? found.id
   }
 
+  /** Rows of the project's types have other ids on the other server, so a bare number would name something else there. */
+  function notRow(uid, value) {
+    const [entry] = Array.isArray(value) ? value : [value]
+    const id = entry?.id ?? entry
+    return !isUser(uid) && /^ ?[1-9]\d* ?$/.test(String(id)) ? -1 : value
+  }
+
   const list = (uid, most, type) => Array.from({ length: below(most + 1) }, () => entry(uid, type, false))
 
   function positioned(uid) {
@@ -50,7 +57,7 @@ export function requestsOf({ schemas, choice, world, wild, conversation, strict 
   }
 
   function relationValue(uid, many, type = null) {
-    if (chance(wild / 8)) return oddValue(choice)
+    if (chance(wild / 8)) return notRow(uid, oddValue(choice))
     if (!isUser(uid) && targets(uid).length === 0 && !chance(wild / 10)) return chance(0.5) ? undefined : []
     const form = below(10)
     const most = many ? 4 : chance(0.1) ? 2 : 1
