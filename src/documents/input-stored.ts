@@ -48,8 +48,9 @@ const bigInteger = (value: bigint): bigint | number => (BigInt.asIntN(64, value)
 function milliseconds(attribute: Scalar, value: unknown): number {
   if (typeof value !== 'string' && typeof value !== 'number') throw notADatetime()
   const time = typeof value === 'number' ? value : (readValue(attribute, value) as number)
-  if (!(Math.abs(time) <= furthest)) throw notADatetime()
-  return Math.trunc(time)
+  // As in Strapi, fractions of a millisecond are no moment.
+  if (!Number.isInteger(time) || Math.abs(time) > furthest) throw notADatetime()
+  return time
 }
 
 /** Objects, lists, true and false as JSON text, texts and numbers as they are. */

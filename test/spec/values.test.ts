@@ -1,0 +1,31 @@
+// docs/spec/writing.md: values and what must be unique, on the golden project, which has an attribute of every type.
+import { afterAll, beforeAll, expect } from 'vitest'
+import { rule } from '../support/rule.js'
+import type { Served } from '../support/serve.js'
+import { goldenTokens, serveGolden } from '../support/serve.js'
+
+let served: Served
+beforeAll(async () => {
+  served = await serveGolden()
+})
+afterAll(() => served.close())
+
+async function send(data: object): Promise<readonly [number, unknown]> {
+  const headers = { 'content-type': 'application/json' }
+  const answer = await served.ask('/api/bounds', { method: 'POST', token: goldenTokens().full!, headers, body: JSON.stringify({ data }) })
+  return [answer.status, answer.body.error?.message]
+}
+
+rule('writing.15', 'what is no integer is told alone, whatever it would be compared as', async () => {
+  await send({ uBig: '1' })
+  expect(await send({ uBig: ' 1 ' })).toEqual([400, 'This attribute must be unique'])
+  for (const value of [[1], true, 1.5]) expect([value, await send({ uBig: value })]).toEqual([value, [400, 'uBig must be a valid integer']])
+})
+
+rule('writing.7', 'a moment in milliseconds is a whole number', async () => {
+  for (const name of ['uDatetime', 'uTimestamp']) {
+    for (const value of [1.5, -0.5, 1_700_000_000_000.5])
+      expect([value, await send({ [name]: value })]).toEqual([value, [400, 'Invalid format, expected a timestamp or an ISO date']])
+    for (const value of [0, -1, 1_700_000_000_000]) expect([value, (await send({ [name]: value }))[0]]).toEqual([value, 201])
+  }
+})
