@@ -1,7 +1,6 @@
-// Random operations on the richest type: components, a dynamic zone, files, relations of a type to itself and polymorphic ones. What holds
-// whatever is done: a publication shows what its draft has, a discarded draft has what was published, and nothing but the document
-// that a request names changes, the order of other documents' lists included.
-// `INVARIANT_SEEDS=10 INVARIANT_OPERATIONS=400` for more; `INVARIANT_FIRST` for where the seeds begin.
+// Random operations on articles: a publication shows what its draft has, a discarded draft has what was published, and nothing but the
+// document that a request names changes, the order of other documents' lists included. `INVARIANT_SEEDS=10 INVARIANT_OPERATIONS=400
+// INVARIANT_FIRST=1` for more.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Served } from '../support/serve.js'
 import { goldenTokens, serveGolden } from '../support/serve.js'
