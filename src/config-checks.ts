@@ -1,6 +1,7 @@
 // What settings must mean beyond their shape: addresses, origins, secrets, and names that nobody reads.
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import * as z from 'zod'
 import { closest, didYouMean } from './closest.js'
 import type { Environment } from './config-files.js'
 import { ConfigError } from './errors.js'
@@ -32,6 +33,41 @@ const guessedLetters = 2
 /** Letters below which a secret is none, and below which it is weak. */
 const leastSecret = 3
 const strongSecret = 16
+
+/** What is wrong with a value, as the end of a sentence; for a name that there is not, what was probably meant. */
+export function problemOf(issue: z.core.$ZodIssue, schema: z.ZodType): string {
+  const meant = issue.code === 'unrecognized_keys' ? didYouMean(issue.keys[0]!, namesAt(schema, issue.path)) : ''
+  const said = `${issue.message}${meant}`
+  return said.endsWith('?') ? said : `${said}.`
+}
+
+/** The names that an object of the settings may have; none where what it is depends on a value. */
+function namesAt(schema: z.ZodType, path: readonly PropertyKey[]): readonly string[] {
+  let at = bare(schema)
+  for (const step of path)
+    at = bare(
+      at instanceof z.ZodObject
+        ? at.shape[String(step)]
+        : at instanceof z.ZodArray
+          ? at.element
+          : at instanceof z.ZodRecord
+            ? at.valueType
+            : null,
+    )
+  return at instanceof z.ZodObject ? Object.keys(at.shape) : []
+}
+
+function bare(schema: unknown): unknown {
+  let inner = schema
+  while (
+    inner instanceof z.ZodPrefault ||
+    inner instanceof z.ZodDefault ||
+    inner instanceof z.ZodOptional ||
+    inner instanceof z.ZodReadonly
+  )
+    inner = inner.unwrap()
+  return inner
+}
 
 /** @throws ConfigError for a secret that anybody would guess */
 export function checkSecret(name: string, value: string): void {

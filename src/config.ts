@@ -5,7 +5,7 @@ import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
 import * as z from 'zod'
 import { auth } from './config-auth.js'
-import { checkMailServer, checkSecret, checkSender, checkSite, warningsOf, withoutSlashes } from './config-checks.js'
+import { checkMailServer, checkSecret, checkSender, checkSite, problemOf, warningsOf, withoutSlashes } from './config-checks.js'
 import { corsSettings } from './config-cors.js'
 import {
   dependsOnStrapi,
@@ -205,7 +205,7 @@ function checked<Schema extends z.ZodType>(schema: Schema, value: unknown, sourc
   const parsed = schema.safeParse(value)
   if (parsed.success) return parsed.data
   const [issue] = parsed.error.issues
-  throw new ConfigError(`${source} is not right: ${issue!.path.join('.') || 'the file'}: ${issue!.message}.`)
+  throw new ConfigError(`${source} is not right: ${issue!.path.join('.') || 'the file'}: ${problemOf(issue!, schema)}`)
 }
 
 interface Parts {

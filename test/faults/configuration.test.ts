@@ -73,11 +73,11 @@ describe('environment', () => {
 describe('octavo.config.json', () => {
   test('a key that there is not', async () => {
     config({ ports: 1 })
-    await expectRefusal([/octavo\.config\.json/, /ports/])
+    await expectRefusal([/octavo\.config\.json/, /"ports"; did you mean "port"\?$/])
   })
   test('a key that there is not, deep inside', async () => {
     config({ api: { rest: { maxLimits: 1 } } })
-    await expectRefusal([/octavo\.config\.json/, /api\.rest/, /maxLimits/])
+    await expectRefusal([/octavo\.config\.json/, /api\.rest/, /"maxLimits"; did you mean "maxLimit"\?/])
   })
   test('a limit of the wrong kind', async () => {
     config({ limits: { readQueue: '5000' } })
