@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import type { Database } from 'better-sqlite3'
 import { sql } from 'kysely'
-import { loadConfig } from '../config.js'
+import { type Config, loadConfig } from '../config.js'
 import type { DirectDatabase } from '../database/database.js'
 import { openDirect } from '../database/direct.js'
 import { openSqliteReader } from '../database/sqlite.js'
@@ -15,17 +15,21 @@ import { remedies } from '../documents/remedies.js'
 import { ConfigError } from '../errors.js'
 import { loadModel } from '../model/load.js'
 import type { Model } from '../model/types.js'
-import { orExplain } from './explain.js'
+import { onDatabase, orExplain } from './explain.js'
 import { checkProject } from './folder.js'
 import { checkDatabase, print } from './project.js'
 
 /** Examines the project in `folder`; the exit status is 1 when something is wrong. `links`: lists the links that wait. */
 export const doctorCommand = orExplain(async (folder: string, options: { readonly links?: boolean }) => {
   const config = await loadConfig(folder, process.env, () => randomBytes(24).toString('base64url'))
-  const { filename } = config.database
   checkProject(config.folder)
   checkDatabase(config, folder)
   const model = await loadModel(config.folder, config.privateAttributes)
+  await onDatabase(config, () => diagnose(config, model, options))
+})
+
+async function diagnose(config: Config, model: Model, options: { readonly links?: boolean }): Promise<void> {
+  const { filename } = config.database
   const connection = readable(filename, () => openSqliteReader(config.database))
   try {
     // One snapshot, also while the service writes.
@@ -44,14 +48,15 @@ export const doctorCommand = orExplain(async (folder: string, options: { readonl
   } finally {
     connection.close()
   }
-})
+}
 
-/** @throws ConfigError with a sentence where the driver cannot even open the file */
+/** @throws ConfigError with what helps where the file is damaged */
 function readable<Result>(filename: string, open: () => Result): Result {
   try {
     return open()
   } catch (error) {
-    const why = (error as Error).message
+    const { code, message: why } = error as { readonly code?: unknown; readonly message: string }
+    if (code !== 'SQLITE_NOTADB' && code !== 'SQLITE_CORRUPT') throw error
     throw new ConfigError(
       `The database at ${filename} cannot be read (${why}). Put a backup in its place; "sqlite3 ${filename} .recover" may save what is left`,
     )

@@ -1,22 +1,26 @@
 // `octavo indexes [folder]`: makes Octavo's own indexes now, with progress, instead of in the background of a start.
 import { randomBytes } from 'node:crypto'
-import { loadConfig } from '../config.js'
+import { type Config, loadConfig } from '../config.js'
 import { createIndexes, describeIndexes } from '../database/indexes.js'
 import { openSqlite } from '../database/sqlite.js'
 import { loadModel } from '../model/load.js'
-import { orExplain } from './explain.js'
+import { onDatabase, orExplain } from './explain.js'
 import { checkProject } from './folder.js'
-import { checkDatabase, checkPrepared } from './project.js'
+import { checkDatabase, checkPrepared, print } from './project.js'
 
 /** Makes the missing indexes of the project in `folder`. */
 export const indexes = orExplain(async (folder: string) => {
   const config = await loadConfig(folder, process.env, () => randomBytes(24).toString('base64url'))
   checkProject(config.folder)
   checkDatabase(config, folder)
+  await onDatabase(config, () => makeIndexes(config, folder))
+})
+
+async function makeIndexes(config: Config, folder: string): Promise<void> {
   const database = openSqlite(config.database)
   checkPrepared(database, config, folder)
   const wanted = describeIndexes(await loadModel(config.folder, config.privateAttributes))
-  const made = createIndexes(database, wanted, (index, done, missing) => process.stdout.write(`${done + 1} of ${missing}: ${index.name}\n`))
+  const made = createIndexes(database, wanted, (index, done, missing) => print(`${done + 1} of ${missing}: ${index.name}`))
   database.close()
-  process.stdout.write(made === 0 ? 'All indexes are there.\n' : `Made ${made} indexes.\n`)
-})
+  print(made === 0 ? 'All indexes are there.' : `Made ${made} indexes.`)
+}

@@ -12,6 +12,7 @@ import { ConfigError } from '../errors.js'
 import { loadModel } from '../model/load.js'
 import type { Model } from '../model/types.js'
 import { openProject, refuseLost } from '../project.js'
+import { onDatabase } from './explain.js'
 import { checkProject } from './folder.js'
 import { keepSecrets, tellMade } from './secrets.js'
 
@@ -31,6 +32,10 @@ export async function withProject<Result>(folder: string, work: (project: Projec
   const given = await loadConfig(folder)
   checkProject(given.folder)
   refuseLost(given, strapiSign(given.folder))
+  return onDatabase(given, () => withDatabase(given, work))
+}
+
+async function withDatabase<Result>(given: Config, work: (project: Project) => Promise<Result>): Promise<Result> {
   const isNew = !existsSync(given.database.filename)
   const model = await loadModel(given.folder, given.privateAttributes)
   const kept = keepSecrets(given)
@@ -65,13 +70,15 @@ export async function lookIntoProject<Result>(
   checkProject(config.folder)
   checkDatabase(config, folder)
   const model = await loadModel(config.folder, config.privateAttributes)
-  const connection = openSqliteToLook(config.database)
-  try {
-    checkPrepared(connection, config, folder)
-    return await work({ config, model, database: openDirect(connection) })
-  } finally {
-    connection.close()
-  }
+  return onDatabase(config, async () => {
+    const connection = openSqliteToLook(config.database)
+    try {
+      checkPrepared(connection, config, folder)
+      return await work({ config, model, database: openDirect(connection) })
+    } finally {
+      connection.close()
+    }
+  })
 }
 
 /** @throws ConfigError where there is no database */

@@ -90,13 +90,14 @@ async function checkPort({ host, port }: Config): Promise<void> {
   await once(server, 'close')
 }
 
-type StartError = NodeJS.ErrnoException & { readonly port?: number; readonly address?: string }
+type StartError = NodeJS.ErrnoException & { readonly port?: number; readonly address?: string; readonly hostname?: string }
 
 /** What went wrong, so that whoever starts the service can do something about it. */
-function sentence({ code = '', syscall, message, port, address }: StartError): string {
+function sentence({ code = '', syscall, message, port, address, hostname }: StartError): string {
   if (code === 'EADDRINUSE') return `The port ${port} is in use by another process. Stop that one, or choose another port with PORT.`
   if (code === 'EACCES' && syscall === 'listen') return `The port ${port} is not for everyone. Choose one above 1023 with PORT.`
   if (code === 'EADDRNOTAVAIL') return `HOST is "${address}", which is no address of this machine.`
+  if (syscall === 'getaddrinfo') return `HOST is "${hostname}", which is no address of this machine.`
   return message
 }
 

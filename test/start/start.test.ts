@@ -1,4 +1,5 @@
 // The command as a process: what it says and leaves behind when it cannot start, and what it warns of when it can.
+import { spawnSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
@@ -42,6 +43,41 @@ test('a database that is none ends the start with one sentence', async () => {
   expect(err).toMatch(oneSentence)
   expect(err).toMatch(/The database .*data\.db cannot be used/)
   expect(status).toBe(1)
+})
+
+test('the commands name a database that is none in one sentence', async () => {
+  const folder = project({ ...notes, '.tmp/data.db': 'no database, '.repeat(100) })
+  for (const words of [['roles', 'list'], ['roles', 'create', 'Editor'], ['locales', 'list'], ['events'], ['indexes']]) {
+    const { status, err } = await octavo([...words, folder])
+    expect(err.replace(/^octavo: events\.outbox is off.*\n/, ''), words.join(' ')).toMatch(oneSentence)
+    expect(err, words.join(' ')).toMatch(/The database .*data\.db cannot be used: file is not a database\./)
+    expect(status).toBe(1)
+  }
+})
+
+test('a folder where nothing can be made ends a command with one sentence', async () => {
+  const { status, err } = await octavo(['roles', 'create', 'Editor', project({ ...notes, '.tmp': 'a file' })])
+  expect(err).toMatch(oneSentence)
+  expect(err).toContain('.tmp')
+  expect(status).toBe(1)
+})
+
+test('a HOST that has no address is named', async () => {
+  const { status, err } = await octavo(['start', project(notes)], { HOST: 'nobody.invalid' })
+  expect(err).toBe('octavo: HOST is "nobody.invalid", which is no address of this machine.\n')
+  expect(status).toBe(1)
+})
+
+test('a command whose reader has left works to its end, quietly', async () => {
+  const folder = project(notes)
+  await octavo(['roles', 'create', 'Editor', folder])
+  for (const words of [['roles', 'list', '--actions'], ['doctor'], ['locales', 'add', 'fr']]) {
+    const command = [process.execPath, join(root, 'dist', 'main.js'), ...words, folder].map((word) => `'${word}'`).join(' ')
+    const { stdout, stderr } = spawnSync('bash', ['-c', `{ sleep 1.5; ${command}; echo "status $?" >&2; } | true`], { encoding: 'utf8' })
+    expect([stdout, stderr.split('\n').at(-2)], words.join(' ')).toEqual(['', 'status 0'])
+    expect(stderr, words.join(' ')).not.toMatch(/EPIPE|\n {4}at /)
+  }
+  expect((await octavo(['locales', 'list', folder])).out).toContain('fr')
 })
 
 test('a folder that is no project is refused, and nothing is made in it', async () => {
