@@ -78,7 +78,7 @@ test('writes that share a commit, killed after each statement, are whole or not 
   }
   let statements = 0
   // How many share a commit is a matter of time.
-  for (let attempt = 1; attempt < 20 && statements < ofSeveral; attempt++) statements = await counted(`counted ${attempt}`)
+  for (let attempt = 1; attempt < 100 && statements < ofSeveral; attempt++) statements = await counted(`counted ${attempt}`)
   expect(statements, 'statements of several writes in one commit').toBeGreaterThanOrEqual(ofSeveral)
 
   const step = process.env.FAULTS === 'all' ? 1 : Math.floor(statements / some)
