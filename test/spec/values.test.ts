@@ -29,3 +29,18 @@ rule('writing.7', 'a moment in milliseconds is a whole number', async () => {
     for (const value of [0, -1, 1_700_000_000_000]) expect([value, (await send({ [name]: value }))[0]]).toEqual([value, 201])
   }
 })
+
+rule('relations.3', 'media that say nothing change nothing, where Strapi takes the files away', async () => {
+  const token = goldenTokens().full!
+  const headers = { 'content-type': 'application/json' }
+  const write = async (method: string, path: string, data: object) => {
+    const { body } = await served.ask(`/api/articles${path}`, { method, token, headers, body: JSON.stringify({ data }) })
+    return body.data
+  }
+  const { documentId } = await write('POST', '?status=draft', { title: 'With files', cover: 3, gallery: [3, 6] })
+  for (const nothing of [{}, { connect: [] }, { disconnect: [] }, { connect: [], disconnect: [] }]) {
+    const data = { cover: nothing, gallery: nothing }
+    const { cover, gallery } = await write('PUT', `/${documentId}?status=draft&populate=cover,gallery`, data)
+    expect([nothing, cover.id, gallery.map(({ id }: { id: number }) => id)]).toEqual([nothing, 3, [3, 6]])
+  }
+})
