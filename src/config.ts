@@ -25,6 +25,9 @@ import type { EventListener } from './events.js'
 import type { Hook } from './interface.js'
 import { givenStorage, type StorageConfig, storageOf, storageProblem } from './storage-config.js'
 
+/** Reader threads, each some megabytes. */
+const mostReaders = 64
+
 const rest = z.strictObject({
   prefix: z
     .string()
@@ -71,8 +74,8 @@ const file = z.strictObject({
     .strictObject({
       filename: z.string().optional(),
       /** Reader threads that are always there, and the most there may be while heavy reads occupy some. */
-      readers: z.int().min(1).max(64).optional(),
-      maxReaders: z.int().min(1).max(64).optional(),
+      readers: z.int().min(1).max(mostReaders).optional(),
+      maxReaders: z.int().min(1).max(mostReaders).optional(),
       /** Let Octavo make indexes of its own (`octavo_*`) beside Strapi's. */
       indexes: z.boolean().optional(),
       busyTimeout: z.int().positive().default(5_000),
@@ -231,7 +234,9 @@ function assemble({ root, given, environment, own, database, makeSecret }: Parts
   const contractReason =
     contract !== undefined ? 'octavo.config says so' : chosen === 'strapi' ? 'package.json depends on @strapi/strapi' : 'the default'
   const readers =
-    integer(environment, 'OCTAVO_DATABASE_READERS', 1, 256) ?? given.database.readers ?? Math.min(4, Math.max(2, availableParallelism()))
+    integer(environment, 'OCTAVO_DATABASE_READERS', 1, mostReaders) ??
+    given.database.readers ??
+    Math.min(4, Math.max(2, availableParallelism()))
   const port = integer(environment, 'PORT', 0, 65_535) ?? given.port ?? 1337
   const host = environment.HOST ?? given.host ?? '0.0.0.0'
   const production = environment.NODE_ENV !== 'development' && environment.NODE_ENV !== undefined
@@ -255,7 +260,7 @@ function assemble({ root, given, environment, own, database, makeSecret }: Parts
       readers,
       maxReaders: Math.max(
         readers,
-        integer(environment, 'OCTAVO_DATABASE_MAX_READERS', 1, 256) ?? given.database.maxReaders ?? 2 * readers,
+        integer(environment, 'OCTAVO_DATABASE_MAX_READERS', 1, mostReaders) ?? given.database.maxReaders ?? 2 * readers,
       ),
       indexes: boolean(environment, 'OCTAVO_DATABASE_INDEXES') ?? given.database.indexes ?? false,
     },

@@ -47,6 +47,8 @@ describe('environment', () => {
   test('a database client that there is not', () => expectRefusal([/DATABASE_CLIENT/, /oracle/], { DATABASE_CLIENT: 'oracle' }))
   test('a switch that is neither true nor false', () =>
     expectRefusal([/OCTAVO_DATABASE_INDEXES/, /maybe/], { OCTAVO_DATABASE_INDEXES: 'maybe' }))
+  test('more reader threads than octavo.config may have', () =>
+    expectRefusal([/OCTAVO_DATABASE_READERS is 65; it must be from 1 to 64/], { OCTAVO_DATABASE_READERS: '65' }))
   test('no reader thread', () => expectRefusal([/OCTAVO_DATABASE_READERS/], { OCTAVO_DATABASE_READERS: '0' }))
   test('a log level that there is not', () => expectRefusal([/LOG_LEVEL/, /loud/], { LOG_LEVEL: 'loud' }))
   test('a bucket without a name, an address that is none', async () => {
