@@ -50,6 +50,7 @@ const knownToAll = new Set([
   'interface',
   'model',
   'printed',
+  'queue',
   'turns',
 ])
 /** The rooms below each room. `database` lets `query` see the language of plans and dialects, and nothing that runs. */

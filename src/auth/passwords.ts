@@ -1,6 +1,6 @@
 // Passwords as Strapi stores them: bcrypt at cost 10. The work is done on threads, never in the event loop.
 import { hash, verify } from '@node-rs/bcrypt'
-import { ApiError } from '../errors.js'
+import { openQueue } from '../queue.js'
 
 /** bcrypt looks at no byte beyond these. */
 export const longestPassword = 72
@@ -29,25 +29,10 @@ export interface Passwords {
  * line waits.
  */
 export function openPasswords({ passwordsAtOnce, passwordQueue }: PasswordLimits): Passwords {
-  const waiting: (() => void)[] = []
-  let running = 0
-  async function inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
-    if (running >= passwordsAtOnce) {
-      if (waiting.length >= passwordQueue) throw new ApiError('ServiceUnavailableError', 'Too many are signing in')
-      await new Promise<void>((start) => waiting.push(start))
-    } else running++
-    try {
-      return await work()
-    } finally {
-      // The place goes on to the next in line; nobody can take it in between.
-      const next = waiting.shift()
-      if (next === undefined) running--
-      else next()
-    }
-  }
+  const { run } = openQueue(passwordsAtOnce, passwordQueue, 'Too many are signing in')
   return {
-    hash: (password) => inTurn(() => hashPassword(password)),
-    fits: (password, stored) => inTurn(() => passwordFits(password, stored)),
+    hash: (password) => run(() => hashPassword(password)),
+    fits: (password, stored) => run(() => passwordFits(password, stored)),
   }
 }
 

@@ -1,11 +1,11 @@
 // Pictures: a few at a time, each in a process that has no other, stands behind everything else and is there while there is work.
 import { unavailable } from '../database/unavailable.js'
 import { ApiError } from '../errors.js'
+import { openQueue } from '../queue.js'
 import type { Picture, PictureSettings } from './image-messages.js'
 import type { PictureBounds } from './image-needs.js'
 import { type ImageWorker, startImageWorker } from './image-worker.js'
 import { asApiError } from './incoming.js'
-import { openQueue } from './queue.js'
 
 export interface ImageLimits extends PictureBounds {
   readonly imagesAtOnce: number

@@ -1,18 +1,19 @@
 // Heavy work, a few at a time: the rest waits in line, and beyond its end is told to come back. And work on one thing at a time.
-import { ApiError } from '../errors.js'
+import { ApiError } from './errors.js'
 
 export interface Queue {
   /** Runs `work` when it is its turn. @throws ApiError 503 when too many wait. */
   run<Result>(work: () => Promise<Result>): Promise<Result>
 }
 
-export function openQueue(atOnce: number, longest: number): Queue {
+/** `refusal`: what is told where `longest` wait already. */
+export function openQueue(atOnce: number, longest: number, refusal = 'Too many uploads are waiting'): Queue {
   const waiting: (() => void)[] = []
   let running = 0
   return {
     run: async (work) => {
       if (running >= atOnce) {
-        if (waiting.length >= longest) throw new ApiError('ServiceUnavailableError', 'Too many uploads are waiting')
+        if (waiting.length >= longest) throw new ApiError('ServiceUnavailableError', refusal)
         await new Promise<void>((start) => waiting.push(start))
       } else running++
       try {
