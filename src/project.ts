@@ -7,7 +7,7 @@ import type { Logger } from 'pino'
 import type { Config } from './config.js'
 import { isUnprepared, prepareDatabase } from './database/prepare.js'
 import { quickCheck } from './database/quick-check.js'
-import { makePrivateFolder, openSqlite } from './database/sqlite.js'
+import { makePrivateFolder, openSqlite, throughSchemaChanges } from './database/sqlite.js'
 import { findStrangers } from './database/strangers.js'
 import { leaveTrace, tracedDatabase, traceOf } from './database/trace.js'
 import { ConfigError } from './errors.js'
@@ -52,7 +52,7 @@ export async function openProject(config: Config, model: Model, logger: Log): Pr
 
 function check({ database: { filename }, limits }: Config, connection: Database, logger: Log): void {
   if (limits.checkTime === 0) return
-  const { damage, checked, tables } = quickCheck(connection, limits.checkTime)
+  const { damage, checked, tables } = throughSchemaChanges(() => quickCheck(connection, limits.checkTime))
   if (damage !== null)
     throw new ConfigError(
       `The database ${filename} is damaged (${damage}). Put a backup in its place; sqlite3 ${filename} ".recover" may save what is left, and octavo doctor tells more`,
@@ -67,7 +67,7 @@ function check({ database: { filename }, limits }: Config, connection: Database,
 async function prepare(config: Config, connection: Database, model: Model, logger: Log): Promise<void> {
   const { folder, database, uploadsFolder } = config
   // In this order: another process leaves the trace once the database is complete.
-  if (!config.mayBegin && existsSync(traceOf(database.filename)) && isUnprepared(connection))
+  if (!config.mayBegin && existsSync(traceOf(database.filename)) && throughSchemaChanges(() => isUnprepared(connection)))
     throw new ConfigError(lost(`The database ${database.filename} is empty, but it was not`, config))
   const now = new Date()
   const { isNew, added } = await prepareDatabase(connection, model, {
@@ -85,7 +85,7 @@ async function prepare(config: Config, connection: Database, model: Model, logge
   leaveTrace(database.filename, folder)
   if (isNew) return
   if (added.length > 0) logger.warn({ added }, 'the database lacked what the model has: added')
-  const strangers = findStrangers(connection, model)
+  const strangers = throughSchemaChanges(() => findStrangers(connection, model))
   if (strangers.types.length > 0)
     logger.warn({ types: strangers.types }, 'columns have other types than the model says: what they hold may be shown wrongly')
   const { columns, tables } = strangers

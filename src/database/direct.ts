@@ -1,7 +1,7 @@
 // The service's own connection: small statements beside the reader threads, and the look whether anything was committed.
 import type Database from 'better-sqlite3'
 import type { DirectDatabase } from './database.js'
-import { keepStatements } from './sqlite.js'
+import { keepStatements, throughSchemaChanges } from './sqlite.js'
 import { writeSql } from './sqlite-dialect.js'
 
 /** Prepared statements that are kept. */
@@ -11,17 +11,17 @@ export function openDirect(database: Database.Database): DirectDatabase {
   // The version changes when another connection commits, `total_changes` when this one writes.
   const version = database.prepare('select (select data_version from pragma_data_version) + total_changes()').pluck()
   const prepared = keepStatements(database, kept)
-  let seen = version.get()
+  let seen = throughSchemaChanges(() => version.get())
   return {
     changed: () => {
-      const now = version.get()
+      const now = throughSchemaChanges(() => version.get())
       if (now === seen) return false
       seen = now
       return true
     },
     rows: async (query) => {
       const { sql, parameters } = writeSql(query)
-      return prepared(sql).all(...parameters) as never
+      return throughSchemaChanges(() => prepared(sql).all(...parameters)) as never
     },
   }
 }

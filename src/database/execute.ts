@@ -35,11 +35,10 @@ export function prepareRead(source: Source, plan: ReadPlan, transaction: 'own' |
   const begin = source.database.prepare('begin')
   const commit = source.database.prepare('commit')
   const read = prepareEnvelope(plan.unsigned === true ? { ...source, signer: null } : source, plan)
-  // One answer is one snapshot: all statements of a plan see the same state of the database.
-  const severalStatements = transaction === 'own' && (plan.root.fills.length > 0 || plan.envelope.kind === 'list')
   return (values, sink) => {
     const run: Run = { values, sink }
-    if (!severalStatements) return read(run)
+    if (transaction === 'inside') return read(run)
+    // One answer is one snapshot: all statements of a plan see the same rows, and the same schema.
     begin.run()
     try {
       return read(run)

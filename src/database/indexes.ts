@@ -112,26 +112,44 @@ function linkIndexesOf({ attributes, componentTable }: ContentType | Component):
   return [...owners, ...places]
 }
 
+/** Called before each index, with how many were made before it. */
+type Report = (index: OwnIndex, done: number, missing: number) => void
+
 /** Rows of an index that its statistics look at. */
 const analyzedRows = 1000
 
+/** Milliseconds of making indexes after which other connections get as many to write, and to read the schema that they now have. */
+const atOnce = 25
+
 /**
  * Makes the indexes that are missing, one after the other, and reports each before it starts; then the statistics without which
- * SQLite takes the wrong one. Returns how many were made.
+ * SQLite takes the wrong one. Several small ones are one change of the schema. Returns how many were made.
  */
-export function createIndexes(
-  database: Database.Database,
-  indexes: readonly OwnIndex[],
-  report: (index: OwnIndex, done: number, missing: number) => void,
-): number {
+export function createIndexes(database: Database.Database, indexes: readonly OwnIndex[], report: Report): number {
   const present = new Set(database.prepare("select name from sqlite_schema where type = 'index'").pluck().all())
   const missing = indexes.filter(({ name }) => !present.has(name))
-  for (const [done, index] of missing.entries()) {
-    report(index, done, missing.length)
-    database.exec(index.sql)
+  for (let done = 0; done < missing.length; ) {
+    if (done > 0) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, atOnce)
+    done = createSome(database, missing, done, report)
   }
   if (missing.length > 0 || statisticsLack(database, indexes)) analyze(database)
   return missing.length
+}
+
+/** One transaction: `missing` from `first` on, until `atOnce` has passed. Returns the first that is still missing. */
+function createSome(database: Database.Database, missing: readonly OwnIndex[], first: number, report: Report): number {
+  const end = performance.now() + atOnce
+  let done = first
+  const create = () => {
+    do {
+      const index = missing[done]!
+      report(index, done, missing.length)
+      database.exec(index.sql)
+      done++
+    } while (done < missing.length && performance.now() < end)
+  }
+  database.transaction(create).immediate()
+  return done
 }
 
 /** True where a table was never looked at, or grew tenfold since. Bit 1 only asks, bit 16 asks about every table. */

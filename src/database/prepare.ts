@@ -8,6 +8,7 @@ import { initialize } from './bookkeeping.js'
 import { accountIndexes, type OwnIndex } from './indexes.js'
 import { createOwnTables, lacksOwnTables } from './own-tables.js'
 import { panelTables, sessionTable } from './panel-tables.js'
+import { throughSchemaChanges } from './sqlite.js'
 import { createStatements, quoted, type Table } from './table.js'
 import { createTables, describeTables } from './tables.js'
 
@@ -39,7 +40,7 @@ interface Lacking {
 /** Prepares the database behind `database`; a failure, or the end of the process, leaves it as it was. */
 export async function prepareDatabase(database: Database, model: Model, preparation: Preparation): Promise<Prepared> {
   const look = () => lackingIn(database, model, preparation)
-  if (isComplete(look())) return { isNew: false, added: [] }
+  if (isComplete(throughSchemaChanges(look))) return { isNew: false, added: [] }
   const { first, wait, fill } = preparation
   const usual = Number(database.pragma('busy_timeout', { simple: true }))
   database.pragma(`busy_timeout = ${wait}`)

@@ -106,6 +106,23 @@ export function keepStatements(database: Database.Database, most: number): (sql:
   }
 }
 
+/** How often a statement begins again that meets one change of the schema after the other. */
+const schemaRetries = 20
+
+/**
+ * Runs statements that only read, outside a transaction. SQLite prepares a statement anew when the schema has changed; only outside a
+ * transaction it gives up (`SQLITE_SCHEMA`) where the schema changes again meanwhile: they begin again.
+ */
+export function throughSchemaChanges<Result>(run: () => Result): Result {
+  for (let retry = 1; ; retry++) {
+    try {
+      return run()
+    } catch (error) {
+      if (codeOf(error) !== 'SQLITE_SCHEMA' || retry === schemaRetries) throw error
+    }
+  }
+}
+
 /** What is made once for each connection, when it is first asked for. */
 export function perConnection<Kept extends object>(make: (database: Database.Database) => Kept): (database: Database.Database) => Kept {
   const kept = new WeakMap<Database.Database, Kept>()
