@@ -6,9 +6,6 @@ import { attributeTypes } from '../model/attributes.js'
 import { type Scalar, unreachable } from '../model/types.js'
 import { readValue } from '../query/values.js'
 
-/** The furthest that a Date reaches from 1970, in milliseconds. */
-const furthest = 8.64e15
-
 const notADate = () => validationError('Invalid format, expected yyyy-MM-dd')
 const notADatetime = () => validationError('Invalid format, expected a timestamp or an ISO date')
 
@@ -47,9 +44,9 @@ const bigInteger = (value: bigint): bigint | number => (BigInt.asIntN(64, value)
 
 function milliseconds(attribute: Scalar, value: unknown): number {
   if (typeof value !== 'string' && typeof value !== 'number') throw notADatetime()
-  const time = typeof value === 'number' ? value : (readValue(attribute, value) as number)
-  // As in Strapi, fractions of a millisecond are no moment.
-  if (!Number.isInteger(time) || Math.abs(time) > furthest) throw notADatetime()
+  // As in Strapi, fractions of a millisecond are no moment, and digits that are an ISO 8601 date are that date: 2023, 20230101.
+  const time = readValue(attribute, String(value)) as number
+  if (!Number.isInteger(time)) throw notADatetime()
   return time
 }
 

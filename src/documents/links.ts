@@ -3,7 +3,7 @@
 import type { RawBuilder } from 'kysely'
 import { sql } from 'kysely'
 import type { Transaction } from '../database/database.js'
-import type { Component, ContentType, Model, Relation } from '../model/types.js'
+import type { Attribute, Component, ContentType, Model, Relation } from '../model/types.js'
 import { among } from './among.js'
 import { noteDriftOf } from './drift.js'
 import { hidePointers, showPointer } from './morphs.js'
@@ -164,8 +164,17 @@ const draftOf = ({ table }: ContentType, published: number): RawBuilder<unknown>
   sql`select d.id from ${sql.table(table)} p join ${sql.table(table)} d on d.document_id = p.document_id and d.locale is p.locale
     where p.id = ${published} and d.published_at is null`
 
-/** A document has been published for the first time: makes the links that were waiting for it. */
-export async function showHiddenLinks(transaction: Transaction, model: Model, type: ContentType, published: number): Promise<void> {
+/**
+ * A document has been published that had no published version: makes the links that were waiting for it. Where this write has given
+ * the relation from its side (`touched`), its own list counts, which is copied already.
+ */
+export async function showHiddenLinks(
+  transaction: Transaction,
+  model: Model,
+  type: ContentType,
+  published: number,
+  touched: ReadonlySet<Attribute>,
+): Promise<void> {
   const waiting = await transaction.rows<HiddenRow>(
     sql`select h.id, h.link_table, h.owner_id, h.place from ${hidden} h join ${sql.table(type.table)} t
       on t.document_id = h.target_document and t.locale is h.target_locale
@@ -173,10 +182,12 @@ export async function showHiddenLinks(transaction: Transaction, model: Model, ty
   )
   if (waiting.length === 0) return
   const links = new Map(ownedLinks(model).map((link) => [link.storage.table, link]))
+  const given = (table: string) => touched.has(type.attributes.get(links.get(table)?.relation.inverse ?? '')!)
+  const shown = waiting.filter(({ link_table }) => !given(link_table))
   // Its draft may have lost such a link meanwhile: its list is to be compared.
-  if (waiting.some(({ link_table }) => links.get(link_table)?.relation.inverse !== null))
+  if (shown.some(({ link_table }) => links.get(link_table)?.relation.inverse !== null))
     noteDriftOf(transaction, type, draftOf(type, published))
-  for (const { link_table, owner_id, place } of waiting) {
+  for (const { link_table, owner_id, place } of shown) {
     const known = links.get(link_table)
     if (known === undefined) {
       showPointer(transaction, model, { table: link_table, owner: owner_id, target: type, published, place })

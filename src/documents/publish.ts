@@ -42,7 +42,7 @@ export async function publishRow(
     await copyBelow(writing, from, { shape: type, id }, attributes)
     if (isNew) return id
     await showInTypesWithoutDrafts(transaction, model, type, draft, id)
-    await showHiddenLinks(transaction, model, type, id)
+    await showHiddenLinks(transaction, model, type, id, touched)
     return id
   }
   const to = { shape: type, id: published.id }

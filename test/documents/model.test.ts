@@ -154,7 +154,7 @@ async function operateTag(by: Chances, model: Documents): Promise<string> {
     await send('PUT', `tags/${id}${publishes ? '' : '?status=draft'}`, { color, ...(plain && { products: plain }) })
     tag.draft.color = color
     if (plain) model.linkTag(id, plain)
-    if (publishes) model.publishTag(id)
+    if (publishes) model.publishTag(id, plain !== null)
     return `PUT tags/${id} ${publishes} ${JSON.stringify({ color, products: plain })}`
   }
   if (is(0.1)) {

@@ -161,7 +161,8 @@ export class Documents {
     tag.products.draft = now
   }
 
-  publishTag(tagId: string): void {
+  /** `givesProducts`: by a write that says which products it has. */
+  publishTag(tagId: string, givesProducts = false): void {
     const tag = this.tags.get(tagId)!
     const isFirst = tag.live === null
     tag.live = { ...tag.draft }
@@ -175,7 +176,7 @@ export class Documents {
           live.tags = placed(live.tags, draft.tags, tagId)
           shown.push(key)
         } else if (live.tags.includes(tagId)) {
-          if (isFirst) waited.push(key)
+          if (isFirst && !givesProducts) waited.push(key)
           else live.tags = live.tags.filter((each) => each !== tagId)
         }
       }

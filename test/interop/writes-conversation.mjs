@@ -130,7 +130,17 @@ export function conversations({ schemas: all, token, servers, strict, only }) {
       if (found === null) return null
       const document = `#${request.creates ?? request.doc}`
       const refused = /^(Invalid format|Expected a string)/.test(steps.at(-1).says ?? '') ? 'Invalid format' : null
-      const named = namedPoint({ schemas: all, path: found.path, strapi, octavo, request, refused, document, hadDraftsOnly })
+      const named = namedPoint({
+        schemas: all,
+        path: found.path,
+        strapi,
+        octavo,
+        request,
+        written: steps.at(-1)?.body,
+        refused,
+        document,
+        hadDraftsOnly,
+      })
       if (named === null || strapi.status < 400 || octavo.status < 400) return { ...found, named }
       points.push(named)
       return null

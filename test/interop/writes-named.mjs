@@ -55,6 +55,8 @@ function lacksPasswords({ schemas }, strapi, octavo) {
   )
   if (others.length === errorsOf(octavo).length) return false
   if (!isRefusal(strapi)) return others.length === 0
+  // What Strapi finds after the rules of attributes.
+  if (others.length === 0 && errorsOf(strapi).length === 0) return true
   const kept = (errors) => errors.filter((error) => !isWhole(error)).map(({ message }) => message)
   const ofStrapi =
     errorsOf(strapi).length > 0 ? kept(errorsOf(strapi)) : [strapi.body.error.message].filter((message) => !isOfRelations(message))
@@ -93,6 +95,34 @@ function namesNeighboursByRow(strapi, body) {
   )
 }
 
+/** An entry by its row id with other keys, and the same target once more. */
+const namesTwiceByRow = (strapi, body) =>
+  /^The relation with id # is already connected/.test(strapi.body.error.message) &&
+  some(
+    body,
+    (value) =>
+      typeof value === 'object' &&
+      value !== null &&
+      ('$row' in (value.id ?? {}) || typeof value.id === 'number') &&
+      Object.keys(value).some((key) => key !== 'id' && key !== 'position'),
+  )
+
+/** Files that the body keeps by saying nothing about them: `{}`, or empty lists of `connect` and `disconnect`. */
+function saysNothingOfMedia({ schemas, path, body }) {
+  const media = new Set(
+    [...schemas.values()].flatMap(({ attributes }) =>
+      Object.entries(attributes ?? {}).flatMap(([name, { type }]) => (type === 'media' ? [name] : [])),
+    ),
+  )
+  const name = path.split('.').findLast((part) => media.has(part))
+  const saysNothing = (value) =>
+    typeof value === 'object' &&
+    value !== null &&
+    !Array.isArray(value) &&
+    Object.entries(value).every(([key, list]) => ['connect', 'disconnect'].includes(key) && Array.isArray(list) && list.length === 0)
+  return name !== undefined && some(body, (value) => typeof value === 'object' && value !== null && saysNothing(value[name]))
+}
+
 /** All that is wrong is missing in components, on a type without drafts. */
 const lacksRequired = ({ options }, octavo) =>
   options?.draftAndPublish !== true && errorsOf(octavo).every(({ path, message }) => path.length > 1 && / must be defined\.$/.test(message))
@@ -119,17 +149,17 @@ function keptLinks(strapi, octavo) {
 
 /** The value of both answers where the path leaves the last list or object that both have. */
 function around(path, answer) {
-  const names = path.split('.')
-  const steps = /^\d+$/.test(names.at(-2)) ? names.slice(0, -2) : /^\d+$/.test(names.at(-1)) ? names.slice(0, -1) : names
-  const relation = names.at(-1) === 'documentId' && steps.length === names.length ? names.slice(0, -1) : steps
+  const [, inside = path] = /^(.*)\.documentId$/.exec(path) ?? []
+  const relation = inside.replace(/\.\d+$/, '').split('.')
   return { value: relation.reduce((here, key) => here?.[key], answer), name: relation.at(-1) }
 }
 
 /**
- * The point of docs/differences.md that a difference belongs to, or null. `request`: its body and query; `document`: the symbol of the
+ * The point of docs/differences.md that a difference belongs to, or null. `request`: its body and query; `written`: the body of the last
+ * write; `document`: the symbol of the
  * document; `refused`: how the refusal of the write before a read begins; `hadDraftsOnly(symbol)`: whether the document was ever without a published version.
  */
-export function namedPoint({ schemas, path, strapi, octavo, request, refused, document, hadDraftsOnly }) {
+export function namedPoint({ schemas, path, strapi, octavo, request, written, refused, document, hadDraftsOnly }) {
   const { body, method } = request
   if (strapi.status === 500) return octavo.status === 400 ? '400 in place of 500' : null
   if (isRefusal(octavo) && namesByDigits(octavo, body) && (isRefusal(strapi) || strapi.status < 300))
@@ -149,11 +179,13 @@ export function namedPoint({ schemas, path, strapi, octavo, request, refused, do
     return namesOtherMistakes(strapi, octavo, body) ? 'several mistakes' : null
   }
   if (isRefusal(strapi) && octavo.status < 300) {
+    if (namesTwiceByRow(strapi, body)) return 'a row id and the same target once more'
     const missing = /^Document with id "([^"]*)", locale "[^"]*" not found$/.exec(strapi.body.error.message)?.[1]
     const isNamed = some(body, (value) => value === missing || (typeof value?.$doc === 'number' && `#${value.$doc}` === missing))
     return method === 'PUT' && missing !== undefined && !isNamed ? 'shared components of a new locale' : null
   }
   if (strapi.status >= 300 || octavo.status >= 300) return null
+  if (saysNothingOfMedia({ schemas, path, body: written })) return 'media that say nothing'
   const at = path.split('.').reduce(([one, other], key) => [one?.[key], other?.[key]], [strapi, octavo])
   if (rounded(...at)) return '64-bit integers'
   if (typeof at[1] === 'boolean' && at[0] === Number(at[1])) return 'booleans as JSON values'

@@ -309,6 +309,19 @@ rule('relations.11', 'a link to what is not published waits for it', async () =>
   expect([await shown('draft'), await shown('published')]).toEqual(['anowb', 'anowb'])
 })
 
+rule('relations.11', 'a list that is given when the target is published counts, not what waited for it', async () => {
+  const { documentId: tag } = await press.make('tags?status=draft', { name: 'later' })
+  const { documentId: book } = await press.make('books', { title: 'Waiting', tags: [names.a, tag, names.b] })
+  const { documentId: other } = await press.make('books', { title: 'Also waiting', tags: [tag] })
+  const { books } = await press.change(`tags/${tag}?populate=books`, { name: 'now', books: [other] })
+  expect(books.map(({ documentId }: { documentId: string }) => documentId)).toEqual([other])
+  const shown = async (status: string) => letters((await press.read(`books/${book}?populate=tags&status=${status}`)).tags)
+  expect([await shown('draft'), await shown('published')]).toEqual(['ab', 'ab'])
+  await press.send('POST', `tags/${tag}/actions/unpublish`)
+  await press.send('POST', `tags/${tag}/actions/publish`)
+  expect([await shown('draft'), await shown('published')]).toEqual(['ab', 'ab'])
+})
+
 rule('relations.12', 'who may not find the target cannot write the relation', async () => {
   const actions = ['book.book.create', 'book.book.update', 'book.book.find', 'tag.tag.find'].map((action) => `api::${action}`)
   addToken(press.served, 'books', { type: 'custom', actions })

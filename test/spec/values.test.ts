@@ -30,6 +30,20 @@ rule('writing.7', 'a moment in milliseconds is a whole number', async () => {
   }
 })
 
+rule('writing.7', 'digits that are an ISO 8601 date are that date in a body too, as a text or a number', async () => {
+  for (const [given, moment] of [
+    [20230101, '2023-01-01T00:00:00.000Z'],
+    [1888, '1888-01-01T00:00:00.000Z'],
+    ['1889', '1889-01-01T00:00:00.000Z'],
+    [12345, '1970-01-01T00:00:12.345Z'],
+  ] as const) {
+    const headers = { 'content-type': 'application/json' }
+    const body = JSON.stringify({ data: { uDatetime: given } })
+    const answer = await served.ask('/api/bounds', { method: 'POST', token: goldenTokens().full!, headers, body })
+    expect([given, answer.body.data.uDatetime]).toEqual([given, moment])
+  }
+})
+
 rule('relations.3', 'media that say nothing change nothing, where Strapi takes the files away', async () => {
   const token = goldenTokens().full!
   const headers = { 'content-type': 'application/json' }
