@@ -297,8 +297,11 @@ export function conversations({ schemas: all, token, servers, strict, only }) {
         )
         if (lives) continue
         await server.again()
-        const { schema, body } = steps.at(-1)
-        const named = server.name === 'strapi' ? namedEnd(all, schema, body) : null
+        // A draft is looked at as a whole when it is published.
+        const last = steps.at(-1)
+        const bodies = steps.filter((step) => (step.creates ?? step.doc) === (last.creates ?? last.doc)).map(({ body }) => body)
+        const points = bodies.map((body) => namedEnd(all, last.schema, body))
+        const named = server.name === 'strapi' ? (points.find((point) => point !== null) ?? null) : null
         return outcome({ seed, steps, what: `${server.name} ended`, path: '', named })
       }
       return outcome({ seed, steps, what: 'error', path: String(error.stack), named: null })

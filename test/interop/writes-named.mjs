@@ -44,7 +44,7 @@ function hasOtherOrder(strapi, octavo) {
 }
 
 /** What Strapi says besides is about passwords; or what Octavo says besides. */
-function lacksPasswords({ schemas }, strapi, octavo) {
+function lacksPasswords(schemas, data, strapi, octavo) {
   const passwords = new Set(
     [...schemas.values()].flatMap(({ attributes }) =>
       Object.entries(attributes).flatMap(([name, { type }]) => (type === 'password' ? [name] : [])),
@@ -55,8 +55,8 @@ function lacksPasswords({ schemas }, strapi, octavo) {
   )
   if (others.length === errorsOf(octavo).length) return false
   if (!isRefusal(strapi)) return others.length === 0
-  // What Strapi finds after the rules of attributes.
-  if (others.length === 0 && errorsOf(strapi).length === 0) return true
+  // What Strapi finds after the rules of the body's own attributes: in moments, or when it publishes the rest of the draft.
+  if (others.length === 0 && errorsOf(strapi).every(({ path }) => !Object.hasOwn(data ?? {}, path[0] ?? ''))) return true
   const kept = (errors) => errors.filter((error) => !isWhole(error)).map(({ message }) => message)
   const ofStrapi =
     errorsOf(strapi).length > 0 ? kept(errorsOf(strapi)) : [strapi.body.error.message].filter((message) => !isOfRelations(message))
@@ -123,6 +123,11 @@ function saysNothingOfMedia({ schemas, path, body }) {
   return name !== undefined && some(body, (value) => typeof value === 'object' && value !== null && saysNothing(value[name]))
 }
 
+/** A polymorphic target by a row id that is not there. */
+const namesNoRow = (octavo, body) =>
+  /^\d+ relation\(s\) of type \S+ associated with this entity do not exist$/.test(octavo.body.error.message) &&
+  some(body, (value) => typeof value?.__type === 'string' && value.id !== undefined)
+
 /** All that is wrong is missing in components, on a type without drafts. */
 const lacksRequired = ({ options }, octavo) =>
   options?.draftAndPublish !== true && errorsOf(octavo).every(({ path, message }) => path.length > 1 && / must be defined\.$/.test(message))
@@ -164,7 +169,7 @@ export function namedPoint({ schemas, path, strapi, octavo, request, written, re
   if (strapi.status === 500) return octavo.status === 400 ? '400 in place of 500' : null
   if (isRefusal(octavo) && namesByDigits(octavo, body) && (isRefusal(strapi) || strapi.status < 300))
     return 'a text that begins with digits'
-  if (octavo.status === 400 && (isRefusal(strapi) || strapi.status < 300) && lacksPasswords({ schemas }, strapi, octavo))
+  if (octavo.status === 400 && (isRefusal(strapi) || strapi.status < 300) && lacksPasswords(schemas, body?.data, strapi, octavo))
     return 'passwords in drafts'
   if (isRefusal(strapi) && namesNeighboursByRow(strapi, body)) return 'neighbours by row id'
   if (method === 'PUT' && strapi.status === 200 && isRefusal(octavo) && lacksRequired(request.schema, octavo))
@@ -173,6 +178,7 @@ export function namedPoint({ schemas, path, strapi, octavo, request, written, re
     return some(body, (value) => Array.isArray(value) && value.length === 1 && !Number.isNaN(Date.parse(value[0])))
       ? 'a list in place of a moment'
       : null
+  if (strapi.status < 300 && isRefusal(octavo) && namesNoRow(octavo, body)) return 'a polymorphic row id that is not there'
   if (isRefusal(strapi) && isRefusal(octavo)) {
     if (hasSameErrors(strapi, octavo)) return 'the value of an error about the whole'
     if (hasOtherOrder(strapi, octavo)) return 'the order of errors'
