@@ -7,7 +7,7 @@ export interface Queue {
 }
 
 /** `refusal`: what is told where `longest` wait already. */
-export function openQueue(atOnce: number, longest: number, refusal = 'Too many uploads are waiting'): Queue {
+export function openQueue(atOnce: number, longest: number, refusal: string): Queue {
   const waiting: (() => void)[] = []
   let running = 0
   return {

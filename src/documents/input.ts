@@ -9,6 +9,7 @@ import { type RelationForm, relationInput } from './input-relations.js'
 import { checkShape, relationProblem } from './input-shape.js'
 import { storedForm } from './input-stored.js'
 import type { AttributeError, Checking, ComponentInput, Input, InputContext, Reference, RelationInput, Shape } from './input-types.js'
+import { type Reader, shownErrors } from './shown-errors.js'
 
 export type { AttributeError, ComponentInput, Input, InputContext, Reference, RelationInput }
 
@@ -87,12 +88,12 @@ export function readAttributes(
 
 /**
  * Checks a whole stored document against every rule, as publishing demands.
- * @throws ApiError 400 with all that is wrong.
+ * @throws ApiError 400 with all that is wrong, and of the document what `reader` may see.
  */
-export function validateDocument(context: InputContext, type: ContentType, document: Body, unique: Unique = {}): void {
+export function validateDocument(context: InputContext, type: ContentType, document: Body, reader: Reader, unique: Unique = {}): void {
   const checking = { ...context, ...unique, places: [], isDraft: false, isCreation: true, isStored: true }
   const { errors } = checkShape(checking, type, document, [])
-  if (errors.length > 0) throw attributeErrors(errors)
+  if (errors.length > 0) throw attributeErrors(shownErrors(context.model, type, errors, reader))
 }
 
 /** One error for several: the message of a single one, their number otherwise, all of them in the details. */

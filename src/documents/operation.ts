@@ -4,6 +4,7 @@ import { forbidden, validationError } from '../errors.js'
 import type { Grants } from '../grants.js'
 import type { HookAction, OperationCaller } from '../interface.js'
 import type { ContentType } from '../model/types.js'
+import { mayReadDrafts } from '../query/drafts.js'
 import { parseParameters, type Parameters as Query } from '../query/parameters.js'
 import type { ReadContext } from '../query/read.js'
 import { readRequest } from '../query/read.js'
@@ -212,5 +213,7 @@ export async function checkPublication(
   findTaken: FindTaken,
 ): Promise<void> {
   const inputContext = { model: read.model, contract: read.contract }
-  await checkPublishable(inputContext, plans, transaction, operation.write.type, operation.data, id, given, findTaken)
+  const { grants, write } = operation
+  const reader = { grants, seesDrafts: mayReadDrafts(read.draftGrant === true, grants, write.type) }
+  await checkPublishable(inputContext, plans, transaction, write.type, operation.data, id, given, findTaken, reader)
 }

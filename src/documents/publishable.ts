@@ -9,6 +9,7 @@ import { among } from './among.js'
 import type { InputContext } from './input.js'
 import { readInput, validateDocument } from './input.js'
 import type { Plans } from './plans.js'
+import type { Reader } from './shown-errors.js'
 import { type FindTaken, withUnique } from './unique.js'
 
 type Body = Readonly<Record<string, unknown>>
@@ -18,7 +19,7 @@ export type Given = 'new' | 'part' | 'whole'
 
 /**
  * Checks the draft row `id` before it is published. What was just given is held to the strict rules first; only when that
- * fails, or when the draft holds more than that, the whole stored document is read and validated.
+ * fails, or when the draft holds more than that, the whole stored document is read and validated. `reader` is who is told.
  * @throws ApiError 400
  */
 export async function checkPublishable(
@@ -30,10 +31,11 @@ export async function checkPublishable(
   id: number,
   given: Given,
   findTaken: FindTaken,
+  reader: Reader,
 ): Promise<void> {
   if (given !== 'whole' && (await passes(context, type, data, given === 'new', findTaken))) return
   const read = (relations: boolean) => readWhole(context, plans, transaction, type, id, relations)
-  const validate = (document: Body) => withUnique((unique) => validateDocument(context, type, document, unique), findTaken)
+  const validate = (document: Body) => withUnique((unique) => validateDocument(context, type, document, reader, unique), findTaken)
   const document = await read(false)
   if (document === null) return
   try {

@@ -5,7 +5,7 @@ import { openQueue } from '../queue.js'
 import type { Picture, PictureSettings } from './image-messages.js'
 import type { PictureBounds } from './image-needs.js'
 import { type ImageWorker, startImageWorker } from './image-worker.js'
-import { asApiError } from './incoming.js'
+import { asApiError, tooManyUploads } from './incoming.js'
 
 export interface ImageLimits extends PictureBounds {
   readonly imagesAtOnce: number
@@ -36,7 +36,7 @@ const pictureTypes = /^image\/(?:jpeg|png|webp|gif|tiff|avif)$/
 
 /** Opens the picture workshop. Its processes start with the first pictures. */
 export function openImages(limits: ImageLimits): Images {
-  const queue = openQueue(limits.imagesAtOnce, limits.imageQueue)
+  const queue = openQueue(limits.imagesAtOnce, limits.imageQueue, tooManyUploads)
   const { imagePixels, imageSide, imageFrames, imageBytes, imageMemory, imageWork, imageTimeout } = limits
   const bounds = { imagePixels, imageSide, imageFrames, imageBytes, imageMemory, imageWork, imageTimeout }
   const workers = new Set<ImageWorker>()

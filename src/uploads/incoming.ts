@@ -9,6 +9,9 @@ import { headBytes } from './kinds.js'
 import { fileNameOf } from './names.js'
 import type { Workplace } from './workplace.js'
 
+/** What is told when a queue of uploads is full. */
+export const tooManyUploads = 'Too many uploads are waiting'
+
 /** A file that has come in completely. */
 export interface Received {
   readonly path: string

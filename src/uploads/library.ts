@@ -9,7 +9,7 @@ import type { FileInfo } from './file-info.js'
 import type { Picture } from './image-messages.js'
 import type { Images } from './images.js'
 import type { Incoming, Received } from './incoming.js'
-import { asApiError } from './incoming.js'
+import { asApiError, tooManyUploads } from './incoming.js'
 import type { Kind, TypeRules } from './kinds.js'
 import { checkKind, kindOf } from './kinds.js'
 import { newHash } from './names.js'
@@ -248,7 +248,7 @@ export function openLibrary(parts: LibraryParts): Library {
     limits: parts.limits,
     receive: incoming.receive,
     discard: incoming.discard,
-    inTurn: openQueue(parts.limits.uploadTurns, Number.POSITIVE_INFINITY).run,
+    inTurn: openQueue(parts.limits.uploadTurns, Number.POSITIVE_INFINITY, tooManyUploads).run,
     add,
     change: async (id, info) => {
       const said = changedInfo(await there(id), info)

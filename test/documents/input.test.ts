@@ -117,7 +117,8 @@ async function write(type: ContentType, step: Step, data: unknown, known: Known,
   const { checked } = await readInput(context, type, data, { grants: everything, isDraft: type.draftAndPublish, isCreation, added })
   const whole = before === 'unknown' || JSON.stringify(data).includes('"id":') ? 'unknown' : { ...before, ...checked }
   const isPublished = type.draftAndPublish && url.searchParams.get('status') !== 'draft'
-  if (isPublished && whole !== 'unknown') validateDocument(context, type, stored(type.attributes, whole))
+  if (isPublished && whole !== 'unknown')
+    validateDocument(context, type, stored(type.attributes, whole), { grants: everything, seesDrafts: true })
   known.set(place, whole)
 }
 
