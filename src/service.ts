@@ -123,7 +123,7 @@ export async function createService(
     ...{ config, model, dialect: sqliteDialect, readers, writer, database: direct, logger },
     defaultLocale: async () => (await identification.access()).defaultLocale,
   })
-  const uploads = await openUploads(config, direct, writer, newDocumentId, content.watch, {
+  const uploads = await openUploads(config, model, direct, writer, newDocumentId, content.watch, {
     left: (error) => logger.error({ err: error }, 'what a write or a stopped process left could not be cleared; it is tried again'),
     refused: (error) => logger.error({ err: error }, 'the storage of files refused'),
   })

@@ -27,6 +27,7 @@ export function openSharedCounters(
   return {
     add: (key, amount, milliseconds, longest = milliseconds) =>
       writer.transaction(async (transaction) => {
+        transaction.generation.keep()
         const at = now()
         // Many counters of one kind must not push out those of another.
         const kind = key.slice(0, key.indexOf(' ') + 1)

@@ -48,7 +48,20 @@ export interface Changed {
 }
 
 /** Statements inside one transaction, in the order in which they were asked for. */
+/**
+ * Counts the transactions of this service that may have written to any document. What was known of a document in one generation holds as
+ * long as it lasts, unless another process writes.
+ */
+export interface Generation {
+  readonly before: number
+  /** After this transaction, if it is committed. */
+  after(): number
+  /** Declares that this transaction writes to no document but the one that it is about: the generation lasts. */
+  keep(): void
+}
+
 export interface Transaction {
+  readonly generation: Generation
   rows<Row>(query: RawBuilder<unknown>): Promise<readonly Row[]>
   /** Need not be awaited before the next statement: the order holds, and a failure fails the transaction's `work` or its commit. */
   run(query: RawBuilder<unknown>): Promise<Changed>
@@ -72,7 +85,7 @@ export interface WriteDatabase {
   know(plan: ReadPlan): KnownPlan
   /** Forgets a plan that fell out of the cache. */
   forget(known: KnownPlan): void
-  /** One statement that is a transaction of its own; waits in the same line, and is sent in one piece. */
+  /** One statement that is a transaction of its own and writes to no document; waits in the same line, and is sent in one piece. */
   run(query: RawBuilder<unknown>): Promise<void>
   close(): Promise<void>
 }

@@ -37,7 +37,7 @@ interface Turn<Result> {
  */
 export function openWriter(options: WriterOptions, failed: (error: Error) => void): WriteDatabase {
   let channel: Channel | null = null
-  let [plans, waiting] = [0, 0]
+  let [plans, waiting, generation] = [0, 0, 0]
   /** Whether the thread may be holding a commit back for the next transaction to share. */
   let holding = false
   let last: Promise<unknown> = Promise.resolve()
@@ -45,6 +45,8 @@ export function openWriter(options: WriterOptions, failed: (error: Error) => voi
   /** The thread; one that died is replaced. */
   function thread(): Channel {
     if (channel?.isOpen()) return channel
+    // Its connection counts the writes of others anew.
+    generation++
     channel = openChannel(
       {
         sqlite: options.sqlite,
@@ -61,7 +63,9 @@ export function openWriter(options: WriterOptions, failed: (error: Error) => voi
   async function inTurn<Result>(work: (transaction: Transaction) => Promise<Result>, deadline: number): Promise<Turn<Result>> {
     if (elapsed() > deadline) throw tooSlow()
     const mine = thread()
-    let open = true
+    const before = generation
+    let [open, isKept] = [true, false]
+    const after = () => (isKept ? before : before + 1)
     /** Why a statement was not even sent: the transaction fails, also when nobody waited for it. */
     let refused: Error | null = null
     const mayAsk = (): boolean => {
@@ -77,6 +81,7 @@ export function openWriter(options: WriterOptions, failed: (error: Error) => voi
     ask({ kind: 'begin' }, true)
     try {
       const result = await work({
+        generation: { before, after, keep: () => void (isKept = true) },
         rows: (query) => ask({ kind: 'rows', ...writeSql(query) }),
         run: (query) => ask({ kind: 'run', ...writeSql(query) }),
         follow: (query) => {
@@ -86,6 +91,7 @@ export function openWriter(options: WriterOptions, failed: (error: Error) => voi
       })
       if (!mayAsk()) throw refused
       open = false
+      generation = after()
       holding = waiting > 1
       const committed = mine.ask<number>({ kind: 'commit', more: holding })
       // The next turn begins before anyone waits for this.
@@ -121,7 +127,11 @@ export function openWriter(options: WriterOptions, failed: (error: Error) => voi
 
   return {
     transaction: inLine,
-    run: (query) => inLine(async ({ follow }) => follow(query)),
+    run: (query) =>
+      inLine(async ({ generation, follow }) => {
+        generation.keep()
+        follow(query)
+      }),
     know: (plan): KnownPlan => ({ id: ++plans, plan }),
     forget: (plan) => channel?.tell({ kind: 'forget', plan }, true),
     close: async () => {

@@ -5,7 +5,7 @@ import { sql } from 'kysely'
 import type { Transaction } from '../database/database.js'
 import { writeSql } from '../database/sqlite-dialect.js'
 import type { Attribute, ContentType, Model } from '../model/types.js'
-import { areSharedLinksModified, areUnequal, type Comparing, isModified } from '../query/modified.js'
+import { areUnequal, type Comparing, isModified } from '../query/modified.js'
 import { among } from './among.js'
 import type { Version } from './rows.js'
 
@@ -49,7 +49,6 @@ export function forgetUnequal(transaction: Transaction, type: ContentType, [vers
 
 /** Conditions are long and depend on the model alone: they are written once for each type. */
 const modified = new WeakMap<ContentType, string>()
-const sharedLinks = new WeakMap<ContentType, string>()
 const unequalShared = new WeakMap<ContentType, string>()
 
 function written(model: Model, write: (comparing: Comparing) => RawBuilder<unknown>): string {
@@ -62,13 +61,6 @@ function written(model: Model, write: (comparing: Comparing) => RawBuilder<unkno
 export function modifiedCondition(model: Model, type: ContentType): RawBuilder<unknown> {
   const text = modified.get(type) ?? written(model, (comparing) => isModified(comparing, type, 'v', 'q'))
   modified.set(type, text)
-  return sql.raw(text)
-}
-
-/** The same where `v` and `q` were in sync, nothing was noted since, and nobody but this process has written. */
-export function sharedLinksCondition(model: Model, type: ContentType): RawBuilder<unknown> {
-  const text = sharedLinks.get(type) ?? written(model, (comparing) => areSharedLinksModified(comparing, type, 'v', 'q'))
-  sharedLinks.set(type, text)
   return sql.raw(text)
 }
 

@@ -2,8 +2,9 @@
 // those who ask for drafts and to those who do not. Components belong to the document that holds them.
 import { sql } from 'kysely'
 import type { Transaction } from '../database/database.js'
-import type { Component, ContentType, Model } from '../model/types.js'
+import type { ContentType, Model } from '../model/types.js'
 import { among } from './among.js'
+import { holderOf } from './holder.js'
 import { type OwnedLink, ownedLinks } from './links.js'
 
 /** Links rows of types without drafts, and of their components, to the row `published` where they link to the row `draft`. */
@@ -34,20 +35,8 @@ async function draftlessOwners(transaction: Transaction, model: Model, { shape, 
   )
   const owners: number[] = []
   for (const { id } of rows) {
-    const holder = shape.kind === 'contentType' ? shape : await holderOf(transaction, model, shape, id)
-    if (holder?.draftAndPublish === false) owners.push(id)
+    const holder = await holderOf(transaction, model, { shape, id })
+    if (holder?.type.draftAndPublish === false) owners.push(id)
   }
   return owners
-}
-
-/** The type of the document that a component row belongs to; null for a row that nothing holds. */
-async function holderOf(transaction: Transaction, model: Model, component: Component, id: number): Promise<ContentType | null> {
-  for (const shape of [...model.types.values(), ...model.components.values()]) {
-    if (shape.componentTable === null) continue
-    const [entry] = await transaction.rows<{ entity_id: number }>(
-      sql`select entity_id from ${sql.table(shape.componentTable)} where cmp_id = ${id} and component_type = ${component.uid} limit 1`,
-    )
-    if (entry !== undefined) return shape.kind === 'contentType' ? shape : holderOf(transaction, model, shape, entry.entity_id)
-  }
-  return null
 }

@@ -1,15 +1,20 @@
-// Drafts that a write of this process has left in sync with their publications. As long as no other connection has written to the
-// database and the draft is not noted as changed, their contents need not be compared again (decision 017).
+// Drafts that a write of this process has left in sync with their publications. As long as nobody has written to the database but what
+// keeps its generation, and the draft is not noted as changed, their contents need not be compared again (decision 017).
 
-/** A draft that is in sync, and the version of the database that its transaction saw (`writtenByOthers`). */
-export interface Synced {
-  readonly draft: string
+/** When something was so: the version of the database as other processes write to it (`writtenByOthers`), and as this one does. */
+export interface Moment {
   readonly version: number
+  readonly generation: number
+}
+
+/** A draft that is in sync. */
+export interface Synced extends Moment {
+  readonly draft: string
 }
 
 export interface InSync {
-  /** The version in which a draft was in sync; undefined where that is not known. */
-  versionOf(draft: string): number | undefined
+  /** When a draft was last known to be in sync; undefined: never. */
+  momentOf(draft: string): Moment | undefined
   /** The transaction that left the draft in sync is committed. */
   note(synced: Synced): void
 }
@@ -21,13 +26,13 @@ const remembered = 5_000
 export const draftName = (type: string, documentId: string, locale: string | null): string => `${type} ${documentId} ${locale ?? ''}`
 
 export function openInSync(): InSync {
-  const versions = new Map<string, number>()
+  const moments = new Map<string, Moment>()
   return {
-    versionOf: (draft) => versions.get(draft),
-    note: ({ draft, version }) => {
-      versions.delete(draft)
-      versions.set(draft, version)
-      if (versions.size > remembered) versions.delete(versions.keys().next().value!)
+    momentOf: (draft) => moments.get(draft),
+    note: ({ draft, version, generation }) => {
+      moments.delete(draft)
+      moments.set(draft, { version, generation })
+      if (moments.size > remembered) moments.delete(moments.keys().next().value!)
     },
   }
 }

@@ -101,7 +101,7 @@ function setPointing(
   const isOurs = pointsAt(attribute, owner)
   if (gone.length > 0) transaction.follow(sql`delete from ${sql.table(storage.table)} where ${isOurs} and ${here} in (${listed(gone)})`)
   if (added.length > 0) {
-    const last = Math.max(0, ...present.map(({ place }) => place ?? 0))
+    const last = present.reduce((most, { place }) => Math.max(most, place ?? 0), 0)
     transaction.follow(
       sql`insert into ${sql.table(storage.table)} (${here}, ${sql.id(storage.id)}, ${sql.id(storage.type)}, field, ${order})
         select value, ${owner.id}, ${owner.shape.uid}, ${attribute.name}, ${last} + key + 1 from json_each(${JSON.stringify(added)})`,
@@ -110,8 +110,8 @@ function setPointing(
   const kept = present.map(({ id }) => id).filter((id) => after.has(id))
   if ([...kept, ...added].every((id, index) => id === wanted[index])) return { gone, added }
   transaction.follow(
-    sql`update ${sql.table(storage.table)} set ${order} = (select key + 1 from json_each(${JSON.stringify(wanted)}) where value = ${here})
-      where ${isOurs}`,
+    sql`with e (target, place) as materialized (select value, key + 1 from json_each(${JSON.stringify(wanted)}))
+      update ${sql.table(storage.table)} set ${order} = e.place from e where ${isOurs} and ${here} = e.target`,
   )
   return { gone, added }
 }

@@ -9,7 +9,7 @@ import { noteDriftOf } from './drift.js'
 import { hidePointers, showPointer } from './morphs.js'
 import { placeInOther } from './places.js'
 import type { Link, Owner } from './relations.js'
-import { takeAway } from './relations.js'
+import { hasOneOwner, takeAway } from './relations.js'
 import type { Version } from './rows.js'
 import type { Writing } from './writing.js'
 
@@ -50,7 +50,7 @@ export function copyLinks(writing: Writing, from: Owner, to: Owner, relations: r
         order by ${order === null ? sql`s.id` : sql`s.place, s.id`} on conflict do nothing`,
     )
     // Targets without drafts are always there: nothing waits for them.
-    if (storage.owner && target.draftAndPublish && copies === 'published') hideUnshown(transaction, storage, target, links, to.id)
+    if (storage.owner && target.draftAndPublish && copies === 'published') hideUnshown(transaction, relation, storage, target, links, to.id)
   }
 }
 
@@ -119,8 +119,21 @@ function shownOf(target: ContentType, copies: Writing['copies'], into: Writing['
 }
 
 /** What has no published version yet is linked when it gets one. */
-function hideUnshown(transaction: Transaction, storage: Link, target: ContentType, links: RawBuilder<unknown>, owner: number): void {
+function hideUnshown(
+  transaction: Transaction,
+  relation: Relation,
+  storage: Link,
+  target: ContentType,
+  links: RawBuilder<unknown>,
+  owner: number,
+): void {
   const place = storage.order === null ? sql`null` : sql`place`
+  if (hasOneOwner(relation)) {
+    transaction.follow(
+      sql`delete from ${hidden} where link_table = ${storage.table} and owner_id <> ${owner} and target_type = ${target.uid}
+        and target_document in (select document from (${links})) and (target_document, ifnull(target_locale, '')) in (select document, ifnull(locale, '') from (${links}))`,
+    )
+  }
   transaction.follow(
     sql`insert into ${hidden} (link_table, owner_id, target_type, target_document, target_locale, place)
       select ${storage.table}, ${owner}, ${target.uid}, document, locale, ${place} from (${links}) where shown is null order by ${storage.order === null ? sql`id` : sql`place, id`}`,
@@ -193,7 +206,7 @@ export async function showHiddenLinks(
       showPointer(transaction, model, { table: link_table, owner: owner_id, target: type, published, place })
       continue
     }
-    const { storage, shape } = known
+    const { relation, storage, shape } = known
     const { table, here, there, order, inverseOrder } = storage
     const names = [here, there, order, inverseOrder].filter((name) => name !== null).map((name) => sql.id(name))
     const values = [
@@ -203,10 +216,12 @@ export async function showHiddenLinks(
       ...(order === null ? [] : [sql`${place}`]),
       ...(inverseOrder === null ? [] : [lastPlace(table, there, published, inverseOrder)]),
     ]
-    // The owner may be gone, and somebody may have made the link meanwhile.
+    // The owner may be gone, and somebody may have made the link meanwhile, or become the one owner.
+    const isTaken = sql`exists (select 1 from ${sql.table(table)} where ${sql.id(there)} = ${published})`
     transaction.follow(
       sql`insert into ${sql.table(table)} (${sql.join(names)}) select ${sql.join(values)}
-        where exists (select 1 from ${sql.table(shape.table)} where id = ${owner_id}) on conflict do nothing`,
+        where exists (select 1 from ${sql.table(shape.table)} where id = ${owner_id})
+          ${hasOneOwner(relation) ? sql`and not ${isTaken}` : sql``} on conflict do nothing`,
     )
   }
   transaction.follow(sql`delete from ${hidden} where id in (${among(waiting.map(({ id }) => id))})`)

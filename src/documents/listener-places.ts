@@ -50,6 +50,7 @@ export function openListenerPlaces(database: DirectDatabase, writer: WriteDataba
 
   const update = (name: string, sequence: number, owner: string | null): Promise<number> =>
     writer.transaction(async (transaction) => {
+      transaction.generation.keep()
       const { rows } = await transaction.run(
         sql`update ${table} set sequence = ${sequence}, owner = ${owner}, beat = beat + 1 where name = ${name} and owner = ${me}`,
       )
@@ -81,6 +82,7 @@ export function openListenerPlaces(database: DirectDatabase, writer: WriteDataba
       const { owner, beat } = place
       if (owner !== null && owner !== me && !isGone(name, owner, beat)) return null
       const isMine = await writer.transaction(async (transaction) => {
+        transaction.generation.keep()
         const claimed = await transaction.run(
           sql`update ${table} set owner = ${me}, beat = beat + 1 where name = ${name} and owner is ${owner} and beat = ${beat}`,
         )

@@ -18,8 +18,8 @@ import type { Writing } from './writing.js'
 interface Pointer {
   readonly id: number
   readonly type: string
-  /** Counted from 1; absent where the list's order says it. */
-  readonly place?: number
+  /** The stored place, by which the other side sorts too; absent where it is to be given. */
+  readonly place?: number | null
 }
 
 /**
@@ -39,7 +39,7 @@ export async function writeMorph(
   const resolve = (references: readonly Reference[]) => pointers(transaction, model, morph, references, resolving)
   if (input.set !== null) {
     const keys = (await resolve(input.set)).flatMap(({ rows }) => rows)
-    setPointers(transaction, model, owner, morph, [...new Set(keys)].map(pointerOf))
+    setPointers(transaction, model, owner, morph, withPlaces([...new Set(keys)], await pointersOf(transaction, owner, morph)))
     return
   }
   const connected = await resolve(input.connect)
@@ -47,7 +47,21 @@ export async function writeMorph(
   const neighbours = await neighbourKeys(connected, resolve)
   const present = await pointersOf(transaction, owner, morph)
   const wanted = placeEntries(present.map(keyOf), connected, gone, (name, entry) => neighbours.get(neighbourKey(name, entry)) ?? [])
-  setPointers(transaction, model, owner, morph, wanted.map(pointerOf))
+  setPointers(transaction, model, owner, morph, withPlaces(wanted, present))
+}
+
+/** Pointers with the places that they have, by which the other side sorts too; new places for all where these are not in this order. */
+function withPlaces(wanted: readonly string[], present: readonly Pointer[]): readonly Pointer[] {
+  const known = new Map(present.map((pointer) => [keyOf(pointer), pointer.place ?? null]))
+  const placed: Pointer[] = []
+  let last = 0
+  for (const key of wanted) {
+    const place = known.has(key) ? known.get(key)! : Math.floor(last) + 1
+    if (place === null || place <= last) return wanted.map(pointerOf)
+    placed.push({ ...pointerOf(key), place })
+    last = place
+  }
+  return placed
 }
 
 /** The rows that positions name. A row id stands for its row, whether that is there or not. */
@@ -109,7 +123,8 @@ async function pointersOf(transaction: Transaction, owner: Owner, { storage }: M
     )
   }
   return transaction.rows<Pointer>(
-    sql`select ${id} as id, ${type} as type from ${sql.table(storage.table)} where ${sql.id(storage.here)} = ${owner.id} order by ${sql.id(storage.order)}`,
+    sql`select ${id} as id, ${type} as type, ${sql.id(storage.order)} as place from ${sql.table(storage.table)}
+      where ${sql.id(storage.here)} = ${owner.id} order by ${sql.id(storage.order)}, id`,
   )
 }
 
@@ -156,12 +171,12 @@ export async function copyMorphs(
 ): Promise<void> {
   for (const morph of morphs) {
     const found = await sidesOf(transaction, model, await pointersOf(transaction, from, morph), copies)
-    const shown = found.flatMap(({ id, type }, index) => (id === null ? [] : [{ id, type, place: index + 1 }]))
+    const shown = found.flatMap(({ id, type, place }) => (id === null ? [] : [{ id, type, place }]))
     setPointers(transaction, model, to, morph, shown)
     const { storage } = morph
     if (storage.kind === 'columns' || copies !== 'published') continue
-    const waits = found.flatMap(({ id, type, document, locale }, index) => {
-      const waiting = { target_type: type, target_document: document, target_locale: locale, place: index + 1 }
+    const waits = found.flatMap(({ id, type, document, locale, place }) => {
+      const waiting = { target_type: type, target_document: document, target_locale: locale, place: place ?? null }
       return id !== null || document === null ? [] : [{ link_table: storage.table, owner_id: to.id, ...waiting }]
     })
     insertRows(transaction, 'octavo_hidden_links', waits)
@@ -169,7 +184,7 @@ export async function copyMorphs(
 }
 
 /** A target on the other side: without an id where it has no version there, without a document where it is on both. */
-interface Sided {
+interface Sided extends Pick<Pointer, 'place'> {
   readonly id: number | null
   readonly type: string
   readonly document: string | null
@@ -203,9 +218,9 @@ async function sidesOf(
   })
   const rows = selects.length === 0 ? [] : await transaction.rows<SideRow>(sql`${sql.join(selects, sql` union all `)}`)
   const found = new Map(rows.map((row) => [keyOf({ id: row.target, type: row.type }), row]))
-  return targets.map(({ id, type }) => {
+  return targets.map(({ id, type, place }) => {
     const row = found.get(keyOf({ id, type }))
-    return { id: sided(type) ? (row?.shown ?? null) : id, type, document: row?.document ?? null, locale: row?.locale ?? null }
+    return { id: sided(type) ? (row?.shown ?? null) : id, type, place, document: row?.document ?? null, locale: row?.locale ?? null }
   })
 }
 

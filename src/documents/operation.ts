@@ -124,8 +124,8 @@ export async function beginWrite({ read, limits }: WriteContext, { action, grant
   const { locale: _all, ...others } = given
   const parameters = everywhere ? others : given
   const { status } = readRequest(read, grants, { type, mode: 'first', written: true }, parameters)
-  const locale = type.localized ? localeOf(parameters.locale, read.defaultLocale) : null
   const data = body === null ? null : dataOf(await body())
+  const locale = type.localized ? localeOf(parameters.locale, read.defaultLocale) : null
   if (data !== null) checkSize(read.model, type, data, limits)
   const operation = {
     ...{ action, write, parameters, grants, documentId, locale, everywhere },

@@ -131,7 +131,7 @@ function writeLinks(
   if (isMoved) renumber(transaction, storage, owner, places, kept)
 }
 
-/** A draft's links change the drafts on their other side, and those that they are taken from. */
+/** Links change the drafts on their other side, and those that they are taken from. */
 function noteOthers(
   { transaction, model, drafts }: Writing,
   relation: Relation,
@@ -141,7 +141,10 @@ function noteOthers(
   added: readonly number[],
 ): void {
   const target = model.types.get(relation.target)!
-  if (!drafts || relation.inverse === null || shape.kind !== 'contentType') return
+  if (relation.inverse === null || shape.kind !== 'contentType') return
+  // What has no drafts may be linked to one version alone, by its row.
+  if (!shape.draftAndPublish && target.draftAndPublish) noteDriftOf(transaction, target, among([...gone, ...added]))
+  if (!drafts) return
   if (target.draftAndPublish) noteDrift(transaction, target, [...gone, ...added])
   if (added.length > 0 && (relation.relation === 'oneToOne' || relation.relation === 'oneToMany')) {
     const owners = sql`select ${sql.id(here)} from ${sql.table(table)} where ${sql.id(there)} in (${among(added)}) and ${sql.id(here)} <> ${owner}`
@@ -173,10 +176,11 @@ function insertLinks(transaction: Transaction, storage: Link, owner: number, add
   )
 }
 
-/**
- * Targets of one-to-one and one-to-many relations with two sides have one owner at a time: whoever connects one takes it
- * away (layout: "Links"). Drafts take from drafts, published rows from published ones.
- */
+/** Targets of one-to-one and one-to-many relations with two sides have one owner at a time (layout: "Links"). */
+export const hasOneOwner = ({ relation, inverse }: Pick<Relation, 'relation' | 'inverse'>): boolean =>
+  inverse !== null && (relation === 'oneToOne' || relation === 'oneToMany')
+
+/** Whoever connects a target that has one owner takes it away. Drafts take from drafts, published rows from published ones. */
 export function takeAway(
   transaction: Transaction,
   { relation, inverse }: Relation,
@@ -185,7 +189,7 @@ export function takeAway(
   targets: RawBuilder<unknown>,
   side: 'draft' | 'published',
 ): void {
-  if (inverse === null || (relation !== 'oneToOne' && relation !== 'oneToMany')) return
+  if (!hasOneOwner({ relation, inverse })) return
   const state = side === 'draft' ? sql`null` : sql`not null`
   const hasSides = shape.kind === 'contentType' && shape.draftAndPublish
   const among = hasSides

@@ -42,8 +42,8 @@ export async function knownLocale(transaction: Transaction, code: string): Promi
 export interface Compared {
   readonly locale: string | null
   readonly differs: RawBuilder<unknown>
-  /** The version of the database in which it was in sync, and the condition that is left as long as nobody else writes; null: not known. */
-  readonly synced: { readonly version: number; readonly differs: RawBuilder<unknown> } | null
+  /** The version of the database as others write to it in which it was in sync; null: not known, or something was written since. */
+  readonly synced: number | null
 }
 
 /** All versions of a document, drafts first. */
@@ -61,9 +61,9 @@ export async function versionsOf(
     return transaction.rows<Version>(selectVersions(type, documentId, modified, writtenByOthers))
   }
   if (synced !== null) {
-    const versions = await select(synced.differs)
+    const versions = await select(sql`0`)
     const draft = versions.find((version) => version.published_at === null && version.locale === locale)
-    if (draft?.drifted === 0 && draft.others === synced.version) return versions
+    if (draft?.drifted === 0 && draft.others === synced) return versions
   }
   return select(differs)
 }

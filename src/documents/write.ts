@@ -7,7 +7,7 @@ import type { Attribute, ContentType } from '../model/types.js'
 import { discardIn, publishIn, unpublishIn } from './actions.js'
 import { isMeant, outcomeOf, showEntry } from './answers.js'
 import { writeBelow } from './components.js'
-import { forgetDrift, forgetUnequal, modifiedCondition, noteDrift, sharedLinksCondition } from './drift.js'
+import { forgetDrift, forgetUnequal, modifiedCondition, noteDrift } from './drift.js'
 import { draftName } from './in-sync.js'
 import type { Input } from './input.js'
 import { readInput } from './input.js'
@@ -109,6 +109,7 @@ async function createIn(context: WriteContext, transaction: Transaction, operati
   const writing = writingOf(context, transaction, operation, input, await lookAhead(transaction, model, input, type))
   const id = await insertVersion(writing, operation, documentId, input)
   const created: Row = { id, locale, published_at: type.draftAndPublish ? null : now }
+  if (input.relations.size === 0) transaction.generation.keep()
   if (!type.draftAndPublish || !operation.publishes)
     return written(context, transaction, operation, documentId, 'entry.create', created, null)
   // Asked before anything is published, answered with all the rest.
@@ -125,7 +126,7 @@ async function updateIn(context: WriteContext, transaction: Transaction, asked: 
   const { type } = asked.write
   if (documentId === null) return createIn(context, transaction, asked)
   const draft = draftName(type.uid, documentId, locale)
-  const compared = asked.publishes && type.draftAndPublish ? comparing(context, type, locale, draft) : null
+  const compared = asked.publishes && type.draftAndPublish ? comparing(context, transaction, type, locale, draft) : null
   const versions = await versionsOf(transaction, type, documentId, compared)
   if (versions.length === 0) return null
   const operation = { ...asked, now: momentFor(asked.now, versions) }
@@ -159,16 +160,21 @@ async function updateIn(context: WriteContext, transaction: Transaction, asked: 
   const event = isCreation ? 'entry.create' : 'entry.update'
   const changed: Row = { id, locale, published_at: type.draftAndPublish ? null : now }
   let published: number | null = null
+  const isWhole = isCreation || current.modified !== 0
+  // Relations are lists of other documents too, and so are those that wait for a first publication.
+  const isAlone = !isCreation && input.relations.size === 0 && versions.every((version) => version.locale === locale)
+  if (isAlone && (!operation.publishes || !type.draftAndPublish || (former !== null && !isWhole))) transaction.generation.keep()
   if (type.draftAndPublish && operation.publishes) {
-    const whole = isCreation || current.modified !== 0
-    await checkPublication(context, transaction, operation, id, whole ? 'whole' : 'part', findTaken)
+    await checkPublication(context, transaction, operation, id, isWhole ? 'whole' : 'part', findTaken)
     if (current !== undefined) forgetDrift(transaction, type, [current])
-    published = await publishRow(writing, type, id, former, touched, whole, now)
+    published = await publishRow(writing, type, id, former, touched, isWhole, now)
   } else if (inherited.size > 0 && !type.draftAndPublish) {
     await checkPublication(context, transaction, operation, id, 'whole', findTaken)
   }
   // As in Strapi, the answer shows the other locales as they were.
-  const synced = published === null || current?.others == null ? {} : { synced: { draft, version: current.others } }
+  const { generation } = transaction
+  const synced =
+    published === null || current?.others == null ? {} : { synced: { draft, version: current.others, generation: generation.after() } }
   const outcome = { ...(await written(context, transaction, operation, documentId, event, changed, published)), ...synced }
   if (contract.localesShareAlways) {
     await equalizeLocales(writing, type, versions, changed)
@@ -183,9 +189,15 @@ async function updateIn(context: WriteContext, transaction: Transaction, asked: 
 }
 
 /** How a draft is compared with its publication: with less where this process has left them in sync. */
-function comparing({ read: { model }, inSync }: WriteContext, type: ContentType, locale: string | null, draft: string): Compared {
-  const version = inSync.versionOf(draft)
-  const synced = version === undefined ? null : { version, differs: sharedLinksCondition(model, type) }
+function comparing(
+  { read: { model }, inSync }: WriteContext,
+  { generation }: Transaction,
+  type: ContentType,
+  locale: string | null,
+  draft: string,
+): Compared {
+  const known = inSync.momentOf(draft)
+  const synced = known?.generation === generation.before ? known.version : null
   return { locale, differs: modifiedCondition(model, type), synced }
 }
 

@@ -114,8 +114,8 @@ function linkOf({ documents, caller }: Exchange, fields: Form['fields']): Link |
   if (typeof ref !== 'string' || typeof refId !== 'string' || typeof field !== 'string') return null
   if (!caller.grants.may(`${ref}.update`)) throw forbidden()
   const { types, components } = documents.context.model
-  const type = types.get(ref) ?? components.get(ref)
-  const attribute = type?.attributes.get(field)
-  if (type === undefined || attribute?.kind !== 'media') throw validationError(`${ref} has no media attribute ${field}`)
-  return { type: type.uid, table: type.table, id: rowId(refId), attribute }
+  const shape = types.get(ref) ?? components.get(ref)
+  const attribute = shape?.attributes.get(field)
+  if (shape === undefined || attribute?.kind !== 'media') throw validationError(`${ref} has no media attribute ${field}`)
+  return { shape, id: rowId(refId), attribute }
 }

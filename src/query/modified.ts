@@ -58,12 +58,6 @@ export function isModified(comparing: Comparing, type: ContentType, draft: strin
   ])
 }
 
-/** The same as far as other documents' writes change it without a note: the links that are written from both sides. */
-export function areSharedLinksModified(comparing: Comparing, type: ContentType, draft: string, live: string): Fragment {
-  const shared = relationsOf(type).filter(isFromBothSides(comparing.model))
-  return any(shared.map((relation) => linksDiffer({ ...comparing, exact: null }, relation, draft, live)))
-}
-
 /** True where two rows of `type` in one state, in two locales, differ in the attributes that `isMeant` names. Relations of the rows do not count. */
 export function areUnequal(
   comparing: Comparing,

@@ -1,8 +1,10 @@
 // The media library's writes: files come in, are looked at, are put in place, and only then have a row.
 import { randomUUID } from 'node:crypto'
 import type { DirectDatabase, Transaction, WriteDatabase } from '../database/database.js'
+import { noteWritten } from '../documents/holder.js'
 import { notFound, validationError } from '../errors.js'
 import type { MediaEventName } from '../events.js'
+import type { Model } from '../model/types.js'
 import { openLines, openQueue, type Queue } from '../queue.js'
 import { drawingSize } from './drawings.js'
 import type { FileInfo } from './file-info.js'
@@ -57,6 +59,7 @@ export interface FormLimits {
 }
 
 export interface LibraryParts {
+  readonly model: Model
   readonly database: DirectDatabase
   readonly writer: WriteDatabase
   readonly storages: Storages
@@ -185,7 +188,10 @@ export function openLibrary(parts: LibraryParts): Library {
         const folder = await apiFolder(tx, parts.newDocumentId, now)
         const ids: number[] = []
         for (const row of rows) ids.push(await insertFile(tx, row, folder, now))
-        if (link !== null) await linkFiles(tx, ids, link)
+        if (link !== null) {
+          await linkFiles(tx, ids, link)
+          await noteWritten(tx, parts.model, link)
+        }
         for (const id of ids) await watch?.happened(tx, 'media.create', id)
         return ids
       }),

@@ -2,6 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Config } from '../config.js'
 import type { DirectDatabase, WriteDatabase } from '../database/database.js'
+import type { Model } from '../model/types.js'
 import { openCleaning } from './cleaning.js'
 import { openImages } from './images.js'
 import { openIncoming } from './incoming.js'
@@ -31,6 +32,7 @@ export interface UploadReports {
 
 export async function openUploads(
   config: Config,
+  model: Model,
   database: DirectDatabase,
   writer: WriteDatabase,
   newDocumentId: () => string,
@@ -60,7 +62,19 @@ export async function openUploads(
   const images = openImages(limits)
   return {
     checkAddress: checkOf(config),
-    library: openLibrary({ database, writer, storages, incoming, pending, images, rules: uploadTypes, limits, newDocumentId, watch }),
+    library: openLibrary({
+      model,
+      database,
+      writer,
+      storages,
+      incoming,
+      pending,
+      images,
+      rules: uploadTypes,
+      limits,
+      newDocumentId,
+      watch,
+    }),
     close: async () => {
       clearInterval(again)
       // What is left stays for the next start.

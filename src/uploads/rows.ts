@@ -1,7 +1,7 @@
 // The rows of files: `files`, their links to documents, and the folder in which uploads of the API are filed.
 import { sql } from 'kysely'
 import type { DirectDatabase, Transaction, WriteDatabase } from '../database/database.js'
-import type { Media } from '../model/types.js'
+import type { Component, ContentType, Media } from '../model/types.js'
 import type { PictureSettings } from './image-messages.js'
 
 /** One of the smaller formats of a picture, as it stands in the column. */
@@ -60,8 +60,7 @@ export interface FileRow extends InfoColumns, PlaceColumns {
 
 /** The media attribute of a row that uploaded files are linked to. */
 export interface Link {
-  readonly type: string
-  readonly table: string
+  readonly shape: ContentType | Component
   readonly id: number
   readonly attribute: Media
 }
@@ -107,7 +106,7 @@ async function readSetting(database: Pick<DirectDatabase, 'rows'>, key: string):
 }
 
 /** True if the row that a link names is there. */
-export async function linkedRowIsThere(database: DirectDatabase, { table, id }: Link): Promise<boolean> {
+export async function linkedRowIsThere(database: DirectDatabase, { shape: { table }, id }: Link): Promise<boolean> {
   return (await database.rows(sql`select 1 from ${sql.table(table)} where id = ${id}`)).length > 0
 }
 
@@ -159,15 +158,15 @@ export async function deleteFile(tx: Transaction, id: number): Promise<boolean> 
 }
 
 /** Links files in their order: behind the others of a list, instead of the other where there is room for one. */
-export async function linkFiles(tx: Transaction, files: readonly number[], { type, id, attribute }: Link): Promise<void> {
-  const here = sql`related_id = ${id} and related_type = ${type} and field = ${attribute.name}`
+export async function linkFiles(tx: Transaction, files: readonly number[], { shape, id, attribute }: Link): Promise<void> {
+  const here = sql`related_id = ${id} and related_type = ${shape.uid} and field = ${attribute.name}`
   const linked = attribute.many ? files : files.slice(-1)
   if (!attribute.many) await tx.run(sql`delete from files_related_mph where ${here}`)
   const order = sql.ref('order')
   for (const file of linked) {
     await tx.run(sql`
       insert into files_related_mph (file_id, related_id, related_type, field, ${order})
-      select ${file}, ${id}, ${type}, ${attribute.name}, coalesce(max(${order}), 0) + 1 from files_related_mph where ${here}`)
+      select ${file}, ${id}, ${shape.uid}, ${attribute.name}, coalesce(max(${order}), 0) + 1 from files_related_mph where ${here}`)
   }
 }
 

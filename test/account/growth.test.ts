@@ -72,6 +72,7 @@ function watched(): { readonly transaction: Transaction; readonly scans: string[
       statement.run(...parameters)
     },
     read: async () => null,
+    generation: { before: 0, after: () => 1, keep: () => {} },
   }
   return { transaction, scans }
 }

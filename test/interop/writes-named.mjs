@@ -103,7 +103,7 @@ const namesTwiceByRow = (strapi, body) =>
     (value) =>
       typeof value === 'object' &&
       value !== null &&
-      ('$row' in (value.id ?? {}) || typeof value.id === 'number') &&
+      (typeof value.id === 'number' || (typeof value.id === 'object' && value.id !== null && '$row' in value.id)) &&
       Object.keys(value).some((key) => key !== 'id' && key !== 'position'),
   )
 
@@ -166,7 +166,7 @@ function around(path, answer) {
  */
 export function namedPoint({ schemas, path, strapi, octavo, request, written, refused, document, hadDraftsOnly }) {
   const { body, method } = request
-  if (strapi.status === 500) return octavo.status === 400 ? '400 in place of 500' : null
+  if (strapi.status === 500) return octavo.status < 500 ? 'no 500' : null
   if (isRefusal(octavo) && namesByDigits(octavo, body) && (isRefusal(strapi) || strapi.status < 300))
     return 'a text that begins with digits'
   if (octavo.status === 400 && (isRefusal(strapi) || strapi.status < 300) && lacksPasswords(schemas, body?.data, strapi, octavo))
@@ -200,11 +200,14 @@ export function namedPoint({ schemas, path, strapi, octavo, request, written, re
   const [one, other] = [around(path, strapi), around(path, octavo)]
   const kept = keptLinks(one.value, other.value)
   if (kept === null || kept.length === 0) return null
+  if (some(other.value, (value) => typeof value?.__type === 'string')) return 'a polymorphic relation to what was published anew'
   if (kept.every((symbol) => symbol === document)) return 'a link to itself'
   return kept.every((symbol) => symbol === document || hadDraftsOnly(symbol)) ? 'a link to what was not published' : null
 }
 
-const parses = (type, value) => (type === 'time' ? /^\d\d:\d\d/.test(value) : !Number.isNaN(Date.parse(value)) && !/^\d\d-/.test(value))
+const parses = (type, value) =>
+  (typeof value === 'string' || Number.isInteger(value)) &&
+  (type === 'time' ? /^\d\d:\d\d/.test(value) : !Number.isNaN(Date.parse(value)) && !/^\d\d-/.test(value))
 
 /** The point that a request belongs to which ends Strapi's process, or null. */
 export function namedEnd(schemas, schema, body) {
