@@ -1,8 +1,9 @@
 // Whether the files of a database are still the ones that were opened, and whether what is in them was written through SQLite.
 
-import { closeSync, openSync, readSync, type Stats, statSync } from 'node:fs'
+import { type Stats, statSync } from 'node:fs'
 import { basename } from 'node:path'
 import type Database from 'better-sqlite3'
+import { generationOf, isBegun } from './log-frames.js'
 
 /** The database's file, its write-ahead log and the shared memory of its readers, as device and inode; null: there was none. */
 export type FileIdentities = Readonly<Record<(typeof endings)[number], string | null>>
@@ -40,35 +41,19 @@ interface Progress {
   readonly generation: string
 }
 
-/** The sequence and the salts in the header of a log. SQLite has no locks on this file that closing it could end. */
-function generationOf(path: string): string {
-  const header = Buffer.alloc(12)
-  try {
-    const file = openSync(path, 'r')
-    try {
-      readSync(file, header, 0, header.length, 12)
-    } finally {
-      closeSync(file)
-    }
-  } catch {
-    // One that is gone is told of where the files themselves are looked at.
-  }
-  return header.toString('base64')
-}
-
 /**
- * Watches the files of a connection, which must not be inside a transaction when somebody looks. Without a checkpoint nothing writes to the database's file, and a checkpoint shows in the
- * progress of the log when it has ended: a file that has changed without that was written by something else.
- * `patience`: how often that must be seen in a row where a checkpoint could be under way.
+ * Watches the files of a connection, which must not be inside a transaction when somebody looks. Nothing but a checkpoint writes to the
+ * database's file: one that has ended shows in the progress of the log, one that has not in the pages of the file. A file that has
+ * changed without either was written by something else. `patience`: how often that must be seen in a row.
  */
 export function watchFiles(connection: Database.Database, identities: FileIdentities, patience: number): FileWatch {
   const path = connection.name
   const noop = connection.prepare('pragma wal_checkpoint(NOOP)')
-  const passive = connection.prepare('pragma wal_checkpoint(PASSIVE)')
-  const frame = Number(connection.pragma('page_size', { simple: true })) + 24
+  const pageBytes = Number(connection.pragma('page_size', { simple: true }))
   const progress = (): Progress => ({ ...(noop.get() as Omit<Progress, 'generation'>), generation: generationOf(`${path}-wal`) })
   const stampOf = ({ size, mtimeMs }: Stats): string => `${size} ${mtimeMs}`
-  let known = { stamp: stampOf(statSync(path)), progress: progress() }
+  const seen = (stats: Stats, at: Progress) => ({ stamp: stampOf(stats), bytes: stats.size, progress: at })
+  let known = seen(statSync(path), progress())
   // As it is now: a log that is emptied before anybody has looked was made shorter too.
   let lastLog = found(`${path}-wal`)?.size ?? 0
   let suspicions = 0
@@ -84,9 +69,9 @@ export function watchFiles(connection: Database.Database, identities: FileIdenti
       if (identity(stats) !== identities[ending]) return say(ending, 'was replaced by another file')
     }
     if (before === null) return null
-    const stamp = stampOf(files[0]![1]!)
-    if (!(before instanceof Error)) return lookInside(before, stamp, files[1]![1]!.size)
-    if (stamp === known.stamp) throw before
+    const stats = files[0]![1]!
+    if (!(before instanceof Error)) return lookInside(before, stats, files[1]![1]!.size)
+    if (stampOf(stats) === known.stamp) throw before
     return say('', 'was overwritten')
   }
 
@@ -99,32 +84,37 @@ export function watchFiles(connection: Database.Database, identities: FileIdenti
     }
   }
 
-  function lookInside(before: Progress, stamp: string, logBytes: number): string | null {
-    if (logBytes < lastLog && logBytes < progress().log * frame) return say('-wal', 'was made shorter')
+  function lookInside(before: Progress, stats: Stats, logBytes: number): string | null {
+    if (logBytes < lastLog && isShorter()) return say('-wal', 'was made shorter')
     lastLog = logBytes
-    if (stamp === known.stamp || isExplained(before) || isExplained(progress())) {
-      known = { stamp, progress: before }
-      suspicions = 0
-      return null
-    }
-    // With nothing to be checkpointed, nobody who goes through SQLite has written. Otherwise whoever does holds a lock.
-    const isCertain = before.log === before.checkpointed
-    if (!isCertain && (++suspicions < patience || isCheckpointing())) return null
-    return say('', 'was overwritten')
+    const now = progress()
+    if (stampOf(stats) === known.stamp || isExplained(before) || isExplained(now)) return settle(stats, before)
+    if (isUnfinished(now)) return settle(stats, now)
+    // With nothing to be checkpointed, nobody who goes through SQLite has written.
+    const isCertain = before.log === before.checkpointed && now.log === now.checkpointed
+    return !isCertain && ++suspicions < patience ? null : say('', 'was overwritten')
+  }
+
+  function settle(stats: Stats, at: Progress): null {
+    known = seen(stats, at)
+    suspicions = 0
+    return null
+  }
+
+  /** Whether the log has fewer bytes than frames, asked while nobody empties it or writes on it. */
+  function isShorter(): boolean {
+    const [before, bytes, after] = [progress(), found(`${path}-wal`)?.size ?? 0, progress()]
+    return before.log === after.log && before.generation === after.generation && bytes < after.log * (pageBytes + 24)
+  }
+
+  /** Whether a checkpoint is under way, or was given up. */
+  function isUnfinished({ log, checkpointed }: Progress): boolean {
+    return log > checkpointed && isBegun(path, checkpointed, pageBytes, known.bytes)
   }
 
   /** A checkpoint that has ended since. That the log has grown explains nothing. */
   const isExplained = ({ generation, checkpointed }: Progress): boolean =>
     checkpointed !== known.progress.checkpointed || generation !== known.progress.generation
-
-  /** Whether another process, or thread, is at a checkpoint. A file for which none can be made is none of ours. */
-  function isCheckpointing(): boolean {
-    try {
-      return (passive.get() as { readonly busy: number }).busy === 1
-    } catch {
-      return false
-    }
-  }
 
   function say(ending: string, what: string): string {
     said = `${basename(path)}${ending} ${what}`
@@ -134,7 +124,7 @@ export function watchFiles(connection: Database.Database, identities: FileIdenti
   return {
     look,
     settle: () => {
-      if (identities['-wal'] !== null) known = { progress: progress(), stamp: stampOf(statSync(path)) }
+      if (identities['-wal'] !== null) settle(statSync(path), progress())
     },
   }
 }

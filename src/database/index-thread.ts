@@ -3,9 +3,9 @@ import { parentPort, workerData } from 'node:worker_threads'
 import type { OwnIndex } from './indexes.js'
 import { createIndexes } from './indexes.js'
 import type { SqliteOptions } from './sqlite.js'
-import { openSqlite } from './sqlite.js'
+import { openSqliteAgain } from './sqlite.js'
 
 const { sqlite, indexes } = workerData as { readonly sqlite: SqliteOptions; readonly indexes: readonly OwnIndex[] }
-const database = openSqlite(sqlite)
+const database = openSqliteAgain(sqlite)
 parentPort!.postMessage(createIndexes(database, indexes, () => {}))
 database.close()

@@ -24,8 +24,18 @@ const [interval, patience] = [250, 2]
 /** How long a disk that failed is reported after it did so last; milliseconds. */
 const reported = 60_000
 
-const damage = /SQLITE_(?:CORRUPT|NOTADB)|database disk image is malformed|file is not a database/
-const failure = /SQLITE_IOERR|disk I\/O error/
+const damage = /^SQLITE_(?:CORRUPT|NOTADB)/
+const failure = /^SQLITE_IOERR/
+
+/** What SQLite has said, by the code of the error or of its cause: messages of other errors may repeat what a request says. */
+function causeOf(error: unknown): { readonly code: string; readonly message: string } {
+  const { cause } = error as { readonly cause?: unknown }
+  for (const each of [error, cause]) {
+    const { code, message = '' } = (each ?? {}) as { readonly code?: unknown; readonly message?: string }
+    if (typeof code === 'string') return { code, message }
+  }
+  return { code: '', message: '' }
+}
 
 /** Watches the database of `connection`, which has read from it. `report` is told once of what is wrong. */
 export function openPresence(connection: Database.Database, now: () => number, report: (sentence: string) => void): Presence {
@@ -51,23 +61,23 @@ export function openPresence(connection: Database.Database, now: () => number, r
   }
 
   function note(error: unknown): void {
-    const { code = '', message = '' } = error as { code?: string; message?: string }
+    const { code, message } = causeOf(error)
     if (code === lostFiles) lose(message)
     const text = `${code} ${message.split('\n')[0]}`
-    if (damage.test(text) && damaged === null) {
+    if (damage.test(code) && damaged === null) {
       damaged = `The database is damaged (${text.trim()}). \`octavo doctor\` tells more; restore it from a backup`
       report(damaged)
     }
-    if (!failure.test(text)) return
+    if (!failure.test(code)) return
     if (failed === null) report(`The disk of the database fails (${text.trim()})`)
     failed = { sentence: `The disk of the database failed (${text.trim()})`, at: now() }
   }
 
   /** Notes what an error says of the files, and hides it from callers. */
   function understood(error: unknown): Error {
-    const { code = '', message = '' } = error as { code?: string; message?: string }
-    note((error as Error).cause ?? error)
-    const isAboutFiles = damage.test(`${code} ${message}`) || failure.test(`${code} ${message}`)
+    note(error)
+    const { code } = error as { readonly code?: unknown }
+    const isAboutFiles = typeof code === 'string' && (damage.test(code) || failure.test(code))
     return isAboutFiles ? unavailable('The database cannot be read at the moment', error) : (error as Error)
   }
 

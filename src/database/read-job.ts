@@ -36,8 +36,10 @@ export const tooMany = (): ApiError => new ApiError('ServiceUnavailableError', '
 const beyondPreparing =
   /^(SqliteError: (Expression tree is too large|too many |at most \d+ tables in a join|parser stack overflow|statement too long|LIKE or GLOB pattern too complex)|RangeError: (Maximum call stack size exceeded|Too many parameter values))/
 
-/** The failure of a read as an error: a refusal where the request asked for too much at once. `text` begins with the error's name. */
-export function failure(text: string): Error {
+/** The failure of a read as an error: a refusal where the request asked for too much at once. `text` begins with the error's name, `code` is SQLite's. */
+export function failure(text: string, code?: string): Error {
   if (text.startsWith('RangeError: Invalid string length')) return tooLarge()
-  return beyondPreparing.test(text) ? validationError('The request is too deep or too complex', {}) : new Error(text)
+  return beyondPreparing.test(text)
+    ? validationError('The request is too deep or too complex', {})
+    : Object.assign(new Error(text), { code })
 }

@@ -146,7 +146,7 @@ export function openReader(data: Omit<ReaderData, 'shared'>, events: ReaderEvent
     if (one === undefined) return
     if (message.kind === 'skipped') end(one, { kind: 'stopped' })
     else if (message.kind === 'large') end(one, { kind: 'own', bytes: message.bytes })
-    else end(one, { kind: 'failed', error: message.kind === 'tooLarge' ? tooLarge() : failure(message.message) })
+    else end(one, { kind: 'failed', error: message.kind === 'tooLarge' ? tooLarge() : failure(message.message, message.code) })
   }
 
   function end(one: Given, outcome: Outcome): void {

@@ -111,7 +111,8 @@ function readInto(room: number, id: number, values: readonly unknown[]): Done {
     return { state: roomStates.answered, told: null }
   } catch (error) {
     if (error instanceof AnswerTooLarge) return tell({ kind: 'tooLarge', room })
-    return tell({ kind: 'failed', room, message: (error as Error).stack ?? String(error) })
+    const { code, stack = String(error) } = error as { readonly code?: string; readonly stack?: string }
+    return tell({ kind: 'failed', room, message: stack, code })
   }
 }
 

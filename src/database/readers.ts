@@ -43,6 +43,9 @@ const slice = 20
 /** Threads of the heavy share go when there was nothing for them for this long; milliseconds. */
 const spareAfter = 5_000
 
+/** Before a thread is tried again after one that could not open the database; milliseconds, doubled with each. */
+const [shortestPause, longestPause] = [25, 5_000]
+
 const never = () => false
 
 /** Opens the pool; resolves when the first thread can read. */
@@ -56,6 +59,8 @@ export async function openReaders(options: ReaderOptions, dialect: Dialect, repo
   /** Threads that may be at fresh plans at once: one is left for the others where there are several. */
   const mostFresh = Math.max(1, options.readers - 1)
   const costs = openCosts()
+  /** Plans that fell out of the cache; threads forget them again when the last jobs that waited for them have ended. */
+  const forgotten = new WeakSet<KnownPlan>()
   /** Jobs that are stopped to be done in the heavy share. */
   const moving = new Set<Job>()
   let isFreshNext = false
@@ -63,8 +68,11 @@ export async function openReaders(options: ReaderOptions, dialect: Dialect, repo
   let unsent = 0
   let [isOpen, isClosing] = [false, false]
   let lastHeavy = elapsed()
+  /** Threads in a row that could not open the database, and when the next one may be tried. */
+  let [failures, nextTry] = [0, 0]
 
   function addReader(share: Reader[]): Promise<void> {
+    let hasOpened = false
     const reader = openReader(
       { sqlite, answerBytes, signing },
       {
@@ -73,17 +81,32 @@ export async function openReaders(options: ReaderOptions, dialect: Dialect, repo
         failed: report,
         lost: (working, notBegun) => {
           share.splice(share.indexOf(reader), 1)
+          if (!hasOpened) nextTry = elapsed() + Math.min(longestPause, shortestPause * 2 ** failures++)
           // What ends a thread would end the next one as well.
           if (working !== null)
             refuse(working, unavailable('The database cannot be read at the moment', new Error('A reader thread ended at its work')))
           queueOf(share).unshift(...notBegun)
-          if (isOpen && !isClosing && light.length < options.readers) addReader(light).catch(report)
+          addLight()
           pump()
         },
       },
     )
     share.push(reader)
-    return reader.opened
+    return reader.opened.then(() => {
+      hasOpened = true
+      failures = 0
+    })
+  }
+
+  const mayTry = (): boolean => elapsed() >= nextTry
+
+  /** Replaces a light thread that has gone. */
+  function addLight(): void {
+    if (isOpen && !isClosing && light.length < options.readers && mayTry()) addReader(light).catch(report)
+  }
+
+  function forget({ id }: KnownPlan): void {
+    for (const reader of [...light, ...heavy]) reader.forget(id)
   }
 
   const queueOf = (share: Reader[]): Job[] => (share === light ? seen : large)
@@ -91,6 +114,7 @@ export async function openReaders(options: ReaderOptions, dialect: Dialect, repo
   function ended(job: Job, outcome: Outcome, milliseconds: number): void {
     const isStopped = outcome.kind === 'stopped'
     if (milliseconds > 0) costs.note(job.plan, milliseconds, isStopped)
+    if (forgotten.has(job.plan)) forget(job.plan)
     const isMoved = moving.delete(job)
     if (job.over) {
       if (outcome.kind === 'answer') outcome.answer.release()
@@ -176,7 +200,7 @@ export async function openReaders(options: ReaderOptions, dialect: Dialect, repo
     const reader = heavy.find((one) => one.isOpen(1))
     const coming = heavy.filter((one) => one.held() === 0).length
     if (reader !== undefined) reader.give(large.shift()!)
-    else if (heavy.length < mostHeavy && coming < large.length) addReader(heavy).catch(report)
+    else if (heavy.length < mostHeavy && coming < large.length && mayTry()) addReader(heavy).catch(report)
     return reader !== undefined
   }
 
@@ -184,15 +208,23 @@ export async function openReaders(options: ReaderOptions, dialect: Dialect, repo
   function look(): void {
     const now = elapsed()
     for (const reader of [...light, ...heavy]) for (const job of reader.jobs()) if (isOver(job, now)) reader.stop(job)
-    for (const line of [seen, fresh, large]) for (const job of line) isOver(job, now)
+    for (const line of [seen, fresh, large]) dropOver(line, now)
     for (const reader of light) if (reader.atWorkFor(now) > lookEvery) seen.unshift(...reader.takeBack())
     pump()
     makeRoom(now)
+    addLight()
     if (large.length > 0 || heavy.some((reader) => reader.held() > 0)) lastHeavy = now
     else if (now - lastHeavy > spareAfter) {
       lastHeavy = now
       heavy.at(-1)?.close()
     }
+  }
+
+  /** Jobs that nobody waits for leave their line: they take no place from others. */
+  function dropOver(line: Job[], now: number): void {
+    let kept = 0
+    for (const job of line) if (!isOver(job, now)) line[kept++] = job
+    line.length = kept
   }
 
   /** Where light jobs wait for threads that are at long ones, these are begun again in the heavy share. */
@@ -218,8 +250,9 @@ export async function openReaders(options: ReaderOptions, dialect: Dialect, repo
   return {
     dialect,
     know: (plan: ReadPlan): KnownPlan => ({ id: ++plans, plan }),
-    forget: ({ id }) => {
-      for (const reader of [...light, ...heavy]) reader.forget(id)
+    forget: (plan) => {
+      forgotten.add(plan)
+      forget(plan)
     },
     execute: (plan, values, isGone = never) =>
       new Promise((resolve, reject) => {

@@ -66,6 +66,7 @@ export type FromReader =
   /** An answer that did not fit into its room. */
   | { readonly kind: 'large'; readonly room: number; readonly bytes: Uint8Array<ArrayBuffer> }
   | { readonly kind: 'tooLarge'; readonly room: number }
-  | { readonly kind: 'failed'; readonly room: number; readonly message: string }
+  /** `code`: SQLite's, where it has one. */
+  | { readonly kind: 'failed'; readonly room: number; readonly message: string; readonly code: string | undefined }
   /** The job had been revoked: it was not begun, or is given up. */
   | { readonly kind: 'skipped'; readonly room: number }

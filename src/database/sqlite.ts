@@ -25,12 +25,20 @@ const ownersFile = 0o600
 /**
  * Opens the database for reading and writing; the file and its folder are made when they are missing, for their owner only.
  * WAL, so that readers and the writer never wait for each other; `synchronous=FULL`, so that a commit survives a power cut.
- * `eachStatement` is called whenever the driver runs a statement.
  */
-export function openSqlite(options: SqliteOptions, eachStatement?: () => void): Database.Database {
+export function openSqlite(options: SqliteOptions): Database.Database {
   makePrivateFolder(dirname(options.filename))
   if (!existsSync(options.filename)) closeSync(openSync(options.filename, 'a', ownersFile))
+  return openSqliteAgain(options)
+}
+
+/**
+ * The same for a database that is open already, or was: never makes one that was taken away meanwhile. `eachStatement` is called
+ * whenever the driver runs a statement.
+ */
+export function openSqliteAgain(options: SqliteOptions, eachStatement?: () => void): Database.Database {
   const database = new Database(options.filename, {
+    fileMustExist: true,
     timeout: options.busyTimeout,
     ...(eachStatement === undefined ? {} : { verbose: eachStatement }),
   })

@@ -87,7 +87,11 @@ function openEncoder(): (leaving: Leaving) => ToWriter {
  * and what it had not acknowledged is rolled back by the database.
  */
 export function openChannel(data: WriterData, died: (error: Error) => void): Channel {
-  const worker = new Worker(new URL('./writer-thread.js', import.meta.url), { workerData: data })
+  const worker = new Worker(new URL('./writer-thread.js', import.meta.url), {
+    workerData: data,
+    // To close a descriptor of the database's file would end the locks of all connections (log-frames.ts).
+    trackUnmanagedFds: false,
+  })
   const encode = openEncoder()
   const asked = new Map<number, Asked>()
   let ids = 0

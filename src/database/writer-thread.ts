@@ -7,7 +7,7 @@ import { prepareRead } from './execute.js'
 import { lostFiles, watchFiles } from './file-watch.js'
 import type { ReadPlan } from './plan.js'
 import { AnswerTooLarge, answerTooLarge, openSink, type Sink } from './sink.js'
-import { keepStatements, openSqlite } from './sqlite.js'
+import { keepStatements, openSqliteAgain } from './sqlite.js'
 import type { FromWriter, ToWriter, WriterData } from './writer-messages.js'
 
 /** Prepared statements that are kept. */
@@ -18,9 +18,9 @@ const shared = { transactions: 32, milliseconds: 25, idle: 2 }
 const port = parentPort!
 const { sqlite, signing, files, writtenBytes, counts } = workerData as WriterData
 let statementsRun = 0
-const database = openSqlite(sqlite, counts ? () => void statementsRun++ : undefined)
+const database = openSqliteAgain(sqlite, counts ? () => void statementsRun++ : undefined)
 /** Looks whether the files are those that the service has opened, beside the transaction: by a connection that has none. */
-const watch = files === null ? null : watchFiles(openSqlite(sqlite), files, 1)
+const watch = files === null ? null : watchFiles(openSqliteAgain(sqlite), files, 1)
 checkFiles()
 const signer = signing === null ? null : await (await import('./signed-addresses.js')).openSigner(signing)
 const source = { database, signer }
@@ -65,13 +65,14 @@ let wrote = performance.now()
 function shrinkLog(): void {
   if (open !== 'none' || held.length > 0 || performance.now() - wrote < tidying.rest) return
   const size = statSync(`${sqlite.filename}-wal`, { throwIfNoEntry: false })?.size ?? 0
-  if (size < tidying.bytes || (watch?.look() ?? null) !== null) return
+  if (size < tidying.bytes) return
   database.pragma('busy_timeout = 0')
   try {
+    if ((watch?.look() ?? null) !== null) return
     database.pragma('wal_checkpoint(TRUNCATE)')
     watch?.settle()
   } catch {
-    // Another process is in the way: the next look may find it gone.
+    // Another process is in the way, or the disk is full: the next look may find that gone.
   } finally {
     database.pragma(`busy_timeout = ${sqlite.busyTimeout}`)
   }

@@ -113,18 +113,18 @@ function openTeller({ name, listener }: NamedListener, options: ListenerOptions,
     }
   }
 
-  /** Tells a portion; false where there was nothing, or no more can be told. */
-  async function tellSome(): Promise<boolean> {
+  /** Tells a portion. `over`: no more can be told, or another process has taken the listener over. */
+  async function tellSome(): Promise<'some' | 'nothing' | 'over'> {
     const events = await read(told, portion)
     const [first] = events
-    if (first === undefined) return false
+    if (first === undefined) return 'nothing'
     if (first.sequence > told + 1)
       failed(name, new Error(`Events ${told + 1} to ${first.sequence - 1} were taken away before they were told`))
     for (const event of events) {
-      if (isOver || !(await tell(event)) || isOver) return false
+      if (isOver || !(await tell(event)) || isOver) return 'over'
       told = event.sequence
     }
-    return places.advance(name, told)
+    return (await places.advance(name, told)) ? 'some' : 'over'
   }
 
   async function tellAll(): Promise<void> {
@@ -133,10 +133,12 @@ function openTeller({ name, listener }: NamedListener, options: ListenerOptions,
     if (place === null) return
     told = place
     hasClaimed = true
+    let last: Awaited<ReturnType<typeof tellSome>>
     do {
       again = false
-      while (await tellSome());
-    } while (!isOver && (again || (await pause(lingering, stopping))) && again)
+      do last = await tellSome()
+      while (last === 'some')
+    } while (last !== 'over' && !isOver && (again || (await pause(lingering, stopping))) && again)
     await leave()
   }
 

@@ -1,6 +1,20 @@
 // The database's files deleted, moved, replaced, shortened or overwritten under the service (reliability: R12): nothing is acknowledged
 // that would be lost, nothing is read from what is no longer the database, and health and the log say so.
-import { copyFileSync, cpSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import {
+  closeSync,
+  copyFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { goldenTokens } from '../support/serve.js'
@@ -94,6 +108,39 @@ test('writes of another process, its checkpoints included, are none of that', as
     other.process.kill('SIGKILL')
     await other.ended
   }
+})
+
+test('a checkpoint that was killed, or failed on a full disk, is none of that', async () => {
+  for (const number of [1, 2, 3]) expect((await write(`city ${number}`)).status).toBe(201)
+  // What such a one leaves: the log as it was, and some of its pages in the file.
+  const [log, pageBytes] = [readFileSync(`${file}-wal`), 4096]
+  const frames = Array.from({ length: Math.floor((log.length - 32) / (pageBytes + 24)) }, (_, index) => 32 + index * (pageBytes + 24))
+  const [lowest] = frames.toSorted((one, other) => log.readUInt32BE(one) - log.readUInt32BE(other))
+  const database = openSync(file, 'r+')
+  writeSync(database, log, lowest! + 24, pageBytes, (log.readUInt32BE(lowest!) - 1) * pageBytes)
+  closeSync(database)
+  for (let look = 0; look < 6; look++) {
+    await new Promise((resolve) => setTimeout(resolve, 250))
+    expect((await ask('/_health')).status).toBe(204)
+    expect((await write(`city ${4 + look}`)).status).toBe(201)
+  }
+  expect((await ask('/api/cities', { token })).status).toBe(200)
+})
+
+test('a service whose database is deleted before its first write leaves no empty one there', async () => {
+  for (const ending of ['', '-wal', '-shm']) rmSync(file + ending)
+  expect((await write('lost')).status).toBe(503)
+  expect(existsSync(file)).toBe(false)
+})
+
+test('a request that names what SQLite says of damage is refused, and nothing is damaged', async () => {
+  for (const text of ['file is not a database', 'database disk image is malformed', 'disk I/O error', 'SQLITE_CORRUPT']) {
+    expect((await send(ask, 'POST', '/api/cities', { [text]: 1 })).status).toBe(400)
+    expect((await send(ask, 'PUT', `/api/cities/${encodeURIComponent(text)}`, { name: 'x' })).status).toBe(404)
+    expect((await ask(`/api/cities?filters[${encodeURIComponent(text)}]=1`, { token })).status).toBe(400)
+  }
+  expect((await ask('/_health')).status).toBe(204)
+  expect(child.output()).not.toContain('"level":50')
 })
 
 describe('damage that a statement meets', () => {

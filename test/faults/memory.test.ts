@@ -4,6 +4,7 @@ import { execFileSync } from 'node:child_process'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { goldenTokens } from '../support/serve.js'
 import { copyGolden, remove, start } from './child.js'
 import { grow } from './grow.js'
 
@@ -24,6 +25,32 @@ test('plans that are kept for later do not fill the memory, however large and di
     const before = megabytes(child.process.pid!)
     for (let levels = 100; levels < 150; levels++) for (const field of ['name', 'email', 'bio']) await ask(levels, field)
     expect(megabytes(child.process.pid!) - before).toBeLessThan(250)
+  } finally {
+    child.process.kill('SIGKILL')
+    await child.ended
+    remove(folder)
+  }
+})
+
+test('plans that fall out of the cache while their reads wait are forgotten when these have ended', async () => {
+  const folder = copyGolden({ limits: { cachedPlans: 20 } })
+  const child = start(folder)
+  try {
+    const origin = await child.origin
+    const names = ['name', 'awards', 'bio', 'born', 'active', 'height', 'createdAt', 'updatedAt', 'publishedAt']
+    const ask = async (shape: number) => {
+      const fields = ['documentId', ...names.filter((_, index) => (shape >> index) & 1)].join(',')
+      const query = `fields=${fields}&sort=${names[(shape >> 9) % names.length]}&pagination[pageSize]=1&populate[mentor][populate]=*`
+      const { status } = await fetch(`${origin}/api/authors?${query}`, { headers: { authorization: `Bearer ${goldenTokens().full!}` } })
+      expect(status).toBe(200)
+    }
+    const several = async (from: number, to: number) => {
+      for (let shape = from; shape < to; shape += 100) await Promise.all(Array.from({ length: 100 }, (_, index) => ask(shape + index)))
+    }
+    await several(0, 200)
+    const before = megabytes(child.process.pid!)
+    await several(200, 3_600)
+    expect(megabytes(child.process.pid!) - before).toBeLessThan(80)
   } finally {
     child.process.kill('SIGKILL')
     await child.ended
