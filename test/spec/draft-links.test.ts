@@ -1,0 +1,141 @@
+// What is linked to drafts from elsewhere: files by uploads, rows of types without drafts, polymorphic lists, relations of one owner.
+// What a PUT has left in sync is remembered, so each is asked after such a PUT too.
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { rule } from '../support/rule.js'
+import { component, contentType } from './library.js'
+import { type Press, serveWritable } from './press.js'
+
+const relation = (kind: string, name: string, more: object = {}) => ({
+  type: 'relation',
+  relation: kind,
+  target: `api::${name}.${name}`,
+  ...more,
+})
+const name = { type: 'string' }
+const drafts = { draftAndPublish: true }
+
+let press: Press
+beforeAll(async () => {
+  const left = {
+    name,
+    cover: { type: 'media', multiple: false },
+    part: { type: 'component', component: 'parts.frame' },
+    polys: relation('morphMany', 'poly', { morphBy: 'subjects' }),
+    one: relation('oneToOne', 'right', { inversedBy: 'back' }),
+    shelves: relation('manyToMany', 'shelf', { mappedBy: 'lefts' }),
+    lamp: relation('oneToOne', 'shelf', { mappedBy: 'lit' }),
+  }
+  const shelf = {
+    name,
+    lefts: relation('manyToMany', 'left', { inversedBy: 'shelves' }),
+    lit: relation('oneToOne', 'left', { inversedBy: 'lamp' }),
+  }
+  const project = {
+    ...contentType('left', left, drafts),
+    ...contentType('right', { name, back: relation('oneToOne', 'left', { mappedBy: 'one' }) }, drafts),
+    ...contentType('poly', { name, subjects: { type: 'relation', relation: 'morphToMany' } }, { ...drafts, plural: 'polies' }),
+    ...contentType('shelf', shelf, { plural: 'shelves' }),
+    ...component('parts', 'frame', { name, picture: { type: 'media', multiple: false } }),
+  }
+  press = await serveWritable(project, 'specification')
+})
+afterAll(() => press.served.close())
+
+interface Document {
+  readonly documentId: string
+  readonly [attribute: string]: unknown
+}
+const documentOf = (value: unknown) => (value as Document | null)?.documentId ?? null
+const both = async (path: string, shown: (document: Document) => unknown) => {
+  const read = async (status: string) => shown(await press.read(`${path}${path.includes('?') ? '&' : '?'}status=${status}`))
+  return [await read('draft'), await read('published')]
+}
+const isModified = async (plural: string, documentId: string) =>
+  (await press.read(`${plural}?filters[documentId]=${documentId}&publicationFilter=modified`)).length === 1
+
+/** A left that a PUT has left in sync, and the row id of its draft. */
+async function leftInSync(): Promise<{ id: string; draft: number; part: number }> {
+  const { documentId: id } = await press.make('lefts', { name: 'left', part: { name: 'frame' } })
+  await press.change(`lefts/${id}`, { name: 'in sync' })
+  const { id: draft, part } = await press.read(`lefts/${id}?status=draft&populate=part`)
+  return { id, draft, part: part.id }
+}
+
+async function upload(fields: Readonly<Record<string, string>>): Promise<void> {
+  const form = new FormData()
+  form.set('files', new Blob(['a text'], { type: 'text/plain' }), 'a.txt')
+  for (const [key, value] of Object.entries(fields)) form.set(key, value)
+  const answer = await fetch(`${press.served.origin}/api/upload`, {
+    method: 'POST',
+    headers: { authorization: 'Bearer full' },
+    body: form,
+  })
+  expect(answer.status).toBe(201)
+}
+
+test.each(['the draft', 'a component of the draft'])('a file that is uploaded to %s is published by the next PUT', async (where) => {
+  const { id, draft, part } = await leftInSync()
+  const isDraft = where === 'the draft'
+  await upload(
+    isDraft
+      ? { ref: 'api::left.left', refId: String(draft), field: 'cover' }
+      : { ref: 'parts.frame', refId: String(part), field: 'picture' },
+  )
+  expect(await isModified('lefts', id)).toBe(true)
+  await press.change(`lefts/${id}`, { name: 'published' })
+  const shown = (left: Document) => (isDraft ? left.cover : (left.part as Document).picture) !== null
+  expect(await both(`lefts/${id}?populate[cover]=true&populate[part][populate]=picture`, shown)).toEqual([true, true])
+  expect(await isModified('lefts', id)).toBe(false)
+})
+
+test.each([
+  ['lefts', 'shelves', 'many'],
+  ['lit', 'lamp', 'one'],
+])('a row of a type without drafts that names the draft row in %s is published by the next PUT', async (key, inverse, how) => {
+  const { id, draft } = await leftInSync()
+  const target = how === 'many' ? { connect: [{ id: draft }] } : { id: draft }
+  const { documentId: shelf } = await press.make('shelves', { name: 'shelf', [key]: target })
+  const shown = (left: Document) => documentOf([left[inverse]].flat()[0])
+  await press.change(`lefts/${id}`, { name: 'published' })
+  expect(await both(`lefts/${id}?populate=${inverse}`, shown)).toEqual([shelf, shelf])
+  expect(await isModified('lefts', id)).toBe(false)
+})
+
+rule('writing.26', 'the polymorphic list of a document keeps its order when those that point at it are published', async () => {
+  const polys: string[] = []
+  for (const one of ['a', 'b', 'c', 'd']) polys.push((await press.make('polies', { name: one })).documentId)
+  const { documentId: left } = await press.make('lefts', { name: 'left', polys })
+  const order = () => both(`lefts/${left}?populate=polys`, (document) => (document.polys as Document[]).map(documentOf))
+  expect(await order()).toEqual([polys, polys])
+  await press.send('POST', `polies/${polys[3]}/actions/unpublish`)
+  await press.change(`polies/${polys[3]}`, { name: 'again' })
+  expect(await order()).toEqual([polys, polys])
+  await press.change(`polies/${polys[2]}?status=draft`, { name: 'drafted' })
+  await press.change(`polies/${polys[2]}`, { name: 'published' })
+  expect(await order()).toEqual([polys, polys])
+  const [a, b, c, d] = polys
+  await press.change(`lefts/${left}`, { polys: { connect: [{ documentId: d, position: { start: true } }] } })
+  expect(await order()).toEqual([
+    [d, a, b, c],
+    [d, a, b, c],
+  ])
+  for (const each of polys) await press.change(`polies/${each}`, { name: 'once more' })
+  expect(await order()).toEqual([
+    [d, a, b, c],
+    [d, a, b, c],
+  ])
+})
+
+rule('relations.11', 'a target of one owner that several waited for has the last of them', async () => {
+  const { documentId: right } = await press.make('rights?status=draft', { name: 'right' })
+  const { documentId: a } = await press.make('lefts', { name: 'a', one: right })
+  const { documentId: b } = await press.make('lefts', { name: 'b', one: right })
+  const owners = () => Promise.all([a, b].map(async (each) => documentOf((await press.read(`lefts/${each}?populate=one`)).one)))
+  await press.change(`rights/${right}`, { name: 'published' })
+  expect(await owners()).toEqual([null, right])
+  expect(documentOf((await press.read(`rights/${right}?populate=back`)).back)).toBe(b)
+  await press.send('POST', `rights/${right}/actions/unpublish`)
+  await press.change(`lefts/${a}`, { one: right })
+  await press.send('POST', `rights/${right}/actions/publish`)
+  expect(await owners()).toEqual([right, null])
+})
