@@ -44,7 +44,7 @@ function hasOtherOrder(strapi, octavo) {
 }
 
 /** What Strapi says besides is about passwords; or what Octavo says besides. */
-function lacksPasswords(schemas, data, strapi, octavo) {
+function lacksPasswords(schemas, publishes, strapi, octavo) {
   const passwords = new Set(
     [...schemas.values()].flatMap(({ attributes }) =>
       Object.entries(attributes).flatMap(([name, { type }]) => (type === 'password' ? [name] : [])),
@@ -55,8 +55,8 @@ function lacksPasswords(schemas, data, strapi, octavo) {
   )
   if (others.length === errorsOf(octavo).length) return false
   if (!isRefusal(strapi)) return others.length === 0
-  // What Strapi finds after the rules of the body's own attributes: in moments, or when it publishes the rest of the draft.
-  if (others.length === 0 && errorsOf(strapi).every(({ path }) => !Object.hasOwn(data ?? {}, path[0] ?? ''))) return true
+  // What Strapi finds after the rules of drafts: in moments, or when it publishes.
+  if (others.length === 0 && (publishes || errorsOf(strapi).length === 0)) return true
   const kept = (errors) => errors.filter((error) => !isWhole(error)).map(({ message }) => message)
   const ofStrapi =
     errorsOf(strapi).length > 0 ? kept(errorsOf(strapi)) : [strapi.body.error.message].filter((message) => !isOfRelations(message))
@@ -169,7 +169,11 @@ export function namedPoint({ schemas, path, strapi, octavo, request, written, re
   if (strapi.status === 500) return octavo.status < 500 ? 'no 500' : null
   if (isRefusal(octavo) && namesByDigits(octavo, body) && (isRefusal(strapi) || strapi.status < 300))
     return 'a text that begins with digits'
-  if (octavo.status === 400 && (isRefusal(strapi) || strapi.status < 300) && lacksPasswords(schemas, body?.data, strapi, octavo))
+  if (
+    octavo.status === 400 &&
+    (isRefusal(strapi) || strapi.status < 300) &&
+    lacksPasswords(schemas, !/status=draft/.test(request.query ?? ''), strapi, octavo)
+  )
     return 'passwords in drafts'
   if (isRefusal(strapi) && namesNeighboursByRow(strapi, body)) return 'neighbours by row id'
   if (method === 'PUT' && strapi.status === 200 && isRefusal(octavo) && lacksRequired(request.schema, octavo))
