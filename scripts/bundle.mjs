@@ -1,5 +1,8 @@
 // What goes into dist/ and how: the options of the bundler, for the build and for the test of what it contains.
 
+/** What fastify would load for routes with JSON schemas and for requests without a socket: we have neither, and code is memory too. */
+const neverLoaded = ['@fastify/ajv-compiler', '@fastify/fast-json-stringify-compiler', 'light-my-request']
+
 export const bundle = {
   entryPoints: [
     'src/main.ts',
@@ -22,7 +25,7 @@ export const bundle = {
   lineLimit: 400,
   legalComments: 'none',
   // Native modules stay where they are, and so does what reads TypeScript: it loads its compiler from beside itself.
-  external: ['better-sqlite3', '@node-rs/bcrypt', 'sharp', 'jiti'],
+  external: ['better-sqlite3', '@node-rs/bcrypt', 'sharp', 'jiti', ...neverLoaded],
   // Libraries written for CommonJS ask for Node's own modules with require.
   banner: { js: "import { createRequire as octavoRequire } from 'node:module';const require = octavoRequire(import.meta.url);" },
   metafile: true,
