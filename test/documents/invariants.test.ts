@@ -3,13 +3,12 @@
 // INVARIANT_FIRST=1` for more.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Served } from '../support/serve.js'
-import { goldenTokens, serveGolden } from '../support/serve.js'
 import { chances } from './chances.js'
+import { type GoldenSender, serveSender } from './golden-sender.js'
 
 const seeds = Number(process.env.INVARIANT_SEEDS ?? 2)
 const operations = Number(process.env.INVARIANT_OPERATIONS ?? 50)
 const first = Number(process.env.INVARIANT_FIRST ?? 1)
-const token = goldenTokens().full!
 const locales = ['en', 'fr']
 const [mostArticles, mostTags, mostProducts] = [5, 4, 3]
 /** The relations of an article: what they name in the draft may be hidden in the publication, or come in its own order. */
@@ -32,20 +31,11 @@ const values = [
 ]
 
 let served: Served
+let send: GoldenSender['send']
 beforeAll(async () => {
-  served = await serveGolden({ config: { api: { rest: { contract: 'specification' } } } })
+  ;({ served, send } = await serveSender())
 })
 afterAll(() => served.close())
-
-async function send(method: string, path: string, data?: object) {
-  const { status, body, text } = await served.ask(`/api/${path}`, {
-    method,
-    token,
-    ...(data === undefined ? {} : { headers: { 'content-type': 'application/json' }, body: JSON.stringify({ data }) }),
-  })
-  expect(status, `${method} ${path} ${JSON.stringify(data)} ${text}`).toBeLessThan(300)
-  return body
-}
 
 type Chances = ReturnType<typeof chances>
 // biome-ignore lint/suspicious/noExplicitAny: versions of every shape

@@ -3,8 +3,8 @@
 // MODEL_EVERY=10` for more than a few seeds, compared after every tenth operation; `MODEL_FIRST` for where the seeds begin.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Served } from '../support/serve.js'
-import { goldenTokens, serveGolden } from '../support/serve.js'
 import { chances } from './chances.js'
+import { type GoldenSender, serveSender } from './golden-sender.js'
 import { type Change, type Data, Documents, defaultLocale, type Pair } from './model.js'
 
 /** A product or a tag as it is answered. */
@@ -28,25 +28,15 @@ const operations = Number(process.env.MODEL_OPERATIONS ?? 60)
 const first = Number(process.env.MODEL_FIRST ?? 1)
 /** After how many operations all is compared. */
 const every = Number(process.env.MODEL_EVERY ?? 1)
-const token = goldenTokens().full!
 const locales = ['en', 'fr', 'de']
 const [mostProducts, mostTags] = [6, 6]
 
 let served: Served
+let send: GoldenSender['send']
 beforeAll(async () => {
-  served = await serveGolden({ config: { api: { rest: { contract: 'specification' } } } })
+  ;({ served, send } = await serveSender())
 })
 afterAll(() => served.close())
-
-async function send(method: string, path: string, data?: object) {
-  const { status, body, text } = await served.ask(`/api/${path}`, {
-    method,
-    token,
-    ...(data === undefined ? {} : { headers: { 'content-type': 'application/json' }, body: JSON.stringify({ data }) }),
-  })
-  expect(status, `${method} ${path} ${text}`).toBeLessThan(300)
-  return body
-}
 
 type Chances = ReturnType<typeof chances>
 
