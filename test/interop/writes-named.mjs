@@ -167,7 +167,7 @@ function around(path, answer) {
 export function namedPoint({ schemas, path, strapi, octavo, request, written, refused, document, hadDraftsOnly }) {
   const { body, method } = request
   if (strapi.status === 500) return octavo.status < 500 ? 'no 500' : null
-  if (isRefusal(octavo) && namesByDigits(octavo, body) && (isRefusal(strapi) || strapi.status < 300))
+  if (isRefusal(octavo) && namesByDigits(octavo, body) && (strapi.status < 300 || strapi.status === 400 || strapi.status === 404))
     return 'a text that begins with digits'
   if (
     octavo.status === 400 &&
