@@ -1,6 +1,6 @@
 // The canvas and the frames of formats whose decoders look at all of them before they tell anything: GIF, WebP and TIFF. Walks
 // from block to block, keeps none of them, and stops where there are more frames than anybody asks for.
-import { closeSync, openSync, readSync } from 'node:fs'
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 
 export interface Header {
   readonly width: number
@@ -24,13 +24,15 @@ export function readHeader(path: string, mime: string, frames: number): Header |
   }
 }
 
-/** The byte at an offset; 0 behind the end. */
+/** The byte at an offset; 0 behind the end, however far: a file may say offsets of 64 bits. */
 type Bytes = (offset: number) => number
 
 function bytesOf(file: number): Bytes {
   const buffer = Buffer.alloc(window)
+  const { size } = fstatSync(file)
   let [start, length] = [0, 0]
   return (offset) => {
+    if (!(offset < size)) return 0
     if (offset < start || offset >= start + length) {
       start = offset
       length = readSync(file, buffer, 0, window, offset)

@@ -2,7 +2,7 @@
 import { stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import sharp, { type Metadata, type Sharp, type SharpOptions } from 'sharp'
-import { readHeader } from './image-header.js'
+import { type Header, readHeader } from './image-header.js'
 import type { FromPictures, Made, ToPictures } from './image-messages.js'
 import { isWithin } from './image-needs.js'
 
@@ -35,7 +35,8 @@ sharp.unblock({ operation: decoders })
 export async function makePicture(asked: ToPictures, tell: (message: FromPictures) => void): Promise<FromPictures> {
   const { path, mime, settings, bounds } = asked
   const options: SharpOptions = { limitInputPixels: bounds.imagePixels, failOn: 'error', sequentialRead: true }
-  const header = readHeader(path, mime, bounds.imageFrames)
+  const header = headerOf(path, mime, bounds.imageFrames)
+  if (header === 'broken') return { kind: 'broken' }
   if (header !== null) {
     const { width, height, frames } = header
     tell({ kind: 'measured', size: { width, height } })
@@ -75,6 +76,16 @@ export async function makePicture(asked: ToPictures, tell: (message: FromPicture
     // The library has no codes: what the disk does not take is told from what is no picture by its words.
     if (String(error).includes('system error: ')) throw Object.assign(error as Error, { code: 'EIO' })
     return isShortage(error) ? { kind: 'beyond' } : { kind: 'broken' }
+  }
+}
+
+/** What the disk throws goes on; whatever else is thrown comes from the picture. */
+function headerOf(path: string, mime: string, frames: number): Header | 'broken' | null {
+  try {
+    return readHeader(path, mime, frames)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).syscall !== undefined) throw error
+    return 'broken'
   }
 }
 
