@@ -46,7 +46,7 @@ export async function writeMorph(
   const gone = new Set((await resolve(input.disconnect)).flatMap(({ rows }) => rows))
   const neighbours = await neighbourKeys(connected, resolve)
   const present = await pointersOf(transaction, owner, morph)
-  const wanted = placeEntries(present.map(keyOf), connected, gone, (name, entry) => neighbours.get(neighbourKey(name, entry)) ?? [])
+  const wanted = await placeEntries(present.map(keyOf), connected, gone, (name, entry) => neighbours.get(neighbourKey(name, entry)) ?? [])
   setPointers(transaction, model, owner, morph, withPlaces(wanted, present))
 }
 

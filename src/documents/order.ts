@@ -1,6 +1,8 @@
 // Puts connected entries into a list: one after the other, at the start, the end, before or after another entry.
 import { validationError } from '../errors.js'
+import { turn } from '../turns.js'
 import type { Reference } from './input.js'
+import { type OrderedList, openList } from './ordered-list.js'
 
 /** What a reference stands for: row ids, or names of rows where they are of several types. */
 export interface Placed<Row> {
@@ -8,20 +10,23 @@ export interface Placed<Row> {
   readonly rows: readonly Row[]
 }
 
+/** Entries that are placed between two looks at how long it took. */
+const atOnce = 100
+
 /**
  * The list of row ids after `disconnected` have left `present` and `connected` have been placed. An entry that is already
  * there moves. Entries are placed in their order; one that is placed beside a later entry follows it, unless the list has that
  * neighbour already (behaviour: "Relations in bodies").
  * @throws ApiError 400 for circles, and for neighbours that are not there.
  */
-export function placeEntries<Row extends number | string>(
+export async function placeEntries<Row extends number | string>(
   present: readonly Row[],
   connected: readonly Placed<Row>[],
   disconnected: ReadonlySet<Row>,
   rowsOf: (neighbour: string | number, entry: Placed<Row>) => readonly Row[],
   /** What errors show beside a neighbour. */
   beside: object = {},
-): readonly Row[] {
+): Promise<readonly Row[]> {
   refuseTwins(connected)
   const entries = firstOnly(connected).map((entry): Entry<Row> => {
     const { before, after } = entry.reference.position ?? {}
@@ -31,7 +36,11 @@ export function placeEntries<Row extends number | string>(
   })
   // A neighbour that the same request disconnects still counts: it leaves at the end.
   const list = openList(present)
-  for (const entry of neighboursFirst(entries, new Set(present))) place(list, entry, beside)
+  let count = 0
+  for (const entry of neighboursFirst(entries, new Set(present))) {
+    place(list, entry, beside)
+    if (++count % atOnce === 0) await turn()
+  }
   const placed = new Set(connected.flatMap(({ rows }) => rows))
   return list.rows().filter((id) => placed.has(id) || !disconnected.has(id))
 }
@@ -95,7 +104,7 @@ const circle = () =>
     'A circular reference was found in the connect array. One relation is trying to connect before/after another one that is trying to connect before/after it',
   )
 
-function place<Row extends number | string>(list: List<Row>, entry: Entry<Row>, beside: object): void {
+function place<Row extends number | string>(list: OrderedList<Row>, entry: Entry<Row>, beside: object): void {
   const { rows, neighbours } = entry
   const { position } = entry.reference
   // Beside nothing but itself.
@@ -117,57 +126,4 @@ function missingNeighbour<Row>({ rows, ignored, reference: { position } }: Entry
   return validationError(
     `There was a problem connecting relation with id ${rows[0]} at position ${JSON.stringify(shown)}. The relation with id ${neighbour ?? name} needs to be connected first.`,
   )
-}
-
-/** A list whose entries are found, taken out and put in at once, however long it is. */
-interface List<Row> {
-  first(): Row | null
-  after(row: Row): Row | null
-  remove(row: Row): void
-  /** Puts rows in before another one; null: at the end. */
-  insert(rows: readonly Row[], before: Row | null): void
-  /** Those of `rows` that are in the list, in its order. */
-  inOrder(rows: readonly Row[]): readonly Row[]
-  rows(): readonly Row[]
-}
-
-function openList<Row>(initial: readonly Row[]): List<Row> {
-  // Each row's neighbours; null is before the first and after the last.
-  const next = new Map<Row | null, Row | null>([[null, null]])
-  const previous = new Map<Row | null, Row | null>([[null, null]])
-  const link = (one: Row | null, other: Row | null) => {
-    next.set(one, other)
-    previous.set(other, one)
-  }
-  const list: List<Row> = {
-    first: () => next.get(null) ?? null,
-    after: (row) => next.get(row) ?? null,
-    remove: (row) => {
-      if (!next.has(row)) return
-      link(previous.get(row) ?? null, next.get(row) ?? null)
-      next.delete(row)
-      previous.delete(row)
-    },
-    insert: (rows, before) => {
-      for (const row of rows) {
-        if (next.has(row)) continue
-        link(previous.get(before) ?? null, row)
-        link(row, before)
-      }
-    },
-    inOrder: (rows) => {
-      const there = rows.filter((row) => next.has(row))
-      // A reference stands for one row, or for the two versions of a document, which mostly stand beside each other.
-      if (there.length < 2 || (there.length === 2 && next.get(there[0]!) === there[1])) return there
-      const wanted = new Set(there)
-      return list.rows().filter((row) => wanted.has(row))
-    },
-    rows: () => {
-      const all: Row[] = []
-      for (let row = next.get(null) ?? null; row !== null; row = next.get(row) ?? null) all.push(row)
-      return all
-    },
-  }
-  list.insert(initial, null)
-  return list
 }

@@ -105,6 +105,34 @@ test('A8 thousands of relations are set, put into another order and taken away',
   expect(await shown()).toEqual(tags.slice(0, 10).toReversed())
 })
 
+test('A8 thousands are placed beside a document whose two versions stand far from each other', async () => {
+  const database = (await import('better-sqlite3')).default(served.database)
+  const insert = database.prepare('INSERT INTO articles (document_id, title, published_at, locale) VALUES (?, ?, ?, ?)')
+  const link = database.prepare('INSERT INTO authors_favorites_lnk (author_id, article_id, article_ord) VALUES (?, ?, ?)')
+  const author = (await send('/api/authors', '{"data":{"name":"placed"}}')).body.data
+  const article = (name: string, published: number | null) => Number(insert.run(name, name, published, 'en').lastInsertRowid)
+  const { draft, between, published, added } = database.transaction(() => ({
+    draft: article('farapart', null),
+    between: many(20_000, (index) => article(`between${index}`, 1)),
+    published: article('farapart', 1),
+    added: many(3_995, (index) => article(`added${index}`, 1)),
+  }))()
+  const present = [draft, ...between, published]
+  database.transaction(() => present.forEach((id, index) => void link.run(author.id, id, index + 1)))()
+  const connect = added.map((id) => ({ id, position: { before: 'farapart' } }))
+  const { result, slowest } = await beside(() =>
+    send(`/api/authors/${author.documentId}`, JSON.stringify({ data: { favorites: { connect } } }), 'PUT'),
+  )
+  expect(result.status, result.text.slice(0, 300)).toBe(200)
+  const shown = database
+    .prepare('SELECT article_id FROM authors_favorites_lnk WHERE author_id = ? ORDER BY article_ord')
+    .pluck()
+    .all(author.id)
+  database.close()
+  expect(shown).toEqual([...added, ...present])
+  expect(slowest).toBeLessThan(700)
+})
+
 test('A8 no more is looked for when a thousand things are wrong', async () => {
   const wrong = many(10_000, () => ({ type: 'paragraph', children: [{ type: 'x' }] }))
   const { body } = await send('/api/articles', article({ content: wrong }))

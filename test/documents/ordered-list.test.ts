@@ -1,0 +1,56 @@
+// The list in which connected entries find their places: against a plain array, and at the one place where all of them want to be.
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { openList } from '../../src/documents/ordered-list.js'
+
+const row = fc.integer({ min: 0, max: 30 })
+const action = fc.oneof(
+  fc.record({ kind: fc.constant('remove' as const), row }),
+  fc.record({ kind: fc.constant('insert' as const), rows: fc.array(row, { maxLength: 3 }), before: fc.option(row) }),
+  fc.record({ kind: fc.constant('order' as const), rows: fc.array(row, { maxLength: 5 }) }),
+)
+
+test('does what an array would do', () => {
+  fc.assert(
+    fc.property(fc.uniqueArray(row), fc.array(action, { maxLength: 400 }), (initial, actions) => {
+      const list = openList(initial)
+      let plain = initial
+      for (const one of actions) {
+        if (one.kind === 'remove') {
+          list.remove(one.row)
+          plain = plain.filter((other) => other !== one.row)
+        } else if (one.kind === 'insert') {
+          if (one.before !== null && !plain.includes(one.before)) continue
+          const added = [...new Set(one.rows)].filter((other) => !plain.includes(other))
+          const at = one.before === null ? plain.length : plain.indexOf(one.before)
+          list.insert(one.rows, one.before)
+          plain = plain.toSpliced(at, 0, ...added)
+        } else expect(list.inOrder(one.rows)).toEqual(plain.filter((other) => one.rows.includes(other)))
+        expect(list.rows()).toEqual(plain)
+        expect(list.first()).toBe(plain[0] ?? null)
+        if (plain.length > 1) expect(list.after(plain[0]!)).toBe(plain[1])
+      }
+      expect(list.inOrder(plain.toReversed())).toEqual(plain)
+    }),
+  )
+})
+
+/** Where the next one goes, of a list that begins with 0 and 1. */
+const crowds: Readonly<Record<string, (list: ReturnType<typeof openList<number>>, index: number) => number | null>> = {
+  'before the same one': () => 1,
+  'after the same one': (list) => list.after(0),
+  'between the last two, in turn': (list, index) => (index % 2 === 0 ? index - 1 : list.after(index - 1)),
+  'at the start': (list) => list.first(),
+  'at the end': () => null,
+}
+
+test.each(Object.entries(crowds))('100,000 that go %s keep their order', (_where, before) => {
+  const list = openList([0, 1])
+  const started = performance.now()
+  for (let index = 2; index < 100_000; index++) list.insert([index], before(list, index))
+  const all = list.rows()
+  const taken = performance.now() - started
+  expect(all).toHaveLength(100_000)
+  expect(list.inOrder(all.toReversed())).toEqual(all)
+  expect(taken).toBeLessThan(3_000)
+})
