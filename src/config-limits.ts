@@ -118,8 +118,10 @@ export const limits = z.strictObject({
   /** Milliseconds that a start looks for damage in the database's file (0: not at all), and waits for another start to prepare it. */
   checkTime: z.int().min(0).max(longest).default(1_000),
   startWait: z.int().positive().max(longest).default(60_000),
-  /** Milliseconds that requests in flight get to end when the service stops. */
+  /** Milliseconds that a stop may take: three fifths of it for requests in flight to end, the rest for closing what is behind them. */
   drainTimeout: z.int().positive().max(longest).default(25_000),
+  /** Milliseconds of it that requests have to come in whole once nobody is accepted any more. */
+  drainBodies: z.int().positive().max(longest).default(5_000),
   /**
    * Milliseconds before that in which everything is still served while `/_health` reports 503, so that balancers look elsewhere. Without
    * it 5,000 in production, none in development or where only this machine can reach the service.

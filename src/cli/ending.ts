@@ -36,7 +36,8 @@ export function watchEnding({ logger, settle }: Log): Ending {
   let stopping = false
 
   async function leave(status: number): Promise<never> {
-    const ended = Promise.all([...threads].map((thread) => thread.terminate()))
+    // That they end now is no failure of theirs.
+    const ended = Promise.all([...threads].map((thread) => thread.removeAllListeners('exit').terminate()))
     const [log, free] = await Promise.all([settle(lastMoment), within(lastMoment, ended)])
     // `exit` waits for threads, and for a write from which the system does not return.
     if (log === 'blocked' || !free) process.kill(process.pid, 'SIGKILL')

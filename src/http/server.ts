@@ -23,7 +23,7 @@ import { watchUnsent } from './unsent.js'
 export interface HttpServer {
   /** Starts to listen and returns the address. */
   listen(): Promise<string>
-  /** Serves on for so many milliseconds while `/_health` is 503, stops accepting, lets requests in flight end, closes. */
+  /** Serves on for so many milliseconds while `/_health` is 503, stops accepting, lets requests in flight end in time, closes. */
   close(delay: number): Promise<void>
 }
 
@@ -74,7 +74,7 @@ export async function createServer(config: Config, backend: Backend, logger: Fas
   // One more than may be: beyond this number Node leaves headers out without a word.
   app.server.maxHeadersCount = limits.headerCount + 1
   app.decorate('causes', openCauses(logger))
-  const connections = watchConnections(app.server)
+  const connections = watchConnections(app.server, limits)
   prepare(app, config, connections)
   addStaticFiles(app, config.uploadsFolder, backend.checkAddress)
   addRoutes(app, routes, { config, backend, connections, coming: openComing(limits.unreadBytes), unsent: watchUnsent(limits) })
@@ -85,7 +85,8 @@ export async function createServer(config: Config, backend: Backend, logger: Fas
       return `http://${address === '0.0.0.0' || address === '::' ? 'localhost' : address.includes(':') ? `[${address}]` : address}:${port}`
     },
     close: async (delay) => {
-      await connections.drain(delay)
+      const cut = await connections.drain(delay)
+      if (cut > 0) logger.warn({ connections: cut }, 'connections were cut: their clients did not send or take what they should in time')
       await app.close()
     },
   }
