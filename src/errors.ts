@@ -14,6 +14,7 @@ const statuses = {
   ForbiddenError: 403,
   PolicyError: 403,
   NotFoundError: 404,
+  RequestTimeoutError: 408,
   ConflictError: 409,
   PayloadTooLargeError: 413,
   URITooLongError: 414,

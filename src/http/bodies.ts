@@ -13,7 +13,8 @@ export interface BodyLimits extends JsonLimits {
 
 /**
  * The parsed body: JSON or a form; `undefined` where there is none or it is of another kind.
- * @throws ApiError 413 beyond `bodyBytes`, 503 where too much is coming in, 400 for broken JSON, or too much of it.
+ * @throws ApiError 413 beyond `bodyBytes`, 503 where too much is coming in, 400 for broken JSON, or too much of it, 408 beyond
+ *   `requestTimeout`, 499 where the client leaves before it is whole.
  */
 export async function readBody(request: IncomingMessage, address: string, bodies: ComingBodies, limits: BodyLimits): Promise<unknown> {
   const type = (request.headers['content-type'] ?? '').split(';')[0]!.trim().toLowerCase()
@@ -25,12 +26,15 @@ export async function readBody(request: IncomingMessage, address: string, bodies
 }
 
 async function readBytes(request: IncomingMessage, coming: Coming, { bodyBytes, requestTimeout }: BodyLimits): Promise<Buffer> {
-  const tooSlow = setTimeout(() => request.destroy(), requestTimeout)
+  let clock: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_, reject) => {
+    clock = setTimeout(() => reject(tooSlow()), requestTimeout)
+  })
   try {
     if (Number(request.headers['content-length'] ?? 0) > bodyBytes) throw tooLarge()
-    return await Promise.race([collect(request, coming, bodyBytes), coming.refused])
+    return await Promise.race([collect(request, coming, bodyBytes), coming.refused, late])
   } finally {
-    clearTimeout(tooSlow)
+    clearTimeout(clock)
     coming.end()
   }
 }
@@ -38,14 +42,20 @@ async function readBytes(request: IncomingMessage, coming: Coming, { bodyBytes, 
 async function collect(request: IncomingMessage, coming: Coming, bodyBytes: number): Promise<Buffer> {
   const chunks: Buffer[] = []
   let length = 0
-  // The request itself stays open for its answer, whatever happens to its body.
-  for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
-    length += chunk.length
-    if (length > bodyBytes) throw tooLarge()
-    coming.more(chunk.length)
-    chunks.push(chunk)
+  try {
+    // The request itself stays open for its answer, whatever happens to its body.
+    for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+      length += chunk.length
+      if (length > bodyBytes) throw tooLarge()
+      coming.more(chunk.length)
+      chunks.push(chunk)
+    }
+  } catch (error) {
+    // A request fails only where its connection ends before it is whole: nothing of ours has.
+    throw error instanceof ApiError ? error : new ApiError('ClientClosedRequestError', 'The client has left')
   }
   return Buffer.concat(chunks)
 }
 
 const tooLarge = (): ApiError => new ApiError('PayloadTooLargeError', 'request entity too large', null)
+const tooSlow = (): ApiError => new ApiError('RequestTimeoutError', 'The body did not come in in time')

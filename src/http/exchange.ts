@@ -33,7 +33,7 @@ export interface Exchange {
   readonly request: IncomingMessage
   /** True once the client's connection is closed: nobody waits for the answer. */
   isGone(): boolean
-  /** Reads the parsed body; `undefined` where there is none. @throws ApiError 400, 413 */
+  /** Reads the parsed body; `undefined` where there is none. @throws ApiError 400, 408, 413, 499, 503 */
   body(): Promise<unknown>
 }
 

@@ -1,4 +1,6 @@
 // docs/spec/errors.md: the body of a refusal, its names and its details.
+import { once } from 'node:events'
+import { connect } from 'node:net'
 import { afterAll, beforeAll, expect } from 'vitest'
 import { rule } from '../support/rule.js'
 import type { Served } from '../support/serve.js'
@@ -9,7 +11,7 @@ let magazine: Served
 let narrow: Served
 beforeAll(async () => {
   magazine = await serve('specification')
-  narrow = await serveMagazine({ config: { limits: { planNodes: 20, headerBytes: 4096 } } })
+  narrow = await serveMagazine({ config: { limits: { planNodes: 20, headerBytes: 4096, requestTimeout: 1_000 } } })
 })
 afterAll(() => Promise.all([magazine, narrow].map((served) => served.close())))
 
@@ -113,4 +115,16 @@ rule('errors.7', 'nor may the headers', async () => {
   expect((await narrow.ask(`/api/tags?x=${'a'.repeat(5000)}`)).status).toBe(431)
   expect((await narrow.ask('/api/tags', { headers: { 'x-long': 'a'.repeat(5000) } })).status).toBe(431)
   expect((await narrow.ask('/api/tags')).status).toBe(200)
+})
+
+rule('errors.9', 'a body that does not come in is 408', async () => {
+  const socket = connect(Number(new URL(narrow.origin).port), '127.0.0.1')
+  let text = ''
+  socket.on('data', (bytes) => {
+    text += bytes
+  })
+  socket.write('POST /api/auth/local HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 20\r\n\r\n{')
+  await once(socket, 'close')
+  expect(text).toMatch(/^HTTP\/1\.1 408 /)
+  expect(text).toContain('"name":"RequestTimeoutError"')
 })
