@@ -128,9 +128,18 @@ const namesNoRow = (octavo, body) =>
   /^\d+ relation\(s\) of type \S+ associated with this entity do not exist$/.test(octavo.body.error.message) &&
   some(body, (value) => typeof value?.__type === 'string' && value.id !== undefined)
 
-/** All that is wrong is missing in components, on a type without drafts. */
-const lacksRequired = ({ options }, octavo) =>
-  options?.draftAndPublish !== true && errorsOf(octavo).every(({ path, message }) => path.length > 1 && / must be defined\.$/.test(message))
+/** What is wrong besides what both say, if anything, is missing in components, on a type without drafts. */
+function lacksRequired({ options }, strapi, octavo) {
+  if (options?.draftAndPublish === true) return false
+  const others = errorsOf(octavo).filter(({ path, message }) => !(path.length > 1 && / must be defined\.$/.test(message)))
+  if (others.length === errorsOf(octavo).length) return false
+  if (!isRefusal(strapi)) return others.length === 0
+  const said = errorsOf(strapi).length > 0 ? messages(strapi) : [strapi.body.error.message]
+  return same(
+    others.map(({ message }) => message),
+    said,
+  )
+}
 
 const rounded = (one, other) => /^-?\d{16,}$/.test(String(other)) && String(one) !== String(other) && Number(one) === Number(other)
 
@@ -176,7 +185,12 @@ export function namedPoint({ schemas, path, strapi, octavo, request, written, re
   )
     return 'passwords in drafts'
   if (isRefusal(strapi) && namesNeighboursByRow(strapi, body)) return 'neighbours by row id'
-  if (method === 'PUT' && strapi.status === 200 && isRefusal(octavo) && lacksRequired(request.schema, octavo))
+  if (
+    method === 'PUT' &&
+    (strapi.status === 200 || isRefusal(strapi)) &&
+    isRefusal(octavo) &&
+    lacksRequired(request.schema, strapi, octavo)
+  )
     return 'required in a new component'
   if (strapi.status < 300 && isRefusal(octavo) && octavo.body.error.message === notADatetime)
     return some(body, (value) => Array.isArray(value) && value.length === 1 && !Number.isNaN(Date.parse(value[0])))
