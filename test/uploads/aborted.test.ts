@@ -48,7 +48,9 @@ test('A18 uploads that break off are lines about requests, not errors', async ()
     lines()
       .slice(start)
       .filter(({ route }) => route === '/api/upload')
-  expect(await eventually(() => requests().length === 5 * ways.length)).toBe(true)
+  // A reset may take a request away before anybody has read it.
+  const least = 5 * ways.filter(([how]) => how === 'end').length
+  expect(await eventually(() => requests().length >= least)).toBe(true)
   expect(await eventually(() => leftovers(served).length === 0)).toBe(true)
   expect(
     lines()
