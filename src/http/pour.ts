@@ -69,7 +69,8 @@ function watch(request: IncomingMessage, stop: AbortSignal): Arrival {
     for (const event of events) request.off(event, tell)
     tell()
   })
-  const ready = (): boolean => news || request.readableLength > 0
+  // A request that has ended before anybody watched it says so no more.
+  const ready = (): boolean => news || request.readableLength > 0 || request.destroyed || request.readableEnded
   return {
     read: () => {
       news = false

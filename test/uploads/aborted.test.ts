@@ -15,7 +15,7 @@ const lines = () =>
   served.log.map((line) => JSON.parse(line) as { level: number; msg: string; route?: string; status?: number; aborted?: boolean })
 
 /** Sends a part of an upload and goes: politely, with a reset, or after the request without a word of its body. */
-function breakOff(form: Buffer, how: 'end' | 'reset', share: number, chunked: boolean): Promise<void> {
+function breakOff(form: Buffer, how: 'end' | 'reset', share: number, chunked: boolean, after: number): Promise<void> {
   const boundary = form.subarray(2, form.indexOf('\r\n')).toString()
   const { port } = new URL(served.origin)
   const length = chunked ? 'Transfer-Encoding: chunked' : `Content-Length: ${form.length}`
@@ -26,7 +26,8 @@ function breakOff(form: Buffer, how: 'end' | 'reset', share: number, chunked: bo
       )
       const part = form.subarray(0, form.length * share)
       const body = chunked ? Buffer.concat([Buffer.from(`${part.length.toString(16)}\r\n`), part]) : part
-      socket.write(body, () => setTimeout(() => (how === 'end' ? socket.end() : socket.resetAndDestroy()), 100))
+      const leave = () => (how === 'end' ? socket.end() : socket.resetAndDestroy())
+      socket.write(body, () => (after === 0 ? leave() : setTimeout(leave, after)))
     })
     socket.resume()
     socket.on('error', () => {})
@@ -43,7 +44,9 @@ test('A18 uploads that break off are lines about requests, not errors', async ()
     [0, 0.001, 0.5, 0.9999].flatMap((share) => [true, false].map((chunked) => [how, share, chunked] as const)),
   )
   const start = served.log.length
-  for (let round = 0; round < 5; round++) await Promise.all(ways.map(([how, share, chunked]) => breakOff(form, how, share, chunked)))
+  // At once: before anybody has begun to read the form.
+  for (const after of [100, 0, 100, 0, 10])
+    await Promise.all(ways.map(([how, share, chunked]) => breakOff(form, how, share, chunked, after)))
   const requests = () =>
     lines()
       .slice(start)
