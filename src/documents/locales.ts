@@ -61,16 +61,27 @@ export async function reachesOthers(
   const drafts = versions.filter(({ published_at }) => published_at === null)
   const [reference] = drafts.toSorted((one, other) => (one.locale! < other.locale! ? -1 : 1))
   if (read.contract.localesShareAlways || !type.localized || reference === undefined) return never
-  // Their values may be the same and their files not.
-  if ([...touched].some((attribute) => isShared(attribute) && attribute.kind !== 'scalar')) return async () => true
-  const textOf = async (id: number): Promise<string> => {
-    const row = await readWhole({ model: read.model, contract: read.contract }, plans, transaction, type, id, false)
-    return sharedText(type, row ?? {})
+  const given = [...touched].filter(isShared)
+  if (given.some(({ kind }) => kind === 'media')) return async () => true
+  // Their values may be the same and their files not: only where there is nothing and was nothing they are equal.
+  const hanging = given.filter(({ kind }) => kind === 'component' || kind === 'dynamiczone')
+  const stateOf = async (id: number): Promise<{ readonly text: string; readonly isBare: boolean }> => {
+    const row = (await readWhole({ model: read.model, contract: read.contract }, plans, transaction, type, id, false)) ?? {}
+    const isBare = hanging.every(({ name }) => (row[name] ?? null) === null || (Array.isArray(row[name]) && row[name].length === 0))
+    return { text: sharedText(type, row), isBare }
   }
-  if (reference.id !== current?.id) return async (draft) => (await textOf(reference.id)) !== (await textOf(draft))
-  if (drafts.length === 1 || ![...touched].some(isShared)) return never
-  const before = await textOf(reference.id)
-  return async (draft) => (await textOf(draft)) !== before
+  if (reference.id !== current?.id) {
+    return async (draft) => {
+      const [first, written] = [await stateOf(reference.id), await stateOf(draft)]
+      return first.text !== written.text || !(first.isBare && written.isBare)
+    }
+  }
+  if (drafts.length === 1 || given.length === 0) return never
+  const before = await stateOf(reference.id)
+  return async (draft) => {
+    const written = await stateOf(draft)
+    return before.text !== written.text || !(before.isBare && written.isBare)
+  }
 }
 
 /** The shared part of a row as text that is the same for the same values. */

@@ -217,6 +217,13 @@ export function namedPoint({ schemas, path, strapi, octavo, request, written, re
   if (isOfFewDigits(at)) return 'timestamps of few digits'
   const [one, other] = [around(path, strapi), around(path, octavo)]
   const kept = keptLinks(one.value, other.value)
+  const drafted = keptLinks(other.value, one.value)
+  const isOneSided = [...schemas.values()].some(({ attributes }) => {
+    const { type, inversedBy, mappedBy } = attributes?.[one.name] ?? {}
+    return type === 'relation' && inversedBy === undefined && mappedBy === undefined
+  })
+  if (drafted !== null && drafted.length > 0 && isOneSided && /status=published/.test(request.query ?? ''))
+    return 'a drafted link whose target is published again'
   if (kept === null || kept.length === 0) return null
   if (some(other.value, (value) => typeof value?.__type === 'string')) return 'a polymorphic relation to what was published anew'
   if (kept.every((symbol) => symbol === document)) return 'a link to itself'
@@ -225,7 +232,7 @@ export function namedPoint({ schemas, path, strapi, octavo, request, written, re
 
 const parses = (type, value) =>
   (typeof value === 'string' || Number.isInteger(value)) &&
-  (type === 'time' ? /^\d\d:\d\d/.test(value) : !Number.isNaN(Date.parse(value)) && !/^\d\d-/.test(value))
+  (type === 'time' ? /^\d\d:\d\d:\d\d/.test(value) : !Number.isNaN(Date.parse(value)) && !/^\d\d-/.test(value))
 
 /** The point that a request belongs to which ends Strapi's process, or null. */
 export function namedEnd(schemas, schema, body) {

@@ -56,6 +56,17 @@ describe.each(['specification', 'strapi'] as const)('contract %s', (contract) =>
     expect(await shared(id, 'draft')).toHaveLength(1)
   })
 
+  test.runIf(contract === 'strapi')('an empty list in place of an empty one is no change that reaches others, as in Strapi', async () => {
+    const { documentId } = await send('POST', '?status=draft&locale=fr', { name: 'Français' })
+    await send('PUT', `/${documentId}?locale=en`, { name: 'English', price: 1, stock: 29 })
+    const stock = async () => (await send('GET', `/${documentId}?locale=fr&status=draft`)).stock
+    const before = await stock()
+    await send('PUT', `/${documentId}?locale=en&status=draft`, { variants: [] })
+    expect(await stock()).toBe(before)
+    await send('PUT', `/${documentId}?locale=en&status=draft`, { variants: [{ name: 'a' }] })
+    expect(await stock()).toBe(29)
+  })
+
   test.runIf(contract === 'specification')('every kind of write leaves drafts equal, and published versions equal', async () => {
     const id = await translated()
     const steps: readonly (readonly [string, string, object?])[] = [
