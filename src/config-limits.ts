@@ -10,7 +10,7 @@ const most = 1_000_000_000
 /** Things that are wrong with one body, beyond which no more are looked for. */
 export const inputErrors = 1_000
 
-/** Milliseconds for one try of a schema's regular expression that no engine takes in linear time. */
+/** Milliseconds for the regular expressions of a schema that no engine takes in linear time, all values of one body together. */
 export const patternTime = 100
 
 /** Named limits: what comes from outside never grows beyond them. Milliseconds, bytes and counts. */

@@ -64,14 +64,18 @@ const wholeNumber = (value: unknown) =>
 
 const uidPattern = patternOf('^[A-Za-z0-9-_.~]*$')!
 const anyText = patternOf('^')!
-const matches = (value: string, { printed, test }: Pattern) => (test(value) ? null : `must match the following: "${printed}"`)
+function matches(value: string, pattern: Pattern, { trials, untried }: Checking): string | null {
+  const isMatch = pattern.test(value) ?? trials?.results.get(pattern)?.get(value)
+  if (isMatch === undefined) untried?.push({ pattern, value })
+  return isMatch === false ? `must match the following: "${pattern.printed}"` : null
+}
 const pattern = (value: string, attribute: Scalar, checking: Checking) => {
   const { source, required } = attribute
   if (typeof source.regex !== 'string' || isFree(attribute, checking) || isHash(value, attribute, checking)) return null
-  return value === '' && !required ? null : matches(value, patternOf(source.regex) ?? anyText)
+  return value === '' && !required ? null : matches(value, patternOf(source.regex) ?? anyText, checking)
 }
-const uid = (value: string, { source }: Scalar, { isDraft }: Checking) =>
-  isDraft ? null : matches(value, (typeof source.regex === 'string' ? patternOf(source.regex) : null) ?? uidPattern)
+const uid = (value: string, { source }: Scalar, checking: Checking) =>
+  checking.isDraft ? null : matches(value, (typeof source.regex === 'string' ? patternOf(source.regex) : null) ?? uidPattern, checking)
 const email = (value: string, _: Scalar, { isDraft }: Checking) => {
   if (value === '') return isDraft ? null : 'cannot be empty'
   return isDraft || isEmail(value) ? null : 'must be a valid email'

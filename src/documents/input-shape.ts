@@ -6,18 +6,26 @@ import { attributeError, checkEach, choiceError, inFieldOrder, typeError } from 
 import { lastOnly, namesTargets, type RelationForm, relationForm, syntaxErrors } from './input-relations.js'
 import { checkScalar, missing } from './input-scalars.js'
 import type { AttributeError, Checked, Checking, Path, Shape } from './input-types.js'
+import { openTrials, type Trial, tryAll } from './trials.js'
 
 type Body = Readonly<Record<string, unknown>>
 
 const isBody = (value: unknown): value is Body => typeof value === 'object' && value !== null && !Array.isArray(value)
 
+/** Checks a whole body: `checkShape`, and then with one deadline what patterns of the model have no other bound for. */
+export function checkBody(checking: Checking, shape: Shape, body: Body): { readonly value: Body; readonly errors: AttributeError[] } {
+  const { trials = openTrials() } = checking
+  const untried: Trial[] = []
+  const checked = checkShape({ ...checking, trials, untried }, shape, body, [])
+  if (untried.length === 0 || (trials.left <= 0 && checked.errors.length > 0)) return checked
+  tryAll(trials, untried)
+  const isFit = untried.every(({ pattern, value }) => trials.results.get(pattern)?.get(value) !== false)
+  // What must be unique was collected the first time.
+  return isFit ? checked : checkShape({ ...checking, trials, claims: undefined }, shape, body, [])
+}
+
 /** Checks what `body` gives for each attribute of `shape`; the value is the body with casts and defaults. */
-export function checkShape(
-  checking: Checking,
-  shape: Shape,
-  body: Body,
-  path: Path,
-): { readonly value: Body; readonly errors: AttributeError[] } {
+function checkShape(checking: Checking, shape: Shape, body: Body, path: Path): { readonly value: Body; readonly errors: AttributeError[] } {
   const value: Record<string, unknown> = { ...body }
   const groups = new Map<string, readonly AttributeError[]>()
   for (const attribute of shape.attributes.values()) {

@@ -13,6 +13,7 @@ import type {
   Scalar,
 } from '../model/types.js'
 import type { Contract } from '../query/contract.js'
+import type { Trial, Trials } from './trials.js'
 
 /** What may be written, checked and in storage form: only attributes that the caller gave, and defaults on creation. */
 export interface Input {
@@ -65,6 +66,8 @@ export interface RelationInput {
 export interface InputContext {
   readonly model: Model
   readonly contract: Contract
+  /** Patterns that need a deadline, over all checks of one request; absent: over one check. */
+  readonly trials?: Trials
 }
 
 /** One thing that is wrong with one value. Without `value` the answer has no such key. */
@@ -105,6 +108,8 @@ export interface Checking extends InputContext {
   readonly claims?: Claim[] | undefined
   /** The printed paths of values that are not free. */
   readonly taken?: ReadonlySet<string> | undefined
+  /** Collects what patterns that need a deadline are to be held against. */
+  readonly untried?: Trial[]
 }
 
 /** A value after casting and defaults, with all that is wrong with it. */

@@ -6,7 +6,7 @@ import { turn } from '../turns.js'
 import { checkKeys, isTooDeep, isWritable } from './input-keys.js'
 import { typeError, whole } from './input-messages.js'
 import { type RelationForm, relationInput } from './input-relations.js'
-import { checkShape, relationProblem } from './input-shape.js'
+import { checkBody, relationProblem } from './input-shape.js'
 import { storedForm } from './input-stored.js'
 import type { AttributeError, Checking, ComponentInput, Input, InputContext, Reference, RelationInput, Shape } from './input-types.js'
 import { type Reader, shownErrors } from './shown-errors.js'
@@ -47,12 +47,8 @@ export async function readInput(
   await turn()
   if (typeof data !== 'object' || data === null || Array.isArray(data)) throw attributeErrors([typeError([], 'object', null, data)])
   const given = Object.entries(data).filter(([key]) => isWritable(type, type.attributes.get(key)))
-  const { value, errors } = checkShape(
-    { ...context, ...options, ...unique, places: [], isStored: false },
-    type,
-    Object.fromEntries(given),
-    [],
-  )
+  const checking = { ...context, ...options, ...unique, places: [], isStored: false }
+  const { value, errors } = checkBody(checking, type, Object.fromEntries(given))
   await turn()
   const problem = relationProblem(context.model, type, value)
   const shown = { ...value, ...options.added }
@@ -80,7 +76,7 @@ export function readAttributes(
 ): { readonly input: Input | null; readonly errors: readonly AttributeError[] } {
   if (isTooDeep(given)) throw validationError('The data is nested too deeply')
   const known = Object.entries(given).filter(([key]) => isWritable(type, type.attributes.get(key)))
-  const checked = checkShape({ ...context, places: null, isDraft: false, isCreation, isStored: false }, type, Object.fromEntries(known), [])
+  const checked = checkBody({ ...context, places: null, isDraft: false, isCreation, isStored: false }, type, Object.fromEntries(known))
   const problem = relationProblem(context.model, type, checked.value)
   const errors = problem === null ? checked.errors : [...checked.errors, whole([], problem, checked.value)]
   return { input: errors.length > 0 ? null : inputOf(context.model, type, checked.value, checked.value, isCreation), errors }
@@ -92,7 +88,7 @@ export function readAttributes(
  */
 export function validateDocument(context: InputContext, type: ContentType, document: Body, reader: Reader, unique: Unique = {}): void {
   const checking = { ...context, ...unique, places: [], isDraft: false, isCreation: true, isStored: true }
-  const { errors } = checkShape(checking, type, document, [])
+  const { errors } = checkBody(checking, type, document)
   if (errors.length > 0) throw attributeErrors(shownErrors(context.model, type, errors, reader))
 }
 

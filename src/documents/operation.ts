@@ -16,6 +16,7 @@ import type { Plans } from './plans.js'
 import { checkPublishable, type Given } from './publishable.js'
 import type { Resolving } from './references.js'
 import { knownLocale } from './rows.js'
+import { openTrials, type Trials } from './trials.js'
 import { type FindTaken, takenBy } from './unique.js'
 import type { Writing } from './writing.js'
 
@@ -64,6 +65,8 @@ export interface Operation {
   readonly data: unknown
   /** Hooks want to see the versions that the write is about. */
   readonly isSeen: boolean
+  /** The patterns of the model that need a deadline: one for all that this write checks. */
+  readonly trials: Trials
   readonly now: number
 }
 
@@ -132,6 +135,7 @@ export async function beginWrite({ read, limits }: WriteContext, { action, grant
     publishes: !type.draftAndPublish || status === 'published',
     data,
     isSeen: false,
+    trials: openTrials(),
     now: Date.now(),
   }
   return operation
@@ -212,8 +216,8 @@ export async function checkPublication(
   given: Given,
   findTaken: FindTaken,
 ): Promise<void> {
-  const inputContext = { model: read.model, contract: read.contract }
-  const { grants, write } = operation
+  const { grants, write, trials } = operation
+  const inputContext = { model: read.model, contract: read.contract, trials }
   const reader = { grants, seesDrafts: mayReadDrafts(read.draftGrant === true, grants, write.type) }
   await checkPublishable(inputContext, plans, transaction, write.type, operation.data, id, given, findTaken, reader)
 }

@@ -99,13 +99,16 @@ function namedFirst(run: Run): Run {
 
 async function createIn(context: WriteContext, transaction: Transaction, operation: Operation): Promise<Outcome> {
   const { model, contract } = context.read
-  const { locale, now } = operation
+  const { locale, now, trials } = operation
   const { type } = operation.write
   await checkLocale(context, transaction, operation)
   const data = contract.generateUids ? await withUids(transaction, type, operation.data) : operation.data
   const documentId = newDocumentId()
   const findTaken = takenFor(context, transaction, operation, documentId)
-  const input = await withUnique((unique) => readInput({ model, contract }, type, data, optionsOf(operation, true), unique), findTaken)
+  const input = await withUnique(
+    (unique) => readInput({ model, contract, trials }, type, data, optionsOf(operation, true), unique),
+    findTaken,
+  )
   const writing = writingOf(context, transaction, operation, input, await lookAhead(transaction, model, input, type))
   const id = await insertVersion(writing, operation, documentId, input)
   const created: Row = { id, locale, published_at: type.draftAndPublish ? null : now }
@@ -136,7 +139,10 @@ async function updateIn(context: WriteContext, transaction: Transaction, asked: 
   const inherited = isCreation ? inheritedBy(type, operation.data) : new Set<string>()
   const options = { ...optionsOf(operation, isCreation), inherited }
   const findTaken = takenFor(context, transaction, operation, documentId)
-  const input = await withUnique((unique) => readInput({ model, contract }, type, operation.data, options, unique), findTaken)
+  const input = await withUnique(
+    (unique) => readInput({ model, contract, trials: asked.trials }, type, operation.data, options, unique),
+    findTaken,
+  )
   const known = await lookAhead(transaction, model, input, isCreation ? type : null)
   const writing = writingOf(context, transaction, operation, input, known)
   // Before a new version is there, which its own relations may name.

@@ -1,13 +1,15 @@
 // The regular expressions of schemas. None of them runs without a bound: those that cannot backtrack by their form are run by
-// JavaScript's engine, others by one that takes linear time, and what that one does not know in JavaScript's with a deadline.
-import { createContext, Script } from 'node:vm'
+// JavaScript's engine, others by one that takes linear time, and what that one does not know in JavaScript's, one deadline for a
+// whole body.
+import { type Context, createContext, Script } from 'node:vm'
 import { patternTime } from '../config-limits.js'
 
 /** A regular expression of a schema. */
 export interface Pattern {
   /** As messages print it. */
   readonly printed: RegExp
-  test(value: string): boolean
+  /** Whether it matches a text; null where only an engine without a bound can tell, which gets a deadline (`isDoneWithin`). */
+  test(value: string): boolean | null
 }
 
 /** Compiles a pattern in the language of RE2. */
@@ -43,7 +45,7 @@ function openPattern(source: string, engine: Engine | null): Pattern | null {
   } catch {
     // Something that only JavaScript's engine has.
   }
-  return { printed, test: withDeadline(printed) }
+  return { printed, test: () => null }
 }
 
 /** Whether a pattern cannot backtrack: it is anchored, without groups and choices, and at most one thing is repeated. */
@@ -101,20 +103,23 @@ function escaped(letter: string, inClass: boolean): string | null {
   return sameEscapes.includes(letter) || /^[^\w\s]$/.test(letter) ? `\\${letter}` : null
 }
 
-/** Runs a pattern for `patternTime` at most; a value that takes longer does not match. */
-function withDeadline(pattern: RegExp): (value: string) => boolean {
-  const box = createContext({ pattern, value: '' })
-  const script = new Script('pattern.test(value)')
-  return (value) => {
-    box.value = value
-    try {
-      return script.runInContext(box, { timeout: patternTime }) as boolean
-    } catch (error) {
-      if ((error as { readonly code?: string }).code === 'ERR_SCRIPT_EXECUTION_TIMEOUT') return false
-      throw error
-    } finally {
-      box.value = ''
-    }
+/** Made with the first work; to make one takes a millisecond. */
+let room: Context | null = null
+const script = new Script('work()')
+
+/** Does `work`, and stops it wherever it is after so many milliseconds; false: it was not done. */
+export function isDoneWithin(time: number, work: () => void): boolean {
+  room ??= createContext({ work })
+  room.work = work
+  try {
+    script.runInContext(room, { timeout: Math.ceil(time) })
+    return true
+  } catch (error) {
+    // A long text may also need more than the engine's own stack.
+    if (error instanceof RangeError || (error as { readonly code?: string }).code === 'ERR_SCRIPT_EXECUTION_TIMEOUT') return false
+    throw error
+  } finally {
+    room.work = null
   }
 }
 
@@ -139,17 +144,7 @@ export function isDangerous(source: string): boolean {
     ),
   ].slice(0, 8)
   const tried = [...letters.map((letter) => letter.repeat(triedLength)), letters.join('').repeat(triedLength / letters.length)]
-  const box = createContext({ pattern, value: '' })
-  const script = new Script('pattern.test(value)')
-  const isLate = (value: string): boolean => {
-    box.value = `${value}\u0000`
-    try {
-      script.runInContext(box, { timeout: patternTime })
-      return false
-    } catch {
-      return true
-    }
-  }
+  const isLate = (value: string): boolean => !isDoneWithin(patternTime, () => void pattern.test(`${value}\u0000`))
   // A busy machine may be late once.
   return tried.some((value) => Array.from({ length: trials }).every(() => isLate(value)))
 }

@@ -1,8 +1,9 @@
 // O49: a schema's regular expression is never run without a bound, means what it means in JavaScript, and a dangerous one is named.
 import { expect, test } from 'vitest'
+import { openTrials, tryAll } from '../../src/documents/trials.js'
 import { linearEngine } from '../../src/model/load.js'
 import { isDangerous, patternOf, preparePatterns } from '../../src/model/patterns.js'
-import { access, contentType } from '../spec/library.js'
+import { access, component, contentType } from '../spec/library.js'
 import { serveProject } from '../support/serve.js'
 
 /** Far above what a linear engine takes, far below what backtracking does. */
@@ -25,6 +26,30 @@ test('values that make an engine backtrack are refused soon, others are taken; t
   expect((await post({ harmless: 'A slug' })).status).toBe(400)
   const named = served.log.map((line) => JSON.parse(line)).filter(({ level }) => level === 40)
   expect(named.map(({ msg }) => /^\S+/.exec(msg)![0])).toEqual(['api::note.note.nested:', 'api::note.note.ahead:'])
+  await served.close()
+})
+
+test('all values of a body have one deadline together, and the body is refused', async () => {
+  const attributes = { parts: { type: 'component', component: 'blocks.part', repeatable: true }, title: { type: 'string' } }
+  const served = await serveProject({
+    ...contentType('note', attributes, { draftAndPublish: true }),
+    ...component('blocks', 'part', { text: { type: 'text', regex: '^(?=a)(a+)+$' } }),
+    ...access(['api::note.note.create']),
+  })
+  const post = (texts: readonly string[]) =>
+    served.ask('/api/notes', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ data: { parts: texts.map((text) => ({ text })) } }),
+    })
+  const slow = Array.from({ length: 200 }, (_, index) => `${'a'.repeat(40 + index)}!`)
+  const since = performance.now()
+  const { status, body } = await post(['a', ...slow])
+  expect([status, body.error.message]).toEqual([400, 'parts[1].text must match the following: "/^(?=a)(a+)+$/"'])
+  expect(performance.now() - since).toBeLessThan(soon)
+  expect((await post(['a', 'b', 'c'])).body.error.message).toBe('2 errors occurred')
+  // What is harmless takes no part of the deadline that anybody would notice.
+  expect((await post(Array.from({ length: 2_000 }, (_, index) => 'a'.repeat(1 + (index % 20))))).status).toBe(201)
   await served.close()
 })
 
@@ -104,9 +129,17 @@ test("patterns mean what they mean in JavaScript's engine", async () => {
   ]
   preparePatterns(patterns, await linearEngine())
   for (const pattern of patterns)
-    for (const value of values)
-      expect([pattern, value, patternOf(pattern)!.test(value)]).toEqual([pattern, value, new RegExp(pattern).test(value)])
+    for (const value of values) expect([pattern, value, matches(pattern, value)]).toEqual([pattern, value, new RegExp(pattern).test(value)])
 })
+
+/** As a body with this value alone is checked. */
+function matches(source: string, value: string): boolean {
+  const [pattern, trials] = [patternOf(source)!, openTrials()]
+  const said = pattern.test(value)
+  if (said !== null) return said
+  tryAll(trials, [{ pattern, value }])
+  return trials.results.get(pattern)!.get(value)!
+}
 
 test('what people usually write is not called dangerous', () => {
   for (const pattern of ['^[a-z0-9]+(?:-[a-z0-9]+)*$', '^#(?:[0-9a-f]{3}){1,2}$', '^[^\\s@]+@[^\\s@]+$', '\\d+'])
