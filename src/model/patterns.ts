@@ -1,6 +1,6 @@
 // The regular expressions of schemas. None of them runs without a bound: those that cannot backtrack by their form are run by
-// JavaScript's engine, others by one that takes linear time, and what that one does not know in JavaScript's, one deadline for a
-// whole body.
+// JavaScript's engine, others by one that takes linear time, and what that one does not know, or counts in another way, in
+// JavaScript's, with one deadline for a whole body.
 import { type Context, createContext, Script } from 'node:vm'
 import { patternTime } from '../config-limits.js'
 
@@ -31,6 +31,9 @@ export function patternOf(source: string): Pattern | null {
   return patterns.get(source)!
 }
 
+/** Half of a character beyond 16 bits: JavaScript counts the halves, as Strapi does, the other engine counts characters. */
+const surrogate = /[\ud800-\udfff]/
+
 function openPattern(source: string, engine: Engine | null): Pattern | null {
   let printed: RegExp
   try {
@@ -41,7 +44,10 @@ function openPattern(source: string, engine: Engine | null): Pattern | null {
   if (isPlain(source)) return { printed, test: (value) => printed.test(value) }
   const translated = engine === null ? null : translate(source)
   try {
-    if (engine !== null && translated !== null) return { printed, test: engine(translated) }
+    if (engine !== null && translated !== null) {
+      const linear = engine(translated)
+      return { printed, test: (value) => (surrogate.test(value) ? null : linear(value)) }
+    }
   } catch {
     // Something that only JavaScript's engine has.
   }
@@ -76,7 +82,7 @@ const sameEscapes = 'dDwWtnrfv'
 
 /** The same pattern in the other engine's language; null where that cannot be said. */
 function translate(source: string): string | null {
-  if (/\[\^?\]|\[:|\(\?(?:<?[=!])/.test(source)) return null
+  if (surrogate.test(source) || /\[\^?\]|\[:|\(\?(?:<?[=!])/.test(source)) return null
   let [translated, inClass] = ['', false]
   for (let at = 0; at < source.length; at++) {
     const one = source[at]!

@@ -53,6 +53,21 @@ test('all values of a body have one deadline together, and the body is refused',
   await served.close()
 })
 
+test('characters beyond 16 bits count twice, however the pattern is written', async () => {
+  const attributes = { plain: { type: 'text', regex: '^.{1,3}$' }, grouped: { type: 'text', regex: '^(.{1,3})$' } }
+  const served = await serveProject({ ...contentType('note', attributes), ...access(['api::note.note.create']) })
+  const headers = { 'content-type': 'application/json' }
+  for (const name of Object.keys(attributes))
+    for (const [value, status] of [
+      ['👍a', 201],
+      ['👍👍', 400],
+    ] as const) {
+      const body = JSON.stringify({ data: { [name]: value } })
+      expect([name, value, (await served.ask('/api/notes', { method: 'POST', headers, body })).status]).toEqual([name, value, status])
+    }
+  await served.close()
+})
+
 test("patterns mean what they mean in JavaScript's engine", async () => {
   const patterns = [
     ...[
@@ -84,6 +99,7 @@ test("patterns mean what they mean in JavaScript's engine", async () => {
       '(?<name>a)\\k<name>|c',
       '\\cJ|\\0|\\x41',
     ],
+    ...['^.{1,3}$', '^(.{1,3})$', '(😀)?x|y', '😀?|x', '[^😀]{2}', '^(\\W){2}$', '(\\ud83d)', '^(a|👍){2}$'],
   ]
   const values = [
     ...[
@@ -126,6 +142,7 @@ test("patterns mean what they mean in JavaScript's engine", async () => {
       ',abcd',
     ],
     ...['1', ':', '\0', 'name', 'x\ny'],
+    ...['👍', '👍👍', 'a👍', '😀x', '\ud83d', '\ude00a'],
   ]
   preparePatterns(patterns, await linearEngine())
   for (const pattern of patterns)
