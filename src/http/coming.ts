@@ -1,6 +1,6 @@
 // Bodies that have not come in whole yet: what they hold together is bounded, and the slow make room for others.
 import { ApiError } from '../errors.js'
-import { mostOf } from './unsent.js'
+import { openLent } from './lent.js'
 
 /** A body that is coming in. */
 export interface Coming {
@@ -16,33 +16,11 @@ export interface ComingBodies {
   begin(address: string): Coming
 }
 
-interface Body {
-  readonly address: string
-  readonly since: number
-  bytes: number
-  refuse(): void
-}
-
 /** Milliseconds that every body has before it may have to make room. */
 const patience = 1_000
 
 export function openComing(unreadBytes: number): ComingBodies {
-  const bodies = new Set<Body>()
-  let total = 0
-  const forget = (body: Body): void => {
-    if (bodies.delete(body)) total -= body.bytes
-  }
-
-  function makeRoom(): void {
-    const late = performance.now() - patience
-    while (total > unreadBytes) {
-      const slow = mostOf(bodies, (body) => body.since < late)
-      if (slow === undefined) throw tooMany()
-      forget(slow)
-      slow.refuse()
-    }
-  }
-
+  const lent = openLent(patience)
   return {
     begin: (address) => {
       let refuse = (): void => {}
@@ -51,17 +29,15 @@ export function openComing(unreadBytes: number): ComingBodies {
       })
       // Nobody waits for it where the body came in whole.
       refused.catch(() => {})
-      const body: Body = { address, since: performance.now(), bytes: 0, refuse: () => refuse() }
-      bodies.add(body)
+      const loan = lent.lend(address, () => refuse())
       return {
         refused,
         more: (bytes) => {
-          if (!bodies.has(body)) throw tooMany()
-          body.bytes += bytes
-          total += bytes
-          makeRoom()
+          if (!loan.isOpen()) throw tooMany()
+          loan.more(bytes)
+          while (lent.total() > unreadBytes) if (!lent.takeBack()) throw tooMany()
         },
-        end: () => forget(body),
+        end: loan.end,
       }
     },
   }
