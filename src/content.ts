@@ -7,7 +7,7 @@ import type { Dialect } from './database/dialect.js'
 import { openDocuments } from './documents/find.js'
 import { inTime, openHooks } from './documents/hooks.js'
 import { openInSync } from './documents/in-sync.js'
-import { openListenerPlaces } from './documents/listener-places.js'
+import { type ListenerPlaces, openListenerPlaces } from './documents/listener-places.js'
 import { openOnceKeys } from './documents/once.js'
 import { type EventLog, type Outbox, openEventLog, openOutbox } from './documents/outbox.js'
 import { openPlans } from './documents/plans.js'
@@ -45,7 +45,7 @@ export interface Content {
   close(): Promise<void>
 }
 
-/** @throws ConfigError for hooks of types that there are not */
+/** Opens what is done to documents, by whoever. */
 export async function openContent({
   config,
   model,
@@ -57,7 +57,7 @@ export async function openContent({
   defaultLocale,
 }: ContentOptions): Promise<Content> {
   const { limits, hooks: configured, events: told } = config
-  checkTypes(config, model)
+  const first = await defaultLocale()
   const serviceAt = (depth: number) => openService(async () => parts(await defaultLocale()), depth)
   const onceKeys = openOnceKeys(limits)
   const inSync = openInSync()
@@ -70,15 +70,13 @@ export async function openContent({
   const failed = (listener: string, error: unknown) => logger.error({ err: error, listener }, 'a listener failed')
   const places = openListenerPlaces(database, writer, (error) => failed('listeners', error))
   const named = namesOf(told.listeners)
+  const from = await placesOf(named, places, events)
   const listeners =
     named.length === 0
       ? null
       : openListeners(named, {
           ...{ read: events.after, last: events.last, places, failed, attempts: limits.listenerAttempts },
-          from: await places.enter(
-            named.map(({ name }) => name),
-            await events.last(),
-          ),
+          from,
           inTime: (name, run) => inTime(limits.hookTimeout, name, run),
         })
   const isTold = told.outbox || listeners !== null
@@ -99,7 +97,7 @@ export async function openContent({
     }
   }
 
-  let current = open(await defaultLocale())
+  let current = open(first)
   function parts(locale: string): Parts {
     if (current.documents.context.defaultLocale !== locale) current = open(locale)
     return current
@@ -122,6 +120,24 @@ export async function openContent({
   }
 }
 
+/** Where each listener was left. */
+async function placesOf(
+  listeners: readonly NamedListener[],
+  places: ListenerPlaces,
+  events: EventLog,
+): Promise<ReadonlyMap<string, number>> {
+  if (listeners.length === 0) return new Map()
+  try {
+    return await places.enter(
+      listeners.map(({ name }) => name),
+      await events.last(),
+    )
+  } catch (error) {
+    places.close()
+    throw error
+  }
+}
+
 /** Milliseconds in which listeners are told of what is left when the service stops. */
 const farewell = 5_000
 
@@ -137,7 +153,8 @@ function namesOf(listeners: readonly EventListener[]): readonly NamedListener[] 
   }))
 }
 
-function checkTypes({ hooks }: Config, model: Model): void {
+/** @throws ConfigError for hooks of types that there are not */
+export function checkHooks({ hooks }: Config, model: Model): void {
   for (const [index, { name = `hooks[${index}]`, types = [] }] of hooks.entries()) {
     const unknown = types.find((uid) => !model.types.has(uid))
     if (unknown !== undefined) throw new ConfigError(`octavo.config is not right: ${name}: there is no type ${unknown}.`)

@@ -9,6 +9,8 @@ export interface Log {
   takeOver(): void
   /** Waits until all lines are written, so many milliseconds at most. `blocked`: the system does not return from a write. */
   settle(atMost: number): Promise<'written' | 'waiting' | 'blocked'>
+  /** Waits like that, then lets go of the process: whatever is logged later is lost. For a log that has not taken over. */
+  close(atMost: number): Promise<void>
 }
 
 export interface LogOptions {
@@ -27,9 +29,10 @@ export function openLog({ level, bytes, batches }: LogOptions): Log {
     `${JSON.stringify({ level: 40, time: Date.now(), lostLines, msg: 'lines of the log were lost: its output did not take them' })}\n`
   const out = openOutput(1, { bytes, batchBytes: batches ? batchBytes : 0, lostLine })
   const opened: Output[] = [out]
-  process.on('exit', () => {
+  const writeLast = (): void => {
     for (const output of opened) output.writeNow()
-  })
+  }
+  process.on('exit', writeLast)
   const logger = pino(
     {
       level,
@@ -38,6 +41,10 @@ export function openLog({ level, bytes, batches }: LogOptions): Log {
     },
     out,
   )
+  const settle = async (atMost: number): Promise<'written' | 'waiting' | 'blocked'> => {
+    const ends = await Promise.all(opened.map((output) => output.settle(atMost)))
+    return ends.find((end) => end === 'blocked') ?? ends.find((end) => end === 'waiting') ?? 'written'
+  }
   return {
     logger,
     takeOver: () => {
@@ -46,9 +53,11 @@ export function openLog({ level, bytes, batches }: LogOptions): Log {
       process.stdout.write = into(out)
       process.stderr.write = into(errors)
     },
-    settle: async (atMost) => {
-      const ends = await Promise.all(opened.map((output) => output.settle(atMost)))
-      return ends.find((end) => end === 'blocked') ?? ends.find((end) => end === 'waiting') ?? 'written'
+    settle,
+    close: async (atMost) => {
+      await settle(atMost)
+      process.off('exit', writeLast)
+      for (const output of opened) output.close()
     },
   }
 }

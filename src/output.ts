@@ -13,6 +13,8 @@ export interface Output {
   settle(atMost: number): Promise<'written' | 'waiting' | 'blocked'>
   /** Tries once to write what waits, for a process that ends now. */
   writeNow(): void
+  /** Lets go of the descriptor: what waits, and what is written from now on, is lost. */
+  close(): void
 }
 
 export interface OutputOptions {
@@ -33,13 +35,14 @@ const pieceBytes = 65_536
 
 /** Opens the output behind standard output (1) or standard error (2). */
 export function openOutput(descriptor: 1 | 2, { bytes, batchBytes, lostLine }: OutputOptions): Output {
-  const target = nonBlocking(descriptor)
+  const { target, letGo } = nonBlocking(descriptor)
   const waiting: string[] = []
   let waitingBytes = 0
   let lost = 0
   /** What is being written. */
   let piece: Buffer = Buffer.alloc(0)
   let underWay = false
+  let isOpen = true
   let timer: NodeJS.Timeout | null = null
   let settled: (() => void) | null = null
   const isEmpty = (): boolean => piece.length === 0 && waiting.length === 0 && lost === 0
@@ -47,7 +50,7 @@ export function openOutput(descriptor: 1 | 2, { bytes, batchBytes, lostLine }: O
   function pump(): void {
     if (timer !== null) clearTimeout(timer)
     timer = null
-    if (underWay) return
+    if (underWay || !isOpen) return
     if (piece.length === 0) piece = nextPiece()
     if (piece.length === 0) {
       settled?.()
@@ -84,6 +87,7 @@ export function openOutput(descriptor: 1 | 2, { bytes, batchBytes, lostLine }: O
 
   return {
     write(text) {
+      if (!isOpen) return
       const size = Buffer.byteLength(text)
       if (waitingBytes + piece.length + size > bytes) {
         lost++
@@ -115,16 +119,39 @@ export function openOutput(descriptor: 1 | 2, { bytes, batchBytes, lostLine }: O
         // There is nobody left who could be told.
       }
     },
+    close() {
+      if (timer !== null) clearTimeout(timer)
+      isOpen = false
+      letGo(underWay)
+    },
   }
 }
 
+interface Target {
+  readonly target: number
+  /** Closes what was opened for it, unless the system has not returned from a write to it. */
+  letGo(isBusy: boolean): void
+}
+
 /** A descriptor for the same file, pipe, socket or terminal on which a write returns where there is no room. */
-function nonBlocking(descriptor: 1 | 2): number {
+function nonBlocking(descriptor: 1 | 2): Target {
   const stream = descriptor === 1 ? process.stdout : process.stderr
   // Opening its stream makes a pipe or a socket non-blocking. An error of it without a listener would end the process.
-  stream.on('error', () => {})
-  if (!isatty(descriptor)) return descriptor
-  // A terminal that is held would block: it is opened anew, which leaves those who share it as they are.
+  const ignored = (): void => {}
+  stream.on('error', ignored)
+  const target = ownTerminal(descriptor) ?? descriptor
+  return {
+    target,
+    letGo: (isBusy) => {
+      stream.off('error', ignored)
+      if (target !== descriptor && !isBusy) closeSync(target)
+    },
+  }
+}
+
+/** A terminal that is held would block: it is opened anew, which leaves those who share it as they are. */
+function ownTerminal(descriptor: 1 | 2): number | null {
+  if (!isatty(descriptor)) return null
   try {
     const own = openSync(`/dev/fd/${descriptor}`, constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOCTTY)
     if (fstatSync(own).isCharacterDevice()) return own
@@ -132,5 +159,5 @@ function nonBlocking(descriptor: 1 | 2): number {
   } catch {
     // A system without /dev/fd, or a terminal of somebody else.
   }
-  return descriptor
+  return null
 }

@@ -1,19 +1,21 @@
-// The composition root: config → model → database → documents → http. Opens in this order, closes in the other.
+// The composition root: config → model → database → documents → http. Opens in this order, closes in the other, also where it fails
+// half-way.
 import type { Logger } from 'pino'
 import type { House } from './auth/house.js'
-import { openIdentification } from './auth/identify.js'
-import { openJwts } from './auth/jwt.js'
+import { type Identification, openIdentification } from './auth/identify.js'
+import { type Jwts, openJwts } from './auth/jwt.js'
 import { openCounters, openLimiter } from './auth/limits.js'
-import { openMail } from './auth/mail.js'
+import { type Mail, openMail } from './auth/mail.js'
 import { openPasswords } from './auth/passwords.js'
 import { openSharedCounters } from './auth/shared-limits.js'
 import { noteUse } from './auth/tokens.js'
 import { elapsed } from './clock.js'
 import type { Config } from './config.js'
-import { openContent } from './content.js'
+import { checkHooks, openContent } from './content.js'
+import type { DirectDatabase, ReadDatabase, WriteDatabase } from './database/database.js'
 import { openDirect } from './database/direct.js'
 import { startIndexing } from './database/indexing.js'
-import { openPresence } from './database/presence.js'
+import { openPresence, type Presence } from './database/presence.js'
 import { openReaders } from './database/readers.js'
 import { sqliteDialect } from './database/sqlite-dialect.js'
 import { openWriter } from './database/writer.js'
@@ -52,26 +54,96 @@ export interface Service {
 }
 
 /**
- * Opens the service of a project. Nothing listens before `listen`: scripts do without.
+ * Opens the service of a project. Nothing listens before `listen`: scripts do without. Where it fails, nothing of it stays open.
  * @throws ConfigError with a sentence for whoever starts it
  */
-export async function createService(
-  config: Config,
-  logger: Logger = openLog({ level: config.logLevel, bytes: config.limits.logBytes, batches: false }).logger,
-): Promise<Service> {
+export async function createService(config: Config, logger?: Logger): Promise<Service> {
+  const opened = openClosers()
+  try {
+    return await open(config, logger ?? ownLog(config, opened), opened)
+  } catch (error) {
+    // Only the first failure is told: others follow from it.
+    await opened.close(0).catch(() => {})
+    throw error
+  }
+}
+
+async function open(config: Config, logger: Logger, opened: Closers): Promise<Service> {
   const model = await loadModel(config.folder, config.privateAttributes)
-  const { database: settings, limits } = config
+  checkHooks(config, model)
   for (const warning of [...config.warnings, ...model.warnings]) logger.warn(warning)
+  const mail = openMail(config.mail, config.showsLetters, logger)
+  opened.add(mail.close)
+  const stores = await openStores(config, model, logger, opened)
+  const { presence, readers, writer, direct } = stores
+  const jwts = openJwts(config.secrets.jwtSecret)
+  const identification = await openIdentification(direct, {
+    secrets: config.secrets,
+    jwts,
+    jwtManagement: config.auth.jwtManagement,
+    cachedCallers: config.limits.cachedCallers,
+    tokenUsed: (id, now) => noteUse(writer, id, now).catch((error) => logger.warn({ err: error }, 'the use of a token was not noted')),
+  })
+  const content = await openContent({
+    ...{ config, model, dialect: sqliteDialect, readers, writer, database: direct, logger },
+    defaultLocale: async () => (await identification.access()).defaultLocale,
+  })
+  opened.add(content.close)
+  const uploads = await openUploads(config, model, direct, writer, newDocumentId, content.watch, {
+    left: (error) => logger.error({ err: error }, 'what a write or a stopped process left could not be cleared; it is tried again'),
+    refused: (error) => logger.error({ err: error }, 'the storage of files refused'),
+  })
+  opened.add(uploads.close)
+  const backend = {
+    ...{ identification, model: () => model, documents: content.parts, markSources: openSourceMarks(config.limits) },
+    house: houseOf(config, model, stores, { identification, jwts, mail, log: logger }),
+    health: presence.trouble,
+    ...{ library: uploads.library, checkAddress: uploads.checkAddress, signsAddresses: signingOf(config) !== null },
+  }
+  const server = await createServer(config, backend, logger)
+  opened.add(server.close)
+  return {
+    model,
+    documents: content.service,
+    events: { after: content.events.after },
+    listen: () => server.listen(),
+    examples: async () => examplesOf(model, (await identification.access()).public, config.rest.prefix).map(({ href }) => href),
+    close: ({ delay = 0 } = {}) => opened.close(delay),
+  }
+}
+
+interface Stores {
+  readonly presence: Presence
+  readonly readers: ReadDatabase
+  readonly writer: WriteDatabase
+  readonly direct: DirectDatabase
+}
+
+/** Opens the database: the connection, the threads that read and write, and the look at whether its files are there. */
+async function openStores(config: Config, model: Model, logger: Logger, opened: Closers): Promise<Stores> {
+  const { database: settings, limits } = config
   const connection = await openProject(config, model, logger)
-  const stopIndexing = settings.indexes
-    ? startIndexing(settings, model, {
+  let isLost = (): boolean => false
+  opened.add(() => {
+    // Closing would remove a log that lies where ours was.
+    if (!isLost()) connection.close()
+  })
+  const presence = openPresence(connection, elapsed, (sentence) => logger.error(sentence))
+  isLost = presence.isLost
+  opened.add(presence.close)
+  if (settings.indexes)
+    opened.add(
+      startIndexing(settings, model, {
         made: (count) => count > 0 && logger.info({ indexes: count }, 'made the missing indexes'),
         failed: (error) => logger.error({ err: error }, 'an index could not be made'),
-      })
-    : async () => {}
+      }),
+    )
+  const failed = (message: string) => (error: Error) => {
+    presence.note(error)
+    logger.error({ err: error }, message)
+  }
   const signing = signingOf(config)
-  const presence = openPresence(connection, elapsed, (sentence) => logger.error(sentence))
-  const ownReaders = await openReaders(
+  const readers = await openReaders(
     {
       sqlite: settings,
       signing,
@@ -84,13 +156,10 @@ export async function createService(
       unsentBytes: limits.unsentBytes,
     },
     sqliteDialect,
-    (error) => {
-      presence.note(error)
-      logger.error({ err: error }, 'a reader thread failed')
-    },
+    failed('a reader thread failed'),
   )
-  const readers = presence.guardReads(ownReaders)
-  const ownWriter = openWriter(
+  opened.add(readers.close)
+  const writer = openWriter(
     {
       sqlite: settings,
       signing,
@@ -104,43 +173,36 @@ export async function createService(
         committed: (statements: number) => logger.trace({ statements }, 'a write is on disk'),
       }),
     },
-    (error) => {
-      presence.note(error)
-      logger.error({ err: error }, 'the writer thread failed')
-    },
+    failed('the writer thread failed'),
   )
-  const writer = presence.guardWrites(ownWriter)
-  const direct = presence.guardDirect(openDirect(connection))
-  const jwts = openJwts(config.secrets.jwtSecret)
-  const identification = await openIdentification(direct, {
-    secrets: config.secrets,
-    jwts,
-    jwtManagement: config.auth.jwtManagement,
-    cachedCallers: limits.cachedCallers,
-    tokenUsed: (id, now) => noteUse(writer, id, now).catch((error) => logger.warn({ err: error }, 'the use of a token was not noted')),
-  })
-  const content = await openContent({
-    ...{ config, model, dialect: sqliteDialect, readers, writer, database: direct, logger },
-    defaultLocale: async () => (await identification.access()).defaultLocale,
-  })
-  const uploads = await openUploads(config, model, direct, writer, newDocumentId, content.watch, {
-    left: (error) => logger.error({ err: error }, 'what a write or a stopped process left could not be cleared; it is tried again'),
-    refused: (error) => logger.error({ err: error }, 'the storage of files refused'),
-  })
-  const mail = openMail(config.mail, config.showsLetters, logger)
-  const house: House = {
+  opened.add(writer.close)
+  return {
+    presence,
+    readers: presence.guardReads(readers),
+    writer: presence.guardWrites(writer),
+    direct: presence.guardDirect(openDirect(connection)),
+  }
+}
+
+/** What acts on accounts need. */
+function houseOf(
+  config: Config,
+  model: Model,
+  { direct, writer }: Stores,
+  { identification, jwts, mail, log }: { identification: Identification; jwts: Jwts; mail: Mail; log: Logger },
+): House {
+  const { auth, limits, secrets } = config
+  const counters = auth.sharedLimits ? openSharedCounters(direct, writer, limits.countedCallers) : openCounters(limits.countedCallers)
+  return {
     database: direct,
     writer,
     jwts,
     mail,
-    limiter: openLimiter(
-      config.auth.sharedLimits ? openSharedCounters(direct, writer, limits.countedCallers) : openCounters(limits.countedCallers),
-      limits.authRequests,
-    ),
+    limiter: openLimiter(counters, limits.authRequests),
     passwords: openPasswords(limits),
-    log: logger,
-    jwtSecret: config.secrets.jwtSecret,
-    signIn: config.auth,
+    log,
+    jwtSecret: secrets.jwtSecret,
+    signIn: auth,
     publicUrl: config.publicUrl,
     prefix: config.rest.prefix,
     now: Date.now,
@@ -149,30 +211,46 @@ export async function createService(
     input: () => ({ model, contract: contracts[config.contract] }),
     defaultLocale: async () => (await identification.access()).defaultLocale,
   }
+}
 
-  const backend = {
-    ...{ identification, house, model: () => model, documents: content.parts, markSources: openSourceMarks(limits) },
-    health: presence.trouble,
-    ...{ library: uploads.library, checkAddress: uploads.checkAddress, signsAddresses: signing !== null },
+/** Milliseconds that the last lines of a log have to be written. */
+const lastLines = 700
+
+/** The log of a service that was given none. */
+function ownLog({ logLevel, limits }: Config, opened: Closers): Logger {
+  const log = openLog({ level: logLevel, bytes: limits.logBytes, batches: false })
+  opened.add(() => log.close(lastLines))
+  return log.logger
+}
+
+interface Closers {
+  /** Takes note of how something that was opened is closed; the server serves on for `delay` milliseconds before. */
+  add(close: (delay: number) => unknown): void
+  /** Closes what was opened, the last first. @throws the first failure, when all are closed that can be */
+  close(delay: number): Promise<void>
+}
+
+function openClosers(): Closers {
+  const closers: ((delay: number) => unknown)[] = []
+  let closing: Promise<void> | null = null
+
+  async function closeAll(delay: number): Promise<void> {
+    const failures: unknown[] = []
+    for (const close of closers.toReversed()) {
+      try {
+        await close(delay)
+      } catch (error) {
+        failures.push(error)
+      }
+    }
+    if (failures.length > 0) throw failures[0]
   }
-  const server = await createServer(config, backend, logger)
+
   return {
-    model,
-    documents: content.service,
-    events: { after: content.events.after },
-    listen: () => server.listen(),
-    examples: async () => examplesOf(model, (await identification.access()).public, config.rest.prefix).map(({ href }) => href),
-    close: async ({ delay = 0 } = {}) => {
-      await server.close(delay)
-      await content.close()
-      await uploads.close()
-      await readers.close()
-      await writer.close()
-      await mail.close()
-      await stopIndexing()
-      presence.close()
-      // Closing would remove a log that lies where ours was.
-      if (!presence.isLost()) connection.close()
+    add: (close) => void closers.push(close),
+    close: (delay) => {
+      closing ??= closeAll(delay)
+      return closing
     },
   }
 }

@@ -41,7 +41,13 @@ export async function openUploads(
 ): Promise<Uploads> {
   const { uploadsFolder, uploadTypes, limits } = config
   const storages = await openStorages(uploadsFolder, config.storage, limits, reports.refused)
-  const workplace = await openWorkplace(uploadsFolder)
+  const closeStorages = (): void => {
+    for (const storage of storages.of.values()) storage.close()
+  }
+  const workplace = await openWorkplace(uploadsFolder).catch((error) => {
+    closeStorages()
+    throw error
+  })
   const pending = openPending({ workplace, database, writer, storages, failed: reports.left })
   const cleaning = openCleaning()
 
@@ -81,7 +87,7 @@ export async function openUploads(
       if (await Promise.race([pending.retry(), pause(farewell, false, { ref: false })])) await workplace.close()
       else workplace.leave()
       images.close()
-      for (const storage of storages.of.values()) storage.close()
+      closeStorages()
     },
   }
 }
