@@ -93,6 +93,17 @@ test('arrows between rooms point down only', () => {
   expect(wrong).toEqual([])
 })
 
+test('ARCHITECTURE.md names every file beside the rooms, and what all rooms know', () => {
+  const text = readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8')
+  const [arrows = ''] = /```\ncli → [^`]*```/.exec(text) ?? []
+  const names = (line: string) => (what: string) =>
+    new RegExp(`\\b${what.startsWith('config-') ? 'config-\\*' : what}(?![\\w-])`).test(line)
+  const toAll = arrows.split('\n').find((line) => line.endsWith('known to all')) ?? ''
+  expect([...knownToAll].filter((what) => !names(toAll)(what))).toEqual([])
+  const beside = sources.map(name).filter((file) => !file.includes('/') && file !== 'index.ts')
+  expect(beside.map((file) => file.replace('.ts', '')).filter((what) => !names(arrows)(what))).toEqual([])
+})
+
 test('what all rooms know imports nothing of ours but each other', () => {
   const wrong = sources
     .filter((file) => knownToAll.has(room(file)))
