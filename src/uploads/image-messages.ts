@@ -40,6 +40,10 @@ export interface ToPictures {
 }
 
 export type FromPictures =
+  /** The process is there, and so is the picture library. */
+  | { readonly kind: 'ready' }
+  /** The picture library cannot be loaded. */
+  | { readonly kind: 'unstarted'; readonly message: string }
   /** The size is known; what follows may take longer or more memory than it may. */
   | { readonly kind: 'measured'; readonly size: PictureSize }
   | { readonly kind: 'formats'; readonly formats: ReadonlyMap<string, Made> }

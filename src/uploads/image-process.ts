@@ -10,13 +10,17 @@ try {
 } catch {
   // Where that is not allowed, pictures are worked on like everything else.
 }
-const { makePicture } = await import('./image-work.js')
+const send = (message: FromPictures): void => void process.send!(message)
+
+const { makePicture } = await import('./image-work.js').catch((error: Error) => {
+  process.send!({ kind: 'unstarted', message: error.message } satisfies FromPictures, () => process.exit(1))
+  return new Promise<never>(() => {})
+})
+send({ kind: 'ready' })
 
 // The service says when it is over; a signal to both at once is not meant for this process.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {})
 process.on('disconnect', () => process.exit())
-
-const send = (message: FromPictures): void => void process.send!(message)
 
 /** Milliseconds between two looks at what the work has needed so far. */
 const look = 50

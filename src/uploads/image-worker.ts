@@ -12,6 +12,8 @@ export type Outcome =
   | { readonly kind: 'failed'; readonly code: string | undefined; readonly message: string }
   /** Somebody else ended the process. */
   | { readonly kind: 'lost' }
+  /** The process has never come as far as to work on anything. */
+  | { readonly kind: 'unstarted'; readonly message: string }
 
 export interface ImageWorker {
   /** Works on a picture; one at a time. Never rejects. */
@@ -33,17 +35,27 @@ const limited = 'ulimit -d "$1" 2>/dev/null; ulimit -c 0 2>/dev/null; shift; uns
 /** Starts a picture process whose memory is limited to so many bytes. */
 export function startImageWorker(memory: number): ImageWorker {
   const child = startProcess(memory)
-  let alive = true
-  let hear: (message: FromPictures | 'lost' | 'died') => void = () => {}
-  child.on('message', (message: FromPictures) => hear(message))
-  child.on('exit', (_code, signal) => {
-    alive = false
-    // A decoder that gets no more memory aborts; SIGKILL comes from outside.
-    hear(signal === 'SIGKILL' ? 'lost' : 'died')
+  let [alive, isReady] = [true, false]
+  let hear: (message: Exclude<FromPictures, { readonly kind: 'ready' }> | 'lost' | 'died') => void = () => {}
+  const unstarted = (message: string) => hear({ kind: 'unstarted', message })
+  child.on('message', (message: FromPictures) => {
+    if (message.kind === 'ready') isReady = true
+    else hear(message)
   })
-  child.on('error', () => {
+  child.on('exit', () => {
     alive = false
-    hear('lost')
+  })
+  // Comes when all that it said has been heard.
+  child.on('close', (code, signal) => {
+    // A decoder that gets no more memory aborts; SIGKILL comes from outside.
+    if (signal === 'SIGKILL') hear('lost')
+    else if (isReady) hear('died')
+    else unstarted(`it ended with ${signal ?? `status ${code}`}`)
+  })
+  child.on('error', (error) => {
+    alive = false
+    if (isReady) hear('lost')
+    else unstarted(error.message)
   })
   child.stdin?.on('error', () => {})
 
@@ -75,7 +87,8 @@ export function startImageWorker(memory: number): ImageWorker {
         else resolve(message.kind === 'done' ? made(message.encoded) : message)
       }
       late = setTimeout(beyond, asked.bounds.imageTimeout)
-      child.send(asked, (error) => error !== null && hear('lost'))
+      // Whoever could not be started says so by itself.
+      if (child.pid !== undefined) child.send(asked, (error) => error !== null && isReady && hear('lost'))
     })
     try {
       return await outcome
@@ -90,9 +103,16 @@ export function startImageWorker(memory: number): ImageWorker {
 
 function startProcess(memory: number): ChildProcess {
   const command = [process.execPath, ...flags, fileURLToPath(new URL('./image-process.js', import.meta.url))]
-  // Without a shell there is nobody to set limits; the process watches itself in any case.
-  const [file, ...args] =
-    process.platform === 'win32' ? command : ['/bin/sh', '-c', limited, 'sh', String(Math.ceil(memory / 1_024)), ...command]
+  if (process.platform === 'win32') return start(command)
+  const child = start(['/bin/sh', '-c', limited, 'sh', String(Math.ceil(memory / 1_024)), ...command])
+  if (child.pid !== undefined) return child
+  // Some images of containers have no shell. Without one nobody sets limits: the process looks at its own memory now and then, and
+  // one that takes much at once, or dies, may take more or leave it in a file.
+  child.on('error', () => {})
+  return start(command)
+}
+
+function start([file, ...args]: readonly string[]): ChildProcess {
   return spawn(file!, args, { env: processEnvironment(), serialization: 'advanced', stdio: ['ignore', 'ignore', 'ignore', 'ipc'] })
 }
 

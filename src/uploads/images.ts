@@ -23,7 +23,7 @@ export interface Images {
   /**
    * Measures a picture and makes its formats beside it; null for what is no picture to us. What needs more than the limits
    * allow is given back without formats.
-   * @throws ApiError 400 for a broken one, 503 when too many wait or its process was ended by somebody else.
+   * @throws ApiError 400 for a broken one, 503 when too many wait or its process could not be started or was ended by somebody else.
    */
   make(file: PictureFile, settings: PictureSettings): Promise<Picture | null>
   close(): void
@@ -78,6 +78,8 @@ export function openImages(limits: ImageLimits): Images {
     if (outcome.kind === 'broken') throw new ApiError('ApplicationError', 'File is not a valid image')
     if (outcome.kind === 'lost')
       throw unavailable('The picture could not be worked on', new Error('a picture process was ended by somebody else'))
+    if (outcome.kind === 'unstarted')
+      throw unavailable('The picture could not be worked on', new Error(`a picture process could not be started: ${outcome.message}`))
     throw asApiError(Object.assign(new Error(outcome.message), { code: outcome.code }))
   }
 
