@@ -81,7 +81,13 @@ export function openWriter(options: WriterOptions, failed: (error: Error) => voi
     ask({ kind: 'begin' }, true)
     try {
       const result = await work({
-        generation: { before, after, keep: () => void (isKept = true) },
+        generation: {
+          before,
+          after,
+          keep: () => {
+            isKept = true
+          },
+        },
         rows: (query) => ask({ kind: 'rows', ...writeSql(query) }),
         run: (query) => ask({ kind: 'run', ...writeSql(query) }),
         follow: (query) => {

@@ -107,13 +107,28 @@ const namesTwiceByRow = (strapi, body) =>
       Object.keys(value).some((key) => key !== 'id' && key !== 'position'),
   )
 
-/** Files that the body keeps by saying nothing about them: `{}`, or empty lists of `connect` and `disconnect`. */
-function saysNothingOfMedia({ schemas, path, body }) {
-  const media = new Set(
+/** The names of media attributes. */
+const mediaOf = (schemas) =>
+  new Set(
     [...schemas.values()].flatMap(({ attributes }) =>
       Object.entries(attributes ?? {}).flatMap(([name, { type }]) => (type === 'media' ? [name] : [])),
     ),
   )
+
+/** One file twice in a list of `connect`, at different positions. */
+function connectsAFileTwice({ schemas, path, body }) {
+  const media = mediaOf(schemas)
+  const name = path.split('.').findLast((part) => media.has(part))
+  const isTwice = (value) => {
+    const ids = Array.isArray(value?.connect) ? value.connect.map((entry) => entry?.id ?? entry) : []
+    return new Set(ids).size < ids.length
+  }
+  return name !== undefined && some(body, (value) => typeof value === 'object' && value !== null && isTwice(value[name]))
+}
+
+/** Files that the body keeps by saying nothing about them: `{}`, or empty lists of `connect` and `disconnect`. */
+function saysNothingOfMedia({ schemas, path, body }) {
+  const media = mediaOf(schemas)
   const name = path.split('.').findLast((part) => media.has(part))
   const saysNothing = (value) =>
     typeof value === 'object' &&
@@ -197,6 +212,7 @@ export function namedPoint({ schemas, path, strapi, octavo, request, written, re
       ? 'a list in place of a moment'
       : null
   if (strapi.status < 300 && isRefusal(octavo) && namesNoRow(octavo, body)) return 'a polymorphic row id that is not there'
+  if (strapi.status === 404 && isRefusal(octavo) && Array.isArray(body?.data)) return 'data that is a list'
   if (isRefusal(strapi) && isRefusal(octavo)) {
     if (hasSameErrors(strapi, octavo)) return 'the value of an error about the whole'
     if (hasOtherOrder(strapi, octavo)) return 'the order of errors'
@@ -210,6 +226,7 @@ export function namedPoint({ schemas, path, strapi, octavo, request, written, re
   }
   if (strapi.status >= 300 || octavo.status >= 300) return null
   if (saysNothingOfMedia({ schemas, path, body: written })) return 'media that say nothing'
+  if (connectsAFileTwice({ schemas, path, body: written })) return 'a file twice in connect'
   const at = path.split('.').reduce(([one, other], key) => [one?.[key], other?.[key]], [strapi, octavo])
   if (rounded(...at)) return '64-bit integers'
   if (typeof at[1] === 'boolean' && at[0] === Number(at[1])) return 'booleans as JSON values'
