@@ -67,7 +67,9 @@ function lacksPasswords(schemas, publishes, strapi, octavo) {
 function namesOtherMistakes(strapi, octavo, body) {
   const references = [...below(body)].filter(
     (value) =>
-      typeof value === 'object' && value !== null && ('$doc' in value || '$row' in value || 'id' in value || 'documentId' in value),
+      typeof value === 'object' &&
+      value !== null &&
+      ('$doc' in value || '$row' in value || 'id' in value || 'documentId' in value || 'before' in value || 'after' in value),
   )
   const ofValues = (answer) => {
     const all = errorsOf(answer).length > 0 ? messages(answer) : [answer.body.error.message]
@@ -253,6 +255,7 @@ const parses = (type, value) =>
 
 /** The point that a request belongs to which ends Strapi's process, or null. */
 export function namedEnd(schemas, schema, body) {
+  if (Array.isArray(body?.data)) return 'data that is a list'
   const moments = new Set(['date', 'time', 'datetime', 'timestamp'])
   const walk = ({ attributes }, data) =>
     Object.entries(data ?? {}).flatMap(([name, value]) => {
