@@ -118,7 +118,30 @@ test('a damaged page ends the start with a sentence; limits.checkTime 0 serves w
   bytes.fill(0xa5, (page - 1) * size, page * size)
   writeFileSync(data(folder), bytes)
   const { status, err } = await octavo(['start', folder])
-  expect([status, err]).toEqual([1, expect.stringMatching(/^octavo: The database [^\n]*data\.db is damaged \([^\n]+\n$/)])
+  expect([status, err]).toEqual([1, expect.stringMatching(/^octavo: The database [^\n]*data\.db is damaged \(cities: [^\n]+\n$/)])
   writeFileSync(join(folder, 'octavo.config.json'), JSON.stringify({ limits: { checkTime: 0 } }))
   expect((await octavo(['start', folder])).status).toBe(0)
+})
+
+test('a table with few rows and much in them is not taken for a small one: limits.checkTime bounds the start', async () => {
+  const folder = project({ 'octavo.config.json': { limits: { checkTime: 600 } } })
+  for (const name of ['src', '.env']) cpSync(join(goldenProject, name), join(folder, name), { recursive: true })
+  mkdirSync(join(folder, '.tmp'))
+  writeFileSync(data(folder), gunzipSync(readFileSync(join(goldenProject, 'content.db.gz'))))
+  const database = new Database(data(folder))
+  database.exec('create table pages (id integer primary key, body text)')
+  const insert = database.prepare('insert into pages (body) values (?)')
+  database.transaction(() => {
+    for (let count = 0; count < 100; count++) insert.run('x'.repeat(1_000_000))
+  })()
+  const tables = Number(
+    database.prepare("select count(*) from sqlite_schema where type = 'table' and name not like 'sqlite_%'").pluck().get(),
+  )
+  database.close()
+  const { status, out } = await octavo(['start', folder])
+  const told = out
+    .split('\n')
+    .filter((line) => line.includes('limits.checkTime was over'))
+    .map((line) => JSON.parse(line) as unknown)
+  expect([status, told]).toEqual([0, [expect.objectContaining({ checked: tables - 1, tables })]])
 })
