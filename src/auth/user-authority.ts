@@ -11,6 +11,9 @@ import { roleByType } from './users.js'
 const rights = ['provider', 'confirmed', 'blocked'] as const
 const proofs = ['email', 'password'] as const
 
+/** Whether the caller may set names that are somebody's addresses, and addresses that are somebody's names: tokens may. */
+export const mayTakePlaces = (house: House, caller: Caller): boolean => caller.kind === 'token' || house.signIn.userWrites === 'as-strapi'
+
 /**
  * @param target the user whose row is changed; null: a user is added
  * @throws ApiError 403 for rights of one's own, for rights and proofs of others, and for a role that is neither the default one nor the caller's

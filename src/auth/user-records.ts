@@ -7,21 +7,30 @@ import { ApiError, notFound } from '../errors.js'
 import { printed } from '../printed.js'
 import { type Field, type FormError, formError, members, messageOf, readForm, wrong } from './form.js'
 import { attributeWriting, type House, userType } from './house.js'
+import type { Caller } from './identify.js'
 import { othersOf } from './sign-in.js'
-import { addUser, changeUser, checkRole, removeUser, setRole, userByEmail, userById, userByName } from './users.js'
+import { mayTakePlaces } from './user-authority.js'
+import { addUser, changeUser, checkRole, isIdentifier, removeUser, setRole, type User, userByEmail, userById, userByName } from './users.js'
+
+type Rows = Parameters<typeof userByEmail>[0]
 
 /** Adds a user and gives the row's id. What the model finds wrong comes without its details here, as in Strapi. */
-export async function createUser(house: House, body: unknown): Promise<number> {
+export async function createUser(house: House, caller: Caller, body: unknown): Promise<number> {
   const given = members(body)
   const form = readUser(body, true)
   const [username, email, password] = [form.username!, form.email!.toLowerCase(), form.password!]
   const role = readRole(given.role)!
   const type = userType(house)
   const { uniqueEmail } = await house.settings()
-  const taken = async (database: Parameters<typeof userByEmail>[0]) => uniqueEmail && (await userByEmail(database, email)) !== null
-  if (await taken(house.database)) throw new ApiError('ApplicationError', 'Email already taken')
+  const isBounded = !mayTakePlaces(house, caller)
+  const refuseTaken = async (database: Rows): Promise<void> => {
+    if (uniqueEmail && (await userByEmail(database, email)) !== null) throw taken('Email')
+    if (isBounded && (await userByName(database, email)) !== null) throw taken('Email')
+  }
+  const isTakenName = (database: Rows) => (isBounded ? isIdentifier(database, username) : userByName(database, username).then(isThere))
+  await refuseTaken(house.database)
   const { input, errors } = readAttributes(house.input(), type, { ...othersOf(given), username, email, password }, true)
-  const sameName = (await userByName(house.database, username)) === null ? [] : [wrong('username', 'This attribute must be unique')]
+  const sameName = (await isTakenName(house.database)) ? [wrong('username', 'This attribute must be unique')] : []
   const noRole = await checkRole(house.database, role).then(
     () => [],
     (error: Error) => [wrong('role', error.message)],
@@ -30,7 +39,8 @@ export async function createUser(house: House, body: unknown): Promise<number> {
   const columns = await scalarColumns(input, house.passwords.hash)
   const defaultLocale = await house.defaultLocale()
   const add = async (transaction: Transaction): Promise<number> => {
-    if (await taken(transaction)) throw new ApiError('ApplicationError', 'Email already taken')
+    await refuseTaken(transaction)
+    if (await isTakenName(transaction)) throw new ApiError('ApplicationError', 'This attribute must be unique')
     await checkUniqueAttributes(attributeWriting(house, transaction, defaultLocale), type, '', input)
     await checkRole(transaction, role)
     const id = await addUser(transaction, type, { ...columns, provider: 'local' }, role, house.now())
@@ -43,7 +53,7 @@ export async function createUser(house: House, body: unknown): Promise<number> {
 }
 
 /** Changes a user. A new password and blocking void what was issued to the user. @throws ApiError 404 */
-export async function updateUser(house: House, id: number, body: unknown): Promise<void> {
+export async function updateUser(house: House, caller: Caller, id: number, body: unknown): Promise<void> {
   const given = members(body)
   const before = await userById(house.database, id)
   if (before === null) throw notFound('User not found')
@@ -52,9 +62,15 @@ export async function updateUser(house: House, id: number, body: unknown): Promi
   const type = userType(house)
   const email = form.email?.toLowerCase()
   const { uniqueEmail } = await house.settings()
-  const refuseTaken = async (database: Parameters<typeof userByEmail>[0]): Promise<void> => {
-    if (form.username !== undefined && isAnother(await userByName(database, form.username), id)) throw taken('Username')
+  const isBounded = !mayTakePlaces(house, caller)
+  const refuseTaken = async (database: Rows): Promise<void> => {
+    const { username } = form
+    if (username !== undefined && isAnother(await userByName(database, username), id)) throw taken('Username')
     if (email !== undefined && uniqueEmail && isAnother(await userByEmail(database, email), id)) throw taken('Email')
+    if (!isBounded) return
+    // What stays as it is takes nobody's place anew.
+    if (username !== undefined && username !== before.username && (await isIdentifier(database, username, id))) throw taken('Username')
+    if (email !== undefined && email !== before.email && (await userByName(database, email, id)) !== null) throw taken('Email')
   }
   await refuseTaken(house.database)
   const fields = Object.fromEntries(Object.entries({ ...form, email }).filter(([, value]) => value !== undefined))
@@ -88,6 +104,7 @@ export async function deleteUser(house: House, id: number): Promise<boolean> {
 }
 
 const taken = (what: string): ApiError => new ApiError('ApplicationError', `${what} already taken`)
+const isThere = (found: User | null): boolean => found !== null
 const isAnother = (found: { readonly id: number } | null, id: number): boolean => found !== null && found.id !== id
 
 /** The fields that every user has; all of them on creation. */

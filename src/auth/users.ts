@@ -29,15 +29,16 @@ export async function userById(database: Rows, id: number): Promise<User | null>
   return user
 }
 
-/** The user with exactly this address. Databases may find more (accents, case); what they found is compared again. */
-export async function userByEmail(database: Rows, email: string): Promise<User | null> {
+/** The user with exactly this address, but for one. Databases may find more (accents, case); what they found is compared again. */
+export async function userByEmail(database: Rows, email: string, but: number | null = null): Promise<User | null> {
   const users = await database.rows<User>(sql`select ${columns} from up_users where email = ${email} order by id`)
-  return users.find((user) => user.email === email) ?? null
+  return users.find((user) => user.email === email && user.id !== but) ?? null
 }
 
-export async function userByName(database: Rows, username: string): Promise<User | null> {
+/** The user with exactly this name, but for one. */
+export async function userByName(database: Rows, username: string, but: number | null = null): Promise<User | null> {
   const users = await database.rows<User>(sql`select ${columns} from up_users where username = ${username} order by id`)
-  return users.find((user) => user.username === username) ?? null
+  return users.find((user) => user.username === username && user.id !== but) ?? null
 }
 
 /** The user who signs in with an address (in any case) or a name (exactly as it is), and a password of ours. */
@@ -50,11 +51,11 @@ export async function userByIdentifier(database: Rows, identifier: string): Prom
 }
 
 /**
- * Whether somebody signs in with this text, as a name or as an address: a name that is somebody's address, and an address that is
+ * Whether somebody (`but` for one) signs in with this text, as a name or as an address: a name that is somebody's address, and an address that is
  * somebody's name, would take each other's place.
  */
-export async function isIdentifier(database: Rows, text: string): Promise<boolean> {
-  return (await userByName(database, text)) !== null || (await userByEmail(database, text.toLowerCase())) !== null
+export async function isIdentifier(database: Rows, text: string, but: number | null = null): Promise<boolean> {
+  return (await userByName(database, text, but)) !== null || (await userByEmail(database, text.toLowerCase(), but)) !== null
 }
 
 /** All users with the types of their roles. */

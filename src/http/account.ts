@@ -62,7 +62,7 @@ export const accountRoutes: readonly Route[] = [
     handle: async (exchange) => {
       const body = await exchange.body()
       await checkAuthority(exchange.house, exchange.caller, null, body)
-      const id = await createUser(exchange.house, body)
+      const id = await createUser(exchange.house, exchange.caller, body)
       return created((await writtenUser(exchange, 'create', id))!)
     },
   },
@@ -74,7 +74,7 @@ export const accountRoutes: readonly Route[] = [
       const id = rowId(exchange.params.id!)
       const body = await exchange.body()
       await checkAuthority(exchange.house, exchange.caller, id, body)
-      await updateUser(exchange.house, id, body)
+      await updateUser(exchange.house, exchange.caller, id, body)
       return orNothing(await writtenUser(exchange, 'update', id))
     },
   },

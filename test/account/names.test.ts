@@ -92,6 +92,46 @@ rule('accounts.25', 'S045 a user who may change users raises nobody and takes no
   expect([await put(2, { password: 'as-Strapi-1' }), await put(1, { role: 3 })]).toEqual([200, 200])
 })
 
+rule(
+  'accounts.25',
+  'O13 a user who may change users takes no name that is an address, and no address that is a name, of others',
+  async () => {
+    const { alice, full } = goldenTokens()
+    const serve = async (userWrites: 'bounded' | 'as-strapi') => {
+      served = await serveGolden({ config: { auth: { userWrites } } })
+      for (const action of ['create', 'update']) {
+        change(served, 'insert into up_permissions (document_id, action) values (?, ?)', action, `plugin::users-permissions.user.${action}`)
+        change(served, 'insert into up_permissions_role_lnk (permission_id, role_id) values ((select max(id) from up_permissions), 1)')
+      }
+      change(served, "update up_users set username = 'erin@elsewhere.test' where id = 5")
+    }
+    const put = async (id: number, body: object, token = alice!) => {
+      const headers = { 'content-type': 'application/json' }
+      const answer = await served.ask(`/api/users/${id}`, { method: 'PUT', token, headers, body: JSON.stringify(body) })
+      return answer.status === 200 ? 200 : [answer.status, answer.body.error.message]
+    }
+    const add = async (username: string, email: string, token = alice!) => {
+      const answer = await post(served, '/api/users', { username, email, password: 'secret-123', role: 1 }, token)
+      return answer.status === 201 ? 201 : [answer.status, answer.body.error.message]
+    }
+    await serve('bounded')
+    expect(await put(1, { email: 'Erin@elsewhere.test' })).toEqual([400, 'Email already taken'])
+    for (const username of ['erin@example.test', 'ERIN@example.test']) {
+      expect(await put(1, { username })).toEqual([400, 'Username already taken'])
+      expect(await add(username, 'fresh@example.test')).toEqual([400, 'This attribute must be unique'])
+    }
+    expect(await add('fresh', 'erin@elsewhere.test')).toEqual([400, 'Email already taken'])
+    // One's own address may be one's own name, and the other way round; what stays as it was is no fault.
+    expect([await put(1, { username: 'alice@example.test' }), await put(1, { email: 'alice@example.test' })]).toEqual([200, 200])
+    expect(await put(1, { username: 'new-alice', email: 'new-alice@example.test' })).toBe(200)
+    expect([await put(1, { email: 'erin@elsewhere.test' }, full!), await put(1, { email: 'erin@elsewhere.test' })]).toEqual([200, 200])
+    expect(await add('erin@example.test', 'other@example.test', full!)).toBe(201)
+    await served.close()
+    await serve('as-strapi')
+    expect([await put(1, { email: 'erin@elsewhere.test' }), await add('erin@example.test', 'fresh@example.test')]).toEqual([200, 201])
+  },
+)
+
 rule('accounts.26', 'O14 names that look like others are refused, and taken where the project says so', async () => {
   const register = async (username: string, number: number) => {
     const body = { username, email: `look${number}@example.test`, password: 'secret-123' }
