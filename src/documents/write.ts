@@ -167,8 +167,9 @@ async function updateIn(context: WriteContext, transaction: Transaction, asked: 
   const changed: Row = { id, locale, published_at: type.draftAndPublish ? null : now }
   let published: number | null = null
   const isWhole = isCreation || current.modified !== 0
-  // Relations are lists of other documents too, and so are those that wait for a first publication.
-  const isAlone = !isCreation && input.relations.size === 0 && versions.every((version) => version.locale === locale)
+  // Relations are lists of other documents too, those that wait for a first publication included.
+  const reachesLocales = mayDiffer(type, versions, touched) && versions.some((version) => version.locale !== locale)
+  const isAlone = !isCreation && input.relations.size === 0 && !reachesLocales
   if (isAlone && (!operation.publishes || !type.draftAndPublish || (former !== null && !isWhole))) transaction.generation.keep()
   if (type.draftAndPublish && operation.publishes) {
     await checkPublication(context, transaction, operation, id, isWhole ? 'whole' : 'part', findTaken)
