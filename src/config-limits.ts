@@ -42,10 +42,7 @@ export const limits = z.strictObject({
   unsentBytes: z.int().positive().default(500_000_000),
   /** Milliseconds for a client to take a large answer whole. */
   answerTimeout: z.int().positive().max(longest).default(60_000),
-  /**
-   * Bytes of all bodies that have not come in whole yet. Forms with files are not counted: their files go to the disk as they come, and
-   * their other fields have `uploadFields` and `uploadFieldBytes`.
-   */
+  /** Bytes of all bodies that have not come in whole yet, and of fields of forms beside their files, which go to the disk. */
   unreadBytes: z.int().positive().default(100_000_000),
   /** Milliseconds that one read may take, waiting included. */
   readTimeout: z.int().positive().max(longest).default(10_000),

@@ -9,6 +9,7 @@ import type { MarkSources } from '../documents/source-marks.js'
 import type { DocumentWrites } from '../documents/write.js'
 import { ApiError } from '../errors.js'
 import type { Library } from '../uploads/library.js'
+import type { Coming } from './coming.js'
 
 export interface Exchange {
   readonly caller: Caller
@@ -33,6 +34,8 @@ export interface Exchange {
   readonly request: IncomingMessage
   /** True once the client's connection is closed: nobody waits for the answer. */
   isGone(): boolean
+  /** Begins to count what is kept of a body until it is whole. */
+  coming(): Coming
   /** Reads the parsed body; `undefined` where there is none. @throws ApiError 400, 408, 413, 499, 503 */
   body(): Promise<unknown>
 }

@@ -75,7 +75,7 @@ export function rowId(text: string): number {
 async function upload(exchange: Exchange): Promise<Reply> {
   const { library, request } = exchange
   const id = new URLSearchParams(exchange.query).get('id') || null
-  const form = isForm(request) ? await readForm(request, library) : await withoutFiles(exchange)
+  const form = isForm(request) ? await readForm(request, library, exchange.coming) : await withoutFiles(exchange)
   try {
     const { files, fields } = form
     const none = files.length === 0 || (files.length === 1 && files[0]!.bytes === 0)

@@ -5,6 +5,7 @@ import type { BusboyFileStream, BusboyInstance } from '@fastify/busboy'
 import { ApiError } from '../errors.js'
 import type { Received } from '../uploads/incoming.js'
 import type { FormLimits, Library } from '../uploads/library.js'
+import type { Coming } from './coming.js'
 import { pour } from './pour.js'
 
 export interface Form {
@@ -19,14 +20,21 @@ export const isForm = ({ headers }: IncomingMessage): boolean => /^\s*multipart\
 const tooLarge = (what: string): ApiError => new ApiError('PayloadTooLargeError', what)
 const malformed = (): ApiError => new ApiError('BadRequestError', 'The form is not whole')
 
-/** @throws ApiError 400 for what is no form, 413 beyond a limit. */
-export async function readForm(request: IncomingMessage, library: Library): Promise<Form> {
+/** Bytes of fields that are not counted among the bodies: a long upload with a few words beside it never has to make room. */
+const freeBytes = 16_384
+
+/**
+ * Reads a form. Its fields are kept in memory until it is whole: what they are, beyond a little, is counted by `begin`.
+ * @throws ApiError 400 for what is no form, 413 beyond a limit, 503 where too much is coming in.
+ */
+export async function readForm(request: IncomingMessage, library: Library, begin: () => Coming): Promise<Form> {
   const { limits } = library
   const broken = malformed()
   if (Number(request.headers['content-length'] ?? 0) > limits.uploadBytes) throw tooLarge('The form is too large')
   const parser = await openParser(request, limits)
   const fields = new Map<string, string | readonly string[]>()
   const files: Promise<Received>[] = []
+  const kept = countKept(begin)
   const failure = await new Promise<{ readonly error: unknown } | null>((resolve) => {
     const streams = new Set<BusboyFileStream>()
     const stop = new AbortController()
@@ -45,8 +53,11 @@ export async function readForm(request: IncomingMessage, library: Library): Prom
       files.push(file)
       file.catch(fail).finally(() => streams.delete(stream))
     })
-    parser.on('field', (name, value, _nameCut, cut) => {
+    // Against its types, the parser gives no name where a field has none.
+    parser.on('field', (name = '', value, _nameCut, cut) => {
       if (cut) return fail(tooLarge(`A field may have ${limits.uploadFieldBytes} bytes at most`))
+      kept.more(Buffer.byteLength(name) + Buffer.byteLength(value), fail)
+      if (stop.signal.aborted) return
       const before = fields.get(name)
       fields.set(name, before === undefined ? value : typeof before === 'string' ? [before, value] : [...before, value])
     })
@@ -58,10 +69,32 @@ export async function readForm(request: IncomingMessage, library: Library): Prom
     pour(request, parser, library, stop.signal).then((whole) => whole || fail(broken), fail)
   })
   const received = await Promise.allSettled(files)
+  kept.end()
   const whole = received.flatMap((file) => (file.status === 'fulfilled' ? [file.value] : []))
   if (failure === null && whole.length === received.length) return { fields, files: whole }
   await library.discard(whole)
   throw causeOf(broken, failure?.error ?? broken, received)
+}
+
+/** Counts bytes among those of bodies that come in, once they are more than a few; `fail` hears when there is no room for them. */
+function countKept(begin: () => Coming) {
+  let [bytes, coming] = [0, null as Coming | null]
+  return {
+    more: (added: number, fail: (error: unknown) => void): void => {
+      bytes += added
+      if (bytes <= freeBytes) return
+      if (coming === null) {
+        coming = begin()
+        coming.refused.catch(fail)
+      }
+      try {
+        coming.more(added)
+      } catch (error) {
+        fail(error)
+      }
+    },
+    end: () => coming?.end(),
+  }
 }
 
 /**

@@ -90,6 +90,7 @@ async function exchangeOf({ config, backend, coming }: Surroundings, request: Fa
     markSources: request.headers['strapi-encode-source-maps'] === 'true' && format === 'flat' ? backend.markSources : null,
     request: request.raw,
     isGone: () => request.raw.socket.destroyed,
+    coming: () => coming.begin(request.ip),
     body: () => readBody(request.raw, request.ip, coming, config.limits),
   }
 }

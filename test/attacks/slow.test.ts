@@ -2,7 +2,7 @@
 import { connect, type Socket } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
 import type { Served } from '../support/serve.js'
-import { serveGolden } from '../support/serve.js'
+import { goldenTokens, serveGolden } from '../support/serve.js'
 
 let served: Served
 let sockets: Socket[] = []
@@ -87,6 +87,23 @@ test('O10 bodies that never end are bounded together, and make room for one that
   expect(answer.status).toBe(400)
   await until(() => slow.some((one) => one.text().startsWith('HTTP/1.1 503 ')))
   expect(slow.filter((one) => one.text() !== '').length).toBeLessThan(6)
+})
+
+test('fields of forms that never end are bounded with the bodies; forms with a few words in them stay', async () => {
+  served = await serveGolden({ config: { limits: { unreadBytes: 2_000_000 } } })
+  const field = (name: string, bytes: number) => `--b\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${'x'.repeat(bytes)}\r\n`
+  const form = (content: string) =>
+    open(
+      `POST /api/upload HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${goldenTokens().full}\r\nContent-Type: multipart/form-data; boundary=b\r\nContent-Length: 9000000\r\n\r\n${content}--b`,
+    )
+  const small = await form(field('fileInfo', 1_000))
+  const slow: Slow[] = []
+  for (let index = 0; index < 10; index++) slow.push(await form([1, 2, 3].map((part) => field(`a${part}`, 90_000)).join('')))
+  await pause(1_500)
+  slow.push(await form([1, 2, 3].map((part) => field(`a${part}`, 90_000)).join('')))
+  await until(() => slow.filter((one) => one.text().startsWith('HTTP/1.1 503 ')).length >= 3)
+  expect(slow.filter((one) => one.text() === '').length).toBeGreaterThan(3)
+  expect(small.text()).toBe('')
 })
 
 test('S126 more headers than headerCount are 431, not left out', async () => {
