@@ -60,7 +60,7 @@ function check({ database: { filename }, limits }: Config, connection: Database,
   if (checked < tables)
     logger.info(
       { checked, tables },
-      'limits.checkTime was over before all tables of the database were checked: octavo doctor checks them all',
+      'limits.checkTime does not suffice for all tables of the database: octavo doctor checks them all',
     )
 }
 

@@ -47,7 +47,10 @@ export async function userByIdentifier(database: Rows, identifier: string): Prom
   const users = await database.rows<User>(
     sql`select ${columns} from up_users where provider = 'local' and (email = ${email} or username = ${identifier}) order by id`,
   )
-  return users.find((user) => user.email === email) ?? users.find((user) => user.username === identifier) ?? null
+  // Names keep their capitals, addresses do not: who types a name as it is written is not somebody with that address.
+  const exactly = (user: User) => user.email === identifier
+  const byName = (user: User) => user.username === identifier
+  return users.find(exactly) ?? users.find(byName) ?? users.find((user) => user.email === email) ?? null
 }
 
 /**

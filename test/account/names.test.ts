@@ -24,6 +24,19 @@ rule('accounts.5', 'O13 a name that is somebody’s address and an address that 
   expect(await register('fresh@example.test', 'fresh@example.test')).toBeUndefined()
 })
 
+rule('accounts.5', 'O13 a name that differs from somebody’s address in its capitals alone still signs in', async () => {
+  served = await serveGolden()
+  const account = (username: string, email: string) =>
+    post(served, '/api/auth/local/register', { username, email, password: `of ${email}` })
+  const name = 'Bob@Elsewhere.test'
+  expect((await account(name, 'own@example.test')).status).toBe(200)
+  expect((await account('other', 'bob@elsewhere.test')).status).toBe(200)
+  const signIn = async (identifier: string, password: string) =>
+    (await post(served, '/api/auth/local', { identifier, password })).body.user?.username
+  expect(await signIn(name, 'of own@example.test')).toBe(name)
+  expect(await signIn('bob@elsewhere.test', 'of bob@elsewhere.test')).toBe('other')
+})
+
 test('O12 a command that could mean one user or another names both and changes nothing', async () => {
   served = await serveGolden()
   change(served, "update up_users set username = 'alice@example.test' where id = 5")

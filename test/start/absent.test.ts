@@ -141,7 +141,7 @@ test('a table with few rows and much in them is not taken for a small one: limit
   const { status, out } = await octavo(['start', folder])
   const told = out
     .split('\n')
-    .filter((line) => line.includes('limits.checkTime was over'))
+    .filter((line) => line.includes('limits.checkTime does not suffice'))
     .map((line) => JSON.parse(line) as unknown)
   expect([status, told]).toEqual([0, [expect.objectContaining({ checked: tables - 1, tables })]])
 })
