@@ -58,10 +58,7 @@ function check({ database: { filename }, limits }: Config, connection: Database,
       `The database ${filename} is damaged (${damage}). Put a backup in its place; sqlite3 ${filename} ".recover" may save what is left, and octavo doctor tells more`,
     )
   if (checked < tables)
-    logger.info(
-      { checked, tables },
-      'limits.checkTime does not suffice for all tables of the database: octavo doctor checks them all',
-    )
+    logger.info({ checked, tables }, 'limits.checkTime does not suffice for all tables of the database: octavo doctor checks them all')
 }
 
 async function prepare(config: Config, connection: Database, model: Model, logger: Log): Promise<void> {

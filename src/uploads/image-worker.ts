@@ -40,7 +40,11 @@ export function startImageWorker(memory: number): ImageWorker {
   const unstarted = (message: string) => hear({ kind: 'unstarted', message })
   child.on('message', (message: FromPictures) => {
     if (message.kind === 'ready') isReady = true
-    else hear(message)
+    else {
+      // It ends by itself, maybe after somebody else has asked for it.
+      if (message.kind === 'unstarted') alive = false
+      hear(message)
+    }
   })
   child.on('exit', () => {
     alive = false
