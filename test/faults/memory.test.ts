@@ -50,7 +50,8 @@ test('plans that fall out of the cache while their reads wait are forgotten when
     await several(0, 200)
     const before = megabytes(child.process.pid!)
     await several(200, 3_600)
-    expect(megabytes(child.process.pid!) - before).toBeLessThan(80)
+    // Each prepared plan takes some hundred kilobytes: kept, they are hundreds of megabytes. A busy machine collects late.
+    await expect.poll(() => megabytes(child.process.pid!) - before, { timeout: 30_000, interval: 500 }).toBeLessThan(150)
   } finally {
     child.process.kill('SIGKILL')
     await child.ended
