@@ -2,6 +2,7 @@
 // Named `octavo_*`; Strapi leaves them alone. Those for signing in are always there, the others with the setting `database.indexes`.
 import type Database from 'better-sqlite3'
 import type { Component, ContentType, Model, Scalar, ScalarType } from '../model/types.js'
+import { blockFor } from './sqlite.js'
 import { quoted } from './table.js'
 
 export interface OwnIndex {
@@ -129,7 +130,7 @@ export function createIndexes(database: Database.Database, indexes: readonly Own
   const present = new Set(database.prepare("select name from sqlite_schema where type = 'index'").pluck().all())
   const missing = indexes.filter(({ name }) => !present.has(name))
   for (let done = 0; done < missing.length; ) {
-    if (done > 0) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, atOnce)
+    if (done > 0) blockFor(atOnce)
     done = createSome(database, missing, done, report)
   }
   if (missing.length > 0 || statisticsLack(database, indexes)) analyze(database)

@@ -62,6 +62,9 @@ export function makePrivateFolder(folder: string): void {
 
 const codeOf = (error: unknown): string => String((error as { readonly code?: unknown }).code)
 
+/** Blocks the thread for so many milliseconds. */
+export const blockFor = (milliseconds: number): void => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds)
+
 /** Repeats `work` while another connection holds the lock that it needs, for `milliseconds` at most. Blocks the thread. */
 export function waitForLock<Result>(milliseconds: number, work: () => Result): Result {
   const end = performance.now() + milliseconds
@@ -70,7 +73,7 @@ export function waitForLock<Result>(milliseconds: number, work: () => Result): R
       return work()
     } catch (error) {
       if (!codeOf(error).startsWith('SQLITE_BUSY') || performance.now() >= end) throw error
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, retryInterval)
+      blockFor(retryInterval)
     }
   }
 }

@@ -65,23 +65,20 @@ export async function reachesOthers(
   if (given.some(({ kind }) => kind === 'media')) return async () => true
   // Their values may be the same and their files not: only where there is nothing and was nothing they are equal.
   const hanging = given.filter(({ kind }) => kind === 'component' || kind === 'dynamiczone')
-  const stateOf = async (id: number): Promise<{ readonly text: string; readonly isBare: boolean }> => {
+  interface State {
+    readonly text: string
+    readonly isBare: boolean
+  }
+  const differ = (one: State, other: State): boolean => one.text !== other.text || !(one.isBare && other.isBare)
+  const stateOf = async (id: number): Promise<State> => {
     const row = (await readWhole({ model: read.model, contract: read.contract }, plans, transaction, type, id, false)) ?? {}
     const isBare = hanging.every(({ name }) => (row[name] ?? null) === null || (Array.isArray(row[name]) && row[name].length === 0))
     return { text: sharedText(type, row), isBare }
   }
-  if (reference.id !== current?.id) {
-    return async (draft) => {
-      const [first, written] = [await stateOf(reference.id), await stateOf(draft)]
-      return first.text !== written.text || !(first.isBare && written.isBare)
-    }
-  }
+  if (reference.id !== current?.id) return async (draft) => differ(await stateOf(reference.id), await stateOf(draft))
   if (drafts.length === 1 || given.length === 0) return never
   const before = await stateOf(reference.id)
-  return async (draft) => {
-    const written = await stateOf(draft)
-    return before.text !== written.text || !(before.isBare && written.isBare)
-  }
+  return async (draft) => differ(before, await stateOf(draft))
 }
 
 /** The shared part of a row as text that is the same for the same values. */
