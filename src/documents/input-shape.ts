@@ -115,7 +115,7 @@ function entryChecking(checking: Checking, entry: Body, { kind, name }: Componen
   const isInZone = kind === 'component' && checking.isInZone === true
   return {
     ...checking,
-    isCreation: checking.isCreation || entry.id === undefined || entry.id === null,
+    isCreation: checking.isCreation || entry.id === undefined,
     isInZone: checking.isInZone === true || kind === 'dynamiczone',
     places: checking.places === null || isInZone ? null : [...checking.places, { field: name, component }],
   }

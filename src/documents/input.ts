@@ -143,9 +143,9 @@ function inputOf(model: Model, shape: Shape, value: Body, checked: Body, isCreat
 
 const entries = (value: unknown): readonly Body[] => (Array.isArray(value) ? value : value === null ? [] : [value as Body])
 
-/** The row that a component's `id` names; -1 for what can be no row. */
+/** The row that a component's `id` names; null where there is no `id`; -1 for what can be no row, `null` included, as in Strapi. */
 function idOf(id: unknown): number | null {
-  if (id === undefined || id === null) return null
+  if (id === undefined) return null
   if (typeof id === 'number') return Number.isSafeInteger(id) ? id : -1
   return typeof id === 'string' && /^\d{1,15}$/.test(id) ? Number(id) : -1
 }

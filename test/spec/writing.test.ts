@@ -307,7 +307,7 @@ rule('writing.16', 'components are added, changed by the id of the draft’s own
   const replaced = await press.change(path, { imprint: { place: 'There' } })
   expect(replaced.imprint).toMatchObject({ place: 'There', year: null })
   const other = await press.make('books?populate=imprint', { title: 'Another', imprint: { place: 'Elsewhere' } })
-  for (const id of [other.imprint.id, imprint.id, 999_999])
+  for (const id of [other.imprint.id, imprint.id, 999_999, null])
     expect(await press.refusal('PUT', path, { imprint: { id, place: 'Mine' } })).toMatch(/not related to the entity/)
   expect((await press.read(`books/${other.documentId}?populate=imprint`)).imprint.place).toBe('Elsewhere')
 })
