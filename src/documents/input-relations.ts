@@ -64,8 +64,11 @@ export function namesTargets({ set, connect, disconnect }: RelationForm): boolea
 
 /** A form whose entries all name targets, as what is to be done. */
 export function relationInput({ set, connect = [], disconnect = [] }: RelationForm): RelationInput {
-  if (set !== undefined) return { set: distinct(set.map(reference)), connect: [], disconnect: [] }
-  return { set: null, connect: distinct(connect.map(reference)), disconnect: distinct(disconnect.map(reference)) }
+  const [connected, disconnected] = [distinct(connect.map(reference)), distinct(disconnect.map(reference))]
+  if (set === undefined) return { set: null, besideSet: [], connect: connected, disconnect: disconnected }
+  // A row that is not there can be disconnected.
+  const besideSet = [...disconnected.filter(({ documentId }) => documentId !== undefined), ...connected]
+  return { set: distinct(set.map(reference)), besideSet, connect: [], disconnect: [] }
 }
 
 /** Identical entries count once; the same target at different positions is for the writer to refuse. */

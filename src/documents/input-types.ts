@@ -59,6 +59,8 @@ export interface Position {
 /** `set`, unless null, replaces all; nothing at all is no change. */
 export interface RelationInput {
   readonly set: readonly Reference[] | null
+  /** What was to be connected or disconnected in the same value as `set`: it must exist, and has no effect, as in Strapi. */
+  readonly besideSet: readonly Reference[]
   readonly connect: readonly Reference[]
   readonly disconnect: readonly Reference[]
 }

@@ -6,7 +6,7 @@ import type { ContentType, MorphFrom } from '../model/types.js'
 import { noteDrift } from './drift.js'
 import type { RelationInput } from './input.js'
 import { placeEntries } from './order.js'
-import { resolveReferences } from './references.js'
+import { resolveReferences, resolveSet } from './references.js'
 import type { Owner } from './relations.js'
 import type { Writing } from './writing.js'
 
@@ -38,10 +38,10 @@ async function wantedRows(
   target: ContentType,
   { many }: MorphFrom,
   present: readonly Pointing[],
-  { set, connect, disconnect }: RelationInput,
+  { set, besideSet, connect, disconnect }: RelationInput,
 ): Promise<readonly number[]> {
   if (set !== null) {
-    const entries = await resolveReferences(transaction, target, set, resolving)
+    const entries = await resolveSet(transaction, target, set, besideSet, resolving)
     return many ? [...new Set(entries.flatMap(({ rows }) => rows))] : (entries[0]?.rows ?? [])
   }
   const resolved = await resolveReferences(transaction, target, [...disconnect, ...connect], resolving, disconnect.length)

@@ -62,7 +62,7 @@ function collect(input: Input, named: Map<string, Named>): void {
   for (const [attribute, change] of [...input.relations, ...input.media]) {
     const uidOf = ({ type }: Reference): string =>
       attribute.kind === 'media' ? fileType : attribute.kind === 'morphTo' ? (type ?? '') : attribute.target
-    for (const reference of [...(change.set ?? []), ...change.connect]) add(uidOf(reference), reference, true)
+    for (const reference of [...(change.set ?? []), ...change.besideSet, ...change.connect]) add(uidOf(reference), reference, true)
     for (const reference of change.disconnect) add(uidOf(reference), reference, false)
   }
 }

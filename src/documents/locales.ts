@@ -45,9 +45,8 @@ export async function newLocale(
 }
 
 /**
- * Asked before a write to a document with drafts, tells after it whether what was written reaches the other locales: as in Strapi,
- * where it differs from what the draft of the first locale, in the order of codes, had before. Rows of components do not count,
- * their values do.
+ * Asked before a write, tells after it whether what was written reaches the other locales: as in Strapi, where it differs from what
+ * the first locale, in the order of codes, had before. Rows of components do not count, their values do.
  */
 export async function reachesOthers(
   { read, plans }: WriteContext,
@@ -56,39 +55,33 @@ export async function reachesOthers(
   versions: readonly Version[],
   current: Version | undefined,
   touched: ReadonlySet<Attribute>,
-): Promise<(draft: number) => Promise<boolean>> {
+): Promise<(written: number) => Promise<boolean>> {
   const never = async () => false
-  const drafts = versions.filter(({ published_at }) => published_at === null)
-  const [reference] = drafts.toSorted((one, other) => (one.locale! < other.locale! ? -1 : 1))
+  const compared = versions.filter(({ published_at }) => !type.draftAndPublish || published_at === null)
+  const [reference] = compared.toSorted((one, other) => (one.locale! < other.locale! ? -1 : 1))
   if (read.contract.localesShareAlways || !type.localized || reference === undefined) return never
   const given = [...touched].filter(isShared)
   if (given.some(({ kind }) => kind === 'media')) return async () => true
-  // Their values may be the same and their files not: only where there is nothing and was nothing they are equal.
-  const hanging = given.filter(({ kind }) => kind === 'component' || kind === 'dynamiczone')
-  interface State {
-    readonly text: string
-    readonly isBare: boolean
-  }
-  const differ = (one: State, other: State): boolean => one.text !== other.text || !(one.isBare && other.isBare)
-  const stateOf = async (id: number): Promise<State> => {
-    const row = (await readWhole({ model: read.model, contract: read.contract }, plans, transaction, type, id, false)) ?? {}
-    const isBare = hanging.every(({ name }) => (row[name] ?? null) === null || (Array.isArray(row[name]) && row[name].length === 0))
-    return { text: sharedText(type, row), isBare }
-  }
-  if (reference.id !== current?.id) return async (draft) => differ(await stateOf(reference.id), await stateOf(draft))
-  if (drafts.length === 1 || given.length === 0) return never
-  const before = await stateOf(reference.id)
-  return async (draft) => differ(before, await stateOf(draft))
+  const textOf = async (id: number): Promise<string> =>
+    sharedText(type, (await readWhole({ model: read.model, contract: read.contract }, plans, transaction, type, id, true)) ?? {})
+  if (reference.id !== current?.id) return async (written) => (await textOf(reference.id)) !== (await textOf(written))
+  if (compared.length === 1 || given.length === 0) return never
+  const before = await textOf(reference.id)
+  return async (written) => before !== (await textOf(written))
 }
 
-/** The shared part of a row as text that is the same for the same values. */
+/** The shared part of a row as text that is the same for the same values, files and targets of relations. */
 function sharedText(type: ContentType, row: Readonly<Record<string, unknown>>): string {
   const names = [...type.attributes.values()].filter(isShared).map(({ name }) => name)
   return JSON.stringify(
     names.map((name) => row[name] ?? null),
-    (key, value: unknown) => (key === 'id' ? undefined : value),
+    (_, value: unknown) => (isEntry(value) ? { ...value, id: undefined } : value),
   )
 }
+
+/** An entry of a component: what has nothing but an id is a target or a file, told by it. */
+const isEntry = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && Object.hasOwn(value, 'id') && Object.keys(value).length > 1
 
 /** Whether what locales share may be unequal among them: where a write gives such attributes, and where one did before. */
 export const mayDiffer = (type: ContentType, versions: readonly Version[], touched: ReadonlySet<Attribute>): boolean =>

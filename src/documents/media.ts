@@ -6,7 +6,7 @@ import { among } from './among.js'
 import type { RelationInput } from './input.js'
 import { placeEntries } from './order.js'
 import type { Resolving } from './references.js'
-import { resolveReferences } from './references.js'
+import { resolveReferences, resolveSet } from './references.js'
 import type { Owner } from './relations.js'
 import { insertRows } from './rows.js'
 
@@ -52,7 +52,7 @@ async function wantedFiles(
   resolving: Resolving,
 ) {
   if (input.set !== null) {
-    const entries = await resolveReferences(transaction, files, input.set, resolving)
+    const entries = await resolveSet(transaction, files, input.set, input.besideSet, resolving)
     return [...new Set(entries.flatMap(({ rows }) => rows))]
   }
   const present = await transaction.rows<{ file_id: number }>(

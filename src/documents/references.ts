@@ -55,6 +55,20 @@ export async function resolveReferences(
   return references.map((reference) => ({ reference, rows: rowsFor(target, reference, versions, resolving) }))
 }
 
+/**
+ * Resolves what a relation is set to.
+ * @throws ApiError 400 also for what is named beside it and does not exist
+ */
+export async function resolveSet(
+  transaction: Transaction,
+  target: ContentType,
+  set: readonly Reference[],
+  besideSet: readonly Reference[],
+  resolving: Resolving,
+): Promise<readonly Resolved[]> {
+  return (await resolveReferences(transaction, target, [...besideSet, ...set], resolving)).slice(besideSet.length)
+}
+
 /** @throws ApiError 400 where `references` name rows by id that `rows` has not; `shown`: the body that is written */
 export function requireRows(uid: string, references: readonly Reference[], rows: readonly TargetRow[], shown: unknown): void {
   const { ids } = grouped(rows)

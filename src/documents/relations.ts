@@ -9,7 +9,7 @@ import { noteDrift, noteDriftOf } from './drift.js'
 import type { RelationInput } from './input.js'
 import { placeEntries } from './order.js'
 import type { Resolved, Resolving } from './references.js'
-import { resolveReferences } from './references.js'
+import { resolveReferences, resolveSet } from './references.js'
 import type { Writing } from './writing.js'
 
 /** Where a relation's pairs stand in a `_lnk` table. */
@@ -34,7 +34,7 @@ export async function writeRelation(
   if (input.set === null && input.connect.length === 0 && input.disconnect.length === 0) return
   const target = model.types.get(relation.target)!
   if (storage.kind === 'column') {
-    const [last] = (await resolveReferences(transaction, target, input.set ?? input.connect, resolving)).slice(-1)
+    const [last] = (await resolveSet(transaction, target, input.set ?? input.connect, input.besideSet, resolving)).slice(-1)
     transaction.follow(
       sql`update ${sql.table(owner.shape.table)} set ${sql.id(storage.column)} = ${last?.rows[0] ?? null} where id = ${owner.id}`,
     )
@@ -67,7 +67,7 @@ async function wantedRows(
   resolving: Resolving,
 ): Promise<readonly number[]> {
   if (input.set !== null) {
-    const entries = await resolveReferences(transaction, target, input.set, resolving)
+    const entries = await resolveSet(transaction, target, input.set, input.besideSet, resolving)
     return relation.many ? [...new Set(entries.flatMap(({ rows }) => rows))] : (entries.at(-1)?.rows ?? [])
   }
   const resolved = await resolveReferences(transaction, target, [...input.disconnect, ...input.connect], resolving, input.disconnect.length)

@@ -189,7 +189,7 @@ async function updateIn(context: WriteContext, transaction: Transaction, asked: 
     return outcome
   }
   if (!isCreation && !mayDiffer(type, versions, touched)) return outcome
-  if (type.draftAndPublish && !(await reaches(id))) return outcome
+  if (!(await reaches(id))) return outcome
   const state = !type.draftAndPublish ? 'any' : published === null ? 'draft' : 'published'
   await shareWithLocales(writing, type, versions, published ?? id, state)
   return outcome

@@ -305,12 +305,13 @@ describe('relations', () => {
   const articles = (tags: unknown, options: Options = {}) => read('articles', { tags }, { isDraft: true, ...options })
 
   test('come in every form and leave in one', async () => {
-    expect(relation(await articles('abc'), 'tags')).toEqual({ set: [{ documentId: 'abc' }], connect: [], disconnect: [] })
+    expect(relation(await articles('abc'), 'tags')).toEqual({ set: [{ documentId: 'abc' }], besideSet: [], connect: [], disconnect: [] })
     expect(relation(await articles([{ id: '7' }, 8, null, '9']), 'tags')?.set).toEqual([{ id: 7 }, { id: 8 }, { id: 9 }])
     expect(relation(await articles(null), 'tags')?.set).toEqual([])
-    expect(relation(await articles({ set: null }), 'tags')).toEqual({ set: null, connect: [], disconnect: [] })
+    expect(relation(await articles({ set: null }), 'tags')).toEqual({ set: null, besideSet: [], connect: [], disconnect: [] })
     expect(relation(await articles({ set: ['a'], connect: ['b'] }), 'tags')).toEqual({
       set: [{ documentId: 'a' }],
+      besideSet: [{ documentId: 'b' }],
       connect: [],
       disconnect: [],
     })

@@ -55,6 +55,11 @@ const project = {
     { plural: 'people' },
   ),
   ...contentType('contract', { text: { type: 'text' } }),
+  ...contentType(
+    'notice',
+    { text: localized({ type: 'string' }), parts: shared({ type: 'component', component: 'parts.chapter', repeatable: true }) },
+    { localized: true },
+  ),
   ...contentType('front', { heading: { type: 'string', required: true }, text: { type: 'text' } }, { kind: 'singleType' }),
   ...component('parts', 'imprint', { place: { type: 'string', required: true }, year: { type: 'integer' } }),
   ...component('parts', 'chapter', { heading: { type: 'string', required: true }, text: { type: 'text' } }),

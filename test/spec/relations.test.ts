@@ -113,6 +113,14 @@ rule('relations.4', 'set beside connect or disconnect is 400, or wins in the con
   const book = await bookWith('ab', strapi, there)
   await strapi.change(`books/${book}`, { tags: { set: ids('c', there), connect: ids('d', there) } })
   expect(await tagsOf(book, strapi)).toBe('c')
+  for (const tags of [
+    { set: [], connect: ['nobody'] },
+    { set: [], disconnect: [{ documentId: 'nobody' }] },
+  ])
+    expect(await strapi.refusal('PUT', `books/${book}`, { tags })).toMatch(/Document with id "nobody"/)
+  expect(await strapi.refusal('PUT', `books/${book}`, { tags: { set: [], connect: [999_999] } })).toMatch(/do not exist/)
+  await strapi.change(`books/${book}`, { tags: { set: ids('d', there), disconnect: [999_999] } })
+  expect(await tagsOf(book, strapi)).toBe('d')
 })
 
 rule('relations.5', 'the same document twice in connect is 400, or once in the contract strapi', async () => {

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Served } from '../support/serve.js'
 import { goldenTokens, serveGolden } from '../support/serve.js'
+import { servePress } from './press.js'
 
 const token = goldenTokens().full!
 
@@ -65,6 +66,21 @@ describe.each(['specification', 'strapi'] as const)('contract %s', (contract) =>
     expect(await stock()).toBe(before)
     await send('PUT', `/${documentId}?locale=en&status=draft`, { variants: [{ name: 'a' }] })
     expect(await stock()).toBe(29)
+  })
+
+  test.runIf(contract === 'strapi')('without drafts too, components of other locales keep their ids where no value changes', async () => {
+    const press = await servePress(contract)
+    try {
+      const made = await press.make('notices?locale=en&populate=parts', { text: 'English', parts: [{ heading: 'one' }] })
+      const path = `notices/${made.documentId}`
+      await press.change(`${path}?locale=de`, { text: 'Deutsch' })
+      await press.change(`${path}?locale=de`, { parts: [{ heading: 'one' }] })
+      expect((await press.read(`${path}?locale=en&populate=parts`)).parts).toEqual(made.parts)
+      await press.change(`${path}?locale=en`, { parts: [{ id: made.parts[0].id, text: 'changed' }] })
+      expect((await press.read(`${path}?locale=de&populate=parts`)).parts).toMatchObject([{ heading: 'one', text: 'changed' }])
+    } finally {
+      await press.served.close()
+    }
   })
 
   test.runIf(contract === 'specification')('every kind of write leaves drafts equal, and published versions equal', async () => {
