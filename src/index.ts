@@ -1,8 +1,7 @@
 // The public interface of the package.
-export type { Config, UserConfig } from './config.js'
-export { defineConfig, loadConfig } from './config.js'
-export { ApiError, ConfigError } from './errors.js'
-export type { ContentEvent, EntryEvent, EntryEventName, EventListener, MediaEvent, MediaEventName } from './events.js'
+export type { Config, UserConfig } from './config/config.js'
+export { defineConfig, loadConfig } from './config/config.js'
+export { ApiError, ConfigError } from './errors/errors.js'
 export type { Grants } from './grants.js'
 export { grantsOf } from './grants.js'
 export type {
@@ -22,6 +21,7 @@ export type {
   Populate,
   Shown,
   Version,
-} from './interface.js'
+} from './public/documents.js'
+export type { ContentEvent, EntryEvent, EntryEventName, EventListener, MediaEvent, MediaEventName } from './public/events.js'
 export type { Service } from './service.js'
 export { createService } from './service.js'

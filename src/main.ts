@@ -3,7 +3,7 @@
 import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { Command } from 'commander'
-import { holdNursery } from './memory.js'
+import { holdNursery } from './runtime/gc.js'
 
 holdNursery()
 

@@ -4,13 +4,13 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Database } from 'better-sqlite3'
 import type { Logger } from 'pino'
-import type { Config } from './config.js'
-import { isUnprepared, prepareDatabase } from './database/prepare.js'
-import { quickCheck } from './database/quick-check.js'
-import { makePrivateFolder, openSqlite, throughSchemaChanges } from './database/sqlite.js'
-import { findStrangers } from './database/strangers.js'
-import { leaveTrace, tracedDatabase, traceOf } from './database/trace.js'
-import { ConfigError } from './errors.js'
+import type { Config } from './config/config.js'
+import { makePrivateFolder, openSqlite, throughSchemaChanges } from './database/sqlite/connection.js'
+import { quickCheck } from './database/sqlite/file/quick-check.js'
+import { leaveTrace, tracedDatabase, traceOf } from './database/sqlite/file/trace.js'
+import { findStrangers } from './database/sqlite/schema-mismatches.js'
+import { isUnprepared, prepareDatabase } from './database/sqlite/sync-schema.js'
+import { ConfigError } from './errors/errors.js'
 import { newDocumentId } from './model/document-id.js'
 import type { Model } from './model/types.js'
 
@@ -73,7 +73,7 @@ async function prepare(config: Config, connection: Database, model: Model, logge
     sessions: config.auth.jwtManagement === 'refresh',
     fill: async () => {
       if (!existsSync(join(folder, 'seed'))) return
-      const { seedProject } = await import('./documents/seed.js')
+      const { seedProject } = await import('./seed/seed.js')
       const report = (line: string) => logger.info(line)
       const documents = await seedProject(folder, connection, model, { newDocumentId, now, uploadsFolder, report })
       logger.info({ documents }, 'a new database: the content of the seed folder is in it')

@@ -1,8 +1,8 @@
 // `octavo events`: what has been recorded, one event a line, as JSON.
 
-import { openEventLog } from '../documents/outbox.js'
-import { ConfigError } from '../errors.js'
-import { orExplain } from './explain.js'
+import { ConfigError } from '../errors/errors.js'
+import { openEventLog } from '../events/outbox.js'
+import { orExplain } from './explain-error.js'
 import { lookIntoProject, print } from './project.js'
 
 /** Events that are read at once. */

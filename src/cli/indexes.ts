@@ -1,12 +1,12 @@
 // `octavo indexes [folder]`: makes Octavo's own indexes now, with progress, instead of in the background of a start.
 import { randomBytes } from 'node:crypto'
-import { type Config, loadConfig } from '../config.js'
-import { createIndexes, describeIndexes } from '../database/indexes.js'
-import { openSqlite } from '../database/sqlite.js'
+import { type Config, loadConfig } from '../config/config.js'
+import { openSqlite } from '../database/sqlite/connection.js'
+import { createIndexes, describeIndexes } from '../database/sqlite/indexes.js'
 import { loadModel } from '../model/load.js'
-import { onDatabase, orExplain } from './explain.js'
-import { checkProject } from './folder.js'
+import { onDatabase, orExplain } from './explain-error.js'
 import { checkDatabase, checkPrepared, print } from './project.js'
+import { checkProject } from './project-folder.js'
 
 /** Makes the missing indexes of the project in `folder`. */
 export const indexes = orExplain(async (folder: string) => {

@@ -1,6 +1,6 @@
 // `octavo locales`: the languages of an installation, and which one is meant when none is named.
-import { addLocale, listLocales, removeLocale, setDefaultLocale } from '../documents/locale-list.js'
-import { orExplain } from './explain.js'
+import { addLocale, listLocales, removeLocale, setDefaultLocale } from '../locales/locales.js'
+import { orExplain } from './explain-error.js'
 import { lookIntoProject, print, printTable, withProject } from './project.js'
 
 export const listLocalesCommand = orExplain(async (folder: string) => {

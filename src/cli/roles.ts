@@ -1,7 +1,7 @@
 // `octavo roles`: lists and makes roles, and says what they allow. A running service follows at the next request.
-import { addActions, createRole, deleteRole, listRoles, type Role, typeOf, updateRole } from '../auth/roles.js'
-import { ConfigError } from '../errors.js'
-import { orExplain } from './explain.js'
+import { addActions, createRole, deleteRole, listRoles, type Role, typeOf, updateRole } from '../access/roles.js'
+import { ConfigError } from '../errors/errors.js'
+import { orExplain } from './explain-error.js'
 import { lookIntoProject, type Project, print, printTable, withProject } from './project.js'
 import { readActions } from './tokens.js'
 

@@ -16,10 +16,10 @@ import {
 } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import type { Database } from 'better-sqlite3'
-import type { Config } from '../config.js'
-import { dotEnvOf, madeLine, readDotEnv } from '../config-files.js'
-import { openSqlite, waitForLock } from '../database/sqlite.js'
-import { ConfigError } from '../errors.js'
+import type { Config } from '../config/config.js'
+import { dotEnvOf, madeLine, readDotEnv } from '../config/files.js'
+import { openSqlite, waitForLock } from '../database/sqlite/connection.js'
+import { ConfigError } from '../errors/errors.js'
 
 const privateFile = 0o600
 

@@ -1,9 +1,15 @@
 // `octavo settings`: what the installation allows its users, which Strapi's admin shows under "Users & Permissions".
-import { type AccountSettings, changeAccountSettings, readAccountSettings, type StoredSettings, webAddress } from '../auth/settings.js'
-import { roleByType } from '../auth/users.js'
+import {
+  type AccountSettings,
+  changeAccountSettings,
+  readAccountSettings,
+  type StoredSettings,
+  webAddress,
+} from '../access/account-settings.js'
+import { roleByType } from '../accounts/users.js'
 import type { DirectDatabase } from '../database/database.js'
-import { ConfigError } from '../errors.js'
-import { orExplain } from './explain.js'
+import { ConfigError } from '../errors/errors.js'
+import { orExplain } from './explain-error.js'
 import { lookIntoProject, print, printTable, withProject } from './project.js'
 
 interface Setting {

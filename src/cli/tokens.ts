@@ -1,9 +1,9 @@
 // `octavo tokens`: makes, lists, renews and takes away API tokens. A key is printed once, when it is made.
-import { actionsOf } from '../auth/actions.js'
-import { createToken, findToken, listTokens, newKey, regenerateToken, revokeToken, type TokenType } from '../auth/tokens.js'
-import { ConfigError } from '../errors.js'
+import { actionsOf } from '../access/actions.js'
+import { createToken, findToken, listTokens, newKey, regenerateToken, revokeToken, type TokenType } from '../access/tokens.js'
+import { ConfigError } from '../errors/errors.js'
 import type { Model } from '../model/types.js'
-import { orExplain } from './explain.js'
+import { orExplain } from './explain-error.js'
 import { lookIntoProject, moment, print, printTable, withProject } from './project.js'
 
 export interface TokenOptions {

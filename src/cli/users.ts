@@ -1,7 +1,7 @@
 // `octavo users`: adds, lists, blocks and removes users, and sets passwords. What was issued to a blocked user is void.
 import { randomBytes } from 'node:crypto'
-import { checkLengths, readForm } from '../auth/form.js'
-import { hashPassword } from '../auth/passwords.js'
+import { checkLengths, readForm } from '../accounts/input.js'
+import { hashPassword } from '../accounts/passwords.js'
 import {
   addUser,
   changeUser,
@@ -13,11 +13,11 @@ import {
   userByEmail,
   userById,
   userByName,
-} from '../auth/users.js'
+} from '../accounts/users.js'
 import type { DirectDatabase } from '../database/database.js'
-import { ConfigError } from '../errors.js'
+import { ConfigError } from '../errors/errors.js'
 import type { Model } from '../model/types.js'
-import { orExplain } from './explain.js'
+import { orExplain } from './explain-error.js'
 import { lookIntoProject, print, printTable, withProject } from './project.js'
 import { findRole } from './roles.js'
 

@@ -3,6 +3,9 @@ import type { RawBuilder } from 'kysely'
 import type { Dialect } from './dialect.js'
 import type { ReadPlan } from './plan.js'
 
+/** What a column may hold. */
+export type Stored = string | number | bigint | null
+
 /** A plan that a database has been told about once. */
 export interface KnownPlan {
   readonly id: number

@@ -1,8 +1,9 @@
 // The project's hooks around every write: before-hooks ahead of the transaction, after-hooks behind its commit, each within its
 // time. Both run in the main thread: no code of a project runs while the writer is occupied.
-import { elapsed } from '../clock.js'
-import { ApiError, type ErrorName } from '../errors.js'
-import type { AfterCall, BeforeCall, Data, Document, DocumentService, Hook } from '../interface.js'
+
+import { ApiError, type ErrorName } from '../errors/errors.js'
+import type { AfterCall, BeforeCall, Data, Document, DocumentService, Hook } from '../public/documents.js'
+import { elapsed } from '../runtime/clock.js'
 import type { Hooks, Operation, Outcome } from './operation.js'
 
 export interface HookOptions {

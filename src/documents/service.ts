@@ -2,11 +2,11 @@
 // the REST API; only what goes in and comes out is plain data.
 import type { Grants } from '../grants.js'
 import { everything } from '../grants.js'
-import type { Data, DocumentService, Documents, Entries, HookAction, ListParameters } from '../interface.js'
 import type { ContentType } from '../model/types.js'
-import type { Parameters } from '../query/parameters.js'
-import type { Documents as Reads } from './find.js'
+import type { Data, DocumentService, Documents, Entries, HookAction, ListParameters } from '../public/documents.js'
+import type { Parameters } from '../query/rest/parameters.js'
 import type { Outcome } from './operation.js'
+import type { Documents as Reads } from './read/find.js'
 import { checkParameters, type Method } from './service-parameters.js'
 import type { DocumentWrites } from './write.js'
 

@@ -1,7 +1,7 @@
 // The one line that the log has of each request: what was asked for, by whom, and how it ended. Nothing that was sent is in it: no
 // query, no part of a path that names a document, and of messages only the words of ours.
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { ApiError } from '../errors.js'
+import type { ApiError } from '../errors/errors.js'
 
 /** What is noted of a request on its way, for its line. */
 export type Noted = FastifyRequest & {

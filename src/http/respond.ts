@@ -1,11 +1,11 @@
 // The one place where answers and errors become bytes and headers.
 import type { OutgoingHttpHeaders } from 'node:http'
 import type { FastifyReply } from 'fastify'
-import type { Causes } from '../causes.js'
-import type { ReadBytes } from '../documents/find.js'
-import { ApiError } from '../errors.js'
-import { boundedDetails } from '../printed.js'
-import type { Reply } from './exchange.js'
+import type { ReadBytes } from '../documents/read/find.js'
+import { boundedDetails } from '../errors/bounded-values.js'
+import { ApiError } from '../errors/errors.js'
+import type { Causes } from '../runtime/repeated-failures.js'
+import type { Reply } from './request-context.js'
 import { noteFailure } from './request-log.js'
 
 declare module 'fastify' {

@@ -1,24 +1,34 @@
 // Requests come in, routes answer, everything is logged once. Knows no SQL and no rule about content.
 import type { AddressInfo, Socket } from 'node:net'
 import { type FastifyBaseLogger, type FastifyInstance, type FastifyReply, fastify, LogController } from 'fastify'
-import { openCauses } from '../causes.js'
-import type { Config } from '../config.js'
-import { accountRoutes } from './account.js'
-import { authenticationRoutes } from './authentication.js'
-import { builderRoutes } from './builder.js'
-import { openComing } from './coming.js'
-import { connectRoutes } from './connect.js'
+import type { Config } from '../config/config.js'
+import { openCauses } from '../runtime/repeated-failures.js'
+import { authenticationRoutes } from './api/authentication.js'
+import { builderRoutes } from './api/content-type-builder.js'
+import { fileRoutes } from './api/files.js'
+import { localeRoutes } from './api/locales.js'
+import { connectRoutes } from './api/oauth.js'
+import { accountRoutes } from './api/users-and-roles.js'
 import { type Connections, sayLast, watchConnections } from './connections.js'
-import type { Route } from './exchange.js'
-import { fileRoutes } from './files.js'
-import { addCors, answerPreflight, checkUrl, isPassing, isPreflight, policy, refuseHeaders, requestId, safetyHeaders } from './guard.js'
-import { localeRoutes } from './locales.js'
+import { discardRest } from './drain-request.js'
+import {
+  addCors,
+  answerPreflight,
+  checkUrl,
+  isPassing,
+  isPreflight,
+  policy,
+  refuseHeaders,
+  requestId,
+  safetyHeaders,
+} from './headers-and-cors.js'
+import { openComing } from './incoming-bodies.js'
+import type { Route } from './request-context.js'
 import { logAborted, logRequest } from './request-log.js'
 import { respondError } from './respond.js'
-import { addRoutes, type Backend, favicon, health } from './routing.js'
+import { addRoutes, type Backend, favicon, health } from './router.js'
 import { addStaticFiles } from './static-files.js'
-import { discardRest } from './unread.js'
-import { watchUnsent } from './unsent.js'
+import { watchUnsent } from './unsent-responses.js'
 
 export interface HttpServer {
   /** Starts to listen and returns the address. */

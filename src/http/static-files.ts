@@ -5,8 +5,8 @@ import { type FileHandle, open, readlink, realpath } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import mime from 'mime'
-import { forbidden, notFound } from '../errors.js'
-import { isShownByBrowsers } from '../uploads/kinds.js'
+import { forbidden, notFound } from '../errors/errors.js'
+import { isShownByBrowsers } from '../uploads/media-types.js'
 import type { CheckAddress } from '../uploads/signing.js'
 
 /** Nothing runs, nothing is loaded from elsewhere; what a browser shows of the file itself is styled by the browser. */

@@ -1,5 +1,5 @@
 // One row per scalar attribute type: how its column is declared, what family its values belong to, how an answer shows it.
-// Adding an attribute type starts here; query/values.ts and database/encode.ts switch over `family` and `answer`.
+// Adding an attribute type starts here; query/rest/values.ts and database/answer/encode.ts switch over `family` and `answer`.
 import type { ScalarType } from './types.js'
 
 /** Families of values: they decide how a query value is understood and which comparisons make sense. */

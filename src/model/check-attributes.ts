@@ -1,5 +1,5 @@
 // What the attributes of a schema may say: the options of each type and the kind of value that each option takes.
-import { didYouMean } from '../closest.js'
+import { didYouMean } from '../errors/did-you-mean.js'
 import { isScalarType } from './attributes.js'
 import { columnName } from './names.js'
 import type { AttributeSource, SchemaSource } from './types.js'

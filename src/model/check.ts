@@ -1,6 +1,6 @@
 // Whether the schemas of a project can mean what they say, before a model is made of them. A mistake is told with its place in
 // the file and what would be right.
-import { closest } from '../closest.js'
+import { closest } from '../errors/did-you-mean.js'
 import { checkAttribute, checkColumns, type Finding, odd, wrong } from './check-attributes.js'
 import type { SchemaSource } from './types.js'
 

@@ -2,7 +2,7 @@
 // JavaScript's engine, others by one that takes linear time, and what that one does not know, or counts in another way, in
 // JavaScript's, with one deadline for a whole body.
 import { type Context, createContext, Script } from 'node:vm'
-import { patternTime } from '../config-limits.js'
+import { patternTime } from '../config/limits.js'
 
 /** A regular expression of a schema. */
 export interface Pattern {

@@ -1,7 +1,8 @@
 // `fileInfo`: what a caller says about a file. One object, or one for each file; keys that are not listed here are ignored.
-import { ApiError, validationError } from '../errors.js'
-import { printed } from '../printed.js'
-import { checkShownName } from './names.js'
+
+import { printed } from '../errors/bounded-values.js'
+import { ApiError, validationError } from '../errors/errors.js'
+import { checkShownName } from './file-names.js'
 
 /** What may be said about a file; `undefined`: nothing was said, `null`: it shall be empty. */
 export interface FileInfo {

@@ -1,21 +1,20 @@
 // The media library's writes: files come in, are looked at, are put in place, and only then have a row.
 import { randomUUID } from 'node:crypto'
 import type { DirectDatabase, Transaction, WriteDatabase } from '../database/database.js'
-import { noteWritten } from '../documents/holder.js'
-import { notFound, validationError } from '../errors.js'
-import type { MediaEventName } from '../events.js'
+import { noteWritten } from '../documents/store/owning-document.js'
+import { notFound, validationError } from '../errors/errors.js'
 import type { Model } from '../model/types.js'
-import { openLines, openQueue, type Queue } from '../queue.js'
-import { drawingSize } from './drawings.js'
+import type { MediaEventName } from '../public/events.js'
+import { openLines, openQueue, type Queue } from '../runtime/queue.js'
 import type { FileInfo } from './file-info.js'
-import type { Picture } from './image-messages.js'
-import type { Images } from './images.js'
-import type { Incoming, Received } from './incoming.js'
-import { asApiError, tooManyUploads } from './incoming.js'
-import type { Kind, TypeRules } from './kinds.js'
-import { checkKind, kindOf } from './kinds.js'
-import { newHash } from './names.js'
-import type { Note, Pending } from './pending.js'
+import { newHash } from './file-names.js'
+import type { Images } from './images/pool.js'
+import type { Picture } from './images/protocol.js'
+import type { Note, Pending } from './journal.js'
+import type { Kind, TypeRules } from './media-types.js'
+import { checkKind, kindOf } from './media-types.js'
+import type { Incoming, Received } from './receive.js'
+import { asApiError, tooManyUploads } from './receive.js'
 import type { ContentColumns, FileRow, InfoColumns, Link, NewFile, StoredFormat } from './rows.js'
 import {
   apiFolder,
@@ -30,7 +29,8 @@ import {
   updateContent,
   updateInfo,
 } from './rows.js'
-import type { Storages } from './storages.js'
+import type { Storages } from './storage/open.js'
+import { drawingSize } from './svg.js'
 
 export interface Library {
   readonly limits: FormLimits

@@ -1,16 +1,16 @@
 // Opens the media library of a service: storage, workplace, picture workshop; and clears what stopped processes left.
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Config } from '../config.js'
+import type { Config } from '../config/config.js'
 import type { DirectDatabase, WriteDatabase } from '../database/database.js'
 import type { Model } from '../model/types.js'
-import { openCleaning } from './cleaning.js'
-import { openImages } from './images.js'
-import { openIncoming } from './incoming.js'
+import { openCleaning } from './cleanup-queue.js'
+import { openImages } from './images/pool.js'
+import { openPending } from './journal.js'
 import { type FileWatch, type Library, openLibrary } from './library.js'
-import { openPending } from './pending.js'
+import { openIncoming } from './receive.js'
 import { type CheckAddress, checkOf } from './signing.js'
-import { openStorages } from './storages.js'
-import { clearAbandoned, openWorkplace, sweepInterval } from './workplace.js'
+import { clearAbandoned, openWorkplace, sweepInterval } from './staging.js'
+import { openStorages } from './storage/open.js'
 
 /** Milliseconds that a storage which was away gets to take what is left when the service stops. */
 const farewell = 3_000

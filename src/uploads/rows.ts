@@ -2,7 +2,7 @@
 import { sql } from 'kysely'
 import type { DirectDatabase, Transaction, WriteDatabase } from '../database/database.js'
 import type { Component, ContentType, Media } from '../model/types.js'
-import type { PictureSettings } from './image-messages.js'
+import type { PictureSettings } from './images/protocol.js'
 
 /** One of the smaller formats of a picture, as it stands in the column. */
 export interface StoredFormat {

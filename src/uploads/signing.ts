@@ -1,10 +1,10 @@
 // Which files are private, and what their signed addresses are made and checked with.
 import { createHmac, timingSafeEqual } from 'node:crypto'
-import type { Config } from '../config.js'
-import { fileSignature, type Signing } from '../database/signed-addresses.js'
+import type { Config } from '../config/config.js'
+import type { S3Config } from '../config/storage.js'
+import { fileSignature, type Signing } from '../database/answer/signed-addresses.js'
 import { fileType } from '../model/link.js'
-import type { S3Config } from '../storage-config.js'
-import { addressOf, bucketOf } from './storage-s3-address.js'
+import { addressOf, bucketOf } from './storage/s3-address.js'
 
 /** How answers sign the addresses of files; null: everyone may read them. */
 export function signingOf({ storage, secrets }: Pick<Config, 'storage' | 'secrets'>): Signing | null {

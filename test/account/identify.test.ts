@@ -2,10 +2,10 @@
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { openIdentification } from '../../src/auth/identify.js'
-import { openJwts } from '../../src/auth/jwt.js'
+import { openIdentification } from '../../src/access/identify.js'
+import { openJwts } from '../../src/access/jwt.js'
 import type { DirectDatabase } from '../../src/database/database.js'
-import { openDirect } from '../../src/database/direct.js'
+import { openDirect } from '../../src/database/sqlite/main-connection.js'
 import type { Served } from '../support/serve.js'
 import { change, serveAccounts } from './golden.js'
 

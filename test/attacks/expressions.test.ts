@@ -7,7 +7,7 @@ import { expressionsIn, expressionsOfSources, isBounded } from './expressions.js
 const madeLater: Readonly<Record<string, { readonly example: string | null; readonly why: string }>> = {
   'model/check-attributes.ts: new RegExp(source)': { example: null, why: 'compiled only, to see whether it is a pattern' },
   'model/patterns.ts: new RegExp(source)': { example: null, why: "a schema's own pattern" },
-  'documents/input-scalars.ts: new RegExp(source)': { example: null, why: "a schema's own pattern" },
+  'documents/input/scalars.ts: new RegExp(source)': { example: null, why: "a schema's own pattern" },
   "cli/secrets.ts: new RegExp(`^([ \\\\t]*(?:export[ \\\\t]+)?${name}[ \\\\t]*=)[ \\\\t]*(?:(?:\"\"|'')[ \\\\t]*|#.*)?$`, 'm')": {
     example: '^([ \\t]*(?:export[ \\t]+)?JWT_SECRET[ \\t]*=)[ \\t]*(?:(?:""|\'\')[ \\t]*|#.*)?$',
     why: 'the name is one of a list; the text is the .env file of whoever runs the command',

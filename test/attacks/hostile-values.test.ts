@@ -2,12 +2,12 @@
 // exact comparison in memory says, and no statement's text depends on a value.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { sqliteDialect } from '../../src/database/sqlite-dialect.js'
+import { sqliteDialect } from '../../src/database/sqlite/dialect.js'
 import { everything } from '../../src/grants.js'
-import { compileRead } from '../../src/query/compile.js'
+import { compileRead } from '../../src/query/compile/compile.js'
 import { contracts } from '../../src/query/contract.js'
-import { parseParameters } from '../../src/query/parameters.js'
-import { readRequest } from '../../src/query/read.js'
+import { parseParameters } from '../../src/query/rest/parameters.js'
+import { readRequest } from '../../src/query/rest/read.js'
 import { model, siege } from './siege.js'
 
 const runs = Number(process.env.FUZZ_RUNS ?? 150)

@@ -1,7 +1,7 @@
 // Who has to make room among bodies and answers: the oldest of the address that holds most, found without a walk through all of them.
 import { afterEach, expect, test, vi } from 'vitest'
-import { openComing } from '../../src/http/coming.js'
-import { openLent } from '../../src/http/lent.js'
+import { openLent } from '../../src/http/client-memory.js'
+import { openComing } from '../../src/http/incoming-bodies.js'
 
 afterEach(() => {
   vi.useRealTimers()

@@ -6,8 +6,8 @@ import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import Database from 'better-sqlite3'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { initialize } from '../../src/database/bookkeeping.js'
-import { createTables, describeTables } from '../../src/database/tables.js'
+import { createTables, describeTables } from '../../src/database/schema/tables.js'
+import { initialize } from '../../src/database/sqlite/initial-rows.js'
 import { loadModel } from '../../src/model/load.js'
 
 const here = import.meta.dirname

@@ -5,11 +5,11 @@ import { join } from 'node:path'
 import { verifySync } from '@node-rs/bcrypt'
 import Database from 'better-sqlite3'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { initialize } from '../../src/database/bookkeeping.js'
-import { createTables, describeTables } from '../../src/database/tables.js'
-import { seedProject } from '../../src/documents/seed.js'
+import { createTables, describeTables } from '../../src/database/schema/tables.js'
+import { initialize } from '../../src/database/sqlite/initial-rows.js'
 import { loadModel } from '../../src/model/load.js'
 import type { Model } from '../../src/model/types.js'
+import { seedProject } from '../../src/seed/seed.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'octavo-seed-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))

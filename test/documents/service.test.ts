@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import ts from 'typescript'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { grantsOf } from '../../src/grants.js'
-import type { Document } from '../../src/interface.js'
+import type { Document } from '../../src/public/documents.js'
 import type { Served } from '../support/serve.js'
 import { goldenTokens, serveGolden } from '../support/serve.js'
 

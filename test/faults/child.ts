@@ -5,7 +5,7 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } f
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
-import type { UserConfig } from '../../src/config.js'
+import type { UserConfig } from '../../src/config/config.js'
 import { goldenProject } from '../support/serve.js'
 
 const command = join(import.meta.dirname, '..', '..', 'dist', 'main.js')

@@ -2,8 +2,8 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
-import { openDirect } from '../../src/database/direct.js'
-import { examine } from '../../src/documents/doctor.js'
+import { openDirect } from '../../src/database/sqlite/main-connection.js'
+import { examine } from '../../src/doctor/checks.js'
 import { loadModel } from '../../src/model/load.js'
 import { goldenProject } from '../support/serve.js'
 

@@ -124,6 +124,12 @@ export function conversations({ schemas: all, token, servers, strict, only }) {
     }
 
     /** Null where both answer alike; refusals that differ as it is named are noted, and the conversation goes on. */
+    /** A new document may be given several targets of a relation to one. */
+    const connectsSeveral = (symbol) => {
+      const made = steps.find((step) => step.creates === Number(symbol.slice(1)))
+      return Object.values(made?.body?.data ?? {}).some((value) => Array.isArray(value?.connect) && value.connect.length > 1)
+    }
+
     function differ(answers, request) {
       const [strapi, octavo] = answers.map((answer, index) => normal(answer, sides[index].names))
       const found = strapi.status === octavo.status ? firstDifference(strapi, octavo) : { path: 'status', strapi, octavo }
@@ -140,6 +146,7 @@ export function conversations({ schemas: all, token, servers, strict, only }) {
         refused,
         document,
         hadDraftsOnly,
+        connectsSeveral,
       })
       if (named === null || strapi.status < 400 || octavo.status < 400) return { ...found, named }
       points.push(named)

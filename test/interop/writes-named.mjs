@@ -189,8 +189,9 @@ function around(path, answer) {
  * The point of docs/differences.md that a difference belongs to, or null. `request`: its body and query; `written`: the body of the last
  * write; `document`: the symbol of the
  * document; `refused`: how the refusal of the write before a read begins; `hadDraftsOnly(symbol)`: whether the document was ever without a published version.
+ * `connectsSeveral(symbol)`: whether a list of `connect` with several entries made it.
  */
-export function namedPoint({ schemas, path, strapi, octavo, request, written, refused, document, hadDraftsOnly }) {
+export function namedPoint({ schemas, path, strapi, octavo, request, written, refused, document, hadDraftsOnly, connectsSeveral }) {
   const { body, method } = request
   if (strapi.status === 500) return octavo.status < 500 ? 'no 500' : null
   if (isRefusal(octavo) && namesByDigits(octavo, body) && (strapi.status < 300 || strapi.status === 400 || strapi.status === 404))
@@ -209,10 +210,11 @@ export function namedPoint({ schemas, path, strapi, octavo, request, written, re
     lacksRequired(request.schema, strapi, octavo)
   )
     return 'required in a new component'
-  if (strapi.status < 300 && isRefusal(octavo) && octavo.body.error.message === notADatetime)
-    return some(body, (value) => Array.isArray(value) && value.length === 1 && !Number.isNaN(Date.parse(value[0])))
-      ? 'a list in place of a moment'
-      : null
+  const isMomentInList = some(body, (value) => Array.isArray(value) && value.length === 1 && !Number.isNaN(Date.parse(value[0])))
+  if (isRefusal(octavo) && octavo.body.error.message === notADatetime) {
+    if (isMomentInList && (strapi.status < 300 || isRefusal(strapi))) return 'a list in place of a moment'
+    if (strapi.status < 300) return null
+  }
   if (strapi.status < 300 && isRefusal(octavo) && namesNoRow(octavo, body)) return 'a polymorphic row id that is not there'
   if (strapi.status === 404 && isRefusal(octavo) && Array.isArray(body?.data)) return 'data that is a list'
   if (isRefusal(strapi) && isRefusal(octavo)) {
@@ -243,6 +245,7 @@ export function namedPoint({ schemas, path, strapi, octavo, request, written, re
   })
   if (drafted !== null && drafted.length > 0 && isOneSided && /status=published/.test(request.query ?? ''))
     return 'a drafted link whose target is published again'
+  if (drafted?.length === 1 && drafted.every(connectsSeveral) && !Array.isArray(one.value)) return 'several targets of a relation to one'
   if (kept === null || kept.length === 0) return null
   if (some(other.value, (value) => typeof value?.__type === 'string')) return 'a polymorphic relation to what was published anew'
   if (kept.every((symbol) => symbol === document)) return 'a link to itself'

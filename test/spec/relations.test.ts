@@ -228,6 +228,14 @@ rule('relations.8', 'of several that are connected the contract strapi keeps the
   for (const name of ['one', 'two']) people.push((await strapi.make('people', { name })).documentId)
   const book = await strapi.make('books?populate=author', { title: 'With an author', author: { connect: people } })
   expect(book.author.documentId).toBe(people[0])
+  const reversed = await strapi.make('books?populate=author', { title: 'With an author', author: { connect: people.toReversed() } })
+  expect(reversed.author.documentId).toBe(people[0])
+  const books: string[] = []
+  for (const title of ['The first', 'The second']) books.push((await strapi.make('books?status=draft', { title })).documentId)
+  const edits = { connect: books.toReversed() }
+  const { documentId } = await strapi.make('people', { name: 'An editor of one', edits })
+  const editor = await strapi.read(`people/${documentId}?populate=edits&status=draft`)
+  expect(editor.edits.documentId).toBe(books[1])
 })
 
 rule('relations.8', 'who may have one owner only is taken away from the previous one', async () => {

@@ -1,7 +1,7 @@
 // docs/spec/retries.md: writes that are sent again with the same Idempotency-Key are done once.
 import Database from 'better-sqlite3'
 import { afterAll, beforeAll, expect } from 'vitest'
-import type { AfterCall } from '../../src/interface.js'
+import type { AfterCall } from '../../src/public/documents.js'
 import { rule } from '../support/rule.js'
 import type { Answer, Served } from '../support/serve.js'
 import { goldenTokens, serveBeside, serveGolden } from '../support/serve.js'

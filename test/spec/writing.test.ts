@@ -231,6 +231,7 @@ rule('writing.6', 'locale beside the attributes of a type without locales is ign
     expect(await press.refusal('POST', 'tags?status=draft', { name: 'Nowhere', locale })).toBe(says)
   }
   expect(await press.refusal('POST', 'tags', { name: {}, locale: 5 })).toBe('2 errors occurred')
+  expect(await press.refusal('POST', 'tags', { name: 'Long', locale: 'a'.repeat(256) })).toBe('locale must be at most 255 characters')
   await press.make('books', { title: 'With locales', locale: 5 })
 })
 

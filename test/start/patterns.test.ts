@@ -1,6 +1,6 @@
 // O49: a schema's regular expression is never run without a bound, means what it means in JavaScript, and a dangerous one is named.
 import { expect, test } from 'vitest'
-import { openTrials, tryAll } from '../../src/documents/trials.js'
+import { openTrials, tryAll } from '../../src/documents/input/pattern-deadline.js'
 import { linearEngine } from '../../src/model/load.js'
 import { isDangerous, patternOf, preparePatterns } from '../../src/model/patterns.js'
 import { access, component, contentType } from '../spec/library.js'

@@ -1,0 +1,129 @@
+// Roles, permissions, tokens and locales of the installation, held in memory. Refreshed when anything was committed that
+// changed them: one cheap look per request tells whether there was a commit at all.
+import { createHash } from 'node:crypto'
+import { sql } from 'kysely'
+import type { DirectDatabase } from '../database/database.js'
+import type { Grants } from '../grants.js'
+import { everything, grantsOf } from '../grants.js'
+import { type AccountSettings, accountSettings } from './account-settings.js'
+
+export interface ApiToken {
+  readonly id: number
+  readonly name: string
+  readonly grants: Grants
+  /** Milliseconds since 1970; null: never. */
+  readonly expiresAt: number | null
+  readonly lastUsedAt: number | null
+}
+
+/** Who may do what, as one immutable value. */
+export interface Access {
+  /** The grants of callers without credentials. */
+  readonly public: Grants
+  readonly roles: ReadonlyMap<number, Grants>
+  /** API tokens by the hash of their key. */
+  readonly tokens: ReadonlyMap<string, ApiToken>
+  readonly defaultLocale: string
+  /** What the installation allows its users. */
+  readonly accounts: AccountSettings
+}
+
+const hash = (actions: readonly string[]): string => createHash('sha256').update(actions.join('\n')).digest('base64url').slice(0, 16)
+
+/** Read-only tokens may find, of types and of plugins, and nothing else (behaviour: "Authentication"). */
+const readOnly: Grants = { key: 'read-only', may: (action) => action.endsWith('.find') || action.endsWith('.findOne') }
+
+function grants(actions: readonly string[]): Grants {
+  const sorted = [...new Set(actions)].sort()
+  return grantsOf(hash(sorted), new Set(sorted))
+}
+
+/** A text that changes whenever anything that `readAccess` reads has changed, rows that were changed in place included. */
+export async function fingerprint(database: DirectDatabase): Promise<string> {
+  const all = (table: string, ...columns: readonly string[]) => {
+    const row = sql.join(
+      columns.map((column) => sql`coalesce(${sql.ref(column)}, '')`),
+      sql` || ' ' || `,
+    )
+    return sql`(select coalesce(group_concat(${row}), '') from ${sql.table(table)})`
+  }
+  const settings = sql`(select coalesce(group_concat(value), '') from strapi_core_store_settings
+    where ${sql.ref('key')} in ('plugin_i18n_default_locale', 'plugin_users-permissions_advanced'))`
+  const [row] = await database.rows<{ mark: string }>(
+    sql`select ${sql.join(
+      [
+        all('up_roles', 'id', 'type'),
+        all('up_permissions', 'id', 'action'),
+        all('up_permissions_role_lnk', 'permission_id', 'role_id'),
+        all('strapi_api_tokens', 'id', 'name', 'kind', 'type', 'access_key', 'expires_at'),
+        all('strapi_api_token_permissions', 'id', 'action'),
+        all('strapi_api_token_permissions_token_lnk', 'api_token_permission_id', 'api_token_id'),
+        settings,
+      ],
+      sql` || ';' || `,
+    )} as mark`,
+  )
+  return row!.mark
+}
+
+/** Reads everything that decides what callers may do. */
+export async function readAccess(database: DirectDatabase): Promise<Access> {
+  const roles = await database.rows<{ id: number; type: string; action: string | null }>(sql`
+    select r.id, r.type, p.action from up_roles r
+    left join up_permissions_role_lnk l on l.role_id = r.id
+    left join up_permissions p on p.id = l.permission_id`)
+  const byRole = new Map<number, string[]>()
+  let publicRole: number | null = null
+  for (const { id, type, action } of roles) {
+    if (type === 'public') publicRole = id
+    const actions = byRole.get(id) ?? []
+    if (action !== null) actions.push(action)
+    byRole.set(id, actions)
+  }
+  const grantsByRole = new Map([...byRole].map(([id, actions]) => [id, grants(actions)]))
+  const settings = await readSettings(database)
+  return {
+    public: (publicRole === null ? undefined : grantsByRole.get(publicRole)) ?? grants([]),
+    roles: grantsByRole,
+    tokens: await readTokens(database),
+    ...settings,
+  }
+}
+
+async function readTokens(database: DirectDatabase): Promise<ReadonlyMap<string, ApiToken>> {
+  const rows = await database.rows<{
+    id: number
+    name: string
+    type: string
+    access_key: string
+    expires_at: number | null
+    last_used_at: number | null
+  }>(sql`select id, name, type, access_key, expires_at, last_used_at from strapi_api_tokens where kind is null or kind = 'content-api'`)
+  const permissions = await database.rows<{ token: number; action: string }>(sql`
+    select l.api_token_id as token, p.action from strapi_api_token_permissions_token_lnk l
+    join strapi_api_token_permissions p on p.id = l.api_token_permission_id`)
+  return new Map(
+    rows.map(({ id, name, type, access_key, expires_at, last_used_at }) => {
+      const actions = permissions.filter(({ token }) => token === id).map(({ action }) => action)
+      const allowed = type === 'full-access' ? everything : type === 'read-only' ? readOnly : grants(actions)
+      return [access_key, { id, name, grants: allowed, expiresAt: moment(expires_at), lastUsedAt: moment(last_used_at) }]
+    }),
+  )
+}
+
+const moment = (stored: number | string | null): number | null => (stored === null ? null : Number(stored))
+
+async function readSettings(database: DirectDatabase): Promise<Pick<Access, 'defaultLocale' | 'accounts'>> {
+  const rows = await database.rows<{ key: string; value: string }>(
+    sql`select ${sql.ref('key')}, value from strapi_core_store_settings where ${sql.ref('key')} in ('plugin_i18n_default_locale', 'plugin_users-permissions_advanced')`,
+  )
+  const stored = (key: string): unknown => {
+    const row = rows.find((one) => one.key === key)
+    return row === undefined ? undefined : JSON.parse(row.value)
+  }
+  const locale = stored('plugin_i18n_default_locale')
+  return {
+    defaultLocale: typeof locale === 'string' ? locale : 'en',
+    accounts: accountSettings(stored('plugin_users-permissions_advanced')),
+  }
+}

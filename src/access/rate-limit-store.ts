@@ -1,0 +1,51 @@
+// Counters of attempts in the database, for several processes that serve it together. Each attempt that counts is a small write;
+// a process that serves alone keeps its counters in memory and pays nothing.
+import { sql } from 'kysely'
+import type { DirectDatabase, WriteDatabase } from '../database/database.js'
+import type { Counted, Counters } from './rate-limit.js'
+
+interface Row {
+  readonly count: number
+  readonly ends_at: number
+}
+
+/**
+ * Milliseconds since the machine started: the same for all its processes, and nobody sets it. A counter that would end later than any
+ * can is of another start, or of a clock that was set: it has ended.
+ */
+const ofTheMachine = (): number => Number(process.hrtime.bigint() / 1_000_000n)
+
+/** At most `most` counters of each kind (the first word of the key) are kept; those that end first make room. */
+export function openSharedCounters(
+  database: DirectDatabase,
+  writer: WriteDatabase,
+  most: number,
+  now: () => number = ofTheMachine,
+): Counters {
+  const counted = (row: Row | undefined, at: number, longest: number): Counted =>
+    row === undefined ? { count: 0, remaining: 0 } : { count: row.count, remaining: Math.min(row.ends_at - at, longest) }
+  return {
+    add: (key, amount, milliseconds, longest = milliseconds) =>
+      writer.transaction(async (transaction) => {
+        transaction.generation.keep()
+        const at = now()
+        // Many counters of one kind must not push out those of another.
+        const kind = key.slice(0, key.indexOf(' ') + 1)
+        await transaction.run(sql`delete from octavo_counters where ends_at <= ${at} or (key = ${key} and ends_at > ${at + longest})`)
+        const [row] = await transaction.rows<Row>(sql`insert into octavo_counters (key, count, ends_at)
+          values (${key}, ${Math.max(0, amount)}, ${at + milliseconds})
+          on conflict (key) do update set count = max(0, count + ${amount}) returning count, ends_at`)
+        await transaction.run(sql`delete from octavo_counters where key in (select key from octavo_counters
+          where key <> ${key} and key >= ${kind} and key < ${`${kind}~`} order by ends_at desc limit -1 offset ${most - 1})`)
+        return counted(row, at, longest)
+      }),
+    read: async (key, longest) => {
+      const at = now()
+      const [row] = await database.rows<Row>(
+        sql`select count, ends_at from octavo_counters where key = ${key} and ends_at > ${at} and ends_at <= ${at + longest}`,
+      )
+      return counted(row, at, longest)
+    },
+    clear: (key) => writer.run(sql`delete from octavo_counters where key = ${key}`),
+  }
+}

@@ -1,0 +1,143 @@
+// Roles and what they allow: rows of up_roles and up_permissions. In force at the next request.
+import { sql } from 'kysely'
+import type { DirectDatabase, Transaction, WriteDatabase } from '../database/database.js'
+import { insertRow, updateRow } from '../documents/store/rows.js'
+import { ApiError, notFound, validationError } from '../errors/errors.js'
+import { newDocumentId } from '../model/document-id.js'
+import type { Model } from '../model/types.js'
+import { actionsOf } from './actions.js'
+import { members } from './body.js'
+
+export interface RoleInput {
+  readonly name?: string
+  readonly description?: string
+  /** All that the role allows; undefined: as it was. */
+  readonly actions?: readonly string[]
+}
+
+/** Reads the body of a role; actions that do not exist are ignored, as in Strapi. */
+export function readRoleBody(model: Model, body: unknown): RoleInput {
+  const given = members(body)
+  if (Object.keys(given).length === 0) throw validationError('Request body cannot be empty')
+  for (const name of ['name', 'description'] as const) {
+    if (given[name] !== undefined && typeof given[name] !== 'string') throw validationError(`${name} must be a string`)
+  }
+  const { name, description, permissions } = given as { name?: string; description?: string; permissions?: unknown }
+  return {
+    ...(name === undefined ? {} : { name }),
+    ...(description === undefined ? {} : { description }),
+    ...(permissions === undefined ? {} : { actions: enabledActions(model, permissions) }),
+  }
+}
+
+/** The actions that are enabled in a tree of type → controllers → controller → action. */
+function enabledActions(model: Model, permissions: unknown): readonly string[] {
+  const known = actionsOf(model)
+  const found: string[] = []
+  for (const [scope, { controllers }] of Object.entries(members(permissions)).map(([key, value]) => [key, members(value)] as const)) {
+    for (const [controller, actions] of Object.entries(members(controllers))) {
+      for (const [action, { enabled }] of Object.entries(members(actions)).map(([key, value]) => [key, members(value)] as const)) {
+        const name = `${scope}.${controller}.${action}`
+        if (enabled === true && known.has(name)) found.push(name)
+      }
+    }
+  }
+  return found
+}
+
+/** Adds a role. @throws ApiError 400 for a name that is missing or taken. */
+export async function createRole(writer: WriteDatabase, { name, description, actions = [] }: RoleInput, now: number): Promise<number> {
+  if (name === undefined || name.trim() === '') throw validationError('name is a required field')
+  const type = typeOf(name)
+  return writer.transaction(async (transaction) => {
+    const [same] = await transaction.rows(sql`select id from up_roles where type = ${type} or name = ${name}`)
+    if (same !== undefined) throw new ApiError('ApplicationError', 'This attribute must be unique')
+    const dates = { created_at: now, updated_at: now, published_at: now }
+    const id = await insertRow(transaction, 'up_roles', {
+      document_id: newDocumentId(),
+      name,
+      description: description ?? '',
+      type,
+      ...dates,
+    })
+    await setActions(transaction, id, actions, now)
+    return id
+  })
+}
+
+/** Changes a role: its name, its description, all that it allows. @throws ApiError 404 */
+export function updateRole(writer: WriteDatabase, id: number, { name, description, actions }: RoleInput, now: number): Promise<void> {
+  return writer.transaction(async (transaction) => {
+    await existing(transaction, id)
+    const changes = { ...(name === undefined ? {} : { name }), ...(description === undefined ? {} : { description }) }
+    await updateRow(transaction, 'up_roles', id, { ...changes, updated_at: now })
+    if (actions !== undefined) await setActions(transaction, id, actions, now)
+  })
+}
+
+/** Removes a role; its users get the public one, as in Strapi. @throws ApiError 404, 400 for the public role */
+export function deleteRole(writer: WriteDatabase, id: number): Promise<void> {
+  return writer.transaction(async (transaction) => {
+    const { type } = await existing(transaction, id)
+    if (type === 'public') throw new ApiError('ApplicationError', 'Cannot delete public role')
+    const [publicRole] = await transaction.rows<{ id: number }>(sql`select id from up_roles where type = 'public'`)
+    if (publicRole !== undefined) {
+      await transaction.run(sql`update up_users_role_lnk set role_id = ${publicRole.id} where role_id = ${id}`)
+    }
+    await setActions(transaction, id, [], 0)
+    await transaction.run(sql`delete from up_roles where id = ${id}`)
+  })
+}
+
+async function existing(transaction: Transaction, id: number): Promise<{ readonly type: string }> {
+  const [role] = await transaction.rows<{ type: string }>(sql`select type from up_roles where id = ${id}`)
+  if (role === undefined) throw notFound('Role not found')
+  return role
+}
+
+/** The actions of a role become exactly these. */
+async function setActions(transaction: Transaction, role: number, actions: readonly string[], now: number): Promise<void> {
+  const wanted = new Set(actions)
+  const present = await transaction.rows<{ id: number; action: string }>(
+    sql`select p.id, p.action from up_permissions p join up_permissions_role_lnk l on l.permission_id = p.id where l.role_id = ${role}`,
+  )
+  for (const { id, action } of present) {
+    if (!wanted.delete(action)) await transaction.run(sql`delete from up_permissions where id = ${id}`)
+  }
+  await addActions(transaction, role, [...wanted], now)
+}
+
+/** Lets a role do more. */
+export async function addActions(transaction: Transaction, role: number, actions: readonly string[], now: number): Promise<void> {
+  for (const action of actions) {
+    const dates = { created_at: now, updated_at: now, published_at: now }
+    const permission = await insertRow(transaction, 'up_permissions', { document_id: newDocumentId(), action, ...dates })
+    await transaction.run(sql`insert into up_permissions_role_lnk (permission_id, role_id, permission_ord)
+      values (${permission}, ${role}, (select coalesce(max(permission_ord), 0) + 1 from up_permissions_role_lnk where role_id = ${role}))`)
+  }
+}
+
+/** A role's type: its name in lower case, words joined by underscores. */
+export function typeOf(name: string): string {
+  const plain = name.normalize('NFKD').replaceAll(/\p{M}/gu, '').toLowerCase()
+  return (plain.match(/[\p{L}\p{N}]+/gu) ?? []).join('_')
+}
+
+export interface Role {
+  readonly id: number
+  readonly name: string
+  readonly type: string
+  readonly description: string | null
+  readonly users: number
+  readonly actions: readonly string[]
+}
+
+/** All roles with what they allow. */
+export async function listRoles(database: Pick<DirectDatabase, 'rows'>): Promise<readonly Role[]> {
+  const roles = await database.rows<Omit<Role, 'actions'>>(sql`select r.id, r.name, r.type, r.description,
+    (select count(*) from up_users_role_lnk l where l.role_id = r.id) as users from up_roles r order by r.id`)
+  const actions = await database.rows<{ role: number; action: string }>(
+    sql`select l.role_id as role, p.action from up_permissions p join up_permissions_role_lnk l on l.permission_id = p.id order by p.action`,
+  )
+  return roles.map((role) => ({ ...role, actions: actions.filter((one) => one.role === role.id).map(({ action }) => action) }))
+}

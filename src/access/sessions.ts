@@ -1,0 +1,184 @@
+// Sessions of users, for the mode with refresh tokens: rows in Strapi's own table. A refresh token is used once; using it
+// again after a moment ends the whole family, because then two parties hold it.
+import { randomBytes } from 'node:crypto'
+import { sql } from 'kysely'
+import type { DirectDatabase, Transaction } from '../database/database.js'
+import { insertRow } from '../documents/store/rows.js'
+import { newDocumentId } from '../model/document-id.js'
+
+const origin = 'users-permissions'
+/** Two tabs may refresh with the same token at the same time; milliseconds. */
+const grace = 10_000
+
+export interface SessionLimits {
+  /** Milliseconds that a session may last, and that it may be unused. */
+  readonly longest: number
+  readonly idle: number
+}
+
+export interface Session {
+  readonly sessionId: string
+  /** When its refresh token ends; milliseconds since 1970. */
+  readonly expiresAt: number
+}
+
+interface Row {
+  readonly id: number
+  readonly user_id: string
+  readonly session_id: string
+  readonly child_id: string | null
+  /** The name that the client gave its device, or one that was made up; none for most. */
+  readonly device_id: string | null
+  readonly expires_at: number
+  /** Inherited by every session that follows: with user and device it tells the family. */
+  readonly absolute_expires_at: number
+  readonly status: string
+  readonly metadata: string | null
+  readonly updated_at: number
+}
+
+const columns = sql`id, user_id, session_id, child_id, device_id, expires_at, absolute_expires_at, status, metadata, updated_at`
+
+async function sessionRow(database: Pick<DirectDatabase, 'rows'>, sessionId: string): Promise<Row | null> {
+  const [row = null] = await database.rows<Row>(
+    sql`select ${columns} from strapi_sessions where session_id = ${sessionId} and origin = ${origin}`,
+  )
+  return row
+}
+
+/** Whose session this is; null for one that was revoked, or has ended. */
+export async function ownerOfSession(database: Pick<DirectDatabase, 'rows'>, sessionId: string): Promise<number | null> {
+  const row = await sessionRow(database, sessionId)
+  return row === null ? null : Number(row.user_id)
+}
+
+/** Starts a session on a device. */
+export async function startSession(
+  transaction: Transaction,
+  userId: number,
+  deviceId: string | null,
+  limits: SessionLimits,
+  now: number,
+): Promise<Session> {
+  await transaction.run(sql`delete from strapi_sessions where expires_at < ${now} and origin = ${origin}`)
+  const metadata = JSON.stringify({ loginAt: new Date(now).toISOString() })
+  return addSession(
+    transaction,
+    { user_id: String(userId), device_id: deviceId, absolute_expires_at: now + limits.longest, metadata },
+    limits,
+    now,
+  )
+}
+
+async function addSession(
+  transaction: Transaction,
+  family: Pick<Row, 'user_id' | 'device_id' | 'absolute_expires_at' | 'metadata'>,
+  limits: SessionLimits,
+  now: number,
+): Promise<Session> {
+  const { user_id, device_id, absolute_expires_at, metadata } = family
+  const session = { sessionId: randomBytes(16).toString('hex'), expiresAt: Math.min(absolute_expires_at, now + limits.idle) }
+  await insertRow(transaction, 'strapi_sessions', {
+    document_id: newDocumentId(),
+    user_id,
+    session_id: session.sessionId,
+    device_id,
+    origin,
+    expires_at: session.expiresAt,
+    absolute_expires_at,
+    status: 'active',
+    type: 'refresh',
+    metadata,
+    created_at: now,
+    updated_at: now,
+    published_at: now,
+  })
+  return session
+}
+
+/**
+ * The session that follows a used refresh token; null where the token is void. A token that was used before ends what
+ * followed from it, and every session of its device.
+ */
+export async function nextSession(
+  transaction: Transaction,
+  sessionId: string,
+  limits: SessionLimits,
+  now: number,
+): Promise<Session | null> {
+  const row = await sessionRow(transaction, sessionId)
+  if (row === null || row.expires_at <= now) return null
+  if (row.status !== 'active') {
+    const child = row.child_id === null ? null : await sessionRow(transaction, row.child_id)
+    if (child?.status === 'active' && now - row.updated_at < grace) return { sessionId: child.session_id, expiresAt: child.expires_at }
+    await endFamily(transaction, row)
+    if (row.device_id !== null) await endSessions(transaction, Number(row.user_id), { deviceId: row.device_id })
+    return null
+  }
+  const next = await addSession(transaction, row, limits, now)
+  await transaction.run(
+    sql`update strapi_sessions set status = 'rotated', child_id = ${next.sessionId}, updated_at = ${now} where id = ${row.id}`,
+  )
+  return next
+}
+
+/** Ends a session with all that came before it by refreshing and after it. */
+async function endFamily(transaction: Transaction, { user_id, device_id, absolute_expires_at }: Row): Promise<void> {
+  await transaction.run(sql`delete from strapi_sessions where user_id = ${user_id} and origin = ${origin}
+    and absolute_expires_at = ${absolute_expires_at} and device_id is ${device_id}`)
+}
+
+/** Ends the sessions of a user: those of a device, or all. */
+export async function endSessions(transaction: Transaction, userId: number, which: { readonly deviceId: string | null }): Promise<void> {
+  const device = which.deviceId === null ? sql`` : sql` and device_id = ${which.deviceId}`
+  await transaction.run(sql`delete from strapi_sessions where user_id = ${String(userId)} and origin = ${origin}${device}`)
+}
+
+/** A session as its user sees it. */
+export interface ShownSession {
+  readonly id: string
+  readonly deviceId: string | null
+  readonly current: boolean
+  /** When its user signed in; missing for sessions of which that was not noted. */
+  readonly loginAt?: string
+  readonly lastActiveAt: string
+}
+
+/** The sessions in which the user is signed in: the current one first, then the last active ones. */
+export async function sessionsOf(
+  database: Pick<DirectDatabase, 'rows'>,
+  userId: number,
+  current: string | null,
+  now: number,
+): Promise<readonly ShownSession[]> {
+  const rows = await database.rows<Row>(
+    sql`select ${columns} from strapi_sessions
+      where user_id = ${String(userId)} and origin = ${origin} and (status = 'active' or session_id = ${current ?? ''}) and expires_at > ${now}
+      order by updated_at desc, id desc`,
+  )
+  const own = rows.find((row) => row.session_id === current)
+  const isOwn = (row: Row) => row.device_id === own?.device_id && row.absolute_expires_at === own.absolute_expires_at
+  return rows
+    .filter((row) => row.status === 'active')
+    .sort((one, other) => Number(isOwn(other)) - Number(isOwn(one)))
+    .map((row) => ({
+      id: row.session_id,
+      deviceId: row.device_id,
+      current: isOwn(row),
+      ...loginOf(row),
+      lastActiveAt: new Date(row.updated_at).toISOString(),
+    }))
+}
+
+function loginOf({ metadata }: Row): { readonly loginAt?: string } {
+  const { loginAt } = JSON.parse(metadata ?? '{}') as { loginAt?: unknown }
+  return typeof loginAt === 'string' ? { loginAt } : {}
+}
+
+/** Ends one session of this user, with what it followed from; false where the user has no such session. */
+export async function revokeSession(transaction: Transaction, userId: number, sessionId: string): Promise<boolean> {
+  const row = await sessionRow(transaction, sessionId)
+  if (row === null || row.user_id !== String(userId)) return false
+  await endFamily(transaction, row)
+  return true
+}

@@ -1,0 +1,92 @@
+// API tokens as Strapi stores them: the key is shown once, its keyed hash is kept.
+import { createHmac, randomBytes } from 'node:crypto'
+import { sql } from 'kysely'
+import type { DirectDatabase, Transaction, WriteDatabase } from '../database/database.js'
+import { insertRow } from '../documents/store/rows.js'
+import { ApiError } from '../errors/errors.js'
+import { newDocumentId } from '../model/document-id.js'
+
+export type TokenType = 'read-only' | 'full-access' | 'custom'
+
+export interface NewToken {
+  readonly name: string
+  readonly description: string
+  readonly type: TokenType
+  /** Milliseconds from now; null: it never ends. */
+  readonly lifespan: number | null
+  /** What a custom token allows. */
+  readonly actions: readonly string[]
+}
+
+/** A key as Strapi makes them. */
+export const newKey = (): string => randomBytes(128).toString('hex')
+
+export const hashKey = (salt: string, key: string): string => createHmac('sha512', salt).update(key).digest('hex')
+
+/** Notes that a token was used. */
+export function noteUse(writer: WriteDatabase, id: number, now: number): Promise<void> {
+  return writer.run(sql`update strapi_api_tokens set last_used_at = ${now} where id = ${id}`)
+}
+
+/** Adds a token with this key. @throws ApiError 400 for a name or key that is taken. */
+export async function createToken(transaction: Transaction, salt: string, key: string, token: NewToken, now: number): Promise<number> {
+  const access_key = hashKey(salt, key)
+  const [same] = await transaction.rows(sql`select id from strapi_api_tokens where name = ${token.name} or access_key = ${access_key}`)
+  if (same !== undefined) throw new ApiError('ApplicationError', `A token named "${token.name}", or with this key, is there already`)
+  const dates = { created_at: now, updated_at: now, published_at: now }
+  const id = await insertRow(transaction, 'strapi_api_tokens', {
+    document_id: newDocumentId(),
+    name: token.name,
+    description: token.description,
+    kind: 'content-api',
+    type: token.type,
+    access_key,
+    expires_at: token.lifespan === null ? null : now + token.lifespan,
+    lifespan: token.lifespan,
+    ...dates,
+  })
+  for (const [index, action] of token.actions.entries()) {
+    const permission = await insertRow(transaction, 'strapi_api_token_permissions', { document_id: newDocumentId(), action, ...dates })
+    await insertRow(transaction, 'strapi_api_token_permissions_token_lnk', {
+      api_token_permission_id: permission,
+      api_token_id: id,
+      api_token_permission_ord: index + 1,
+    })
+  }
+  return id
+}
+
+export interface ListedToken {
+  readonly id: number
+  readonly name: string
+  readonly type: TokenType
+  readonly expires_at: number | null
+  readonly last_used_at: number | null
+}
+
+export function listTokens(database: Pick<DirectDatabase, 'rows'>): Promise<readonly ListedToken[]> {
+  return database.rows<ListedToken>(
+    sql`select id, name, type, expires_at, last_used_at from strapi_api_tokens where kind is null or kind = 'content-api' order by id`,
+  )
+}
+
+/** The token that a command names, by its name or its id. @throws ApiError 404 */
+export async function findToken(database: Pick<DirectDatabase, 'rows'>, named: string): Promise<ListedToken> {
+  const tokens = await listTokens(database)
+  const found = tokens.find(({ name }) => name === named) ?? tokens.find(({ id }) => String(id) === named)
+  if (found === undefined) throw new ApiError('NotFoundError', `There is no token named "${named}"`)
+  return found
+}
+
+/** Takes a token away, with what it allowed. */
+export async function revokeToken(transaction: Transaction, id: number): Promise<void> {
+  await transaction.run(sql`delete from strapi_api_token_permissions where id in
+    (select api_token_permission_id from strapi_api_token_permissions_token_lnk where api_token_id = ${id})`)
+  await transaction.run(sql`delete from strapi_api_tokens where id = ${id}`)
+}
+
+/** Gives a token another key; its lifespan begins anew. */
+export async function regenerateToken(transaction: Transaction, salt: string, id: number, key: string, now: number): Promise<void> {
+  await transaction.run(sql`update strapi_api_tokens set access_key = ${hashKey(salt, key)}, encrypted_key = null,
+    expires_at = case when lifespan is null then null else ${now} + lifespan end, updated_at = ${now} where id = ${id}`)
+}

@@ -1,0 +1,157 @@
+// Signing in by another service: state and PKCE bind the way there and back to one browser; the site gets a code of ours that
+// works once, never the service's own tokens. An address links to nobody else's account.
+import { createHash, randomBytes } from 'node:crypto'
+import { sql } from 'kysely'
+import { storedSetting, webAddress } from '../access/account-settings.js'
+import type { Transaction } from '../database/database.js'
+import { ApiError, validationError } from '../errors/errors.js'
+import { type House, type Issued, issue, type ProviderSettings, userType } from './context.js'
+import { ask, type Profile, providerOf } from './oauth-providers.js'
+import { makeCode, useCode } from './one-time-tokens.js'
+import { mayEnter } from './sign-in.js'
+import { addUser, isIdentifier, roleByType, type User, userByEmail, userById, userByName } from './users.js'
+
+/** How long the way through the other service may take, and how long its result waits to be picked up; seconds. */
+export const journey = 600
+const pickUp = 60
+
+const random = (): string => randomBytes(32).toString('base64url')
+const disabled = (): ApiError => new ApiError('ApplicationError', 'This provider is disabled')
+
+/** The settings of a provider: from the configuration, else those of Strapi's admin. @throws ApiError 400 if it is off */
+async function settingsOf(house: House, name: string): Promise<ProviderSettings> {
+  const configured = Object.hasOwn(house.signIn.providers, name) ? house.signIn.providers[name] : undefined
+  const all = (configured === undefined ? ((await storedSetting(house.database, 'plugin_users-permissions_grant')) ?? {}) : {}) as Record<
+    string,
+    (ProviderSettings & { readonly callbackUrl?: string }) | undefined
+  >
+  const stored = Object.hasOwn(all, name) ? all[name] : undefined
+  const settings =
+    configured ?? (stored === undefined ? undefined : { ...stored, issuer: undefined, callback: stored.callback ?? stored.callbackUrl })
+  if (settings === undefined || !settings.enabled || settings.key === '' || name === 'email' || name === 'local') throw disabled()
+  return settings
+}
+
+const returnUrl = ({ publicUrl, prefix }: House, name: string): string => `${publicUrl}${prefix}/connect/${name}/callback`
+
+/** The page to come back to: the provider's own, or one of the configured ones, exactly. @throws ApiError 400 */
+function landing(house: House, name: string, settings: ProviderSettings, wanted: string | null): string {
+  const own = webAddress(settings.callback) ?? `${house.publicUrl}${house.prefix}/auth/${name}/callback`
+  if (wanted === null || wanted === own) return own
+  if (!house.signIn.callbacks.includes(wanted)) throw validationError('Invalid callback URL')
+  return wanted
+}
+
+/** Where to send the browser, and what it must keep until it comes back. */
+export async function startConnect(
+  house: House,
+  name: string,
+  callback: string | null,
+): Promise<{ readonly location: string; readonly kept: string }> {
+  const settings = await settingsOf(house, name)
+  const target = landing(house, name, settings, callback)
+  const provider = await providerOf(name, settings)
+  const [state, verifier, nonce] = [random(), random(), random()]
+  const location = new URL(provider.authorizeUrl)
+  const parameters = {
+    response_type: 'code',
+    client_id: settings.key,
+    redirect_uri: returnUrl(house, name),
+    scope: provider.scope.join(' '),
+    state,
+    nonce,
+    code_challenge: createHash('sha256').update(verifier).digest('base64url'),
+    code_challenge_method: 'S256',
+  }
+  for (const [key, value] of Object.entries(parameters)) location.searchParams.set(key, value)
+  return { location: location.href, kept: await house.jwts.seal({ name, state, verifier, nonce, target }, journey) }
+}
+
+/** The browser is back: finds or adds the user and says where to go on, with a code that works once. */
+export async function finishConnect(
+  house: House,
+  name: string,
+  given: Readonly<Record<string, string>>,
+  kept: string | undefined,
+): Promise<string> {
+  const settings = await settingsOf(house, name)
+  const values = kept === undefined ? null : await house.jwts.unseal(kept)
+  if (values === null || values.name !== name || values.state !== given.state) throw validationError('The sign-in did not begin here')
+  if (given.code === undefined) throw new ApiError('ApplicationError', 'The provider did not sign you in')
+  const provider = await providerOf(name, settings)
+  const tokens = (await ask(provider.tokenUrl, {
+    method: 'POST',
+    headers: { accept: 'application/json' },
+    body: new URLSearchParams({
+      grant_type: 'authorization_code',
+      code: given.code,
+      redirect_uri: returnUrl(house, name),
+      client_id: settings.key,
+      client_secret: settings.secret,
+      code_verifier: String(values.verifier),
+    }),
+  })) as { readonly access_token?: string; readonly id_token?: string }
+  const profile = await provider.profile(tokens, String(values.nonce))
+  const { defaultRole, allowRegister } = await house.settings()
+  const role = await roleByType(house.database, defaultRole)
+  const now = house.now()
+  const code = await house.writer.transaction(async (transaction) => {
+    const user = (await linkedUser(transaction, name, profile)) ?? (await newUser(house, transaction, name, profile, allowRegister, role))
+    return makeCode(transaction, 'connect', await userById(transaction, user), now + pickUp * 1000)
+  })
+  const target = new URL(String(values.target))
+  target.searchParams.set('access_token', code)
+  return target.href
+}
+
+/** The user of this account there; null for a new one. @throws ApiError 400 for an address that is someone else's. */
+async function linkedUser(transaction: Transaction, provider: string, { subject, email }: Profile): Promise<number | null> {
+  const [linked] = await transaction.rows<{ user_id: number }>(
+    sql`select user_id from octavo_identities where provider = ${provider} and subject = ${subject}`,
+  )
+  if (linked !== undefined && (await userById(transaction, linked.user_id)) !== null) return linked.user_id
+  if (email === null) throw new ApiError('ApplicationError', 'Email was not available.')
+  const user = await userByEmail(transaction, email)
+  if (user === null) return null
+  // An account with a password, or of another service: whoever made it may not own the address.
+  if (user.provider !== provider || (await isLinked(transaction, user))) throw new ApiError('ApplicationError', 'Email is already taken.')
+  await link(transaction, provider, subject, user.id)
+  return user.id
+}
+
+const isLinked = async (transaction: Transaction, { id }: User): Promise<boolean> =>
+  (await transaction.rows(sql`select id from octavo_identities where user_id = ${id}`)).length > 0
+
+const link = (transaction: Transaction, provider: string, subject: string, user: number) =>
+  transaction.run(sql`insert into octavo_identities (provider, subject, user_id) values (${provider}, ${subject}, ${user})
+    on conflict (provider, subject) do update set user_id = ${user}`)
+
+async function newUser(
+  house: House,
+  transaction: Transaction,
+  provider: string,
+  { subject, username, email }: Profile,
+  allowed: boolean,
+  role: number | null,
+): Promise<number> {
+  if (!allowed) throw new ApiError('ApplicationError', 'Register action is currently disabled')
+  if (role === null) throw new ApiError('ApplicationError', 'Impossible to find the default role')
+  if (email !== null && (await userByName(transaction, email)) !== null) throw new ApiError('ApplicationError', 'Email is already taken.')
+  const taken = await isIdentifier(transaction, username)
+  const name = taken ? `${username}-${randomBytes(4).toString('hex')}` : username
+  const values = { username: name, email, provider, password: null, confirmed: 1, blocked: 0 }
+  const id = await addUser(transaction, userType(house), values, role, house.now())
+  await link(transaction, provider, subject, id)
+  return id
+}
+
+/** Signs in with the code that came with the browser. @throws ApiError 400 */
+export async function pickUpConnect(house: House, name: string, code: string | undefined): Promise<Issued> {
+  await settingsOf(house, name)
+  if (code === undefined) throw validationError('No access_token.')
+  const id = await house.writer.transaction((transaction) => useCode(transaction, 'connect', code, house.now()))
+  const user = id === null ? null : await userById(house.database, id)
+  if (user === null || user.provider !== name) throw validationError('Invalid access_token.')
+  await mayEnter(house, user)
+  return issue(house, user.id)
+}

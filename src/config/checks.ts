@@ -1,0 +1,156 @@
+// What settings must mean beyond their shape: addresses, origins, secrets, and names that nobody reads.
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import * as z from 'zod'
+import { closest, didYouMean } from '../errors/did-you-mean.js'
+import { ConfigError } from '../errors/errors.js'
+import type { Environment } from './files.js'
+
+/** The variables that the service reads; those of a storage stand in storage-config.ts. */
+export const variableNames = [
+  'HOST',
+  'PORT',
+  'NODE_ENV',
+  'LOG_LEVEL',
+  'DATABASE_FILENAME',
+  'DATABASE_CLIENT',
+  'UPLOADS_DIR',
+  'API_TOKEN_SALT',
+  'JWT_SECRET',
+  'OCTAVO_DATABASE_READERS',
+  'OCTAVO_DATABASE_MAX_READERS',
+  'OCTAVO_DATABASE_INDEXES',
+  'PUBLIC_URL',
+  'OCTAVO_PROXIES',
+  'SMTP_URL',
+  'MAIL_FROM',
+  'STRAPI_PLUGIN_I18N_INIT_LOCALE_CODE',
+]
+
+/** Shorter names are too like other programs' for a guess, and so are those in which more letters differ. */
+const guessedFrom = 8
+const guessedLetters = 2
+/** Letters below which a secret is none, and below which it is weak. */
+const leastSecret = 3
+const strongSecret = 16
+
+/** What is wrong with a value, as the end of a sentence; for a name that there is not, what was probably meant. */
+export function problemOf(issue: z.core.$ZodIssue, schema: z.ZodType): string {
+  const meant = issue.code === 'unrecognized_keys' ? didYouMean(issue.keys[0]!, namesAt(schema, issue.path)) : ''
+  const said = `${issue.message}${meant}`
+  return said.endsWith('?') ? said : `${said}.`
+}
+
+/** The names that an object of the settings may have; none where what it is depends on a value. */
+function namesAt(schema: z.ZodType, path: readonly PropertyKey[]): readonly string[] {
+  let at = bare(schema)
+  for (const step of path)
+    at = bare(
+      at instanceof z.ZodObject
+        ? at.shape[String(step)]
+        : at instanceof z.ZodArray
+          ? at.element
+          : at instanceof z.ZodRecord
+            ? at.valueType
+            : null,
+    )
+  return at instanceof z.ZodObject ? Object.keys(at.shape) : []
+}
+
+function bare(schema: unknown): unknown {
+  let inner = schema
+  while (
+    inner instanceof z.ZodPrefault ||
+    inner instanceof z.ZodDefault ||
+    inner instanceof z.ZodOptional ||
+    inner instanceof z.ZodReadonly
+  )
+    inner = inner.unwrap()
+  return inner
+}
+
+/** @throws ConfigError for a secret that anybody would guess */
+export function checkSecret(name: string, value: string): void {
+  if (value.length < leastSecret || new Set(value).size === 1)
+    throw new ConfigError(
+      `${name} is no secret: it has ${value.length} letters${value.length < leastSecret ? '' : ', all the same'}. A good one: openssl rand -hex 24`,
+    )
+}
+
+/** @throws ConfigError for what is no address of a mail server */
+export function checkMailServer(source: string, url: string): void {
+  const parsed = parseUrl(url)
+  if ((parsed?.protocol !== 'smtp:' && parsed?.protocol !== 'smtps:') || parsed.hostname === '')
+    throw new ConfigError(`${source} is "${withoutPassword(url)}"; it must be like smtps://name:password@mail.example.org.`)
+}
+
+/** @throws ConfigError for a sender without an address */
+export function checkSender(source: string, from: string): void {
+  if (!/^(?:[^<>\r\n]*<[^\s<>@]+@[^\s<>@]+>|[^\s<>@]+@[^\s<>@]+)$/.test(from.trim()))
+    throw new ConfigError(`${source} is "${from}"; it must be like Magazine <desk@example.org>.`)
+}
+
+/** An address without the slashes at its end. */
+export function withoutSlashes(address: string): string {
+  let end = address.length
+  while (address[end - 1] === '/') end--
+  return address.slice(0, end)
+}
+
+/** @throws ConfigError for what is no address of a site */
+export function checkSite(source: string, url: string): void {
+  const parsed = parseUrl(url)
+  if ((parsed?.protocol !== 'http:' && parsed?.protocol !== 'https:') || parsed.hostname === '')
+    throw new ConfigError(`${source} is "${url}"; it must be like https://content.example.org.`)
+}
+
+/** What is wrong with an origin: browsers send a scheme, a host and perhaps a port, and nothing else ever equals that. */
+export function originProblem(origin: string): string | null {
+  if (origin === '*') return 'any origin is origins: "*", without a list'
+  const parsed = parseUrl(origin)
+  const isWeb = parsed?.protocol === 'http:' || parsed?.protocol === 'https:'
+  if (isWeb && parsed.hostname !== '')
+    return parsed.origin === origin ? null : `"${origin}" is what no browser sends; did you mean "${parsed.origin}"?`
+  if (/^[a-z][a-z0-9+.-]*:\/\/[^\s/?#]+$/.test(origin) && !isWeb) return null
+  return `"${origin}" is no origin; one is like https://www.example.org${/^[\w.-]+(?::\d+)?$/.test(origin) ? `; did you mean "http://${origin}"?` : ''}`
+}
+
+/** What may be a mistake, as sentences. `own`: the variables of the project itself, from its .env. */
+export function warningsOf(
+  root: string,
+  environment: Environment,
+  own: Environment,
+  secrets: Readonly<Record<string, string>>,
+): readonly string[] {
+  return [...modeWarning(root, environment.NODE_ENV), ...nameWarnings(environment, own), ...Object.entries(secrets).flatMap(weakWarning)]
+}
+
+const modes = ['development', 'production', 'test', 'staging']
+
+function modeWarning(root: string, mode: string | undefined): readonly string[] {
+  if (mode === undefined || modes.includes(mode) || existsSync(join(root, 'config', 'env', mode))) return []
+  return [`NODE_ENV is "${mode}", which is taken as production${didYouMean(mode, modes)}`]
+}
+
+/** Variables that look like ours. Those of .env are the project's own, so a likeness is enough; a shell has many others. */
+function nameWarnings(environment: Environment, own: Environment): readonly string[] {
+  return Object.keys(environment).flatMap((name) => {
+    if (variableNames.includes(name) || environment[name] === '') return []
+    if (name.startsWith('OCTAVO_')) return [`${name} is no setting${didYouMean(name, variableNames)}`]
+    const like = name.length >= guessedFrom && name in own ? closest(name, variableNames, guessedLetters) : null
+    return like !== null && environment[like] === undefined ? [`${name} is not read; did you mean "${like}"?`] : []
+  })
+}
+
+const weakWarning = ([name, value]: readonly [string, string]): readonly string[] =>
+  value.length < strongSecret ? [`${name} has only ${value.length} letters: whoever guesses it can make tokens`] : []
+
+function parseUrl(text: string): URL | null {
+  try {
+    return new URL(text)
+  } catch {
+    return null
+  }
+}
+
+const withoutPassword = (url: string): string => url.replace(/:[^:@/]*@/, ':…@')

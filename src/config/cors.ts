@@ -1,0 +1,23 @@
+// What pages of other origins may do: which origins, and which headers they may send.
+import * as z from 'zod'
+import { originProblem } from './checks.js'
+
+/** Any origin, or a list of them. */
+const origins = z.custom<'*' | readonly string[]>().superRefine((value: unknown, context) => {
+  if (value === '*') return
+  const isList = Array.isArray(value) && value.every((one) => typeof one === 'string')
+  const problem = isList ? value.map(originProblem).find((found) => found !== null) : 'must be "*" or a list of origins'
+  if (problem !== undefined && problem !== null) context.addIssue({ code: 'custom', message: problem })
+})
+
+/** Strapi's four, and those that this API knows beside them. */
+const knownHeaders = [
+  ...['Content-Type', 'Authorization', 'Origin', 'Accept'],
+  ...['Strapi-Response-Format', 'Strapi-Encode-Source-Maps', 'Idempotency-Key'],
+]
+
+export const corsSettings = z.strictObject({
+  origins: origins.default('*'),
+  /** Headers that they may send. */
+  headers: z.array(z.string().regex(/^[\w-]+$/, 'must be the name of a header')).default(knownHeaders),
+})

@@ -1,0 +1,223 @@
+// Which tables, columns, indexes and foreign keys a content model has in Strapi 5's layout on SQLite, as plain data; and making them.
+// What Strapi keeps beside its content-types stands in system-tables.ts.
+import type { Database } from 'better-sqlite3'
+import { attributeTypes } from '../../model/attributes.js'
+import * as names from '../../model/names.js'
+import type { Attribute, AttributeSource, Component, ContentType, Model, MorphTo, Relation, Scalar } from '../../model/types.js'
+import { unreachable } from '../../model/types.js'
+import { columnsAfterLocale, systemTables } from './system-tables.js'
+import { type Column, column, createStatements, type ForeignKey, foreignKey, type Index, idColumn, type Table } from './table.js'
+
+type Shape = ContentType | Component
+
+/** All tables of the model and of Strapi's bookkeeping. */
+export function describeTables(model: Model): readonly Table[] {
+  const shapes: readonly Shape[] = [...model.types.values(), ...model.components.values()]
+  return [
+    ...systemTables,
+    ...shapes.map((shape) => shapeTable(shape, model)),
+    ...shapes.flatMap((shape) => (shape.componentTable === null ? [] : [entriesTable(shape, shape.componentTable)])),
+    ...shapes.flatMap((shape) => [...shape.attributes.values()].flatMap((attribute) => pairsTable(shape, attribute, model))),
+  ]
+}
+
+/** Creates the tables with their indexes, all or none. */
+export function createTables(database: Database, tables: readonly Table[]): void {
+  database.transaction(() => {
+    for (const table of tables) for (const statement of createStatements(table)) database.exec(statement)
+  })()
+}
+
+function shapeTable(shape: Shape, model: Model): Table {
+  const attributes = [...shape.attributes.values()]
+  const columns = attributes.flatMap((attribute) => columnsOf(attribute))
+  const pointers = attributes.filter(isPointer).map((attribute) => pointer(shape, attribute, model))
+  const unique = attributes.filter(
+    (attribute) => attribute.kind === 'scalar' && columnOptions(attribute.source).unique === true,
+  ) as Scalar[]
+  return {
+    name: shape.table,
+    columns: withLocaleBefore(columns, columnsAfterLocale[shape.uid]),
+    indexes: [
+      ...((shape.source.indexes as SchemaIndex[] | undefined) ?? []).map(({ name, columns, type }) => ({
+        name,
+        columns,
+        unique: type === 'unique',
+      })),
+      ...(shape.kind === 'contentType' ? [documentsIndex(shape)] : []),
+      ...unique.map(({ column }) => ({ name: names.columnIndexName(shape.table, column, 'uq'), columns: [column], unique: true })),
+      ...pointers.map(({ name, columns }) => ({ name, columns, unique: false })),
+    ],
+    foreignKeys: pointers,
+  }
+}
+
+interface SchemaIndex {
+  readonly name: string
+  readonly columns: readonly string[]
+  readonly type?: string | null
+}
+
+const documentsIndex = (shape: Shape): Index => ({
+  name: names.indexName(names.collectionName(shape.source), 'documents_idx'),
+  columns: ['document_id', 'locale', 'published_at'],
+  unique: false,
+})
+
+function withLocaleBefore(columns: readonly Column[], before: string | undefined): readonly Column[] {
+  if (before === undefined) return columns
+  const others = columns.filter(({ name }) => name !== 'locale')
+  const place = others.findIndex(({ name }) => name === before)
+  return [...others.slice(0, place), column('locale', 'varchar(255)'), ...others.slice(place)]
+}
+
+type Pointer = Relation & { readonly storage: Extract<Relation['storage'], { readonly kind: 'column' }> }
+
+const isPointer = (attribute: Attribute): attribute is Pointer => attribute.kind === 'relation' && attribute.storage.kind === 'column'
+
+function pointer(shape: Shape, { storage, target }: Pointer, model: Model): ForeignKey {
+  const name = names.columnIndexName(shape.table, storage.column, 'fk')
+  return foreignKey(name, storage.column, model.types.get(target)!.table, 'SET NULL', storage.references)
+}
+
+function columnsOf(attribute: Attribute): readonly Column[] {
+  switch (attribute.kind) {
+    case 'scalar':
+      return [attribute.name === 'id' ? idColumn : scalarColumn(attribute)]
+    case 'relation':
+      return attribute.storage.kind === 'column' ? [column(attribute.storage.column, 'integer')] : []
+    case 'morphTo':
+      if (attribute.storage.kind === 'table') return []
+      return [column(attribute.storage.id, 'integer'), column(attribute.storage.type, 'varchar(255)')]
+    case 'morphFrom':
+    case 'media':
+    case 'component':
+    case 'dynamiczone':
+      return []
+    default:
+      return unreachable(attribute)
+  }
+}
+
+/** The `column` option of an attribute: how its author wants it declared. */
+interface ColumnOptions {
+  readonly type?: string
+  readonly args?: readonly unknown[]
+  readonly notNullable?: boolean
+  readonly unique?: boolean
+  readonly defaultTo?: unknown
+}
+
+const columnOptions = (source: AttributeSource): ColumnOptions => (source.column as ColumnOptions | undefined) ?? {}
+
+/** What the words of the `column` option become on SQLite. */
+const declaredTypes: Readonly<Record<string, string>> = {
+  string: 'varchar(255)',
+  text: 'text',
+  integer: 'integer',
+  bigInteger: 'bigint',
+  float: 'float',
+  double: 'float',
+  decimal: 'float',
+  boolean: 'boolean',
+  date: 'date',
+  time: 'time',
+  datetime: 'datetime',
+  timestamp: 'datetime',
+  json: 'json',
+  jsonb: 'json',
+}
+
+function scalarColumn(attribute: Scalar): Column {
+  const options = columnOptions(attribute.source)
+  const [length] = options.args ?? []
+  const declared = declaredTypes[options.type ?? '']
+  const type = options.type === 'string' && typeof length === 'number' ? `varchar(${length})` : declared
+  return {
+    ...column(attribute.column, type ?? attributeTypes[attribute.type].column),
+    notNull: options.notNullable === true,
+    default: options.defaultTo === undefined || options.defaultTo === null ? null : literal(options.defaultTo),
+  }
+}
+
+function literal(value: unknown): string {
+  const text = typeof value === 'boolean' ? String(Number(value)) : typeof value === 'object' ? JSON.stringify(value) : String(value)
+  return `'${text.replaceAll("'", "''")}'`
+}
+
+/** The `_cmps` table of a type or component: which entries its components and zones have. */
+function entriesTable(shape: Shape, name: string): Table {
+  const full = names.collectionName(shape.source)
+  const owner = names.indexName(full, 'entity_fk')
+  return {
+    name,
+    columns: [
+      idColumn,
+      column('entity_id', 'integer'),
+      column('cmp_id', 'integer'),
+      column('component_type', 'varchar(255)'),
+      column('field', 'varchar(255)'),
+      column('order', 'float'),
+    ],
+    indexes: [
+      { name: names.indexName(full, 'field_idx'), columns: ['field'], unique: false },
+      { name: names.indexName(full, 'component_type_idx'), columns: ['component_type'], unique: false },
+      { name: owner, columns: ['entity_id'], unique: false },
+      { name: names.indexName(full, 'uq'), columns: ['entity_id', 'cmp_id', 'field', 'component_type'], unique: true },
+    ],
+    foreignKeys: [foreignKey(owner, 'entity_id', shape.table, 'CASCADE')],
+  }
+}
+
+function pairsTable(shape: Shape, attribute: Attribute, model: Model): readonly Table[] {
+  if (attribute.kind === 'relation') return linkTable(shape, attribute, model)
+  return attribute.kind === 'morphTo' ? morphTable(shape, attribute) : []
+}
+
+function linkTable(shape: Shape, { storage, target }: Relation, model: Model): readonly Table[] {
+  if (storage.kind !== 'link' || !storage.owner) return []
+  const { table: name, here, there, order, inverseOrder } = storage
+  const [ours, theirs] = [names.indexName(name, 'fk'), names.indexName(name, 'ifk')]
+  const orders = [
+    { column: order, name: names.indexName(name, 'ofk') },
+    { column: inverseOrder, name: names.indexName(name, 'oifk') },
+  ].filter((each): each is { column: string; name: string } => each.column !== null)
+  return [
+    {
+      name,
+      columns: [idColumn, column(here, 'integer'), column(there, 'integer'), ...orders.map((each) => column(each.column, 'float'))],
+      indexes: [
+        { name: ours, columns: [here], unique: false },
+        { name: theirs, columns: [there], unique: false },
+        { name: names.indexName(name, 'uq'), columns: [here, there], unique: true },
+        ...orders.map((each) => ({ name: each.name, columns: [each.column], unique: false })),
+      ],
+      foreignKeys: [foreignKey(ours, here, shape.table, 'CASCADE'), foreignKey(theirs, there, model.types.get(target)!.table, 'CASCADE')],
+    },
+  ]
+}
+
+function morphTable(shape: Shape, { storage }: MorphTo): readonly Table[] {
+  if (storage.kind !== 'table') return []
+  const { table: name, here, id, type, order } = storage
+  const owner = names.indexName(name, 'fk')
+  return [
+    {
+      name,
+      columns: [
+        idColumn,
+        column(here, 'integer'),
+        column(id, 'integer'),
+        column(type, 'varchar(255)'),
+        column('field', 'varchar(255)'),
+        column(order, 'float'),
+      ],
+      indexes: [
+        { name: owner, columns: [here], unique: false },
+        { name: names.indexName(name, 'oidx'), columns: [order], unique: false },
+        { name: names.indexName(name, 'idix'), columns: [id], unique: false },
+      ],
+      foreignKeys: [foreignKey(owner, here, shape.table, 'CASCADE')],
+    },
+  ]
+}

@@ -1,0 +1,89 @@
+// The rows that a new database starts with: what Strapi writes at its first start, so that a Strapi started on it later finds
+// nothing to change. What Strapi fills in by itself (schema snapshots, admin roles, API tokens,
+// layouts of its panel) is left to it.
+import type { Database } from 'better-sqlite3'
+import { localeName } from '../../model/locale-names.js'
+import type { ContentType, Model } from '../../model/types.js'
+import type { Stored } from '../database.js'
+import { firstSettings } from '../schema/initial-settings.js'
+import { inserting } from './bulk-insert.js'
+
+export interface FirstRows {
+  readonly now: Date
+  newDocumentId(): string
+  /** The code of the default locale. */
+  readonly locale: string
+}
+
+/** Fills a database whose tables have just been created. */
+export function initialize(database: Database, model: Model, first: FirstRows): void {
+  const insert = inserting(database)
+  const time = first.now.getTime()
+  const insertOf = (uid: string, values: Readonly<Record<string, Stored>>): number => {
+    const type = model.types.get(uid)!
+    return insert(type.table, columnsOf(type, { documentId: first.newDocumentId(), ...values, ...allAt(time) }))
+  }
+  database.transaction(() => {
+    for (const name of migrations) insert('strapi_migrations_internal', { name, time })
+    for (const [key, value] of Object.entries({ ...firstSettings, plugin_i18n_default_locale: first.locale }))
+      insert('strapi_core_store_settings', { key, value: JSON.stringify(value), type: typeof value })
+    insertOf('plugin::i18n.locale', { name: localeName(first.locale), code: first.locale })
+    for (const { actions, ...role } of roles) {
+      const roleId = insertOf('plugin::users-permissions.role', role)
+      actions.forEach((name, index) => {
+        const permissionId = insertOf('plugin::users-permissions.permission', { action: `plugin::users-permissions.${name}` })
+        insert('up_permissions_role_lnk', { permission_id: permissionId, role_id: roleId, permission_ord: index + 1 })
+      })
+    }
+  })()
+}
+
+const allAt = (time: number) => ({ createdAt: time, updatedAt: time, publishedAt: time })
+
+/** Values by attribute as values by column. */
+function columnsOf(type: ContentType, values: Readonly<Record<string, Stored>>): Record<string, Stored> {
+  return Object.fromEntries(
+    Object.entries(values).map(([name, value]) => {
+      const attribute = type.attributes.get(name)
+      if (attribute?.kind !== 'scalar') throw new Error(`${type.uid} has no column for ${name}`)
+      return [attribute.column, value]
+    }),
+  )
+}
+
+/** Strapi's own changes to older databases: a new one needs none, and without these names Strapi would go through them. */
+const migrations = [
+  '5.0.0-rename-identifiers-longer-than-max-length',
+  '5.0.0-02-created-document-id',
+  '5.0.0-03-created-locale',
+  '5.0.0-04-created-published-at',
+  '5.0.0-05-drop-slug-fields-index',
+  '5.0.0-06-add-document-id-indexes',
+  'core::5.0.0-discard-drafts',
+  'admin::migrate-prefered-language-dk-to-da',
+]
+
+/** The two roles that every project has, with what Strapi lets them do at first. */
+const roles = [
+  {
+    name: 'Authenticated',
+    description: 'Default role given to authenticated user.',
+    type: 'authenticated',
+    actions: ['auth.logout', 'auth.getSessions', 'auth.revokeSession', 'user.me', 'auth.changePassword'],
+  },
+  {
+    name: 'Public',
+    description: 'Default role given to unauthenticated user.',
+    type: 'public',
+    actions: [
+      'auth.callback',
+      'auth.connect',
+      'auth.forgotPassword',
+      'auth.resetPassword',
+      'auth.register',
+      'auth.emailConfirmation',
+      'auth.sendEmailConfirmation',
+      'auth.refresh',
+    ],
+  },
+]

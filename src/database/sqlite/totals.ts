@@ -1,0 +1,75 @@
+// Totals of lists, kept as long as nothing at all has been committed: a page must not cost what its table does. Exact: the
+// database itself says, in the snapshot of the read, whether it has changed.
+import type Database from 'better-sqlite3'
+import { LRUCache } from 'lru-cache'
+import { perConnection } from './connection.js'
+
+/** Totals of pages that took less are found anew each time: the look whether they still hold costs a tenth of that; milliseconds. */
+const worthKeeping = 0.03
+/** Characters of the values whose totals are kept for one connection, and the most that count as one. */
+const [kept, longest] = [1_000_000, 1_000]
+
+/** A total, and what was seen when the page was found where there are several ways to it. */
+export interface Known {
+  readonly total: number
+  readonly seen: Seen | null
+}
+
+/** The condition with the fewest links, and how many it has, or as many as were counted. */
+export interface Seen {
+  readonly lead: number
+  readonly links: number
+  /** The row from which on the list was looked for along the order in vain; infinite before. */
+  farFrom: number
+}
+
+export interface Totals {
+  /** The total that was remembered for these values, if no commit has happened since. Called inside the read's transaction. */
+  recall(values: readonly unknown[]): Known | null
+  /** Remembers a total that took `milliseconds` to find. */
+  remember(values: readonly unknown[], known: Known, milliseconds: number): void
+}
+
+/** What all plans of a connection remember. */
+interface Memory {
+  readonly version: Database.Statement
+  readonly known: LRUCache<string, Known>
+  seen: unknown
+  plans: number
+}
+
+const memoryOf = perConnection(
+  (database): Memory => ({
+    version: database.prepare('select data_version from pragma_data_version').pluck(),
+    known: new LRUCache<string, Known>({ maxSize: kept, sizeCalculation: (_, key) => key.length }),
+    seen: null,
+    plans: 0,
+  }),
+)
+
+/** Opens the totals of one plan on one connection. The page's start and limit, the first two values, do not matter. */
+export function openTotals(database: Database.Database): Totals {
+  const memory = memoryOf(database)
+  const plan = ++memory.plans
+  const keyOf = (values: readonly unknown[]) => `${plan} ${JSON.stringify(values.slice(2))}`
+  /** Forgets everything where something was committed. */
+  function look(): void {
+    const now = memory.version.get()
+    if (now !== memory.seen) memory.known.clear()
+    memory.seen = now
+  }
+  return {
+    recall: (values) => {
+      if (memory.known.size === 0) return null
+      look()
+      return memory.known.get(keyOf(values)) ?? null
+    },
+    remember: (values, known, milliseconds) => {
+      if (milliseconds < worthKeeping) return
+      const key = keyOf(values)
+      if (key.length > longest) return
+      look()
+      memory.known.set(key, known)
+    },
+  }
+}

@@ -1,0 +1,397 @@
+// What must hold in the database of a sound project, one check a rule; each finds the rows that break it. Only reads.
+import { type RawBuilder, sql } from 'kysely'
+import type { DirectDatabase } from '../database/database.js'
+import { isOfPanel } from '../database/schema/admin-tables.js'
+import type { Component, ContentType, Model, MorphTo, Relation, Storage } from '../model/types.js'
+
+type Link = Extract<Storage, { readonly kind: 'link' }>
+type Shape = ContentType | Component
+/** A select with the one column `example`: a row for everything that breaks a rule. */
+type Search = RawBuilder<unknown>
+
+/** What one check found. */
+export interface Checked {
+  readonly name: string
+  /** Strapi leaves such rows itself in normal work: worth knowing, no damage. */
+  readonly warning: boolean
+  readonly count: number
+  /** The first few of what was found. */
+  readonly examples: readonly string[]
+}
+
+/** A link that a published entry gets when its target is published. */
+export interface WaitingLink {
+  readonly owner: string
+  readonly table: string
+  readonly target: string
+}
+
+/** What is examined. */
+export interface Patient {
+  readonly database: DirectDatabase
+  readonly model: Model
+}
+
+interface Check {
+  readonly name: string
+  readonly warning?: boolean
+  readonly searches: readonly Search[]
+}
+
+const shown = 5
+const fileType = 'plugin::upload.file'
+
+/** Runs every check. A check that the database cannot answer counts as one finding, with the reason. */
+export async function examine({ database, model }: Patient): Promise<readonly Checked[]> {
+  const found = [await pragma(database, 'the file is intact', 'quick_check')]
+  let tables: ReadonlySet<string>
+  try {
+    tables = await presentTables(database)
+  } catch {
+    return found
+  }
+  found.push(await pragma(database, 'foreign keys hold', 'foreign_key_check'))
+  for (const check of checksOf(model, tables)) found.push(await run(database, check))
+  return found
+}
+
+/** The links that published entries will get when their targets are published. */
+export async function waitingLinks({ database, model }: Patient): Promise<readonly WaitingLink[]> {
+  const tables = await presentTables(database)
+  if (!tables.has('octavo_hidden_links')) return []
+  const rows = await database.rows<{
+    link_table: string
+    owner_id: number
+    target_type: string
+    target_document: string
+    target_locale: string | null
+  }>(sql`select link_table, owner_id, target_type, target_document, target_locale from octavo_hidden_links order by id`)
+  const owners = new Map(waitersOf(linksOf(model), morphsOf(model)).map(({ table, shape }) => [table, shape]))
+  const named: WaitingLink[] = []
+  for (const { link_table, owner_id, target_type, target_document, target_locale } of rows) {
+    const owner = await documentOf(database, model, owners.get(link_table), owner_id)
+    named.push({
+      owner,
+      table: link_table,
+      target: `${target_type} ${target_document}${target_locale === null ? '' : ` (${target_locale})`}`,
+    })
+  }
+  return named
+}
+
+/** The document that a row belongs to; rows of components belong to that of their owner. */
+async function documentOf(database: DirectDatabase, model: Model, shape: Shape | undefined, id: number): Promise<string> {
+  if (shape === undefined) return `row ${id}`
+  if (shape.kind === 'contentType') {
+    const [row] = await database.rows<{ document_id: string; locale: string | null }>(
+      sql`select document_id, locale from ${sql.table(shape.table)} where id = ${id}`,
+    )
+    return `${shape.uid} ${row === undefined ? `row ${id}, which is gone` : `${row.document_id}${row.locale === null ? '' : ` (${row.locale})`}`}`
+  }
+  for (const holder of holdersOf(model)) {
+    const [entry] = await database.rows<{ entity_id: number }>(
+      sql`select entity_id from ${sql.table(holder.componentTable)} where cmp_id = ${id} and component_type = ${shape.uid} limit 1`,
+    )
+    if (entry !== undefined) return `${await documentOf(database, model, holder.shape, entry.entity_id)}, ${shape.uid}`
+  }
+  return `${shape.uid} row ${id}, which is gone`
+}
+
+async function presentTables(database: DirectDatabase): Promise<ReadonlySet<string>> {
+  const rows = await database.rows<{ name: string }>(sql`select name from sqlite_master where type = 'table'`)
+  return new Set(rows.map(({ name }) => name))
+}
+
+async function pragma(database: DirectDatabase, name: string, command: 'quick_check' | 'foreign_key_check'): Promise<Checked> {
+  try {
+    const rows = await database.rows<Record<string, unknown>>(sql`select * from ${sql.raw(`pragma_${command}`)}`)
+    const found = command === 'quick_check' ? rows.filter((row) => row.quick_check !== 'ok') : rows
+    const examples = found
+      .slice(0, shown)
+      .map((row) => String(row.quick_check ?? `${row.table} row ${row.rowid} names a row of ${row.parent} that is not there`))
+    return { name, warning: false, count: found.length, examples }
+  } catch (error) {
+    return { name, warning: false, count: 1, examples: [(error as Error).message] }
+  }
+}
+
+async function run(database: DirectDatabase, { name, warning = false, searches }: Check): Promise<Checked> {
+  let count = 0
+  const examples: string[] = []
+  for (const search of searches) {
+    try {
+      const rows = await database.rows<{ total: number; example: string }>(
+        sql`select count(*) over () as total, example from (${search}) limit ${shown}`,
+      )
+      count += Number(rows[0]?.total ?? 0)
+      examples.push(...rows.map(({ example }) => example))
+    } catch (error) {
+      count += 1
+      examples.push((error as Error).message)
+    }
+  }
+  return { name, warning, count, examples: examples.slice(0, shown) }
+}
+
+/** Every check that is a search in tables that are there. */
+function checksOf(model: Model, tables: ReadonlySet<string>): readonly Check[] {
+  const types = [...model.types.values()].filter(({ table }) => tables.has(table))
+  const drafted = types.filter(({ draftAndPublish }) => draftAndPublish)
+  const links = linksOf(model).filter(({ shape, target, storage }) =>
+    [shape.table, target.table, storage.table].every((table) => tables.has(table)),
+  )
+  const holders = holdersOf(model).filter(({ shape, componentTable }) => tables.has(shape.table) && tables.has(componentTable))
+  const components = [...model.components.values()].filter(({ table }) => tables.has(table))
+  const shapes = [...types, ...components]
+  const morphs = morphsOf(model).filter(({ shape, storage }) => tables.has(storage.kind === 'table' ? storage.table : shape.table))
+  const media = tables.has('files_related_mph')
+  const hidden = tables.has('octavo_hidden_links')
+  return [
+    { name: 'every table of the content model is there', warning: true, searches: missingTables(model, tables) },
+    { name: 'a document has one draft and one published row at most in a locale', searches: types.map(twins) },
+    { name: 'every row has a document id', searches: types.map(nameless) },
+    { name: 'every published row has its draft', searches: drafted.map(draftless) },
+    { name: 'links lead from row to row', searches: links.flatMap(danglingLinks) },
+    { name: 'targets of an entry have places of their own', searches: links.flatMap((link) => sharedPlaces(link, 'targets')) },
+    {
+      name: 'owners of a target have places of their own',
+      warning: true,
+      searches: links.flatMap((link) => sharedPlaces(link, 'owners')),
+    },
+    { name: 'relations to one have one target', searches: links.flatMap(crowded) },
+    { name: 'every component row is used', searches: components.map((component) => orphans(component, holders)) },
+    { name: 'no component row is used twice', searches: components.map((component) => sharedEntries(component, holders)) },
+    { name: 'component entries lead from row to row', searches: holders.flatMap((holder) => danglingEntries(holder, components)) },
+    { name: 'component entries have places of their own', searches: holders.flatMap(sharedEntryPlaces) },
+    {
+      name: 'component entries are of components that the content model has',
+      warning: true,
+      searches: holders.map((holder) => strangeEntries(holder, components)),
+    },
+    { name: 'links to files have their owner', searches: media ? shapes.map(ownerlessFiles) : [] },
+    { name: 'links to files have their file', searches: media && tables.has('files') ? [filelessLinks] : [] },
+    { name: 'files of an attribute have places of their own', searches: media ? [sharedFilePlaces] : [] },
+    { name: 'links to files are of types that the content model has', warning: true, searches: media ? [strangeFileLinks(shapes)] : [] },
+    {
+      name: 'relations to varying types lead to rows that are there',
+      warning: true,
+      searches: morphs.flatMap((morph) => danglingMorphs(morph, types)),
+    },
+    // Strapi makes published rows anew and knows nothing of what waits for the old ones; row ids are never given again.
+    {
+      name: 'links that wait for a publication have their owner',
+      warning: true,
+      searches: hidden ? ownerlessWaiting(waitersOf(links, morphs)) : [],
+    },
+    { name: 'links that wait for a publication have their target', warning: true, searches: hidden ? types.map(targetlessWaiting) : [] },
+  ]
+}
+
+interface OwnedLink {
+  readonly shape: Shape
+  readonly target: ContentType
+  readonly relation: Relation
+  readonly storage: Link
+}
+
+/** The owning side of every link table. */
+function linksOf(model: Model): readonly OwnedLink[] {
+  return [...model.types.values(), ...model.components.values()].flatMap((shape) =>
+    [...shape.attributes.values()].flatMap((relation) =>
+      relation.kind === 'relation' && relation.storage.kind === 'link' && relation.storage.owner
+        ? [{ shape, target: model.types.get(relation.target)!, relation, storage: relation.storage }]
+        : [],
+    ),
+  )
+}
+
+interface Holder {
+  readonly shape: Shape
+  readonly componentTable: string
+}
+
+const holdersOf = (model: Model): readonly Holder[] =>
+  [...model.types.values(), ...model.components.values()].flatMap((shape) =>
+    shape.componentTable === null ? [] : [{ shape, componentTable: shape.componentTable }],
+  )
+
+interface Morph {
+  readonly shape: Shape
+  readonly storage: MorphTo['storage']
+}
+
+const morphsOf = (model: Model): readonly Morph[] =>
+  [...model.types.values(), ...model.components.values()]
+    .filter(({ uid }) => uid !== fileType)
+    .flatMap((shape) =>
+      [...shape.attributes.values()].flatMap((attribute) => (attribute.kind === 'morphTo' ? [{ shape, storage: attribute.storage }] : [])),
+    )
+
+function missingTables(model: Model, tables: ReadonlySet<string>): readonly Search[] {
+  const own = [...model.types.values(), ...model.components.values()].filter(({ uid }) => !isOfPanel(uid))
+  const links = linksOf(model).filter(({ shape }) => own.includes(shape))
+  const holders = holdersOf(model).map(({ componentTable }) => componentTable)
+  const wanted = [...own.map(({ table }) => table), ...holders, ...links.map(({ storage }) => storage.table)]
+  return wanted.filter((table) => !tables.has(table)).map((table) => sql`select ${table} || ' is made at the next start' as example`)
+}
+
+/** Text of a value that may be null. */
+const text = (value: RawBuilder<unknown>) => sql`coalesce(${value}, 'none')`
+const document = (uid: string) => sql`${`${uid} `} || coalesce(document_id, 'row ' || id) || coalesce(' (' || locale || ')', '')`
+const isGone = (id: RawBuilder<unknown>, table: string) => sql`not exists (select 1 from ${sql.table(table)} gone where gone.id = ${id})`
+
+function twins(type: ContentType): Search {
+  const state = type.draftAndPublish ? sql`published_at is null` : sql`null`
+  return sql`select ${document(type.uid)} || ': ' || count(*) || ' rows of one state' as example from ${sql.table(type.table)}
+    where document_id is not null group by document_id, locale, ${state} having count(*) > 1`
+}
+
+const nameless = ({ uid, table }: ContentType): Search =>
+  sql`select ${`${uid} row `} || id as example from ${sql.table(table)} where document_id is null or document_id = ''`
+
+const draftless = ({ uid, table }: ContentType): Search =>
+  sql`select ${document(uid)} as example from ${sql.table(table)} p where published_at is not null and not exists
+    (select 1 from ${sql.table(table)} d where d.document_id = p.document_id and d.locale is p.locale and d.published_at is null)`
+
+function danglingLinks({ shape, target, storage }: OwnedLink): readonly Search[] {
+  return [
+    { column: storage.here, table: shape.table },
+    { column: storage.there, table: target.table },
+  ].map(({ column, table }) => {
+    const id = sql.id('l', column)
+    return sql`select ${`${storage.table} row `} || l.id || ${`: ${column} `} || ${text(id)} || ' is not there' as example
+      from ${sql.table(storage.table)} l where ${isGone(id, table)}`
+  })
+}
+
+/** Both sides of a link table: the targets of an owner and the owners of a target, and what orders them. */
+function sidesOf({ shape, target, storage }: OwnedLink) {
+  return {
+    targets: { by: storage.here, other: storage.there, order: storage.order, others: target },
+    owners: { by: storage.there, other: storage.here, order: storage.inverseOrder, others: shape },
+  }
+}
+
+/** Whether the row `o` is a draft; links to drafts and to published rows stand beside each other at an owner without drafts. */
+const stateOf = (shape: Shape) => (shape.kind === 'contentType' && shape.draftAndPublish ? sql`o.published_at is null` : sql`null`)
+
+function sharedPlaces(link: OwnedLink, which: 'targets' | 'owners'): readonly Search[] {
+  const { table } = link.storage
+  const { by, other, order, others } = sidesOf(link)[which]
+  if (order === null) return []
+  const [side, place] = [sql.id('l', by), sql.id('l', order)]
+  return [
+    sql`select ${`${table}: ${by} `} || ${side} || ' has ' || count(*) || ' links at place ' || ${place} as example
+      from ${sql.table(table)} l join ${sql.table(others.table)} o on o.id = ${sql.id('l', other)}
+      where ${place} is not null group by ${side}, ${place}, ${stateOf(others)} having count(*) > 1`,
+  ]
+}
+
+/** Relations to one have one target; those of one owner have one owner. */
+function crowded(link: OwnedLink): readonly Search[] {
+  const { relation, storage } = link
+  const { targets, owners } = sidesOf(link)
+  const exclusive = relation.inverse !== null && (relation.relation === 'oneToOne' || relation.relation === 'oneToMany')
+  return [...(relation.many ? [] : [targets]), ...(exclusive ? [owners] : [])].map(({ by, other, others }) => {
+    const owner = sql.id('l', by)
+    return sql`select ${`${storage.table}: ${by} `} || ${owner} || ' has ' || count(*) || ' links' as example
+      from ${sql.table(storage.table)} l join ${sql.table(others.table)} o on o.id = ${sql.id('l', other)}
+      group by ${owner}, ${stateOf(others)} having count(*) > 1`
+  })
+}
+
+function entriesOf(component: Component, holders: readonly Holder[]): RawBuilder<unknown> {
+  const parts = holders.map(
+    ({ componentTable }) => sql`select cmp_id from ${sql.table(componentTable)} where component_type = ${component.uid}`,
+  )
+  return parts.length === 0 ? sql`select null as cmp_id where 0` : sql.join(parts, sql` union all `)
+}
+
+const orphans = (component: Component, holders: readonly Holder[]): Search =>
+  sql`select ${`${component.uid} row `} || c.id as example from ${sql.table(component.table)} c
+    where c.id not in (select cmp_id from (${entriesOf(component, holders)}) where cmp_id is not null)`
+
+const sharedEntries = (component: Component, holders: readonly Holder[]): Search =>
+  sql`select ${`${component.uid} row `} || cmp_id || ': ' || count(*) || ' entries' as example from (${entriesOf(component, holders)})
+    where cmp_id is not null group by cmp_id having count(*) > 1`
+
+function danglingEntries({ shape, componentTable }: Holder, components: readonly Component[]): readonly Search[] {
+  const from = sql`from ${sql.table(componentTable)} e`
+  const row = sql`${`${componentTable} row `} || e.id`
+  return [
+    sql`select ${row} || ': its owner ' || ${text(sql`e.entity_id`)} || ' is gone' as example ${from} where ${isGone(sql`e.entity_id`, shape.table)}`,
+    ...components.map(
+      ({ uid, table }) =>
+        sql`select ${row} || ${`: ${uid} `} || ${text(sql`e.cmp_id`)} || ' is not there' as example ${from}
+          where e.component_type = ${uid} and ${isGone(sql`e.cmp_id`, table)}`,
+    ),
+  ]
+}
+
+function sharedEntryPlaces({ shape, componentTable }: Holder): readonly Search[] {
+  const order = sql.id('order')
+  const single = [...shape.attributes.values()].flatMap((attribute) =>
+    attribute.kind === 'component' && !attribute.repeatable ? [attribute.name] : [],
+  )
+  const owner = sql`${`${shape.uid} row `} || entity_id || ', ' || field || ': ' || count(*)`
+  const from = sql`from ${sql.table(componentTable)}`
+  return [
+    sql`select ${owner} || ' entries at place ' || ${order} as example ${from} where ${order} is not null
+      group by entity_id, field, ${order} having count(*) > 1`,
+    ...(single.length === 0
+      ? []
+      : [
+          sql`select ${owner} || ' entries of a single component' as example ${from} where field in (${sql.join(single)}) group by entity_id, field having count(*) > 1`,
+        ]),
+  ]
+}
+
+function strangeEntries({ componentTable }: Holder, components: readonly Component[]): Search {
+  const known = components.length === 0 ? sql`1` : sql`component_type not in (${sql.join(components.map(({ uid }) => uid))})`
+  return sql`select ${`${componentTable} row `} || id || ': ' || ${text(sql`component_type`)} as example from ${sql.table(componentTable)} where ${known}`
+}
+
+const ownerlessFiles = ({ uid, table }: Shape): Search =>
+  sql`select 'files_related_mph row ' || m.id || ${`: ${uid} row `} || ${text(sql`m.related_id`)} || ' is gone' as example from files_related_mph m
+    where m.related_type = ${uid} and ${isGone(sql`m.related_id`, table)}`
+
+const filelessLinks: Search = sql`select 'files_related_mph row ' || m.id || ': file ' || ${text(sql`m.file_id`)} || ' is gone' as example
+  from files_related_mph m where ${isGone(sql`m.file_id`, 'files')}`
+
+const sharedFilePlaces: Search = sql`select related_type || ' row ' || related_id || ', ' || field || ': ' || count(*) || ' files at place ' || ${sql.id('order')} as example
+  from files_related_mph where ${sql.id('order')} is not null group by related_type, related_id, field, ${sql.id('order')} having count(*) > 1`
+
+const strangeFileLinks = (shapes: readonly Shape[]): Search =>
+  sql`select 'files_related_mph row ' || id || ': ' || ${text(sql`related_type`)} as example from files_related_mph
+    where related_type is null or related_type not in (${sql.join(shapes.map(({ uid }) => uid))})`
+
+function danglingMorphs({ shape, storage }: Morph, types: readonly ContentType[]): readonly Search[] {
+  const table = storage.kind === 'table' ? storage.table : shape.table
+  const [id, type] = [sql.id('m', storage.id), sql.id('m', storage.type)]
+  return types.map(
+    (target) =>
+      sql`select ${`${table} row `} || m.id || ${`: ${target.uid} row `} || ${id} || ' is gone' as example from ${sql.table(table)} m
+        where ${type} = ${target.uid} and ${id} is not null and ${isGone(id, target.table)}`,
+  )
+}
+
+type Waiter = { readonly table: string; readonly shape: Shape }
+
+/** The tables whose links may wait, with the shapes of their owners. */
+const waitersOf = (links: readonly OwnedLink[], morphs: readonly Morph[]): readonly Waiter[] => [
+  ...links.map(({ shape, storage }) => ({ table: storage.table, shape })),
+  ...morphs.flatMap(({ shape, storage }) => (storage.kind === 'table' ? [{ table: storage.table, shape }] : [])),
+]
+
+function ownerlessWaiting(waiters: readonly Waiter[]): readonly Search[] {
+  const waiting = sql`select 'octavo_hidden_links row ' || h.id || ': ' || h.link_table || ', owner ' || h.owner_id as example from octavo_hidden_links h`
+  const known = sql.join(waiters.map(({ table }) => table))
+  return [
+    ...(waiters.length === 0 ? [] : [sql`${waiting} where h.link_table not in (${known})`]),
+    ...waiters.map(({ table, shape }) => sql`${waiting} where h.link_table = ${table} and ${isGone(sql`h.owner_id`, shape.table)}`),
+  ]
+}
+
+const targetlessWaiting = ({ uid, table }: ContentType): Search =>
+  sql`select 'octavo_hidden_links row ' || h.id || ${`: ${uid} `} || h.target_document as example from octavo_hidden_links h
+    where h.target_type = ${uid} and not exists (select 1 from ${sql.table(table)} t where t.document_id = h.target_document)`

@@ -1,0 +1,124 @@
+// Idempotency keys: a write that is asked for again with the key of one that was done gets its answer, and is not done again.
+// What was done is kept in the transaction that did it, so that a kill at any moment leaves both or neither.
+import { createHash } from 'node:crypto'
+import { sql } from 'kysely'
+import type { Transaction } from '../database/database.js'
+import { ApiError, validationError } from '../errors/errors.js'
+import type { Once, Operation, Outcome, WriteContext } from './operation.js'
+import { answerWrite } from './results.js'
+
+/** What a key stands for while its write is under way, and afterwards. */
+export interface Named {
+  readonly caller: string
+  readonly key: string
+  readonly fingerprint: string
+}
+
+export interface OnceLimits {
+  /** Milliseconds for which a key is kept. */
+  readonly idempotencyTime: number
+  /** Keys that are kept, and bytes of their answers together; the oldest go first. */
+  readonly idempotencyKeys: number
+  readonly idempotencyBytes: number
+}
+
+export interface OnceKeys {
+  /** Runs a write under its key. @throws ApiError 409 while another with this key is under way */
+  alone<Result>(named: Named, run: () => Promise<Result>): Promise<Result>
+  /** What the key was used for before; null: nothing. @throws ApiError 422 where that was another request */
+  recall(context: WriteContext, transaction: Transaction, operation: Operation, named: Named): Promise<Outcome | null>
+  /** Keeps what was done. */
+  keep(transaction: Transaction, operation: Operation, named: Named, outcome: Outcome): void
+}
+
+interface Kept {
+  readonly fingerprint: string
+  readonly grants: string
+  readonly documentId: string
+  readonly answer: Uint8Array | null
+}
+
+const table = sql.table('octavo_idempotency_keys')
+/** An answer may take this part of all bytes; a larger one is read again. */
+const share = 1 / 64
+/** Rows that one write clears away at most. */
+const cleared = 100
+
+/** What stands for this write under its key. @throws ApiError 400 for data nested deeper than can be written */
+export function nameOf({ key, request }: Once, { write: { caller }, data }: Operation): Named {
+  const id = caller === null || caller.kind === 'public' ? '' : ` ${caller.id}`
+  return {
+    key,
+    caller: `${caller?.kind}${id}`,
+    fingerprint: createHash('sha256')
+      .update(`${request}\n${textOf(data)}`)
+      .digest('base64url'),
+  }
+}
+
+function textOf(data: unknown): string {
+  try {
+    return JSON.stringify(data)
+  } catch {
+    throw validationError('The data is nested too deeply')
+  }
+}
+
+export function openOnceKeys(limits: OnceLimits): OnceKeys {
+  const underWay = new Set<string>()
+
+  async function find(transaction: Transaction, { caller, key }: Named): Promise<Kept | undefined> {
+    const [kept] = await transaction.rows<Kept>(
+      sql`select fingerprint, grants, document_id as "documentId", answer from ${table}
+        where caller = ${caller} and ${sql.ref('key')} = ${key} and created_at > ${Date.now() - limits.idempotencyTime}`,
+    )
+    return kept
+  }
+
+  return {
+    alone: async ({ caller, key }, run) => {
+      const name = `${caller} ${key}`
+      if (underWay.has(name)) throw new ApiError('ConflictError', 'A request with this Idempotency-Key is still being processed', {}, 1)
+      underWay.add(name)
+      try {
+        return await run()
+      } finally {
+        underWay.delete(name)
+      }
+    },
+    recall: async (context, transaction, operation, named) => {
+      const kept = await find(transaction, named)
+      if (kept === undefined) return null
+      if (kept.fingerprint !== named.fingerprint) {
+        throw new ApiError('UnprocessableEntityError', 'This Idempotency-Key was used for another request')
+      }
+      const { documentId, answer } = kept
+      // Whoever may see less, or something else, than then is shown what there is now.
+      if (answer === null || kept.grants !== operation.grants.key) {
+        return { documentId, entries: [], answer: await answerWrite(context, transaction, operation, documentId, sides[operation.action]) }
+      }
+      return { documentId, entries: [], answer: { bytes: answer, release: () => {} } }
+    },
+    keep: (transaction, { grants }, { caller, key, fingerprint }, { documentId, answer }) => {
+      const now = Date.now()
+      const bytes = answer !== null && answer.bytes.length <= limits.idempotencyBytes * share ? answer.bytes : null
+      transaction.follow(sql`delete from ${table} where caller = ${caller} and ${sql.ref('key')} = ${key}`)
+      // `total` adds up the bytes of all answers so far: whatever lies further back than the limit may go.
+      transaction.follow(sql`insert into ${table} (caller, ${sql.ref('key')}, fingerprint, grants, document_id, answer, created_at, total)
+        values (${caller}, ${key}, ${fingerprint}, ${grants.key}, ${documentId}, ${bytes}, ${now},
+          ${bytes?.length ?? 0} + coalesce((select total from ${table} order by id desc limit 1), 0))`)
+      transaction.follow(sql`delete from ${table} where id in (select id from ${table}
+        where created_at <= ${now - limits.idempotencyTime}
+          or id <= (select max(id) from ${table}) - ${limits.idempotencyKeys}
+          or total <= (select max(total) from ${table}) - ${limits.idempotencyBytes}
+        limit ${cleared})`)
+    },
+  }
+}
+
+/** The version that is answered where the action and not the query decides it. */
+const sides: Partial<Record<Operation['action'], 'draft' | 'published'>> = {
+  publish: 'published',
+  unpublish: 'draft',
+  discardDraft: 'draft',
+}

@@ -1,0 +1,190 @@
+// Checks a whole type or component against the model: attributes of every kind, lists, components in components, zones.
+import type { Attribute, ComponentAttribute, DynamicZone, Model } from '../../model/types.js'
+import { unreachable } from '../../model/types.js'
+import { isWritable } from './keys.js'
+import { attributeError, checkEach, choiceError, inFieldOrder, typeError } from './messages.js'
+import { openTrials, type Trial, tryAll } from './pattern-deadline.js'
+import { lastOnly, namesTargets, type RelationForm, relationForm, syntaxErrors } from './relations.js'
+import { checkScalar, missing } from './scalars.js'
+import type { AttributeError, Checked, Checking, Path, Shape } from './types.js'
+
+type Body = Readonly<Record<string, unknown>>
+
+const isBody = (value: unknown): value is Body => typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** Checks a whole body: `checkShape`, and then with one deadline what patterns of the model have no other bound for. */
+export function checkBody(checking: Checking, shape: Shape, body: Body): { readonly value: Body; readonly errors: AttributeError[] } {
+  const { trials = openTrials() } = checking
+  const untried: Trial[] = []
+  const checked = checkShape({ ...checking, trials, untried }, shape, body, [])
+  if (untried.length === 0 || (trials.left <= 0 && checked.errors.length > 0)) return checked
+  tryAll(trials, untried)
+  const isFit = untried.every(({ pattern, value }) => trials.results.get(pattern)?.get(value) !== false)
+  // What must be unique was collected the first time.
+  return isFit ? checked : checkShape({ ...checking, trials, claims: undefined }, shape, body, [])
+}
+
+/** Checks what `body` gives for each attribute of `shape`; the value is the body with casts and defaults. */
+function checkShape(checking: Checking, shape: Shape, body: Body, path: Path): { readonly value: Body; readonly errors: AttributeError[] } {
+  const value: Record<string, unknown> = { ...body }
+  const groups = new Map<string, readonly AttributeError[]>()
+  for (const attribute of shape.attributes.values()) {
+    if (!isWritable(shape, attribute)) continue
+    const { name } = attribute
+    if (path.length === 0 && checking.inherited?.has(name)) {
+      delete value[name]
+      continue
+    }
+    const checked = checkAttribute(checking, attribute, Object.hasOwn(body, name) ? body[name] : undefined, [...path, name])
+    if (checked.value !== undefined) value[name] = checked.value
+    groups.set(name, checked.errors)
+  }
+  return { value, errors: inFieldOrder(path, groups) }
+}
+
+function checkAttribute(checking: Checking, attribute: Attribute, sent: unknown, path: Path): Checked {
+  switch (attribute.kind) {
+    case 'scalar':
+      return checkScalar(checking, attribute, orNull(checking, sent), path)
+    case 'component':
+      if (attribute.repeatable) return checkList(checking, attribute, sent, path)
+      return checkSingle(checking, attribute, orNull(checking, sent), path)
+    case 'dynamiczone':
+      return checkList(checking, attribute, sent, path)
+    case 'relation':
+    case 'morphTo':
+    case 'morphFrom':
+    case 'media': {
+      if (sent === undefined || checking.isStored) return { value: sent, errors: [] }
+      const form = relationForm(sent, attribute)
+      if (!checking.contract.strictRelationSyntax) return { value: form, errors: [] }
+      return { value: attribute.many ? form : lastOnly(form, attribute), errors: syntaxErrors(attribute, form, sent, path) }
+    }
+    default:
+      return unreachable(attribute)
+  }
+}
+
+/** What a stored document does not mention is null there. */
+const orNull = ({ isStored }: Checking, sent: unknown): unknown => (sent === undefined && isStored ? null : sent)
+
+function checkSingle(checking: Checking, attribute: ComponentAttribute, sent: unknown, path: Path): Checked {
+  const isRequired = attribute.required && !checking.isDraft
+  if (sent === undefined) return { value: sent, errors: isRequired ? missing(checking, sent, path) : [] }
+  if (sent === null && !isRequired) return { value: null, errors: [] }
+  if (!isBody(sent)) return { value: sent, errors: [typeError(path, 'object', sent, sent)] }
+  return checkEntry(checking, attribute, sent, path)
+}
+
+/** Lists may never be null, not even in drafts; only their length is free there. */
+function checkList(checking: Checking, attribute: ComponentAttribute | DynamicZone, sent: unknown, path: Path): Checked {
+  const given = sent === undefined && checking.isCreation && !attribute.required ? [] : sent
+  if (given === undefined) return { value: given, errors: missing(checking, given, path) }
+  if (!Array.isArray(given)) return { value: given, errors: [typeError(path, 'array', given, given)] }
+  const { values: value, errors } = checkEach(given, (entry, index) =>
+    attribute.kind === 'component'
+      ? checkEntry(checking, attribute, entry, [...path, index])
+      : checkZoneEntry(checking, attribute, entry, [...path, index]),
+  )
+  return { value, errors: [...errors, ...wrongLength(checking, attribute, value, path)] }
+}
+
+function wrongLength({ isDraft }: Checking, attribute: ComponentAttribute | DynamicZone, list: readonly unknown[], path: Path) {
+  const { min, max } = attribute.source
+  if (isDraft) return []
+  const few = Number.isInteger(min) && list.length < (min as number) && (attribute.required || list.length > 0)
+  const many = Number.isInteger(max) && list.length > (max as number)
+  return [
+    ...(few ? [attributeError(path, `field must have at least ${min} items`, list)] : []),
+    ...(many ? [attributeError(path, `field must have less than or equal to ${max} items`, list)] : []),
+  ]
+}
+
+/** A component without an id is a new one, also in an update of what it belongs to. */
+function checkEntry(checking: Checking, attribute: ComponentAttribute, entry: unknown, path: Path): Checked {
+  if (!isBody(entry)) return { value: null, errors: [typeError(path, 'object', null, entry)] }
+  return checkShape(
+    entryChecking(checking, entry, attribute, attribute.component),
+    checking.model.components.get(attribute.component)!,
+    entry,
+    path,
+  )
+}
+
+function entryChecking(checking: Checking, entry: Body, { kind, name }: ComponentAttribute | DynamicZone, component: string): Checking {
+  const isInZone = kind === 'component' && checking.isInZone === true
+  return {
+    ...checking,
+    isCreation: checking.isCreation || entry.id === undefined,
+    isInZone: checking.isInZone === true || kind === 'dynamiczone',
+    places: checking.places === null || isInZone ? null : [...checking.places, { field: name, component }],
+  }
+}
+
+/** Only components of the zone: Strapi takes any into a draft, and loses it when the draft is published. */
+function checkZoneEntry(checking: Checking, attribute: DynamicZone, entry: unknown, path: Path): Checked {
+  if (!isBody(entry)) return { value: null, errors: [typeError(path, 'object', null, entry)] }
+  const { __component: sent } = entry
+  const uid = typeof sent === 'object' || sent === undefined ? sent : String(sent)
+  const component = typeof uid === 'string' ? checking.model.components.get(uid) : undefined
+  const at = [...path, '__component']
+  if (component !== undefined) {
+    if (!attribute.components.includes(component.uid))
+      return { value: entry, errors: [choiceError(at, attribute.components, component.uid)] }
+    return checkShape(entryChecking(checking, entry, attribute, component.uid), component, entry, path)
+  }
+  const value = uid === undefined ? entry : { ...entry, __component: uid }
+  if (uid === undefined) return { value, errors: [attributeError(at, 'is a required field')] }
+  const wrongType = typeof uid === 'string' ? [] : [typeError(at, 'string', uid, sent)]
+  return { value, errors: [...wrongType, choiceError(at, componentNames(checking.model), uid)] }
+}
+
+/** All components, in the order in which Strapi lists them. */
+const componentNames = (model: Model): readonly string[] => [...model.components.keys()].sort().reverse()
+
+/** What is wrong with the relations of a checked body as a whole, in components too; null where every entry names a target. */
+export function relationProblem(model: Model, shape: Shape, body: Body): string | null {
+  for (const attribute of shape.attributes.values()) {
+    const value = isWritable(shape, attribute) ? body[attribute.name] : undefined
+    if (value === undefined || value === null) continue
+    const problem = problemOf(model, attribute, value)
+    if (problem !== null) return problem
+  }
+  return null
+}
+
+function problemOf(model: Model, attribute: Attribute, value: unknown): string | null {
+  switch (attribute.kind) {
+    case 'scalar':
+      return null
+    case 'component': {
+      const component = model.components.get(attribute.component)!
+      return firstProblem(value, (entry) => (isBody(entry) ? relationProblem(model, component, entry) : null))
+    }
+    case 'dynamiczone':
+      return firstProblem(value, (entry) => zoneProblem(model, entry))
+    case 'relation':
+    case 'morphTo':
+    case 'morphFrom':
+    case 'media':
+      return namesTargets(value as RelationForm) ? null : 'Invalid relations'
+    default:
+      return unreachable(attribute)
+  }
+}
+
+function firstProblem(value: unknown, problem: (entry: unknown) => string | null): string | null {
+  for (const entry of Array.isArray(value) ? value : [value]) {
+    const found = problem(entry)
+    if (found !== null) return found
+  }
+  return null
+}
+
+function zoneProblem(model: Model, entry: unknown): string | null {
+  if (entry === null) return 'Invalid relations'
+  const uid = isBody(entry) ? entry.__component : undefined
+  if (!uid) return 'Cannot build relations store from dynamiczone, component identifier is undefined'
+  const component = typeof uid === 'string' ? model.components.get(uid) : undefined
+  return component === undefined ? 'Invalid relations' : relationProblem(model, component, entry as Body)
+}

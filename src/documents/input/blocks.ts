@@ -1,0 +1,194 @@
+// The structure of `blocks`, the rich text of the editor: which nodes there are, what each has, what may stand in what.
+import { toBoolean, toList, toNumber, toText } from './casts.js'
+import { attributeError, checkEach, choiceError, inFieldOrder, typeError, whole } from './messages.js'
+import type { AttributeError, Checked, Path } from './types.js'
+
+interface Field {
+  /** `name`: the value's own, below `path`; the paths of values that fit are never made. */
+  (value: unknown, path: Path, name?: string | number): Checked
+  /** True for values that are right as they are: nearly all of what an editor sends, and of long texts every node must be looked at. */
+  readonly fits: (value: unknown) => boolean
+}
+type Node = Readonly<Record<string, Field>>
+
+/** A field whose values are looked at closely where they do not fit. */
+const field = (fits: Field['fits'], check: (value: unknown, path: Path) => Checked): Field =>
+  Object.assign(
+    (value: unknown, path: Path, name?: string | number) =>
+      fits(value) ? right(value) : check(value, name === undefined ? path : [...path, name]),
+    { fits },
+  )
+
+const right = (value: unknown): Checked => ({ value, errors: [] })
+const wrong = (value: unknown, ...errors: AttributeError[]): Checked => ({ value, errors })
+const absent = (path: Path) => wrong(undefined, attributeError(path, 'is a required field'))
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** A text of any kind; `null` where it may be missing. */
+const text = (required: boolean): Field =>
+  field(
+    (value) => (typeof value === 'string' && value !== '') || (!required && (value === null || value === undefined || value === '')),
+    (sent, path) => {
+      const value = toText(sent)
+      if (value === undefined || value === '')
+        return required ? wrong(value, attributeError(path, 'is a required field', value)) : right(value)
+      if (value === null && !required) return right(value)
+      return typeof value === 'string' ? right(value) : wrong(value, typeError(path, 'string', value, sent))
+    },
+  )
+
+const count: Field = field(
+  (value) => typeof value === 'number' && !Number.isNaN(value),
+  (sent, path) => {
+    if (sent === undefined) return absent(path)
+    const value = toNumber(sent)
+    return Number.isNaN(value) ? wrong(value, typeError(path, 'number', value, sent)) : right(value)
+  },
+)
+
+const flag: Field = field(
+  (value) => value === undefined || typeof value === 'boolean',
+  (sent, path) => {
+    const value = toBoolean(sent)
+    return typeof value === 'boolean' ? right(value) : wrong(value, typeError(path, 'boolean', value, sent))
+  },
+)
+
+const anything: Field = field(() => true, right)
+
+/** One of `choices`, which all are texts or all are numbers. */
+const choice = (type: 'string' | 'number', choices: readonly unknown[]): Field =>
+  field(
+    (value) => choices.includes(value),
+    (sent, path) => {
+      if (sent === undefined) return absent(path)
+      const value = type === 'number' ? toNumber(sent) : toText(sent)
+      const isTyped = typeof value === type && !Number.isNaN(value)
+      return wrong(
+        value,
+        ...(isTyped ? [] : [typeError(path, type, value, sent)]),
+        ...(choices.includes(value) ? [] : [choiceError(path, choices, value)]),
+      )
+    },
+  )
+
+const words: Field = field(
+  (value) => typeof value === 'string',
+  (sent, path) => {
+    const value = toText(sent)
+    if (value === undefined) return wrong(value, whole(path, 'Text must be defined with at least an empty string'))
+    return typeof value === 'string' ? right(value) : wrong(value, typeError(path, 'string', value, sent))
+  },
+)
+
+const address: Field = field(
+  (value) => typeof value === 'string' && isAddress(value),
+  (sent, path) => {
+    const value = toText(sent)
+    if (value !== undefined && typeof value !== 'string') return wrong(value, typeError(path, 'string', value, sent))
+    return isAddress(value ?? '') ? right(value) : wrong(value, whole(path, 'Please specify a valid link.', value))
+  },
+)
+
+const isAddress = (url: string): boolean => URL.canParse(url.startsWith('/') ? `https://octavo.invalid${url}` : url)
+
+/** A list in which every entry is checked by `entry`; `empty` is what an empty one is told. */
+const list = (entry: () => Field, empty?: string): Field =>
+  field(
+    (value) => Array.isArray(value) && (value.length > 0 || empty === undefined) && value.every(entry().fits),
+    (sent, path) => {
+      if (sent === undefined) return absent(path)
+      const value = toList(sent)
+      if (value === null) return wrong(null, typeError(path, 'array', null, sent))
+      const { values, errors } = checkEach(value, (node, index) => entry()(node, path, index))
+      const own = empty !== undefined && value.length === 0 ? [whole(path, empty, value)] : []
+      return { value: values, errors: [...errors, ...own] }
+    },
+  )
+
+/** An object with the fields of `node`; others are kept as they are. A missing one counts as empty. */
+const object = (node: Node): Field => {
+  const fieldsOfNode = Object.entries(node)
+  return field(
+    (value) => isObject(value) && fieldsOfNode.every(([name, one]) => one.fits(value[name])),
+    (sent, path) => {
+      const given = sent === undefined ? {} : sent
+      if (!isObject(given)) return wrong(null, typeError(path, 'object', null, sent))
+      const fields = new Map(fieldsOfNode.map(([name, one]) => [name, one(given[name], path, name)] as const))
+      const known = [...fields].flatMap(([name, { value }]) => (value === undefined ? [] : [[name, value] as const]))
+      const errors = inFieldOrder(path, new Map([...fields].map(([name, checked]) => [name, checked.errors])))
+      return { value: { ...given, ...Object.fromEntries(known) }, errors }
+    },
+  )
+}
+
+/** An object whose `type` says which of `nodes` it is. */
+const oneOf = (nodes: Readonly<Record<string, Node>>, otherwise: string): Field => {
+  const fields = new Map(Object.entries(nodes).map(([type, node]) => [type, object(node)]))
+  const fieldOf = (sent: unknown): Field | undefined =>
+    isObject(sent) && typeof sent.type === 'string' ? fields.get(sent.type) : undefined
+  return field(
+    (value) => isObject(value) && remembered(value, () => fieldOf(value)?.fits(value) === true),
+    (sent, path) => fieldOf(sent)?.(sent, path) ?? wrong(sent, whole(path, otherwise, sent)),
+  )
+}
+
+const textNode: Node = { type: anything, text: words, bold: flag, italic: flag, underline: flag, strikethrough: flag, code: flag }
+const plain: Field = object({ ...textNode, type: choice('string', ['text']) })
+const linkNode: Node = { type: anything, url: address, children: list(() => plain) }
+const inline = oneOf({ text: textNode, link: linkNode }, 'Inline node must be Text or Link')
+
+const listItem: Node = { type: anything, children: list(() => inline) }
+const listNode: Node = { type: anything, format: choice('string', ['ordered', 'unordered']), children: list(() => listEntry) }
+const listEntry = oneOf({ 'list-item': listItem, list: listNode }, 'Inline node must be list-item or list')
+
+const image = object({
+  name: text(true),
+  alternativeText: text(false),
+  url: text(true),
+  caption: text(false),
+  width: count,
+  height: count,
+  formats: anything,
+  hash: text(true),
+  ext: text(true),
+  mime: text(true),
+  size: count,
+  previewUrl: text(false),
+  provider: text(true),
+  provider_metadata: anything,
+  createdAt: text(true),
+  updatedAt: text(true),
+})
+
+const block = oneOf(
+  {
+    paragraph: { type: anything, children: list(() => inline, 'Paragraph node children must have at least one Text or Link node') },
+    heading: { type: anything, level: choice('number', [1, 2, 3, 4, 5, 6]), children: list(() => inline) },
+    quote: { type: anything, children: list(() => inline) },
+    code: { type: anything, syntax: text(false), children: list(() => plain) },
+    list: listNode,
+    image: { type: anything, image, children: list(() => inline) },
+  },
+  'Block node is of invalid type',
+)
+
+/** Which nodes of the text that is being checked fit: those around a wrong one would ask again at each level. */
+let fitting = new WeakMap<object, boolean>()
+
+function remembered(node: object, fits: () => boolean): boolean {
+  const known = fitting.get(node)
+  if (known !== undefined) return known
+  const found = fits()
+  fitting.set(node, found)
+  return found
+}
+
+/** Checks the nodes of a blocks attribute, in depth. Numbers in place of texts become texts. */
+export function checkBlocks(nodes: readonly unknown[], path: Path): Checked {
+  fitting = new WeakMap()
+  return blocks(nodes, path)
+}
+
+const blocks = list(() => block)

@@ -1,0 +1,153 @@
+// A body becomes what may be written: keys, types, formats and constraints are checked here, once, before any statement runs.
+import { type ApiError, validationError } from '../../errors/errors.js'
+import type { Grants } from '../../grants.js'
+import type { ContentType, Model, MorphFrom, MorphTo, Relation } from '../../model/types.js'
+import { turn } from '../../runtime/event-loop.js'
+import { checkBody, relationProblem } from './attributes.js'
+import { checkKeys, isTooDeep, isWritable } from './keys.js'
+import { attributeError, typeError, whole } from './messages.js'
+import { type RelationForm, relationInput } from './relations.js'
+import { shortText } from './scalars.js'
+import { storedForm } from './stored.js'
+import type { AttributeError, Checking, ComponentInput, Input, InputContext, Reference, RelationInput, Shape } from './types.js'
+import { type Reader, shownErrors } from './visible-errors.js'
+
+export type { AttributeError, ComponentInput, Input, InputContext, Reference, RelationInput }
+
+type Body = Readonly<Record<string, unknown>>
+
+export interface InputOptions {
+  /** Who writes: relations need the permission to find what they point to. */
+  readonly grants: Grants
+  /** Drafts may lack what is required and miss formats and minima. */
+  readonly isDraft: boolean
+  /** Defaults apply, and what is required may not be absent. */
+  readonly isCreation: boolean
+  /** What the service adds to the row (publishedAt, locale): shown in errors about the data as a whole. */
+  readonly added?: Body
+  /** Attributes of the document that a new locale takes from the others: absent, they are neither missed nor filled in. */
+  readonly inherited?: ReadonlySet<string>
+}
+
+/** What must be unique: where it is collected, or what was found to be taken. */
+export type Unique = Pick<Checking, 'claims' | 'taken'>
+
+/**
+ * Reads the `data` of a body that creates or changes a document of `type`.
+ * @throws ApiError 400 as recorded: the first key that may not be there, or all that is wrong with the values.
+ */
+export async function readInput(
+  context: InputContext,
+  type: ContentType,
+  data: unknown,
+  options: InputOptions,
+  unique: Unique = {},
+): Promise<Input> {
+  await turn()
+  checkKeys(context.model, options.grants, type, data)
+  await turn()
+  if (typeof data !== 'object' || data === null || Array.isArray(data)) throw attributeErrors([typeError([], 'object', null, data)])
+  const given = Object.entries(data).filter(([key]) => isWritable(type, type.attributes.get(key)))
+  const checking = { ...context, ...options, ...unique, places: [], isStored: false }
+  const { value, errors } = checkBody(checking, type, Object.fromEntries(given))
+  await turn()
+  const problem = relationProblem(context.model, type, value)
+  const shown = { ...value, ...options.added }
+  const all = [...errors, ...localeErrors(type, data as Body), ...(problem === null ? [] : [whole([], problem, shown)])]
+  if (all.length > 0) throw attributeErrors(all)
+  return inputOf(context.model, type, value, shown, options.isCreation)
+}
+
+/** `locale` beside the attributes is ignored, but where Strapi has a column for it that no locale fills it must be a text that fits it. */
+function localeErrors(type: ContentType, { locale }: Body): readonly AttributeError[] {
+  if (type.localized || locale === undefined || locale === null) return []
+  if (typeof locale !== 'string') return [typeError(['locale'], 'string', locale, locale)]
+  return locale.length <= shortText ? [] : [attributeError(['locale'], `must be at most ${shortText} characters`, locale)]
+}
+
+/**
+ * Reads what `given` says about attributes of a row that has an API of its own; other members are ignored. `input` is null
+ * where something is wrong.
+ * @throws ApiError 400 for a body that is nested too deeply.
+ */
+export function readAttributes(
+  context: InputContext,
+  type: ContentType,
+  given: Body,
+  isCreation: boolean,
+): { readonly input: Input | null; readonly errors: readonly AttributeError[] } {
+  if (isTooDeep(given)) throw validationError('The data is nested too deeply')
+  const known = Object.entries(given).filter(([key]) => isWritable(type, type.attributes.get(key)))
+  const checked = checkBody({ ...context, places: null, isDraft: false, isCreation, isStored: false }, type, Object.fromEntries(known))
+  const problem = relationProblem(context.model, type, checked.value)
+  const errors = problem === null ? checked.errors : [...checked.errors, whole([], problem, checked.value)]
+  return { input: errors.length > 0 ? null : inputOf(context.model, type, checked.value, checked.value, isCreation), errors }
+}
+
+/**
+ * Checks a whole stored document against every rule, as publishing demands.
+ * @throws ApiError 400 with all that is wrong, and of the document what `reader` may see.
+ */
+export function validateDocument(context: InputContext, type: ContentType, document: Body, reader: Reader, unique: Unique = {}): void {
+  const checking = { ...context, ...unique, places: [], isDraft: false, isCreation: true, isStored: true }
+  const { errors } = checkBody(checking, type, document)
+  if (errors.length > 0) throw attributeErrors(shownErrors(context.model, type, errors, reader))
+}
+
+/** One error for several: the message of a single one, their number otherwise, all of them in the details. */
+export function attributeErrors(errors: readonly AttributeError[]): ApiError {
+  const message = errors.length === 1 ? errors[0]!.message : `${errors.length} errors occurred`
+  const details = errors.map(({ path, message: says, ...value }) => ({
+    path: path.map(String),
+    message: says,
+    name: 'ValidationError',
+    ...value,
+  }))
+  return validationError(message, { errors: details })
+}
+
+/** Components come first: their dates are the first that the database would refuse. */
+function inputOf(model: Model, shape: Shape, value: Body, checked: Body, isCreation: boolean): Input {
+  const given = [...shape.attributes.values()].filter((attribute) => isWritable(shape, attribute) && value[attribute.name] !== undefined)
+  const entryOf = (uid: string, body: Body): ComponentInput => {
+    const [component, id] = [model.components.get(uid)!, isCreation ? null : idOf(body.id)]
+    return { component, id, input: inputOf(model, component, body, body, id === null) }
+  }
+  return {
+    components: new Map(
+      given
+        .filter((attribute) => attribute.kind === 'component')
+        .map((attribute) => [attribute, entries(value[attribute.name]).map((body) => entryOf(attribute.component, body))]),
+    ),
+    zones: new Map(
+      given
+        .filter((attribute) => attribute.kind === 'dynamiczone')
+        .map((attribute) => [attribute, entries(value[attribute.name]).map((body) => entryOf(String(body.__component), body))]),
+    ),
+    scalars: new Map(
+      given
+        .filter((attribute) => attribute.kind === 'scalar')
+        .map((attribute) => [attribute, storedForm(attribute, value[attribute.name])]),
+    ),
+    relations: new Map(
+      given
+        .filter(({ kind }) => kind === 'relation' || kind === 'morphTo' || kind === 'morphFrom')
+        .map((attribute) => [attribute as Relation | MorphTo | MorphFrom, relationInput(value[attribute.name] as RelationForm)]),
+    ),
+    media: new Map(
+      given
+        .filter((attribute) => attribute.kind === 'media')
+        .map((attribute) => [attribute, relationInput(value[attribute.name] as RelationForm)]),
+    ),
+    checked,
+  }
+}
+
+const entries = (value: unknown): readonly Body[] => (Array.isArray(value) ? value : value === null ? [] : [value as Body])
+
+/** The row that a component's `id` names; null where there is no `id`; -1 for what can be no row, `null` included, as in Strapi. */
+function idOf(id: unknown): number | null {
+  if (id === undefined) return null
+  if (typeof id === 'number') return Number.isSafeInteger(id) ? id : -1
+  return typeof id === 'string' && /^\d{1,15}$/.test(id) ? Number(id) : -1
+}

@@ -1,0 +1,166 @@
+// What a scalar attribute accepts: how a value is cast, what its type and its constraints demand, one row per attribute type.
+import { type Pattern, patternOf } from '../../model/patterns.js'
+import type { Scalar, ScalarType } from '../../model/types.js'
+import { checkBlocks } from './blocks.js'
+import { toBoolean, toList, toNumber, toText } from './casts.js'
+import { attributeError, choiceError, printPath, typeError, whole } from './messages.js'
+import type { AttributeError, Checked, Checking, Path } from './types.js'
+
+/** What a value still breaks once its type is right: the words after the value's name, or null. */
+type Rule = (value: never, attribute: Scalar, checking: Checking) => string | null
+
+interface Row {
+  /** The value as its type sees it. Null is only cast where it is not allowed. */
+  readonly cast: (value: unknown) => unknown
+  /** The type that messages name; null: anything goes, the rules decide. */
+  readonly type: 'string' | 'number' | 'boolean' | 'array' | null
+  /** Null passes the type even where the attribute is required; the message is then `must be defined`. */
+  readonly nullable: boolean
+  readonly rules: readonly Rule[]
+}
+
+/** What a `string` holds where its schema says nothing: its column is a varchar of this length. */
+export const shortText = 255
+
+const same = (value: unknown): unknown => value
+
+const isType: Readonly<Record<NonNullable<Row['type']>, (value: unknown) => boolean>> = {
+  string: (value) => typeof value === 'string',
+  number: (value) => typeof value === 'number' && !Number.isNaN(value),
+  boolean: (value) => typeof value === 'boolean',
+  array: Array.isArray,
+}
+
+const number = (option: unknown): option is number => typeof option === 'number' && Number.isFinite(option)
+const length = (option: unknown): option is number => typeof option === 'number' && Number.isInteger(option) && option > 0
+
+/** A stored password is a hash: its length says nothing about the password's. */
+const isHash = (value: string, attribute: Scalar, { isStored }: Checking) =>
+  isStored && attribute.type === 'password' && value.startsWith('$2')
+
+/** A password can only be looked at while it is written: publication finds its hash, so drafts are no exception. */
+const isFree = (attribute: Scalar, { isDraft }: Checking) => isDraft && attribute.type !== 'password'
+
+const minLength = (value: string, attribute: Scalar, checking: Checking) => {
+  const { minLength: least } = attribute.source
+  const short = length(least) && value.length < least && !isFree(attribute, checking) && !isHash(value, attribute, checking)
+  return short ? `must be at least ${least} characters` : null
+}
+const maxLength = (value: string, attribute: Scalar, checking: Checking) => {
+  const most = length(attribute.source.maxLength) ? attribute.source.maxLength : attribute.type === 'string' ? shortText : null
+  const long = most !== null && value.length > most && !isHash(value, attribute, checking)
+  return long ? `must be at most ${most} characters` : null
+}
+const min = (value: number, { source }: Scalar, { isDraft }: Checking) =>
+  number(source.min) && value < source.min && !isDraft ? `must be greater than or equal to ${source.min}` : null
+const max = (value: number, { source }: Scalar) =>
+  number(source.max) && value > source.max ? `must be less than or equal to ${source.max}` : null
+const integer = (value: number) => (Number.isInteger(value) ? null : 'must be an integer')
+const finite = (value: number) => (Number.isFinite(value) ? null : 'must be a finite number')
+const wholeNumber = (value: unknown) =>
+  (typeof value === 'number' && Number.isInteger(value)) || (typeof value === 'string' && /^[+-]?\d{1,1000}$/.test(value.trim()))
+    ? null
+    : 'must be a valid integer'
+
+const uidPattern = patternOf('^[A-Za-z0-9-_.~]*$')!
+const anyText = patternOf('^')!
+function matches(value: string, pattern: Pattern, { trials, untried }: Checking): string | null {
+  const isMatch = pattern.test(value) ?? trials?.results.get(pattern)?.get(value)
+  if (isMatch === undefined) untried?.push({ pattern, value })
+  return isMatch === false ? `must match the following: "${pattern.printed}"` : null
+}
+const pattern = (value: string, attribute: Scalar, checking: Checking) => {
+  const { source, required } = attribute
+  if (typeof source.regex !== 'string' || isFree(attribute, checking) || isHash(value, attribute, checking)) return null
+  return value === '' && !required ? null : matches(value, patternOf(source.regex) ?? anyText, checking)
+}
+const uid = (value: string, { source }: Scalar, checking: Checking) =>
+  checking.isDraft ? null : matches(value, (typeof source.regex === 'string' ? patternOf(source.regex) : null) ?? uidPattern, checking)
+const email = (value: string, _: Scalar, { isDraft }: Checking) => {
+  if (value === '') return isDraft ? null : 'cannot be empty'
+  return isDraft || isEmail(value) ? null : 'must be a valid email'
+}
+
+const text: Row = { cast: same, type: 'string', nullable: false, rules: [minLength, maxLength, pattern] }
+const anything: Row = { cast: same, type: null, nullable: true, rules: [] }
+
+const rows: Readonly<Record<ScalarType, Row>> = {
+  string: text,
+  text,
+  richtext: text,
+  password: text,
+  // The format's own "cannot be empty" takes the place of minLength.
+  email: { ...text, rules: [maxLength, pattern, email] },
+  uid: { ...text, rules: [minLength, maxLength, pattern, uid] },
+  enumeration: { cast: toText, type: 'string', nullable: false, rules: [] },
+  integer: { cast: toNumber, type: 'number', nullable: false, rules: [integer, min, max] },
+  biginteger: { ...anything, rules: [wholeNumber, min, max] },
+  float: { cast: toNumber, type: 'number', nullable: false, rules: [finite, min, max] },
+  decimal: { cast: toNumber, type: 'number', nullable: false, rules: [finite, min, max] },
+  boolean: { cast: toBoolean, type: 'boolean', nullable: true, rules: [] },
+  date: anything,
+  time: anything,
+  datetime: anything,
+  timestamp: anything,
+  json: anything,
+  blocks: { cast: toList, type: 'array', nullable: false, rules: [] },
+}
+
+/** Casts and checks the value of a scalar attribute; `undefined` is an absent one. */
+export function checkScalar(checking: Checking, attribute: Scalar, sent: unknown, path: Path): Checked {
+  const row = rows[attribute.type]
+  const isRequired = attribute.required && !checking.isDraft
+  const allowsNull = row.nullable || !isRequired
+  const value = sent === undefined ? ofDefault(checking, attribute) : sent === null && allowsNull ? null : row.cast(sent)
+  const isLost = value === null && sent !== null && attribute.type === 'blocks' && !checking.contract.unreadableBlocksAreNull
+  const wrongType = [
+    ...(value === undefined || row.type === null || (value === null && allowsNull && !isLost) || isType[row.type](value)
+      ? []
+      : [typeError(path, row.type, value, sent)]),
+    ...(attribute.type === 'enumeration' ? wrongChoice(attribute, value, path) : []),
+  ]
+  if (wrongType.length > 0) return { value, errors: wrongType }
+  if (value === undefined || value === null) return { value, errors: isRequired ? missing(checking, value, path) : [] }
+  if (attribute.type === 'blocks') return checkBlocks(value as readonly unknown[], path)
+  const broken = row.rules.map((rule) => rule(value as never, attribute, checking)).filter((says) => says !== null)
+  return { value, errors: [...broken.map((says) => attributeError(path, says, value)), ...checkUnique(checking, attribute, value, path)] }
+}
+
+/** Claims a value that must be unique, and tells where another has it. */
+function checkUnique({ isDraft, places, claims, taken }: Checking, scalar: Scalar, value: unknown, path: Path): AttributeError[] {
+  if (!scalar.unique || isDraft || places === null || value === '') return []
+  // A list of one number, or true, would be compared as that number.
+  if (scalar.type === 'biginteger' && wholeNumber(value) !== null) return []
+  claims?.push({ path, scalar, value, places })
+  return taken?.has(printPath(path)) ? [whole(path, 'This attribute must be unique', value)] : []
+}
+
+/** What an absent or removed value breaks where there must be one. */
+export function missing({ isCreation }: Checking, value: null | undefined, path: Path): AttributeError[] {
+  if (isCreation) return [attributeError(path, 'must be defined.', value)]
+  return value === null ? [attributeError(path, 'cannot be null.', value)] : []
+}
+
+const ofDefault = ({ isCreation, isStored }: Checking, { source }: Scalar): unknown =>
+  isCreation && !isStored ? source.default : undefined
+
+function wrongChoice({ source }: Scalar, value: unknown, path: Path): AttributeError[] {
+  const choices: readonly unknown[] = Array.isArray(source.enum) ? source.enum : []
+  return value === undefined || value === null || choices.includes(value) ? [] : [choiceError(path, [...choices, null], value)]
+}
+
+const beyondAscii = '\\u00A0-\\uD7FF\\uF900-\\uFDCF\\uFDF0-\\uFFEF'
+const local = new RegExp(`^[a-z\\d!#$%&'*+\\-/=?^_\`{|}~.${beyondAscii}]+$`, 'i')
+const domain = new RegExp(`^[a-z\\d\\-._~${beyondAscii}]+$`, 'i')
+const start = new RegExp(`^[a-z\\d${beyondAscii}]`, 'i')
+const end = new RegExp(`[a-z${beyondAscii}]$`, 'i')
+const dot = new RegExp(`[a-z\\d${beyondAscii}]\\.[a-z${beyondAscii}]`, 'i')
+
+/** An address: letters of every script, no quoted parts, a dot in the domain. Every pattern runs in linear time. */
+function isEmail(text: string): boolean {
+  const at = text.lastIndexOf('@')
+  if (at < 1) return false
+  const [name, host] = [text.slice(0, at), text.slice(at + 1)]
+  const dotsFit = !name.startsWith('.') && !name.endsWith('.') && !name.includes('..')
+  return dotsFit && local.test(name) && domain.test(host) && start.test(host) && end.test(host) && dot.test(host)
+}

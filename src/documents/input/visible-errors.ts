@@ -1,0 +1,66 @@
+// What errors about a stored document show of it: nothing that the caller could not read.
+import type { Grants } from '../../grants.js'
+import type { Attribute, Component, ContentType, Model } from '../../model/types.js'
+import type { AttributeError, Path } from './types.js'
+
+/** Who is told what is wrong with a draft. */
+export interface Reader {
+  readonly grants: Grants
+  /** The caller may read drafts of the type. */
+  readonly seesDrafts: boolean
+}
+
+type Shape = ContentType | Component
+
+/** The errors without values that the reader may not see: private attributes, passwords, relations to hidden types, closed drafts. */
+export function shownErrors(model: Model, type: ContentType, errors: readonly AttributeError[], reader: Reader): readonly AttributeError[] {
+  return errors.map((error) => {
+    if (error.value === undefined || error.value === null) return error
+    const { shapes, isHidden } = placeOf(model, type, error.path, reader)
+    if (isHidden || !reader.seesDrafts) return { path: error.path, message: withoutValue(error.message) }
+    return { ...error, value: visible(model, error.value, shapes, reader) }
+  })
+}
+
+/** Messages about types end with the value that was found. */
+function withoutValue(message: string): string {
+  const at = message.indexOf(', but the final value was: ')
+  return at === -1 ? message : `${message.slice(0, at)}.`
+}
+
+const isSecret = (attribute: Attribute, { grants }: Reader): boolean =>
+  attribute.private ||
+  (attribute.kind === 'scalar' && attribute.type === 'password') ||
+  (attribute.kind === 'relation' && !grants.may(`${attribute.target}.find`))
+
+/** The components that a value at `path` may be of, and whether something on the way there is secret. */
+function placeOf(model: Model, type: ContentType, path: Path, reader: Reader) {
+  let shapes: readonly Shape[] = [type]
+  let isHidden = false
+  for (const name of path) {
+    if (typeof name === 'number') continue
+    const attributes = shapes.map((shape) => shape.attributes.get(name)).filter((attribute) => attribute !== undefined)
+    isHidden ||= attributes.some((attribute) => isSecret(attribute, reader))
+    shapes = attributes.flatMap((attribute) => componentsOf(model, attribute))
+  }
+  return { shapes, isHidden }
+}
+
+function componentsOf(model: Model, attribute: Attribute): readonly Component[] {
+  if (attribute.kind === 'component') return [model.components.get(attribute.component)!]
+  return attribute.kind === 'dynamiczone' ? attribute.components.map((uid) => model.components.get(uid)!) : []
+}
+
+/** A value of one of `shapes`, or a list of such, without what is secret. */
+function visible(model: Model, value: unknown, shapes: readonly Shape[], reader: Reader): unknown {
+  if (Array.isArray(value)) return value.map((one) => visible(model, one, shapes, reader))
+  if (typeof value !== 'object' || value === null || shapes.length === 0) return value
+  const { __component: named } = value as { readonly __component?: unknown }
+  const shape = shapes.find(({ uid }) => uid === named) ?? shapes[0]!
+  const members = Object.entries(value).flatMap(([name, inner]) => {
+    const attribute = shape.attributes.get(name)
+    if (attribute === undefined) return [[name, inner]]
+    return isSecret(attribute, reader) ? [] : [[name, visible(model, inner, componentsOf(model, attribute), reader)]]
+  })
+  return Object.fromEntries(members)
+}

@@ -1,0 +1,71 @@
+// Which documents a body names: those that are not there are told before anything else that is wrong with it, as in Strapi.
+import type { Transaction } from '../database/database.js'
+import type { Grants } from '../grants.js'
+import { fileType } from '../model/link.js'
+import type { Attribute, Component, ContentType, Model } from '../model/types.js'
+import { checkKeys } from './input/keys.js'
+import { namesTargets, relationForm, relationInput } from './input/relations.js'
+import type { Reference } from './input/types.js'
+import { type Resolving, resolveReferences } from './store/targets.js'
+
+type Body = Readonly<Record<string, unknown>>
+
+const isBody = (value: unknown): value is Body => typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/**
+ * Looks the documents up that `data` names, in its order; row ids are left to the writing.
+ * @throws ApiError 400 for keys that may not be there, then for the first document that is not there
+ */
+export async function checkNamed(
+  transaction: Transaction,
+  model: Model,
+  grants: Grants,
+  type: ContentType,
+  data: unknown,
+  resolving: Resolving,
+): Promise<void> {
+  checkKeys(model, grants, type, data)
+  if (isBody(data)) await checkBelow(transaction, model, type, data, resolving)
+}
+
+async function checkBelow(
+  transaction: Transaction,
+  model: Model,
+  shape: ContentType | Component,
+  body: Body,
+  resolving: Resolving,
+): Promise<void> {
+  for (const [name, value] of Object.entries(body)) {
+    const attribute = shape.attributes.get(name)
+    if (attribute === undefined || value === undefined) continue
+    for (const [component, entry] of entriesOf(model, attribute, value)) await checkBelow(transaction, model, component, entry, resolving)
+    const target = targetOf(model, attribute)
+    if (target !== undefined) await resolveReferences(transaction, target, documentsIn(value, attribute), resolving)
+  }
+}
+
+function entriesOf(model: Model, attribute: Attribute, value: unknown): readonly (readonly [Component, Body])[] {
+  if (attribute.kind !== 'component' && attribute.kind !== 'dynamiczone') return []
+  return (Array.isArray(value) ? value : [value]).filter(isBody).flatMap((entry) => {
+    const named = attribute.kind === 'component' ? attribute.component : entry.__component
+    const component = typeof named === 'string' ? model.components.get(named) : undefined
+    return component === undefined ? [] : [[component, entry] as const]
+  })
+}
+
+function targetOf(model: Model, attribute: Attribute): ContentType | undefined {
+  if (attribute.kind === 'media') return model.types.get(fileType)
+  return attribute.kind === 'relation' || attribute.kind === 'morphFrom' ? model.types.get(attribute.target) : undefined
+}
+
+/** The documents that a relation names, in the order in which they are missed, each before the neighbour that its position names. */
+function documentsIn(value: unknown, attribute: Attribute): readonly Reference[] {
+  const form = relationForm(value, attribute)
+  if (!namesTargets(form)) return []
+  const references = [form.set, form.disconnect, form.connect].flatMap((entries = []) => relationInput({ connect: entries }).connect)
+  return references.flatMap((reference) => {
+    const neighbour = reference.position?.before ?? reference.position?.after
+    const beside = typeof neighbour === 'string' && !/^\d+$/.test(neighbour) ? [{ documentId: neighbour }] : []
+    return [...(reference.documentId === undefined ? [] : [reference]), ...beside]
+  })
+}

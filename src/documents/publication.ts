@@ -1,0 +1,127 @@
+// Publish, unpublish and discard: what moves between the draft and the published version of a document, in one locale or in all.
+import type { Transaction } from '../database/database.js'
+import { validationError } from '../errors/errors.js'
+import type { Row } from '../query/rest/document-version.js'
+import type { Entry, Operation, Outcome, WriteContext } from './operation.js'
+import { checkPublication, takenFor, writingOf } from './operation.js'
+import { levelMoments, publishedOf, publishRow, removeRows, restoreDraft } from './publish/publish.js'
+import { equalizeLocales, shareWithLocales } from './publish/shared-attributes.js'
+import { answerWrite, showEntry } from './results.js'
+import { forgetDrift } from './store/modified-drafts.js'
+import { hideLinks } from './store/pending-links.js'
+import type { Version } from './store/rows.js'
+import { momentFor, versionsOf } from './store/rows.js'
+
+/** A document in one locale. */
+interface State {
+  readonly documentId: string
+  readonly draft: Version | null
+  readonly published: Version | null
+  /** All of the document's, in every locale. */
+  readonly versions: readonly Version[]
+}
+
+/** Acts in one locale and gives the version that the act was about; null where there is nothing to do. */
+type Act = (context: WriteContext, transaction: Transaction, operation: Operation, state: State) => Promise<Entry | null>
+
+/** Acts in the locale of the operation, or in all that the document has. @throws ApiError 400 for types without drafts */
+async function inLocales(
+  context: WriteContext,
+  transaction: Transaction,
+  operation: Operation,
+  shown: 'draft' | 'published',
+  act: Act,
+): Promise<Outcome | null> {
+  const { documentId, everywhere } = operation
+  const { type, answers } = operation.write
+  if (!type.draftAndPublish) throw validationError(`${type.uid} has no drafts`)
+  if (documentId === null) return null
+  let versions = await versionsOf(transaction, type, documentId)
+  const locales = everywhere ? [...new Set(versions.map((version) => version.locale))] : [operation.locale]
+  const entries: Entry[] = []
+  let side: Version | null = null
+  for (const [index, locale] of locales.entries()) {
+    if (index > 0) versions = await versionsOf(transaction, type, documentId)
+    const draft = versions.find((version) => version.published_at === null && version.locale === locale) ?? null
+    const published = publishedOf(versions, locale)
+    const entry = await act(context, transaction, { ...operation, locale }, { documentId, draft, published, versions })
+    if (entry !== null) entries.push(entry)
+    side = draft ?? published
+  }
+  // Where there is nothing to unpublish, all is as it was asked for.
+  if (entries.length === 0 && (operation.action !== 'unpublish' || side === null)) return null
+  const answer = answers === 'document' ? await answerWrite(context, transaction, operation, documentId, shown) : null
+  return { documentId, entries, answer }
+}
+
+/** Publishes the draft. @throws ApiError 400 when it is not fit for it */
+export function publishIn(context: WriteContext, transaction: Transaction, operation: Operation): Promise<Outcome | null> {
+  return inLocales(context, transaction, operation, 'published', publishOne)
+}
+
+async function publishOne(
+  context: WriteContext,
+  transaction: Transaction,
+  operation: Operation,
+  { documentId, draft, published, versions }: State,
+): Promise<Entry | null> {
+  const { type } = operation.write
+  const { locale } = operation
+  const now = momentFor(operation.now, versions)
+  if (draft === null) return null
+  const publication = { ...operation, publishes: true }
+  await checkPublication(context, transaction, publication, draft.id, 'whole', takenFor(context, transaction, publication, documentId))
+  const writing = writingOf(context, transaction, operation, null)
+  // Publishing may note the draft again.
+  forgetDrift(transaction, type, [draft])
+  const made = await publishRow(writing, type, draft.id, published, new Set(), true, now)
+  if (published !== null && (published.updated_at ?? 0) > (draft.updated_at ?? 0)) {
+    levelMoments(transaction, type, draft.id, made)
+  }
+  const row: Row = { id: made, locale, published_at: now }
+  if (context.read.contract.localesShareAlways) await equalizeLocales(writing, type, versions, row)
+  else await shareWithLocales(writing, type, versions, made, 'published')
+  await context.outbox?.entry(transaction, 'entry.publish', type, row, now)
+  return showEntry(context, transaction, operation, row)
+}
+
+/** Removes the published version and keeps the draft; what linked to it will again. */
+export function unpublishIn(context: WriteContext, transaction: Transaction, operation: Operation): Promise<Outcome | null> {
+  return inLocales(context, transaction, operation, 'draft', unpublishOne)
+}
+
+async function unpublishOne(
+  context: WriteContext,
+  transaction: Transaction,
+  operation: Operation,
+  { published }: State,
+): Promise<Entry | null> {
+  const { type } = operation.write
+  if (published === null) return null
+  const entry = await showEntry(context, transaction, operation, published)
+  await context.outbox?.entry(transaction, 'entry.unpublish', type, published, operation.now)
+  hideLinks(transaction, context.read.model, type, published)
+  await removeRows(writingOf(context, transaction, operation, null), type, [published.id])
+  return entry
+}
+
+/** Gives the draft what the published version has. */
+export function discardIn(context: WriteContext, transaction: Transaction, operation: Operation): Promise<Outcome | null> {
+  return inLocales(context, transaction, operation, 'draft', discardOne)
+}
+
+async function discardOne(
+  context: WriteContext,
+  transaction: Transaction,
+  operation: Operation,
+  { draft, published, versions }: State,
+): Promise<Entry | null> {
+  const { type } = operation.write
+  if (draft === null || published === null) return null
+  const writing = { ...writingOf(context, transaction, operation, null), copies: 'draft' as const }
+  await restoreDraft(writing, type, draft.id, published.id)
+  forgetDrift(transaction, type, [draft])
+  await equalizeLocales({ ...writing, copies: 'same' }, type, versions, draft)
+  await context.outbox?.entry(transaction, 'entry.draft-discard', type, draft, operation.now)
+  return showEntry(context, transaction, operation, draft)
+}

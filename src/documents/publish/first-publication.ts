@@ -1,0 +1,42 @@
+// A document has been published for the first time: what has no drafts of its own and links to the draft shows both sides, to
+// those who ask for drafts and to those who do not. Components belong to the document that holds them.
+import { sql } from 'kysely'
+import type { Transaction } from '../../database/database.js'
+import { among } from '../../database/in-list.js'
+import type { ContentType, Model } from '../../model/types.js'
+import { holderOf } from '../store/owning-document.js'
+import { type OwnedLink, ownedLinks } from '../store/pending-links.js'
+
+/** Links rows of types without drafts, and of their components, to the row `published` where they link to the row `draft`. */
+export async function showInTypesWithoutDrafts(
+  transaction: Transaction,
+  model: Model,
+  type: ContentType,
+  draft: number,
+  published: number,
+): Promise<void> {
+  for (const link of ownedLinks(model)) {
+    if (link.relation.target !== type.uid || (link.shape.kind === 'contentType' && link.shape.draftAndPublish)) continue
+    const { table, here, there, order, inverseOrder } = link.storage
+    const owners = await draftlessOwners(transaction, model, link, draft)
+    if (owners.length === 0) continue
+    const kept = sql.join([here, order, inverseOrder].filter((column) => column !== null).map((column) => sql.id(column)))
+    transaction.follow(
+      sql`insert into ${sql.table(table)} (${sql.id(there)}, ${kept}) select ${published}, ${kept} from ${sql.table(table)}
+        where ${sql.id(there)} = ${draft} and ${sql.id(here)} in (${among(owners)}) on conflict do nothing`,
+    )
+  }
+}
+
+async function draftlessOwners(transaction: Transaction, model: Model, { shape, storage }: OwnedLink, draft: number): Promise<number[]> {
+  const { table, here, there } = storage
+  const rows = await transaction.rows<{ id: number }>(
+    sql`select ${sql.id(here)} as id from ${sql.table(table)} where ${sql.id(there)} = ${draft}`,
+  )
+  const owners: number[] = []
+  for (const { id } of rows) {
+    const holder = await holderOf(transaction, model, { shape, id })
+    if (holder?.type.draftAndPublish === false) owners.push(id)
+  }
+  return owners
+}

@@ -1,0 +1,97 @@
+// Publishing: the published row gets what the draft has. It is updated in place and keeps its id; only what may differ is
+// written.
+import { sql } from 'kysely'
+import type { Transaction } from '../../database/database.js'
+import type { Attribute, ContentType } from '../../model/types.js'
+import { copyBelow, isMedia, removeBelow } from '../store/components.js'
+import { forgetDrift } from '../store/modified-drafts.js'
+import { forgetHiddenLinks, showHiddenLinks } from '../store/pending-links.js'
+import { forgetPointers } from '../store/polymorphic.js'
+import type { Owner } from '../store/relations.js'
+import type { Writing } from '../store/row-context.js'
+import type { Version } from '../store/rows.js'
+import { copyRow, overwriteRow, valueColumns } from '../store/rows.js'
+import { showInTypesWithoutDrafts } from './first-publication.js'
+
+const shared = ['document_id', 'locale', 'created_at', 'updated_at', 'created_by_id', 'updated_by_id']
+
+/** The published version of a document in a locale; null when it has none. */
+export const publishedOf = (versions: readonly Version[], locale: string | null): Version | null =>
+  versions.find((version) => version.published_at !== null && version.locale === locale) ?? null
+
+/**
+ * Publishes the row `draft`. `touched` names the attributes that this write has given; only they differ from the published
+ * row, unless `whole` says that any may. `isNew`: the document was made by this very write, so nobody waits for it.
+ * Returns the id of the published row.
+ */
+export async function publishRow(
+  writing: Writing,
+  type: ContentType,
+  draft: number,
+  published: Version | null,
+  touched: ReadonlySet<Attribute>,
+  whole: boolean,
+  now: number,
+  isNew = false,
+): Promise<number> {
+  const { transaction, model } = writing
+  const from = { shape: type, id: draft }
+  const attributes = [...type.attributes.values()].filter((attribute) => whole || touched.has(attribute))
+  if (published === null) {
+    const id = await copyRow(transaction, type.table, [...valueColumns(type), ...shared], draft, { published_at: now })
+    await copyBelow(writing, from, { shape: type, id }, attributes)
+    if (isNew) return id
+    await showInTypesWithoutDrafts(transaction, model, type, draft, id)
+    await showHiddenLinks(transaction, model, type, id, touched)
+    return id
+  }
+  const to = { shape: type, id: published.id }
+  const columns = valueColumns(type, (scalar) => whole || touched.has(scalar))
+  overwriteRow(transaction, type.table, [...columns, 'updated_at', 'updated_by_id'], draft, published.id, { published_at: now })
+  await replaceBelow(writing, from, to, attributes)
+  return published.id
+}
+
+/** What stands below `to` for these attributes becomes a copy of what stands below `from`. */
+async function replaceBelow(writing: Writing, from: Owner, to: Owner, attributes: readonly Attribute[]): Promise<void> {
+  await removeBelow(
+    writing,
+    to.shape,
+    [to.id],
+    attributes.filter((attribute) => !isMedia(attribute)),
+  )
+  await copyBelow(writing, from, to, attributes, true)
+}
+
+/** A draft and its published version that are equal were changed at the same moment, the later of theirs: no moment goes back. */
+export function levelMoments(transaction: Transaction, type: ContentType, draft: number, published: number): void {
+  const ids = sql`(${draft}, ${published})`
+  const table = sql.table(type.table)
+  transaction.follow(sql`update ${table} set updated_at = (select max(updated_at) from ${table} where id in ${ids}) where id in ${ids}`)
+}
+
+/** Gives the draft row all that the published row has. `writing` copies to drafts. */
+export async function restoreDraft(writing: Writing, type: ContentType, draft: number, published: number): Promise<void> {
+  overwriteRow(writing.transaction, type.table, [...valueColumns(type), 'updated_by_id'], published, draft)
+  levelMoments(writing.transaction, type, draft, published)
+  await replaceBelow(writing, { shape: type, id: published }, { shape: type, id: draft }, [...type.attributes.values()])
+}
+
+/**
+ * Removes rows of a document with everything below them; links of others to them go with them. `forgotten`: versions whose document
+ * goes in their locale, so nothing waits for it any more.
+ */
+export async function removeRows(
+  writing: Writing,
+  type: ContentType,
+  ids: readonly number[],
+  forgotten: readonly Version[] = [],
+): Promise<void> {
+  if (ids.length === 0) return
+  const { transaction, model } = writing
+  await removeBelow(writing, type, ids, [...type.attributes.values()])
+  forgetPointers(transaction, model, type, ids)
+  forgetHiddenLinks(transaction, type, ids, forgotten)
+  forgetDrift(transaction, type, forgotten)
+  transaction.follow(sql`delete from ${sql.table(type.table)} where id in (${sql.join(ids)})`)
+}

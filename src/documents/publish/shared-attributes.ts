@@ -1,0 +1,156 @@
+// Attributes that are not localized are equal in all locales of a document, within one publication state. Relations are
+// each locale's own.
+import { sql } from 'kysely'
+import type { Transaction } from '../../database/database.js'
+import type { Attribute, ContentType } from '../../model/types.js'
+import type { Row } from '../../query/rest/document-version.js'
+import type { ReadContext } from '../../query/rest/read.js'
+import type { Plans } from '../read/plans.js'
+import { copyBelow, removeBelow } from '../store/components.js'
+import { forgetUnequal, noteDrift, noteUnequal, unequalCondition } from '../store/modified-drafts.js'
+import type { Writing } from '../store/row-context.js'
+import { overwriteRow, type Version, valueColumns } from '../store/rows.js'
+import { readWhole } from './validate-draft.js'
+
+/** What reading a document inside a write needs. */
+interface Reading {
+  readonly read: ReadContext
+  readonly plans: Plans
+}
+
+const isShared = (attribute: Attribute): boolean =>
+  !attribute.localized &&
+  (attribute.kind === 'scalar'
+    ? !attribute.system
+    : attribute.kind === 'media' || attribute.kind === 'component' || attribute.kind === 'dynamiczone')
+
+/** The names of what a new locale of a document takes from its others: what locales share and the body does not give, or gives as null. */
+export function inheritedBy(type: ContentType, data: unknown): ReadonlySet<string> {
+  const given = typeof data === 'object' && data !== null ? (data as Readonly<Record<string, unknown>>) : {}
+  const names = [...type.attributes.values()].filter((attribute) => isShared(attribute) && (given[attribute.name] ?? null) === null)
+  return new Set(type.localized ? names.map(({ name }) => name) : [])
+}
+
+/**
+ * A new locale of a document gets what it inherits from the draft of another locale; with row 14 as in Strapi from a published version
+ * where there is one. Of several the default locale counts, else the first in the order of codes.
+ */
+export async function newLocale(
+  { read }: Reading,
+  writing: Writing,
+  type: ContentType,
+  versions: readonly Version[],
+  id: number,
+  inherited: ReadonlySet<string>,
+): Promise<void> {
+  if (inherited.size === 0) return
+  const rank = ({ locale }: Version) => (locale === read.defaultLocale ? '' : (locale ?? ''))
+  const sorted = versions.toSorted((one, other) => (rank(one) < rank(other) ? -1 : 1))
+  const isFirst = ({ published_at }: Version) => (published_at === null) === read.contract.localesShareAlways
+  const source = sorted.find(isFirst) ?? sorted[0]
+  if (source !== undefined) await share(writing, type, source.id, id, ({ name }) => inherited.has(name), false, writing.resolving.locale)
+}
+
+/**
+ * Asked before a write, tells after it whether what was written reaches the other locales: as in Strapi, where it differs from what
+ * the first locale, in the order of codes, had before. Rows of components do not count, their values do.
+ */
+export async function reachesOthers(
+  { read, plans }: Reading,
+  transaction: Transaction,
+  type: ContentType,
+  versions: readonly Version[],
+  current: Version | undefined,
+  touched: ReadonlySet<Attribute>,
+): Promise<(written: number) => Promise<boolean>> {
+  const never = async () => false
+  const compared = versions.filter(({ published_at }) => !type.draftAndPublish || published_at === null)
+  const [reference] = compared.toSorted((one, other) => (one.locale! < other.locale! ? -1 : 1))
+  if (read.contract.localesShareAlways || !type.localized || reference === undefined) return never
+  const given = [...touched].filter(isShared)
+  if (given.some(({ kind }) => kind === 'media')) return async () => true
+  const textOf = async (id: number): Promise<string> =>
+    sharedText(type, (await readWhole({ model: read.model, contract: read.contract }, plans, transaction, type, id, true)) ?? {})
+  if (reference.id !== current?.id) return async (written) => (await textOf(reference.id)) !== (await textOf(written))
+  if (compared.length === 1 || given.length === 0) return never
+  const before = await textOf(reference.id)
+  return async (written) => before !== (await textOf(written))
+}
+
+/** The shared part of a row as text that is the same for the same values, files and targets of relations. */
+function sharedText(type: ContentType, row: Readonly<Record<string, unknown>>): string {
+  const names = [...type.attributes.values()].filter(isShared).map(({ name }) => name)
+  return JSON.stringify(
+    names.map((name) => row[name] ?? null),
+    (_, value: unknown) => (isEntry(value) ? { ...value, id: undefined } : value),
+  )
+}
+
+/** An entry of a component: what has nothing but an id is a target or a file, told by it. */
+const isEntry = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && Object.hasOwn(value, 'id') && Object.keys(value).length > 1
+
+/** Whether what locales share may be unequal among them: where a write gives such attributes, and where one did before. */
+export const mayDiffer = (type: ContentType, versions: readonly Version[], touched: ReadonlySet<Attribute>): boolean =>
+  type.localized && (versions.some((version) => version.unequal === 1) || [...touched].some(isShared))
+
+/** Gives the other locales' rows of the same publication state all that is shared, as the row `id` has it. */
+export async function shareWithLocales(
+  writing: Writing,
+  type: ContentType,
+  versions: readonly Version[],
+  id: number,
+  state: 'draft' | 'published' | 'any',
+): Promise<void> {
+  if (!type.localized || ![...type.attributes.values()].some(isShared)) return
+  const locale = versions.find((version) => version.id === id)?.locale ?? writing.resolving.locale
+  const others = versions.filter((version) => version.locale !== locale)
+  const siblings = others.filter((version) => state === 'any' || (version.published_at !== null) === (state === 'published'))
+  for (const sibling of siblings) await share(writing, type, id, sibling.id, isShared, true, sibling.locale)
+  if (state === 'any' || others.length === 0) return
+  const drafts = others.filter(({ published_at }) => published_at === null)
+  noteDrift(
+    writing.transaction,
+    type,
+    drafts.map((draft) => draft.id),
+  )
+  if (state === 'draft') forgetUnequal(writing.transaction, type, versions)
+  else noteUnequal(writing.transaction, type, versions[0]!.document_id)
+}
+
+/** Gives the other locales' rows in the state of `row` what they share with it and lack, whatever was written to them before. */
+export async function equalizeLocales(writing: Writing, type: ContentType, versions: readonly Version[], row: Row): Promise<void> {
+  if (!type.localized || !versions.some(({ locale }) => locale !== row.locale) || ![...type.attributes.values()].some(isShared)) return
+  const { transaction, model } = writing
+  const found = await transaction.rows<Version>(
+    sql`select v.id, v.locale from ${sql.table(type.table)} v join ${sql.table(type.table)} q on q.document_id = v.document_id
+      where q.id = ${row.id} and v.id <> q.id and (v.published_at is null) = (q.published_at is null)
+      and ${unequalCondition(model, type, isShared)} order by v.id`,
+  )
+  for (const { id, locale } of found) await share(writing, type, row.id, id, isShared, true, locale)
+  if (!type.draftAndPublish || found.length === 0) return
+  // A draft and its published version may differ by it.
+  const changed = new Set(found.map(({ locale }) => locale))
+  const drafts = versions.filter(({ locale, published_at }) => published_at === null && changed.has(locale))
+  noteDrift(
+    transaction,
+    type,
+    drafts.map(({ id }) => id),
+  )
+}
+
+async function share(
+  writing: Writing,
+  type: ContentType,
+  from: number,
+  to: number,
+  which: (attribute: Attribute) => boolean,
+  replaces: boolean,
+  into: string | null,
+): Promise<void> {
+  const attributes = [...type.attributes.values()].filter((attribute) => attribute.kind !== 'scalar' && which(attribute))
+  overwriteRow(writing.transaction, type.table, valueColumns(type, which), from, to)
+  if (replaces) await removeBelow(writing, type, [to], attributes)
+  // As in Strapi, relations in shared components lead to the locale that they are copied to, where their targets have it.
+  await copyBelow({ ...writing, copies: 'same', into }, { shape: type, id: from }, { shape: type, id: to }, attributes)
+}

@@ -1,0 +1,174 @@
+// Whether a draft may be published: the whole document is held to every rule, with the recorded errors.
+import { sql } from 'kysely'
+import type { Transaction } from '../../database/database.js'
+import { among } from '../../database/in-list.js'
+import { everything } from '../../grants.js'
+import { fileType } from '../../model/link.js'
+import type { Attribute, Component, ContentType, Model, Scalar } from '../../model/types.js'
+import type { Populated, ReadRequest, Selection } from '../../query/request.js'
+import type { InputContext } from '../input/input.js'
+import { readInput, validateDocument } from '../input/input.js'
+import type { Reader } from '../input/visible-errors.js'
+import type { Plans } from '../read/plans.js'
+import { type FindTaken, withUnique } from '../store/unique.js'
+
+type Body = Readonly<Record<string, unknown>>
+
+/** What was just given: all that a new document has, part of what a draft has and the published row lacks, or less than that. */
+export type Given = 'new' | 'part' | 'whole'
+
+/**
+ * Checks the draft row `id` before it is published. What was just given is held to the strict rules first; only when that
+ * fails, or when the draft holds more than that, the whole stored document is read and validated. `reader` is who is told.
+ * @throws ApiError 400
+ */
+export async function checkPublishable(
+  context: InputContext,
+  plans: Plans,
+  transaction: Transaction,
+  type: ContentType,
+  data: unknown,
+  id: number,
+  given: Given,
+  findTaken: FindTaken,
+  reader: Reader,
+): Promise<void> {
+  if (given !== 'whole' && (await passes(context, type, data, given === 'new', findTaken))) return
+  const read = (relations: boolean) => readWhole(context, plans, transaction, type, id, relations)
+  const validate = (document: Body) => withUnique((unique) => validateDocument(context, type, document, reader, unique), findTaken)
+  const document = await read(false)
+  if (document === null) return
+  try {
+    await validate(document)
+  } catch (error) {
+    // Errors show components with the relations that they would be published with.
+    await validate((await shownRelations(context.model, transaction, type, (await read(true))!)) as Body)
+    throw error
+  }
+}
+
+/** Everything that a row has and contains; with `relations` those of its components too. */
+export async function readWhole(
+  context: InputContext,
+  plans: Plans,
+  transaction: Transaction,
+  type: ContentType,
+  id: number,
+  relations: boolean,
+): Promise<Body | null> {
+  const request = wholeDocument(context, type, id, relations)
+  const answer = await transaction.read(plans.of(request, 'bare').plan, request.values)
+  if (answer === null) return null
+  const document = JSON.parse(Buffer.from(answer.bytes).toString('utf8')) as Body
+  answer.release()
+  return document
+}
+
+async function passes(
+  context: InputContext,
+  type: ContentType,
+  data: unknown,
+  isCreation: boolean,
+  findTaken: FindTaken,
+): Promise<boolean> {
+  try {
+    await withUnique((unique) => readInput(context, type, data, { grants: everything, isDraft: false, isCreation }, unique), findTaken)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** A read of one row with all its values and everything it contains. */
+function wholeDocument(context: InputContext, type: ContentType, id: number, relations: boolean): ReadRequest {
+  return {
+    type,
+    mode: 'first',
+    status: 'draft',
+    locale: { kind: 'any' },
+    targetLocale: null,
+    filter: { kind: 'compare', attribute: type.attributes.get('id') as Scalar, operator: '$eq', values: [2] },
+    publication: [],
+    closedDrafts: [],
+    sort: [],
+    page: { style: 'offset', start: 0, limit: 1, withCount: false },
+    selection: wholeSelection(context, type, relations),
+    format: 'flat',
+    identityAt: -1,
+    values: [0, 1, id],
+  }
+}
+
+/** `relations`: with those of the components. */
+function wholeSelection(context: InputContext, shape: ContentType | Component, relations: boolean): Selection {
+  const { model } = context
+  const attributes = [...shape.attributes.values()]
+  const populate = attributes.flatMap((attribute): Populated[] => {
+    if (attribute.kind === 'component') {
+      return [
+        {
+          kind: 'component',
+          attribute,
+          filter: null,
+          sort: [],
+          of: wholeSelection(context, model.components.get(attribute.component)!, relations),
+        },
+      ]
+    }
+    const target = relations && shape.kind === 'component' ? targetOf(model, attribute) : null
+    if (target !== null && (attribute.kind === 'relation' || attribute.kind === 'media')) {
+      const of: Selection = { shape: target, fields: [target.attributes.get('id') as Scalar], populate: [] }
+      return [{ kind: 'relation', attribute, target, filter: null, sort: [], of }]
+    }
+    if (attribute.kind === 'dynamiczone') {
+      return [
+        { kind: 'zone', attribute, on: attribute.components.map((uid) => wholeSelection(context, model.components.get(uid)!, relations)) },
+      ]
+    }
+    return []
+  })
+  // A password leaves the database as the text it is stored as: only here, to see that there is one.
+  const fields = attributes
+    .filter((attribute) => attribute.kind === 'scalar')
+    .map((scalar): Scalar => ({ ...scalar, type: scalar.type === 'password' ? 'string' : scalar.type }))
+  return { shape, fields, populate }
+}
+
+/** The type that a relation of a component leads to, or that of files; null for what is no such relation. */
+function targetOf(model: Model, attribute: Attribute): ContentType | null {
+  if (attribute.kind === 'media') return model.types.get(fileType)!
+  return attribute.kind === 'relation' && attribute.storage.kind === 'link' ? model.types.get(attribute.target)! : null
+}
+
+/** A stored document whose components say what they are related to as Strapi does: the published rows, below `set`. */
+async function shownRelations(model: Model, transaction: Transaction, shape: ContentType | Component, body: Body): Promise<Body> {
+  const shown: Record<string, unknown> = { ...body }
+  const below = (one: unknown, uid: string) => shownRelations(model, transaction, model.components.get(uid)!, one as Body)
+  for (const attribute of shape.attributes.values()) {
+    const value = body[attribute.name]
+    const target = shape.kind === 'component' ? targetOf(model, attribute) : null
+    if (target !== null) {
+      const rows = (Array.isArray(value) ? value : value ? [value] : []) as readonly { readonly id: number }[]
+      const ids = await publishedIds(transaction, target, rows)
+      const isMany = 'many' in attribute && attribute.many
+      shown[attribute.name] = rows.length === 0 && !isMany ? null : { set: ids.map((id) => ({ id })) }
+    } else if (attribute.kind === 'component' && value) {
+      shown[attribute.name] = Array.isArray(value)
+        ? await Promise.all(value.map((one) => below(one, attribute.component)))
+        : await below(value, attribute.component)
+    } else if (attribute.kind === 'dynamiczone' && Array.isArray(value)) {
+      shown[attribute.name] = await Promise.all(value.map((one) => below(one, String((one as Body).__component))))
+    }
+  }
+  return shown
+}
+
+async function publishedIds(transaction: Transaction, target: ContentType, rows: readonly { readonly id: number }[]): Promise<number[]> {
+  if (!target.draftAndPublish || rows.length === 0) return rows.map(({ id }) => id)
+  const found = await transaction.rows<{ draft: number; id: number }>(
+    sql`select d.id as draft, p.id as id from ${sql.table(target.table)} d join ${sql.table(target.table)} p
+      on p.document_id = d.document_id and p.locale is d.locale and p.published_at is not null
+      where d.id in (${among(rows.map(({ id }) => id))})`,
+  )
+  return rows.flatMap(({ id }) => found.filter(({ draft }) => draft === id).map((row) => row.id))
+}

@@ -1,0 +1,64 @@
+// Reading documents: the query string is read once per caller and text, the plan is compiled once per shape, and then
+// only values travel.
+import type { ReadAnswer, ReadBytes, ReadDatabase } from '../../database/database.js'
+import { forbidden } from '../../errors/errors.js'
+import type { Grants } from '../../grants.js'
+import { everything } from '../../grants.js'
+import { type Parameters, parseParameters } from '../../query/rest/parameters.js'
+import type { ReadContext, Wanted } from '../../query/rest/read.js'
+import { readRequest } from '../../query/rest/read.js'
+import type { PlanLimits } from './plans.js'
+import { openPlans } from './plans.js'
+
+export type { ReadBytes }
+
+/** A read of a type's documents. `action` must be granted; the query string says the rest. */
+export interface Find extends Wanted {
+  readonly action: string
+  readonly query: string
+  readonly envelope: 'data' | 'bare' | 'count'
+  /** True once nobody waits for the answer; a read that is given none is always waited for. */
+  readonly isGone?: () => boolean
+}
+
+export interface Documents {
+  readonly context: ReadContext
+  /**
+   * Answers a read as JSON bytes; null where one document was asked for and is not there.
+   * @throws ApiError 403 without the grant, 400 for parameters that make no sense or name what may not be seen.
+   */
+  find(grants: Grants, wanted: Find): Promise<ReadAnswer>
+  /** The same for parameters that are data already, with the answer parsed; null where one document is not there. */
+  findData(grants: Grants, wanted: Omit<Find, 'query'> & { readonly parameters: Parameters }): Promise<unknown>
+  /** The parsed answer for the service itself, where a route has checked the caller's grant for the whole. */
+  findAsService(wanted: Omit<Find, 'action'>): Promise<unknown>
+}
+
+function parsed(answer: ReadAnswer): unknown {
+  if (answer === null) return null
+  const value = JSON.parse(Buffer.from(answer.bytes).toString('utf8')) as unknown
+  answer.release()
+  return value
+}
+
+/** The document service over one model. A new model gets a new service, and with it new caches. */
+export function openDocuments(context: ReadContext, database: ReadDatabase, limits: PlanLimits): Documents {
+  const plans = openPlans(database, database.dialect, context.contract, limits)
+  const documents: Documents = {
+    context,
+    findData: async (caller, { parameters, ...wanted }) => {
+      if (!caller.may(wanted.action)) throw forbidden()
+      const { plan, values } = plans.of(readRequest(context, caller, wanted, parameters), wanted.envelope)
+      return parsed(await database.execute(plan, values))
+    },
+    findAsService: async (wanted) => parsed(await documents.find(everything, { ...wanted, action: `${wanted.type.uid}.find` })),
+    async find(caller, wanted) {
+      if (!caller.may(wanted.action)) throw forbidden()
+      const { type, mode, format = 'flat', envelope, paged = true, query, identity, isGone } = wanted
+      const text = `${caller.key} ${type.uid} ${mode} ${format} ${envelope} ${paged} ${identity?.attribute} ${query}`
+      const { plan, values, identityAt } = plans.said(text, () => readRequest(context, caller, wanted, parseParameters(query)), envelope)
+      return database.execute(plan, identity === undefined ? values : values.with(identityAt, identity.value), isGone)
+    },
+  }
+  return documents
+}

@@ -1,0 +1,84 @@
+// What a write shows, read inside its transaction: the document as the caller asked for it, and single versions.
+
+import { textOf } from '../database/answer/text.js'
+import type { ReadBytes, Transaction } from '../database/database.js'
+import { everything } from '../grants.js'
+import { type Row, versionOf } from '../query/rest/document-version.js'
+import { mayReadDrafts } from '../query/rest/draft-grant.js'
+import type { Parameters } from '../query/rest/parameters.js'
+import { readRequest } from '../query/rest/read.js'
+import type { Entry, Operation, Outcome, WriteContext } from './operation.js'
+
+const nothing = Buffer.from('{"data":null,"meta":{}}')
+
+/** The document as the caller asked to see it; `status` where the action and not the query decides it. */
+export async function answerWrite(
+  { read, plans }: WriteContext,
+  transaction: Transaction,
+  { write: { type, query, format }, parameters, grants, locale }: Operation,
+  documentId: string,
+  status?: 'draft' | 'published',
+): Promise<ReadBytes> {
+  const identity = { attribute: 'documentId' as const, value: documentId }
+  const ask = () => {
+    const { filters: _filters, sort: _sort, pagination: _pagination, start: _start, _q, ...given } = parameters
+    const shown = { ...given, ...(locale === null ? {} : { locale }), ...(status === undefined ? {} : { status }) }
+    return readRequest(read, grants, { type, mode: 'first', identity, format, written: true }, shown)
+  }
+  const text = `${grants.key} ${type.uid} ${format} ${locale} ${status} ${query}`
+  const { plan, values, identityAt } = typeof query === 'string' ? plans.said(text, ask, 'data') : plans.of(ask(), 'data')
+  const answer = await transaction.read(plan, values.with(identityAt, documentId), true)
+  // The parameters may ask for what is not there, such as documents that were never published.
+  return answer ?? { bytes: nothing, release: () => {} }
+}
+
+/** One version for whoever wants to know what the write was about: the caller, hooks. */
+export async function showEntry(context: WriteContext, transaction: Transaction, operation: Operation, row: Row): Promise<Entry> {
+  const { read, plans } = context
+  const { type, answers } = operation.write
+  const show = async (grants: Operation['grants'], shown: Parameters, isBounded: boolean): Promise<string> => {
+    const identity = { attribute: 'id' as const, value: row.id }
+    const request = readRequest(read, grants, { type, mode: 'first', identity, written: true }, { ...shown, ...versionOf(row) })
+    return textOf(await transaction.read(plans.of(request, 'bare').plan, request.values, isBounded))
+  }
+  const { fields, populate } = operation.parameters
+  return {
+    asked: answers === 'entries' ? await show(operation.grants, { fields, populate }, true) : null,
+    whole: operation.isSeen ? await show(everything, {}, false) : null,
+  }
+}
+
+/** What a create or an update has done: the version that was written, and the answer. */
+export async function outcomeOf(
+  context: WriteContext,
+  transaction: Transaction,
+  operation: Operation,
+  documentId: string,
+  row: Row,
+): Promise<Outcome> {
+  return {
+    documentId,
+    entries: [await showEntry(context, transaction, operation, row)],
+    answer: operation.write.answers === 'document' ? await answerWrite(context, transaction, operation, documentId) : null,
+  }
+}
+
+/** Filters in the query string of a DELETE hold: what they do not match stays (behaviour: "Parameters"). */
+export async function isMeant(
+  { read, plans }: WriteContext,
+  transaction: Transaction,
+  { write: { type }, parameters: { filters, _q, locale, status }, grants }: Operation,
+  documentId: string,
+): Promise<boolean> {
+  if (filters === undefined && _q === undefined) return true
+  const identity = { attribute: 'documentId' as const, value: documentId }
+  // Whether a draft matches is told only to those who may see it.
+  const states = mayReadDrafts(read.draftGrant === true, grants, type) ? [status, 'draft'] : [status]
+  for (const state of states) {
+    const request = readRequest(read, grants, { type, mode: 'first', identity }, { filters, _q, locale, status: state })
+    const found = await transaction.read(plans.of(request, 'data').plan, request.values)
+    found?.release()
+    if (found !== null) return true
+  }
+  return false
+}

@@ -1,0 +1,57 @@
+// Where a copied link stands in the list of the document that it leads to. That list is another document's: what it has stays in its
+// order, and only a link that is new to it needs a place.
+import type { RawBuilder } from 'kysely'
+import { sql } from 'kysely'
+import type { Component, ContentType } from '../../model/types.js'
+import type { Link } from './relations.js'
+
+/** Columns of a select over links that are copied (links: `shownLinks`). */
+interface CopiedLink {
+  /** The link that is copied. */
+  readonly id: RawBuilder<unknown>
+  /** The row that it leads to, and the one that its copy leads to. */
+  readonly source: RawBuilder<unknown>
+  readonly shown: RawBuilder<unknown>
+  readonly place: RawBuilder<unknown>
+}
+
+/**
+ * The place of a new link among those of `shown`: the one that is kept for it; else the last, if the link is the last of its own list;
+ * else directly behind the nearest before it that both lists have, or before all others. Links that wait count in both lists.
+ */
+export function placeInOther(
+  { table, here, there, inverseOrder, owner }: Link,
+  shape: ContentType | Component,
+  to: number,
+  { id, source, shown, place }: CopiedLink,
+): RawBuilder<unknown> {
+  const [links, rows, hidden] = [sql.table(table), sql.table(shape.table), sql.table('octavo_hidden_links')]
+  const order = (alias: string) => sql.id(alias, inverseOrder!)
+  const leadsTo = (alias: string, row: RawBuilder<unknown>) => sql`${sql.id(alias, there)} = ${row}`
+  const waits = sql`k.link_table = ${table} and k.owner_id = ${shown}`
+  const ordered = (which: 'max' | 'min', condition: RawBuilder<unknown>) => {
+    const linked = sql`select ${sql.raw(which)}(${order('y')}) as at from ${links} y where ${leadsTo('y', shown)} and ${order('y')} ${condition}`
+    if (owner) return sql`(${linked})`
+    return sql`(select ${sql.raw(which)}(at) from (${linked} union all select ${sql.raw(which)}(k.place) from ${hidden} k where ${waits} and k.place ${condition}))`
+  }
+  const ownWaits = sql`w.link_table = ${table} and w.owner_id = ${source}`
+  const waitingBefore = sql` union all select w.target_document, w.target_locale, w.place, 0 from ${hidden} w where ${ownWaits} and w.place < ${place}`
+  const documentsBefore = sql`select o.document_id as document, o.locale as locale, ${order('x')} as before, x.id as link
+    from ${links} x join ${rows} o on o.id = ${sql.id('x', here)}
+    where ${leadsTo('x', source)} and (${order('x')} < ${place} or (${order('x')} = ${place} and x.id < ${id}))${owner ? sql`` : waitingBefore}`
+  // The places in both lists of what stands before the link in its own.
+  const inBoth = sql`select coalesce(
+      (select ${order('y')} from ${rows} r join ${links} y on ${sql.id('y', here)} = r.id and ${leadsTo('y', shown)} where r.document_id = b.document and r.locale is b.locale limit 1),
+      ${owner ? sql`null` : sql`(select k.place from ${hidden} k where ${waits} and k.target_document = b.document and k.target_locale is b.locale limit 1)`}) as at,
+      b.before as before, b.link as link from (${documentsBefore}) b`
+  const behind = sql`(select at from (${inBoth}) where at is not null order by before desc, link desc limit 1)`
+  const waitsBehind = owner ? sql`` : sql` and not exists (select 1 from ${hidden} w where ${ownWaits} and w.place > ${place})`
+  const isLast = sql`not exists (select 1 from ${links} x where ${leadsTo('x', source)} and ${order('x')} > ${place})${waitsBehind}`
+  const next = sql`(select case when f.at is null then f.prior + 1 else (f.prior + f.at) / 2 end
+    from (select b.prior as prior, ${ordered('min', sql`> b.prior`)} as at from (select ${behind} as prior) b where b.prior is not null) f)`
+  const kept = owner
+    ? sql`null`
+    : sql`(select k.place from ${hidden} k join ${rows} r on r.id = ${to} where ${waits} and k.target_document = r.document_id and k.target_locale is r.locale limit 1)`
+  return sql`coalesce(${kept}, case when ${isLast} then coalesce(${ordered('max', sql`is not null`)}, 0) + 1 end,
+    ${next}, ${ordered('min', sql`is not null`)} - 1, 1)`
+}

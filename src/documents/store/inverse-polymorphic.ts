@@ -1,0 +1,191 @@
+// Polymorphic relations written from their inverse side (morphOne, morphMany): the rows that point at an owner are rows of the
+// attribute's target, in columns of their own or in the target's table of links.
+import { sql } from 'kysely'
+import type { Transaction } from '../../database/database.js'
+import type { ContentType, MorphFrom } from '../../model/types.js'
+import type { RelationInput } from '../input/input.js'
+import { noteDrift } from './modified-drafts.js'
+import { placeEntries } from './positions.js'
+import type { Owner } from './relations.js'
+import type { Writing } from './row-context.js'
+import { resolveReferences, resolveSet } from './targets.js'
+
+/** A row that points at the owner, and its place in the owner's list. */
+interface Pointing {
+  readonly id: number
+  readonly place: number | null
+}
+
+/**
+ * Writes what `input` says about `attribute` of `owner`.
+ * @throws ApiError 400 for targets and neighbours that do not exist
+ */
+export async function writeInverse(writing: Writing, owner: Owner, attribute: MorphFrom, input: RelationInput): Promise<void> {
+  if (input.set === null && input.connect.length === 0 && input.disconnect.length === 0) return
+  const { transaction, model, drafts } = writing
+  const target = model.types.get(attribute.target)!
+  const present = await pointingRows(transaction, target, owner, attribute)
+  const wanted = await wantedRows(writing, target, attribute, present, input)
+  const { gone, added } = setPointing(transaction, target, owner, attribute, present, wanted)
+  if (drafts && target.draftAndPublish) noteDrift(transaction, target, [...gone, ...added])
+  writing.inverses.set(keyOf(owner, attribute), gone)
+}
+
+const keyOf = ({ shape, id }: Owner, { name }: MorphFrom): string => `${shape.uid} ${id} ${name}`
+
+async function wantedRows(
+  { transaction, resolving }: Writing,
+  target: ContentType,
+  { many }: MorphFrom,
+  present: readonly Pointing[],
+  { set, besideSet, connect, disconnect }: RelationInput,
+): Promise<readonly number[]> {
+  if (set !== null) {
+    const entries = await resolveSet(transaction, target, set, besideSet, resolving)
+    return many ? [...new Set(entries.flatMap(({ rows }) => rows))] : (entries[0]?.rows ?? [])
+  }
+  const resolved = await resolveReferences(transaction, target, [...disconnect, ...connect], resolving, disconnect.length)
+  const disconnected = new Set(resolved.slice(0, disconnect.length).flatMap(({ rows }) => rows))
+  const connected = resolved.slice(disconnect.length)
+  if (!many && connected.length > 0) return connected[0]!.rows
+  const names = connected.flatMap(({ reference: { position } }) => [position?.before, position?.after].filter((name) => name !== undefined))
+  const neighbours = new Map<string | number, readonly number[]>()
+  for (const name of names) {
+    const [found] =
+      typeof name === 'number' ? [{ rows: [name] }] : await resolveReferences(transaction, target, [{ documentId: name }], resolving)
+    neighbours.set(name, found!.rows)
+  }
+  const ids = present.map(({ id }) => id)
+  return placeEntries(ids, connected, disconnected, (name) => neighbours.get(name) ?? [])
+}
+
+/** The rows that point at the owner through this attribute, in its order. */
+function pointingRows(transaction: Transaction, target: ContentType, owner: Owner, attribute: MorphFrom): Promise<readonly Pointing[]> {
+  const { storage } = attribute
+  const isOurs = pointsAt(attribute, owner)
+  if (storage.kind === 'columns')
+    return transaction.rows(sql`select id, null as place from ${sql.table(target.table)} where ${isOurs} order by id`)
+  const [here, order] = [sql.id(storage.here), sql.id(storage.order)]
+  return transaction.rows(
+    sql`select ${here} as id, ${order} as place from ${sql.table(storage.table)} where ${isOurs} order by ${order}, id`,
+  )
+}
+
+/** The condition of a row, in the table of links or of the target itself, that points at the owner through this attribute. */
+const pointsAt = ({ name, storage }: MorphFrom, owner: Owner) =>
+  sql`${sql.id(storage.id)} = ${owner.id} and ${sql.id(storage.type)} = ${owner.shape.uid}${storage.kind === 'table' ? sql` and field = ${name}` : sql``}`
+
+/** Makes `wanted` the rows that point at the owner, in this order. Returns which no longer do, and which do now. */
+function setPointing(
+  transaction: Transaction,
+  target: ContentType,
+  owner: Owner,
+  attribute: MorphFrom,
+  present: readonly Pointing[],
+  wanted: readonly number[],
+): { readonly gone: readonly number[]; readonly added: readonly number[] } {
+  const { storage } = attribute
+  const [before, after] = [new Set(present.map(({ id }) => id)), new Set(wanted)]
+  const gone = [...before].filter((id) => !after.has(id))
+  const added = wanted.filter((id) => !before.has(id))
+  if (storage.kind === 'columns') {
+    const point = (id: number | null, type: string | null, rows: readonly number[]) =>
+      transaction.follow(
+        sql`update ${sql.table(target.table)} set ${sql.id(storage.id)} = ${id}, ${sql.id(storage.type)} = ${type} where id in (${listed(rows)})`,
+      )
+    if (gone.length > 0) point(null, null, gone)
+    if (added.length > 0) point(owner.id, owner.shape.uid, added)
+    return { gone, added }
+  }
+  const [here, order] = [sql.id(storage.here), sql.id(storage.order)]
+  const isOurs = pointsAt(attribute, owner)
+  if (gone.length > 0) transaction.follow(sql`delete from ${sql.table(storage.table)} where ${isOurs} and ${here} in (${listed(gone)})`)
+  if (added.length > 0) {
+    const last = present.reduce((most, { place }) => Math.max(most, place ?? 0), 0)
+    transaction.follow(
+      sql`insert into ${sql.table(storage.table)} (${here}, ${sql.id(storage.id)}, ${sql.id(storage.type)}, field, ${order})
+        select value, ${owner.id}, ${owner.shape.uid}, ${attribute.name}, ${last} + key + 1 from json_each(${JSON.stringify(added)})`,
+    )
+  }
+  const kept = present.map(({ id }) => id).filter((id) => after.has(id))
+  if ([...kept, ...added].every((id, index) => id === wanted[index])) return { gone, added }
+  transaction.follow(
+    sql`with e (target, place) as materialized (select value, key + 1 from json_each(${JSON.stringify(wanted)}))
+      update ${sql.table(storage.table)} set ${order} = e.place from e where ${isOurs} and ${here} = e.target`,
+  )
+  return { gone, added }
+}
+
+const listed = (ids: readonly number[]) => sql`select value from json_each(${JSON.stringify(ids)})`
+
+/**
+ * Lets the versions of other documents on the side that is copied to point at `to` as those on the other side point at `from`.
+ * Rows of types without drafts have one version: they point at what is published where this write has named them.
+ */
+export function copyInverses(writing: Writing, from: Owner, to: Owner, attributes: readonly MorphFrom[]): void {
+  const { transaction, model, copies, inverses } = writing
+  if (copies === 'same') return
+  for (const attribute of attributes) {
+    const target = model.types.get(attribute.target)!
+    const gone = inverses.get(keyOf(from, attribute))
+    if (target.draftAndPublish) copyVersions(transaction, target, from, to, attribute, copies)
+    else if (gone !== undefined && copies === 'published') copyRows(transaction, from, to, attribute, gone)
+  }
+}
+
+/** Rows that have one version point at `to` too, but for those that left `from`. A row with columns of its own can point at one alone. */
+function copyRows(transaction: Transaction, from: Owner, to: Owner, attribute: MorphFrom, gone: readonly number[]): void {
+  const { storage } = attribute
+  if (storage.kind === 'columns') return
+  const columns = [storage.here, storage.id, storage.type, 'field', storage.order].map((column) => sql.id(column))
+  const [links, here] = [sql.table(storage.table), sql.id(storage.here)]
+  if (gone.length > 0) transaction.follow(sql`delete from ${links} where ${pointsAt(attribute, to)} and ${here} in (${listed(gone)})`)
+  transaction.follow(
+    sql`insert into ${links} (${sql.join(columns)})
+      select ${here}, ${to.id}, ${sql.id(storage.type)}, field, ${sql.id(storage.order)} from ${links} where ${pointsAt(attribute, from)}
+        and ${here} not in (select ${here} from ${links} where ${pointsAt(attribute, to)})`,
+  )
+}
+
+function copyVersions(
+  transaction: Transaction,
+  target: ContentType,
+  from: Owner,
+  to: Owner,
+  { name, storage }: MorphFrom,
+  copies: 'draft' | 'published',
+): void {
+  const [source, shown] = copies === 'published' ? [sql`null`, sql`not null`] : [sql`not null`, sql`null`]
+  const table = sql.table(target.table)
+  const isTable = storage.kind === 'table'
+  const links = isTable ? sql.table(storage.table) : table
+  const here = isTable ? sql.id(storage.here) : sql.id('id')
+  const points = (owners: readonly number[]) =>
+    sql`l.${sql.id(storage.id)} in (${sql.join(owners)}) and l.${sql.id(storage.type)} = ${from.shape.uid}${isTable ? sql` and l.field = ${name}` : sql``}`
+  /** The versions to show, with the places of those that they are versions of. */
+  const versions = (owners: readonly number[]) =>
+    sql`${links} l join ${table} t on t.id = l.${here} and t.published_at is ${source}
+      join ${table} v on v.document_id = t.document_id and v.locale is t.locale and v.published_at is ${shown} where ${points(owners)}`
+  const stale = sql`${points([to.id])} and l.${here} in (select id from ${table} where published_at is ${shown})
+    and l.${here} not in (select v.id from ${versions([from.id, to.id])})`
+  if (isTable) {
+    const columns = [here, sql.id(storage.id), sql.id(storage.type), sql.id('field'), sql.id(storage.order)]
+    transaction.follow(sql`delete from ${links} where id in (select l.id from ${links} l where ${stale})`)
+    transaction.follow(
+      sql`insert into ${links} (${sql.join(columns)}) select v.id, ${to.id}, ${from.shape.uid}, ${name}, l.${sql.id(storage.order)}
+        from ${versions([from.id])} and v.id not in (select l.${here} from ${links} l where ${points([to.id])})`,
+    )
+    const place = sql`(select l.${sql.id(storage.order)} from ${versions([from.id])} and v.id = ours.${here})`
+    transaction.follow(
+      sql`update ${links} as ours set ${sql.id(storage.order)} = coalesce(${place}, ${sql.id(storage.order)})
+        where ${sql.id(storage.id)} = ${to.id} and ${sql.id(storage.type)} = ${from.shape.uid} and field = ${name}`,
+    )
+    return
+  }
+  transaction.follow(
+    sql`update ${table} set ${sql.id(storage.id)} = null, ${sql.id(storage.type)} = null where id in (select l.id from ${table} l where ${stale})`,
+  )
+  transaction.follow(
+    sql`update ${table} set ${sql.id(storage.id)} = ${to.id}, ${sql.id(storage.type)} = ${from.shape.uid} where id in (select v.id from ${versions([from.id])})`,
+  )
+}

@@ -1,0 +1,72 @@
+// Which drafts were changed since their publication, as far as Octavo has changed them; and whether two versions differ, asked of their
+// content (decision 017).
+import type { RawBuilder } from 'kysely'
+import { sql } from 'kysely'
+import type { Transaction } from '../../database/database.js'
+import { among } from '../../database/in-list.js'
+import { writeSql } from '../../database/sqlite/dialect.js'
+import type { Attribute, ContentType, Model } from '../../model/types.js'
+import { areUnequal, type Comparing, isModified } from '../../query/compile/modified.js'
+import type { Version } from './rows.js'
+
+const drifted = sql.table('octavo_drifted_drafts')
+
+/** Notes that these drafts may have something that their published versions lack. */
+export function noteDrift(transaction: Transaction, type: ContentType, drafts: readonly number[]): void {
+  if (drafts.length === 0) return
+  transaction.follow(
+    sql`insert into ${drifted} (type, row_id) select ${type.uid}, value from json_each(${JSON.stringify(drafts)}) where true
+      on conflict do nothing`,
+  )
+}
+
+/** The same for the drafts whose ids `rows` selects. */
+export function noteDriftOf(transaction: Transaction, type: ContentType, rows: RawBuilder<unknown>): void {
+  transaction.follow(
+    sql`insert into ${drifted} (type, row_id) select ${type.uid}, id from ${sql.table(type.table)}
+      where id in (${rows}) and published_at is null on conflict do nothing`,
+  )
+}
+
+/** These versions are equal again, or go. */
+export function forgetDrift(transaction: Transaction, type: ContentType, versions: readonly Version[]): void {
+  const ids = versions.filter((version) => version.drifted === 1).map(({ id }) => id)
+  if (ids.length > 0) transaction.follow(sql`delete from ${drifted} where type = ${type.uid} and row_id in (${among(ids)})`)
+}
+
+const unequal = sql.table('octavo_unequal_locales')
+
+/** Notes that the drafts of a document may differ in what its locales share. */
+export function noteUnequal(transaction: Transaction, type: ContentType, documentId: string): void {
+  transaction.follow(sql`insert into ${unequal} (type, document_id) values (${type.uid}, ${documentId}) on conflict do nothing`)
+}
+
+/** The drafts of a document are equal in what its locales share, or go. */
+export function forgetUnequal(transaction: Transaction, type: ContentType, [version]: readonly Version[]): void {
+  if (version?.unequal === 1)
+    transaction.follow(sql`delete from ${unequal} where type = ${type.uid} and document_id = ${version.document_id}`)
+}
+
+/** Conditions are long and depend on the model alone: they are written once for each type. */
+const modified = new WeakMap<ContentType, string>()
+const unequalShared = new WeakMap<ContentType, string>()
+
+function written(model: Model, write: (comparing: Comparing) => RawBuilder<unknown>): string {
+  let aliases = 0
+  const nextAlias = () => `c${++aliases}`
+  return writeSql(write({ model, text: (value) => sql.lit(value), nextAlias, purpose: 'publication' })).sql
+}
+
+/** True where publishing the draft `v` would change the published row `q`. */
+export function modifiedCondition(model: Model, type: ContentType): RawBuilder<unknown> {
+  const text = modified.get(type) ?? written(model, (comparing) => isModified(comparing, type, 'v', 'q'))
+  modified.set(type, text)
+  return sql.raw(text)
+}
+
+/** True where the versions `v` and `q` of one state differ in what `isShared` names. */
+export function unequalCondition(model: Model, type: ContentType, isShared: (attribute: Attribute) => boolean): RawBuilder<unknown> {
+  const text = unequalShared.get(type) ?? written(model, (comparing) => areUnequal(comparing, type, 'v', 'q', isShared))
+  unequalShared.set(type, text)
+  return sql.raw(text)
+}

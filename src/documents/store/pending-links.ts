@@ -1,0 +1,259 @@
+// Copies links from a draft row to its published row, which links to the published sides of its targets. A link to a target
+// without one is kept in `octavo_hidden_links` and made when the target is published: publishing never loses a relation.
+import type { RawBuilder } from 'kysely'
+import { sql } from 'kysely'
+import type { Transaction } from '../../database/database.js'
+import { among } from '../../database/in-list.js'
+import type { Attribute, Component, ContentType, Model, Relation } from '../../model/types.js'
+import { placeInOther } from './copied-positions.js'
+import { noteDriftOf } from './modified-drafts.js'
+import { hidePointers, showPointer } from './polymorphic.js'
+import type { Link, Owner } from './relations.js'
+import { hasOneOwner, takeAway } from './relations.js'
+import type { Writing } from './row-context.js'
+import type { Version } from './rows.js'
+
+const hidden = sql.table('octavo_hidden_links')
+
+/**
+ * Gives `to` the links of `from`, in their order. What both have already keeps its row and with it its place in the list of the other
+ * side; `isNew`: `to` has none so far.
+ */
+export function copyLinks(writing: Writing, from: Owner, to: Owner, relations: readonly Relation[], isNew: boolean): void {
+  const { transaction, model, copies, into } = writing
+  for (const relation of relations) {
+    const { storage } = relation
+    if (storage.kind !== 'link') continue
+    const { table, here, there, order, inverseOrder } = storage
+    const target = model.types.get(relation.target)!
+    const links = copiedLinks(storage, target, from, copies, into)
+    const shown = sql`select shown from (${links}) where shown is not null`
+    if (!isNew) removeOthers(transaction, storage, target, to, shown, copies)
+    takeAway(transaction, relation, storage, to, shown, copies === 'published' ? 'published' : 'draft')
+    // A document that is related to itself says the same link from both sides.
+    if (order !== null && (!isNew || target === to.shape)) {
+      transaction.follow(
+        sql`update ${sql.table(table)} as y set ${sql.id(order)} = (select place from (${links}) where shown = ${sql.id('y', there)})
+          where ${sql.id(here)} = ${to.id} and ${sql.id(there)} in (${shown})`,
+      )
+    }
+    const columns = [here, there, order, inverseOrder].filter((column) => column !== null)
+    const link = { id: sql`s.id`, source: sql`s.source`, shown: sql`s.shown`, place: sql`s.inverse_place` }
+    // Lists of documents without drafts show both versions: a copy has the same place.
+    const isElsewhere = target.draftAndPublish && copies !== 'same'
+    const inverse = isElsewhere ? placeInOther(storage, to.shape, to.id, link) : link.place
+    const values = [sql`${to.id}`, link.shown, ...(order === null ? [] : [sql`s.place`]), ...(inverseOrder === null ? [] : [inverse])]
+    transaction.follow(
+      sql`insert into ${sql.table(table)} (${sql.join(columns.map((column) => sql.id(column)))})
+        select ${sql.join(values)} from (${links}) s where s.shown is not null
+        ${isNew ? sql`` : sql`and not exists (select 1 from ${sql.table(table)} y where ${sql.id('y', here)} = ${to.id} and ${sql.id('y', there)} = s.shown)`}
+        order by ${order === null ? sql`s.id` : sql`s.place, s.id`} on conflict do nothing`,
+    )
+    // Targets without drafts are always there: nothing waits for them.
+    if (storage.owner && target.draftAndPublish && copies === 'published') hideUnshown(transaction, relation, storage, target, links, to.id)
+  }
+}
+
+/** Removes what `to` has and its copy will not; also what waits for it. */
+function removeOthers(
+  transaction: Transaction,
+  { table, here, there, owner }: Link,
+  target: ContentType,
+  to: Owner,
+  shown: RawBuilder<unknown>,
+  copies: Writing['copies'],
+): void {
+  // The other side's links to a draft stay as long as they cannot be published: nothing is to be discarded for them.
+  const isLasting = sql`exists (select 1 from ${sql.table(target.table)} d where d.id = ${sql.id(there)} and d.published_at is null and not exists
+    (select 1 from ${sql.table(target.table)} p where p.document_id = d.document_id and p.locale is d.locale and p.published_at is not null))`
+  const keeps = !owner && copies === 'draft' && target.draftAndPublish ? sql` and not ${isLasting}` : sql``
+  transaction.follow(sql`delete from ${sql.table(table)} where ${sql.id(here)} = ${to.id} and ${sql.id(there)} not in (${shown})${keeps}`)
+  if (owner) transaction.follow(sql`delete from ${hidden} where link_table = ${table} and owner_id = ${to.id}`)
+}
+
+/** The order columns that a link table has, and what they are called here. */
+const placesOf = ({ order, inverseOrder }: Link): readonly { readonly column: string | null; readonly as: string }[] => [
+  { column: order, as: 'place' },
+  { column: inverseOrder, as: 'inverse_place' },
+]
+
+/** The links that a copy is made of: those of the row and, for a draft, those that its published version waits for. */
+function copiedLinks(
+  storage: Link,
+  target: ContentType,
+  from: Owner,
+  copies: Writing['copies'],
+  into: Writing['into'],
+): RawBuilder<unknown> {
+  const links = shownLinks(storage, target, from.id, copies, into)
+  if (copies !== 'draft' || !storage.owner || !target.draftAndPublish) return links
+  return sql`${links} union all select null, t.id, null, t.document_id, t.locale, h.place, null from ${hidden} h
+    join ${sql.table(target.table)} t on t.document_id = h.target_document and t.locale is h.target_locale and t.published_at is null
+    where h.link_table = ${storage.table} and h.owner_id = ${from.id}`
+}
+
+/** The links of a row with the row that a copy links to: the target itself, or its version on the other side or in the other locale; null when it has none. */
+function shownLinks(
+  storage: Link,
+  target: ContentType,
+  owner: number,
+  copies: Writing['copies'],
+  into: Writing['into'],
+): RawBuilder<unknown> {
+  const there = sql.id('l', storage.there)
+  const places = placesOf(storage).map(({ column, as }) => sql`${column === null ? sql`null` : sql.id('l', column)} as ${sql.id(as)}`)
+  return sql`select l.id as id, ${shownOf(target, copies, into)} as shown, t.id as source, t.document_id as document, t.locale as locale, ${sql.join(places)}
+    from ${sql.table(storage.table)} l join ${sql.table(target.table)} t on t.id = ${there} where l.${sql.id(storage.here)} = ${owner}`
+}
+
+/** The row that takes the place of the target row `t`. */
+function shownOf(target: ContentType, copies: Writing['copies'], into: Writing['into']): RawBuilder<unknown> {
+  const changesSide = target.draftAndPublish && copies !== 'same'
+  const changesLocale = target.localized && into !== undefined
+  if (!changesSide && !changesLocale) return sql`t.id`
+  const side = copies === 'draft' ? sql`null` : sql`not null`
+  const isSide = changesSide ? sql`p.published_at is ${side}` : sql`(p.published_at is null) = (t.published_at is null)`
+  const other = sql`(select p.id from ${sql.table(target.table)} p where p.document_id = t.document_id
+    and p.locale is ${changesLocale ? sql`${into}` : sql`t.locale`} and ${isSide})`
+  return changesLocale ? other : sql`case when t.published_at is ${side} then t.id else ${other} end`
+}
+
+/** What has no published version yet is linked when it gets one. */
+function hideUnshown(
+  transaction: Transaction,
+  relation: Relation,
+  storage: Link,
+  target: ContentType,
+  links: RawBuilder<unknown>,
+  owner: number,
+): void {
+  const place = storage.order === null ? sql`null` : sql`place`
+  if (hasOneOwner(relation)) {
+    transaction.follow(
+      sql`delete from ${hidden} where link_table = ${storage.table} and owner_id <> ${owner} and target_type = ${target.uid}
+        and target_document in (select document from (${links})) and (target_document, ifnull(target_locale, '')) in (select document, ifnull(locale, '') from (${links}))`,
+    )
+  }
+  transaction.follow(
+    sql`insert into ${hidden} (link_table, owner_id, target_type, target_document, target_locale, place)
+      select ${storage.table}, ${owner}, ${target.uid}, document, locale, ${place} from (${links}) where shown is null order by ${storage.order === null ? sql`id` : sql`place, id`}`,
+  )
+}
+
+/** Rows of `shape` are removed: nothing waits for them any more, nor for the document of the versions `targets`, in their locales. */
+export function forgetHiddenLinks(
+  transaction: Transaction,
+  shape: ContentType | Component,
+  ids: readonly number[],
+  targets: readonly Version[] = [],
+): void {
+  const tables = [...shape.attributes.values()].flatMap((attribute) => {
+    if (attribute.kind === 'morphTo') return attribute.storage.kind === 'table' ? [attribute.storage.table] : []
+    return attribute.kind === 'relation' && attribute.storage.kind === 'link' && attribute.storage.owner ? [attribute.storage.table] : []
+  })
+  const locales = [...new Map(targets.map((target) => [target.locale, target])).values()]
+  const gone = [
+    ...(tables.length === 0 ? [] : [sql`(owner_id in (${among(ids)}) and link_table in (${sql.join(tables)}))`]),
+    ...locales.map(
+      ({ document_id, locale }) => sql`(target_type = ${shape.uid} and target_document = ${document_id} and target_locale is ${locale})`,
+    ),
+  ]
+  if (gone.length > 0) transaction.follow(sql`delete from ${hidden} where ${sql.join(gone, sql` or `)}`)
+}
+
+/** The place behind all links of a row. */
+const lastPlace = (table: string, by: string, row: number, order: string): RawBuilder<unknown> =>
+  sql`(select coalesce(max(${sql.id('x', order)}), 0) + 1 from ${sql.table(table)} x where ${sql.id('x', by)} = ${row})`
+
+interface HiddenRow {
+  readonly id: number
+  readonly link_table: string
+  readonly owner_id: number
+  readonly place: number | null
+}
+
+/** The draft of the document whose published row is `published`. */
+const draftOf = ({ table }: ContentType, published: number): RawBuilder<unknown> =>
+  sql`select d.id from ${sql.table(table)} p join ${sql.table(table)} d on d.document_id = p.document_id and d.locale is p.locale
+    where p.id = ${published} and d.published_at is null`
+
+/**
+ * A document has been published that had no published version: makes the links that were waiting for it. Where this write has given
+ * the relation from its side (`touched`), its own list counts, which is copied already.
+ */
+export async function showHiddenLinks(
+  transaction: Transaction,
+  model: Model,
+  type: ContentType,
+  published: number,
+  touched: ReadonlySet<Attribute>,
+): Promise<void> {
+  const waiting = await transaction.rows<HiddenRow>(
+    sql`select h.id, h.link_table, h.owner_id, h.place from ${hidden} h join ${sql.table(type.table)} t
+      on t.document_id = h.target_document and t.locale is h.target_locale
+      where t.id = ${published} and h.target_type = ${type.uid} order by h.id`,
+  )
+  if (waiting.length === 0) return
+  const links = new Map(ownedLinks(model).map((link) => [link.storage.table, link]))
+  const given = (table: string) => touched.has(type.attributes.get(links.get(table)?.relation.inverse ?? '')!)
+  const shown = waiting.filter(({ link_table }) => !given(link_table))
+  // Its draft may have lost such a link meanwhile: its list is to be compared.
+  if (shown.some(({ link_table }) => links.get(link_table)?.relation.inverse !== null))
+    noteDriftOf(transaction, type, draftOf(type, published))
+  for (const { link_table, owner_id, place } of shown) {
+    const known = links.get(link_table)
+    if (known === undefined) {
+      showPointer(transaction, model, { table: link_table, owner: owner_id, target: type, published, place })
+      continue
+    }
+    const { relation, storage, shape } = known
+    const { table, here, there, order, inverseOrder } = storage
+    const names = [here, there, order, inverseOrder].filter((name) => name !== null).map((name) => sql.id(name))
+    const values = [
+      sql`${owner_id}`,
+      sql`${published}`,
+      // The place that was kept for it.
+      ...(order === null ? [] : [sql`${place}`]),
+      ...(inverseOrder === null ? [] : [lastPlace(table, there, published, inverseOrder)]),
+    ]
+    // The owner may be gone, and somebody may have made the link meanwhile, or become the one owner.
+    const isTaken = sql`exists (select 1 from ${sql.table(table)} where ${sql.id(there)} = ${published})`
+    transaction.follow(
+      sql`insert into ${sql.table(table)} (${sql.join(names)}) select ${sql.join(values)}
+        where exists (select 1 from ${sql.table(shape.table)} where id = ${owner_id})
+          ${hasOneOwner(relation) ? sql`and not ${isTaken}` : sql``} on conflict do nothing`,
+    )
+  }
+  transaction.follow(sql`delete from ${hidden} where id in (${among(waiting.map(({ id }) => id))})`)
+}
+
+/** The version is about to be unpublished: what is published and links to it will link to it again when it is published again. */
+export function hideLinks(transaction: Transaction, model: Model, type: ContentType, version: Version): void {
+  const { id, document_id, locale } = version
+  for (const { shape, relation, storage } of ownedLinks(model)) {
+    if (relation.target !== type.uid || (shape.kind === 'contentType' && !shape.draftAndPublish)) continue
+    const { table, here, there, order } = storage
+    transaction.follow(
+      sql`insert into ${hidden} (link_table, owner_id, target_type, target_document, target_locale, place)
+        select ${table}, ${sql.id(here)}, ${type.uid}, ${document_id}, ${locale}, ${order === null ? sql`null` : sql.id(order)}
+        from ${sql.table(table)} where ${sql.id(there)} = ${id}`,
+    )
+  }
+  hidePointers(transaction, model, type, version)
+}
+
+export interface OwnedLink {
+  readonly shape: ContentType | Component
+  readonly relation: Relation
+  readonly storage: Link
+}
+
+/** Every relation that names a link table, with the shape whose rows own the links. */
+export function ownedLinks(model: Model): readonly OwnedLink[] {
+  return [...model.types.values(), ...model.components.values()].flatMap((shape) =>
+    [...shape.attributes.values()].flatMap((relation): OwnedLink[] => {
+      if (relation.kind !== 'relation' || relation.storage.kind !== 'link' || !relation.storage.owner) return []
+      return [{ shape, relation, storage: relation.storage }]
+    }),
+  )
+}

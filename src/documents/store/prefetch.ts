@@ -1,0 +1,77 @@
+// What a write needs to know of the database before it begins, asked with one statement: the rows that relations and media name,
+// and the last ids of the tables that get new rows. Afterwards its inserts follow each other without waiting.
+import { sql } from 'kysely'
+import type { Transaction } from '../../database/database.js'
+import { lastId } from '../../database/sqlite/last-ids.js'
+import { fileType } from '../../model/link.js'
+import type { ContentType, Model } from '../../model/types.js'
+import type { ComponentInput, Input, Reference } from '../input/input.js'
+import { reserveIds } from './rows.js'
+import type { TargetRow } from './targets.js'
+import { namedRows, requireRows } from './targets.js'
+
+interface Row extends TargetRow {
+  readonly kind: string
+}
+
+/**
+ * Looks up the targets of everything that `input` names, by uid, and lets the transaction give ids to new rows of the type, if there
+ * are any, and of the input's components. Asks nothing where there is nothing to know.
+ */
+export async function lookAhead(
+  transaction: Transaction,
+  model: Model,
+  input: Input,
+  newRowsOf: ContentType | null,
+): Promise<ReadonlyMap<string, readonly TargetRow[]>> {
+  const named = new Map<string, Named>()
+  collect(input, named)
+  const tables = [...new Set([...(newRowsOf === null ? [] : [newRowsOf.table]), ...newComponents(input)])]
+  const targets = [...named].flatMap(([uid, { references, required }]) => {
+    const target = model.types.get(uid)
+    return target === undefined || references.length === 0 ? [] : [{ target, references, required }]
+  })
+  const selects = [
+    ...targets.map(({ target, references }) => sql`select ${target.uid} as kind, ${namedRows(target, references)}`),
+    ...tables.map((table) => sql`select ${`#${table}`} as kind, ${lastId(table)} as id, null, null, null`),
+  ]
+  const found = selects.length === 0 ? [] : await transaction.rows<Row>(sql`${sql.join(selects, sql` union all `)}`)
+  for (const table of tables) reserveIds(transaction, table, found.find(({ kind }) => kind === `#${table}`)!.id)
+  const known = new Map(targets.map(({ target }) => [target.uid, found.filter(({ kind }) => kind === target.uid)]))
+  // As in Strapi, all that is missing of one type is told together, before anything is written.
+  for (const { target, required } of targets) requireRows(target.uid, required, known.get(target.uid)!, input.checked)
+  return known
+}
+
+/** What is named of one type; what is disconnected need not be there. */
+interface Named {
+  readonly references: Reference[]
+  readonly required: Reference[]
+}
+
+/** Collects what relations and media name, by the uid of the type they lead to; the siblings that positions name are named too. */
+function collect(input: Input, named: Map<string, Named>): void {
+  const add = (uid: string, reference: Reference, isRequired: boolean): void => {
+    const known = named.get(uid) ?? { references: [], required: [] }
+    named.set(uid, known)
+    known.references.push(reference)
+    if (isRequired) known.required.push(reference)
+    for (const sibling of siblingsOf(reference)) add(reference.position?.type ?? uid, sibling, false)
+  }
+  for (const { input: below } of entriesOf(input)) collect(below, named)
+  for (const [attribute, change] of [...input.relations, ...input.media]) {
+    const uidOf = ({ type }: Reference): string =>
+      attribute.kind === 'media' ? fileType : attribute.kind === 'morphTo' ? (type ?? '') : attribute.target
+    for (const reference of [...(change.set ?? []), ...change.besideSet, ...change.connect]) add(uidOf(reference), reference, true)
+    for (const reference of change.disconnect) add(uidOf(reference), reference, false)
+  }
+}
+
+const siblingsOf = ({ position }: Reference): readonly Reference[] =>
+  [position?.before, position?.after].flatMap((name) => (typeof name === 'string' ? [{ documentId: name }] : []))
+
+const entriesOf = ({ components, zones }: Input): readonly ComponentInput[] => [...components.values(), ...zones.values()].flat()
+
+/** The tables of the components that an input makes anew. */
+const newComponents = (input: Input): readonly string[] =>
+  entriesOf(input).flatMap(({ component, id, input: below }) => [...(id === null ? [component.table] : []), ...newComponents(below)])

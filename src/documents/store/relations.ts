@@ -1,0 +1,214 @@
+// Writes the links of one row: what a relation says becomes a list of target rows, and only what differs is written.
+import type { RawBuilder } from 'kysely'
+import { sql } from 'kysely'
+import type { Transaction } from '../../database/database.js'
+import { among } from '../../database/in-list.js'
+import type { Component, ContentType, Relation, Storage } from '../../model/types.js'
+import { turn } from '../../runtime/event-loop.js'
+import type { RelationInput } from '../input/input.js'
+import { noteDrift, noteDriftOf } from './modified-drafts.js'
+import { placeEntries } from './positions.js'
+import type { Writing } from './row-context.js'
+import type { Resolved, Resolving } from './targets.js'
+import { resolveReferences, resolveSet } from './targets.js'
+
+/** Where a relation's pairs stand in a `_lnk` table. */
+export type Link = Extract<Storage, { readonly kind: 'link' }>
+
+/** The row whose links are written. */
+export interface Owner {
+  readonly shape: ContentType | Component
+  readonly id: number
+}
+
+/** Writes what `input` says about `relation` of `owner`. */
+export async function writeRelation(
+  writing: Writing,
+  owner: Owner,
+  relation: Relation,
+  input: RelationInput,
+  isNew: boolean,
+): Promise<void> {
+  const { transaction, model, resolving } = writing
+  const { storage } = relation
+  if (input.set === null && input.connect.length === 0 && input.disconnect.length === 0) return
+  const target = model.types.get(relation.target)!
+  if (storage.kind === 'column') {
+    const [last] = (await resolveSet(transaction, target, input.set ?? input.connect, input.besideSet, resolving)).slice(-1)
+    transaction.follow(
+      sql`update ${sql.table(owner.shape.table)} set ${sql.id(storage.column)} = ${last?.rows[0] ?? null} where id = ${owner.id}`,
+    )
+    return
+  }
+  if (storage.kind !== 'link') return
+  const present = isNew ? new Map<number, number>() : await linkedRows(transaction, storage, owner.id)
+  const wanted = await wantedRows(transaction, target, relation, isNew ? null : [...present.keys()], input, resolving)
+  await turn()
+  writeLinks(writing, relation, storage, owner, present, wanted)
+}
+
+/** The rows that an owner is linked to, in their order, with the places that are stored. */
+async function linkedRows(transaction: Transaction, storage: Link, owner: number): Promise<ReadonlyMap<number, number | null>> {
+  const order = storage.order === null ? sql`id` : sql`${sql.id(storage.order)}, id`
+  const place = storage.order === null ? sql`null` : sql.id(storage.order)
+  const rows = await transaction.rows<{ target: number; place: number | null }>(
+    sql`select ${sql.id(storage.there)} as target, ${place} as place from ${sql.table(storage.table)} where ${sql.id(storage.here)} = ${owner} order by ${order}`,
+  )
+  return new Map(rows.map(({ target, place }) => [target, place]))
+}
+
+async function wantedRows(
+  transaction: Transaction,
+  target: ContentType,
+  relation: Relation,
+  /** Null for an owner that is new. */
+  present: readonly number[] | null,
+  input: RelationInput,
+  resolving: Resolving,
+): Promise<readonly number[]> {
+  if (input.set !== null) {
+    const entries = await resolveSet(transaction, target, input.set, input.besideSet, resolving)
+    return relation.many ? [...new Set(entries.flatMap(({ rows }) => rows))] : (entries.at(-1)?.rows ?? [])
+  }
+  const resolved = await resolveReferences(transaction, target, [...input.disconnect, ...input.connect], resolving, input.disconnect.length)
+  const disconnected = new Set(resolved.slice(0, input.disconnect.length).flatMap(({ rows }) => rows))
+  const connected = resolved.slice(input.disconnect.length)
+  const neighbours = await neighbourRows(transaction, target, connected, resolving)
+  await turn()
+  if (!relation.many) return oneOf(present, connected, relation) ?? (present ?? []).filter((id) => !disconnected.has(id))
+  return placeEntries(present ?? [], connected, disconnected, (neighbour) => neighbours.get(String(neighbour)) ?? [], besideOf(resolving))
+}
+
+/** Errors about places name the locale where the owner has none. */
+const besideOf = ({ locale, defaultLocale }: Resolving): object => (locale === null ? { locale: defaultLocale } : {})
+
+/** Which of several connected targets a relation to one gets: the first, but on the owning side of a new row the oldest, as Strapi shows them. */
+function oneOf(present: readonly number[] | null, connected: readonly Resolved[], { storage }: Relation): readonly number[] | undefined {
+  if (present !== null || (storage.kind === 'link' && !storage.owner)) return connected[0]?.rows
+  return [...connected].sort((one, other) => one.rows[0]! - other.rows[0]!)[0]?.rows
+}
+
+/** The rows that positions name: documentIds, or row ids. */
+async function neighbourRows(transaction: Transaction, target: ContentType, connected: readonly Resolved[], resolving: Resolving) {
+  const names = connected.flatMap(({ reference: { position } }) => [position?.before, position?.after].filter((name) => name !== undefined))
+  const isRow = (name: string | number): boolean => typeof name === 'number' || /^\d+$/.test(name)
+  const documents = [...new Set(names.filter((name) => !isRow(name)).map(String))]
+  const references = documents.map((documentId) => ({ documentId }))
+  const resolved = await resolveReferences(transaction, target, references, resolving)
+  return new Map<string, readonly number[]>([
+    ...names.filter(isRow).map((name) => [String(name), [Number(name)]] as const),
+    ...documents.map((documentId, index) => [documentId, resolved[index]!.rows] as const),
+  ])
+}
+
+/** Makes an owner's links be `wanted`: removes, takes away from previous owners, adds, renumbers what moved. */
+function writeLinks(
+  writing: Writing,
+  relation: Relation,
+  storage: Link,
+  ownerRow: Owner,
+  present: ReadonlyMap<number, number | null>,
+  wanted: readonly number[],
+): void {
+  const { transaction } = writing
+  const owner = ownerRow.id
+  const places = new Map(wanted.map((id, index) => [id, index + 1]))
+  const gone = [...present.keys()].filter((id) => !places.has(id))
+  const added = wanted.filter((id) => !present.has(id))
+  if (gone.length > 0) {
+    transaction.follow(
+      sql`delete from ${sql.table(storage.table)} where ${sql.id(storage.here)} = ${owner} and ${sql.id(storage.there)} in (${among(gone)})`,
+    )
+  }
+  noteOthers(writing, relation, storage, ownerRow, gone, added)
+  if (added.length > 0) {
+    takeAway(transaction, relation, storage, ownerRow, among(added), 'draft')
+    insertLinks(transaction, storage, owner, added, places)
+  }
+  const kept = wanted.filter((id) => present.has(id))
+  // Places have gaps where targets were removed.
+  const isMoved = storage.order !== null && kept.some((id) => present.get(id) !== places.get(id))
+  if (isMoved) renumber(transaction, storage, owner, places, kept)
+}
+
+/** Links change the drafts on their other side, and those that they are taken from. */
+function noteOthers(
+  { transaction, model, drafts }: Writing,
+  relation: Relation,
+  { table, here, there }: Link,
+  { shape, id: owner }: Owner,
+  gone: readonly number[],
+  added: readonly number[],
+): void {
+  const target = model.types.get(relation.target)!
+  if (relation.inverse === null || shape.kind !== 'contentType') return
+  // What has no drafts may be linked to one version alone, by its row.
+  if (!shape.draftAndPublish && target.draftAndPublish) noteDriftOf(transaction, target, among([...gone, ...added]))
+  if (!drafts) return
+  if (target.draftAndPublish) noteDrift(transaction, target, [...gone, ...added])
+  if (added.length > 0 && (relation.relation === 'oneToOne' || relation.relation === 'oneToMany')) {
+    const owners = sql`select ${sql.id(here)} from ${sql.table(table)} where ${sql.id(there)} in (${among(added)}) and ${sql.id(here)} <> ${owner}`
+    noteDriftOf(transaction, shape, owners)
+  }
+}
+
+/** The place of each target, from 1. */
+type Places = ReadonlyMap<number, number>
+
+/** Targets with their places, for `json_each`: one text, however many they are. */
+const placed = (targets: readonly number[], places: Places): string => JSON.stringify(targets.map((id) => [id, places.get(id)!]))
+
+/** Links an owner to more targets; each sees the owner behind those that it has. */
+function insertLinks(transaction: Transaction, storage: Link, owner: number, added: readonly number[], places: Places): void {
+  const { table, here, there, order, inverseOrder } = storage
+  const columns = [here, there, order, inverseOrder].filter((column) => column !== null)
+  const values = [
+    sql`${owner}`,
+    sql`e.value ->> 0`,
+    ...(order === null ? [] : [sql`e.value ->> 1`]),
+    ...(inverseOrder === null
+      ? []
+      : [sql`(select coalesce(max(${sql.id(inverseOrder)}), 0) + 1 from ${sql.table(table)} where ${sql.id(there)} = e.value ->> 0)`]),
+  ]
+  transaction.follow(
+    sql`insert into ${sql.table(table)} (${sql.join(columns.map((column) => sql.id(column)))})
+      select ${sql.join(values)} from json_each(${placed(added, places)}) e order by e.key`,
+  )
+}
+
+/** Targets of one-to-one and one-to-many relations with two sides have one owner at a time (layout: "Links"). */
+export const hasOneOwner = ({ relation, inverse }: Pick<Relation, 'relation' | 'inverse'>): boolean =>
+  inverse !== null && (relation === 'oneToOne' || relation === 'oneToMany')
+
+/** Whoever connects a target that has one owner takes it away. Drafts take from drafts, published rows from published ones. */
+export function takeAway(
+  transaction: Transaction,
+  { relation, inverse }: Relation,
+  storage: Link,
+  { shape, id }: Owner,
+  targets: RawBuilder<unknown>,
+  side: 'draft' | 'published',
+): void {
+  if (!hasOneOwner({ relation, inverse })) return
+  const state = side === 'draft' ? sql`null` : sql`not null`
+  const hasSides = shape.kind === 'contentType' && shape.draftAndPublish
+  const among = hasSides
+    ? sql` and ${sql.id(storage.here)} in (select id from ${sql.table(shape.table)} where published_at is ${state})`
+    : sql``
+  transaction.follow(
+    sql`delete from ${sql.table(storage.table)} where ${sql.id(storage.there)} in (${targets}) and ${sql.id(storage.here)} <> ${id}${among}`,
+  )
+}
+
+function renumber(
+  transaction: Transaction,
+  { table, here, there, order }: Link,
+  owner: number,
+  places: Places,
+  kept: readonly number[],
+): void {
+  transaction.follow(
+    sql`with e (target, place) as materialized (select value ->> 0, value ->> 1 from json_each(${placed(kept, places)}))
+      update ${sql.table(table)} as l set ${sql.id(order!)} = e.place from e where l.${sql.id(here)} = ${owner} and l.${sql.id(there)} = e.target`,
+  )
+}

@@ -1,0 +1,190 @@
+// The rows of documents: one per locale and publication state. Inserts, updates, look-ups; no rule about what is in them.
+import type { RawBuilder } from 'kysely'
+import { sql } from 'kysely'
+import type { Stored, Transaction } from '../../database/database.js'
+import { writtenByOthers } from '../../database/sqlite/dialect.js'
+import type { Component, ContentType, Scalar } from '../../model/types.js'
+
+/** One version of a document. */
+export interface Version {
+  readonly id: number
+  readonly document_id: string
+  readonly locale: string | null
+  readonly published_at: number | null
+  readonly created_at: number | null
+  readonly updated_at: number | null
+  /** 1: a draft that was changed since its publication, as far as is noted (`drift`). */
+  readonly drifted: 0 | 1
+  /** 1: a draft whose publication would change something; null: nothing is published, or nobody asked. */
+  readonly modified: 0 | 1 | null
+  /** The version of the database, as far as others write to it (`writtenByOthers`); null: nobody asked. */
+  readonly others: number | null
+  /** 1: the drafts of the document may differ in what its locales share. */
+  readonly unequal: 0 | 1
+}
+
+export type { Stored }
+
+/** The document of a single type; null when it has none yet, and for the new document of a collection. */
+export async function onlyDocument(transaction: Transaction, type: ContentType): Promise<string | null> {
+  if (!type.singleType) return null
+  const [row] = await transaction.rows<Version>(sql`select document_id from ${sql.table(type.table)} order by id limit 1`)
+  return row?.document_id ?? null
+}
+
+/** True for the locales of the installation. */
+export async function knownLocale(transaction: Transaction, code: string): Promise<boolean> {
+  return (await transaction.rows(sql`select 1 from i18n_locale where code = ${code} limit 1`)).length > 0
+}
+
+/** The draft that a write wants to know of whether it is modified: the one in `locale`, by the condition `differs` on it and its published row. */
+export interface Compared {
+  readonly locale: string | null
+  readonly differs: RawBuilder<unknown>
+  /** The version of the database as others write to it in which it was in sync; null: not known, or something was written since. */
+  readonly synced: number | null
+}
+
+/** All versions of a document, drafts first. */
+export async function versionsOf(
+  transaction: Transaction,
+  type: ContentType,
+  documentId: string,
+  compared: Compared | null = null,
+): Promise<readonly Version[]> {
+  if (compared === null || !type.draftAndPublish) return transaction.rows<Version>(selectVersions(type, documentId, sql`null`, sql`null`))
+  const { locale, differs, synced } = compared
+  const select = (condition: RawBuilder<unknown>) => {
+    const modified = sql`case when v.published_at is null and v.locale is ${locale} then (select ${condition} from ${sql.table(type.table)} q
+      where q.document_id = v.document_id and q.locale is v.locale and q.published_at is not null order by q.id limit 1) end`
+    return transaction.rows<Version>(selectVersions(type, documentId, modified, writtenByOthers))
+  }
+  if (synced !== null) {
+    const versions = await select(sql`0`)
+    const draft = versions.find((version) => version.published_at === null && version.locale === locale)
+    if (draft?.drifted === 0 && draft.others === synced) return versions
+  }
+  return select(differs)
+}
+
+function selectVersions(
+  type: ContentType,
+  documentId: string,
+  modified: RawBuilder<unknown>,
+  others: RawBuilder<unknown>,
+): RawBuilder<unknown> {
+  const drifted = type.draftAndPublish
+    ? sql`exists (select 1 from octavo_drifted_drafts d where d.type = ${type.uid} and d.row_id = v.id)`
+    : sql`0`
+  const unequal =
+    type.draftAndPublish && type.localized
+      ? sql`exists (select 1 from octavo_unequal_locales u where u.type = ${type.uid} and u.document_id = v.document_id)`
+      : sql`0`
+  return sql`select id, document_id, locale, published_at, created_at, updated_at, ${drifted} as drifted,
+    ${modified} as modified, ${unequal} as unequal, ${others} as others from ${sql.table(type.table)} v
+    where document_id = ${documentId} order by published_at is not null, id`
+}
+
+const columnsOf = (columns: readonly string[]) => sql.join(columns.map((column) => sql.id(column)))
+
+/** The last ids of tables whose new rows a transaction gives ids to itself: nobody waits for them. */
+const lastIds = new WeakMap<Transaction, Map<string, number>>()
+
+/** From now on new rows of `table` get the ids behind `last`. The transaction holds the write lock: nobody else gives any. */
+export function reserveIds(transaction: Transaction, table: string, last: number): void {
+  const ids = lastIds.get(transaction) ?? new Map<string, number>()
+  lastIds.set(transaction, ids.set(table, last))
+}
+
+function nextId(transaction: Transaction, table: string): number | null {
+  const ids = lastIds.get(transaction)
+  const last = ids?.get(table)
+  if (ids === undefined || last === undefined) return null
+  ids.set(table, last + 1)
+  return last + 1
+}
+
+/** Inserts a row and returns its id. */
+export async function insertRow(transaction: Transaction, table: string, row: Readonly<Record<string, Stored>>): Promise<number> {
+  const columns = Object.keys(row)
+  const given = nextId(transaction, table)
+  if (given !== null) {
+    insertRows(transaction, table, [{ id: given, ...row }])
+    return given
+  }
+  const { id } = await transaction.run(
+    columns.length === 0
+      ? sql`insert into ${sql.table(table)} default values`
+      : sql`insert into ${sql.table(table)} (${columnsOf(columns)}) values (${sql.join(Object.values(row))})`,
+  )
+  return id
+}
+
+/** Rows that one statement writes, so that it has not too many values. */
+const rowsAtOnce = 500
+
+/** The moment of a write to a document: never before what its versions tell, also where the clock was set back. */
+export const momentFor = (now: number, versions: readonly Version[]): number =>
+  versions.reduce((latest, { created_at, updated_at }) => Math.max(latest, created_at ?? 0, updated_at ?? 0), now)
+
+/** Inserts several rows of the same columns at once. */
+export function insertRows(transaction: Transaction, table: string, rows: readonly Readonly<Record<string, Stored>>[]): void {
+  if (rows.length === 0) return
+  const columns = Object.keys(rows[0]!)
+  const into = sql`insert into ${sql.table(table)} (${columnsOf(columns)}) values`
+  for (let from = 0; from < rows.length; from += rowsAtOnce) {
+    const values = rows.slice(from, from + rowsAtOnce).map((row) => sql`(${sql.join(columns.map((column) => row[column]!))})`)
+    transaction.follow(sql`${into} ${sql.join(values)}`)
+  }
+}
+
+/** Changes columns of one row. The moment of its last change never goes back, also where the clock was set back. */
+export function updateRow(transaction: Transaction, table: string, id: number, row: Readonly<Record<string, Stored>>): void {
+  const columns = Object.entries(row)
+  if (columns.length === 0) return
+  const changes = columns.map(([column, value]) => {
+    const later = column === 'updated_at' ? sql`max(ifnull(updated_at, 0), ${value})` : sql`${value}`
+    return sql`${sql.id(column)} = ${later}`
+  })
+  transaction.follow(sql`update ${sql.table(table)} set ${sql.join(changes)} where id = ${id}`)
+}
+
+/** The columns of a shape's own values, without what tells versions apart. */
+export function valueColumns(shape: ContentType | Component, only: (scalar: Scalar) => boolean = () => true): readonly string[] {
+  const scalars = [...shape.attributes.values()].filter((attribute): attribute is Scalar => attribute.kind === 'scalar')
+  return scalars.filter((scalar) => !scalar.system && only(scalar)).map(({ column }) => column)
+}
+
+/** Inserts a copy of a row's values with other columns set anew; returns the copy's id. */
+export async function copyRow(
+  transaction: Transaction,
+  table: string,
+  columns: readonly string[],
+  from: number,
+  anew: Readonly<Record<string, Stored>> = {},
+): Promise<number> {
+  if (columns.length === 0 && Object.keys(anew).length === 0) return insertRow(transaction, table, {})
+  const given = nextId(transaction, table)
+  const set = given === null ? anew : { id: given, ...anew }
+  const names = [...columns, ...Object.keys(set)]
+  const values = [...columns.map((column) => sql`${sql.id(column)}`), ...Object.values(set).map((value) => sql`${value}`)]
+  const copy = sql`insert into ${sql.table(table)} (${columnsOf(names)}) select ${sql.join(values)} from ${sql.table(table)} where id = ${from}`
+  if (given === null) return (await transaction.run(copy)).id
+  transaction.follow(copy)
+  return given
+}
+
+/** Gives a row the values that another row of its table has. */
+export function overwriteRow(
+  transaction: Transaction,
+  table: string,
+  columns: readonly string[],
+  from: number,
+  to: number,
+  anew: Readonly<Record<string, Stored>> = {},
+): void {
+  const copied = columns.map((column) => sql`${sql.id(column)} = (select ${sql.id(column)} from ${sql.table(table)} where id = ${from})`)
+  const changed = Object.entries(anew).map(([column, value]) => sql`${sql.id(column)} = ${value}`)
+  const changes = [...copied, ...changed]
+  if (changes.length > 0) transaction.follow(sql`update ${sql.table(table)} set ${sql.join(changes)} where id = ${to}`)
+}

@@ -1,0 +1,135 @@
+// What a relation in a body names becomes row ids: documentIds resolve to the versions that fit the write, numeric ids
+// name exactly their row.
+import type { RawBuilder } from 'kysely'
+import { sql } from 'kysely'
+import type { Transaction } from '../../database/database.js'
+import { among } from '../../database/in-list.js'
+import { ApiError } from '../../errors/errors.js'
+import type { ContentType } from '../../model/types.js'
+import type { Reference } from '../input/input.js'
+import { attributeErrors } from '../input/input.js'
+
+/** What decides which versions of a target fit. */
+export interface Resolving {
+  /** The locale that is written; null on types that are not localized. */
+  readonly locale: string | null
+  readonly defaultLocale: string
+  /** `draft`: the owner is a draft. `both`: the owner has no drafts, its links show the side that a request asks for. */
+  readonly side: 'draft' | 'both'
+  /** Rows that were looked up before, by the uid of their type: all that the body names. */
+  readonly known?: ReadonlyMap<string, readonly TargetRow[]>
+  /** The body that is written, for errors about it as a whole. */
+  readonly shown: unknown
+}
+
+/** A reference with the rows it stands for, in the order draft, published. */
+export interface Resolved {
+  readonly reference: Reference
+  readonly rows: readonly number[]
+}
+
+/** A row that a reference may stand for. */
+export interface TargetRow {
+  readonly id: number
+  readonly document_id: string
+  readonly locale: string | null
+  readonly published_at: number | null
+}
+
+/**
+ * Resolves references to rows of `target`, in their order. The first `optional` ones may name rows that are not there: as in Strapi,
+ * these can be disconnected.
+ * @throws ApiError 400 for documents and rows that do not exist, with the recorded messages.
+ */
+export async function resolveReferences(
+  transaction: Transaction,
+  target: ContentType,
+  references: readonly Reference[],
+  resolving: Resolving,
+  optional = 0,
+): Promise<readonly Resolved[]> {
+  if (references.length === 0) return []
+  const rows = resolving.known?.get(target.uid) ?? (await transaction.rows<TargetRow>(sql`select ${namedRows(target, references)}`))
+  requireRows(target.uid, references.slice(optional), rows, resolving.shown)
+  const versions = grouped(rows).documents
+  return references.map((reference) => ({ reference, rows: rowsFor(target, reference, versions, resolving) }))
+}
+
+/**
+ * Resolves what a relation is set to.
+ * @throws ApiError 400 also for what is named beside it and does not exist
+ */
+export async function resolveSet(
+  transaction: Transaction,
+  target: ContentType,
+  set: readonly Reference[],
+  besideSet: readonly Reference[],
+  resolving: Resolving,
+): Promise<readonly Resolved[]> {
+  return (await resolveReferences(transaction, target, [...besideSet, ...set], resolving)).slice(besideSet.length)
+}
+
+/** @throws ApiError 400 where `references` name rows by id that `rows` has not; `shown`: the body that is written */
+export function requireRows(uid: string, references: readonly Reference[], rows: readonly TargetRow[], shown: unknown): void {
+  const { ids } = grouped(rows)
+  const missing = new Set(references.flatMap(({ id, documentId }) => (documentId !== undefined || ids.has(id!) ? [] : [id])))
+  if (missing.size === 0) return
+  const message = `${missing.size} relation(s) of type ${uid} associated with this entity do not exist`
+  throw attributeErrors([{ path: [], message, value: shown }])
+}
+
+/** The part of a select behind its columns' beginning: the rows that references name, as `TargetRow`s. */
+export function namedRows(target: ContentType, references: readonly Reference[]): RawBuilder<unknown> {
+  const documentIds = references.flatMap(({ documentId }) => (documentId === undefined ? [] : [documentId]))
+  const ids = references.flatMap(({ id, documentId }) => (documentId === undefined && id !== undefined ? [id] : []))
+  const conditions = [
+    ...(documentIds.length === 0 ? [] : [sql`document_id in (${among(documentIds)})`]),
+    ...(ids.length === 0 ? [] : [sql`id in (${among(ids)})`]),
+  ]
+  return sql`id, document_id, locale, published_at from ${sql.table(target.table)} where ${sql.join(conditions, sql` or `)}`
+}
+
+interface Grouped {
+  readonly ids: ReadonlySet<number>
+  readonly documents: ReadonlyMap<string, readonly TargetRow[]>
+}
+
+/** What was looked up for a whole write is asked for by each of its relations, thousands in a long list of components. */
+const groups = new WeakMap<readonly TargetRow[], Grouped>()
+
+/** The ids of rows, and the rows by their document. */
+function grouped(rows: readonly TargetRow[]): Grouped {
+  const known = groups.get(rows)
+  if (known !== undefined) return known
+  const documents = new Map<string, TargetRow[]>()
+  for (const row of rows) {
+    const group = documents.get(row.document_id)
+    if (group === undefined) documents.set(row.document_id, [row])
+    else group.push(row)
+  }
+  const made = { ids: new Set(rows.map(({ id }) => id)), documents }
+  groups.set(rows, made)
+  return made
+}
+
+function rowsFor(
+  target: ContentType,
+  reference: Reference,
+  rows: ReadonlyMap<string, readonly TargetRow[]>,
+  resolving: Resolving,
+): readonly number[] {
+  const { documentId } = reference
+  if (documentId === undefined) return [reference.id!]
+  const locale = target.localized ? (resolving.locale ?? reference.locale ?? resolving.defaultLocale) : null
+  const versions = (rows.get(documentId) ?? []).filter((row) => !target.localized || row.locale === locale)
+  const drafts = versions.filter((row) => row.published_at === null)
+  const published = versions.filter((row) => row.published_at !== null)
+  const fitting = !target.draftAndPublish ? versions : resolving.side === 'draft' ? drafts : sided(reference.status, drafts, published)
+  if (fitting.length === 0) throw new ApiError('ValidationError', `Document with id "${documentId}", locale "${locale}" not found`)
+  return fitting.map(({ id }) => id)
+}
+
+function sided(status: string | undefined, drafts: readonly TargetRow[], published: readonly TargetRow[]): readonly TargetRow[] {
+  if (status === 'published') return published
+  return status === 'draft' ? drafts : [...drafts, ...published]
+}

@@ -1,0 +1,118 @@
+// Unique attributes: no other document of the type has the value at the same place, in components too, in the same locale
+// and publication state; nor has another entry of the same list.
+import { sql } from 'kysely'
+import type { Transaction } from '../../database/database.js'
+import { ApiError } from '../../errors/errors.js'
+import type { ContentType, Model } from '../../model/types.js'
+import { printPath } from '../input/messages.js'
+import { storedForm } from '../input/stored.js'
+import type { Claim } from '../input/types.js'
+import type { Stored } from './rows.js'
+
+/** The version of a document that claims values. */
+export interface Claimant {
+  readonly type: ContentType
+  readonly document: string
+  readonly locale: string | null
+  readonly state: 'published' | 'any'
+}
+
+/** Finds which of the values that a document claims are not free; told by their printed paths. */
+export type FindTaken = (claims: readonly Claim[]) => Promise<ReadonlySet<string>>
+
+/**
+ * Runs `check`, which collects what must be unique, and runs it again where something of that is taken, so that this is told
+ * together with everything else that is wrong.
+ * @throws ApiError 400 as `check` does
+ */
+export async function withUnique<Result>(
+  check: (unique: { readonly claims?: Claim[]; readonly taken?: ReadonlySet<string> }) => Result | Promise<Result>,
+  findTaken: FindTaken,
+): Promise<Result> {
+  const claims: Claim[] = []
+  let outcome: { readonly result: Result } | { readonly error: ApiError }
+  try {
+    outcome = { result: await check({ claims }) }
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error
+    outcome = { error }
+  }
+  const taken = claims.length === 0 ? new Set<string>() : await findTaken(claims)
+  if (taken.size > 0) return check({ taken })
+  if ('error' in outcome) throw outcome.error
+  return outcome.result
+}
+
+/** Values that one statement looks for. */
+const most = 10_000
+
+/** The values that another document has already, or another entry of the same list. */
+export function takenBy(transaction: Transaction, model: Model, claimant: Claimant): FindTaken {
+  return async (claims) => {
+    const said = claims.map(twinKey)
+    const counts = new Map<string, number>()
+    for (const key of said) counts.set(key, (counts.get(key) ?? 0) + 1)
+    const twins = claims.filter((claim, at) => claim.places.length === 1 && counts.get(said[at]!)! > 1)
+    const groups = byPlace(claims).flatMap(chunksOf)
+    const others = await Promise.all(groups.map((group) => takenAt(transaction, model, claimant, group)))
+    return new Set([...twins, ...others.flat()].map(({ path }) => printPath(path)))
+  }
+}
+
+function byPlace(claims: readonly Claim[]): readonly (readonly Claim[])[] {
+  const groups = new Map<string, Claim[]>()
+  for (const claim of claims) {
+    const key = placeKey(claim)
+    const group = groups.get(key)
+    if (group === undefined) groups.set(key, [claim])
+    else group.push(claim)
+  }
+  return [...groups.values()]
+}
+
+const chunksOf = (claims: readonly Claim[]): readonly (readonly Claim[])[] =>
+  Array.from({ length: Math.ceil(claims.length / most) }, (_, at) => claims.slice(at * most, (at + 1) * most))
+
+const placeKey = ({ places, scalar }: Claim): string => JSON.stringify([places, scalar.name])
+
+/** Only entries of the document's own lists are held against each other, not those of lists in components. */
+const twinKey = (claim: Claim): string => JSON.stringify([placeKey(claim), claim.value])
+
+/** Which of several claims at the same place of their documents are taken by other documents. */
+async function takenAt(
+  transaction: Transaction,
+  model: Model,
+  { type, document, locale, state }: Claimant,
+  claims: readonly Claim[],
+): Promise<readonly Claim[]> {
+  const { scalar, places } = claims[0]!
+  const wanted = claims.flatMap((claim) => {
+    const stored = storedOf(claim)
+    return stored === null ? [] : [{ claim, stored }]
+  })
+  if (wanted.length === 0) return []
+  const joins = places.map(({ field, component }, depth) => {
+    const above = depth === 0 ? type : model.components.get(places[depth - 1]!.component)!
+    const [entry, row] = [`e${depth}`, `r${depth + 1}`]
+    return sql`join ${sql.table(above.componentTable!)} as ${sql.ref(entry)} on ${sql.ref(`${entry}.entity_id`)} = ${sql.ref(`r${depth}.id`)}
+      and ${sql.ref(`${entry}.field`)} = ${field} and ${sql.ref(`${entry}.component_type`)} = ${component}
+      join ${sql.table(model.components.get(component)!.table)} as ${sql.ref(row)} on ${sql.ref(`${row}.id`)} = ${sql.ref(`${entry}.cmp_id`)}`
+  })
+  const column = sql.id(`r${places.length}`, scalar.column)
+  const rows = await transaction.rows<{ value: Stored }>(
+    sql`select distinct ${column} as value from ${sql.table(type.table)} as r0 ${joins.length === 0 ? sql`` : sql.join(joins, sql` `)}
+      where ${column} in (${sql.join(wanted.map(({ stored }) => stored))}) and r0.document_id <> ${document}
+      ${type.localized ? sql`and r0.locale = ${locale}` : sql``} ${state === 'published' ? sql`and r0.published_at is not null` : sql``}`,
+  )
+  const taken = new Set(rows.map(({ value }) => String(value)))
+  return wanted.filter(({ stored }) => taken.has(String(stored))).map(({ claim }) => claim)
+}
+
+/** What the column would keep; null for what cannot be stored and is refused where it is to be. */
+function storedOf({ scalar, value }: Claim): Stored {
+  try {
+    return storedForm(scalar, value)
+  } catch {
+    return null
+  }
+}

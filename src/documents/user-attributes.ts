@@ -1,0 +1,56 @@
+// Attributes of rows that have an API of their own (users): checked and stored like a document's, without drafts and locales.
+import type { Transaction } from '../database/database.js'
+import type { ContentType, Model } from '../model/types.js'
+import { attributeErrors, type Input } from './input/input.js'
+import { printPath } from './input/messages.js'
+import type { Claim } from './input/types.js'
+import { removeRows } from './publish/publish.js'
+import { writeBelow } from './store/components.js'
+import type { Writing } from './store/row-context.js'
+import { takenBy } from './store/unique.js'
+
+/** What is stored, and where. */
+export interface AttributeWriting {
+  readonly transaction: Transaction
+  readonly model: Model
+  /** Targets of relations are looked for in this locale. */
+  readonly defaultLocale: string
+  readonly hashPassword: (password: string) => Promise<string>
+}
+
+const writingOf = ({ transaction, model, defaultLocale, hashPassword }: AttributeWriting, shown: unknown): Writing => ({
+  transaction,
+  model,
+  hashPassword,
+  copies: 'published',
+  drafts: false,
+  made: new Map(),
+  inverses: new Map(),
+  resolving: { locale: null, defaultLocale, side: 'both', shown },
+})
+
+/** Writes relations, components and media of a row. @throws ApiError 400 for what they name and is not there. */
+export async function writeAttributes(to: AttributeWriting, type: ContentType, id: number, input: Input, isNew: boolean): Promise<void> {
+  await writeBelow(writingOf(to, input.checked), { shape: type, id }, input, isNew)
+}
+
+/** @throws ApiError 400 if another document than `documentId` has one of the values that must be unique. */
+export async function checkUniqueAttributes(
+  { transaction, model }: AttributeWriting,
+  type: ContentType,
+  document: string,
+  input: Input,
+): Promise<void> {
+  const claims = [...input.scalars].flatMap(([scalar, stored]): Claim[] => {
+    if (!scalar.unique || stored === null || stored === '') return []
+    return [{ path: [scalar.name], scalar, value: input.checked[scalar.name] ?? stored, places: [] }]
+  })
+  const taken = await takenBy(transaction, model, { type, document, locale: null, state: 'any' })(claims)
+  const errors = claims.filter(({ path }) => taken.has(printPath(path)))
+  if (errors.length > 0) throw attributeErrors(errors.map(({ path, value }) => ({ path, message: 'This attribute must be unique', value })))
+}
+
+/** Removes a row with all that hangs on it. */
+export async function removeRow(from: AttributeWriting, type: ContentType, id: number): Promise<void> {
+  await removeRows(writingOf(from, null), type, [id])
+}

@@ -1,0 +1,68 @@
+// The one error with a name, thrown anywhere, turned into a response in http/respond.ts and nowhere else; and the one for whoever
+// starts the service.
+import { boundedText } from './bounded-values.js'
+
+/** Names and statuses of the error body (ecosystem: "Errors"). */
+const statuses = {
+  ApplicationError: 400,
+  Error: 400,
+  BadRequestError: 400,
+  SyntaxError: 400,
+  ValidationError: 400,
+  PaginationError: 400,
+  UnauthorizedError: 401,
+  ForbiddenError: 403,
+  PolicyError: 403,
+  NotFoundError: 404,
+  RequestTimeoutError: 408,
+  ConflictError: 409,
+  PayloadTooLargeError: 413,
+  URITooLongError: 414,
+  UnprocessableEntityError: 422,
+  RateLimitError: 429,
+  /** Nobody hears of it: the client has left. */
+  ClientClosedRequestError: 499,
+  InternalServerError: 500,
+  NotImplementedError: 501,
+  ServiceUnavailableError: 503,
+} as const
+
+export type ErrorName = keyof typeof statuses
+
+/** An error that the caller may read: its name, message and details become the body of the answer. */
+export class ApiError extends Error {
+  override readonly name: ErrorName
+  readonly status: number
+  /** Null: the body has no `details` key. */
+  readonly details: Readonly<Record<string, unknown>> | null
+
+  /** Seconds after which the caller may try again, if it may. */
+  readonly retryAfter: number | undefined
+
+  constructor(name: ErrorName, message: string, details: Readonly<Record<string, unknown>> | null = {}, retryAfter?: number) {
+    super(boundedText(message))
+    this.name = name
+    this.status = statuses[name]
+    this.details = details
+    this.retryAfter = retryAfter ?? (statuses[name] === 503 ? 1 : undefined)
+  }
+}
+
+/** The parameter of a query string that an "Invalid key" is about. */
+export type QueryParameter = 'filters' | 'sort' | 'fields' | 'populate'
+
+/** 400 `Invalid key K[ at PATH]`: a name that does not exist or may not be seen (behaviour: "Validation of the query"). */
+export function invalidKey(param: QueryParameter, key: string, path: string | null): ApiError {
+  const where = path !== null && path !== key ? ` at ${path}` : ''
+  return new ApiError('ValidationError', `Invalid key ${key}${where}`, { key, path, source: 'query', param })
+}
+
+export const validationError = (message: string, details?: Readonly<Record<string, unknown>>): ApiError =>
+  new ApiError('ValidationError', message, details)
+
+export const notFound = (message = 'Not Found'): ApiError => new ApiError('NotFoundError', message)
+export const forbidden = (): ApiError => new ApiError('ForbiddenError', 'Forbidden')
+export const unauthorized = (message: string): ApiError => new ApiError('UnauthorizedError', message)
+
+/** A value of the configuration that cannot be used; the message is a sentence for whoever starts the service. */
+export class ConfigError extends Error {}

@@ -1,0 +1,136 @@
+// Events: recorded in the transaction that they tell of, so that none is lost and none is told of what was not committed.
+import { sql } from 'kysely'
+import { textOf } from '../database/answer/text.js'
+import type { DirectDatabase, KnownPlan, Transaction } from '../database/database.js'
+import type { Dialect } from '../database/dialect.js'
+import type { ReadPlan } from '../database/plan.js'
+import { everything } from '../grants.js'
+import { fileType } from '../model/link.js'
+import type { Component, ContentType, Model } from '../model/types.js'
+import type { ContentEvent, EntryEventName, MediaEventName } from '../public/events.js'
+import { compileRead } from '../query/compile/compile.js'
+import { shapeOf } from '../query/compile/plan-key.js'
+import { type Row, versionOf } from '../query/rest/document-version.js'
+import type { Parameters } from '../query/rest/parameters.js'
+import type { ReadContext } from '../query/rest/read.js'
+import { readRequest } from '../query/rest/read.js'
+
+const table = sql.table('octavo_outbox')
+
+/** The oldest events are taken away when this many more than the limit are there, at most. */
+const pruneEvery = 64
+
+export interface Outbox {
+  /** Records what happens to a version of a document; called before the row is removed, after any other change of it. */
+  entry(transaction: Transaction, event: EntryEventName, type: ContentType, row: Row, now: number): Promise<void>
+  /** Records what happens to a file. */
+  media(transaction: Transaction, event: MediaEventName, id: number, now: number): Promise<void>
+  /** Called after each commit. */
+  committed(): void
+}
+
+export interface OutboxOptions {
+  readonly context: ReadContext
+  readonly dialect: Dialect
+  /** Registers a plan with the writer. */
+  know(plan: ReadPlan): KnownPlan
+  readonly limits: { readonly outboxEvents: number; readonly eventBytes: number }
+  /** Told that there may be new events. */
+  committed(): void
+}
+
+/** Rows that are gone are told without what they were related to, as Strapi does. */
+const alone: ReadonlySet<EntryEventName> = new Set(['entry.delete', 'entry.unpublish'])
+
+export function openOutbox({ context, dialect, know, limits, committed }: OutboxOptions): Outbox {
+  // What an event shows is the service's own question, however large the type is.
+  const read: ReadContext = { ...context, limits: { ...context.limits, planNodes: Number.POSITIVE_INFINITY } }
+  const { model } = read
+  const plans = new Map<string, KnownPlan>()
+  const populates = new Map<ContentType, Parameters>()
+
+  async function render(transaction: Transaction, type: ContentType, id: number, parameters: Parameters): Promise<string> {
+    const identity = { attribute: 'id' as const, value: id }
+    const request = readRequest(read, everything, { type, mode: 'first', identity, paged: false }, parameters)
+    // As many shapes as the model has types and versions: this never grows.
+    const shape = shapeOf(request)
+    const plan = plans.get(shape) ?? know({ ...compileRead(request, dialect, read.contract, 'bare'), unsigned: true })
+    plans.set(shape, plan)
+    return textOf(await transaction.read(plan, request.values))
+  }
+
+  function populateOf(type: ContentType): Parameters {
+    const populate = populates.get(type) ?? wholeOf(model, type, [])
+    populates.set(type, populate)
+    return populate
+  }
+
+  async function record(transaction: Transaction, event: string, subject: string, now: number): Promise<void> {
+    const payload = `{"event":"${event}","createdAt":"${new Date(now).toISOString()}",${subject}}`
+    const { id } = await transaction.run(sql`insert into ${table} (event, created_at, payload) values (${event}, ${now}, ${payload})`)
+    const kept = limits.outboxEvents
+    if (id > kept && id % Math.min(pruneEvery, kept) === 0) await transaction.run(sql`delete from ${table} where sequence <= ${id - kept}`)
+  }
+
+  return {
+    entry: async (transaction, event, type, row, now) => {
+      const version = versionOf(row)
+      let entry = alone.has(event) ? '' : await render(transaction, type, row.id, { ...version, populate: populateOf(type) })
+      if (entry === '' || entry.length > limits.eventBytes) entry = await render(transaction, type, row.id, version)
+      await record(
+        transaction,
+        event,
+        `"model":${JSON.stringify(type.singularName)},"uid":${JSON.stringify(type.uid)},"entry":${entry}`,
+        now,
+      )
+    },
+    media: async (transaction, event, id, now) => {
+      const file = await render(transaction, model.types.get(fileType)!, id, {})
+      await record(transaction, event, `"media":${file}`, now)
+    },
+    committed,
+  }
+}
+
+/** Not part of a document's content. */
+const aside = new Set(['localizations', 'createdBy', 'updatedBy'])
+
+/** `populate` for all that a document has: relations with their own attributes, components with everything below them. */
+function wholeOf(model: Model, shape: ContentType | Component, above: readonly string[]): Parameters {
+  const below = (uid: string): unknown => {
+    const populate = above.includes(uid) ? {} : wholeOf(model, model.components.get(uid)!, [...above, uid])
+    return Object.keys(populate).length === 0 ? true : { populate }
+  }
+  const populate: Record<string, unknown> = {}
+  for (const attribute of shape.attributes.values()) {
+    if (attribute.kind === 'scalar' || attribute.private || aside.has(attribute.name)) continue
+    if (attribute.kind === 'component') populate[attribute.name] = below(attribute.component)
+    else if (attribute.kind === 'dynamiczone')
+      populate[attribute.name] = { on: Object.fromEntries(attribute.components.map((uid) => [uid, below(uid)])) }
+    else populate[attribute.name] = true
+  }
+  return populate
+}
+
+/** Reads what has been recorded. */
+export interface EventLog {
+  /** Events with a higher sequence than `sequence`, oldest first. The first may be far higher: what is old is not kept. */
+  after(sequence: number, limit?: number): Promise<readonly ContentEvent[]>
+  /** The sequence of the last event that was ever recorded; 0 before the first. */
+  last(): Promise<number>
+}
+
+export function openEventLog(database: Pick<DirectDatabase, 'rows'>): EventLog {
+  return {
+    after: async (sequence, limit = 100) => {
+      const rows = await database.rows<{ readonly sequence: number; readonly payload: string }>(
+        sql`select sequence, payload from ${table} where sequence > ${sequence} order by sequence limit ${limit}`,
+      )
+      return rows.map((row) => ({ sequence: row.sequence, ...(JSON.parse(row.payload) as object) }) as ContentEvent)
+    },
+    last: async () => {
+      const [row] = await database.rows<{ readonly last: number }>(sql`select coalesce(max(sequence), 0) as last from ${table}`)
+      return row!.last
+    },
+  }
+}

@@ -1,0 +1,94 @@
+// The content-type-builder's reads that clients such as gatsby-source-strapi make: the model in schema.json's words.
+import { notFound } from '../../errors/errors.js'
+import type { AttributeSource, Component, ContentType, Model } from '../../model/types.js'
+import type { Exchange, Route } from '../request-context.js'
+import { ok } from '../request-context.js'
+
+const model = ({ documents }: Exchange): Model => documents.context.model
+
+export const builderRoutes: readonly Route[] = [
+  {
+    method: 'GET',
+    path: '/content-type-builder/content-types',
+    action: 'plugin::content-type-builder.content-types.getContentTypes',
+    handle: async (exchange) =>
+      ok({ data: [...model(exchange).types.values()].filter(({ uid }) => !uid.startsWith('admin::')).map(describeType) }),
+  },
+  {
+    method: 'GET',
+    path: '/content-type-builder/content-types/:uid',
+    action: 'plugin::content-type-builder.content-types.getContentType',
+    handle: async (exchange) => {
+      const type = model(exchange).types.get(exchange.params.uid!)
+      if (type === undefined) throw notFound('contentType.notFound')
+      return ok({ data: describeType(type) })
+    },
+  },
+  {
+    method: 'GET',
+    path: '/content-type-builder/components',
+    action: 'plugin::content-type-builder.components.getComponents',
+    handle: async (exchange) => ok({ data: [...model(exchange).components.values()].map(describeComponent) }),
+  },
+  {
+    method: 'GET',
+    path: '/content-type-builder/components/:uid',
+    action: 'plugin::content-type-builder.components.getComponent',
+    handle: async (exchange) => {
+      const component = model(exchange).components.get(exchange.params.uid!)
+      if (component === undefined) throw notFound('component.notFound')
+      return ok({ data: describeComponent(component) })
+    },
+  },
+]
+
+function describeType(type: ContentType) {
+  const { source, uid } = type
+  const plugin = /^plugin::(.+?)\./.exec(uid)?.[1]
+  const managed = (source.pluginOptions?.['content-type-builder'] as { visible?: boolean } | undefined)?.visible
+  return {
+    uid,
+    ...(plugin === undefined ? {} : { plugin }),
+    apiID: type.singularName,
+    schema: {
+      draftAndPublish: type.draftAndPublish,
+      displayName: type.displayName,
+      singularName: type.singularName,
+      pluralName: type.pluralName,
+      description: source.info.description ?? '',
+      pluginOptions: source.pluginOptions ?? {},
+      kind: source.kind,
+      collectionName: type.table,
+      attributes: describeAttributes(source.attributes),
+      visible: managed !== false,
+      restrictRelationsTo: null,
+    },
+  }
+}
+
+function describeComponent(component: Component) {
+  const { source } = component
+  return {
+    uid: component.uid,
+    category: component.category,
+    apiId: component.name,
+    schema: {
+      displayName: component.displayName,
+      description: source.info.description ?? '',
+      ...(source.info.icon === undefined ? {} : { icon: source.info.icon }),
+      collectionName: component.table,
+      attributes: describeAttributes(source.attributes),
+    },
+  }
+}
+
+/** Relations name the attribute on their other side, and say what they leave out by default. */
+function describeAttributes(attributes: Readonly<Record<string, AttributeSource>>) {
+  return Object.fromEntries(
+    Object.entries(attributes).map(([name, attribute]) => {
+      if (attribute.type !== 'relation') return [name, attribute]
+      const targetAttribute = attribute.mappedBy ?? attribute.inversedBy ?? null
+      return [name, { required: false, private: false, ...attribute, targetAttribute }]
+    }),
+  )
+}

@@ -1,0 +1,17 @@
+// Every action that a role can be granted, as /api/users-permissions shows them: type → controller → action.
+import { controllersOf } from '../../access/actions.js'
+import type { Grants } from '../../grants.js'
+import type { Model } from '../../model/types.js'
+
+type Tree = Record<string, { controllers: Record<string, Record<string, { enabled: boolean; policy: string }>> }>
+
+/** The tree of all actions; those that `grants` allow are enabled, none without grants. */
+export function permissionTree(model: Model, grants: Grants | null): Tree {
+  const tree: Tree = {}
+  for (const { scope, controller, actions } of controllersOf(model)) {
+    tree[scope] ??= { controllers: {} }
+    const entry = (action: string) => [action, { enabled: grants?.may(`${scope}.${controller}.${action}`) === true, policy: '' }]
+    tree[scope].controllers[controller] = Object.fromEntries(actions.map(entry))
+  }
+  return tree
+}

@@ -1,0 +1,103 @@
+// The locales of an installation, as Strapi's i18n plugin keeps them: rows of i18n_locale, and a setting that names the
+// default one. In force at the next request.
+
+import { sql } from 'kysely'
+import type { DirectDatabase, Transaction } from '../database/database.js'
+import { insertRow, knownLocale } from '../documents/store/rows.js'
+import { ApiError, validationError } from '../errors/errors.js'
+import { newDocumentId } from '../model/document-id.js'
+import { localeName } from '../model/locale-names.js'
+import type { Model } from '../model/types.js'
+
+export interface ListedLocale {
+  readonly code: string
+  readonly name: string | null
+  readonly isDefault: boolean
+  /** Documents that have a version in it. */
+  readonly documents: number
+}
+
+type Rows = Pick<DirectDatabase, 'rows'>
+
+const setting = 'plugin_i18n_default_locale'
+
+/** Characters of a code, and of a name that is given: Strapi's panel takes no longer one. */
+const longest = { code: 35, name: 50 }
+
+/** All locales in the order in which they were added. */
+export async function listLocales(database: Rows, model: Model): Promise<readonly ListedLocale[]> {
+  const rows = await database.rows<{ code: string; name: string | null }>(sql`select code, name from i18n_locale order by id`)
+  const standard = await defaultLocale(database)
+  const listed: ListedLocale[] = []
+  for (const { code, name } of rows)
+    listed.push({ code, name, isDefault: code === standard, documents: await documentsIn(database, model, code) })
+  return listed
+}
+
+/**
+ * Adds a locale and gives its name, which is `German (de)` where none is given. @throws ApiError 400 for a code or a name that
+ * cannot be one, and for a code that is there, in whatever case
+ */
+export async function addLocale(transaction: Transaction, code: string, given: string | undefined, now: number): Promise<string> {
+  if (code.length > longest.code || !/^[a-z\d]+(-[a-z\d]+)*$/i.test(code)) {
+    throw validationError(`"${code}" is no code of a locale: letters, digits and hyphens, ${longest.code} at most, such as de or en-GB.`)
+  }
+  if (given !== undefined && (given.trim() === '' || given.length > longest.name))
+    throw validationError(`The name of a locale has 1 to ${longest.name} characters, not only spaces.`)
+  const name = given ?? localeName(code)
+  const [same] = await transaction.rows<{ code: string }>(sql`select code from i18n_locale where lower(code) = ${code.toLowerCase()}`)
+  if (same !== undefined) throw new ApiError('ApplicationError', `The locale "${same.code}" is there already.`)
+  const dates = { created_at: now, updated_at: now, published_at: now }
+  await insertRow(transaction, 'i18n_locale', { document_id: newDocumentId(), name, code, ...dates })
+  return name
+}
+
+/** Takes a locale away. @throws ApiError 404, 400 for the default one and for one that documents have */
+export async function removeLocale(transaction: Transaction, model: Model, code: string): Promise<void> {
+  await existing(transaction, code)
+  if (code === (await defaultLocale(transaction)))
+    throw new ApiError('ApplicationError', `The locale "${code}" is the default one. Make another one the default first.`)
+  const documents = await documentsIn(transaction, model, code)
+  if (documents > 0) {
+    const counted = documents === 1 ? '1 document has' : `${documents} documents have`
+    throw new ApiError('ApplicationError', `${counted} the locale "${code}". Delete those versions first (DELETE …?locale=${code}).`)
+  }
+  await transaction.run(sql`delete from i18n_locale where code = ${code}`)
+}
+
+/** Makes a locale the one that requests mean when they name none. @throws ApiError 404 */
+export async function setDefaultLocale(transaction: Transaction, code: string): Promise<void> {
+  await existing(transaction, code)
+  const value = JSON.stringify(code)
+  const { rows } = await transaction.run(sql`update strapi_core_store_settings set value = ${value} where ${sql.ref('key')} = ${setting}`)
+  if (rows === 0)
+    await transaction.run(
+      sql`insert into strapi_core_store_settings (${sql.ref('key')}, value, type) values (${setting}, ${value}, 'string')`,
+    )
+}
+
+async function existing(transaction: Transaction, code: string): Promise<void> {
+  if (await knownLocale(transaction, code)) return
+  const rows = await transaction.rows<{ code: string }>(sql`select code from i18n_locale order by id`)
+  throw new ApiError('NotFoundError', `There is no locale "${code}". There are ${rows.map((row) => row.code).join(', ')}.`)
+}
+
+async function defaultLocale(database: Rows): Promise<string> {
+  const [row] = await database.rows<{ value: string }>(
+    sql`select value from strapi_core_store_settings where ${sql.ref('key')} = ${setting}`,
+  )
+  const value: unknown = row === undefined ? undefined : JSON.parse(row.value)
+  return typeof value === 'string' ? value : 'en'
+}
+
+async function documentsIn(database: Rows, model: Model, code: string): Promise<number> {
+  let documents = 0
+  for (const { localized, table } of model.types.values()) {
+    if (!localized) continue
+    const [row] = await database.rows<{ count: number }>(
+      sql`select count(distinct document_id) as count from ${sql.table(table)} where locale = ${code}`,
+    )
+    documents += row!.count
+  }
+  return documents
+}

@@ -1,0 +1,141 @@
+// How an attribute leads from its owner's rows to other rows: the tables between, which column names the owner, in which
+// order the targets come. Filters, sort and populate all go through here.
+import type { RawBuilder } from 'kysely'
+import { sql } from 'kysely'
+import type { Dialect, Expression } from '../../database/dialect.js'
+import type { Component, ContentType } from '../../model/types.js'
+import { unreachable } from '../../model/types.js'
+import type { Path } from '../request.js'
+
+type Shape = ContentType | Component
+type Fragment = RawBuilder<unknown>
+
+/** The tables between an owner and the targets, the owner's side first, with the conditions that join them. */
+export interface Pairs {
+  readonly tables: readonly Fragment[]
+  /** The owner's row id, in the first table. */
+  readonly owner: Expression
+  readonly conditions: readonly Fragment[]
+  /** What sorts the targets of one owner: numbers, smallest first. */
+  readonly order: readonly Fragment[]
+  /** What sorts targets that a caller's keys leave in a tie. */
+  readonly tie: Fragment
+}
+
+const column = (alias: string, name: string): Fragment => sql.ref(`${alias}.${name}`)
+const table = (name: string, alias: string): Fragment => sql`${sql.table(name)} as ${sql.id(alias)}`
+const equal = (left: Fragment, right: Fragment): Fragment => sql`${left} = ${right}`
+
+/** A text of the model, bound like any value: no statement contains a name that is not an identifier. */
+export const constant = (value: string | number): Fragment => sql`${{ from: 'constant', value } as never}`
+
+/** The tables of some pairs as a FROM clause; the database chooses where to start. */
+export const from = ({ tables }: Pairs): Fragment => sql.join([...tables], sql` join `)
+
+/** The same from the owner's side on: for an owner that has few links, whatever the number of targets that have a value. */
+export const fromOwner = ({ tables }: Pairs): Fragment => sql.join([...tables], sql` cross join `)
+
+/** The same as one operand of a join. */
+export const operand = (path: Pairs): Fragment => (path.tables.length === 1 ? from(path) : sql`(${from(path)})`)
+
+/** The rows that `attribute` of `owner` leads to, with `target` aliased as `as`. */
+export function pairs(dialect: Dialect, owner: Shape, attribute: Path, target: Shape, as: string): Pairs {
+  const path = joined(dialect, owner, attribute, target, as)
+  // The database chooses the table that it begins at, and may go through many rows of either one.
+  const ids = path.tables.length === 1 ? [as] : [`${as}_l`, as]
+  return { ...path, conditions: [...ids.map((alias) => dialect.stoppable(column(alias, 'id'))), ...path.conditions] }
+}
+
+function joined(dialect: Dialect, owner: Shape, attribute: Path, target: Shape, as: string): Pairs {
+  const link = `${as}_l`
+  // A row id names few rows; a field or a type names a good part of the table, so it must not choose the index.
+  const marked = (name: string, value: string): Fragment => equal(dialect.unindexed(column(link, name)), constant(value))
+  switch (attribute.kind) {
+    case 'component':
+      return {
+        tables: [table(owner.componentTable!, link), table(target.table, as)],
+        owner: column(link, 'entity_id'),
+        conditions: [
+          equal(column(as, 'id'), column(link, 'cmp_id')),
+          marked('field', attribute.name),
+          marked('component_type', attribute.component),
+        ],
+        order: [column(link, 'order'), column(link, 'id')],
+        tie: column(as, 'id'),
+      }
+    case 'media':
+      return {
+        tables: [table('files_related_mph', link), table(target.table, as)],
+        owner: column(link, 'related_id'),
+        conditions: [equal(column(as, 'id'), column(link, 'file_id')), marked('related_type', owner.uid), marked('field', attribute.name)],
+        order: [column(link, 'order'), column(link, 'id')],
+        tie: column(link, 'id'),
+      }
+    case 'morphFrom': {
+      const { storage } = attribute
+      if (storage.kind === 'columns') {
+        const conditions = [equal(column(as, storage.type), constant(owner.uid))]
+        return {
+          tables: [table(target.table, as)],
+          owner: column(as, storage.id),
+          conditions,
+          order: [column(as, 'id')],
+          tie: column(as, 'id'),
+        }
+      }
+      return {
+        tables: [table(storage.table, link), table(target.table, as)],
+        owner: column(link, storage.id),
+        conditions: [equal(column(as, 'id'), column(link, storage.here)), marked(storage.type, owner.uid), marked('field', attribute.name)],
+        order: [column(link, storage.order), column(link, 'id')],
+        tie: column(link, 'id'),
+      }
+    }
+    case 'relation':
+      return relationPairs(owner, attribute, target, as, link)
+    default:
+      return unreachable(attribute)
+  }
+}
+
+function relationPairs(owner: Shape, attribute: Path & { kind: 'relation' }, target: Shape, as: string, link: string): Pairs {
+  const { storage } = attribute
+  switch (storage.kind) {
+    case 'link':
+      return {
+        tables: [table(storage.table, link), table(target.table, as)],
+        owner: column(link, storage.here),
+        conditions: [equal(column(as, 'id'), column(link, storage.there))],
+        order: storage.order === null ? [column(link, 'id')] : [column(link, storage.order), column(link, 'id')],
+        // As Strapi's indexes happen to give them.
+        tie: storage.owner ? column(as, 'id') : column(link, 'id'),
+      }
+    case 'column':
+      return {
+        tables: [table(owner.table, link), table(target.table, as)],
+        owner: column(link, 'id'),
+        conditions: [equal(column(as, storage.references), column(link, storage.column))],
+        order: [column(as, 'id')],
+        tie: column(as, 'id'),
+      }
+    case 'inverseColumn': {
+      const id = column(as, 'id')
+      return { tables: [table(target.table, as)], owner: column(as, storage.column), conditions: [], order: [id], tie: id }
+    }
+    case 'localizations':
+      return {
+        tables: [table(owner.table, link), table(target.table, as)],
+        owner: column(link, 'id'),
+        conditions: [equal(column(as, 'document_id'), column(link, 'document_id'))],
+        order: [column(as, 'locale'), column(as, 'id')],
+        tie: column(as, 'id'),
+      }
+    default:
+      return unreachable(storage)
+  }
+}
+
+/** Joins conditions with AND; true where there are none. */
+export function every(conditions: readonly Fragment[]): Fragment {
+  return conditions.length === 0 ? sql`1 = 1` : sql.join([...conditions], sql` and `)
+}

@@ -1,0 +1,278 @@
+// Whether a draft has something that its published version lacks, as a condition on the two rows: their content is compared,
+// with all that hangs on them. Lists and publishing writes ask the same question here (decision 017).
+import type { RawBuilder } from 'kysely'
+import { sql } from 'kysely'
+import type { Attribute, Component, ContentType, Model, MorphFrom, MorphTo, Relation, Scalar } from '../../model/types.js'
+
+type Fragment = RawBuilder<unknown>
+type Shape = ContentType | Component
+type Linked = Relation & { readonly storage: Extract<Relation['storage'], { readonly kind: 'link' }> }
+
+/** What comparing two versions needs besides the rows. */
+export interface Comparing {
+  readonly model: Model
+  /** Binds a text of the model. */
+  readonly text: (value: string) => Fragment
+  readonly nextAlias: () => string
+  /**
+   * `publication`: all that publishing the draft would change. `list`: not what Strapi's publication itself changes in its copy, and
+   * what cannot be seen, unless the draft was changed since; what hangs on a draft that nobody saved is taken for unchanged.
+   */
+  readonly purpose: 'publication' | 'list'
+}
+
+interface Within extends Comparing {
+  /** The condition under which everything counts; null: always. */
+  readonly exact: Fragment | null
+  /** Two locales of one state are compared: links lead to the same documents, each in its locale. */
+  readonly isAcross?: boolean
+}
+
+const column = (alias: string, name: string): Fragment => sql.ref(`${alias}.${name}`)
+const any = (conditions: readonly Fragment[]): Fragment =>
+  conditions.length === 0 ? sql`0` : sql`(${sql.join([...conditions], sql` or `)})`
+const texts = ({ text }: Comparing, values: readonly string[]): Fragment => sql.join(values.map(text))
+
+/** True where the draft `draft` of `type` has other content than the published row `live` of the same document and locale. */
+export function isModified(comparing: Comparing, type: ContentType, draft: string, live: string): Fragment {
+  const noted = sql`exists (select 1 from octavo_drifted_drafts as n where n.type = ${comparing.text(type.uid)} and n.row_id = ${column(draft, 'id')})`
+  const [saved, published] = [column(draft, 'updated_at'), column(live, 'updated_at')]
+  const isList = comparing.purpose === 'list'
+  const within: Within = { ...comparing, exact: isList ? sql`(${saved} > ${published} or ${noted})` : null }
+  const relations = relationsOf(type)
+  const lists = relations.filter(({ storage }) => !storage.owner)
+  // The lists of the other side may be long. Who changes one either is Octavo, which notes it, or saves the draft.
+  const isSaved = sql`(${saved} is not ${published} or ${noted})`
+  const others = [
+    ...lists.map((relation) => linksDiffer(within, relation, draft, live)),
+    ...[...type.attributes.values()].flatMap((attribute) =>
+      attribute.kind === 'morphFrom' ? pointingDiffer(within, attribute, type, draft, live) : [],
+    ),
+  ]
+  const inverse = others.length === 0 ? [] : [sql`(${isSaved} and ${any(others)})`]
+  const rest = [...hangingDiffers(within, type, draft, live, isFromBothSides), ...inverse]
+  return any([
+    ...valuesDiffer(within, type, draft, live),
+    ...relations.filter(isFromBothSides(within.model)).map((relation) => linksDiffer(within, relation, draft, live)),
+    ...(rest.length === 0 ? [] : [isList ? sql`(${isSaved} and ${any(rest)})` : any(rest)]),
+  ])
+}
+
+/** True where two rows of `type` in one state, in two locales, differ in the attributes that `isMeant` names. Relations of the rows do not count. */
+export function areUnequal(
+  comparing: Comparing,
+  type: ContentType,
+  one: string,
+  other: string,
+  isMeant: (attribute: Attribute) => boolean,
+): Fragment {
+  const attributes = new Map([...type.attributes].filter(([, attribute]) => isMeant(attribute)))
+  const within: Within = { ...comparing, exact: null, isAcross: true }
+  const shape = { ...type, attributes }
+  return any([...valuesDiffer(within, shape, one, other), ...hangingDiffers(within, shape, one, other)])
+}
+
+/** Links of drafts that whoever saves a draft of the other side may change: nothing of this side tells of it. */
+const isFromBothSides =
+  ({ types }: Model) =>
+  ({ storage, inverse, target }: Linked): boolean =>
+    storage.owner && inverse !== null && types.get(target)!.draftAndPublish
+
+function valuesDiffer(within: Within, shape: Shape, draft: string, live: string): readonly Fragment[] {
+  const scalars = [...shape.attributes.values()].filter((attribute): attribute is Scalar => attribute.kind === 'scalar')
+  return scalars.filter(({ system }) => !system).map((scalar) => valueDiffers(within, scalar, draft, live))
+}
+
+/** What a row owns besides its columns, without the relations that are compared anyway. */
+function hangingDiffers(
+  within: Within,
+  shape: Shape,
+  draft: string,
+  live: string,
+  isApart: typeof isFromBothSides = () => () => false,
+): readonly Fragment[] {
+  const attributes = [...shape.attributes.values()]
+  const owned = relationsOf(shape).filter((relation) => relation.storage.owner && !isApart(within.model)(relation))
+  return [
+    ...owned.map((relation) => linksDiffer(within, relation, draft, live)),
+    ...mediaDiffer(within, shape, attributes, draft, live),
+    ...entriesDiffer(within, shape, attributes, draft, live),
+    ...attributes.flatMap((attribute) => (attribute.kind === 'morphTo' ? [pointersDiffer(within, attribute, draft, live)] : [])),
+  ]
+}
+
+const relationsOf = (shape: Shape): readonly Linked[] =>
+  [...shape.attributes.values()].filter(
+    (attribute: Attribute): attribute is Linked => attribute.kind === 'relation' && attribute.storage.kind === 'link',
+  )
+
+/** Strapi's publication hashes passwords again, rounds large integers, and misreads timestamps next to 1970. */
+const coarse: Partial<Record<Scalar['type'], (one: Fragment, other: Fragment) => Fragment>> = {
+  password: (one, other) => sql`(${one} is null) <> (${other} is null)`,
+  biginteger: (one, other) => sql`cast(${one} as real) is not cast(${other} as real)`,
+  timestamp: (one, other) => sql`(${one} is not ${other} and abs(ifnull(${one}, 0)) >= 10000000)`,
+}
+
+function valueDiffers({ exact }: Within, { type, column: name }: Scalar, draft: string, live: string): Fragment {
+  const [one, other] = [column(draft, name), column(live, name)]
+  const differs = sql`${one} is not ${other}`
+  const blurred = coarse[type]
+  return blurred === undefined || exact === null ? differs : sql`(${differs} and (${blurred(one, other)} or ${exact}))`
+}
+
+/** Two sets of rows, each a function of its alias and its owner, differ: in number, or one row has no equal. */
+interface Rows {
+  readonly from: (alias: string, owner: string) => Fragment
+  readonly same: (one: string, other: string) => Fragment
+}
+
+function rowsDiffer({ nextAlias }: Comparing, { from, same }: Rows, draft: string, live: string): Fragment {
+  const [one, other] = [nextAlias(), nextAlias()]
+  const count = (owner: string) => sql`(select count(*) from ${from(one, owner)})`
+  return sql`(${count(draft)} <> ${count(live)} or exists (select 1 from ${from(one, draft)} and not exists (select 1 from ${from(other, live)} and ${same(one, other)})))`
+}
+
+function mediaDiffer(within: Within, shape: Shape, attributes: readonly Attribute[], draft: string, live: string): readonly Fragment[] {
+  const fields = attributes.filter(({ kind }) => kind === 'media').map(({ name }) => name)
+  if (fields.length === 0) return []
+  const from = (
+    alias: string,
+    owner: string,
+  ) => sql`files_related_mph as ${sql.id(alias)} where ${column(alias, 'related_id')} = ${column(owner, 'id')}
+    and +${column(alias, 'related_type')} = ${within.text(shape.uid)} and +${column(alias, 'field')} in (${texts(within, fields)})`
+  const same = (one: string, other: string) =>
+    sql.join(
+      ['file_id', 'field', 'order'].map((name) => sql`+${column(other, name)} is ${column(one, name)}`),
+      sql` and `,
+    )
+  const listed = (owner: string): Fragment => {
+    const link = within.nextAlias()
+    const order = ['field', 'order', 'id'].map((name) => column(link, name))
+    return sql`(select group_concat(${column(link, 'field')} || ' ' || ${column(link, 'file_id')}, ',' order by ${sql.join(order)}) from ${from(link, owner)})`
+  }
+  return [sql`(${rowsDiffer(within, { from, same }, draft, live)} and ${listed(draft)} is not ${listed(live)})`]
+}
+
+function entriesDiffer(within: Within, shape: Shape, attributes: readonly Attribute[], draft: string, live: string): readonly Fragment[] {
+  const holders = attributes.flatMap((attribute) => {
+    if (attribute.kind === 'component') return [{ name: attribute.name, components: [attribute.component] }]
+    return attribute.kind === 'dynamiczone' ? [{ name: attribute.name, components: attribute.components }] : []
+  })
+  const uids = [...new Set(holders.flatMap(({ components }) => components))]
+  if (uids.length === 0) return []
+  const fields = holders.map(({ name }) => name)
+  const from = (alias: string, owner: string) => sql`${sql.table(shape.componentTable!)} as ${sql.id(alias)}
+    where ${column(alias, 'entity_id')} = ${column(owner, 'id')} and +${column(alias, 'field')} in (${texts(within, fields)})
+    and +${column(alias, 'component_type')} in (${texts(within, uids)})`
+  const same = (one: string, other: string) => {
+    const below = uids.map((uid) => {
+      const component = within.model.components.get(uid)!
+      const [mine, theirs] = [within.nextAlias(), within.nextAlias()]
+      const differs = any([...valuesDiffer(within, component, mine, theirs), ...hangingDiffers(within, component, mine, theirs)])
+      const tables = sql`${sql.table(component.table)} as ${sql.id(mine)} cross join ${sql.table(component.table)} as ${sql.id(theirs)}`
+      return sql`when ${within.text(uid)} then exists (select 1 from ${tables}
+        where ${column(mine, 'id')} = ${column(one, 'cmp_id')} and ${column(theirs, 'id')} = ${column(other, 'cmp_id')} and not ${differs})`
+    })
+    const alike = ['field', 'component_type', 'order'].map((name) => sql`+${column(other, name)} is ${column(one, name)}`)
+    return sql`${sql.join(alike, sql` and `)} and case ${column(one, 'component_type')} ${sql.join(below, sql` `)} end`
+  }
+  return [rowsDiffer(within, { from, same }, draft, live)]
+}
+
+/** The document that a row belongs to, in its locale. */
+const documentOf = (row: string): Fragment => sql`${column(row, 'document_id')} || ' ' || ifnull(${column(row, 'locale')}, '')`
+const listed = (rows: Fragment): Fragment => sql`(select group_concat(document, ',' order by place, id) from (${rows}))`
+
+/** Links lead to the same documents in the same order. */
+function linksDiffer(within: Within, { storage, target: uid }: Linked, draft: string, live: string): Fragment {
+  const target = within.model.types.get(uid)!
+  const { table, here, there } = storage
+  const place = storage.order === null ? sql`0` : sql.id('l', storage.order)
+  if (within.isAcross && (target.localized || target.draftAndPublish)) {
+    const rows = (owner: string) => sql`select t.document_id as document, ${place} as place, l.id as id from ${sql.table(table)} as l
+      cross join ${sql.table(target.table)} as t where t.id = ${sql.id('l', there)} and ${sql.id('l', here)} = ${column(owner, 'id')}`
+    return sql`${listed(rows(draft))} is not ${listed(rows(live))}`
+  }
+  if (!target.draftAndPublish) {
+    const rows = (owner: string) =>
+      sql`select ${sql.id('l', there)} as document, ${place} as place, l.id as id from ${sql.table(table)} as l where ${sql.id('l', here)} = ${column(owner, 'id')}`
+    if (storage.order !== null) return sql`${listed(rows(draft))} is not ${listed(rows(live))}`
+    const only = (owner: string) =>
+      sql`(select ${sql.id('l', there)} from ${sql.table(table)} as l where ${sql.id('l', here)} = ${column(owner, 'id')} order by 1)`
+    return sql`${only(draft)} is not ${only(live)}`
+  }
+  const from = (owner: string) =>
+    sql`${sql.table(table)} as l cross join ${sql.table(target.table)} as t where t.id = ${sql.id('l', there)} and ${sql.id('l', here)} = ${column(owner, 'id')}`
+  const document = documentOf('t')
+  const isPublished = sql`exists (select 1 from ${sql.table(target.table)} as p where p.document_id = t.document_id and p.locale is t.locale and p.published_at is not null)`
+  const counts = !storage.owner ? isPublished : within.exact === null ? sql`1` : sql`(${isPublished} or ${within.exact})`
+  const drafted = sql`select ${document} as document, min(${place}) as place, min(l.id) as id from ${from(draft)} and ${counts} group by 1`
+  const shown = sql`select ${document} as document, ${place} as place, l.id as id from ${from(live)}`
+  const rows = storage.owner ? sql`${shown} union all ${waiting(within, table, live, [target])}` : shown
+  // Most documents have few of the relations that their type has.
+  const links = (owner: string) => sql`exists (select 1 from ${sql.table(table)} as l where ${sql.id('l', here)} = ${column(owner, 'id')})`
+  const hidden = storage.owner ? sql` or exists (select 1 from octavo_hidden_links as h where h.owner_id = ${column(live, 'id')})` : sql``
+  return sql`((${links(draft)} or ${links(live)}${hidden}) and ${listed(drafted)} is not ${listed(rows)})`
+}
+
+/** The documents that a published row waits to be linked to. */
+function waiting(within: Within, table: string, live: string, targets: readonly ContentType[]): Fragment {
+  const isThere = targets.map(
+    (target) => sql`exists (select 1 from ${sql.table(target.table)} as t where h.target_type = ${within.text(target.uid)}
+      and t.document_id = h.target_document and t.locale is h.target_locale)`,
+  )
+  const counts = within.exact === null ? sql`` : sql` and ${within.exact}`
+  return sql`select h.target_document || ' ' || ifnull(h.target_locale, '') as document, h.place as place, h.id as id from octavo_hidden_links as h
+    where h.owner_id = ${column(live, 'id')} and h.link_table = ${within.text(table)} and ${any(isThere)}${counts}`
+}
+
+/** The same documents point at both rows. Those without drafts have one version, whose list is no draft of another. */
+function pointingDiffer(
+  within: Within,
+  { name, target: uid, storage }: MorphFrom,
+  type: ContentType,
+  draft: string,
+  live: string,
+): readonly Fragment[] {
+  const target = within.model.types.get(uid)!
+  if (!target.draftAndPublish) return []
+  const [id, kind] = [sql.id('l', storage.id), sql.id('l', storage.type)]
+  const [from, place] =
+    storage.kind === 'table'
+      ? [
+          sql`${sql.table(storage.table)} as l cross join ${sql.table(target.table)} as t on t.id = ${sql.id('l', storage.here)} and +l.field = ${within.text(name)}`,
+          sql.id('l', storage.order),
+        ]
+      : [sql`${sql.table(target.table)} as l cross join ${sql.table(target.table)} as t on t.id = l.id`, sql`0`]
+  const rows = (owner: string, which: Fragment) =>
+    sql`select ${documentOf('t')} as document, ${place} as place, l.id as id from ${from} where ${id} = ${column(owner, 'id')} and +${kind} = ${within.text(type.uid)} and ${which}`
+  const isPublished = sql`exists (select 1 from ${sql.table(target.table)} as p where p.document_id = t.document_id and p.locale is t.locale and p.published_at is not null)`
+  const drafted = rows(draft, sql`t.published_at is null and ${isPublished}`)
+  return [sql`${listed(drafted)} is not ${listed(rows(live, sql`t.published_at is not null`))}`]
+}
+
+/** The same for relations whose target type is written in each row. */
+function pointersDiffer(within: Within, { storage }: MorphTo, draft: string, live: string): Fragment {
+  const sided = [...within.model.types.values()].filter(({ draftAndPublish }) => draftAndPublish)
+  const document = (type: Fragment, id: Fragment): Fragment => {
+    if (sided.length === 0) return id
+    const each = sided.map(
+      (target) =>
+        sql`when ${within.text(target.uid)} then (select ${documentOf('t')} from ${sql.table(target.table)} as t where t.id = ${id})`,
+    )
+    return sql`ifnull(case ${type} ${sql.join(each, sql` `)} end, ${id})`
+  }
+  if (storage.kind === 'columns') {
+    const named = (row: string) => document(column(row, storage.type), column(row, storage.id))
+    return sql`(${column(draft, storage.type)} is not ${column(live, storage.type)} or ${named(draft)} is not ${named(live)})`
+  }
+  const [id, type] = [sql.id('l', storage.id), sql.id('l', storage.type)]
+  const rows = (owner: string) =>
+    sql`select ${type} || ' ' || ${document(type, id)} as document, l."order" as place, l.id as id from ${sql.table(storage.table)} as l where ${sql.id('l', storage.here)} = ${column(owner, 'id')}`
+  return sql`${listed(rows(draft))} is not ${listed(sided.length === 0 ? rows(live) : sql`${rows(live)} union all ${waitingPointers(within, storage.table, live, sided)}`)}`
+}
+
+/** The same as `waiting`, with the type that each is of. */
+const waitingPointers = (within: Within, table: string, live: string, targets: readonly ContentType[]): Fragment =>
+  sql`select k.target_type || ' ' || w.document, w.place, w.id from (${waiting(within, table, live, targets)}) as w
+    join octavo_hidden_links as k on k.id = w.id`

@@ -1,0 +1,66 @@
+// `fields` becomes the scalars of one level of the answer. id and documentId always come.
+import { invalidKey, validationError } from '../../errors/errors.js'
+import type { Component, ContentType, Scalar } from '../../model/types.js'
+import type { SortKey } from '../request.js'
+import type { Reading } from './resolve.js'
+import { forbid, isReadable, refuse, stageOf } from './resolve.js'
+
+type Shape = ContentType | Component
+
+/** All scalars that a caller sees when `fields` is absent, in the order of the model. */
+export function readableFields(shape: Shape): readonly Scalar[] {
+  return [...shape.attributes.values()].filter(isReadable)
+}
+
+/**
+ * Reads a `fields` parameter of `shape`: `*`, `a,b`, or a list of names.
+ * @throws ApiError 400 for names that are no readable scalars.
+ */
+export function readFields(reading: Reading, shape: Shape, node: unknown): readonly Scalar[] {
+  if (node === undefined || node === null) return readableFields(shape)
+  const names = typeof node === 'string' ? node.split(',') : node
+  const refused = () => refuse(reading, stageOf(reading, 'fields'), malformed())
+  if (!Array.isArray(names)) {
+    refused()
+    return []
+  }
+  const wanted = new Set<string>()
+  for (const name of names) {
+    if (name === null) continue
+    if (typeof name !== 'string') {
+      refused()
+      continue
+    }
+    if (typeof node !== 'string' && name.includes(',')) {
+      for (const part of name.split(',')) check(reading, shape, part.trim())
+      refused()
+      continue
+    }
+    wanted.add(check(reading, shape, name.trim()))
+  }
+  const fields = readableFields(shape)
+  return wanted.has('*') ? fields : fields.filter(({ name }) => name === 'id' || name === 'documentId' || wanted.has(name))
+}
+
+/** The fields, and what the rows are sorted by where it is their own. */
+export function withSorted(shape: Shape, fields: readonly Scalar[], sort: readonly SortKey[]): readonly Scalar[] {
+  const sorted = sort.filter(({ path, attribute }) => path.length === 0 && !fields.includes(attribute)).map(({ attribute }) => attribute)
+  return sorted.length === 0 ? fields : readableFields(shape).filter((field) => fields.includes(field) || sorted.includes(field))
+}
+
+const malformed = () => validationError('Invalid fields parameter. Expected a string or an array of strings')
+
+function check(reading: Reading, shape: Shape, name: string): string {
+  if (name === '*') return name
+  const attribute = shape.attributes.get(name)
+  if (attribute === undefined) {
+    const unknown = invalidKey(reading.param, name, null)
+    if (!(name in Object.prototype)) throw unknown
+    refuse(reading, stageOf(reading, 'fields'), unknown)
+    return name
+  }
+  const forbidden = invalidKey(reading.param, name, name)
+  if (attribute.kind !== 'scalar') throw forbidden
+  if (!isReadable(attribute)) forbid(reading, attribute, forbidden)
+  return name
+}

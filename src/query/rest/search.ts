@@ -1,0 +1,27 @@
+// `_q`: texts that contain the words, numbers whose digits do, in attributes that the caller may read.
+import { validationError } from '../../errors/errors.js'
+import { attributeTypes } from '../../model/attributes.js'
+import type { ContentType } from '../../model/types.js'
+import type { Filter } from '../request.js'
+import type { Reading } from './resolve.js'
+import { bind, isReadable, refuse } from './resolve.js'
+
+/** Reads `_q`. Private attributes are never looked into (Strapi does, which tells their values). What is no text is refused. */
+export function readSearch(reading: Reading, type: ContentType, value: unknown): Filter | null {
+  if (value === undefined || value === null || value === '') return null
+  if (typeof value !== 'string') {
+    refuse(reading, 'search', validationError('Invalid _q parameter. Expected a string'))
+    return null
+  }
+  const isNumber = value.trim() !== '' && Number.isFinite(Number(value))
+  const of = [...type.attributes.values()].flatMap((attribute): Filter[] => {
+    if (!isReadable(attribute) || !attribute.searchable) return []
+    const { search } = attributeTypes[attribute.type]
+    if (search === null || (search === 'number' && !isNumber)) return []
+    return [{ kind: 'compare', attribute, operator: '$containsi', values: [bind(reading, value)] }]
+  })
+  // Nothing to look into finds nothing.
+  return of.length === 0
+    ? { kind: 'compare', attribute: type.attributes.get('id') as never, operator: '$in', values: [] }
+    : { kind: 'any', of }
+}

@@ -1,0 +1,93 @@
+// A value of a query string becomes a value of the attribute's type, or a clear refusal.
+import { ApiError, validationError } from '../../errors/errors.js'
+import type { Family } from '../../model/attributes.js'
+import { attributeTypes } from '../../model/attributes.js'
+import type { Scalar } from '../../model/types.js'
+import { unreachable } from '../../model/types.js'
+import { millisecondsOf } from './iso-dates.js'
+
+/** `false`, `0`, `f` and nothing are false; anything else is true (behaviour: "Value coercion"). */
+export function readFlag(value: unknown): boolean {
+  return !(value === null || value === '' || value === 'false' || value === '0' || value === 'f' || value === false || value === 0)
+}
+
+const isoDate = /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])/
+const wholeTime = /^([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,3})?$/
+
+/**
+ * The value to compare `attribute` with.
+ * @throws ApiError 400 with the recorded message when the value is none of the attribute's type.
+ */
+export function readValue(attribute: Scalar, value: unknown): unknown {
+  if (value === null || value === undefined) return null
+  if (typeof value === 'object') throw validationError(`Invalid value for ${attribute.name}`)
+  // Row ids are compared as they come: a documentId in their place finds nothing instead of failing.
+  if (attribute.system && attribute.name === 'id') return readId(String(value))
+  return convert(attributeTypes[attribute.type].family, attribute, value)
+}
+
+function readId(text: string): unknown {
+  if (/^-?\d{1,15}$/.test(text)) return Number(text)
+  // Digits before a NUL would be taken for the number.
+  return text.includes('\0') ? '' : text
+}
+
+function convert(family: Family, attribute: Scalar, value: unknown): unknown {
+  const text = String(value)
+  switch (family) {
+    case 'text':
+    case 'json':
+      return text
+    case 'number':
+      return readNumber(attribute, text)
+    case 'biginteger':
+      // Digits travel as text: SQLite converts them exactly, a double would round them.
+      return /^\s*[+-]?\d+\s*$/.test(text) ? text.trim() : readNumber(attribute, text)
+    case 'boolean':
+      return readFlag(value) ? 1 : 0
+    case 'date':
+      return readDate(text)
+    case 'time':
+      return readTime(text)
+    case 'datetime':
+      return readDatetime(text)
+    default:
+      return unreachable(family)
+  }
+}
+
+function readNumber(attribute: Scalar, text: string): number {
+  const number = text.trim() === '' ? Number.NaN : Number(text)
+  if (!Number.isFinite(number)) throw validationError(`Invalid number for ${attribute.name}`)
+  return number
+}
+
+function readDate(text: string): string {
+  const day = text.slice(0, 10)
+  if (!isoDate.test(text)) throw validationError('Invalid format, expected yyyy-MM-dd')
+  if (millisecondsOf(day) === null) throw validationError('Invalid date')
+  return day
+}
+
+function readTime(text: string): string {
+  if (!wholeTime.test(text)) throw validationError('Invalid time format, expected HH:mm:ss.SSS')
+  const [whole, fraction = ''] = text.split('.')
+  return `${whole}.${fraction.padEnd(3, '0')}`
+}
+
+/** Milliseconds since 1970, from an ISO 8601 date, or from digits that are none. */
+function readDatetime(text: string): number {
+  const milliseconds = millisecondsOf(text) ?? (/^-?\d+$/.test(text) ? Number(text) : Number.NaN)
+  if (!(Math.abs(milliseconds) <= furthest)) throw validationError('Invalid format, expected a timestamp or an ISO date')
+  return milliseconds
+}
+
+/** The last moment that a Date can hold. */
+const furthest = 8_640_000_000_000_000
+
+/** Text that LIKE and its kin look for; null, which is like nothing. */
+export function readText(value: unknown): string | null {
+  if (value === null || value === undefined) return null
+  if (typeof value === 'object' && value !== null) throw new ApiError('ValidationError', 'Invalid value')
+  return String(value)
+}

@@ -1,0 +1,103 @@
+// A seed's documents become rows: first a row for every version and locale, then, when all have ids, what hangs on them (seed-links.ts).
+import * as z from 'zod'
+import type { ContentType } from '../model/types.js'
+import { type Linking, type Row, type State, type Values, writeBelow } from './links.js'
+import { milliseconds, scalars } from './values.js'
+
+const attributes = z.record(z.string(), z.unknown())
+const times = { createdAt: z.string().optional(), updatedAt: z.string().optional(), publishedAt: z.string().optional() }
+const document = z.strictObject({
+  key: z.string(),
+  /** A new one where it is left out. */
+  documentId: z.string().optional(),
+  ...times,
+  /** By locale; `-` for types without locales. */
+  locales: z.record(z.string(), z.strictObject({ published: attributes.optional(), draft: attributes.optional() })),
+})
+
+/** The shape of the files in seed/content/. */
+export const seedContentFile = z.strictObject({ uid: z.string(), documents: z.array(document) })
+export type SeedContent = z.infer<typeof seedContentFile>
+
+type Document = SeedContent['documents'][number]
+
+const userType = 'plugin::users-permissions.user'
+
+/** Writes all documents of all types. */
+export function seedContent(contents: readonly SeedContent[], context: Omit<Linking, 'rows' | 'orders'>): void {
+  const rows = new Map<string, readonly Row[]>(
+    [...context.users].map(([name, id]) => [`${userType}:${name}`, [{ id, state: 'only', locale: null }]]),
+  )
+  const writing: Linking = { ...context, rows, orders: new Map() }
+  const written: { type: ContentType; row: Row; values: Values; where: string }[] = []
+  for (const { uid, documents } of contents) {
+    const type = context.model.types.get(uid)!
+    for (const each of documents) {
+      const address = `${uid}:${each.key}`
+      if (rows.has(address)) throw new Error(`the seed has two documents of ${uid} with the key ${each.key}`)
+      const documentId = each.documentId ?? context.newDocumentId()
+      const versions = versionsOf(type, each).map(({ state, locale, values, outdated }) => {
+        const where = `seed of ${uid}, ${each.key} (${locale === null ? '' : `${locale}, `}${state})`
+        const columns = {
+          document_id: documentId,
+          ...scalars(type, values, where),
+          ...moments(each, values, state, outdated, context.now),
+          locale,
+        }
+        const row = { id: context.insert(type.table, columns), state, locale }
+        written.push({ type, row, values, where })
+        return row
+      })
+      rows.set(address, versions)
+    }
+  }
+  for (const { type, row, values, where } of written) writeBelow({ shape: type, id: row.id, row, where }, values, writing)
+}
+
+interface Version {
+  readonly state: State
+  readonly locale: string | null
+  readonly values: Values
+  /** A published version whose draft says something else by now. */
+  readonly outdated: boolean
+}
+
+/** The rows of a document in the order in which Strapi writes them: per locale the draft, then the published one. */
+function versionsOf(type: ContentType, { key, locales }: Document): readonly Version[] {
+  const entries = Object.entries(locales)
+  const [first] = entries
+  return entries.flatMap(([code, { published, draft }]): readonly Version[] => {
+    const locale = type.localized ? code : null
+    if (type.localized === (code === '-'))
+      throw new Error(`${type.uid} is ${type.localized ? '' : 'not '}localized, unlike "${key}" ("${code}")`)
+    if (published === undefined && draft === undefined) return []
+    const own = published ?? draft!
+    const shared = first![1].published ?? first![1].draft ?? {}
+    if (!type.draftAndPublish) return [{ state: 'only', locale, values: complete(type, own, shared), outdated: false }]
+    const versions: Version[] = [
+      { state: 'draft', locale, values: complete(type, draft ?? own, first![1].draft ?? shared), outdated: false },
+    ]
+    if (published !== undefined)
+      versions.push({ state: 'published', locale, values: complete(type, published, shared), outdated: draft !== undefined })
+    return versions
+  })
+}
+
+/** What a locale does not say itself it shares with the first one, unless the attribute is localized. */
+function complete(type: ContentType, own: Values, first: Values): Values {
+  const shared = Object.entries(first).filter(([name]) => own[name] === undefined && type.attributes.get(name)?.localized === false)
+  return { ...own, ...Object.fromEntries(shared) }
+}
+
+/**
+ * The dates of a row: from its attributes, else from the document, else now. An outdated version was last updated when it was
+ * published; the document's own `updatedAt` is its draft's.
+ */
+function moments(each: Document, values: Values, state: State, outdated: boolean, now: Date) {
+  const time = (name: 'createdAt' | 'updatedAt' | 'publishedAt', otherwise: number): number =>
+    milliseconds(values[name] ?? each[name] ?? otherwise) ?? otherwise
+  const created_at = time('createdAt', now.getTime())
+  const written = time('updatedAt', created_at)
+  const updated_at = outdated && values.updatedAt === undefined ? Math.min(written, time('publishedAt', written)) : written
+  return { created_at, updated_at, published_at: state === 'draft' ? null : time('publishedAt', updated_at) }
+}

@@ -1,0 +1,203 @@
+// What hangs on a seeded row: components, files and links to other rows. Which row links to which: layout, "Links".
+import type { Database } from 'better-sqlite3'
+import { quoted } from '../database/schema/table.js'
+import { fileType } from '../model/link.js'
+import { type Attribute, type Component, type ContentType, type MorphTo, type Relation, unreachable } from '../model/types.js'
+import type { SeedContext } from './access.js'
+import { scalars } from './values.js'
+
+export type Values = Readonly<Record<string, unknown>>
+
+/** Types with draft & publish have a draft and a published row; all others have one. */
+export type State = 'draft' | 'published' | 'only'
+
+/** A row of a document. */
+export interface Row {
+  readonly id: number
+  readonly state: State
+  readonly locale: string | null
+}
+
+/** What links are written with. */
+export interface Linking extends SeedContext {
+  readonly database: Database
+  readonly defaultLocale: string
+  readonly files: ReadonlyMap<string, number>
+  readonly users: ReadonlyMap<string, number>
+  /** Rows of documents by `<uid>:<key>`. */
+  readonly rows: ReadonlyMap<string, readonly Row[]>
+  /** The last number of every order that counts the owners of a target: `<table> <target row> <state>`. */
+  readonly orders: Map<string, number>
+}
+
+/** The row of a type or component that holds the attributes being written. */
+interface Holder {
+  readonly shape: ContentType | Component
+  readonly id: number
+  /** The version of the document that decides which rows are linked. */
+  readonly row: Row
+  /** For errors. */
+  readonly where: string
+}
+
+/**
+ * Writes everything that `values` say beside the row's own columns.
+ * @throws Error with a sentence when something named is not there.
+ */
+export function writeBelow(holder: Holder, values: Values, linking: Linking): void {
+  for (const attribute of holder.shape.attributes.values()) {
+    const value = values[attribute.name]
+    if (value === undefined || value === null || attribute.kind === 'scalar') continue
+    const list: readonly unknown[] = Array.isArray(value) ? value : [value]
+    writeAttribute({ ...holder, where: `${holder.where}, ${attribute.name}` }, attribute, list, linking)
+  }
+}
+
+function writeAttribute(
+  holder: Holder,
+  attribute: Exclude<Attribute, { kind: 'scalar' }>,
+  list: readonly unknown[],
+  linking: Linking,
+): void {
+  switch (attribute.kind) {
+    case 'relation':
+      writeRelation(holder, attribute, list, linking)
+      break
+    case 'morphTo':
+      writeMorph(holder, attribute, list, linking)
+      break
+    case 'morphFrom':
+      throw new Error(`${holder.where} is read through ${attribute.target}.${attribute.by}; write it there`)
+    case 'media':
+      writeFiles(holder, attribute.name, list, linking)
+      break
+    case 'component':
+      writeEntries(holder, attribute.name, list, () => attribute.component, attribute.repeatable, linking)
+      break
+    case 'dynamiczone':
+      writeEntries(holder, attribute.name, list, (entry) => String(entry.__component), true, linking)
+      break
+    default:
+      unreachable(attribute)
+  }
+}
+
+function writeEntries(
+  { shape, id, row, where }: Holder,
+  field: string,
+  list: readonly unknown[],
+  componentOf: (entry: Values) => string,
+  ordered: boolean,
+  linking: Linking,
+): void {
+  for (const [index, each] of (list as readonly Values[]).entries()) {
+    const { __component, ...entry } = each
+    const uid = componentOf(each)
+    const component = linking.model.components.get(uid)
+    if (component === undefined) throw new Error(`${where}: there is no component ${uid}`)
+    const here = `${where}[${index}]`
+    const entryId = linking.insert(component.table, scalars(component, entry, here))
+    const place = { component_type: uid, field, order: ordered ? index + 1 : null }
+    linking.insert(shape.componentTable!, { entity_id: id, cmp_id: entryId, ...place })
+    writeBelow({ shape: component, id: entryId, row, where: here }, entry, linking)
+  }
+}
+
+function writeFiles({ shape, id, where }: Holder, field: string, list: readonly unknown[], linking: Linking): void {
+  const { storage } = linking.model.types.get(fileType)!.attributes.get('related') as MorphTo
+  if (storage.kind !== 'table') throw new Error('files are linked through a table')
+  for (const [index, each] of list.entries()) {
+    const { singularName, key } = reference(each, where)
+    const file = singularName === 'file' ? linking.files.get(key) : undefined
+    if (file === undefined) throw new Error(`${where}: there is no file @${singularName}:${key}`)
+    const place = { field, [storage.order]: index + 1 }
+    linking.insert(storage.table, { [storage.here]: file, [storage.id]: id, [storage.type]: shape.uid, ...place })
+  }
+}
+
+function writeRelation(holder: Holder, { storage, target, many }: Relation, list: readonly unknown[], linking: Linking): void {
+  const { id, row, where } = holder
+  if (storage.kind === 'link' && !storage.owner) throw new Error(`${where} is the other side of a relation of ${target}; write it there`)
+  if (!many && list.length > 1) throw new Error(`${where} can hold one document only`)
+  const type = linking.model.types.get(target)!
+  const targets = list.flatMap((each) => targetsOf(type, reference(each, where), row, where, linking))
+  switch (storage.kind) {
+    case 'link':
+      for (const [index, there] of targets.entries()) {
+        const { table, order, inverseOrder } = storage
+        linking.insert(table, {
+          [storage.here]: id,
+          [storage.there]: there.id,
+          ...(order === null ? {} : { [order]: index + 1 }),
+          ...(inverseOrder === null ? {} : { [inverseOrder]: nextOrder(`${table} ${there.id} ${row.state}`, linking) }),
+        })
+      }
+      break
+    case 'column':
+      setColumns(holder, targets[0] === undefined ? {} : { [storage.column]: targets[0].id }, linking)
+      break
+    case 'inverseColumn':
+    case 'localizations':
+      throw new Error(`${where} cannot be written from this side`)
+    default:
+      unreachable(storage)
+  }
+}
+
+function writeMorph(holder: Holder, { name, storage }: MorphTo, list: readonly unknown[], linking: Linking): void {
+  const { shape, id, row, where } = holder
+  const targets = list.flatMap((each) => {
+    const named = reference(each, where)
+    const type = [...linking.model.types.values()].find((type) => type.exposed && type.singularName === named.singularName)
+    if (type === undefined) throw new Error(`${where}: there is no type ${named.singularName}`)
+    // One row of each document: where the own version does not say which, Strapi takes the published one.
+    return targetsOf(type, named, row, where, linking)
+      .slice(-1)
+      .map((there) => ({ id: there.id, type }))
+  })
+  if (storage.kind === 'columns') {
+    const [first] = targets
+    setColumns(holder, first === undefined ? {} : { [storage.id]: first.id, [storage.type]: first.type.uid }, linking)
+    return
+  }
+  for (const [index, there] of targets.entries()) {
+    const back = [...there.type.attributes.values()].find(
+      (attribute) => attribute.kind === 'morphFrom' && attribute.target === shape.uid && attribute.by === name,
+    )
+    const place = { field: back?.name ?? null, [storage.order]: index + 1 }
+    linking.insert(storage.table, { [storage.here]: id, [storage.id]: there.id, [storage.type]: there.type.uid, ...place })
+  }
+}
+
+function setColumns({ shape, id }: Holder, columns: Readonly<Record<string, string | number>>, { database }: Linking): void {
+  for (const [column, value] of Object.entries(columns))
+    database.prepare(`UPDATE ${quoted(shape.table)} SET ${quoted(column)} = ? WHERE id = ?`).run(value, id)
+}
+
+function nextOrder(counter: string, { orders }: Linking): number {
+  const order = (orders.get(counter) ?? 0) + 1
+  orders.set(counter, order)
+  return order
+}
+
+/** `@author:maria-holt`. */
+interface Reference {
+  readonly singularName: string
+  readonly key: string
+}
+
+function reference(value: unknown, where: string): Reference {
+  const [, singularName, key] = /^@([^:]+):(.+)$/.exec(String(value)) ?? []
+  if (singularName === undefined || key === undefined) throw new Error(`${where}: ${JSON.stringify(value)} is not of the form @type:key`)
+  return { singularName, key }
+}
+
+/** The rows of a document that a version links to: same locale, same state; both states from types without draft & publish. */
+function targetsOf(type: ContentType, { singularName, key }: Reference, row: Row, where: string, linking: Linking): readonly Row[] {
+  const rows = singularName === type.singularName ? linking.rows.get(`${type.uid}:${key}`) : undefined
+  if (rows === undefined) throw new Error(`${where}: there is no document @${singularName}:${key}`)
+  const locale = type.localized ? (row.locale ?? linking.defaultLocale) : null
+  const local = rows.filter((each) => each.locale === locale)
+  if (local.length === 0) linking.report(`${where}: @${singularName}:${key} has no locale ${locale}, so it is not linked`)
+  return local.filter((each) => row.state === 'only' || each.state === 'only' || each.state === row.state)
+}
