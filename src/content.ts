@@ -2,17 +2,17 @@
 import type { Logger } from 'pino'
 import { hashPassword } from './accounts/passwords.js'
 import type { Config } from './config/config.js'
-import type { DirectDatabase, ReadDatabase, WriteDatabase } from './database/database.js'
+import type { MainConnection, ReadDatabase, WriteDatabase } from './database/database.js'
 import type { Dialect } from './database/dialect.js'
-import { inTime, openHooks } from './documents/hooks.js'
-import { openOnceKeys } from './documents/idempotency.js'
+import { openHooks, withTimeout } from './documents/hooks.js'
+import { openIdempotencyKeys } from './documents/idempotency.js'
 import { openDocuments } from './documents/read/find.js'
 import { openPlans } from './documents/read/plans.js'
 import { openService, type Parts } from './documents/service.js'
 import { openInSync } from './documents/store/synced-drafts.js'
 import { openWrites } from './documents/write.js'
 import { ConfigError } from './errors/errors.js'
-import { type ListenerPlaces, openListenerPlaces } from './events/cursors.js'
+import { type ListenerCursors, openListenerCursors } from './events/cursors.js'
 import { type NamedListener, openListeners } from './events/listeners.js'
 import { type EventLog, type Outbox, openEventLog, openOutbox } from './events/outbox.js'
 import type { Model } from './model/types.js'
@@ -28,7 +28,7 @@ export interface ContentOptions {
   readonly dialect: Dialect
   readonly readers: ReadDatabase
   readonly writer: WriteDatabase
-  readonly database: DirectDatabase
+  readonly database: MainConnection
   readonly logger: Logger
   /** The installation's default locale, as it is now. */
   defaultLocale(): Promise<string>
@@ -59,7 +59,7 @@ export async function openContent({
   const { limits, hooks: configured, events: told } = config
   const first = await defaultLocale()
   const serviceAt = (depth: number) => openService(async () => parts(await defaultLocale()), depth)
-  const onceKeys = openOnceKeys(limits)
+  const onceKeys = openIdempotencyKeys(limits)
   const inSync = openInSync()
   const events = openEventLog(database)
   const hooks = openHooks(configured, {
@@ -68,7 +68,7 @@ export async function openContent({
     failed: (hook, error) => logger.error({ err: error, hook }, 'a hook failed'),
   })
   const failed = (listener: string, error: unknown) => logger.error({ err: error, listener }, 'a listener failed')
-  const places = openListenerPlaces(database, writer, (error) => failed('listeners', error))
+  const places = openListenerCursors(database, writer, (error) => failed('listeners', error))
   const named = namesOf(told.listeners)
   const from = await placesOf(named, places, events)
   const listeners =
@@ -77,7 +77,7 @@ export async function openContent({
       : openListeners(named, {
           ...{ read: events.after, last: events.last, places, failed, attempts: limits.listenerAttempts },
           from,
-          inTime: (name, run) => inTime(limits.hookTimeout, name, run),
+          inTime: (name, run) => withTimeout(limits.hookTimeout, name, run),
         })
   const isTold = told.outbox || listeners !== null
 
@@ -87,7 +87,7 @@ export async function openContent({
       ...{ strictParams: config.rest.strictParams, draftGrant: config.rest.draftGrant },
     }
     const outbox: Outbox | null = isTold
-      ? openOutbox({ context, dialect, know: writer.know, limits, committed: () => listeners?.look() })
+      ? openOutbox({ context, dialect, know: writer.register, limits, committed: () => listeners?.poll() })
       : null
     const documents = openDocuments(context, readers, limits)
     const plans = openPlans(writer, dialect, context.contract, limits)
@@ -110,7 +110,7 @@ export async function openContent({
     watch: isTold
       ? {
           happened: (transaction, event, id) => current.outbox!.media(transaction, event, id, Date.now()),
-          committed: () => listeners?.look(),
+          committed: () => listeners?.poll(),
         }
       : null,
     close: async () => {
@@ -123,7 +123,7 @@ export async function openContent({
 /** Where each listener was left. */
 async function placesOf(
   listeners: readonly NamedListener[],
-  places: ListenerPlaces,
+  places: ListenerCursors,
   events: EventLog,
 ): Promise<ReadonlyMap<string, number>> {
   if (listeners.length === 0) return new Map()

@@ -14,4 +14,4 @@ export function grantsOf(key: string, actions: ReadonlySet<string>): Grants {
 }
 
 /** Everything: full-access tokens, and the service itself. */
-export const everything: Grants = { key: 'everything', may: () => true }
+export const fullAccess: Grants = { key: 'everything', may: () => true }

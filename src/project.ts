@@ -8,7 +8,7 @@ import type { Config } from './config/config.js'
 import { makePrivateFolder, openSqlite, throughSchemaChanges } from './database/sqlite/connection.js'
 import { quickCheck } from './database/sqlite/file/quick-check.js'
 import { leaveTrace, tracedDatabase, traceOf } from './database/sqlite/file/trace.js'
-import { findStrangers } from './database/sqlite/schema-mismatches.js'
+import { findSchemaMismatches } from './database/sqlite/schema-mismatches.js'
 import { isUnprepared, prepareDatabase } from './database/sqlite/sync-schema.js'
 import { ConfigError } from './errors/errors.js'
 import { newDocumentId } from './model/document-id.js'
@@ -20,7 +20,7 @@ type Log = Pick<Logger, 'info' | 'warn'>
  * Refuses a project whose database is not there although the project had one. `sign`: what else says so.
  * @throws ConfigError with a sentence that says what to do
  */
-export function refuseLost(config: Config, sign: string | null = null): void {
+export function refuseLostDatabase(config: Config, sign: string | null = null): void {
   const { filename } = config.database
   if (config.mayBegin || existsSync(filename)) return
   const traced = tracedDatabase(filename, config.folder)
@@ -37,7 +37,7 @@ const lost = (what: string, { folder }: Config): string =>
  * @throws ConfigError with a sentence where it was lost, is damaged or cannot be prepared
  */
 export async function openProject(config: Config, model: Model, logger: Log): Promise<Database> {
-  refuseLost(config)
+  refuseLostDatabase(config)
   const connection = openSqlite(config.database)
   try {
     makePrivateFolder(config.uploadsFolder)
@@ -82,7 +82,7 @@ async function prepare(config: Config, connection: Database, model: Model, logge
   leaveTrace(database.filename, folder)
   if (isNew) return
   if (added.length > 0) logger.warn({ added }, 'the database lacked what the model has: added')
-  const strangers = throughSchemaChanges(() => findStrangers(connection, model))
+  const strangers = throughSchemaChanges(() => findSchemaMismatches(connection, model))
   if (strangers.types.length > 0)
     logger.warn({ types: strangers.types }, 'columns have other types than the model says: what they hold may be shown wrongly')
   const { columns, tables } = strangers

@@ -6,16 +6,16 @@ import { type Jwts, openJwts } from './access/jwt.js'
 import { openCounters, openLimiter } from './access/rate-limit.js'
 import { openSharedCounters } from './access/rate-limit-store.js'
 import { noteUse } from './access/tokens.js'
-import type { House } from './accounts/context.js'
-import { type Mail, openMail } from './accounts/email.js'
+import type { AccountContext } from './accounts/context.js'
+import { type Mailer, openMailer } from './accounts/email.js'
 import { openPasswords } from './accounts/passwords.js'
 import type { Config } from './config/config.js'
 import { checkHooks, openContent } from './content.js'
-import type { DirectDatabase, ReadDatabase, WriteDatabase } from './database/database.js'
+import type { MainConnection, ReadDatabase, WriteDatabase } from './database/database.js'
 import { startIndexing } from './database/sqlite/background-indexes.js'
 import { sqliteDialect } from './database/sqlite/dialect.js'
 import { openPresence, type Presence } from './database/sqlite/file/presence.js'
-import { openDirect } from './database/sqlite/main-connection.js'
+import { openMainConnection } from './database/sqlite/main-connection.js'
 import { openReaders } from './database/sqlite/readers/pool.js'
 import { openWriter } from './database/sqlite/writer/writer.js'
 import { examplesOf } from './http/pages/examples.js'
@@ -29,7 +29,7 @@ import type { ContentEvent } from './public/events.js'
 import { contracts } from './query/contract.js'
 import { elapsed } from './runtime/clock.js'
 import { openLog } from './runtime/log.js'
-import { openSourceMarks } from './source-maps/source-maps.js'
+import { openSourceMaps } from './source-maps/source-maps.js'
 import { openUploads } from './uploads/open.js'
 import { signingOf } from './uploads/signing.js'
 
@@ -72,7 +72,7 @@ async function open(config: Config, logger: Logger, opened: Closers): Promise<Se
   const model = await loadModel(config.folder, config.privateAttributes)
   checkHooks(config, model)
   for (const warning of [...config.warnings, ...model.warnings]) logger.warn(warning)
-  const mail = openMail(config.mail, config.showsLetters, logger)
+  const mail = openMailer(config.mail, config.showsLetters, logger)
   opened.add(mail.close)
   const stores = await openStores(config, model, logger, opened)
   const { presence, readers, writer, direct } = stores
@@ -95,8 +95,8 @@ async function open(config: Config, logger: Logger, opened: Closers): Promise<Se
   })
   opened.add(uploads.close)
   const backend = {
-    ...{ identification, model: () => model, documents: content.parts, markSources: openSourceMarks(config.limits) },
-    house: houseOf(config, model, stores, { identification, jwts, mail, log: logger }),
+    ...{ identification, model: () => model, documents: content.parts, markSources: openSourceMaps(config.limits) },
+    accounts: houseOf(config, model, stores, { identification, jwts, mail, log: logger }),
     health: presence.trouble,
     ...{ library: uploads.library, checkAddress: uploads.checkAddress, signsAddresses: signingOf(config) !== null },
   }
@@ -116,7 +116,7 @@ interface Stores {
   readonly presence: Presence
   readonly readers: ReadDatabase
   readonly writer: WriteDatabase
-  readonly direct: DirectDatabase
+  readonly direct: MainConnection
 }
 
 /** Opens the database: the connection, the threads that read and write, and the look at whether its files are there. */
@@ -180,7 +180,7 @@ async function openStores(config: Config, model: Model, logger: Logger, opened: 
     presence,
     readers: presence.guardReads(readers),
     writer: presence.guardWrites(writer),
-    direct: presence.guardDirect(openDirect(connection)),
+    direct: presence.guardDirect(openMainConnection(connection)),
   }
 }
 
@@ -189,8 +189,8 @@ function houseOf(
   config: Config,
   model: Model,
   { direct, writer }: Stores,
-  { identification, jwts, mail, log }: { identification: Identification; jwts: Jwts; mail: Mail; log: Logger },
-): House {
+  { identification, jwts, mail, log }: { identification: Identification; jwts: Jwts; mail: Mailer; log: Logger },
+): AccountContext {
   const { auth, limits, secrets } = config
   const counters = auth.sharedLimits ? openSharedCounters(direct, writer, limits.countedCallers) : openCounters(limits.countedCallers)
   return {

@@ -1,4 +1,4 @@
-// Keeps the house in order: arrows between rooms, no cycles, sizes, opening comments, no dead files, no banned names, and
+// Keeps the accounts in order: arrows between rooms, no cycles, sizes, opening comments, no dead files, no banned names, and
 // the budget of the read path.
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'

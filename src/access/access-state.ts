@@ -2,9 +2,9 @@
 // changed them: one cheap look per request tells whether there was a commit at all.
 import { createHash } from 'node:crypto'
 import { sql } from 'kysely'
-import type { DirectDatabase } from '../database/database.js'
+import type { MainConnection } from '../database/database.js'
 import type { Grants } from '../grants.js'
-import { everything, grantsOf } from '../grants.js'
+import { fullAccess, grantsOf } from '../grants.js'
 import { type AccountSettings, accountSettings } from './account-settings.js'
 
 export interface ApiToken {
@@ -17,7 +17,7 @@ export interface ApiToken {
 }
 
 /** Who may do what, as one immutable value. */
-export interface Access {
+export interface AccessState {
   /** The grants of callers without credentials. */
   readonly public: Grants
   readonly roles: ReadonlyMap<number, Grants>
@@ -39,7 +39,7 @@ function grants(actions: readonly string[]): Grants {
 }
 
 /** A text that changes whenever anything that `readAccess` reads has changed, rows that were changed in place included. */
-export async function fingerprint(database: DirectDatabase): Promise<string> {
+export async function stateText(database: MainConnection): Promise<string> {
   const all = (table: string, ...columns: readonly string[]) => {
     const row = sql.join(
       columns.map((column) => sql`coalesce(${sql.ref(column)}, '')`),
@@ -67,7 +67,7 @@ export async function fingerprint(database: DirectDatabase): Promise<string> {
 }
 
 /** Reads everything that decides what callers may do. */
-export async function readAccess(database: DirectDatabase): Promise<Access> {
+export async function readAccessState(database: MainConnection): Promise<AccessState> {
   const roles = await database.rows<{ id: number; type: string; action: string | null }>(sql`
     select r.id, r.type, p.action from up_roles r
     left join up_permissions_role_lnk l on l.role_id = r.id
@@ -90,7 +90,7 @@ export async function readAccess(database: DirectDatabase): Promise<Access> {
   }
 }
 
-async function readTokens(database: DirectDatabase): Promise<ReadonlyMap<string, ApiToken>> {
+async function readTokens(database: MainConnection): Promise<ReadonlyMap<string, ApiToken>> {
   const rows = await database.rows<{
     id: number
     name: string
@@ -105,7 +105,7 @@ async function readTokens(database: DirectDatabase): Promise<ReadonlyMap<string,
   return new Map(
     rows.map(({ id, name, type, access_key, expires_at, last_used_at }) => {
       const actions = permissions.filter(({ token }) => token === id).map(({ action }) => action)
-      const allowed = type === 'full-access' ? everything : type === 'read-only' ? readOnly : grants(actions)
+      const allowed = type === 'full-access' ? fullAccess : type === 'read-only' ? readOnly : grants(actions)
       return [access_key, { id, name, grants: allowed, expiresAt: moment(expires_at), lastUsedAt: moment(last_used_at) }]
     }),
   )
@@ -113,7 +113,7 @@ async function readTokens(database: DirectDatabase): Promise<ReadonlyMap<string,
 
 const moment = (stored: number | string | null): number | null => (stored === null ? null : Number(stored))
 
-async function readSettings(database: DirectDatabase): Promise<Pick<Access, 'defaultLocale' | 'accounts'>> {
+async function readSettings(database: MainConnection): Promise<Pick<AccessState, 'defaultLocale' | 'accounts'>> {
   const rows = await database.rows<{ key: string; value: string }>(
     sql`select ${sql.ref('key')}, value from strapi_core_store_settings where ${sql.ref('key')} in ('plugin_i18n_default_locale', 'plugin_users-permissions_advanced')`,
   )

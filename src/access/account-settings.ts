@@ -1,6 +1,6 @@
 // What an installation allows its users: the settings that Strapi's admin keeps under "Users & Permissions".
 import { sql } from 'kysely'
-import type { DirectDatabase, Transaction } from '../database/database.js'
+import type { MainConnection, Transaction } from '../database/database.js'
 
 export interface AccountSettings {
   readonly allowRegister: boolean
@@ -40,7 +40,7 @@ export async function changeAccountSettings(transaction: Transaction, changes: S
 }
 
 /** The account settings in force. */
-export const readAccountSettings = async (database: Pick<DirectDatabase, 'rows'>): Promise<AccountSettings> =>
+export const readAccountSettings = async (database: Pick<MainConnection, 'rows'>): Promise<AccountSettings> =>
   accountSettings(await storedSetting(database, advanced))
 
 /** Reads `plugin_users-permissions_advanced` as it is stored; what is missing is refused rather than allowed. */
@@ -63,7 +63,7 @@ export function webAddress(text: unknown): string | null {
 }
 
 /** A setting of Strapi's by its key; undefined where there is none. */
-export async function storedSetting(database: Pick<DirectDatabase, 'rows'>, key: string): Promise<unknown> {
+export async function storedSetting(database: Pick<MainConnection, 'rows'>, key: string): Promise<unknown> {
   const [row] = await database.rows<{ value: string }>(
     sql`select value from strapi_core_store_settings where ${sql.ref('key')} = ${key} order by id desc limit 1`,
   )

@@ -1,5 +1,5 @@
 // The body of a request about accounts, whatever was sent.
 
 /** The body's members; none for what is no object. */
-export const members = (body: unknown): Readonly<Record<string, unknown>> =>
+export const bodyMembers = (body: unknown): Readonly<Record<string, unknown>> =>
   typeof body === 'object' && body !== null && !Array.isArray(body) ? (body as Record<string, unknown>) : {}

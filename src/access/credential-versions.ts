@@ -2,10 +2,10 @@
 // What was issued before is refused, also for a row that was deleted and made again under the same id.
 import { createHmac } from 'node:crypto'
 import { sql } from 'kysely'
-import type { DirectDatabase, Transaction } from '../database/database.js'
+import type { MainConnection, Transaction } from '../database/database.js'
 
 /** What of a user's row decides whether a credential was issued for this user in this epoch. */
-export interface EpochRow {
+export interface CredentialRow {
   readonly document_id: string | null
   readonly password: string | null
   readonly created_at: number | string | null
@@ -14,8 +14,8 @@ export interface EpochRow {
 }
 
 /** A user's row with its epoch; null where there is no such user. */
-export async function epochOf(database: Pick<DirectDatabase, 'rows'>, userId: number): Promise<EpochRow | null> {
-  const [row = null] = await database.rows<EpochRow>(
+export async function credentialsOf(database: Pick<MainConnection, 'rows'>, userId: number): Promise<CredentialRow | null> {
+  const [row = null] = await database.rows<CredentialRow>(
     sql`select u.document_id, u.password, u.created_at, e.epoch, e.changed_at
       from up_users u left join octavo_user_epochs e on e.user_id = u.id where u.id = ${userId}`,
   )
@@ -23,7 +23,7 @@ export async function epochOf(database: Pick<DirectDatabase, 'rows'>, userId: nu
 }
 
 /** Everything issued to the user so far is void. */
-export async function startEpoch(transaction: Transaction, userId: number, now: number): Promise<void> {
+export async function revokeCredentials(transaction: Transaction, userId: number, now: number): Promise<void> {
   await transaction.run(sql`insert into octavo_user_epochs (user_id, epoch, changed_at) values (${userId}, 1, ${now})
     on conflict (user_id) do update set epoch = epoch + 1, changed_at = ${now}`)
   await transaction.run(sql`delete from strapi_sessions where user_id = ${String(userId)} and origin = 'users-permissions'`)
@@ -33,7 +33,7 @@ export async function startEpoch(transaction: Transaction, userId: number, now: 
  * A mark that credentials of ours carry: it fits one user, one password and one epoch, so a password that Strapi changed
  * on the same database counts as well. Tells nothing without the key.
  */
-export function epochMark(key: string, { document_id, password, epoch }: Omit<EpochRow, 'created_at' | 'changed_at'>): string {
+export function credentialMark(key: string, { document_id, password, epoch }: Omit<CredentialRow, 'created_at' | 'changed_at'>): string {
   return createHmac('sha256', key)
     .update(`epoch ${document_id} ${epoch ?? 0} ${password ?? ''}`)
     .digest('base64url')
@@ -41,7 +41,10 @@ export function epochMark(key: string, { document_id, password, epoch }: Omit<Ep
 }
 
 /** Whether a credential without a mark (issued by Strapi) holds. Without a time of issue only until the first epoch ends. */
-export function holdsUnmarked({ created_at, changed_at }: Pick<EpochRow, 'created_at' | 'changed_at'>, issuedAt: number | null): boolean {
+export function isValidUnmarked(
+  { created_at, changed_at }: Pick<CredentialRow, 'created_at' | 'changed_at'>,
+  issuedAt: number | null,
+): boolean {
   if (issuedAt === null) return changed_at === null
   const created = created_at === null ? 0 : Math.floor(new Date(created_at).getTime() / 1000) || 0
   const changed = changed_at === null ? 0 : Math.floor(changed_at / 1000) + 1

@@ -3,12 +3,12 @@ import { createHmac } from 'node:crypto'
 import { sql } from 'kysely'
 import { LRUCache } from 'lru-cache'
 import type { Secrets } from '../config/config.js'
-import type { DirectDatabase } from '../database/database.js'
+import type { MainConnection } from '../database/database.js'
 import { unauthorized } from '../errors/errors.js'
 import { type Grants, grantsOf } from '../grants.js'
-import type { Access } from './access-state.js'
-import { fingerprint, readAccess } from './access-state.js'
-import { type EpochRow, epochMark, holdsUnmarked } from './credential-versions.js'
+import type { AccessState } from './access-state.js'
+import { readAccessState, stateText } from './access-state.js'
+import { type CredentialRow, credentialMark, isValidUnmarked } from './credential-versions.js'
 import type { Claims, Jwts } from './jwt.js'
 import { ownerOfSession } from './sessions.js'
 
@@ -23,9 +23,9 @@ export interface Identification {
    * Identifies the caller of a request, under the rules that are in force at that moment.
    * @throws ApiError 401 for credentials that are wrong, expired or of a blocked user: never the public role instead.
    */
-  identify(authorization: string | undefined): Promise<{ readonly caller: Caller; readonly access: Access }>
+  identify(authorization: string | undefined): Promise<{ readonly caller: Caller; readonly access: AccessState }>
   /** The installation's current access rules. */
-  access(): Promise<Access>
+  access(): Promise<AccessState>
 }
 
 interface UserRow {
@@ -35,7 +35,7 @@ interface UserRow {
 }
 
 /** A user as credentials are checked against it. */
-interface KnownUser extends UserRow, Pick<EpochRow, 'created_at' | 'changed_at'> {
+interface KnownUser extends UserRow, Pick<CredentialRow, 'created_at' | 'changed_at'> {
   /** What credentials of ours must carry. */
   readonly mark: string
 }
@@ -57,10 +57,10 @@ const nobody = grantsOf('nobody', new Set())
 /** The last use of a token is noted this often at most; milliseconds. */
 const noteEvery = 3_600_000
 
-export async function openIdentification(database: DirectDatabase, options: IdentificationOptions): Promise<Identification> {
+export async function openIdentification(database: MainConnection, options: IdentificationOptions): Promise<Identification> {
   const { secrets, jwts, jwtManagement, cachedCallers, tokenUsed } = options
-  let mark = await fingerprint(database)
-  let current = await readAccess(database)
+  let mark = await stateText(database)
+  let current = await readAccessState(database)
   /** Something was committed that has not been looked at yet. */
   let stale = false
   let refreshing: Promise<void> | null = null
@@ -74,7 +74,7 @@ export async function openIdentification(database: DirectDatabase, options: Iden
   const sessions = new LRUCache<string, { owner: number | null }>(bound)
   const noted = new Map<number, number>()
 
-  async function access(): Promise<Access> {
+  async function access(): Promise<AccessState> {
     if (database.changed()) {
       users.clear()
       sessions.clear()
@@ -92,9 +92,9 @@ export async function openIdentification(database: DirectDatabase, options: Iden
   /** Reads what has changed. A failure is told to those who wait for it; the next request tries again. */
   async function refresh(seen: number): Promise<void> {
     try {
-      const now = await fingerprint(database)
+      const now = await stateText(database)
       if (now !== mark) {
-        current = await readAccess(database)
+        current = await readAccessState(database)
         mark = now
       }
       if (seen === commits) stale = false
@@ -114,15 +114,15 @@ export async function openIdentification(database: DirectDatabase, options: Iden
     return found
   }
 
-  function known({ blocked, confirmed, role, created_at, changed_at, ...row }: UserRow & EpochRow): KnownUser {
-    return { blocked, confirmed, role, created_at, changed_at, mark: epochMark(secrets.jwtSecret, row) }
+  function known({ blocked, confirmed, role, created_at, changed_at, ...row }: UserRow & CredentialRow): KnownUser {
+    return { blocked, confirmed, role, created_at, changed_at, mark: credentialMark(secrets.jwtSecret, row) }
   }
 
   async function userOf(id: number): Promise<KnownUser | null> {
     const kept = users.get(id)
     if (kept !== undefined) return kept.user
     const seen = commits
-    const [row] = await database.rows<UserRow & EpochRow>(
+    const [row] = await database.rows<UserRow & CredentialRow>(
       sql`select u.blocked, u.confirmed, u.document_id, u.password, u.created_at, l.role_id as role, e.epoch, e.changed_at from up_users u
         left join up_users_role_lnk l on l.user_id = u.id left join octavo_user_epochs e on e.user_id = u.id where u.id = ${id}`,
     )
@@ -142,11 +142,11 @@ export async function openIdentification(database: DirectDatabase, options: Iden
 
   /** True if a JWT was issued for this user as the user is now. */
   async function holds(claims: Claims, user: KnownUser): Promise<boolean> {
-    if (claims.kind === 'single') return claims.mark === null ? holdsUnmarked(user, claims.issuedAt) : claims.mark === user.mark
+    if (claims.kind === 'single') return claims.mark === null ? isValidUnmarked(user, claims.issuedAt) : claims.mark === user.mark
     return (await sessionOwner(claims.sessionId)) === claims.userId
   }
 
-  function tokenCaller(hash: string, rules: Access): Caller {
+  function tokenCaller(hash: string, rules: AccessState): Caller {
     const token = rules.tokens.get(hash)
     if (token === undefined) throw unauthorized('Missing or invalid credentials')
     const now = Date.now()
@@ -158,7 +158,7 @@ export async function openIdentification(database: DirectDatabase, options: Iden
     return { kind: 'token', id: token.id, grants: token.grants }
   }
 
-  async function callerOf(token: string, rules: Access): Promise<Caller> {
+  async function callerOf(token: string, rules: AccessState): Promise<Caller> {
     const claims = await verify(token)
     if (claims.kind === 'hash') return tokenCaller(claims.hash, rules)
     const accepted = jwtManagement === 'refresh' ? 'access' : 'single'

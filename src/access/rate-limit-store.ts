@@ -1,7 +1,7 @@
 // Counters of attempts in the database, for several processes that serve it together. Each attempt that counts is a small write;
 // a process that serves alone keeps its counters in memory and pays nothing.
 import { sql } from 'kysely'
-import type { DirectDatabase, WriteDatabase } from '../database/database.js'
+import type { MainConnection, WriteDatabase } from '../database/database.js'
 import type { Counted, Counters } from './rate-limit.js'
 
 interface Row {
@@ -17,7 +17,7 @@ const ofTheMachine = (): number => Number(process.hrtime.bigint() / 1_000_000n)
 
 /** At most `most` counters of each kind (the first word of the key) are kept; those that end first make room. */
 export function openSharedCounters(
-  database: DirectDatabase,
+  database: MainConnection,
   writer: WriteDatabase,
   most: number,
   now: () => number = ofTheMachine,

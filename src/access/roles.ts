@@ -1,12 +1,12 @@
 // Roles and what they allow: rows of up_roles and up_permissions. In force at the next request.
 import { sql } from 'kysely'
-import type { DirectDatabase, Transaction, WriteDatabase } from '../database/database.js'
+import type { MainConnection, Transaction, WriteDatabase } from '../database/database.js'
 import { insertRow, updateRow } from '../documents/store/rows.js'
 import { ApiError, notFound, validationError } from '../errors/errors.js'
 import { newDocumentId } from '../model/document-id.js'
 import type { Model } from '../model/types.js'
 import { actionsOf } from './actions.js'
-import { members } from './body.js'
+import { bodyMembers } from './body.js'
 
 export interface RoleInput {
   readonly name?: string
@@ -17,7 +17,7 @@ export interface RoleInput {
 
 /** Reads the body of a role; actions that do not exist are ignored, as in Strapi. */
 export function readRoleBody(model: Model, body: unknown): RoleInput {
-  const given = members(body)
+  const given = bodyMembers(body)
   if (Object.keys(given).length === 0) throw validationError('Request body cannot be empty')
   for (const name of ['name', 'description'] as const) {
     if (given[name] !== undefined && typeof given[name] !== 'string') throw validationError(`${name} must be a string`)
@@ -34,9 +34,11 @@ export function readRoleBody(model: Model, body: unknown): RoleInput {
 function enabledActions(model: Model, permissions: unknown): readonly string[] {
   const known = actionsOf(model)
   const found: string[] = []
-  for (const [scope, { controllers }] of Object.entries(members(permissions)).map(([key, value]) => [key, members(value)] as const)) {
-    for (const [controller, actions] of Object.entries(members(controllers))) {
-      for (const [action, { enabled }] of Object.entries(members(actions)).map(([key, value]) => [key, members(value)] as const)) {
+  for (const [scope, { controllers }] of Object.entries(bodyMembers(permissions)).map(
+    ([key, value]) => [key, bodyMembers(value)] as const,
+  )) {
+    for (const [controller, actions] of Object.entries(bodyMembers(controllers))) {
+      for (const [action, { enabled }] of Object.entries(bodyMembers(actions)).map(([key, value]) => [key, bodyMembers(value)] as const)) {
         const name = `${scope}.${controller}.${action}`
         if (enabled === true && known.has(name)) found.push(name)
       }
@@ -133,7 +135,7 @@ export interface Role {
 }
 
 /** All roles with what they allow. */
-export async function listRoles(database: Pick<DirectDatabase, 'rows'>): Promise<readonly Role[]> {
+export async function listRoles(database: Pick<MainConnection, 'rows'>): Promise<readonly Role[]> {
   const roles = await database.rows<Omit<Role, 'actions'>>(sql`select r.id, r.name, r.type, r.description,
     (select count(*) from up_users_role_lnk l where l.role_id = r.id) as users from up_roles r order by r.id`)
   const actions = await database.rows<{ role: number; action: string }>(

@@ -2,7 +2,7 @@
 // again after a moment ends the whole family, because then two parties hold it.
 import { randomBytes } from 'node:crypto'
 import { sql } from 'kysely'
-import type { DirectDatabase, Transaction } from '../database/database.js'
+import type { MainConnection, Transaction } from '../database/database.js'
 import { insertRow } from '../documents/store/rows.js'
 import { newDocumentId } from '../model/document-id.js'
 
@@ -39,7 +39,7 @@ interface Row {
 
 const columns = sql`id, user_id, session_id, child_id, device_id, expires_at, absolute_expires_at, status, metadata, updated_at`
 
-async function sessionRow(database: Pick<DirectDatabase, 'rows'>, sessionId: string): Promise<Row | null> {
+async function sessionRow(database: Pick<MainConnection, 'rows'>, sessionId: string): Promise<Row | null> {
   const [row = null] = await database.rows<Row>(
     sql`select ${columns} from strapi_sessions where session_id = ${sessionId} and origin = ${origin}`,
   )
@@ -47,7 +47,7 @@ async function sessionRow(database: Pick<DirectDatabase, 'rows'>, sessionId: str
 }
 
 /** Whose session this is; null for one that was revoked, or has ended. */
-export async function ownerOfSession(database: Pick<DirectDatabase, 'rows'>, sessionId: string): Promise<number | null> {
+export async function ownerOfSession(database: Pick<MainConnection, 'rows'>, sessionId: string): Promise<number | null> {
   const row = await sessionRow(database, sessionId)
   return row === null ? null : Number(row.user_id)
 }
@@ -146,7 +146,7 @@ export interface ShownSession {
 
 /** The sessions in which the user is signed in: the current one first, then the last active ones. */
 export async function sessionsOf(
-  database: Pick<DirectDatabase, 'rows'>,
+  database: Pick<MainConnection, 'rows'>,
   userId: number,
   current: string | null,
   now: number,

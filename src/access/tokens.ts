@@ -1,7 +1,7 @@
 // API tokens as Strapi stores them: the key is shown once, its keyed hash is kept.
 import { createHmac, randomBytes } from 'node:crypto'
 import { sql } from 'kysely'
-import type { DirectDatabase, Transaction, WriteDatabase } from '../database/database.js'
+import type { MainConnection, Transaction, WriteDatabase } from '../database/database.js'
 import { insertRow } from '../documents/store/rows.js'
 import { ApiError } from '../errors/errors.js'
 import { newDocumentId } from '../model/document-id.js'
@@ -64,14 +64,14 @@ export interface ListedToken {
   readonly last_used_at: number | null
 }
 
-export function listTokens(database: Pick<DirectDatabase, 'rows'>): Promise<readonly ListedToken[]> {
+export function listTokens(database: Pick<MainConnection, 'rows'>): Promise<readonly ListedToken[]> {
   return database.rows<ListedToken>(
     sql`select id, name, type, expires_at, last_used_at from strapi_api_tokens where kind is null or kind = 'content-api' order by id`,
   )
 }
 
 /** The token that a command names, by its name or its id. @throws ApiError 404 */
-export async function findToken(database: Pick<DirectDatabase, 'rows'>, named: string): Promise<ListedToken> {
+export async function findToken(database: Pick<MainConnection, 'rows'>, named: string): Promise<ListedToken> {
   const tokens = await listTokens(database)
   const found = tokens.find(({ name }) => name === named) ?? tokens.find(({ id }) => String(id) === named)
   if (found === undefined) throw new ApiError('NotFoundError', `There is no token named "${named}"`)

@@ -10,7 +10,7 @@ const invisible = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Cn}]/u
  * Whether a name is what it looks like: without anything invisible, without blanks at its ends, in the form that Unicode calls
  * compatible (no full-width letters), and in one of the alphabets that resemble each other.
  */
-export function isPlainName(name: string): boolean {
+export function isUnmistakable(name: string): boolean {
   if (invisible.test(name) || name.trim() !== name || name.normalize('NFKC') !== name) return false
   return lookAlike.filter((alphabet) => alphabet.test(name)).length <= 1
 }

@@ -2,16 +2,16 @@
 import { randomUUID } from 'node:crypto'
 import type { Logger } from 'pino'
 import type { AccountSettings } from '../access/account-settings.js'
-import { epochMark, epochOf } from '../access/credential-versions.js'
+import { credentialMark, credentialsOf } from '../access/credential-versions.js'
 import type { Jwts } from '../access/jwt.js'
 import type { Limiter } from '../access/rate-limit.js'
 import { type Session, startSession } from '../access/sessions.js'
-import type { DirectDatabase, Transaction, WriteDatabase } from '../database/database.js'
+import type { MainConnection, Transaction, WriteDatabase } from '../database/database.js'
 import type { InputContext } from '../documents/input/input.js'
 import type { AttributeWriting } from '../documents/user-attributes.js'
 import { ApiError } from '../errors/errors.js'
 import type { ContentType, Model } from '../model/types.js'
-import type { Mail } from './email.js'
+import type { Mailer } from './email.js'
 import { hashPassword, type Passwords } from './passwords.js'
 
 /** Another service that signs users in, as configured. */
@@ -45,13 +45,13 @@ export interface SignInSettings {
   readonly callbacks: readonly string[]
 }
 
-export interface House {
-  readonly database: DirectDatabase
+export interface AccountContext {
+  readonly database: MainConnection
   readonly writer: WriteDatabase
   readonly jwts: Jwts
   readonly limiter: Limiter
   readonly passwords: Passwords
-  readonly mail: Mail
+  readonly mail: Mailer
   readonly log: Pick<Logger, 'error' | 'info' | 'warn'>
   readonly jwtSecret: string
   readonly signIn: SignInSettings
@@ -79,33 +79,33 @@ export interface RefreshToken {
 }
 
 /** What attributes of a user are written with. */
-export const attributeWriting = (house: House, transaction: Transaction, defaultLocale: string): AttributeWriting => ({
+export const attributeWriting = (accounts: AccountContext, transaction: Transaction, defaultLocale: string): AttributeWriting => ({
   transaction,
-  model: house.model(),
+  model: accounts.model(),
   defaultLocale,
   hashPassword,
 })
 
-export const userType = (house: House): ContentType => house.model().types.get('plugin::users-permissions.user')!
+export const userType = (accounts: AccountContext): ContentType => accounts.model().types.get('plugin::users-permissions.user')!
 
 /** Credentials for a user whose proof has been checked; a device that nobody named gets a name. */
-export async function issue(house: House, userId: number, deviceId: string | null = randomUUID()): Promise<Issued> {
-  const { signIn, jwts, writer } = house
+export async function issue(accounts: AccountContext, userId: number, deviceId: string | null = randomUUID()): Promise<Issued> {
+  const { signIn, jwts, writer } = accounts
   if (signIn.jwtManagement === 'legacy-support') {
-    const row = await epochOf(house.database, userId)
+    const row = await credentialsOf(accounts.database, userId)
     if (row === null) throw new ApiError('ValidationError', 'Invalid identifier or password')
-    return { userId, jwt: await jwts.single(userId, epochMark(house.jwtSecret, row), Math.floor(signIn.jwtLifespan / 1000)) }
+    return { userId, jwt: await jwts.single(userId, credentialMark(accounts.jwtSecret, row), Math.floor(signIn.jwtLifespan / 1000)) }
   }
   const limits = { longest: signIn.maxRefreshTokenLifespan, idle: signIn.idleRefreshTokenLifespan }
   return issueSession(
-    house,
+    accounts,
     userId,
-    await writer.transaction((transaction) => startSession(transaction, userId, deviceId, limits, house.now())),
+    await writer.transaction((transaction) => startSession(transaction, userId, deviceId, limits, accounts.now())),
   )
 }
 
 /** The two tokens of a session. */
-export async function issueSession({ jwts, signIn, now }: House, userId: number, session: Session): Promise<Issued> {
+export async function issueSession({ jwts, signIn, now }: AccountContext, userId: number, session: Session): Promise<Issued> {
   const accessEnd = Math.min(session.expiresAt, now() + signIn.accessTokenLifespan)
   const [jwt, token] = await Promise.all([
     jwts.ofSession('access', userId, session.sessionId, Math.floor(accessEnd / 1000)),

@@ -1,7 +1,7 @@
 // Letters: through SMTP where it is configured; without it the log tells that there was one, and what it says in development only.
 
 import { storedSetting } from '../access/account-settings.js'
-import type { DirectDatabase } from '../database/database.js'
+import type { MainConnection } from '../database/database.js'
 
 export interface MailSettings {
   /** `smtp://user:password@host:port` or `smtps://…`; null: there is no mail. */
@@ -10,7 +10,7 @@ export interface MailSettings {
   readonly from: string | null
 }
 
-export interface Letter {
+export interface Email {
   readonly to: string
   readonly from: string
   readonly replyTo?: string
@@ -18,12 +18,12 @@ export interface Letter {
   readonly html: string
 }
 
-export interface Mail {
+export interface Mailer {
   /**
    * Sends a letter within a second, at a moment left to chance: what the service does besides tells nobody whose request it was, or
    * that there was a letter at all.
    */
-  post(letter: Letter): void
+  post(letter: Email): void
   /** Sends what is still waiting, and ends. */
   close(): Promise<void>
 }
@@ -40,13 +40,13 @@ const spread = 1_000
 const patience = 5_000
 
 /** `showsLetters`: without SMTP they are written to the log, codes and all. */
-export function openMail({ url, from }: MailSettings, showsLetters: boolean, log: Log): Mail {
+export function openMailer({ url, from }: MailSettings, showsLetters: boolean, log: Log): Mailer {
   // Loaded with the first letter: a start need not wait for it.
   const opening = (address: string) => import('nodemailer').then(({ createTransport }) => createTransport(address))
   let transport: ReturnType<typeof opening> | undefined
-  const waiting = new Map<NodeJS.Timeout, Letter>()
+  const waiting = new Map<NodeJS.Timeout, Email>()
 
-  async function send(letter: Letter): Promise<void> {
+  async function send(letter: Email): Promise<void> {
     try {
       if (url !== null) {
         transport ??= opening(url)
@@ -77,7 +77,7 @@ export function openMail({ url, from }: MailSettings, showsLetters: boolean, log
 }
 
 /** The letters that Strapi's admin has templates for, by their key there. */
-export type LetterKind = 'reset_password' | 'email_confirmation'
+export type EmailKind = 'reset_password' | 'email_confirmation'
 
 interface Template {
   readonly options?: {
@@ -89,14 +89,14 @@ interface Template {
 }
 
 /** Fills a letter's template in. Values are substituted, nothing in a template is run. */
-export async function writeLetter(
-  database: Pick<DirectDatabase, 'rows'>,
-  kind: LetterKind,
+export async function renderEmail(
+  database: Pick<MainConnection, 'rows'>,
+  kind: EmailKind,
   to: string,
   values: Readonly<Record<string, string>>,
-): Promise<Letter> {
+): Promise<Email> {
   const stored = (await storedSetting(database, 'plugin_users-permissions_email')) ?? {}
-  const templates = stored as Readonly<Partial<Record<LetterKind, Template>>>
+  const templates = stored as Readonly<Partial<Record<EmailKind, Template>>>
   const { from, response_email = '', object = '', message = '' } = templates[kind]?.options ?? {}
   const name = (from?.name ?? '').replaceAll(/["\r\n\\]/g, '')
   const address = from?.email ?? 'no-reply@example.com'

@@ -1,5 +1,5 @@
 // Bodies of account requests, field by field: every field is text, what is wrong is told in the contract's words.
-import { members } from '../access/body.js'
+import { bodyMembers } from '../access/body.js'
 import { printed } from '../errors/bounded-values.js'
 import { validationError } from '../errors/errors.js'
 import type { ContentType } from '../model/types.js'
@@ -18,7 +18,7 @@ export interface Field {
   readonly repeats?: string
 }
 
-export interface FormError {
+export interface FieldError {
   readonly path: readonly string[]
   readonly message: string
   readonly name: 'ValidationError'
@@ -34,30 +34,32 @@ const longestAddress = 255
  * Reads text fields out of a body; other members are ignored, or with `only` refused.
  * @throws ApiError 400 that lists everything that is wrong.
  */
-export function readForm(body: unknown, fields: readonly Field[], only = false): Readonly<Record<string, string | undefined>> {
+export function readFields(body: unknown, fields: readonly Field[], only = false): Readonly<Record<string, string | undefined>> {
   // Not even an object: the fields of one are not what is wrong.
   if (Array.isArray(body))
-    throw formError([{ ...wrong('', `this must be a \`object\` type, but the final value was: \`${printed(body)}\`.`, body), path: [] }])
-  const given = members(body)
+    throw fieldErrors([
+      { ...fieldError('', `this must be a \`object\` type, but the final value was: \`${printed(body)}\`.`, body), path: [] },
+    ])
+  const given = bodyMembers(body)
   const unknown = only ? Object.keys(given).filter((key) => fields.every(({ name }) => name !== key)) : []
   const errors = [
     ...fields.flatMap((field) => errorsOf(field, given)),
-    ...(unknown.length === 0 ? [] : [{ ...wrong('', `this field has unspecified keys: ${unknown.join(', ')}`, given), path: [] }]),
+    ...(unknown.length === 0 ? [] : [{ ...fieldError('', `this field has unspecified keys: ${unknown.join(', ')}`, given), path: [] }]),
   ]
-  if (errors.length > 0) throw formError(errors)
+  if (errors.length > 0) throw fieldErrors(errors)
   return Object.fromEntries(fields.map(({ name }) => [name, given[name] as string | undefined]))
 }
 
 function errorsOf(
   { name, required = true, email, least, password, repeats }: Field,
   given: Readonly<Record<string, unknown>>,
-): FormError[] {
+): FieldError[] {
   const value = Object.hasOwn(given, name) ? given[name] : undefined
-  if (value === undefined) return required ? [wrong(name, `${name} is a required field`)] : []
+  if (value === undefined) return required ? [fieldError(name, `${name} is a required field`)] : []
   if (typeof value !== 'string') {
     return [
-      wrong(name, `${name} must be a \`string\` type, but the final value was: \`${printed(value)}\`.`, value),
-      ...(repeats !== undefined && value !== given[repeats] ? [wrong(name, 'Passwords do not match', value)] : []),
+      fieldError(name, `${name} must be a \`string\` type, but the final value was: \`${printed(value)}\`.`, value),
+      ...(repeats !== undefined && value !== given[repeats] ? [fieldError(name, 'Passwords do not match', value)] : []),
     ]
   }
   const messages: string[] = []
@@ -66,22 +68,24 @@ function errorsOf(
   if (email && value !== '' && (value.length > longestAddress || !addressForm.test(value))) messages.push(`${name} must be a valid email`)
   if (password && Buffer.byteLength(value) > longestPassword) messages.push('Password must be less than 73 bytes')
   if (repeats !== undefined && value !== given[repeats]) messages.push('Passwords do not match')
-  return messages.map((message) => wrong(name, message, value))
+  return messages.map((message) => fieldError(name, message, value))
 }
 
 /** Errors about the lengths that the model demands of a user's attributes. */
-export function lengthErrors(type: ContentType, values: Readonly<Record<string, unknown>>): readonly FormError[] {
+export function lengthErrors(type: ContentType, values: Readonly<Record<string, unknown>>): readonly FieldError[] {
   return Object.entries(values).flatMap(([name, value]) => {
     const { minLength, maxLength } = (type.source.attributes[name] ?? {}) as { minLength?: number; maxLength?: number }
     if (typeof value !== 'string') return []
-    if (minLength !== undefined && value.length < minLength) return [wrong(name, `${name} must be at least ${minLength} characters`, value)]
-    if (maxLength !== undefined && value.length > maxLength) return [wrong(name, `${name} must be at most ${maxLength} characters`, value)]
+    if (minLength !== undefined && value.length < minLength)
+      return [fieldError(name, `${name} must be at least ${minLength} characters`, value)]
+    if (maxLength !== undefined && value.length > maxLength)
+      return [fieldError(name, `${name} must be at most ${maxLength} characters`, value)]
     return []
   })
 }
 
 /** One error by its own message, several by their number. */
-export function formError(errors: readonly FormError[]): Error {
+export function fieldErrors(errors: readonly FieldError[]): Error {
   return validationError(messageOf(errors), { errors })
 }
 
@@ -91,10 +95,10 @@ export const messageOf = (errors: readonly { readonly message: string }[]): stri
 /** @throws ApiError 400 if the model finds a value too short or too long. */
 export function checkLengths(type: ContentType, values: Readonly<Record<string, unknown>>): void {
   const errors = lengthErrors(type, values)
-  if (errors.length > 0) throw formError(errors)
+  if (errors.length > 0) throw fieldErrors(errors)
 }
 
-export const wrong = (name: string, message: string, value?: unknown): FormError => ({
+export const fieldError = (name: string, message: string, value?: unknown): FieldError => ({
   path: [name],
   message,
   name: 'ValidationError',

@@ -5,26 +5,25 @@ import { sql } from 'kysely'
 import { storedSetting, webAddress } from '../access/account-settings.js'
 import type { Transaction } from '../database/database.js'
 import { ApiError, validationError } from '../errors/errors.js'
-import { type House, type Issued, issue, type ProviderSettings, userType } from './context.js'
+import { type AccountContext, type Issued, issue, type ProviderSettings, userType } from './context.js'
 import { ask, type Profile, providerOf } from './oauth-providers.js'
-import { makeCode, useCode } from './one-time-tokens.js'
-import { mayEnter } from './sign-in.js'
+import { consumeOneTimeToken, createOneTimeToken } from './one-time-tokens.js'
+import { checkMaySignIn } from './sign-in.js'
 import { addUser, isIdentifier, roleByType, type User, userByEmail, userById, userByName } from './users.js'
 
 /** How long the way through the other service may take, and how long its result waits to be picked up; seconds. */
-export const journey = 600
-const pickUp = 60
+export const stateLifespan = 600
+const exchangeCodeLifespan = 60
 
 const random = (): string => randomBytes(32).toString('base64url')
 const disabled = (): ApiError => new ApiError('ApplicationError', 'This provider is disabled')
 
 /** The settings of a provider: from the configuration, else those of Strapi's admin. @throws ApiError 400 if it is off */
-async function settingsOf(house: House, name: string): Promise<ProviderSettings> {
-  const configured = Object.hasOwn(house.signIn.providers, name) ? house.signIn.providers[name] : undefined
-  const all = (configured === undefined ? ((await storedSetting(house.database, 'plugin_users-permissions_grant')) ?? {}) : {}) as Record<
-    string,
-    (ProviderSettings & { readonly callbackUrl?: string }) | undefined
-  >
+async function settingsOf(accounts: AccountContext, name: string): Promise<ProviderSettings> {
+  const configured = Object.hasOwn(accounts.signIn.providers, name) ? accounts.signIn.providers[name] : undefined
+  const all = (
+    configured === undefined ? ((await storedSetting(accounts.database, 'plugin_users-permissions_grant')) ?? {}) : {}
+  ) as Record<string, (ProviderSettings & { readonly callbackUrl?: string }) | undefined>
   const stored = Object.hasOwn(all, name) ? all[name] : undefined
   const settings =
     configured ?? (stored === undefined ? undefined : { ...stored, issuer: undefined, callback: stored.callback ?? stored.callbackUrl })
@@ -32,31 +31,31 @@ async function settingsOf(house: House, name: string): Promise<ProviderSettings>
   return settings
 }
 
-const returnUrl = ({ publicUrl, prefix }: House, name: string): string => `${publicUrl}${prefix}/connect/${name}/callback`
+const returnUrl = ({ publicUrl, prefix }: AccountContext, name: string): string => `${publicUrl}${prefix}/connect/${name}/callback`
 
 /** The page to come back to: the provider's own, or one of the configured ones, exactly. @throws ApiError 400 */
-function landing(house: House, name: string, settings: ProviderSettings, wanted: string | null): string {
-  const own = webAddress(settings.callback) ?? `${house.publicUrl}${house.prefix}/auth/${name}/callback`
+function callbackUrl(accounts: AccountContext, name: string, settings: ProviderSettings, wanted: string | null): string {
+  const own = webAddress(settings.callback) ?? `${accounts.publicUrl}${accounts.prefix}/auth/${name}/callback`
   if (wanted === null || wanted === own) return own
-  if (!house.signIn.callbacks.includes(wanted)) throw validationError('Invalid callback URL')
+  if (!accounts.signIn.callbacks.includes(wanted)) throw validationError('Invalid callback URL')
   return wanted
 }
 
 /** Where to send the browser, and what it must keep until it comes back. */
-export async function startConnect(
-  house: House,
+export async function startOAuth(
+  accounts: AccountContext,
   name: string,
   callback: string | null,
 ): Promise<{ readonly location: string; readonly kept: string }> {
-  const settings = await settingsOf(house, name)
-  const target = landing(house, name, settings, callback)
+  const settings = await settingsOf(accounts, name)
+  const target = callbackUrl(accounts, name, settings, callback)
   const provider = await providerOf(name, settings)
   const [state, verifier, nonce] = [random(), random(), random()]
   const location = new URL(provider.authorizeUrl)
   const parameters = {
     response_type: 'code',
     client_id: settings.key,
-    redirect_uri: returnUrl(house, name),
+    redirect_uri: returnUrl(accounts, name),
     scope: provider.scope.join(' '),
     state,
     nonce,
@@ -64,18 +63,18 @@ export async function startConnect(
     code_challenge_method: 'S256',
   }
   for (const [key, value] of Object.entries(parameters)) location.searchParams.set(key, value)
-  return { location: location.href, kept: await house.jwts.seal({ name, state, verifier, nonce, target }, journey) }
+  return { location: location.href, kept: await accounts.jwts.seal({ name, state, verifier, nonce, target }, stateLifespan) }
 }
 
 /** The browser is back: finds or adds the user and says where to go on, with a code that works once. */
-export async function finishConnect(
-  house: House,
+export async function finishOAuth(
+  accounts: AccountContext,
   name: string,
   given: Readonly<Record<string, string>>,
   kept: string | undefined,
 ): Promise<string> {
-  const settings = await settingsOf(house, name)
-  const values = kept === undefined ? null : await house.jwts.unseal(kept)
+  const settings = await settingsOf(accounts, name)
+  const values = kept === undefined ? null : await accounts.jwts.unseal(kept)
   if (values === null || values.name !== name || values.state !== given.state) throw validationError('The sign-in did not begin here')
   if (given.code === undefined) throw new ApiError('ApplicationError', 'The provider did not sign you in')
   const provider = await providerOf(name, settings)
@@ -85,19 +84,20 @@ export async function finishConnect(
     body: new URLSearchParams({
       grant_type: 'authorization_code',
       code: given.code,
-      redirect_uri: returnUrl(house, name),
+      redirect_uri: returnUrl(accounts, name),
       client_id: settings.key,
       client_secret: settings.secret,
       code_verifier: String(values.verifier),
     }),
   })) as { readonly access_token?: string; readonly id_token?: string }
   const profile = await provider.profile(tokens, String(values.nonce))
-  const { defaultRole, allowRegister } = await house.settings()
-  const role = await roleByType(house.database, defaultRole)
-  const now = house.now()
-  const code = await house.writer.transaction(async (transaction) => {
-    const user = (await linkedUser(transaction, name, profile)) ?? (await newUser(house, transaction, name, profile, allowRegister, role))
-    return makeCode(transaction, 'connect', await userById(transaction, user), now + pickUp * 1000)
+  const { defaultRole, allowRegister } = await accounts.settings()
+  const role = await roleByType(accounts.database, defaultRole)
+  const now = accounts.now()
+  const code = await accounts.writer.transaction(async (transaction) => {
+    const user =
+      (await linkedUser(transaction, name, profile)) ?? (await newUser(accounts, transaction, name, profile, allowRegister, role))
+    return createOneTimeToken(transaction, 'connect', await userById(transaction, user), now + exchangeCodeLifespan * 1000)
   })
   const target = new URL(String(values.target))
   target.searchParams.set('access_token', code)
@@ -127,7 +127,7 @@ const link = (transaction: Transaction, provider: string, subject: string, user:
     on conflict (provider, subject) do update set user_id = ${user}`)
 
 async function newUser(
-  house: House,
+  accounts: AccountContext,
   transaction: Transaction,
   provider: string,
   { subject, username, email }: Profile,
@@ -140,18 +140,18 @@ async function newUser(
   const taken = await isIdentifier(transaction, username)
   const name = taken ? `${username}-${randomBytes(4).toString('hex')}` : username
   const values = { username: name, email, provider, password: null, confirmed: 1, blocked: 0 }
-  const id = await addUser(transaction, userType(house), values, role, house.now())
+  const id = await addUser(transaction, userType(accounts), values, role, accounts.now())
   await link(transaction, provider, subject, id)
   return id
 }
 
 /** Signs in with the code that came with the browser. @throws ApiError 400 */
-export async function pickUpConnect(house: House, name: string, code: string | undefined): Promise<Issued> {
-  await settingsOf(house, name)
+export async function exchangeCode(accounts: AccountContext, name: string, code: string | undefined): Promise<Issued> {
+  await settingsOf(accounts, name)
   if (code === undefined) throw validationError('No access_token.')
-  const id = await house.writer.transaction((transaction) => useCode(transaction, 'connect', code, house.now()))
-  const user = id === null ? null : await userById(house.database, id)
+  const id = await accounts.writer.transaction((transaction) => consumeOneTimeToken(transaction, 'connect', code, accounts.now()))
+  const user = id === null ? null : await userById(accounts.database, id)
   if (user === null || user.provider !== name) throw validationError('Invalid access_token.')
-  await mayEnter(house, user)
-  return issue(house, user.id)
+  await checkMaySignIn(accounts, user)
+  return issue(accounts, user.id)
 }

@@ -2,14 +2,14 @@
 // another service. Only their hash is kept, and they hold only for the user as the user was when they were made.
 import { createHash, createHmac, randomBytes } from 'node:crypto'
 import { sql } from 'kysely'
-import type { DirectDatabase, Transaction } from '../database/database.js'
+import type { MainConnection, Transaction } from '../database/database.js'
 
 export type Purpose = 'reset' | 'confirm' | 'connect'
 
 const hashOf = (code: string): string => createHash('sha256').update(code).digest('hex')
 
 /** What of a user a code is bound to: it dies when any of it changes, whoever changes it. */
-export interface CodeOwner {
+export interface TokenOwner {
   readonly id: number
   readonly email: string | null
   readonly password: string | null
@@ -17,17 +17,22 @@ export interface CodeOwner {
 }
 
 /** The second half of a code: what its owner was when it was made. */
-const markOf = (random: string, { id, email, password, blocked }: CodeOwner): string =>
+const markOf = (random: string, { id, email, password, blocked }: TokenOwner): string =>
   createHmac('sha256', random)
     .update(JSON.stringify([id, email, password, blocked === 1]))
     .digest('hex')
     .slice(0, 32)
 
 /** Stands for no user: a code that nobody gets costs what another one costs. */
-const nobody: CodeOwner = { id: 0, email: null, password: null, blocked: null }
+const nobody: TokenOwner = { id: 0, email: null, password: null, blocked: null }
 
 /** Makes a code for a user, or for nobody; what was made for the same purpose before is void. */
-export async function makeCode(transaction: Transaction, purpose: Purpose, user: CodeOwner | null, expiresAt: number): Promise<string> {
+export async function createOneTimeToken(
+  transaction: Transaction,
+  purpose: Purpose,
+  user: TokenOwner | null,
+  expiresAt: number,
+): Promise<string> {
   const owner = user ?? nobody
   const random = randomBytes(16).toString('hex')
   const code = random + markOf(random, owner)
@@ -38,13 +43,13 @@ export async function makeCode(transaction: Transaction, purpose: Purpose, user:
 }
 
 /** Whose code this is; null for a code that is unknown, used, too old, or of a user who is not any more as it was made for. */
-export async function ownerOfCode(
-  database: Pick<DirectDatabase, 'rows'>,
+export async function ownerOfToken(
+  database: Pick<MainConnection, 'rows'>,
   purpose: Purpose,
   code: string,
   now: number,
 ): Promise<number | null> {
-  const [owner] = await database.rows<CodeOwner>(
+  const [owner] = await database.rows<TokenOwner>(
     sql`select u.id, u.email, u.password, u.blocked from octavo_codes c join up_users u on u.id = c.user_id
       where c.purpose = ${purpose} and c.hash = ${hashOf(code)} and c.expires_at > ${now}`,
   )
@@ -52,13 +57,13 @@ export async function ownerOfCode(
 }
 
 /** Uses a code up and gives its owner. Of two parallel uses one gets null. */
-export async function useCode(transaction: Transaction, purpose: Purpose, code: string, now: number): Promise<number | null> {
-  const owner = await ownerOfCode(transaction, purpose, code, now)
+export async function consumeOneTimeToken(transaction: Transaction, purpose: Purpose, code: string, now: number): Promise<number | null> {
+  const owner = await ownerOfToken(transaction, purpose, code, now)
   await transaction.run(sql`delete from octavo_codes where expires_at <= ${now} or (purpose = ${purpose} and hash = ${hashOf(code)})`)
   return owner
 }
 
 /** Everything that was sent or handed out to the user is void. */
-export async function voidCodes(transaction: Transaction, userId: number): Promise<void> {
+export async function revokeOneTimeTokens(transaction: Transaction, userId: number): Promise<void> {
   await transaction.run(sql`delete from octavo_codes where user_id = ${userId}`)
 }

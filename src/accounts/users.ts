@@ -1,15 +1,15 @@
 // The rows of users: looking them up, adding, changing, removing. Who may do so is decided before.
 import { sql } from 'kysely'
-import { startEpoch } from '../access/credential-versions.js'
-import type { DirectDatabase, Transaction } from '../database/database.js'
+import { revokeCredentials } from '../access/credential-versions.js'
+import type { MainConnection, Transaction } from '../database/database.js'
 import { insertRow, type Stored, updateRow } from '../documents/store/rows.js'
 import { type AttributeWriting, removeRow } from '../documents/user-attributes.js'
 import { ApiError } from '../errors/errors.js'
 import { newDocumentId } from '../model/document-id.js'
 import type { ContentType } from '../model/types.js'
-import { voidCodes } from './one-time-tokens.js'
+import { revokeOneTimeTokens } from './one-time-tokens.js'
 
-type Rows = Pick<DirectDatabase, 'rows'>
+type Rows = Pick<MainConnection, 'rows'>
 
 export interface User {
   readonly id: number
@@ -115,8 +115,9 @@ export async function changeUser(
 ): Promise<void> {
   const before = await userById(transaction, id)
   await updateRow(transaction, 'up_users', id, { ...values, updated_at: now })
-  if (voids || provedBy.some((name) => values[name] !== undefined && values[name] !== before?.[name])) await voidCodes(transaction, id)
-  if (voids) await startEpoch(transaction, id, now)
+  if (voids || provedBy.some((name) => values[name] !== undefined && values[name] !== before?.[name]))
+    await revokeOneTimeTokens(transaction, id)
+  if (voids) await revokeCredentials(transaction, id, now)
 }
 
 /** The user's only role from now on. */
@@ -129,8 +130,8 @@ export async function setRole(transaction: Transaction, id: number, role: number
 /** Removes a user with all that hangs on the row; what was issued to the user is void. */
 export async function removeUser(writing: AttributeWriting, type: ContentType, id: number, now: number): Promise<void> {
   const { transaction } = writing
-  await startEpoch(transaction, id, now)
-  await voidCodes(transaction, id)
+  await revokeCredentials(transaction, id, now)
+  await revokeOneTimeTokens(transaction, id)
   await transaction.run(sql`delete from octavo_identities where user_id = ${id}`)
   await removeRow(writing, type, id)
 }

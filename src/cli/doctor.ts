@@ -5,12 +5,12 @@ import { basename, join } from 'node:path'
 import type { Database } from 'better-sqlite3'
 import { sql } from 'kysely'
 import { type Config, loadConfig } from '../config/config.js'
-import type { DirectDatabase } from '../database/database.js'
+import type { MainConnection } from '../database/database.js'
 import { openSqliteReader } from '../database/sqlite/connection.js'
-import { openDirect } from '../database/sqlite/main-connection.js'
-import { findStrangers } from '../database/sqlite/schema-mismatches.js'
-import type { Checked, Patient, WaitingLink } from '../doctor/checks.js'
-import { examine, waitingLinks } from '../doctor/checks.js'
+import { openMainConnection } from '../database/sqlite/main-connection.js'
+import { findSchemaMismatches } from '../database/sqlite/schema-mismatches.js'
+import type { CheckResult, ExaminedProject, PendingLink } from '../doctor/checks.js'
+import { pendingLinks, runChecks } from '../doctor/checks.js'
 import { remedies } from '../doctor/remedies.js'
 import { ConfigError } from '../errors/errors.js'
 import { loadModel } from '../model/load.js'
@@ -34,9 +34,9 @@ async function diagnose(config: Config, model: Model, options: { readonly links?
   try {
     // One snapshot, also while the service writes.
     readable(filename, () => connection.exec('begin'))
-    const patient = { database: openDirect(connection), model }
+    const patient = { database: openMainConnection(connection), model }
     const found = [
-      ...(await examine(patient)),
+      ...(await runChecks(patient)),
       ...contradictions(connection, model),
       await missingFiles(patient.database, config.uploadsFolder),
     ]
@@ -63,15 +63,15 @@ function readable<Result>(filename: string, open: () => Result): Result {
   }
 }
 
-async function linesOfWaiting(patient: Patient): Promise<readonly string[]> {
+async function linesOfWaiting(patient: ExaminedProject): Promise<readonly string[]> {
   try {
-    return waitingLines(await waitingLinks(patient))
+    return waitingLines(await pendingLinks(patient))
   } catch (error) {
     return [`The links that wait for a publication cannot be read: ${(error as Error).message}`]
   }
 }
 
-function linesOf({ name, warning, count, examples }: Checked): readonly string[] {
+function linesOf({ name, warning, count, examples }: CheckResult): readonly string[] {
   const verdict = count === 0 ? 'ok' : warning ? 'note' : 'WRONG'
   const more = count > examples.length ? [`               … and ${count - examples.length} more`] : []
   const remedy = verdict === 'WRONG' && Object.hasOwn(remedies, name) ? [`               → ${remedies[name]}`] : []
@@ -87,10 +87,10 @@ function linesOf({ name, warning, count, examples }: Checked): readonly string[]
 const shown = 5
 
 /** Where the tables and the model contradict each other; a file that cannot be read has told so already. */
-function contradictions(connection: Database, model: Model): readonly Checked[] {
+function contradictions(connection: Database, model: Model): readonly CheckResult[] {
   try {
-    const { types, columns, tables } = findStrangers(connection, model)
-    const checked = (name: string, warning: boolean, examples: readonly string[]): Checked => ({
+    const { types, columns, tables } = findSchemaMismatches(connection, model)
+    const checked = (name: string, warning: boolean, examples: readonly string[]): CheckResult => ({
       ...{ name, warning, count: examples.length, examples: examples.slice(0, shown) },
     })
     return [
@@ -103,7 +103,7 @@ function contradictions(connection: Database, model: Model): readonly Checked[] 
   }
 }
 
-function waitingLines(links: readonly WaitingLink[]): readonly string[] {
+function waitingLines(links: readonly PendingLink[]): readonly string[] {
   if (links.length === 0) return ['No links wait for a publication.']
   return [
     'Links that published entries get when their target is published:',
@@ -119,7 +119,7 @@ interface FileRow {
 }
 
 /** Files of the local provider whose bytes, or those of one of their formats, are not in the uploads folder. */
-async function missingFiles(database: DirectDatabase, folder: string): Promise<Checked> {
+async function missingFiles(database: MainConnection, folder: string): Promise<CheckResult> {
   const name = 'every local file is in the uploads folder'
   let rows: readonly FileRow[]
   try {

@@ -3,23 +3,23 @@ import { existsSync } from 'node:fs'
 import type { Database } from 'better-sqlite3'
 import { type Config, loadConfig } from '../config/config.js'
 import { dependsOnStrapi } from '../config/files.js'
-import type { DirectDatabase, WriteDatabase } from '../database/database.js'
+import type { MainConnection, WriteDatabase } from '../database/database.js'
 import { openSqliteToLook } from '../database/sqlite/connection.js'
-import { openDirect } from '../database/sqlite/main-connection.js'
+import { openMainConnection } from '../database/sqlite/main-connection.js'
 import { isUnprepared } from '../database/sqlite/sync-schema.js'
 import { openWriter } from '../database/sqlite/writer/writer.js'
 import { ConfigError } from '../errors/errors.js'
 import { loadModel } from '../model/load.js'
 import type { Model } from '../model/types.js'
-import { openProject, refuseLost } from '../project.js'
+import { openProject, refuseLostDatabase } from '../project.js'
 import { onDatabase } from './explain-error.js'
 import { checkProject } from './project-folder.js'
-import { keepSecrets, tellMade } from './secrets.js'
+import { keepSecrets, reportCreated } from './secrets.js'
 
 export interface Project {
   readonly config: Config
   readonly model: Model
-  readonly database: DirectDatabase
+  readonly database: MainConnection
   readonly writer: WriteDatabase
 }
 
@@ -31,7 +31,7 @@ export interface Project {
 export async function withProject<Result>(folder: string, work: (project: Project) => Promise<Result>): Promise<Result> {
   const given = await loadConfig(folder)
   checkProject(given.folder)
-  refuseLost(given, strapiSign(given.folder))
+  refuseLostDatabase(given, strapiSign(given.folder))
   return onDatabase(given, () => withDatabase(given, work))
 }
 
@@ -41,7 +41,7 @@ async function withDatabase<Result>(given: Config, work: (project: Project) => P
   const kept = keepSecrets(given)
   const { config } = kept
   // Standard output belongs to the command: what is made on the way is told on standard error.
-  process.stderr.write(tellMade(kept))
+  process.stderr.write(reportCreated(kept))
   const connection = await openProject(config, model, { info: () => {}, warn: () => {} })
   if (isNew) process.stderr.write(`Made the database ${config.database.filename}.\n`)
   const { writeQueue, writeTimeout } = config.limits
@@ -51,7 +51,7 @@ async function withDatabase<Result>(given: Config, work: (project: Project) => P
     () => {},
   )
   try {
-    return await work({ config, model, database: openDirect(connection), writer })
+    return await work({ config, model, database: openMainConnection(connection), writer })
   } finally {
     await writer.close()
     connection.close()
@@ -74,7 +74,7 @@ export async function lookIntoProject<Result>(
     const connection = openSqliteToLook(config.database)
     try {
       checkPrepared(connection, config, folder)
-      return await work({ config, model, database: openDirect(connection) })
+      return await work({ config, model, database: openMainConnection(connection) })
     } finally {
       connection.close()
     }

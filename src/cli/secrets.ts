@@ -55,7 +55,7 @@ export function keepSecrets(config: Config): Kept {
 }
 
 /** A line that says what was made, or nothing. */
-export const tellMade = ({ made }: Kept): string => (made.length === 0 ? '' : `Made ${made.join(' and ')} and kept them in .env.\n`)
+export const reportCreated = ({ made }: Kept): string => (made.length === 0 ? '' : `Made ${made.join(' and ')} and kept them in .env.\n`)
 
 const pick = (from: Readonly<Record<string, string | undefined>>, names: readonly string[]) =>
   Object.fromEntries(names.flatMap((name) => (from[name] === undefined ? [] : [[name, from[name]]])))

@@ -7,7 +7,7 @@ import {
   webAddress,
 } from '../access/account-settings.js'
 import { roleByType } from '../accounts/users.js'
-import type { DirectDatabase } from '../database/database.js'
+import type { MainConnection } from '../database/database.js'
 import { ConfigError } from '../errors/errors.js'
 import { orExplain } from './explain-error.js'
 import { lookIntoProject, print, printTable, withProject } from './project.js'
@@ -16,7 +16,7 @@ interface Setting {
   readonly about: string
   shown(settings: AccountSettings): string
   /** What is stored for a word. @throws ConfigError */
-  read(word: string, database: DirectDatabase): Promise<StoredSettings>
+  read(word: string, database: MainConnection): Promise<StoredSettings>
 }
 
 const yesOrNo = (value: boolean): string => (value ? 'yes' : 'no')

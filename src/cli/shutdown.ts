@@ -2,10 +2,10 @@
 // nobody caught.
 import type { Worker } from 'node:worker_threads'
 import type { Log } from '../runtime/log.js'
-import { openCauses } from '../runtime/repeated-failures.js'
+import { openFailureLog } from '../runtime/repeated-failures.js'
 
 /** What is ended, and the time it has. */
-export interface Ending {
+export interface Shutdown {
   /**
    * Says what a signal closes from now on, and how many milliseconds it has; before that, a signal ends the process at once. SIGINT comes
    * from somebody at a terminal: no balancer is waited for.
@@ -26,7 +26,7 @@ interface Times {
 const lastMoment = 700
 
 /** Takes over the signals and uncaught errors of this process. */
-export function watchEnding({ logger, settle }: Log): Ending {
+export function watchShutdown({ logger, flush: settle }: Log): Shutdown {
   const threads = new Set<Worker>()
   process.on('worker', (worker) => {
     threads.add(worker)
@@ -71,7 +71,7 @@ export function watchEnding({ logger, settle }: Log): Ending {
       return stop(service === null ? interrupted[signal] : 0, signal === 'SIGTERM')
     })
   }
-  const { report } = openCauses(logger)
+  const { report } = openFailureLog(logger)
   // A promise that a hook or a listener did not wait for: its failure is not the service's.
   process.on('unhandledRejection', (reason) => report(reason, 'a promise was rejected, and nobody waited for it'))
   process.on('uncaughtException', (error) => {

@@ -6,16 +6,16 @@ import { type Config, loadConfig } from '../config/config.js'
 import { ConfigError } from '../errors/errors.js'
 import { loadModel } from '../model/load.js'
 import type { Model } from '../model/types.js'
-import { refuseLost } from '../project.js'
-import { releaseNursery } from '../runtime/gc.js'
+import { refuseLostDatabase } from '../project.js'
+import { shrinkYoungGeneration } from '../runtime/gc.js'
 import { openLog } from '../runtime/log.js'
 import { createService, type Service } from '../service.js'
 import { orExplain } from './explain-error.js'
 import { strapiSign } from './project.js'
 import { codeNotRun } from './project-code.js'
 import { checkProject } from './project-folder.js'
-import { keepSecrets, tellMade } from './secrets.js'
-import { type Ending, watchEnding } from './shutdown.js'
+import { keepSecrets, reportCreated } from './secrets.js'
+import { type Shutdown, watchShutdown } from './shutdown.js'
 
 export interface StartOptions {
   /** Begin with an empty database though the project had one. */
@@ -24,7 +24,7 @@ export interface StartOptions {
 
 /** Serves the project in `folder` until the process is told to stop; a start that fails ends it with one sentence. */
 export async function start(folder: string, options: StartOptions = {}): Promise<void> {
-  let ending: Ending | undefined
+  let ending: Shutdown | undefined
   await orExplain(serve)(folder, options, (watched) => {
     ending = watched
   })
@@ -34,7 +34,7 @@ export async function start(folder: string, options: StartOptions = {}): Promise
   process.exit()
 }
 
-async function serve(folder: string, options: StartOptions, watched: (ending: Ending) => void): Promise<void> {
+async function serve(folder: string, options: StartOptions, watched: (ending: Shutdown) => void): Promise<void> {
   try {
     await listen(folder, options, watched)
   } catch (error) {
@@ -43,17 +43,17 @@ async function serve(folder: string, options: StartOptions, watched: (ending: En
   }
 }
 
-async function listen(folder: string, options: StartOptions, watched: (ending: Ending) => void): Promise<void> {
+async function listen(folder: string, options: StartOptions, watched: (ending: Shutdown) => void): Promise<void> {
   const given = { ...(await loadConfig(folder)), mayBegin: options.new === true }
   const { limits } = given
   const log = openLog({ level: given.logLevel, bytes: limits.logBytes, batches: given.production })
   const { logger } = log
   log.takeOver()
-  const ending = watchEnding(log)
+  const ending = watchShutdown(log)
   watched(ending)
   checkProject(given.folder)
   await checkPort(given)
-  refuseLost(given, strapiSign(given.folder))
+  refuseLostDatabase(given, strapiSign(given.folder))
   const { config, service } = await open(given, logger).catch((error: StartError) => {
     const isDatabase = error.code?.startsWith('SQLITE_') === true
     throw isDatabase ? new ConfigError(`The database ${given.database.filename} cannot be used: ${error.message}.`) : error
@@ -63,7 +63,7 @@ async function listen(folder: string, options: StartOptions, watched: (ending: E
     await service.close()
     throw error
   })
-  releaseNursery()
+  shrinkYoungGeneration()
   const seconds = (performance.now() / 1000).toFixed(1)
   const examples = (await service.examples()).slice(0, 3).map((path) => `  curl -g '${address}${path}'\n`)
   ending.serves((delay) => service.close({ delay }), limits)
@@ -78,7 +78,7 @@ async function listen(folder: string, options: StartOptions, watched: (ending: E
 async function open(given: Config, logger: Logger): Promise<{ readonly config: Config; readonly service: Service }> {
   if (Object.keys(given.missingSecrets).length > 0) await loadModel(given.folder, given.privateAttributes)
   const kept = keepSecrets(given)
-  process.stdout.write(tellMade(kept))
+  process.stdout.write(reportCreated(kept))
   return { config: kept.config, service: await createService(kept.config, logger) }
 }
 

@@ -1,6 +1,6 @@
 // `octavo users`: adds, lists, blocks and removes users, and sets passwords. What was issued to a blocked user is void.
 import { randomBytes } from 'node:crypto'
-import { checkLengths, readForm } from '../accounts/input.js'
+import { checkLengths, readFields } from '../accounts/input.js'
 import { hashPassword } from '../accounts/passwords.js'
 import {
   addUser,
@@ -14,7 +14,7 @@ import {
   userById,
   userByName,
 } from '../accounts/users.js'
-import type { DirectDatabase } from '../database/database.js'
+import type { MainConnection } from '../database/database.js'
 import { ConfigError } from '../errors/errors.js'
 import type { Model } from '../model/types.js'
 import { orExplain } from './explain-error.js'
@@ -33,7 +33,7 @@ const typeOfUsers = (model: Model) => model.types.get('plugin::users-permissions
 export const createUserCommand = orExplain(async (folder: string, { username, email, role, password: given }: UserOptions) => {
   const { password, made } = await readPassword(given)
   await withProject(folder, async ({ database, model, writer }) => {
-    readForm({ username, email }, [{ name: 'email', email: true }, { name: 'username' }])
+    readFields({ username, email }, [{ name: 'email', email: true }, { name: 'username' }])
     checkPassword(model, password)
     checkLengths(typeOfUsers(model), { username, email })
     const roleId = await roleByType(database, role)
@@ -111,7 +111,7 @@ export const passwordCommand = orExplain(async (named: string, folder: string, o
 })
 
 /** A user by id, address or name. @throws ConfigError for nobody, and where it could be one or another */
-async function findUser(database: DirectDatabase, named: string): Promise<User> {
+async function findUser(database: MainConnection, named: string): Promise<User> {
   const byId = /^\d{1,15}$/.test(named) ? await userById(database, Number(named)) : null
   const all = [byId, await userByEmail(database, named.toLowerCase()), await userByName(database, named)]
   const found = new Map(all.flatMap((user) => (user === null ? [] : [[user.id, user]])))
@@ -132,6 +132,6 @@ async function readPassword(given: string | undefined): Promise<{ readonly passw
 }
 
 function checkPassword(model: Model, password: string): void {
-  readForm({ password }, [{ name: 'password', password: true }])
+  readFields({ password }, [{ name: 'password', password: true }])
   checkLengths(typeOfUsers(model), { password })
 }

@@ -7,7 +7,7 @@ import type { ReadPlan } from './plan.js'
 export type Stored = string | number | bigint | null
 
 /** A plan that a database has been told about once. */
-export interface KnownPlan {
+export interface PlanHandle {
   readonly id: number
   readonly plan: ReadPlan
 }
@@ -25,20 +25,20 @@ export type ReadAnswer = ReadBytes | null
 export interface ReadDatabase {
   readonly dialect: Dialect
   /** Registers a plan; executing it later only hands over values. */
-  know(plan: ReadPlan): KnownPlan
+  register(plan: ReadPlan): PlanHandle
   /** Forgets a plan that fell out of the cache. */
-  forget(known: KnownPlan): void
+  unregister(known: PlanHandle): void
   /**
    * Executes a plan in one snapshot. A read for which `isGone` returns true is not begun, and ended where it is under way.
    * @throws ApiError 503 when too many reads wait or one takes too long, 400 when the answer exceeds its limit, 499 when its
    * client is gone.
    */
-  execute(known: KnownPlan, values: readonly unknown[], isGone?: () => boolean): Promise<ReadAnswer>
+  execute(known: PlanHandle, values: readonly unknown[], isGone?: () => boolean): Promise<ReadAnswer>
   close(): Promise<void>
 }
 
 /** Small statements on the service's own connection, apart from the reads of content. */
-export interface DirectDatabase {
+export interface MainConnection {
   /** True when anything was committed, here or by another process, since the last call that said so. Costs microseconds. */
   changed(): boolean
   rows<Row>(query: RawBuilder<unknown>): Promise<readonly Row[]>
@@ -74,7 +74,7 @@ export interface Transaction {
    * Answers a plan as this transaction sees the database. Every other write waits for it: with `isBounded` at most `writtenBytes`.
    * @throws ApiError 400 beyond them
    */
-  read(known: KnownPlan, values: readonly unknown[], isBounded?: boolean): Promise<ReadAnswer>
+  read(known: PlanHandle, values: readonly unknown[], isBounded?: boolean): Promise<ReadAnswer>
 }
 
 export interface WriteDatabase {
@@ -85,9 +85,9 @@ export interface WriteDatabase {
    */
   transaction<Result>(work: (transaction: Transaction) => Promise<Result>): Promise<Result>
   /** Registers a plan for `Transaction.read`; the thread is told about it once. */
-  know(plan: ReadPlan): KnownPlan
+  register(plan: ReadPlan): PlanHandle
   /** Forgets a plan that fell out of the cache. */
-  forget(known: KnownPlan): void
+  unregister(known: PlanHandle): void
   /** One statement that is a transaction of its own and writes to no document; waits in the same line, and is sent in one piece. */
   run(query: RawBuilder<unknown>): Promise<void>
   close(): Promise<void>

@@ -5,5 +5,5 @@ import { type RawBuilder, sql } from 'kysely'
 const few = 500
 
 /** What stands in the parentheses behind `in`: ids of rows, or of documents. */
-export const among = (values: readonly (number | string)[]): RawBuilder<unknown> =>
+export const inList = (values: readonly (number | string)[]): RawBuilder<unknown> =>
   values.length <= few ? sql.join(values) : sql`select value from json_each(${JSON.stringify(values)})`

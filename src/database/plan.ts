@@ -61,7 +61,7 @@ export type Fill =
     }
 
 /** A condition behind a relation that the rows can be found from. */
-export interface Lead {
+export interface DrivingCondition {
   /** The number of links behind it, counted up to the bound. */
   readonly links: Statement
   /** The page and its total, begun with this condition, the others tested row by row; null where there is no other, or no total. */
@@ -70,8 +70,8 @@ export interface Lead {
 }
 
 /** Several ways to the same page. */
-export interface Ways {
-  readonly leads: readonly Lead[]
+export interface AccessPaths {
+  readonly leads: readonly DrivingCondition[]
   /** The page among the first rows of the order, as many as the bound says; null where no index can have that order. */
   readonly walk: Statement | null
   /** Whether every row of the table is in that order. */
@@ -93,7 +93,7 @@ export type Envelope =
       readonly limit: number
       readonly count: Statement | null
       readonly counted: Statement | null
-      readonly ways: Ways | null
+      readonly ways: AccessPaths | null
     }
   | { readonly kind: 'bareList' }
   | { readonly kind: 'one' }

@@ -1,7 +1,7 @@
 // What must hold in the database of a sound project, one check a rule; each finds the rows that break it. Only reads.
 import { type RawBuilder, sql } from 'kysely'
-import type { DirectDatabase } from '../database/database.js'
-import { isOfPanel } from '../database/schema/admin-tables.js'
+import type { MainConnection } from '../database/database.js'
+import { isAdminTable } from '../database/schema/admin-tables.js'
 import type { Component, ContentType, Model, MorphTo, Relation, Storage } from '../model/types.js'
 
 type Link = Extract<Storage, { readonly kind: 'link' }>
@@ -10,7 +10,7 @@ type Shape = ContentType | Component
 type Search = RawBuilder<unknown>
 
 /** What one check found. */
-export interface Checked {
+export interface CheckResult {
   readonly name: string
   /** Strapi leaves such rows itself in normal work: worth knowing, no damage. */
   readonly warning: boolean
@@ -20,15 +20,15 @@ export interface Checked {
 }
 
 /** A link that a published entry gets when its target is published. */
-export interface WaitingLink {
+export interface PendingLink {
   readonly owner: string
   readonly table: string
   readonly target: string
 }
 
 /** What is examined. */
-export interface Patient {
-  readonly database: DirectDatabase
+export interface ExaminedProject {
+  readonly database: MainConnection
   readonly model: Model
 }
 
@@ -42,7 +42,7 @@ const shown = 5
 const fileType = 'plugin::upload.file'
 
 /** Runs every check. A check that the database cannot answer counts as one finding, with the reason. */
-export async function examine({ database, model }: Patient): Promise<readonly Checked[]> {
+export async function runChecks({ database, model }: ExaminedProject): Promise<readonly CheckResult[]> {
   const found = [await pragma(database, 'the file is intact', 'quick_check')]
   let tables: ReadonlySet<string>
   try {
@@ -56,7 +56,7 @@ export async function examine({ database, model }: Patient): Promise<readonly Ch
 }
 
 /** The links that published entries will get when their targets are published. */
-export async function waitingLinks({ database, model }: Patient): Promise<readonly WaitingLink[]> {
+export async function pendingLinks({ database, model }: ExaminedProject): Promise<readonly PendingLink[]> {
   const tables = await presentTables(database)
   if (!tables.has('octavo_hidden_links')) return []
   const rows = await database.rows<{
@@ -67,7 +67,7 @@ export async function waitingLinks({ database, model }: Patient): Promise<readon
     target_locale: string | null
   }>(sql`select link_table, owner_id, target_type, target_document, target_locale from octavo_hidden_links order by id`)
   const owners = new Map(waitersOf(linksOf(model), morphsOf(model)).map(({ table, shape }) => [table, shape]))
-  const named: WaitingLink[] = []
+  const named: PendingLink[] = []
   for (const { link_table, owner_id, target_type, target_document, target_locale } of rows) {
     const owner = await documentOf(database, model, owners.get(link_table), owner_id)
     named.push({
@@ -80,7 +80,7 @@ export async function waitingLinks({ database, model }: Patient): Promise<readon
 }
 
 /** The document that a row belongs to; rows of components belong to that of their owner. */
-async function documentOf(database: DirectDatabase, model: Model, shape: Shape | undefined, id: number): Promise<string> {
+async function documentOf(database: MainConnection, model: Model, shape: Shape | undefined, id: number): Promise<string> {
   if (shape === undefined) return `row ${id}`
   if (shape.kind === 'contentType') {
     const [row] = await database.rows<{ document_id: string; locale: string | null }>(
@@ -97,12 +97,12 @@ async function documentOf(database: DirectDatabase, model: Model, shape: Shape |
   return `${shape.uid} row ${id}, which is gone`
 }
 
-async function presentTables(database: DirectDatabase): Promise<ReadonlySet<string>> {
+async function presentTables(database: MainConnection): Promise<ReadonlySet<string>> {
   const rows = await database.rows<{ name: string }>(sql`select name from sqlite_master where type = 'table'`)
   return new Set(rows.map(({ name }) => name))
 }
 
-async function pragma(database: DirectDatabase, name: string, command: 'quick_check' | 'foreign_key_check'): Promise<Checked> {
+async function pragma(database: MainConnection, name: string, command: 'quick_check' | 'foreign_key_check'): Promise<CheckResult> {
   try {
     const rows = await database.rows<Record<string, unknown>>(sql`select * from ${sql.raw(`pragma_${command}`)}`)
     const found = command === 'quick_check' ? rows.filter((row) => row.quick_check !== 'ok') : rows
@@ -115,7 +115,7 @@ async function pragma(database: DirectDatabase, name: string, command: 'quick_ch
   }
 }
 
-async function run(database: DirectDatabase, { name, warning = false, searches }: Check): Promise<Checked> {
+async function run(database: MainConnection, { name, warning = false, searches }: Check): Promise<CheckResult> {
   let count = 0
   const examples: string[] = []
   for (const search of searches) {
@@ -228,7 +228,7 @@ const morphsOf = (model: Model): readonly Morph[] =>
     )
 
 function missingTables(model: Model, tables: ReadonlySet<string>): readonly Search[] {
-  const own = [...model.types.values(), ...model.components.values()].filter(({ uid }) => !isOfPanel(uid))
+  const own = [...model.types.values(), ...model.components.values()].filter(({ uid }) => !isAdminTable(uid))
   const links = linksOf(model).filter(({ shape }) => own.includes(shape))
   const holders = holdersOf(model).map(({ componentTable }) => componentTable)
   const wanted = [...own.map(({ table }) => table), ...holders, ...links.map(({ storage }) => storage.table)]

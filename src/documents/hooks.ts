@@ -4,7 +4,7 @@
 import { ApiError, type ErrorName } from '../errors/errors.js'
 import type { AfterCall, BeforeCall, Data, Document, DocumentService, Hook } from '../public/documents.js'
 import { elapsed } from '../runtime/clock.js'
-import type { Hooks, Operation, Outcome } from './operation.js'
+import type { Hooks, WriteOperation, WriteResult } from './operation.js'
 
 export interface HookOptions {
   /** Milliseconds for each hook. */
@@ -24,7 +24,7 @@ export function openHooks(hooks: readonly Hook[], options: HookOptions): Hooks |
   const named = hooks.map((hook, index) => ({ name: hook.name ?? `hooks[${index}]`, hook }))
 
   /** The hooks with this part that an operation meets. */
-  const meeting = (part: 'before' | 'after', { action, write: { type } }: Operation) =>
+  const meeting = (part: 'before' | 'after', { action, write: { type } }: WriteOperation) =>
     named.filter(
       ({ hook }) =>
         hook[part] !== undefined &&
@@ -32,7 +32,7 @@ export function openHooks(hooks: readonly Hook[], options: HookOptions): Hooks |
         (hook.actions === undefined || hook.actions.includes(action)),
     )
 
-  function callOf(operation: Operation) {
+  function callOf(operation: WriteOperation) {
     const { action, write, locale, everywhere } = operation
     const publishes = action === 'publish' || (action !== 'delete' && operation.publishes && operation.data !== null)
     return {
@@ -45,7 +45,7 @@ export function openHooks(hooks: readonly Hook[], options: HookOptions): Hooks |
     }
   }
 
-  async function before(operation: Operation): Promise<Operation> {
+  async function before(operation: WriteOperation): Promise<WriteOperation> {
     if (operation.write.depth > hookDepth)
       throw new Error(`Hooks start operations inside of each other, beyond limits.hookDepth (${hookDepth})`)
     const isSeen = meeting('after', operation).length > 0
@@ -56,7 +56,7 @@ export function openHooks(hooks: readonly Hook[], options: HookOptions): Hooks |
     for (const { name, hook } of isData ? meeting('before', operation) : []) {
       try {
         // One object for all: what a hook assigns is what the next one sees.
-        await inTime(hookTimeout, name, (signal) => hook.before!(Object.assign(call, { signal })))
+        await withTimeout(hookTimeout, name, (signal) => hook.before!(Object.assign(call, { signal })))
       } catch (error) {
         throw answerOf(name, error)
       }
@@ -64,14 +64,14 @@ export function openHooks(hooks: readonly Hook[], options: HookOptions): Hooks |
     return { ...operation, data: data === null ? null : call.data, isSeen }
   }
 
-  async function after(operation: Operation, { documentId, entries }: Outcome): Promise<void> {
+  async function after(operation: WriteOperation, { documentId, entries }: WriteResult): Promise<void> {
     const called = meeting('after', operation)
     if (called.length === 0) return
     const shown = entries.map(({ whole }) => JSON.parse(whole!) as Document)
     const call: Omit<AfterCall, 'signal'> = { ...callOf(operation), documentId, data: operation.data as Data | null, entries: shown }
     for (const { name, hook } of called) {
       try {
-        await inTime(hookTimeout, name, (signal) => hook.after!({ ...call, signal }))
+        await withTimeout(hookTimeout, name, (signal) => hook.after!({ ...call, signal }))
       } catch (error) {
         failed(name, error)
       }
@@ -87,7 +87,7 @@ const tooSlow = (name: string, milliseconds: number) =>
  * Lets code of the project run for so long, and no longer waits for it then. Code that never gives the thread back cannot be ended.
  * @throws ApiError 503 when the time is over
  */
-export async function inTime(milliseconds: number, name: string, run: (signal: AbortSignal) => unknown): Promise<void> {
+export async function withTimeout(milliseconds: number, name: string, run: (signal: AbortSignal) => unknown): Promise<void> {
   const ended = new AbortController()
   let timer: NodeJS.Timeout | undefined
   const deadline = elapsed() + milliseconds

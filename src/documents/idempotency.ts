@@ -4,17 +4,17 @@ import { createHash } from 'node:crypto'
 import { sql } from 'kysely'
 import type { Transaction } from '../database/database.js'
 import { ApiError, validationError } from '../errors/errors.js'
-import type { Once, Operation, Outcome, WriteContext } from './operation.js'
+import type { Once, WriteContext, WriteOperation, WriteResult } from './operation.js'
 import { answerWrite } from './results.js'
 
 /** What a key stands for while its write is under way, and afterwards. */
-export interface Named {
+export interface IdempotencyKey {
   readonly caller: string
   readonly key: string
   readonly fingerprint: string
 }
 
-export interface OnceLimits {
+export interface IdempotencyLimits {
   /** Milliseconds for which a key is kept. */
   readonly idempotencyTime: number
   /** Keys that are kept, and bytes of their answers together; the oldest go first. */
@@ -22,13 +22,13 @@ export interface OnceLimits {
   readonly idempotencyBytes: number
 }
 
-export interface OnceKeys {
+export interface IdempotencyKeys {
   /** Runs a write under its key. @throws ApiError 409 while another with this key is under way */
-  alone<Result>(named: Named, run: () => Promise<Result>): Promise<Result>
+  alone<Result>(named: IdempotencyKey, run: () => Promise<Result>): Promise<Result>
   /** What the key was used for before; null: nothing. @throws ApiError 422 where that was another request */
-  recall(context: WriteContext, transaction: Transaction, operation: Operation, named: Named): Promise<Outcome | null>
+  recall(context: WriteContext, transaction: Transaction, operation: WriteOperation, named: IdempotencyKey): Promise<WriteResult | null>
   /** Keeps what was done. */
-  keep(transaction: Transaction, operation: Operation, named: Named, outcome: Outcome): void
+  keep(transaction: Transaction, operation: WriteOperation, named: IdempotencyKey, outcome: WriteResult): void
 }
 
 interface Kept {
@@ -45,7 +45,7 @@ const share = 1 / 64
 const cleared = 100
 
 /** What stands for this write under its key. @throws ApiError 400 for data nested deeper than can be written */
-export function nameOf({ key, request }: Once, { write: { caller }, data }: Operation): Named {
+export function keyOf({ key, request }: Once, { write: { caller }, data }: WriteOperation): IdempotencyKey {
   const id = caller === null || caller.kind === 'public' ? '' : ` ${caller.id}`
   return {
     key,
@@ -64,10 +64,10 @@ function textOf(data: unknown): string {
   }
 }
 
-export function openOnceKeys(limits: OnceLimits): OnceKeys {
+export function openIdempotencyKeys(limits: IdempotencyLimits): IdempotencyKeys {
   const underWay = new Set<string>()
 
-  async function find(transaction: Transaction, { caller, key }: Named): Promise<Kept | undefined> {
+  async function find(transaction: Transaction, { caller, key }: IdempotencyKey): Promise<Kept | undefined> {
     const [kept] = await transaction.rows<Kept>(
       sql`select fingerprint, grants, document_id as "documentId", answer from ${table}
         where caller = ${caller} and ${sql.ref('key')} = ${key} and created_at > ${Date.now() - limits.idempotencyTime}`,
@@ -117,7 +117,7 @@ export function openOnceKeys(limits: OnceLimits): OnceKeys {
 }
 
 /** The version that is answered where the action and not the query decides it. */
-const sides: Partial<Record<Operation['action'], 'draft' | 'published'>> = {
+const sides: Partial<Record<WriteOperation['action'], 'draft' | 'published'>> = {
   publish: 'published',
   unpublish: 'draft',
   discardDraft: 'draft',

@@ -16,7 +16,7 @@ const isBody = (value: unknown): value is Body => typeof value === 'object' && v
  * Looks the documents up that `data` names, in its order; row ids are left to the writing.
  * @throws ApiError 400 for keys that may not be there, then for the first document that is not there
  */
-export async function checkNamed(
+export async function checkTargetsExist(
   transaction: Transaction,
   model: Model,
   grants: Grants,

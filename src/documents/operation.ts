@@ -10,18 +10,18 @@ import { parseParameters, type Parameters as Query } from '../query/rest/paramet
 import type { ReadContext } from '../query/rest/read.js'
 import { readRequest } from '../query/rest/read.js'
 import type { Input } from './input/input.js'
-import { openTrials, type Trials } from './input/pattern-deadline.js'
+import { openPatternChecks, type PatternChecks } from './input/pattern-deadline.js'
 import { checkSize, type SizeLimits } from './input/size.js'
-import { checkPublishable, type Given } from './publish/validate-draft.js'
+import { type ValidatedPart, validateDraft } from './publish/validate-draft.js'
 import type { Plans } from './read/plans.js'
-import type { Writing } from './store/row-context.js'
+import type { RowContext } from './store/row-context.js'
 import { knownLocale } from './store/rows.js'
 import type { InSync, Synced } from './store/synced-drafts.js'
 import type { Resolving } from './store/targets.js'
 import { type FindTaken, takenBy } from './store/unique.js'
 
 /** A write of a document. The query says status, locale, and what the answer shows. */
-export interface Write {
+export interface WriteRequest {
   readonly type: ContentType
   /** As it came, or parsed. */
   readonly query: string | Query
@@ -49,9 +49,9 @@ export interface WriteContext {
 }
 
 /** What one write is about, once the caller is known to be allowed. */
-export interface Operation {
+export interface WriteOperation {
   readonly action: HookAction
-  readonly write: Write
+  readonly write: WriteRequest
   readonly parameters: Query
   readonly grants: Grants
   /** The document that was named. */
@@ -66,7 +66,7 @@ export interface Operation {
   /** Hooks want to see the versions that the write is about. */
   readonly isSeen: boolean
   /** The patterns of the model that need a deadline: one for all that this write checks. */
-  readonly trials: Trials
+  readonly trials: PatternChecks
   readonly now: number
 }
 
@@ -77,7 +77,7 @@ export interface Entry {
 }
 
 /** What a write has done. */
-export interface Outcome {
+export interface WriteResult {
   readonly documentId: string
   /** The versions that it was about. */
   readonly entries: readonly Entry[]
@@ -90,9 +90,9 @@ export interface Outcome {
 /** Code of the project around every write. */
 export interface Hooks {
   /** Runs what comes before, which may change the data. @throws ApiError as the answer, another error for a bug of the hook */
-  before(operation: Operation): Promise<Operation>
+  before(operation: WriteOperation): Promise<WriteOperation>
   /** Runs what comes after the commit. Never throws. */
-  after(operation: Operation, outcome: Outcome): Promise<void>
+  after(operation: WriteOperation, outcome: WriteResult): Promise<void>
 }
 
 /** How a caller names a write that it may repeat. */
@@ -104,10 +104,10 @@ export interface Once {
 }
 
 /** What a caller wants to do, and to which document. */
-export interface Asked {
+export interface BegunWrite {
   readonly action: HookAction
   readonly grants: Grants
-  readonly write: Write
+  readonly write: WriteRequest
   readonly documentId: string | null
   /** Null: the action takes none. */
   readonly body: (() => Promise<unknown>) | null
@@ -119,7 +119,10 @@ export interface Asked {
  * Permission, then the query, then the body (behaviour: "Order of checks on a write").
  * @throws ApiError 403, 400
  */
-export async function beginWrite({ read, limits }: WriteContext, { action, grants, write, documentId, body }: Asked): Promise<Operation> {
+export async function beginWrite(
+  { read, limits }: WriteContext,
+  { action, grants, write, documentId, body }: BegunWrite,
+): Promise<WriteOperation> {
   const { type, query, answers } = write
   if (!grants.may(`${type.uid}.${action === 'discardDraft' ? 'discard' : action}`)) throw forbidden()
   const given = typeof query === 'string' ? parseParameters(query) : query
@@ -135,7 +138,7 @@ export async function beginWrite({ read, limits }: WriteContext, { action, grant
     publishes: !type.draftAndPublish || status === 'published',
     data,
     isSeen: false,
-    trials: openTrials(),
+    trials: openPatternChecks(),
     now: Date.now(),
   }
   return operation
@@ -155,7 +158,7 @@ function dataOf(body: unknown): unknown {
 }
 
 /** Row 11 of the contract. @throws ApiError 400 for a locale that the installation does not know */
-export async function checkLocale({ read }: WriteContext, transaction: Transaction, { locale }: Operation): Promise<void> {
+export async function checkLocale({ read }: WriteContext, transaction: Transaction, { locale }: WriteOperation): Promise<void> {
   if (read.contract.unknownLocalesOnWrites || locale === null || locale === read.defaultLocale) return
   if (!(await knownLocale(transaction, locale))) throw validationError(`The locale "${locale}" does not exist`)
 }
@@ -164,19 +167,19 @@ export async function checkLocale({ read }: WriteContext, transaction: Transacti
 export function writingOf(
   context: WriteContext,
   transaction: Transaction,
-  operation: Operation,
+  operation: WriteOperation,
   input: Input | null,
   known: Resolving['known'] | null = null,
-): Writing {
+): RowContext {
   const { read, hashPassword } = context
   const { type } = operation.write
   return {
     transaction,
     model: read.model,
     hashPassword,
-    copies: 'published',
-    drafts: type.draftAndPublish && !operation.publishes,
-    made: new Map(),
+    targetSide: 'published',
+    isDraftWrite: type.draftAndPublish && !operation.publishes,
+    createdRows: new Map(),
     inverses: new Map(),
     resolving: {
       locale: operation.locale,
@@ -189,7 +192,7 @@ export function writingOf(
 }
 
 /** What a body is held to, and what its errors show beside the given. */
-export const optionsOf = ({ write: { type }, grants, locale, now }: Operation, isCreation: boolean) => ({
+export const optionsOf = ({ write: { type }, grants, locale, now }: WriteOperation, isCreation: boolean) => ({
   grants,
   isDraft: type.draftAndPublish,
   isCreation,
@@ -200,7 +203,7 @@ export const optionsOf = ({ write: { type }, grants, locale, now }: Operation, i
 export function takenFor(
   { read }: WriteContext,
   transaction: Transaction,
-  { write: { type }, publishes, locale }: Operation,
+  { write: { type }, publishes, locale }: WriteOperation,
   document: string,
 ): FindTaken {
   if (!publishes) return () => Promise.resolve(new Set())
@@ -211,13 +214,13 @@ export function takenFor(
 export async function checkPublication(
   { read, plans }: WriteContext,
   transaction: Transaction,
-  operation: Operation,
+  operation: WriteOperation,
   id: number,
-  given: Given,
+  given: ValidatedPart,
   findTaken: FindTaken,
 ): Promise<void> {
   const { grants, write, trials } = operation
   const inputContext = { model: read.model, contract: read.contract, trials }
   const reader = { grants, seesDrafts: mayReadDrafts(read.draftGrant === true, grants, write.type) }
-  await checkPublishable(inputContext, plans, transaction, write.type, operation.data, id, given, findTaken, reader)
+  await validateDraft(inputContext, plans, transaction, write.type, operation.data, id, given, findTaken, reader)
 }

@@ -2,13 +2,13 @@
 import type { Transaction } from '../database/database.js'
 import { validationError } from '../errors/errors.js'
 import type { Row } from '../query/rest/document-version.js'
-import type { Entry, Operation, Outcome, WriteContext } from './operation.js'
+import type { Entry, WriteContext, WriteOperation, WriteResult } from './operation.js'
 import { checkPublication, takenFor, writingOf } from './operation.js'
 import { levelMoments, publishedOf, publishRow, removeRows, restoreDraft } from './publish/publish.js'
 import { equalizeLocales, shareWithLocales } from './publish/shared-attributes.js'
 import { answerWrite, showEntry } from './results.js'
-import { forgetDrift } from './store/modified-drafts.js'
-import { hideLinks } from './store/pending-links.js'
+import { clearModified } from './store/modified-drafts.js'
+import { keepPendingLinks } from './store/pending-links.js'
 import type { Version } from './store/rows.js'
 import { momentFor, versionsOf } from './store/rows.js'
 
@@ -22,16 +22,16 @@ interface State {
 }
 
 /** Acts in one locale and gives the version that the act was about; null where there is nothing to do. */
-type Act = (context: WriteContext, transaction: Transaction, operation: Operation, state: State) => Promise<Entry | null>
+type Act = (context: WriteContext, transaction: Transaction, operation: WriteOperation, state: State) => Promise<Entry | null>
 
 /** Acts in the locale of the operation, or in all that the document has. @throws ApiError 400 for types without drafts */
 async function inLocales(
   context: WriteContext,
   transaction: Transaction,
-  operation: Operation,
+  operation: WriteOperation,
   shown: 'draft' | 'published',
   act: Act,
-): Promise<Outcome | null> {
+): Promise<WriteResult | null> {
   const { documentId, everywhere } = operation
   const { type, answers } = operation.write
   if (!type.draftAndPublish) throw validationError(`${type.uid} has no drafts`)
@@ -55,14 +55,14 @@ async function inLocales(
 }
 
 /** Publishes the draft. @throws ApiError 400 when it is not fit for it */
-export function publishIn(context: WriteContext, transaction: Transaction, operation: Operation): Promise<Outcome | null> {
+export function publishIn(context: WriteContext, transaction: Transaction, operation: WriteOperation): Promise<WriteResult | null> {
   return inLocales(context, transaction, operation, 'published', publishOne)
 }
 
 async function publishOne(
   context: WriteContext,
   transaction: Transaction,
-  operation: Operation,
+  operation: WriteOperation,
   { documentId, draft, published, versions }: State,
 ): Promise<Entry | null> {
   const { type } = operation.write
@@ -73,7 +73,7 @@ async function publishOne(
   await checkPublication(context, transaction, publication, draft.id, 'whole', takenFor(context, transaction, publication, documentId))
   const writing = writingOf(context, transaction, operation, null)
   // Publishing may note the draft again.
-  forgetDrift(transaction, type, [draft])
+  clearModified(transaction, type, [draft])
   const made = await publishRow(writing, type, draft.id, published, new Set(), true, now)
   if (published !== null && (published.updated_at ?? 0) > (draft.updated_at ?? 0)) {
     levelMoments(transaction, type, draft.id, made)
@@ -86,42 +86,42 @@ async function publishOne(
 }
 
 /** Removes the published version and keeps the draft; what linked to it will again. */
-export function unpublishIn(context: WriteContext, transaction: Transaction, operation: Operation): Promise<Outcome | null> {
+export function unpublishIn(context: WriteContext, transaction: Transaction, operation: WriteOperation): Promise<WriteResult | null> {
   return inLocales(context, transaction, operation, 'draft', unpublishOne)
 }
 
 async function unpublishOne(
   context: WriteContext,
   transaction: Transaction,
-  operation: Operation,
+  operation: WriteOperation,
   { published }: State,
 ): Promise<Entry | null> {
   const { type } = operation.write
   if (published === null) return null
   const entry = await showEntry(context, transaction, operation, published)
   await context.outbox?.entry(transaction, 'entry.unpublish', type, published, operation.now)
-  hideLinks(transaction, context.read.model, type, published)
+  keepPendingLinks(transaction, context.read.model, type, published)
   await removeRows(writingOf(context, transaction, operation, null), type, [published.id])
   return entry
 }
 
 /** Gives the draft what the published version has. */
-export function discardIn(context: WriteContext, transaction: Transaction, operation: Operation): Promise<Outcome | null> {
+export function discardIn(context: WriteContext, transaction: Transaction, operation: WriteOperation): Promise<WriteResult | null> {
   return inLocales(context, transaction, operation, 'draft', discardOne)
 }
 
 async function discardOne(
   context: WriteContext,
   transaction: Transaction,
-  operation: Operation,
+  operation: WriteOperation,
   { draft, published, versions }: State,
 ): Promise<Entry | null> {
   const { type } = operation.write
   if (draft === null || published === null) return null
   const writing = { ...writingOf(context, transaction, operation, null), copies: 'draft' as const }
   await restoreDraft(writing, type, draft.id, published.id)
-  forgetDrift(transaction, type, [draft])
-  await equalizeLocales({ ...writing, copies: 'same' }, type, versions, draft)
+  clearModified(transaction, type, [draft])
+  await equalizeLocales({ ...writing, targetSide: 'same' }, type, versions, draft)
   await context.outbox?.entry(transaction, 'entry.draft-discard', type, draft, operation.now)
   return showEntry(context, transaction, operation, draft)
 }

@@ -2,12 +2,12 @@
 
 import { textOf } from '../database/answer/text.js'
 import type { ReadBytes, Transaction } from '../database/database.js'
-import { everything } from '../grants.js'
+import { fullAccess } from '../grants.js'
 import { type Row, versionOf } from '../query/rest/document-version.js'
 import { mayReadDrafts } from '../query/rest/draft-grant.js'
 import type { Parameters } from '../query/rest/parameters.js'
 import { readRequest } from '../query/rest/read.js'
-import type { Entry, Operation, Outcome, WriteContext } from './operation.js'
+import type { Entry, WriteContext, WriteOperation, WriteResult } from './operation.js'
 
 const nothing = Buffer.from('{"data":null,"meta":{}}')
 
@@ -15,7 +15,7 @@ const nothing = Buffer.from('{"data":null,"meta":{}}')
 export async function answerWrite(
   { read, plans }: WriteContext,
   transaction: Transaction,
-  { write: { type, query, format }, parameters, grants, locale }: Operation,
+  { write: { type, query, format }, parameters, grants, locale }: WriteOperation,
   documentId: string,
   status?: 'draft' | 'published',
 ): Promise<ReadBytes> {
@@ -26,36 +26,36 @@ export async function answerWrite(
     return readRequest(read, grants, { type, mode: 'first', identity, format, written: true }, shown)
   }
   const text = `${grants.key} ${type.uid} ${format} ${locale} ${status} ${query}`
-  const { plan, values, identityAt } = typeof query === 'string' ? plans.said(text, ask, 'data') : plans.of(ask(), 'data')
+  const { plan, values, identityAt } = typeof query === 'string' ? plans.forQueryString(text, ask, 'data') : plans.forRequest(ask(), 'data')
   const answer = await transaction.read(plan, values.with(identityAt, documentId), true)
   // The parameters may ask for what is not there, such as documents that were never published.
   return answer ?? { bytes: nothing, release: () => {} }
 }
 
 /** One version for whoever wants to know what the write was about: the caller, hooks. */
-export async function showEntry(context: WriteContext, transaction: Transaction, operation: Operation, row: Row): Promise<Entry> {
+export async function showEntry(context: WriteContext, transaction: Transaction, operation: WriteOperation, row: Row): Promise<Entry> {
   const { read, plans } = context
   const { type, answers } = operation.write
-  const show = async (grants: Operation['grants'], shown: Parameters, isBounded: boolean): Promise<string> => {
+  const show = async (grants: WriteOperation['grants'], shown: Parameters, isBounded: boolean): Promise<string> => {
     const identity = { attribute: 'id' as const, value: row.id }
     const request = readRequest(read, grants, { type, mode: 'first', identity, written: true }, { ...shown, ...versionOf(row) })
-    return textOf(await transaction.read(plans.of(request, 'bare').plan, request.values, isBounded))
+    return textOf(await transaction.read(plans.forRequest(request, 'bare').plan, request.values, isBounded))
   }
   const { fields, populate } = operation.parameters
   return {
     asked: answers === 'entries' ? await show(operation.grants, { fields, populate }, true) : null,
-    whole: operation.isSeen ? await show(everything, {}, false) : null,
+    whole: operation.isSeen ? await show(fullAccess, {}, false) : null,
   }
 }
 
 /** What a create or an update has done: the version that was written, and the answer. */
-export async function outcomeOf(
+export async function resultOf(
   context: WriteContext,
   transaction: Transaction,
-  operation: Operation,
+  operation: WriteOperation,
   documentId: string,
   row: Row,
-): Promise<Outcome> {
+): Promise<WriteResult> {
   return {
     documentId,
     entries: [await showEntry(context, transaction, operation, row)],
@@ -67,7 +67,7 @@ export async function outcomeOf(
 export async function isMeant(
   { read, plans }: WriteContext,
   transaction: Transaction,
-  { write: { type }, parameters: { filters, _q, locale, status }, grants }: Operation,
+  { write: { type }, parameters: { filters, _q, locale, status }, grants }: WriteOperation,
   documentId: string,
 ): Promise<boolean> {
   if (filters === undefined && _q === undefined) return true
@@ -76,7 +76,7 @@ export async function isMeant(
   const states = mayReadDrafts(read.draftGrant === true, grants, type) ? [status, 'draft'] : [status]
   for (const state of states) {
     const request = readRequest(read, grants, { type, mode: 'first', identity }, { filters, _q, locale, status: state })
-    const found = await transaction.read(plans.of(request, 'data').plan, request.values)
+    const found = await transaction.read(plans.forRequest(request, 'data').plan, request.values)
     found?.release()
     if (found !== null) return true
   }

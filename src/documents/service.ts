@@ -1,11 +1,11 @@
 // `documents(uid)`: what scripts and hooks call, in the shape of Strapi 5's document service. The reads and writes are those of
 // the REST API; only what goes in and comes out is plain data.
 import type { Grants } from '../grants.js'
-import { everything } from '../grants.js'
+import { fullAccess } from '../grants.js'
 import type { ContentType } from '../model/types.js'
 import type { Data, DocumentService, Documents, Entries, HookAction, ListParameters } from '../public/documents.js'
 import type { Parameters } from '../query/rest/parameters.js'
-import type { Outcome } from './operation.js'
+import type { WriteResult } from './operation.js'
 import type { Documents as Reads } from './read/find.js'
 import { checkParameters, type Method } from './service-parameters.js'
 import type { DocumentWrites } from './write.js'
@@ -21,7 +21,7 @@ type Given = ListParameters & { readonly documentId?: string; readonly data?: Da
 
 /** The service over what `parts` currently gives. `depth`: how many hooks started each other to get it. */
 export function openService(parts: () => Promise<Parts>, depth: number): DocumentService {
-  return <Shape>(uid: string, { grants = everything }: { readonly grants?: Grants } = {}): Documents<Shape> => {
+  return <Shape>(uid: string, { grants = fullAccess }: { readonly grants?: Grants } = {}): Documents<Shape> => {
     /** A method that checks its parameters before it does anything. */
     const checked =
       <Parameters, Result>(method: Method, perform: (given: Parameters) => Promise<Result>) =>
@@ -40,7 +40,7 @@ export function openService(parts: () => Promise<Parts>, depth: number): Documen
       })
     }
 
-    async function write(action: HookAction, given: Given): Promise<Outcome | null> {
+    async function write(action: HookAction, given: Given): Promise<WriteResult | null> {
       const { documents, writes } = await parts()
       const type = writableType(documents, uid)
       const documentId = action === 'create' ? null : documentOf(type, action, given)
@@ -93,7 +93,7 @@ function documentOf(type: ContentType, method: string, { documentId }: Given): s
   throw new TypeError(`documents('${type.uid}').${method} needs a documentId`)
 }
 
-const entriesOf = <Shape>(outcome: Outcome | null): readonly Shape[] =>
+const entriesOf = <Shape>(outcome: WriteResult | null): readonly Shape[] =>
   (outcome?.entries ?? []).map(({ asked }) => JSON.parse(asked!) as Shape)
 
 /** What could have come over HTTP: dates as texts, no functions, nothing that others still change. */

@@ -6,7 +6,7 @@ import { printPath } from './input/messages.js'
 import type { Claim } from './input/types.js'
 import { removeRows } from './publish/publish.js'
 import { writeBelow } from './store/components.js'
-import type { Writing } from './store/row-context.js'
+import type { RowContext } from './store/row-context.js'
 import { takenBy } from './store/unique.js'
 
 /** What is stored, and where. */
@@ -18,13 +18,13 @@ export interface AttributeWriting {
   readonly hashPassword: (password: string) => Promise<string>
 }
 
-const writingOf = ({ transaction, model, defaultLocale, hashPassword }: AttributeWriting, shown: unknown): Writing => ({
+const writingOf = ({ transaction, model, defaultLocale, hashPassword }: AttributeWriting, shown: unknown): RowContext => ({
   transaction,
   model,
   hashPassword,
-  copies: 'published',
-  drafts: false,
-  made: new Map(),
+  targetSide: 'published',
+  isDraftWrite: false,
+  createdRows: new Map(),
   inverses: new Map(),
   resolving: { locale: null, defaultLocale, side: 'both', shown },
 })

@@ -5,34 +5,34 @@ import { newDocumentId } from '../model/document-id.js'
 import type { Attribute, ContentType } from '../model/types.js'
 import type { HookAction } from '../public/documents.js'
 import type { Row } from '../query/rest/document-version.js'
-import { type Named, nameOf, type OnceKeys } from './idempotency.js'
+import { type IdempotencyKey, type IdempotencyKeys, keyOf } from './idempotency.js'
 import type { Input } from './input/input.js'
 import { readInput } from './input/input.js'
-import { checkNamed } from './missing-targets.js'
-import type { Asked, Operation, Outcome, WriteContext } from './operation.js'
+import { checkTargetsExist } from './missing-targets.js'
+import type { BegunWrite, WriteContext, WriteOperation, WriteResult } from './operation.js'
 import { beginWrite, checkLocale, checkPublication, optionsOf, takenFor, writingOf } from './operation.js'
 import { discardIn, publishIn, unpublishIn } from './publication.js'
 import { publishedOf, publishRow, removeRows } from './publish/publish.js'
 import { equalizeLocales, inheritedBy, mayDiffer, newLocale, reachesOthers, shareWithLocales } from './publish/shared-attributes.js'
-import { isMeant, outcomeOf, showEntry } from './results.js'
+import { isMeant, resultOf, showEntry } from './results.js'
 import { writeBelow } from './store/components.js'
-import { forgetDrift, forgetUnequal, modifiedCondition, noteDrift } from './store/modified-drafts.js'
-import { lookAhead } from './store/prefetch.js'
-import type { Writing } from './store/row-context.js'
+import { clearModified, clearOutOfSync, markModified, modifiedCondition } from './store/modified-drafts.js'
+import { prefetchTargets } from './store/prefetch.js'
+import type { RowContext } from './store/row-context.js'
 import { type Compared, insertRow, momentFor, onlyDocument, updateRow, versionsOf } from './store/rows.js'
 import { scalarColumns } from './store/scalar-columns.js'
 import { draftName } from './store/synced-drafts.js'
-import { withUids } from './store/uids.js'
+import { withGeneratedUids } from './store/uids.js'
 import { withUnique } from './store/unique.js'
 
 /**
  * Does what is asked, in one transaction, with the hooks of the project around it. Null: there is no such document.
  * @throws ApiError 403, 400, 503
  */
-export type DocumentWrites = (asked: Asked) => Promise<Outcome | null>
+export type DocumentWrites = (asked: BegunWrite) => Promise<WriteResult | null>
 
 const operations: Readonly<
-  Record<HookAction, (context: WriteContext, transaction: Transaction, operation: Operation) => Promise<Outcome | null>>
+  Record<HookAction, (context: WriteContext, transaction: Transaction, operation: WriteOperation) => Promise<WriteResult | null>>
 > = {
   create: namedFirst(createIn),
   update: namedFirst(updateIn),
@@ -43,10 +43,10 @@ const operations: Readonly<
 }
 
 /** The writes over one model. */
-export function openWrites(context: WriteContext, onceKeys: OnceKeys): DocumentWrites {
+export function openWrites(context: WriteContext, onceKeys: IdempotencyKeys): DocumentWrites {
   const { database, outbox, hooks } = context
 
-  async function perform(begun: Operation, named: Named | null): Promise<Outcome | null> {
+  async function perform(begun: WriteOperation, named: IdempotencyKey | null): Promise<WriteResult | null> {
     if (named !== null && hooks !== null) {
       const former = await database.transaction((transaction) => onceKeys.recall(context, transaction, begun, named))
       if (former !== null) return former
@@ -72,19 +72,19 @@ export function openWrites(context: WriteContext, onceKeys: OnceKeys): DocumentW
     const operation = await beginWrite(context, asked)
     const once = asked.once?.() ?? null
     if (once === null) return perform(operation, null)
-    const named = nameOf(once, operation)
+    const named = keyOf(once, operation)
     return onceKeys.alone(named, () => perform(operation, named))
   }
 }
 
-type Run = (context: WriteContext, transaction: Transaction, operation: Operation) => Promise<Outcome | null>
+type Run = (context: WriteContext, transaction: Transaction, operation: WriteOperation) => Promise<WriteResult | null>
 
 /** A write that, where it is refused or finds no document, first tells which document that its body names is not there. */
 function namedFirst(run: Run): Run {
   return async (context, transaction, operation) => {
     const refuse = async () => {
       const { resolving } = writingOf(context, transaction, operation, null)
-      await checkNamed(transaction, context.read.model, operation.grants, operation.write.type, operation.data, resolving)
+      await checkTargetsExist(transaction, context.read.model, operation.grants, operation.write.type, operation.data, resolving)
     }
     try {
       const outcome = await run(context, transaction, operation)
@@ -97,19 +97,19 @@ function namedFirst(run: Run): Run {
   }
 }
 
-async function createIn(context: WriteContext, transaction: Transaction, operation: Operation): Promise<Outcome> {
+async function createIn(context: WriteContext, transaction: Transaction, operation: WriteOperation): Promise<WriteResult> {
   const { model, contract } = context.read
   const { locale, now, trials } = operation
   const { type } = operation.write
   await checkLocale(context, transaction, operation)
-  const data = contract.generateUids ? await withUids(transaction, type, operation.data) : operation.data
+  const data = contract.generateUids ? await withGeneratedUids(transaction, type, operation.data) : operation.data
   const documentId = newDocumentId()
   const findTaken = takenFor(context, transaction, operation, documentId)
   const input = await withUnique(
     (unique) => readInput({ model, contract, trials }, type, data, optionsOf(operation, true), unique),
     findTaken,
   )
-  const writing = writingOf(context, transaction, operation, input, await lookAhead(transaction, model, input, type))
+  const writing = writingOf(context, transaction, operation, input, await prefetchTargets(transaction, model, input, type))
   const id = await insertVersion(writing, operation, documentId, input)
   const created: Row = { id, locale, published_at: type.draftAndPublish ? null : now }
   if (input.relations.size === 0) transaction.generation.keep()
@@ -123,7 +123,7 @@ async function createIn(context: WriteContext, transaction: Transaction, operati
   return outcome
 }
 
-async function updateIn(context: WriteContext, transaction: Transaction, asked: Operation): Promise<Outcome | null> {
+async function updateIn(context: WriteContext, transaction: Transaction, asked: WriteOperation): Promise<WriteResult | null> {
   const { model, contract } = context.read
   const { documentId, locale } = asked
   const { type } = asked.write
@@ -143,10 +143,10 @@ async function updateIn(context: WriteContext, transaction: Transaction, asked: 
     (unique) => readInput({ model, contract, trials: asked.trials }, type, operation.data, options, unique),
     findTaken,
   )
-  const known = await lookAhead(transaction, model, input, isCreation ? type : null)
+  const known = await prefetchTargets(transaction, model, input, isCreation ? type : null)
   const writing = writingOf(context, transaction, operation, input, known)
   // Before a new version is there, which its own relations may name.
-  if (isCreation) await checkNamed(transaction, model, operation.grants, type, operation.data, writing.resolving)
+  if (isCreation) await checkTargetsExist(transaction, model, operation.grants, type, operation.data, writing.resolving)
   const touched = touchedBy(input)
   const reaches = await reachesOthers(context, transaction, type, versions, current, touched)
   const former = type.draftAndPublish ? publishedOf(versions, locale) : null
@@ -161,7 +161,7 @@ async function updateIn(context: WriteContext, transaction: Transaction, asked: 
     const saved = former === null || operation.publishes ? now : Math.max(now, (former.updated_at ?? 0) + 1)
     updateRow(transaction, type.table, id, { ...(await scalarColumns(input, context.hashPassword)), updated_at: saved })
     await writeBelow(writing, { shape: type, id }, input, false)
-    if (former !== null && !operation.publishes && current.drifted === 0) noteDrift(transaction, type, [id])
+    if (former !== null && !operation.publishes && current.drifted === 0) markModified(transaction, type, [id])
   }
   const event = isCreation ? 'entry.create' : 'entry.update'
   const changed: Row = { id, locale, published_at: type.draftAndPublish ? null : now }
@@ -173,7 +173,7 @@ async function updateIn(context: WriteContext, transaction: Transaction, asked: 
   if (isAlone && (!operation.publishes || !type.draftAndPublish || (former !== null && !isWhole))) transaction.generation.keep()
   if (type.draftAndPublish && operation.publishes) {
     await checkPublication(context, transaction, operation, id, isWhole ? 'whole' : 'part', findTaken)
-    if (current !== undefined) forgetDrift(transaction, type, [current])
+    if (current !== undefined) clearModified(transaction, type, [current])
     published = await publishRow(writing, type, id, former, touched, isWhole, now)
   } else if (inherited.size > 0 && !type.draftAndPublish) {
     await checkPublication(context, transaction, operation, id, 'whole', findTaken)
@@ -212,21 +212,21 @@ function comparing(
 async function written(
   context: WriteContext,
   transaction: Transaction,
-  operation: Operation,
+  operation: WriteOperation,
   documentId: string,
   event: 'entry.create' | 'entry.update',
   row: Row,
   published: number | null,
-): Promise<Outcome> {
+): Promise<WriteResult> {
   const { outbox } = context
   const { write, locale, now } = operation
   const shown = published === null ? row : { id: published, locale, published_at: now }
   await outbox?.entry(transaction, event, write.type, row, now)
   if (published !== null) await outbox?.entry(transaction, 'entry.publish', write.type, shown, now)
-  return outcomeOf(context, transaction, operation, documentId, shown)
+  return resultOf(context, transaction, operation, documentId, shown)
 }
 
-async function removeIn(context: WriteContext, transaction: Transaction, operation: Operation): Promise<Outcome | null> {
+async function removeIn(context: WriteContext, transaction: Transaction, operation: WriteOperation): Promise<WriteResult | null> {
   const { documentId, everywhere, locale } = operation
   const { type } = operation.write
   if (documentId === null || !(await isMeant(context, transaction, operation, documentId))) return null
@@ -242,12 +242,12 @@ async function removeIn(context: WriteContext, transaction: Transaction, operati
   }
   const ids = gone.map(({ id }) => id)
   await removeRows(writingOf(context, transaction, operation, null), type, ids, type.draftAndPublish ? gone : [])
-  if (gone.length === versions.length) forgetUnequal(transaction, type, gone)
+  if (gone.length === versions.length) clearOutOfSync(transaction, type, gone)
   return { documentId, entries, answer: null }
 }
 
 /** Inserts the first row of a document in a locale: a draft, or the only row of a type without drafts. */
-async function insertVersion(writing: Writing, operation: Operation, documentId: string, input: Input): Promise<number> {
+async function insertVersion(writing: RowContext, operation: WriteOperation, documentId: string, input: Input): Promise<number> {
   const { type } = operation.write
   const id = await insertRow(writing.transaction, type.table, {
     document_id: documentId,

@@ -3,10 +3,10 @@
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import { sql } from 'kysely'
-import type { DirectDatabase, WriteDatabase } from '../database/database.js'
+import type { MainConnection, WriteDatabase } from '../database/database.js'
 import { elapsed } from '../runtime/clock.js'
 
-export interface ListenerPlaces {
+export interface ListenerCursors {
   /** Gives listeners that were never there their place: after `last`, since they are not told of the past. Resolves to all places. */
   enter(names: readonly string[], last: number): Promise<ReadonlyMap<string, number>>
   /** Takes a listener over for this process; its place, or null while another process tells it. */
@@ -30,7 +30,7 @@ const table = sql.table('octavo_listeners')
 /** How often a process that tells shows that it is alive, and after how long without that it counts as gone; milliseconds. */
 const [interval, silence] = [5_000, 30_000]
 
-export function openListenerPlaces(database: DirectDatabase, writer: WriteDatabase, failed: (error: unknown) => void): ListenerPlaces {
+export function openListenerCursors(database: MainConnection, writer: WriteDatabase, failed: (error: unknown) => void): ListenerCursors {
   const me = `${hostname()} ${process.pid} ${randomUUID()}`
   living.add(me)
   const mine = new Set<string>()

@@ -12,7 +12,7 @@ export interface ListenerOptions {
   read(after: number, limit: number): Promise<readonly ContentEvent[]>
   /** The sequence of the last event. */
   last(): Promise<number>
-  readonly places: Places
+  readonly places: Cursors
   /** Where each listener was left when the process began. */
   readonly from: ReadonlyMap<string, number>
   /** How often a listener is told of an event that it fails at. */
@@ -24,7 +24,7 @@ export interface ListenerOptions {
 }
 
 /** How far each listener has been told, for all processes. */
-export interface Places {
+export interface Cursors {
   claim(name: string): Promise<number | null>
   advance(name: string, sequence: number): Promise<boolean>
   release(name: string, sequence: number): Promise<void>
@@ -32,7 +32,7 @@ export interface Places {
 
 export interface Listeners {
   /** There may be new events. */
-  look(): void
+  poll(): void
   /** Tells what was recorded for at most so many milliseconds; what is left is told after the next start. */
   close(within: number): Promise<void>
 }
@@ -63,7 +63,7 @@ export function openListeners(listeners: readonly NamedListener[], options: List
   timer.unref()
   compare()
   return {
-    look,
+    poll: look,
     close: async (within) => {
       clearInterval(timer)
       stopping.abort()

@@ -1,15 +1,15 @@
 // Events: recorded in the transaction that they tell of, so that none is lost and none is told of what was not committed.
 import { sql } from 'kysely'
 import { textOf } from '../database/answer/text.js'
-import type { DirectDatabase, KnownPlan, Transaction } from '../database/database.js'
+import type { MainConnection, PlanHandle, Transaction } from '../database/database.js'
 import type { Dialect } from '../database/dialect.js'
 import type { ReadPlan } from '../database/plan.js'
-import { everything } from '../grants.js'
+import { fullAccess } from '../grants.js'
 import { fileType } from '../model/link.js'
 import type { Component, ContentType, Model } from '../model/types.js'
 import type { ContentEvent, EntryEventName, MediaEventName } from '../public/events.js'
 import { compileRead } from '../query/compile/compile.js'
-import { shapeOf } from '../query/compile/plan-key.js'
+import { planKey } from '../query/compile/plan-key.js'
 import { type Row, versionOf } from '../query/rest/document-version.js'
 import type { Parameters } from '../query/rest/parameters.js'
 import type { ReadContext } from '../query/rest/read.js'
@@ -33,7 +33,7 @@ export interface OutboxOptions {
   readonly context: ReadContext
   readonly dialect: Dialect
   /** Registers a plan with the writer. */
-  know(plan: ReadPlan): KnownPlan
+  know(plan: ReadPlan): PlanHandle
   readonly limits: { readonly outboxEvents: number; readonly eventBytes: number }
   /** Told that there may be new events. */
   committed(): void
@@ -46,14 +46,14 @@ export function openOutbox({ context, dialect, know, limits, committed }: Outbox
   // What an event shows is the service's own question, however large the type is.
   const read: ReadContext = { ...context, limits: { ...context.limits, planNodes: Number.POSITIVE_INFINITY } }
   const { model } = read
-  const plans = new Map<string, KnownPlan>()
+  const plans = new Map<string, PlanHandle>()
   const populates = new Map<ContentType, Parameters>()
 
   async function render(transaction: Transaction, type: ContentType, id: number, parameters: Parameters): Promise<string> {
     const identity = { attribute: 'id' as const, value: id }
-    const request = readRequest(read, everything, { type, mode: 'first', identity, paged: false }, parameters)
+    const request = readRequest(read, fullAccess, { type, mode: 'first', identity, paged: false }, parameters)
     // As many shapes as the model has types and versions: this never grows.
-    const shape = shapeOf(request)
+    const shape = planKey(request)
     const plan = plans.get(shape) ?? know({ ...compileRead(request, dialect, read.contract, 'bare'), unsigned: true })
     plans.set(shape, plan)
     return textOf(await transaction.read(plan, request.values))
@@ -120,7 +120,7 @@ export interface EventLog {
   last(): Promise<number>
 }
 
-export function openEventLog(database: Pick<DirectDatabase, 'rows'>): EventLog {
+export function openEventLog(database: Pick<MainConnection, 'rows'>): EventLog {
   return {
     after: async (sequence, limit = 100) => {
       const rows = await database.rows<{ readonly sequence: number; readonly payload: string }>(

@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http'
 import qs from 'qs'
 import { ApiError } from '../errors/errors.js'
-import type { Coming, ComingBodies } from './incoming-bodies.js'
+import type { IncomingBodies, IncomingBody } from './incoming-bodies.js'
 import { type JsonLimits, parseJson } from './json-body.js'
 
 export interface BodyLimits extends JsonLimits {
@@ -16,7 +16,7 @@ export interface BodyLimits extends JsonLimits {
  * @throws ApiError 413 beyond `bodyBytes`, 503 where too much is coming in, 400 for broken JSON, or too much of it, 408 beyond
  *   `requestTimeout`, 499 where the client leaves before it is whole.
  */
-export async function readBody(request: IncomingMessage, address: string, bodies: ComingBodies, limits: BodyLimits): Promise<unknown> {
+export async function readBody(request: IncomingMessage, address: string, bodies: IncomingBodies, limits: BodyLimits): Promise<unknown> {
   const type = (request.headers['content-type'] ?? '').split(';')[0]!.trim().toLowerCase()
   const isJson = type === 'application/json' || type.endsWith('+json')
   if (!isJson && type !== 'application/x-www-form-urlencoded') return undefined
@@ -25,7 +25,7 @@ export async function readBody(request: IncomingMessage, address: string, bodies
   return isJson ? parseJson(bytes, limits) : qs.parse(bytes.toString('utf8'), { depth: 20, arrayLimit: 100, parameterLimit: 1000 })
 }
 
-async function readBytes(request: IncomingMessage, coming: Coming, { bodyBytes, requestTimeout }: BodyLimits): Promise<Buffer> {
+async function readBytes(request: IncomingMessage, coming: IncomingBody, { bodyBytes, requestTimeout }: BodyLimits): Promise<Buffer> {
   let clock: NodeJS.Timeout | undefined
   const late = new Promise<never>((_, reject) => {
     clock = setTimeout(() => reject(tooSlow()), requestTimeout)
@@ -39,7 +39,7 @@ async function readBytes(request: IncomingMessage, coming: Coming, { bodyBytes, 
   }
 }
 
-async function collect(request: IncomingMessage, coming: Coming, bodyBytes: number): Promise<Buffer> {
+async function collect(request: IncomingMessage, coming: IncomingBody, bodyBytes: number): Promise<Buffer> {
   const chunks: Buffer[] = []
   let length = 0
   try {

@@ -10,7 +10,7 @@ export interface Loan {
   end(): void
 }
 
-export interface Lent {
+export interface ClientMemory {
   /** Bytes of all loans. */
   total(): number
   /** Begins a loan to somebody at this address, who is told when it is taken back. */
@@ -39,7 +39,7 @@ interface One {
 }
 
 /** `patience`: milliseconds that every loan has before it may be taken back. */
-export function openLent(patience: number): Lent {
+export function openClientMemory(patience: number): ClientMemory {
   const holders = new Map<string, Holder>()
   const heap = openHeap()
   /** Loans that have not been looked at since they were young, the oldest first, and the moment before which none of them is ripe. */

@@ -5,7 +5,7 @@ import type { IncomingMessage } from 'node:http'
 const grace = 1_000
 
 /** Discards what still comes in of an answered request, for a moment. */
-export function discardRest(request: IncomingMessage): void {
+export function drainRequest(request: IncomingMessage): void {
   if (request.complete || request.destroyed) return
   const { socket } = request
   const cut = setTimeout(() => socket.destroy(), grace)

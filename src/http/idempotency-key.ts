@@ -7,7 +7,7 @@ import { validationError } from '../errors/errors.js'
 const form = /^(?:"([!#-+\--[\]-~]{1,255})"|([!#-+\--[\]-~]{1,255}))$/
 
 /** The key of a request, as far as it has one. @throws ApiError 400 for one that cannot be a key */
-export function onceOf({ headers, method, url }: IncomingMessage, format: string): Once | null {
+export function idempotencyKeyOf({ headers, method, url }: IncomingMessage, format: string): Once | null {
   const given = headers['idempotency-key']
   if (given === undefined) return null
   const [, quoted, bare] = form.exec(String(given)) ?? []

@@ -1,9 +1,9 @@
 // Bodies that have not come in whole yet: what they hold together is bounded, and the slow make room for others.
 import { ApiError } from '../errors/errors.js'
-import { openLent } from './client-memory.js'
+import { openClientMemory } from './client-memory.js'
 
 /** A body that is coming in. */
-export interface Coming {
+export interface IncomingBody {
   /** Takes note of more bytes. @throws ApiError 503 when there is no room for them */
   more(bytes: number): void
   /** Rejects when the body has to make room. */
@@ -12,15 +12,15 @@ export interface Coming {
   end(): void
 }
 
-export interface ComingBodies {
-  begin(address: string): Coming
+export interface IncomingBodies {
+  begin(address: string): IncomingBody
 }
 
 /** Milliseconds that every body has before it may have to make room. */
 const patience = 1_000
 
-export function openComing(unreadBytes: number): ComingBodies {
-  const lent = openLent(patience)
+export function openIncomingBodies(unreadBytes: number): IncomingBodies {
+  const lent = openClientMemory(patience)
   return {
     begin: (address) => {
       let refuse = (): void => {}

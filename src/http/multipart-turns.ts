@@ -13,7 +13,12 @@ const patience = 5
  * Pours a request into a parser, which is ended with it. False: the request broke off. `stop` ends it early.
  * @throws ApiError 413 when it is too large.
  */
-export async function pour(request: IncomingMessage, parser: Writable, { limits, inTurn }: Library, stop: AbortSignal): Promise<boolean> {
+export async function streamInTurn(
+  request: IncomingMessage,
+  parser: Writable,
+  { limits, inTurn }: Library,
+  stop: AbortSignal,
+): Promise<boolean> {
   const arrival = watch(request, stop)
   let bytes = 0
   const takeTurn = async (): Promise<void> => {

@@ -5,17 +5,17 @@ import type { BusboyFileStream, BusboyInstance } from '@fastify/busboy'
 import { ApiError } from '../errors/errors.js'
 import type { FormLimits, Library } from '../uploads/library.js'
 import type { Received } from '../uploads/receive.js'
-import type { Coming } from './incoming-bodies.js'
-import { pour } from './multipart-turns.js'
+import type { IncomingBody } from './incoming-bodies.js'
+import { streamInTurn } from './multipart-turns.js'
 
-export interface Form {
+export interface MultipartBody {
   /** A field that came several times is a list. */
   readonly fields: ReadonlyMap<string, string | readonly string[]>
   /** The files of the fields called `files`, in their order. */
   readonly files: readonly Received[]
 }
 
-export const isForm = ({ headers }: IncomingMessage): boolean => /^\s*multipart\/form-data/i.test(headers['content-type'] ?? '')
+export const isMultipart = ({ headers }: IncomingMessage): boolean => /^\s*multipart\/form-data/i.test(headers['content-type'] ?? '')
 
 const tooLarge = (what: string): ApiError => new ApiError('PayloadTooLargeError', what)
 const malformed = (): ApiError => new ApiError('BadRequestError', 'The form is not whole')
@@ -27,7 +27,7 @@ const freeBytes = 16_384
  * Reads a form. Its fields are kept in memory until it is whole: what they are, beyond a little, is counted by `begin`.
  * @throws ApiError 400 for what is no form, 413 beyond a limit, 503 where too much is coming in.
  */
-export async function readForm(request: IncomingMessage, library: Library, begin: () => Coming): Promise<Form> {
+export async function readMultipart(request: IncomingMessage, library: Library, begin: () => IncomingBody): Promise<MultipartBody> {
   const { limits } = library
   const broken = malformed()
   if (Number(request.headers['content-length'] ?? 0) > limits.uploadBytes) throw tooLarge('The form is too large')
@@ -66,7 +66,7 @@ export async function readForm(request: IncomingMessage, library: Library, begin
     parser.on('error', () => fail(broken))
     parser.on('finish', () => resolve(null))
     request.once('close', () => request.complete || fail(broken))
-    pour(request, parser, library, stop.signal).then((whole) => whole || fail(broken), fail)
+    streamInTurn(request, parser, library, stop.signal).then((whole) => whole || fail(broken), fail)
   })
   const received = await Promise.allSettled(files)
   kept.end()
@@ -77,8 +77,8 @@ export async function readForm(request: IncomingMessage, library: Library, begin
 }
 
 /** Counts bytes among those of bodies that come in, once they are more than a few; `fail` hears when there is no room for them. */
-function countKept(begin: () => Coming) {
-  let [bytes, coming] = [0, null as Coming | null]
+function countKept(begin: () => IncomingBody) {
+  let [bytes, coming] = [0, null as IncomingBody | null]
   return {
     more: (added: number, fail: (error: unknown) => void): void => {
       bytes += added

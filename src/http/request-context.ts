@@ -1,23 +1,22 @@
 // What a route sees of a request, and what it answers. Routes are rows of tables; server.ts wires them up.
 import type { IncomingMessage } from 'node:http'
-import type { Access } from '../access/access-state.js'
+import type { AccessState } from '../access/access-state.js'
 import type { Caller } from '../access/identify.js'
-import type { House } from '../accounts/context.js'
+import type { AccountContext } from '../accounts/context.js'
 import type { Config } from '../config/config.js'
 import type { Documents, ReadBytes } from '../documents/read/find.js'
 import type { DocumentWrites } from '../documents/write.js'
-import { ApiError } from '../errors/errors.js'
-import type { MarkSources } from '../source-maps/source-maps.js'
+import type { AddSourceMaps } from '../source-maps/source-maps.js'
 import type { Library } from '../uploads/library.js'
-import type { Coming } from './incoming-bodies.js'
+import type { IncomingBody } from './incoming-bodies.js'
 
-export interface Exchange {
+export interface RequestContext {
   readonly caller: Caller
-  readonly access: Access
+  readonly access: AccessState
   readonly documents: Documents
   readonly writes: DocumentWrites
   /** What acts on accounts need. */
-  readonly house: House
+  readonly accounts: AccountContext
   readonly config: Config
   /** The address of the caller's side of the connection; behind configured proxies, the one they tell. */
   readonly address: string
@@ -29,13 +28,13 @@ export interface Exchange {
   readonly query: string
   readonly format: 'flat' | 'nested'
   /** Writes into an answer where its texts come from; null where nobody asked for that. */
-  readonly markSources: MarkSources | null
+  readonly markSources: AddSourceMaps | null
   /** The request itself, for routes that read its headers, address or stream. */
   readonly request: IncomingMessage
   /** True once the client's connection is closed: nobody waits for the answer. */
   isGone(): boolean
   /** Begins to count what is kept of a body until it is whole. */
-  coming(): Coming
+  coming(): IncomingBody
   /** Reads the parsed body; `undefined` where there is none. @throws ApiError 400, 408, 413, 499, 503 */
   body(): Promise<unknown>
 }
@@ -54,15 +53,10 @@ export interface Route {
   readonly path: string
   /** What the caller must be granted. */
   readonly action: string
-  readonly handle: (exchange: Exchange) => Promise<Reply>
+  readonly handle: (context: RequestContext) => Promise<Reply>
 }
 
 export const okBytes = (bytes: ReadBytes): Reply => ({ status: 200, bytes })
 export const created = (bytes: ReadBytes): Reply => ({ status: 201, bytes })
 export const ok = (value: unknown): Reply => ({ status: 200, value })
-/** Writing of users and files: refused by permission, not there yet. */
-export const notThereYet = async (): Promise<Reply> => {
-  throw new ApiError('NotImplementedError', 'This feature is not implemented yet')
-}
-
 export const noContent: Reply = { status: 204 }

@@ -4,14 +4,14 @@ import type { FastifyReply } from 'fastify'
 import type { ReadBytes } from '../documents/read/find.js'
 import { boundedDetails } from '../errors/bounded-values.js'
 import { ApiError } from '../errors/errors.js'
-import type { Causes } from '../runtime/repeated-failures.js'
+import type { FailureLog } from '../runtime/repeated-failures.js'
 import type { Reply } from './request-context.js'
 import { noteFailure } from './request-log.js'
 
 declare module 'fastify' {
   interface FastifyInstance {
     /** Where failures are told of. */
-    readonly causes: Causes
+    readonly causes: FailureLog
   }
 }
 

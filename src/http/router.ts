@@ -1,21 +1,21 @@
 // Which path leads to which route, and what each route is told of its request. Everything else is 404 or 405.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Identification } from '../access/identify.js'
-import type { House } from '../accounts/context.js'
+import type { AccountContext } from '../accounts/context.js'
 import type { Config } from '../config/config.js'
 import type { Documents } from '../documents/read/find.js'
 import type { DocumentWrites } from '../documents/write.js'
 import { ApiError, forbidden, notFound } from '../errors/errors.js'
 import type { Model } from '../model/types.js'
-import type { MarkSources } from '../source-maps/source-maps.js'
+import type { AddSourceMaps } from '../source-maps/source-maps.js'
 import type { Library } from '../uploads/library.js'
 import type { CheckAddress } from '../uploads/signing.js'
 import { contentMethods, handleAction, handleContent, isAction, typeAt } from './api/content.js'
 import { readBody } from './body-parser.js'
 import { type Connections, sayLast } from './connections.js'
-import type { ComingBodies } from './incoming-bodies.js'
+import type { IncomingBodies } from './incoming-bodies.js'
 import { startPage } from './pages/start-page.js'
-import type { Exchange, Reply, Route } from './request-context.js'
+import type { Reply, RequestContext, Route } from './request-context.js'
 import type { Noted } from './request-log.js'
 import { allowedMethods, methodNotAllowed, onePiece, respond, respondError } from './respond.js'
 import type { Unsent } from './unsent-responses.js'
@@ -28,9 +28,9 @@ export interface Backend {
   readonly checkAddress: CheckAddress | null
   /** Answers sign the addresses of files, and say so of each. */
   readonly signsAddresses: boolean
-  readonly house: House
+  readonly accounts: AccountContext
   /** Writes into answers where their texts come from. */
-  readonly markSources: MarkSources
+  readonly markSources: AddSourceMaps
   /** Null while the service can do its work; otherwise what is wrong, as a sentence. */
   health(): string | null
   /** The current model. */
@@ -51,7 +51,7 @@ export interface Surroundings {
   readonly config: Config
   readonly backend: Backend
   readonly connections: Connections
-  readonly coming: ComingBodies
+  readonly coming: IncomingBodies
   readonly unsent: Unsent
 }
 
@@ -70,7 +70,7 @@ function rawQuery(request: FastifyRequest): string {
   return mark === -1 ? '' : url.slice(mark + 1)
 }
 
-async function exchangeOf({ config, backend, coming }: Surroundings, request: FastifyRequest): Promise<Exchange> {
+async function exchangeOf({ config, backend, coming }: Surroundings, request: FastifyRequest): Promise<RequestContext> {
   const { caller, access } = await backend.identification.identify(request.headers.authorization)
   const format = request.headers['strapi-response-format'] === 'v4' ? 'nested' : 'flat'
   ;(request as Noted).callerName = caller.kind === 'public' ? 'public' : `${caller.kind} ${caller.id}`
@@ -78,7 +78,7 @@ async function exchangeOf({ config, backend, coming }: Surroundings, request: Fa
     caller,
     access,
     ...backend.documents(access.defaultLocale),
-    house: backend.house,
+    accounts: backend.accounts,
     config,
     address: request.ip,
     library: backend.library,
@@ -115,10 +115,10 @@ function addPath(app: FastifyInstance, routes: readonly Route[], path: string, a
       if (request.method === 'OPTIONS') return allowedMethods(reply, methods)
       if (route === undefined) return answerMissing(request, reply, here, methods)
       const started = performance.now()
-      const exchange = await exchangeOf(around, request)
+      const context = await exchangeOf(around, request)
       const identified = performance.now()
-      if (!exchange.caller.grants.may(route.action)) throw forbidden()
-      const answer = await route.handle(exchange)
+      if (!context.caller.grants.may(route.action)) throw forbidden()
+      const answer = await route.handle(context)
       addTiming(config, reply, started, identified)
       return send(around, request, reply, answer)
     },
@@ -159,9 +159,9 @@ function addContent(app: FastifyInstance, around: Surroundings): void {
     if (type === null) throw notFound()
     ;(request as Noted).uid = type.uid
     const started = performance.now()
-    const exchange = await exchangeOf(around, request)
+    const context = await exchangeOf(around, request)
     const identified = performance.now()
-    const answer = await handleContent(type, request.method, exchange)
+    const answer = await handleContent(type, request.method, context)
     addTiming(config, reply, started, identified)
     return send(around, request, reply, answer)
   }

@@ -2,15 +2,15 @@
 import type { AddressInfo, Socket } from 'node:net'
 import { type FastifyBaseLogger, type FastifyInstance, type FastifyReply, fastify, LogController } from 'fastify'
 import type { Config } from '../config/config.js'
-import { openCauses } from '../runtime/repeated-failures.js'
+import { openFailureLog } from '../runtime/repeated-failures.js'
 import { authenticationRoutes } from './api/authentication.js'
-import { builderRoutes } from './api/content-type-builder.js'
+import { contentTypeBuilderRoutes } from './api/content-type-builder.js'
 import { fileRoutes } from './api/files.js'
 import { localeRoutes } from './api/locales.js'
-import { connectRoutes } from './api/oauth.js'
-import { accountRoutes } from './api/users-and-roles.js'
+import { oauthRoutes } from './api/oauth.js'
+import { usersAndRolesRoutes } from './api/users-and-roles.js'
 import { type Connections, sayLast, watchConnections } from './connections.js'
-import { discardRest } from './drain-request.js'
+import { drainRequest } from './drain-request.js'
 import {
   addCors,
   answerPreflight,
@@ -22,7 +22,7 @@ import {
   requestId,
   safetyHeaders,
 } from './headers-and-cors.js'
-import { openComing } from './incoming-bodies.js'
+import { openIncomingBodies } from './incoming-bodies.js'
 import type { Route } from './request-context.js'
 import { logAborted, logRequest } from './request-log.js'
 import { respondError } from './respond.js'
@@ -39,12 +39,12 @@ export interface HttpServer {
 
 /** Every route beside those of content-types, which the model decides about. */
 export const routes: readonly Route[] = [
-  ...accountRoutes,
+  ...usersAndRolesRoutes,
   ...authenticationRoutes,
-  ...connectRoutes,
+  ...oauthRoutes,
   ...fileRoutes,
   ...localeRoutes,
-  ...builderRoutes,
+  ...contentTypeBuilderRoutes,
 ]
 const withoutSchemas = () => () => {
   throw new Error('A route has a JSON schema')
@@ -83,11 +83,11 @@ export async function createServer(config: Config, backend: Backend, logger: Fas
   app.server.maxConnections = limits.connections
   // One more than may be: beyond this number Node leaves headers out without a word.
   app.server.maxHeadersCount = limits.headerCount + 1
-  app.decorate('causes', openCauses(logger))
+  app.decorate('causes', openFailureLog(logger))
   const connections = watchConnections(app.server, limits)
   prepare(app, config, connections)
   addStaticFiles(app, config.uploadsFolder, backend.checkAddress)
-  addRoutes(app, routes, { config, backend, connections, coming: openComing(limits.unreadBytes), unsent: watchUnsent(limits) })
+  addRoutes(app, routes, { config, backend, connections, coming: openIncomingBodies(limits.unreadBytes), unsent: watchUnsent(limits) })
   return {
     listen: async () => {
       await app.listen({ host: config.host, port: config.port })
@@ -143,7 +143,7 @@ function prepare(app: FastifyInstance, config: Config, connections: Connections)
   })
   app.addHook('onRequestAbort', async (request) => logAborted(request))
   app.addHook('onResponse', async (request, reply) => {
-    discardRest(request.raw)
+    drainRequest(request.raw)
     if (![health, favicon].includes(request.routeOptions.url ?? '')) logRequest(request, reply)
   })
 }

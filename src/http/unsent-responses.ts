@@ -1,6 +1,6 @@
 // Answers that clients have not taken yet. Their memory is lent: nobody keeps it for long, and the slow make room for others.
 import type { ServerResponse } from 'node:http'
-import { openLent } from './client-memory.js'
+import { openClientMemory } from './client-memory.js'
 
 export interface UnsentLimits {
   /** Bytes of all of them; half of that is for those that are quick. */
@@ -18,7 +18,7 @@ export interface Unsent {
 const [patience, between] = [2_000, 500]
 
 export function watchUnsent({ unsentBytes, answerTimeout }: UnsentLimits): Unsent {
-  const lent = openLent(patience)
+  const lent = openClientMemory(patience)
   let looking: NodeJS.Timeout | null = null
   const isTight = (): boolean => lent.total() > unsentBytes / 2
 

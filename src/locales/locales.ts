@@ -2,7 +2,7 @@
 // default one. In force at the next request.
 
 import { sql } from 'kysely'
-import type { DirectDatabase, Transaction } from '../database/database.js'
+import type { MainConnection, Transaction } from '../database/database.js'
 import { insertRow, knownLocale } from '../documents/store/rows.js'
 import { ApiError, validationError } from '../errors/errors.js'
 import { newDocumentId } from '../model/document-id.js'
@@ -17,7 +17,7 @@ export interface ListedLocale {
   readonly documents: number
 }
 
-type Rows = Pick<DirectDatabase, 'rows'>
+type Rows = Pick<MainConnection, 'rows'>
 
 const setting = 'plugin_i18n_default_locale'
 

@@ -118,13 +118,13 @@ export function checkAttribute(schema: SchemaSource, name: string, source: Attri
 }
 
 export const wrong = (path: string, message: string): Finding => ({ path, message, isWarning: false })
-export const odd = (path: string, message: string): Finding => ({ path, message, isWarning: true })
+export const unlikely = (path: string, message: string): Finding => ({ path, message, isWarning: true })
 
 function checkOptions(name: string, source: AttributeSource, known: Options): readonly Finding[] {
   return Object.entries(source).flatMap(([option, value]): readonly Finding[] => {
     const path = `attributes.${name}.${option}`
     const fits = Object.hasOwn(known, option) ? known[option]! : null
-    if (fits === null) return [odd(path, `is no option of the type ${source.type}${didYouMean(option, Object.keys(known))}`)]
+    if (fits === null) return [unlikely(path, `is no option of the type ${source.type}${didYouMean(option, Object.keys(known))}`)]
     const problem = value === undefined ? null : fits(value)
     return problem === null ? [] : [wrong(path, problem)]
   })
@@ -160,7 +160,7 @@ function checkTargetField({ attributes }: SchemaSource, name: string, { targetFi
   if (target === undefined) return [wrong(path, `"${targetField}" is no attribute${didYouMean(targetField, Object.keys(attributes))}`)]
   return target.type === 'string' || target.type === 'text' || target.type === 'customField'
     ? []
-    : [odd(path, `"${targetField}" is of the type ${target.type}; a uid is made from a string or text`)]
+    : [unlikely(path, `"${targetField}" is of the type ${target.type}; a uid is made from a string or text`)]
 }
 
 function checkRelation(schema: SchemaSource, name: string, source: AttributeSource, sources: Sources): readonly Finding[] {

@@ -1,7 +1,7 @@
 // Whether the schemas of a project can mean what they say, before a model is made of them. A mistake is told with its place in
 // the file and what would be right.
 import { closest } from '../errors/did-you-mean.js'
-import { checkAttribute, checkColumns, type Finding, odd, wrong } from './check-attributes.js'
+import { checkAttribute, checkColumns, type Finding, unlikely, wrong } from './check-attributes.js'
 import type { SchemaSource } from './types.js'
 
 /** A schema of the project, and the file that it comes from. */
@@ -81,7 +81,7 @@ const unknownKeys = (where: string, given: readonly string[], known: readonly st
   given.flatMap((key) => {
     if (known.includes(key)) return []
     const meant = closest(key, known)
-    return [odd(`${where}${key}`, `is no key that means anything here${meant === null ? '' : `; did you mean "${meant}"?`}`)]
+    return [unlikely(`${where}${key}`, `is no key that means anything here${meant === null ? '' : `; did you mean "${meant}"?`}`)]
   })
 
 function checkNames({ kind, info }: SchemaSource): readonly Finding[] {
@@ -107,7 +107,7 @@ function checkOptions({ options = {}, pluginOptions }: SchemaSource): readonly F
       const meant = closest(name, optionNames)
       return [
         meant === null
-          ? odd(`options.${name}`, 'is no option that means anything here')
+          ? unlikely(`options.${name}`, 'is no option that means anything here')
           : wrong(`options.${name}`, `is no option; did you mean "${meant}"?`),
       ]
     }),
@@ -124,6 +124,6 @@ function checkName({ kind, uid }: SchemaSource, name: string): readonly Finding[
   if (taken !== undefined)
     return [wrong(`attributes.${name}`, `cannot be: ${isComponent ? 'every component' : 'every document'} has "${taken}" already`)]
   if (!isComponent && uid.startsWith('api::') && passedOver.includes(name))
-    return [odd(`attributes.${name}`, 'is passed over: documents have a locale of their own')]
-  return /^[A-Za-z_]/.test(name) ? [] : [odd(`attributes.${name}`, 'should begin with a letter')]
+    return [unlikely(`attributes.${name}`, 'is passed over: documents have a locale of their own')]
+  return /^[A-Za-z_]/.test(name) ? [] : [unlikely(`attributes.${name}`, 'should begin with a letter')]
 }

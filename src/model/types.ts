@@ -194,6 +194,6 @@ export interface SchemaSource {
 }
 
 /** Exhaustiveness check for switches over a union: the compiler complains when a case is missing. */
-export function unreachable(value: never): never {
+export function assertNever(value: never): never {
   throw new Error(`unexpected value ${JSON.stringify(value)}`)
 }

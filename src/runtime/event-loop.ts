@@ -12,7 +12,7 @@ const piece = 100
 let begun: number | null = null
 
 /** Goes on at once while the work of this turn of the event loop is short, otherwise in a later one. */
-export async function turn(): Promise<void> {
+export async function yieldIfBusy(): Promise<void> {
   while (isLate()) await nextTurn()
 }
 
@@ -27,10 +27,10 @@ function isLate(): boolean {
 }
 
 /** Does `work` with each entry, some of them side by side; the results come in the order of the entries. */
-export async function inTurns<Entry, Result>(entries: readonly Entry[], work: (entry: Entry) => Promise<Result>): Promise<Result[]> {
+export async function mapYielding<Entry, Result>(entries: readonly Entry[], work: (entry: Entry) => Promise<Result>): Promise<Result[]> {
   const results: Result[] = []
   for (let from = 0; from < entries.length; from += piece) {
-    if (from > 0) await turn()
+    if (from > 0) await yieldIfBusy()
     results.push(...(await Promise.all(entries.slice(from, from + piece).map(work))))
   }
   return results

@@ -8,7 +8,7 @@ export interface Log {
   /** What is printed from now on through process.stdout, process.stderr or the console goes through the bounded outputs of the log. */
   takeOver(): void
   /** Waits until all lines are written, so many milliseconds at most. `blocked`: the system does not return from a write. */
-  settle(atMost: number): Promise<'written' | 'waiting' | 'blocked'>
+  flush(atMost: number): Promise<'written' | 'waiting' | 'blocked'>
   /** Waits like that, then lets go of the process: whatever is logged later is lost. For a log that has not taken over. */
   close(atMost: number): Promise<void>
 }
@@ -53,7 +53,7 @@ export function openLog({ level, bytes, batches }: LogOptions): Log {
       process.stdout.write = into(out)
       process.stderr.write = into(errors)
     },
-    settle,
+    flush: settle,
     close: async (atMost) => {
       await settle(atMost)
       process.off('exit', writeLast)

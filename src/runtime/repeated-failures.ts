@@ -1,7 +1,7 @@
 // Failures in the log: each cause once a second at most, with a count of those that were left out.
 import type { Logger } from 'pino'
 
-export interface Causes {
+export interface FailureLog {
   /**
    * Logs a failure at level error, unless the same cause was logged within the last second: then it is counted.
    * @returns the id of the request that the cause was logged with, where it is another one's; otherwise undefined
@@ -14,7 +14,7 @@ const window = 1_000
 /** Causes that are told apart at the same time; more share one. */
 const mostCauses = 100
 
-export function openCauses(logger: Pick<Logger, 'error'>): Causes {
+export function openFailureLog(logger: Pick<Logger, 'error'>): FailureLog {
   const recent = new Map<string, { leftOut: number; readonly requestId: string | undefined }>()
   return {
     report: (error, message, requestId) => {

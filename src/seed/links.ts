@@ -2,7 +2,7 @@
 import type { Database } from 'better-sqlite3'
 import { quoted } from '../database/schema/table.js'
 import { fileType } from '../model/link.js'
-import { type Attribute, type Component, type ContentType, type MorphTo, type Relation, unreachable } from '../model/types.js'
+import { type Attribute, assertNever, type Component, type ContentType, type MorphTo, type Relation } from '../model/types.js'
 import type { SeedContext } from './access.js'
 import { scalars } from './values.js'
 
@@ -78,7 +78,7 @@ function writeAttribute(
       writeEntries(holder, attribute.name, list, (entry) => String(entry.__component), true, linking)
       break
     default:
-      unreachable(attribute)
+      assertNever(attribute)
   }
 }
 
@@ -140,7 +140,7 @@ function writeRelation(holder: Holder, { storage, target, many }: Relation, list
     case 'localizations':
       throw new Error(`${where} cannot be written from this side`)
     default:
-      unreachable(storage)
+      assertNever(storage)
   }
 }
 

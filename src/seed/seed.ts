@@ -5,7 +5,7 @@ import { basename, dirname, join, relative } from 'node:path'
 import type { Database } from 'better-sqlite3'
 import * as z from 'zod'
 import { quoted } from '../database/schema/table.js'
-import { inserting } from '../database/sqlite/bulk-insert.js'
+import { bulkInsert } from '../database/sqlite/bulk-insert.js'
 import type { Model } from '../model/types.js'
 import { type SeedAccess, seedAccess, seedAccessFile } from './access.js'
 import { type SeedContent, seedContent, seedContentFile } from './content.js'
@@ -41,7 +41,7 @@ export async function seedProject(folder: string, database: Database, model: Mod
     if (taken !== undefined) throw new Error(`${uid} has documents already: a seed is loaded into an empty project`)
   }
   await copyUploads(folder, seed.files, options.uploadsFolder)
-  const context = { model, insert: inserting(database), ...options }
+  const context = { model, insert: bulkInsert(database), ...options }
   database.transaction(() => {
     const { users, defaultLocale } = seedAccess(seed.access, database, context)
     const files = seedFileRows(seed.files, context)

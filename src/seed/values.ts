@@ -2,7 +2,7 @@
 import { hashSync } from '@node-rs/bcrypt'
 import type { Stored } from '../database/database.js'
 import { attributeTypes } from '../model/attributes.js'
-import { type Component, type ContentType, type Scalar, unreachable } from '../model/types.js'
+import { assertNever, type Component, type ContentType, type Scalar } from '../model/types.js'
 
 /** What Strapi pays for a password hash: 2^10 rounds. */
 const passwordCost = 10
@@ -57,7 +57,7 @@ export function stored(attribute: Scalar, value: unknown, where: string): Stored
     case 'json':
       return typeof value === 'object' ? JSON.stringify(value) : typeof value === 'boolean' ? Number(value) : (value as string | number)
     default:
-      return unreachable(family)
+      return assertNever(family)
   }
 }
 

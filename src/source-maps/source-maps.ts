@@ -7,7 +7,7 @@ import type { Attribute, Component, ContentType, Model } from '../model/types.js
 import { endOfText } from '../runtime/json-structure.js'
 
 /** Marks the texts of a flat answer about documents of `type`. An answer that would grow beyond a limit stays as it is. */
-export type MarkSources = (model: Model, type: ContentType, answer: ReadBytes) => Promise<ReadBytes>
+export type AddSourceMaps = (model: Model, type: ContentType, answer: ReadBytes) => Promise<ReadBytes>
 
 type Body = Record<string, unknown>
 
@@ -39,7 +39,7 @@ const bytesOfSign = 3
 const turnLength = 10
 
 /** Opens the marking of answers, each of at most `markedBytes` and `unsentBytes` of all that clients have not taken yet. */
-export function openSourceMarks({ markedBytes, unsentBytes }: { markedBytes: number; unsentBytes: number }): MarkSources {
+export function openSourceMaps({ markedBytes, unsentBytes }: { markedBytes: number; unsentBytes: number }): AddSourceMaps {
   let unsent = 0
   let lastTurn = Promise.resolve()
   /** Resolves when everything else has been looked after since another answer was marked. */

@@ -1,7 +1,7 @@
 // Removing what is no longer needed. A disk that does not let it happen now is asked again later: nobody's request fails
 // for it, and nothing is forgotten while the process runs.
 
-export interface Cleaning {
+export interface CleanupQueue {
   /** Does the work, or keeps it for later where the disk fails. Never rejects. */
   run(work: () => Promise<void>): Promise<void>
   /** Tries again what was kept. */
@@ -11,7 +11,7 @@ export interface Cleaning {
 /** Works that are kept. What is beyond is found by the next process, as all that a stopped one leaves. */
 const most = 10_000
 
-export function openCleaning(): Cleaning {
+export function openCleanupQueue(): CleanupQueue {
   let left: (() => Promise<void>)[] = []
 
   async function again(): Promise<void> {

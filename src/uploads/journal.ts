@@ -4,14 +4,14 @@ import { randomUUID } from 'node:crypto'
 import { constants } from 'node:fs'
 import { open, readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { DirectDatabase, WriteDatabase } from '../database/database.js'
+import type { MainConnection, WriteDatabase } from '../database/database.js'
 import { forgetSwap, namesOfHash, swapIsCommitted } from './rows.js'
-import type { Workplace } from './staging.js'
+import type { StagingFolder } from './staging.js'
 import type { Storages } from './storage/open.js'
 import type { Storage } from './storage/storage.js'
 
 /** Names of a hash that are only right if a row says so. */
-export interface Note {
+export interface JournalEntry {
   /** Where the files lie, as rows say it. */
   readonly provider: string
   readonly hash: string
@@ -20,31 +20,31 @@ export interface Note {
   readonly swap?: { readonly id: string; readonly moves: readonly (readonly [from: string, to: string])[] }
 }
 
-export interface Pending {
+export interface Journal {
   /** Writes a note down. The result settles it; what fails in that is reported and tried again later. */
-  note(note: Note): Promise<() => Promise<void>>
+  note(note: JournalEntry): Promise<() => Promise<void>>
   /** Settles the notes that a stopped process left in its folder. */
   settleAll(folder: string): Promise<void>
   /** Tries again to settle what could not be settled; true if nothing is left. */
   retry(): Promise<boolean>
 }
 
-export interface PendingParts {
+export interface JournalParts {
   /** Where notes are kept. */
-  readonly workplace: Workplace
-  readonly database: DirectDatabase
+  readonly workplace: StagingFolder
+  readonly database: MainConnection
   readonly writer: WriteDatabase
   readonly storages: Storages
   /** Hears why something could not be settled. */
   failed(error: unknown): void
 }
 
-export function openPending({ workplace, database, writer, storages, failed }: PendingParts): Pending {
-  const left = new Map<string, Note>()
+export function openJournal({ workplace, database, writer, storages, failed }: JournalParts): Journal {
+  const left = new Map<string, JournalEntry>()
   const underWay = new Set<Promise<unknown>>()
 
   /** Puts files in their places if their transaction was committed, removes the noted ones that no row names, then the note. */
-  async function settle(path: string, note: Note): Promise<void> {
+  async function settle(path: string, note: JournalEntry): Promise<void> {
     const storage = storages.of.get(note.provider)
     if (storage === undefined) throw new Error(`files of the storage "${note.provider}" are left, which is not configured`)
     if (note.swap !== undefined) await finishSwap(storage, note.swap)
@@ -55,13 +55,13 @@ export function openPending({ workplace, database, writer, storages, failed }: P
     await rm(path, { force: true })
   }
 
-  async function finishSwap(storage: Storage, { id, moves }: NonNullable<Note['swap']>): Promise<void> {
+  async function finishSwap(storage: Storage, { id, moves }: NonNullable<JournalEntry['swap']>): Promise<void> {
     if (!(await swapIsCommitted(database, id))) return
     for (const [from, to] of moves) await storage.move(from, to)
     await storage.settle()
   }
 
-  async function tryToSettle(path: string, note: Note): Promise<boolean> {
+  async function tryToSettle(path: string, note: JournalEntry): Promise<boolean> {
     try {
       await settle(path, note)
       return left.delete(path) || true
@@ -107,10 +107,10 @@ export function openPending({ workplace, database, writer, storages, failed }: P
   }
 }
 
-function parse(text: string): Note | null {
+function parse(text: string): JournalEntry | null {
   try {
     // Before there were several storages, notes did not say which.
-    return { provider: 'local', ...(JSON.parse(text) as Omit<Note, 'provider'>) }
+    return { provider: 'local', ...(JSON.parse(text) as Omit<JournalEntry, 'provider'>) }
   } catch {
     return null
   }

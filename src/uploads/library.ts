@@ -1,7 +1,7 @@
 // The media library's writes: files come in, are looked at, are put in place, and only then have a row.
 import { randomUUID } from 'node:crypto'
-import type { DirectDatabase, Transaction, WriteDatabase } from '../database/database.js'
-import { noteWritten } from '../documents/store/owning-document.js'
+import type { MainConnection, Transaction, WriteDatabase } from '../database/database.js'
+import { markOwnerModified } from '../documents/store/owning-document.js'
 import { notFound, validationError } from '../errors/errors.js'
 import type { Model } from '../model/types.js'
 import type { MediaEventName } from '../public/events.js'
@@ -9,11 +9,11 @@ import { openLines, openQueue, type Queue } from '../runtime/queue.js'
 import type { FileInfo } from './file-info.js'
 import { newHash } from './file-names.js'
 import type { Images } from './images/pool.js'
-import type { Picture } from './images/protocol.js'
-import type { Note, Pending } from './journal.js'
-import type { Kind, TypeRules } from './media-types.js'
-import { checkKind, kindOf } from './media-types.js'
-import type { Incoming, Received } from './receive.js'
+import type { SourceImage } from './images/protocol.js'
+import type { Journal, JournalEntry } from './journal.js'
+import type { MediaType, TypeRules } from './media-types.js'
+import { checkMediaType, mediaTypeOf } from './media-types.js'
+import type { Received, Receiver } from './receive.js'
 import { asApiError, tooManyUploads } from './receive.js'
 import type { ContentColumns, FileRow, InfoColumns, Link, NewFile, StoredFormat } from './rows.js'
 import {
@@ -24,18 +24,18 @@ import {
   linkedRowIsThere,
   linkFiles,
   readFile,
-  readPictureSettings,
+  readImageSettings,
   storedNames,
   updateContent,
   updateInfo,
 } from './rows.js'
 import type { Storages } from './storage/open.js'
-import { drawingSize } from './svg.js'
+import { svgSize } from './svg.js'
 
 export interface Library {
   readonly limits: FormLimits
-  readonly receive: Incoming['receive']
-  readonly discard: Incoming['discard']
+  readonly receive: Receiver['receive']
+  readonly discard: Receiver['discard']
   /** Lets a few of all forms that come in go on at once. */
   readonly inTurn: Queue['run']
   /** Stores files and gives their ids, in the order of the files. @throws ApiError 400 for what may not be stored. */
@@ -60,11 +60,11 @@ export interface FormLimits {
 
 export interface LibraryParts {
   readonly model: Model
-  readonly database: DirectDatabase
+  readonly database: MainConnection
   readonly writer: WriteDatabase
   readonly storages: Storages
-  readonly incoming: Incoming
-  readonly pending: Pending
+  readonly incoming: Receiver
+  readonly pending: Journal
   readonly images: Images
   readonly rules: TypeRules
   readonly limits: FormLimits
@@ -98,15 +98,15 @@ export function openLibrary(parts: LibraryParts): Library {
     return result
   }
 
-  async function look(file: Received): Promise<Kind> {
-    const kind = await kindOf(file)
-    checkKind(kind, parts.rules)
+  async function look(file: Received): Promise<MediaType> {
+    const kind = await mediaTypeOf(file)
+    checkMediaType(kind, parts.rules)
     return kind
   }
 
-  async function prepare(file: Received, kind: Kind, shownName: string, hash: string, ext: string): Promise<Ready> {
-    const picture = await images.make({ ...file, mime: kind.shown }, await readPictureSettings(database))
-    const size = picture ?? (kind.shown === 'image/svg+xml' ? drawingSize(file.head) : null)
+  async function prepare(file: Received, kind: MediaType, shownName: string, hash: string, ext: string): Promise<Ready> {
+    const picture = await images.make({ ...file, mime: kind.shown }, await readImageSettings(database))
+    const size = picture ?? (kind.shown === 'image/svg+xml' ? svgSize(file.head) : null)
     const main = picture?.encoded ?? file
     const format = (name: string) => ({ hash: `${name}_${hash}`, name: `${name}_${hash}${ext}` })
     const made = [...(picture?.formats ?? [])]
@@ -127,7 +127,7 @@ export function openLibrary(parts: LibraryParts): Library {
   }
 
   function formatsOf(
-    { formats }: Picture,
+    { formats }: SourceImage,
     named: (name: string) => { readonly hash: string; readonly name: string },
     ext: string,
     mime: string,
@@ -142,7 +142,7 @@ export function openLibrary(parts: LibraryParts): Library {
   }
 
   /** Puts files in place and writes rows. Whatever fails, what no row names is removed. */
-  async function write<Result>(notes: readonly Note[], puts: Ready['puts'], work: () => Promise<Result>): Promise<Result> {
+  async function write<Result>(notes: readonly JournalEntry[], puts: Ready['puts'], work: () => Promise<Result>): Promise<Result> {
     const settles: (() => Promise<void>)[] = []
     let written = false
     try {
@@ -166,7 +166,7 @@ export function openLibrary(parts: LibraryParts): Library {
     const kinds = await Promise.all(files.map(look))
     const rows: NewFile[] = []
     const puts: Ready['puts'][number][] = []
-    const notes: Note[] = []
+    const notes: JournalEntry[] = []
     for (const [index, file] of files.entries()) {
       const info = infos[index]!
       const kind = kinds[index]!
@@ -190,7 +190,7 @@ export function openLibrary(parts: LibraryParts): Library {
         for (const row of rows) ids.push(await insertFile(tx, row, folder, now))
         if (link !== null) {
           await linkFiles(tx, ids, link)
-          await noteWritten(tx, parts.model, link)
+          await markOwnerModified(tx, parts.model, link)
         }
         for (const id of ids) await watch?.happened(tx, 'media.create', id)
         return ids
@@ -234,7 +234,7 @@ export function openLibrary(parts: LibraryParts): Library {
   }
 
   /** The note of a file that goes; none where its storage is not ours. */
-  function notesOf(row: FileRow): readonly Note[] {
+  function notesOf(row: FileRow): readonly JournalEntry[] {
     if (!storages.of.has(row.provider)) return []
     return [{ provider: row.provider, hash: row.hash, names: storedNames(row) }]
   }

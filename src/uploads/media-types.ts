@@ -7,7 +7,7 @@ import { markupType } from './svg.js'
 /** Bytes at the start of a file that tell its type. */
 export const headBytes = 4_100
 
-export interface Kind {
+export interface MediaType {
   readonly mime: string
   /** With its dot; the name's own or, without one, the usual one of the type. */
   readonly ext: string
@@ -36,7 +36,7 @@ const containers = new Set([
 const declaredForm = /^[a-z0-9][\w.+-]{0,63}\/[a-z0-9][\w.+-]{0,126}$/
 
 /** The type of the file at `path`, whose first bytes are `head`. */
-export async function kindOf({ path, head, name, declared }: Sent): Promise<Kind> {
+export async function mediaTypeOf({ path, head, name, declared }: Sent): Promise<MediaType> {
   const extension = extensionOf(name)
   const named = extension === '' ? null : mime.getType(extension)
   const shown = await shownType(path, head)
@@ -94,7 +94,7 @@ export interface TypeRules {
  * Refuses what the rules do not allow. Bytes win, and the extension must agree with them.
  * @throws ApiError 400
  */
-export function checkKind({ mime: type, ext, shown }: Kind, { allowed, denied }: TypeRules): void {
+export function checkMediaType({ mime: type, ext, shown }: MediaType, { allowed, denied }: TypeRules): void {
   const named = (ext === '' ? null : mime.getType(ext)) ?? type
   const known = shown ?? (alwaysShown.test(type) ? 'application/octet-stream' : type)
   const refused = matches(known, denied) || matches(named, denied)

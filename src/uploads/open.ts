@@ -1,15 +1,15 @@
 // Opens the media library of a service: storage, workplace, picture workshop; and clears what stopped processes left.
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Config } from '../config/config.js'
-import type { DirectDatabase, WriteDatabase } from '../database/database.js'
+import type { MainConnection, WriteDatabase } from '../database/database.js'
 import type { Model } from '../model/types.js'
-import { openCleaning } from './cleanup-queue.js'
+import { openCleanupQueue } from './cleanup-queue.js'
 import { openImages } from './images/pool.js'
-import { openPending } from './journal.js'
+import { openJournal } from './journal.js'
 import { type FileWatch, type Library, openLibrary } from './library.js'
-import { openIncoming } from './receive.js'
+import { openReceiver } from './receive.js'
 import { type CheckAddress, checkOf } from './signing.js'
-import { clearAbandoned, openWorkplace, sweepInterval } from './staging.js'
+import { clearAbandoned, openStagingFolder, sweepInterval } from './staging.js'
 import { openStorages } from './storage/open.js'
 
 /** Milliseconds that a storage which was away gets to take what is left when the service stops. */
@@ -33,7 +33,7 @@ export interface UploadReports {
 export async function openUploads(
   config: Config,
   model: Model,
-  database: DirectDatabase,
+  database: MainConnection,
   writer: WriteDatabase,
   newDocumentId: () => string,
   watch: FileWatch | null,
@@ -44,12 +44,12 @@ export async function openUploads(
   const closeStorages = (): void => {
     for (const storage of storages.of.values()) storage.close()
   }
-  const workplace = await openWorkplace(uploadsFolder).catch((error) => {
+  const workplace = await openStagingFolder(uploadsFolder).catch((error) => {
     closeStorages()
     throw error
   })
-  const pending = openPending({ workplace, database, writer, storages, failed: reports.left })
-  const cleaning = openCleaning()
+  const pending = openJournal({ workplace, database, writer, storages, failed: reports.left })
+  const cleaning = openCleanupQueue()
 
   async function sweep(): Promise<void> {
     await pending.retry()
@@ -64,7 +64,7 @@ export async function openUploads(
   const again = setInterval(sweep, sweepInterval)
   again.unref()
 
-  const incoming = openIncoming(workplace, limits.fileBytes, cleaning)
+  const incoming = openReceiver(workplace, limits.fileBytes, cleaning)
   const images = openImages(limits)
   return {
     checkAddress: checkOf(config),

@@ -4,10 +4,10 @@ import { mkdir, open, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { unavailable } from '../database/unavailable.js'
 import { ApiError } from '../errors/errors.js'
-import type { Cleaning } from './cleanup-queue.js'
+import type { CleanupQueue } from './cleanup-queue.js'
 import { fileNameOf } from './file-names.js'
 import { headBytes } from './media-types.js'
-import type { Workplace } from './staging.js'
+import type { StagingFolder } from './staging.js'
 
 /** What is told when a queue of uploads is full. */
 export const tooManyUploads = 'Too many uploads are waiting'
@@ -29,7 +29,7 @@ export interface PartHeader {
   readonly declared: string
 }
 
-export interface Incoming {
+export interface Receiver {
   /** @throws ApiError 400 for a name that could harm, 413 beyond the limit, 503 when the disk does not take it. */
   receive(content: AsyncIterable<Uint8Array>, header: PartHeader): Promise<Received>
   /** Removes what came in and what was made from it. */
@@ -37,7 +37,7 @@ export interface Incoming {
 }
 
 /** Files come into the workplace, each with what is made from it in a folder of its own. */
-export function openIncoming(workplace: Workplace, fileBytes: number, cleaning: Cleaning): Incoming {
+export function openReceiver(workplace: StagingFolder, fileBytes: number, cleaning: CleanupQueue): Receiver {
   const remove = (part: string) => cleaning.run(() => rm(part, { force: true, recursive: true }))
   return {
     receive: async (content, { name: sent, declared }) => {

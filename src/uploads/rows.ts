@@ -1,8 +1,8 @@
 // The rows of files: `files`, their links to documents, and the folder in which uploads of the API are filed.
 import { sql } from 'kysely'
-import type { DirectDatabase, Transaction, WriteDatabase } from '../database/database.js'
+import type { MainConnection, Transaction, WriteDatabase } from '../database/database.js'
 import type { Component, ContentType, Media } from '../model/types.js'
-import type { PictureSettings } from './images/protocol.js'
+import type { ImageSettings } from './images/protocol.js'
 
 /** One of the smaller formats of a picture, as it stands in the column. */
 export interface StoredFormat {
@@ -68,7 +68,7 @@ export interface Link {
 const json = (value: unknown): string | null => (value === null || value === undefined ? null : JSON.stringify(value))
 
 /** The names under which the files of a hash are stored at a provider, as their row tells. */
-export async function namesOfHash(database: DirectDatabase, hash: string, provider: string): Promise<ReadonlySet<string>> {
+export async function namesOfHash(database: MainConnection, hash: string, provider: string): Promise<ReadonlySet<string>> {
   const rows = await database.rows<{ hash: string; ext: string | null; formats: string | null }>(
     sql`select hash, ext, formats from files where hash = ${hash} and provider = ${provider}`,
   )
@@ -83,7 +83,7 @@ export function storedNames({ hash, ext, formats }: Pick<FileRow, 'hash' | 'ext'
 const parsed = (text: string | null): unknown => (text === null ? null : JSON.parse(text))
 
 /** Reads a file's row; null: it is not there. */
-export async function readFile(database: DirectDatabase, id: number): Promise<FileRow | null> {
+export async function readFile(database: MainConnection, id: number): Promise<FileRow | null> {
   const [row] = await database.rows<Record<string, string | number | null>>(
     sql`select id, name, alternative_text as alternativeText, caption, focal_point as focalPoint, hash, ext, width, height, formats, url, provider
       from files where id = ${id}`,
@@ -92,21 +92,21 @@ export async function readFile(database: DirectDatabase, id: number): Promise<Fi
   return { ...row, ext: row.ext ?? '', focalPoint: parsed(row.focalPoint as string), formats: parsed(row.formats as string) } as FileRow
 }
 
-const defaultSettings: PictureSettings = { sizeOptimization: true, responsiveDimensions: true, autoOrientation: false }
+const defaultSettings: ImageSettings = { sizeOptimization: true, responsiveDimensions: true, autoOrientation: false }
 
 /** The media library's settings, as Strapi's admin keeps them. */
-export async function readPictureSettings(database: DirectDatabase): Promise<PictureSettings> {
+export async function readImageSettings(database: MainConnection): Promise<ImageSettings> {
   const value = await readSetting(database, 'plugin_upload_settings')
-  return { ...defaultSettings, ...(value as Partial<PictureSettings> | null) }
+  return { ...defaultSettings, ...(value as Partial<ImageSettings> | null) }
 }
 
-async function readSetting(database: Pick<DirectDatabase, 'rows'>, key: string): Promise<unknown> {
+async function readSetting(database: Pick<MainConnection, 'rows'>, key: string): Promise<unknown> {
   const [row] = await database.rows<{ value: string }>(sql`select value from strapi_core_store_settings where ${sql.ref('key')} = ${key}`)
   return row === undefined ? null : parsed(row.value)
 }
 
 /** True if the row that a link names is there. */
-export async function linkedRowIsThere(database: DirectDatabase, { shape: { table }, id }: Link): Promise<boolean> {
+export async function linkedRowIsThere(database: MainConnection, { shape: { table }, id }: Link): Promise<boolean> {
   return (await database.rows(sql`select 1 from ${sql.table(table)} where id = ${id}`)).length > 0
 }
 
@@ -143,12 +143,12 @@ export async function commitSwap(tx: Transaction, id: string): Promise<void> {
   await tx.run(sql`insert into octavo_file_swaps (id) values (${id})`)
 }
 
-export async function swapIsCommitted(database: DirectDatabase, id: string): Promise<boolean> {
+export async function swapIsCommitted(database: MainConnection, id: string): Promise<boolean> {
   return (await database.rows(sql`select 1 from octavo_file_swaps where id = ${id}`)).length > 0
 }
 
 /** Forgets a swap whose files are in their places. */
-export async function forgetSwap(database: DirectDatabase, writer: WriteDatabase, id: string): Promise<void> {
+export async function forgetSwap(database: MainConnection, writer: WriteDatabase, id: string): Promise<void> {
   if (await swapIsCommitted(database, id)) await writer.run(sql`delete from octavo_file_swaps where id = ${id}`)
 }
 

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { type FileLock, lockFile } from '../database/sqlite/file/lock.js'
 import { ConfigError } from '../errors/errors.js'
 
-export interface Workplace {
+export interface StagingFolder {
   readonly folder: string
   /** Does `work` in the folder. Where that has vanished it is made anew, and the work done once more. */
   within<Result>(work: () => Promise<Result>): Promise<Result>
@@ -27,7 +27,7 @@ const allWorkplaces = (uploads: string): string => join(uploads, '.octavo')
  * Opens a new workplace inside the folder of uploads.
  * @throws ConfigError where a link would lead out of it.
  */
-export async function openWorkplace(uploads: string): Promise<Workplace> {
+export async function openStagingFolder(uploads: string): Promise<StagingFolder> {
   await mkdir(allWorkplaces(uploads), { recursive: true })
   if ((await lstat(allWorkplaces(uploads))).isSymbolicLink())
     throw new ConfigError(`${allWorkplaces(uploads)} is a link; files on their way must lie in the folder of uploads itself`)
@@ -86,7 +86,7 @@ function lockOf(folder: string): FileLock | null {
  * Clears the workplaces whose owners have stopped: `settle` does what is to be done about the notes in one. Nobody else is
  * at work there meanwhile.
  */
-export async function clearAbandoned(uploads: string, own: Workplace, settle: (folder: string) => Promise<void>): Promise<void> {
+export async function clearAbandoned(uploads: string, own: StagingFolder, settle: (folder: string) => Promise<void>): Promise<void> {
   for (const entry of await readdir(allWorkplaces(uploads), { withFileTypes: true })) {
     const folder = join(allWorkplaces(uploads), entry.name)
     if (folder === own.folder || !entry.isDirectory()) continue

@@ -15,7 +15,7 @@ export function markupType(text: string): 'image/svg+xml' | 'text/html' | null {
 }
 
 /** Width and height as the drawing states them; null where it does not. */
-export function drawingSize(head: Uint8Array): { readonly width: number; readonly height: number } | null {
+export function svgSize(head: Uint8Array): { readonly width: number; readonly height: number } | null {
   const text = new TextDecoder().decode(head)
   const tag = readTag(text, readPrologue(text).end)
   if (tag === null) return null

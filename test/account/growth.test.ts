@@ -5,12 +5,12 @@ import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import Database from 'better-sqlite3'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { epochOf, startEpoch } from '../../src/access/credential-versions.js'
+import { credentialsOf, revokeCredentials } from '../../src/access/credential-versions.js'
 import { endSessions, nextSession, ownerOfSession, revokeSession, sessionsOf, startSession } from '../../src/access/sessions.js'
-import { makeCode, ownerOfCode, useCode } from '../../src/accounts/one-time-tokens.js'
+import { consumeOneTimeToken, createOneTimeToken, ownerOfToken } from '../../src/accounts/one-time-tokens.js'
 import { addUser, changeUser, removeUser, userByEmail, userById, userByIdentifier, userByName } from '../../src/accounts/users.js'
 import type { Changed, Transaction } from '../../src/database/database.js'
-import { createOwnTables } from '../../src/database/schema/octavo-tables.js'
+import { createOctavoTables } from '../../src/database/schema/octavo-tables.js'
 import { writeSql } from '../../src/database/sqlite/dialect.js'
 import { createIndexes, describeIndexes } from '../../src/database/sqlite/indexes.js'
 import { loadModel } from '../../src/model/load.js'
@@ -23,7 +23,7 @@ beforeAll(() => {
   const file = join(folder, 'data.db')
   writeFileSync(file, gunzipSync(readFileSync(join(goldenProject, 'content.db.gz'))))
   database = new Database(file)
-  createOwnTables(database)
+  createOctavoTables(database)
   fill()
 })
 afterAll(() => {
@@ -92,11 +92,11 @@ async function useEverything(transaction: Transaction): Promise<void> {
   const next = await nextSession(transaction, started.sessionId, limits, now)
   expect(await revokeSession(transaction, 2006, next!.sessionId)).toBe(true)
   await endSessions(transaction, 2007, { deviceId: null })
-  const code = await makeCode(transaction, 'reset', (await userById(transaction, 2008))!, now + 1e6)
-  expect(await ownerOfCode(transaction, 'reset', code, now)).toBe(2008)
-  expect(await useCode(transaction, 'reset', code, now)).toBe(2008)
-  expect((await epochOf(transaction, 2009))?.epoch).toBe(1)
-  await startEpoch(transaction, 2009, now)
+  const code = await createOneTimeToken(transaction, 'reset', (await userById(transaction, 2008))!, now + 1e6)
+  expect(await ownerOfToken(transaction, 'reset', code, now)).toBe(2008)
+  expect(await consumeOneTimeToken(transaction, 'reset', code, now)).toBe(2008)
+  expect((await credentialsOf(transaction, 2009))?.epoch).toBe(1)
+  await revokeCredentials(transaction, 2009, now)
   const added = await addUser(transaction, type, { username: 'new', email: 'new@example.test', provider: 'local' }, 1, now)
   await changeUser(transaction, added, { username: 'newer' }, now, true)
   await removeUser({ transaction, model, defaultLocale: 'en', hashPassword: async (password) => password }, type, added, now)

@@ -4,8 +4,8 @@ import Database from 'better-sqlite3'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openIdentification } from '../../src/access/identify.js'
 import { openJwts } from '../../src/access/jwt.js'
-import type { DirectDatabase } from '../../src/database/database.js'
-import { openDirect } from '../../src/database/sqlite/main-connection.js'
+import type { MainConnection } from '../../src/database/database.js'
+import { openMainConnection } from '../../src/database/sqlite/main-connection.js'
 import type { Served } from '../support/serve.js'
 import { change, serveAccounts } from './golden.js'
 
@@ -17,9 +17,9 @@ afterAll(() => served.close())
 
 test('a look at the rules that fails is told, and tried again with the next request', async () => {
   const connection = new Database(join(served.folder, '.tmp', 'data.db'))
-  const direct = openDirect(connection)
+  const direct = openMainConnection(connection)
   let failing = false
-  const database: DirectDatabase = {
+  const database: MainConnection = {
     changed: () => direct.changed(),
     rows: (query) => (failing ? Promise.reject(new Error('the disk has gone')) : direct.rows(query)),
   }

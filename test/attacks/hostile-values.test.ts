@@ -3,7 +3,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { sqliteDialect } from '../../src/database/sqlite/dialect.js'
-import { everything } from '../../src/grants.js'
+import { fullAccess } from '../../src/grants.js'
 import { compileRead } from '../../src/query/compile/compile.js'
 import { contracts } from '../../src/query/contract.js'
 import { parseParameters } from '../../src/query/rest/parameters.js'
@@ -218,7 +218,7 @@ describe.each(['strapi', 'specification'] as const)('with the contract %s', (con
       strictParams: false,
     }
     const statements = (query: string): string => {
-      const request = readRequest(context, everything, { type, mode: 'many' }, parseParameters(query))
+      const request = readRequest(context, fullAccess, { type, mode: 'many' }, parseParameters(query))
       return JSON.stringify(compileRead(request, sqliteDialect, context.contract, 'data'))
     }
     const places = [

@@ -1,7 +1,7 @@
 // Who has to make room among bodies and answers: the oldest of the address that holds most, found without a walk through all of them.
 import { afterEach, expect, test, vi } from 'vitest'
-import { openLent } from '../../src/http/client-memory.js'
-import { openComing } from '../../src/http/incoming-bodies.js'
+import { openClientMemory } from '../../src/http/client-memory.js'
+import { openIncomingBodies } from '../../src/http/incoming-bodies.js'
 
 afterEach(() => {
   vi.useRealTimers()
@@ -33,7 +33,7 @@ test('the oldest of the address that holds most is taken back, whatever has happ
     seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648
     return Math.floor((seed / 2_147_483_648) * below)
   }
-  const lent = openLent(1_000)
+  const lent = openClientMemory(1_000)
   let all: Plain[] = []
   let taken: number | undefined
   const loans = new Map<number, ReturnType<typeof lent.lend>>()
@@ -73,7 +73,7 @@ test.each([
   ['one address', () => 'a'],
   ['addresses of their own', (index: number) => `a${index}`],
 ])('ten thousand slow bodies of %s cost those that come next next to nothing', async (_whose, address) => {
-  const bodies = openComing(100_000)
+  const bodies = openIncomingBodies(100_000)
   let refused = 0
   const open = (index: number) => {
     const body = bodies.begin(address(index))

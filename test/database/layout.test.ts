@@ -7,7 +7,7 @@ import { gunzipSync } from 'node:zlib'
 import Database from 'better-sqlite3'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createTables, describeTables } from '../../src/database/schema/tables.js'
-import { initialize } from '../../src/database/sqlite/initial-rows.js'
+import { insertInitialRows } from '../../src/database/sqlite/initial-rows.js'
 import { loadModel } from '../../src/model/load.js'
 
 const here = import.meta.dirname
@@ -86,7 +86,7 @@ describe('the golden project', () => {
 
   it('starts with the migrations done that Strapi has done', async () => {
     const database = await made(join(here, '../golden/project'))
-    initialize(database, await loadModel(join(here, '../golden/project')), first('en'))
+    insertInitialRows(database, await loadModel(join(here, '../golden/project')), first('en'))
     const migrations = 'SELECT name FROM strapi_migrations_internal ORDER BY id'
     expect(database.prepare(migrations).all()).toEqual(golden.prepare(migrations).all())
     database.close()
@@ -94,7 +94,7 @@ describe('the golden project', () => {
 
   it('starts with Strapi’s settings, whose letters are its own', async () => {
     const database = await made(join(here, '../golden/project'))
-    initialize(database, await loadModel(join(here, '../golden/project')), first('en'))
+    insertInitialRows(database, await loadModel(join(here, '../golden/project')), first('en'))
     const settings = (from: Database.Database) =>
       new Map(
         (
@@ -148,7 +148,7 @@ describe('a new database', () => {
   let database: Database.Database
   beforeAll(async () => {
     database = await made(join(here, '../golden/project'))
-    initialize(database, await loadModel(join(here, '../golden/project')), first('fr'))
+    insertInitialRows(database, await loadModel(join(here, '../golden/project')), first('fr'))
   })
   afterAll(() => database.close())
 

@@ -6,7 +6,7 @@ import { verifySync } from '@node-rs/bcrypt'
 import Database from 'better-sqlite3'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createTables, describeTables } from '../../src/database/schema/tables.js'
-import { initialize } from '../../src/database/sqlite/initial-rows.js'
+import { insertInitialRows } from '../../src/database/sqlite/initial-rows.js'
 import { loadModel } from '../../src/model/load.js'
 import type { Model } from '../../src/model/types.js'
 import { seedProject } from '../../src/seed/seed.js'
@@ -30,7 +30,7 @@ async function empty(project: string): Promise<{ database: Database.Database; mo
   database.pragma('foreign_keys = ON')
   createTables(database, describeTables(model))
   let count = 0
-  initialize(database, model, { now, newDocumentId: () => `first${count++}`, locale: 'en' })
+  insertInitialRows(database, model, { now, newDocumentId: () => `first${count++}`, locale: 'en' })
   return { database, model }
 }
 

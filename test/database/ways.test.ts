@@ -7,7 +7,7 @@ import { sqliteDialect } from '../../src/database/sqlite/dialect.js'
 import { prepareRead } from '../../src/database/sqlite/execute.js'
 import { defineFunctions } from '../../src/database/sqlite/functions.js'
 import { createIndexes, describeIndexes } from '../../src/database/sqlite/indexes.js'
-import { everything } from '../../src/grants.js'
+import { fullAccess } from '../../src/grants.js'
 import { loadModel } from '../../src/model/load.js'
 import type { Model } from '../../src/model/types.js'
 import { compileRead } from '../../src/query/compile/compile.js'
@@ -213,7 +213,7 @@ function statementsOf(query: string, uid: 'item' | 'note' | 'group' = 'item'): r
     strictParams: false,
   }
   const type = model.types.get(`api::${uid}.${uid}`)!
-  const request = readRequest(context, everything, { type, mode: 'many' }, parseParameters(query))
+  const request = readRequest(context, fullAccess, { type, mode: 'many' }, parseParameters(query))
   const plan = compileRead(request, sqliteDialect, contracts.strapi, 'data')
   statements.length = 0
   prepareRead({ database, signer: null }, plan)(request.values, openSink(1e6))

@@ -7,7 +7,7 @@ import { gunzipSync } from 'node:zlib'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { type Input, readInput, validateDocument } from '../../src/documents/input/input.js'
 import { ApiError } from '../../src/errors/errors.js'
-import { everything } from '../../src/grants.js'
+import { fullAccess } from '../../src/grants.js'
 import { loadModel } from '../../src/model/load.js'
 import type { Attribute, ContentType, Model } from '../../src/model/types.js'
 import { type ContractName, contracts } from '../../src/query/contract.js'
@@ -114,11 +114,11 @@ async function write(type: ContentType, step: Step, data: unknown, known: Known,
   const isCreation = before === null
   const added = { publishedAt: type.draftAndPublish ? null : 'now', ...(type.localized && { locale }) }
   const context = { model, contract: contracts.strapi }
-  const { checked } = await readInput(context, type, data, { grants: everything, isDraft: type.draftAndPublish, isCreation, added })
+  const { checked } = await readInput(context, type, data, { grants: fullAccess, isDraft: type.draftAndPublish, isCreation, added })
   const whole = before === 'unknown' || JSON.stringify(data).includes('"id":') ? 'unknown' : { ...before, ...checked }
   const isPublished = type.draftAndPublish && url.searchParams.get('status') !== 'draft'
   if (isPublished && whole !== 'unknown')
-    validateDocument(context, type, stored(type.attributes, whole), { grants: everything, seesDrafts: true })
+    validateDocument(context, type, stored(type.attributes, whole), { grants: fullAccess, seesDrafts: true })
   known.set(place, whole)
 }
 
@@ -215,7 +215,7 @@ describe('recorded bodies are refused for the same reasons', () => {
 })
 
 const read = (path: string, data: unknown, { contract = 'strapi', isDraft = false, isCreation = true }: Options = {}): Promise<Input> =>
-  readInput({ model, contract: contracts[contract] }, model.paths.get(path)!, data, { grants: everything, isDraft, isCreation })
+  readInput({ model, contract: contracts[contract] }, model.paths.get(path)!, data, { grants: fullAccess, isDraft, isCreation })
 interface Options {
   readonly contract?: ContractName
   readonly isDraft?: boolean

@@ -2,8 +2,8 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
-import { openDirect } from '../../src/database/sqlite/main-connection.js'
-import { examine } from '../../src/doctor/checks.js'
+import { openMainConnection } from '../../src/database/sqlite/main-connection.js'
+import { runChecks } from '../../src/doctor/checks.js'
 import { loadModel } from '../../src/model/load.js'
 import { goldenProject } from '../support/serve.js'
 
@@ -13,7 +13,7 @@ const model = await loadModel(goldenProject)
 export async function findings(folder: string): Promise<readonly string[]> {
   const connection = new Database(join(folder, '.tmp', 'data.db'), { readonly: true })
   try {
-    const found = await examine({ database: openDirect(connection), model })
+    const found = await runChecks({ database: openMainConnection(connection), model })
     const wrong = found.filter(({ count, warning }) => count > 0 && !warning)
     const files = connection.prepare("select hash || ext from files where provider = 'local'").pluck().all() as string[]
     const missing = files.filter((name) => !existsSync(join(folder, 'uploads', name)))

@@ -1,6 +1,6 @@
 // O49: a schema's regular expression is never run without a bound, means what it means in JavaScript, and a dangerous one is named.
 import { expect, test } from 'vitest'
-import { openTrials, tryAll } from '../../src/documents/input/pattern-deadline.js'
+import { openPatternChecks, runPatternChecks } from '../../src/documents/input/pattern-deadline.js'
 import { linearEngine } from '../../src/model/load.js'
 import { isDangerous, patternOf, preparePatterns } from '../../src/model/patterns.js'
 import { access, component, contentType } from '../spec/library.js'
@@ -151,10 +151,10 @@ test("patterns mean what they mean in JavaScript's engine", async () => {
 
 /** As a body with this value alone is checked. */
 function matches(source: string, value: string): boolean {
-  const [pattern, trials] = [patternOf(source)!, openTrials()]
+  const [pattern, trials] = [patternOf(source)!, openPatternChecks()]
   const said = pattern.test(value)
   if (said !== null) return said
-  tryAll(trials, [{ pattern, value }])
+  runPatternChecks(trials, [{ pattern, value }])
   return trials.results.get(pattern)!.get(value)!
 }
 

@@ -11,11 +11,11 @@ const panelPrefixes = ['admin::', 'plugin::content-releases.', 'plugin::review-w
 export const sessionTable = 'strapi_sessions'
 
 /** Whether only the panel uses a type. */
-export const isOfPanel = (uid: string): boolean => !shared.has(uid) && panelPrefixes.some((prefix) => uid.startsWith(prefix))
+export const isAdminTable = (uid: string): boolean => !shared.has(uid) && panelPrefixes.some((prefix) => uid.startsWith(prefix))
 
 /** The names of the panel's tables, those of its types' relations included. */
-export function panelTables(model: Model): ReadonlySet<string> {
-  const types = [...model.types.values()].filter(({ uid }) => isOfPanel(uid))
+export function adminTables(model: Model): ReadonlySet<string> {
+  const types = [...model.types.values()].filter(({ uid }) => isAdminTable(uid))
   const links = types.flatMap(({ attributes }) =>
     [...attributes.values()].flatMap((attribute) =>
       attribute.kind === 'relation' && attribute.storage.kind === 'link' && attribute.storage.owner ? [attribute.storage.table] : [],

@@ -51,7 +51,7 @@ const letter = (display: string, icon: string, subject: string, message: string)
 })
 
 /** Settings by their key in `strapi_core_store_settings`. */
-export const firstSettings: Readonly<Record<string, unknown>> = {
+export const initialSettings: Readonly<Record<string, unknown>> = {
   'strapi_unidirectional-join-table-repair-ran': true,
   plugin_upload_settings: { sizeOptimization: true, responsiveDimensions: true, autoOrientation: false, aiMetadata: true },
   plugin_upload_view_configuration: { pageSize: 10, sort: 'createdAt:DESC' },

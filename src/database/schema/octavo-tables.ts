@@ -80,9 +80,9 @@ const statements = [
 const namesMade = statements.map((statement) => /if not exists (\w+)/.exec(statement)![1]!)
 
 /** Whether a database with these tables and indexes lacks one of ours. */
-export const lacksOwnTables = (present: ReadonlySet<string>): boolean => namesMade.some((name) => !present.has(name))
+export const lacksOctavoTables = (present: ReadonlySet<string>): boolean => namesMade.some((name) => !present.has(name))
 
 /** Makes the tables that are missing. */
-export function createOwnTables(database: Database): void {
+export function createOctavoTables(database: Database): void {
   for (const statement of statements) database.exec(statement)
 }

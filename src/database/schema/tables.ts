@@ -4,7 +4,7 @@ import type { Database } from 'better-sqlite3'
 import { attributeTypes } from '../../model/attributes.js'
 import * as names from '../../model/names.js'
 import type { Attribute, AttributeSource, Component, ContentType, Model, MorphTo, Relation, Scalar } from '../../model/types.js'
-import { unreachable } from '../../model/types.js'
+import { assertNever } from '../../model/types.js'
 import { columnsAfterLocale, systemTables } from './system-tables.js'
 import { type Column, column, createStatements, type ForeignKey, foreignKey, type Index, idColumn, type Table } from './table.js'
 
@@ -95,7 +95,7 @@ function columnsOf(attribute: Attribute): readonly Column[] {
     case 'dynamiczone':
       return []
     default:
-      return unreachable(attribute)
+      return assertNever(attribute)
   }
 }
 

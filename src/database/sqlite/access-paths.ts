@@ -1,11 +1,11 @@
 // Finds the page of a list whose filter leads through relations: from the condition with the fewest links behind it, or along
 // the order of the list where so many rows fulfil the filter that the first ones fill the page (decision 014).
 import type Database from 'better-sqlite3'
-import type { Envelope, Statement, Ways } from '../plan.js'
+import type { AccessPaths, Envelope, Statement } from '../plan.js'
 import { perConnection } from './connection.js'
 import type { Row, Values } from './statement.js'
 import { prepareCount, prepareQuery } from './statement.js'
-import type { Known, Seen } from './totals.js'
+import type { CachedTotal, Seen } from './totals.js'
 
 /** Links that are counted at first, and how much further the next look goes where no condition has fewer. */
 const [firstLook, furtherLook] = [2_048, 4]
@@ -26,7 +26,7 @@ interface Found {
 }
 
 export interface PreparedPages {
-  page(values: Values, known: Known | null): Found
+  page(values: Values, known: CachedTotal | null): Found
   /** The page with the total as the last column; null where the plan has no such statement. */
   readonly counted: ((values: Values) => Found) | null
 }
@@ -45,7 +45,7 @@ export function preparePages(database: Database.Database, page: Statement, envel
 
 function prepareWays(
   database: Database.Database,
-  { leads, walk, walksAll, tested }: Ways,
+  { leads, walk, walksAll, tested }: AccessPaths,
   { start, limit }: Envelope & { kind: 'list' },
   plain: PreparedPages,
 ): PreparedPages {
@@ -91,7 +91,7 @@ function prepareWays(
     return null
   }
 
-  function page(values: Values, known: Known | null): Found {
+  function page(values: Values, known: CachedTotal | null): Found {
     const { isCounted, isTested, isOrdered } = verdict()
     const wanted = (values[start] as number) + (values[limit] as number)
     const isNear = wanted <= Math.min(known?.total ?? wanted, mostSteps) && wanted < (known?.seen?.farFrom ?? wanted + 1)

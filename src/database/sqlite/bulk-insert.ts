@@ -7,7 +7,7 @@ import { quoted } from '../schema/table.js'
 export type Insert = (table: string, row: Readonly<Record<string, Stored>>) => number
 
 /** Makes the function that inserts into `database`; every statement is prepared once. */
-export function inserting(database: Database): Insert {
+export function bulkInsert(database: Database): Insert {
   const statements = new Map<string, Statement>()
   return (table, row) => {
     const columns = Object.keys(row)

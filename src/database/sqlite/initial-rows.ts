@@ -5,10 +5,10 @@ import type { Database } from 'better-sqlite3'
 import { localeName } from '../../model/locale-names.js'
 import type { ContentType, Model } from '../../model/types.js'
 import type { Stored } from '../database.js'
-import { firstSettings } from '../schema/initial-settings.js'
-import { inserting } from './bulk-insert.js'
+import { initialSettings } from '../schema/initial-settings.js'
+import { bulkInsert } from './bulk-insert.js'
 
-export interface FirstRows {
+export interface InitialRows {
   readonly now: Date
   newDocumentId(): string
   /** The code of the default locale. */
@@ -16,8 +16,8 @@ export interface FirstRows {
 }
 
 /** Fills a database whose tables have just been created. */
-export function initialize(database: Database, model: Model, first: FirstRows): void {
-  const insert = inserting(database)
+export function insertInitialRows(database: Database, model: Model, first: InitialRows): void {
+  const insert = bulkInsert(database)
   const time = first.now.getTime()
   const insertOf = (uid: string, values: Readonly<Record<string, Stored>>): number => {
     const type = model.types.get(uid)!
@@ -25,7 +25,7 @@ export function initialize(database: Database, model: Model, first: FirstRows): 
   }
   database.transaction(() => {
     for (const name of migrations) insert('strapi_migrations_internal', { name, time })
-    for (const [key, value] of Object.entries({ ...firstSettings, plugin_i18n_default_locale: first.locale }))
+    for (const [key, value] of Object.entries({ ...initialSettings, plugin_i18n_default_locale: first.locale }))
       insert('strapi_core_store_settings', { key, value: JSON.stringify(value), type: typeof value })
     insertOf('plugin::i18n.locale', { name: localeName(first.locale), code: first.locale })
     for (const { actions, ...role } of roles) {

@@ -1,13 +1,13 @@
 // The service's own connection: small statements beside the reader threads, and the look whether anything was committed.
 import type Database from 'better-sqlite3'
-import type { DirectDatabase } from '../database.js'
+import type { MainConnection } from '../database.js'
 import { keepStatements, throughSchemaChanges } from './connection.js'
 import { writeSql } from './dialect.js'
 
 /** Prepared statements that are kept. */
 const kept = 100
 
-export function openDirect(database: Database.Database): DirectDatabase {
+export function openMainConnection(database: Database.Database): MainConnection {
   // The version changes when another connection commits, `total_changes` when this one writes.
   const version = database.prepare('select (select data_version from pragma_data_version) + total_changes()').pluck()
   const prepared = keepStatements(database, kept)

@@ -2,7 +2,7 @@
 import { readFileSync, readlinkSync } from 'node:fs'
 
 /** The name under which the system counts the time of the thread that calls this; null where it does not. */
-export function threadHere(): string | null {
+export function currentThread(): string | null {
   try {
     return readlinkSync('/proc/thread-self')
   } catch {
@@ -11,7 +11,7 @@ export function threadHere(): string | null {
 }
 
 /** Milliseconds that a thread was ready to run since it began and had no processor; 0 where the system does not tell. */
-export function waitedForProcessor(thread: string | null): number {
+export function schedulingDelay(thread: string | null): number {
   if (thread === null) return 0
   try {
     // Nanoseconds: on a processor, waiting for one; then the number of turns.

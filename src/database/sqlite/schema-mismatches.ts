@@ -1,10 +1,10 @@
 // Where a database and the model contradict each other: columns of another type, columns and tables that nothing in the model has.
 import type { Database } from 'better-sqlite3'
 import type { Model } from '../../model/types.js'
-import { panelTables, sessionTable } from '../schema/admin-tables.js'
+import { adminTables, sessionTable } from '../schema/admin-tables.js'
 import { describeTables } from '../schema/tables.js'
 
-export interface Strangers {
+export interface SchemaMismatches {
   /** `menus.served is integer, the model says date`. */
   readonly types: readonly string[]
   /** `menus.old`: values that no attribute shows any more. */
@@ -22,8 +22,8 @@ const families: readonly (readonly string[])[] = [
 ]
 
 /** Looks at the schema of the database only, not at rows. */
-export function findStrangers(database: Database, model: Model): Strangers {
-  const panel = new Set([...panelTables(model), sessionTable])
+export function findSchemaMismatches(database: Database, model: Model): SchemaMismatches {
+  const panel = new Set([...adminTables(model), sessionTable])
   const described = describeTables(model).filter(({ name }) => !panel.has(name))
   const names = database
     .prepare("select name from sqlite_schema where type = 'table' and sql not like 'create virtual%'")

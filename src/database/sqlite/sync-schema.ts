@@ -3,14 +3,14 @@
 // of several processes that start together one does it while the others wait.
 import type { Database } from 'better-sqlite3'
 import type { Model } from '../../model/types.js'
-import { panelTables, sessionTable } from '../schema/admin-tables.js'
-import { createOwnTables, lacksOwnTables } from '../schema/octavo-tables.js'
+import { adminTables, sessionTable } from '../schema/admin-tables.js'
+import { createOctavoTables, lacksOctavoTables } from '../schema/octavo-tables.js'
 import { createStatements, quoted, type Table } from '../schema/table.js'
 import { createTables, describeTables } from '../schema/tables.js'
 import { throughSchemaChanges } from './connection.js'
 import { accountIndexes, type OwnIndex } from './indexes.js'
-import type { FirstRows } from './initial-rows.js'
-import { initialize } from './initial-rows.js'
+import type { InitialRows } from './initial-rows.js'
+import { insertInitialRows } from './initial-rows.js'
 
 /** What was done: whether the database is new, and what an existing one lacked (`articles`, `articles.subtitle`). */
 export interface Prepared {
@@ -19,7 +19,7 @@ export interface Prepared {
 }
 
 export interface Preparation {
-  readonly first: FirstRows
+  readonly first: InitialRows
   /** Milliseconds to wait for another process that prepares the same database. */
   readonly wait: number
   /** Sessions are issued here, so their table gets the columns that an older Strapi did not make. */
@@ -49,10 +49,10 @@ export async function prepareDatabase(database: Database, model: Model, preparat
     try {
       // Another process may have done it meanwhile.
       const lacking = look()
-      createOwnTables(database)
+      createOctavoTables(database)
       if (lacking.isNew) {
         createTables(database, lacking.tables)
-        initialize(database, model, first)
+        insertInitialRows(database, model, first)
         await fill()
       } else add(database, lacking)
       for (const { sql } of lacking.indexes) database.exec(sql)
@@ -80,13 +80,13 @@ function lackingIn(database: Database, model: Model, { sessions }: Preparation):
   const present = new Set(names)
   const isNew = isUnprepared(database)
   // What only Strapi's panel uses stays as the Strapi that made it left it.
-  const panel = isNew ? new Set<string>() : panelTables(model)
+  const panel = isNew ? new Set<string>() : adminTables(model)
   const kept = sessions ? panel : new Set([...panel, sessionTable])
   const tables = describeTables(model).filter(({ name }) => !panel.has(name))
   const columnsOf = database.prepare('select name from pragma_table_info(?)').pluck()
   return {
     isNew,
-    ownTables: lacksOwnTables(present),
+    ownTables: lacksOctavoTables(present),
     indexes: accountIndexes().filter(({ name, table }) => !present.has(name) && !(kept.has(table) && !isNew)),
     tables: tables.filter(({ name }) => !present.has(name)),
     columns: tables.flatMap(({ name: table, columns }) => {

@@ -10,7 +10,7 @@ const worthKeeping = 0.03
 const [kept, longest] = [1_000_000, 1_000]
 
 /** A total, and what was seen when the page was found where there are several ways to it. */
-export interface Known {
+export interface CachedTotal {
   readonly total: number
   readonly seen: Seen | null
 }
@@ -25,15 +25,15 @@ export interface Seen {
 
 export interface Totals {
   /** The total that was remembered for these values, if no commit has happened since. Called inside the read's transaction. */
-  recall(values: readonly unknown[]): Known | null
+  recall(values: readonly unknown[]): CachedTotal | null
   /** Remembers a total that took `milliseconds` to find. */
-  remember(values: readonly unknown[], known: Known, milliseconds: number): void
+  remember(values: readonly unknown[], known: CachedTotal, milliseconds: number): void
 }
 
 /** What all plans of a connection remember. */
 interface Memory {
   readonly version: Database.Statement
-  readonly known: LRUCache<string, Known>
+  readonly known: LRUCache<string, CachedTotal>
   seen: unknown
   plans: number
 }
@@ -41,7 +41,7 @@ interface Memory {
 const memoryOf = perConnection(
   (database): Memory => ({
     version: database.prepare('select data_version from pragma_data_version').pluck(),
-    known: new LRUCache<string, Known>({ maxSize: kept, sizeCalculation: (_, key) => key.length }),
+    known: new LRUCache<string, CachedTotal>({ maxSize: kept, sizeCalculation: (_, key) => key.length }),
     seen: null,
     plans: 0,
   }),

@@ -1,31 +1,36 @@
 // Checks a whole type or component against the model: attributes of every kind, lists, components in components, zones.
 import type { Attribute, ComponentAttribute, DynamicZone, Model } from '../../model/types.js'
-import { unreachable } from '../../model/types.js'
+import { assertNever } from '../../model/types.js'
 import { isWritable } from './keys.js'
 import { attributeError, checkEach, choiceError, inFieldOrder, typeError } from './messages.js'
-import { openTrials, type Trial, tryAll } from './pattern-deadline.js'
+import { openPatternChecks, type PatternCheck, runPatternChecks } from './pattern-deadline.js'
 import { lastOnly, namesTargets, type RelationForm, relationForm, syntaxErrors } from './relations.js'
 import { checkScalar, missing } from './scalars.js'
-import type { AttributeError, Checked, Checking, Path, Shape } from './types.js'
+import type { AttributeError, Checked, Checking, Path, Schema } from './types.js'
 
 type Body = Readonly<Record<string, unknown>>
 
 const isBody = (value: unknown): value is Body => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** Checks a whole body: `checkShape`, and then with one deadline what patterns of the model have no other bound for. */
-export function checkBody(checking: Checking, shape: Shape, body: Body): { readonly value: Body; readonly errors: AttributeError[] } {
-  const { trials = openTrials() } = checking
-  const untried: Trial[] = []
+export function checkBody(checking: Checking, shape: Schema, body: Body): { readonly value: Body; readonly errors: AttributeError[] } {
+  const { trials = openPatternChecks() } = checking
+  const untried: PatternCheck[] = []
   const checked = checkShape({ ...checking, trials, untried }, shape, body, [])
   if (untried.length === 0 || (trials.left <= 0 && checked.errors.length > 0)) return checked
-  tryAll(trials, untried)
+  runPatternChecks(trials, untried)
   const isFit = untried.every(({ pattern, value }) => trials.results.get(pattern)?.get(value) !== false)
   // What must be unique was collected the first time.
   return isFit ? checked : checkShape({ ...checking, trials, claims: undefined }, shape, body, [])
 }
 
 /** Checks what `body` gives for each attribute of `shape`; the value is the body with casts and defaults. */
-function checkShape(checking: Checking, shape: Shape, body: Body, path: Path): { readonly value: Body; readonly errors: AttributeError[] } {
+function checkShape(
+  checking: Checking,
+  shape: Schema,
+  body: Body,
+  path: Path,
+): { readonly value: Body; readonly errors: AttributeError[] } {
   const value: Record<string, unknown> = { ...body }
   const groups = new Map<string, readonly AttributeError[]>()
   for (const attribute of shape.attributes.values()) {
@@ -61,7 +66,7 @@ function checkAttribute(checking: Checking, attribute: Attribute, sent: unknown,
       return { value: attribute.many ? form : lastOnly(form, attribute), errors: syntaxErrors(attribute, form, sent, path) }
     }
     default:
-      return unreachable(attribute)
+      return assertNever(attribute)
   }
 }
 
@@ -143,7 +148,7 @@ function checkZoneEntry(checking: Checking, attribute: DynamicZone, entry: unkno
 const componentNames = (model: Model): readonly string[] => [...model.components.keys()].sort().reverse()
 
 /** What is wrong with the relations of a checked body as a whole, in components too; null where every entry names a target. */
-export function relationProblem(model: Model, shape: Shape, body: Body): string | null {
+export function relationProblem(model: Model, shape: Schema, body: Body): string | null {
   for (const attribute of shape.attributes.values()) {
     const value = isWritable(shape, attribute) ? body[attribute.name] : undefined
     if (value === undefined || value === null) continue
@@ -169,7 +174,7 @@ function problemOf(model: Model, attribute: Attribute, value: unknown): string |
     case 'media':
       return namesTargets(value as RelationForm) ? null : 'Invalid relations'
     default:
-      return unreachable(attribute)
+      return assertNever(attribute)
   }
 }
 

@@ -2,14 +2,14 @@
 import { type ApiError, validationError } from '../../errors/errors.js'
 import type { Grants } from '../../grants.js'
 import type { ContentType, Model, MorphFrom, MorphTo, Relation } from '../../model/types.js'
-import { turn } from '../../runtime/event-loop.js'
+import { yieldIfBusy } from '../../runtime/event-loop.js'
 import { checkBody, relationProblem } from './attributes.js'
 import { checkKeys, isTooDeep, isWritable } from './keys.js'
 import { attributeError, typeError, whole } from './messages.js'
 import { type RelationForm, relationInput } from './relations.js'
 import { shortText } from './scalars.js'
 import { storedForm } from './stored.js'
-import type { AttributeError, Checking, ComponentInput, Input, InputContext, Reference, RelationInput, Shape } from './types.js'
+import type { AttributeError, Checking, ComponentInput, Input, InputContext, Reference, RelationInput, Schema } from './types.js'
 import { type Reader, shownErrors } from './visible-errors.js'
 
 export type { AttributeError, ComponentInput, Input, InputContext, Reference, RelationInput }
@@ -43,14 +43,14 @@ export async function readInput(
   options: InputOptions,
   unique: Unique = {},
 ): Promise<Input> {
-  await turn()
+  await yieldIfBusy()
   checkKeys(context.model, options.grants, type, data)
-  await turn()
+  await yieldIfBusy()
   if (typeof data !== 'object' || data === null || Array.isArray(data)) throw attributeErrors([typeError([], 'object', null, data)])
   const given = Object.entries(data).filter(([key]) => isWritable(type, type.attributes.get(key)))
   const checking = { ...context, ...options, ...unique, places: [], isStored: false }
   const { value, errors } = checkBody(checking, type, Object.fromEntries(given))
-  await turn()
+  await yieldIfBusy()
   const problem = relationProblem(context.model, type, value)
   const shown = { ...value, ...options.added }
   const all = [...errors, ...localeErrors(type, data as Body), ...(problem === null ? [] : [whole([], problem, shown)])]
@@ -107,7 +107,7 @@ export function attributeErrors(errors: readonly AttributeError[]): ApiError {
 }
 
 /** Components come first: their dates are the first that the database would refuse. */
-function inputOf(model: Model, shape: Shape, value: Body, checked: Body, isCreation: boolean): Input {
+function inputOf(model: Model, shape: Schema, value: Body, checked: Body, isCreation: boolean): Input {
   const given = [...shape.attributes.values()].filter((attribute) => isWritable(shape, attribute) && value[attribute.name] !== undefined)
   const entryOf = (uid: string, body: Body): ComponentInput => {
     const [component, id] = [model.components.get(uid)!, isCreation ? null : idOf(body.id)]

@@ -3,8 +3,8 @@ import { ApiError, validationError } from '../../errors/errors.js'
 import type { Grants } from '../../grants.js'
 import { fileType } from '../../model/link.js'
 import type { Attribute, Component, ContentType, Model } from '../../model/types.js'
-import { unreachable } from '../../model/types.js'
-import type { Shape } from './types.js'
+import { assertNever } from '../../model/types.js'
+import type { Schema } from './types.js'
 
 /** Bodies nested deeper are refused: whoever walks or prints them would run out of stack. */
 const deepest = 500
@@ -47,7 +47,7 @@ const componentNamed = (model: Model, uid: unknown): Component | undefined =>
   typeof uid === 'string' ? model.components.get(uid) : undefined
 
 /** True for attributes that a body may give, false for what the service itself writes. */
-export function isWritable(shape: Shape, attribute: Attribute | undefined): attribute is Attribute {
+export function isWritable(shape: Schema, attribute: Attribute | undefined): attribute is Attribute {
   if (attribute === undefined || (attribute.kind === 'scalar' && attribute.system)) return false
   return shape.kind === 'component' || !refused.has(attribute.name)
 }
@@ -58,7 +58,7 @@ function refusal(key: string, path?: string | null): ApiError {
   return new ApiError('ValidationError', `Invalid key ${key}${where}`, { key, ...at, source: 'body' })
 }
 
-function checkNames(model: Model, shape: Shape, body: Body, beside: ReadonlySet<string>, path: string | null): void {
+function checkNames(model: Model, shape: Schema, body: Body, beside: ReadonlySet<string>, path: string | null): void {
   for (const [key, value] of Object.entries(body)) {
     const attribute = shape.attributes.get(key)
     if (!isWritable(shape, attribute)) {
@@ -95,7 +95,7 @@ function checkBelow(model: Model, attribute: Attribute, value: Body, path: strin
       checkReferences(model, attribute.target, value, path)
       return
     default:
-      unreachable(attribute)
+      assertNever(attribute)
   }
 }
 
@@ -111,7 +111,7 @@ function checkReferences(model: Model, target: string, value: Body, path: string
  * Relations need `find` of what they point to. Those whose target varies name it in each entry's `__type`, and those to one
  * cannot be written at all.
  */
-function checkRelations(model: Model, grants: Grants, shape: Shape, body: Body, parent: string | null): void {
+function checkRelations(model: Model, grants: Grants, shape: Schema, body: Body, parent: string | null): void {
   for (const [key, value] of Object.entries(body)) {
     const attribute = shape.attributes.get(key)
     const path = parent === null ? key : `${parent}.${key}`

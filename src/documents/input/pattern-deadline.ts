@@ -3,24 +3,24 @@ import { patternTime } from '../../config/limits.js'
 import { isDoneWithin, type Pattern } from '../../model/patterns.js'
 
 /** What came of it so far. */
-export interface Trials {
+export interface PatternChecks {
   readonly results: Map<Pattern, Map<string, boolean>>
   /** Milliseconds that are left. */
   left: number
 }
 
 /** A text that a pattern is to be held against. */
-export interface Trial {
+export interface PatternCheck {
   readonly pattern: Pattern
   readonly value: string
 }
 
 /** No trials so far, and all the time that one body has. */
-export const openTrials = (): Trials => ({ results: new Map(), left: patternTime })
+export const openPatternChecks = (): PatternChecks => ({ results: new Map(), left: patternTime })
 
 /** Notes which of the texts match. The one at which time is over does not; those behind it are not looked at. */
-export function tryAll(trials: Trials, wanted: readonly Trial[]): void {
-  const note = ({ pattern, value }: Trial, isMatch: boolean): void => {
+export function runPatternChecks(trials: PatternChecks, wanted: readonly PatternCheck[]): void {
+  const note = ({ pattern, value }: PatternCheck, isMatch: boolean): void => {
     if (!trials.results.has(pattern)) trials.results.set(pattern, new Map())
     trials.results.get(pattern)!.set(value, isMatch)
   }

@@ -1,7 +1,7 @@
 // How much one body may write: entries of components and targets of relations, each of which becomes rows.
 import { validationError } from '../../errors/errors.js'
 import type { ContentType, Model } from '../../model/types.js'
-import type { Shape } from './types.js'
+import type { Schema } from './types.js'
 
 export interface SizeLimits {
   /** Entries of components and dynamic zones in one document. */
@@ -30,7 +30,7 @@ export function checkSize(model: Model, type: ContentType, data: unknown, limits
   }
 }
 
-function measure(model: Model, shape: Shape, body: unknown, sizes: Sizes): void {
+function measure(model: Model, shape: Schema, body: unknown, sizes: Sizes): void {
   if (!isObject(body)) return
   for (const [key, value] of Object.entries(body)) {
     const attribute = shape.attributes.get(key)

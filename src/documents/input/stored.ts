@@ -3,7 +3,7 @@
 import type { Stored } from '../../database/database.js'
 import { validationError } from '../../errors/errors.js'
 import { attributeTypes } from '../../model/attributes.js'
-import { type Scalar, unreachable } from '../../model/types.js'
+import { assertNever, type Scalar } from '../../model/types.js'
 import { readValue } from '../../query/rest/values.js'
 
 const notADate = () => validationError('Invalid format, expected yyyy-MM-dd')
@@ -35,7 +35,7 @@ export function storedForm(attribute: Scalar, value: unknown): Stored {
     case 'json':
       return json(value)
     default:
-      return unreachable(family)
+      return assertNever(family)
   }
 }
 

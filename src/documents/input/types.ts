@@ -13,7 +13,7 @@ import type {
   Scalar,
 } from '../../model/types.js'
 import type { Contract } from '../../query/contract.js'
-import type { Trial, Trials } from './pattern-deadline.js'
+import type { PatternCheck, PatternChecks } from './pattern-deadline.js'
 
 /** What may be written, checked and in storage form: only attributes that the caller gave, and defaults on creation. */
 export interface Input {
@@ -69,7 +69,7 @@ export interface InputContext {
   readonly model: Model
   readonly contract: Contract
   /** Patterns that need a deadline, over all checks of one request; absent: over one check. */
-  readonly trials?: Trials
+  readonly trials?: PatternChecks
 }
 
 /** One thing that is wrong with one value. Without `value` the answer has no such key. */
@@ -111,7 +111,7 @@ export interface Checking extends InputContext {
   /** The printed paths of values that are not free. */
   readonly taken?: ReadonlySet<string> | undefined
   /** Collects what patterns that need a deadline are to be held against. */
-  readonly untried?: Trial[]
+  readonly untried?: PatternCheck[]
 }
 
 /** A value after casting and defaults, with all that is wrong with it. */
@@ -121,4 +121,4 @@ export interface Checked {
 }
 
 export type Path = readonly (string | number)[]
-export type Shape = ContentType | Component
+export type Schema = ContentType | Component

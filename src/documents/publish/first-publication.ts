@@ -2,9 +2,9 @@
 // those who ask for drafts and to those who do not. Components belong to the document that holds them.
 import { sql } from 'kysely'
 import type { Transaction } from '../../database/database.js'
-import { among } from '../../database/in-list.js'
+import { inList } from '../../database/in-list.js'
 import type { ContentType, Model } from '../../model/types.js'
-import { holderOf } from '../store/owning-document.js'
+import { owningDocumentOf } from '../store/owning-document.js'
 import { type OwnedLink, ownedLinks } from '../store/pending-links.js'
 
 /** Links rows of types without drafts, and of their components, to the row `published` where they link to the row `draft`. */
@@ -23,7 +23,7 @@ export async function showInTypesWithoutDrafts(
     const kept = sql.join([here, order, inverseOrder].filter((column) => column !== null).map((column) => sql.id(column)))
     transaction.follow(
       sql`insert into ${sql.table(table)} (${sql.id(there)}, ${kept}) select ${published}, ${kept} from ${sql.table(table)}
-        where ${sql.id(there)} = ${draft} and ${sql.id(here)} in (${among(owners)}) on conflict do nothing`,
+        where ${sql.id(there)} = ${draft} and ${sql.id(here)} in (${inList(owners)}) on conflict do nothing`,
     )
   }
 }
@@ -35,7 +35,7 @@ async function draftlessOwners(transaction: Transaction, model: Model, { shape, 
   )
   const owners: number[] = []
   for (const { id } of rows) {
-    const holder = await holderOf(transaction, model, { shape, id })
+    const holder = await owningDocumentOf(transaction, model, { shape, id })
     if (holder?.type.draftAndPublish === false) owners.push(id)
   }
   return owners

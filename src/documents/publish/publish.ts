@@ -4,11 +4,11 @@ import { sql } from 'kysely'
 import type { Transaction } from '../../database/database.js'
 import type { Attribute, ContentType } from '../../model/types.js'
 import { copyBelow, isMedia, removeBelow } from '../store/components.js'
-import { forgetDrift } from '../store/modified-drafts.js'
-import { forgetHiddenLinks, showHiddenLinks } from '../store/pending-links.js'
-import { forgetPointers } from '../store/polymorphic.js'
+import { clearModified } from '../store/modified-drafts.js'
+import { dropPendingLinks, restorePendingLinks } from '../store/pending-links.js'
+import { dropPendingTargets } from '../store/polymorphic.js'
 import type { Owner } from '../store/relations.js'
-import type { Writing } from '../store/row-context.js'
+import type { RowContext } from '../store/row-context.js'
 import type { Version } from '../store/rows.js'
 import { copyRow, overwriteRow, valueColumns } from '../store/rows.js'
 import { showInTypesWithoutDrafts } from './first-publication.js'
@@ -25,7 +25,7 @@ export const publishedOf = (versions: readonly Version[], locale: string | null)
  * Returns the id of the published row.
  */
 export async function publishRow(
-  writing: Writing,
+  writing: RowContext,
   type: ContentType,
   draft: number,
   published: Version | null,
@@ -42,7 +42,7 @@ export async function publishRow(
     await copyBelow(writing, from, { shape: type, id }, attributes)
     if (isNew) return id
     await showInTypesWithoutDrafts(transaction, model, type, draft, id)
-    await showHiddenLinks(transaction, model, type, id, touched)
+    await restorePendingLinks(transaction, model, type, id, touched)
     return id
   }
   const to = { shape: type, id: published.id }
@@ -53,7 +53,7 @@ export async function publishRow(
 }
 
 /** What stands below `to` for these attributes becomes a copy of what stands below `from`. */
-async function replaceBelow(writing: Writing, from: Owner, to: Owner, attributes: readonly Attribute[]): Promise<void> {
+async function replaceBelow(writing: RowContext, from: Owner, to: Owner, attributes: readonly Attribute[]): Promise<void> {
   await removeBelow(
     writing,
     to.shape,
@@ -71,7 +71,7 @@ export function levelMoments(transaction: Transaction, type: ContentType, draft:
 }
 
 /** Gives the draft row all that the published row has. `writing` copies to drafts. */
-export async function restoreDraft(writing: Writing, type: ContentType, draft: number, published: number): Promise<void> {
+export async function restoreDraft(writing: RowContext, type: ContentType, draft: number, published: number): Promise<void> {
   overwriteRow(writing.transaction, type.table, [...valueColumns(type), 'updated_by_id'], published, draft)
   levelMoments(writing.transaction, type, draft, published)
   await replaceBelow(writing, { shape: type, id: published }, { shape: type, id: draft }, [...type.attributes.values()])
@@ -82,7 +82,7 @@ export async function restoreDraft(writing: Writing, type: ContentType, draft: n
  * goes in their locale, so nothing waits for it any more.
  */
 export async function removeRows(
-  writing: Writing,
+  writing: RowContext,
   type: ContentType,
   ids: readonly number[],
   forgotten: readonly Version[] = [],
@@ -90,8 +90,8 @@ export async function removeRows(
   if (ids.length === 0) return
   const { transaction, model } = writing
   await removeBelow(writing, type, ids, [...type.attributes.values()])
-  forgetPointers(transaction, model, type, ids)
-  forgetHiddenLinks(transaction, type, ids, forgotten)
-  forgetDrift(transaction, type, forgotten)
+  dropPendingTargets(transaction, model, type, ids)
+  dropPendingLinks(transaction, type, ids, forgotten)
+  clearModified(transaction, type, forgotten)
   transaction.follow(sql`delete from ${sql.table(type.table)} where id in (${sql.join(ids)})`)
 }

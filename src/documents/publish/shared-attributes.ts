@@ -7,8 +7,8 @@ import type { Row } from '../../query/rest/document-version.js'
 import type { ReadContext } from '../../query/rest/read.js'
 import type { Plans } from '../read/plans.js'
 import { copyBelow, removeBelow } from '../store/components.js'
-import { forgetUnequal, noteDrift, noteUnequal, unequalCondition } from '../store/modified-drafts.js'
-import type { Writing } from '../store/row-context.js'
+import { clearOutOfSync, markModified, markOutOfSync, outOfSyncCondition } from '../store/modified-drafts.js'
+import type { RowContext } from '../store/row-context.js'
 import { overwriteRow, type Version, valueColumns } from '../store/rows.js'
 import { readWhole } from './validate-draft.js'
 
@@ -37,7 +37,7 @@ export function inheritedBy(type: ContentType, data: unknown): ReadonlySet<strin
  */
 export async function newLocale(
   { read }: Reading,
-  writing: Writing,
+  writing: RowContext,
   type: ContentType,
   versions: readonly Version[],
   id: number,
@@ -96,7 +96,7 @@ export const mayDiffer = (type: ContentType, versions: readonly Version[], touch
 
 /** Gives the other locales' rows of the same publication state all that is shared, as the row `id` has it. */
 export async function shareWithLocales(
-  writing: Writing,
+  writing: RowContext,
   type: ContentType,
   versions: readonly Version[],
   id: number,
@@ -109,30 +109,30 @@ export async function shareWithLocales(
   for (const sibling of siblings) await share(writing, type, id, sibling.id, isShared, true, sibling.locale)
   if (state === 'any' || others.length === 0) return
   const drafts = others.filter(({ published_at }) => published_at === null)
-  noteDrift(
+  markModified(
     writing.transaction,
     type,
     drafts.map((draft) => draft.id),
   )
-  if (state === 'draft') forgetUnequal(writing.transaction, type, versions)
-  else noteUnequal(writing.transaction, type, versions[0]!.document_id)
+  if (state === 'draft') clearOutOfSync(writing.transaction, type, versions)
+  else markOutOfSync(writing.transaction, type, versions[0]!.document_id)
 }
 
 /** Gives the other locales' rows in the state of `row` what they share with it and lack, whatever was written to them before. */
-export async function equalizeLocales(writing: Writing, type: ContentType, versions: readonly Version[], row: Row): Promise<void> {
+export async function equalizeLocales(writing: RowContext, type: ContentType, versions: readonly Version[], row: Row): Promise<void> {
   if (!type.localized || !versions.some(({ locale }) => locale !== row.locale) || ![...type.attributes.values()].some(isShared)) return
   const { transaction, model } = writing
   const found = await transaction.rows<Version>(
     sql`select v.id, v.locale from ${sql.table(type.table)} v join ${sql.table(type.table)} q on q.document_id = v.document_id
       where q.id = ${row.id} and v.id <> q.id and (v.published_at is null) = (q.published_at is null)
-      and ${unequalCondition(model, type, isShared)} order by v.id`,
+      and ${outOfSyncCondition(model, type, isShared)} order by v.id`,
   )
   for (const { id, locale } of found) await share(writing, type, row.id, id, isShared, true, locale)
   if (!type.draftAndPublish || found.length === 0) return
   // A draft and its published version may differ by it.
   const changed = new Set(found.map(({ locale }) => locale))
   const drafts = versions.filter(({ locale, published_at }) => published_at === null && changed.has(locale))
-  noteDrift(
+  markModified(
     transaction,
     type,
     drafts.map(({ id }) => id),
@@ -140,7 +140,7 @@ export async function equalizeLocales(writing: Writing, type: ContentType, versi
 }
 
 async function share(
-  writing: Writing,
+  writing: RowContext,
   type: ContentType,
   from: number,
   to: number,
@@ -152,5 +152,5 @@ async function share(
   overwriteRow(writing.transaction, type.table, valueColumns(type, which), from, to)
   if (replaces) await removeBelow(writing, type, [to], attributes)
   // As in Strapi, relations in shared components lead to the locale that they are copied to, where their targets have it.
-  await copyBelow({ ...writing, copies: 'same', into }, { shape: type, id: from }, { shape: type, id: to }, attributes)
+  await copyBelow({ ...writing, targetSide: 'same', targetLocale: into }, { shape: type, id: from }, { shape: type, id: to }, attributes)
 }

@@ -1,8 +1,8 @@
 // Whether a draft may be published: the whole document is held to every rule, with the recorded errors.
 import { sql } from 'kysely'
 import type { Transaction } from '../../database/database.js'
-import { among } from '../../database/in-list.js'
-import { everything } from '../../grants.js'
+import { inList } from '../../database/in-list.js'
+import { fullAccess } from '../../grants.js'
 import { fileType } from '../../model/link.js'
 import type { Attribute, Component, ContentType, Model, Scalar } from '../../model/types.js'
 import type { Populated, ReadRequest, Selection } from '../../query/request.js'
@@ -15,21 +15,21 @@ import { type FindTaken, withUnique } from '../store/unique.js'
 type Body = Readonly<Record<string, unknown>>
 
 /** What was just given: all that a new document has, part of what a draft has and the published row lacks, or less than that. */
-export type Given = 'new' | 'part' | 'whole'
+export type ValidatedPart = 'new' | 'part' | 'whole'
 
 /**
  * Checks the draft row `id` before it is published. What was just given is held to the strict rules first; only when that
  * fails, or when the draft holds more than that, the whole stored document is read and validated. `reader` is who is told.
  * @throws ApiError 400
  */
-export async function checkPublishable(
+export async function validateDraft(
   context: InputContext,
   plans: Plans,
   transaction: Transaction,
   type: ContentType,
   data: unknown,
   id: number,
-  given: Given,
+  given: ValidatedPart,
   findTaken: FindTaken,
   reader: Reader,
 ): Promise<void> {
@@ -57,7 +57,7 @@ export async function readWhole(
   relations: boolean,
 ): Promise<Body | null> {
   const request = wholeDocument(context, type, id, relations)
-  const answer = await transaction.read(plans.of(request, 'bare').plan, request.values)
+  const answer = await transaction.read(plans.forRequest(request, 'bare').plan, request.values)
   if (answer === null) return null
   const document = JSON.parse(Buffer.from(answer.bytes).toString('utf8')) as Body
   answer.release()
@@ -72,7 +72,7 @@ async function passes(
   findTaken: FindTaken,
 ): Promise<boolean> {
   try {
-    await withUnique((unique) => readInput(context, type, data, { grants: everything, isDraft: false, isCreation }, unique), findTaken)
+    await withUnique((unique) => readInput(context, type, data, { grants: fullAccess, isDraft: false, isCreation }, unique), findTaken)
     return true
   } catch {
     return false
@@ -168,7 +168,7 @@ async function publishedIds(transaction: Transaction, target: ContentType, rows:
   const found = await transaction.rows<{ draft: number; id: number }>(
     sql`select d.id as draft, p.id as id from ${sql.table(target.table)} d join ${sql.table(target.table)} p
       on p.document_id = d.document_id and p.locale is d.locale and p.published_at is not null
-      where d.id in (${among(rows.map(({ id }) => id))})`,
+      where d.id in (${inList(rows.map(({ id }) => id))})`,
   )
   return rows.flatMap(({ id }) => found.filter(({ draft }) => draft === id).map((row) => row.id))
 }

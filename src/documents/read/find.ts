@@ -3,7 +3,7 @@
 import type { ReadAnswer, ReadBytes, ReadDatabase } from '../../database/database.js'
 import { forbidden } from '../../errors/errors.js'
 import type { Grants } from '../../grants.js'
-import { everything } from '../../grants.js'
+import { fullAccess } from '../../grants.js'
 import { type Parameters, parseParameters } from '../../query/rest/parameters.js'
 import type { ReadContext, Wanted } from '../../query/rest/read.js'
 import { readRequest } from '../../query/rest/read.js'
@@ -48,15 +48,19 @@ export function openDocuments(context: ReadContext, database: ReadDatabase, limi
     context,
     findData: async (caller, { parameters, ...wanted }) => {
       if (!caller.may(wanted.action)) throw forbidden()
-      const { plan, values } = plans.of(readRequest(context, caller, wanted, parameters), wanted.envelope)
+      const { plan, values } = plans.forRequest(readRequest(context, caller, wanted, parameters), wanted.envelope)
       return parsed(await database.execute(plan, values))
     },
-    findAsService: async (wanted) => parsed(await documents.find(everything, { ...wanted, action: `${wanted.type.uid}.find` })),
+    findAsService: async (wanted) => parsed(await documents.find(fullAccess, { ...wanted, action: `${wanted.type.uid}.find` })),
     async find(caller, wanted) {
       if (!caller.may(wanted.action)) throw forbidden()
       const { type, mode, format = 'flat', envelope, paged = true, query, identity, isGone } = wanted
       const text = `${caller.key} ${type.uid} ${mode} ${format} ${envelope} ${paged} ${identity?.attribute} ${query}`
-      const { plan, values, identityAt } = plans.said(text, () => readRequest(context, caller, wanted, parseParameters(query)), envelope)
+      const { plan, values, identityAt } = plans.forQueryString(
+        text,
+        () => readRequest(context, caller, wanted, parseParameters(query)),
+        envelope,
+      )
       return database.execute(plan, identity === undefined ? values : values.with(identityAt, identity.value), isGone)
     },
   }

@@ -1,14 +1,14 @@
 // Compiled plans, one per shape of a request, known to the database that executes them.
 import { LRUCache } from 'lru-cache'
-import type { KnownPlan, ReadDatabase } from '../../database/database.js'
+import type { PlanHandle, ReadDatabase } from '../../database/database.js'
 import type { Dialect } from '../../database/dialect.js'
 import { compileRead } from '../../query/compile/compile.js'
-import { shapeOf } from '../../query/compile/plan-key.js'
+import { planKey } from '../../query/compile/plan-key.js'
 import type { Contract } from '../../query/contract.js'
 import type { ReadRequest } from '../../query/request.js'
 
 /** What stands around the objects of an answer. */
-export type Around = Parameters<typeof compileRead>[3]
+export type EnvelopeKind = Parameters<typeof compileRead>[3]
 
 export interface PlanLimits {
   /** Compiled plans that are kept. */
@@ -20,8 +20,8 @@ export interface PlanLimits {
 }
 
 /** A request that has been read: its plan, its values, and where the identity goes. */
-export interface Ready {
-  readonly plan: KnownPlan
+export interface PreparedQuery {
+  readonly plan: PlanHandle
   readonly shape: string
   readonly values: readonly unknown[]
   readonly identityAt: number
@@ -29,9 +29,9 @@ export interface Ready {
 
 export interface Plans {
   /** The plan of a request; compiled for a new shape. */
-  of(request: ReadRequest, around: Around): Ready
+  forRequest(request: ReadRequest, around: EnvelopeKind): PreparedQuery
   /** The same for a request that is read only once for all that say it with the same `text`: query string, caller, type. */
-  said(text: string, read: () => ReadRequest, around: Around): Ready
+  forQueryString(text: string, read: () => ReadRequest, around: EnvelopeKind): PreparedQuery
 }
 
 /** Texts beyond this length are read anew each time; characters. */
@@ -40,33 +40,33 @@ const longestText = 2_200
 const charactersOf = (plan: unknown): number => Math.max(1, JSON.stringify(plan).length)
 
 export function openPlans(
-  database: Pick<ReadDatabase, 'know' | 'forget'>,
+  database: Pick<ReadDatabase, 'register' | 'unregister'>,
   dialect: Dialect,
   contract: Contract,
   limits: PlanLimits,
 ): Plans {
-  const plans = new LRUCache<string, KnownPlan>({
+  const plans = new LRUCache<string, PlanHandle>({
     max: limits.cachedPlans,
     maxSize: limits.cachedPlanCharacters,
     // A plan that is larger than all may be is forgotten as soon as the next one comes.
     sizeCalculation: ({ plan }) => Math.min(limits.cachedPlanCharacters, charactersOf(plan)),
-    dispose: (plan) => database.forget(plan),
+    dispose: (plan) => database.unregister(plan),
   })
-  const requests = new LRUCache<string, Ready>({ max: limits.cachedQueries })
+  const requests = new LRUCache<string, PreparedQuery>({ max: limits.cachedQueries })
 
-  function of(request: ReadRequest, around: Around): Ready {
-    const shape = around + shapeOf(request)
+  function of(request: ReadRequest, around: EnvelopeKind): PreparedQuery {
+    const shape = around + planKey(request)
     let plan = plans.get(shape)
     if (plan === undefined) {
-      plan = database.know(compileRead(request, dialect, contract, around))
+      plan = database.register(compileRead(request, dialect, contract, around))
       plans.set(shape, plan)
     }
     return { plan, shape, values: request.values, identityAt: request.identityAt }
   }
 
   return {
-    of,
-    said: (text, read, around) => {
+    forRequest: of,
+    forQueryString: (text, read, around) => {
       let ready = requests.get(text)
       if (ready === undefined) {
         ready = of(read(), around)

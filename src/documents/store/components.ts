@@ -1,7 +1,7 @@
 // Writes component and zone entries of a row: updated in place by id, created, reordered, removed with all below them.
 import { sql } from 'kysely'
 import type { Transaction } from '../../database/database.js'
-import { among } from '../../database/in-list.js'
+import { inList } from '../../database/in-list.js'
 import { ApiError } from '../../errors/errors.js'
 import type {
   Attribute,
@@ -14,36 +14,36 @@ import type {
   MorphTo,
   Relation,
 } from '../../model/types.js'
-import { inTurns, turn } from '../../runtime/event-loop.js'
+import { mapYielding, yieldIfBusy } from '../../runtime/event-loop.js'
 import type { ComponentInput, Input } from '../input/input.js'
 import { copyInverses, writeInverse } from './inverse-polymorphic.js'
 import { copyMedia, fileLinks, removeMedia, writeMedia } from './media.js'
-import { copyLinks, forgetHiddenLinks } from './pending-links.js'
-import { copyMorphs, writeMorph } from './polymorphic.js'
+import { copyLinks, dropPendingLinks } from './pending-links.js'
+import { copyPolymorphic, writePolymorphic } from './polymorphic.js'
 import type { Owner } from './relations.js'
 import { writeRelation } from './relations.js'
-import type { Entry, Writing } from './row-context.js'
+import type { Entry, RowContext } from './row-context.js'
 import { copyRow, insertRow, insertRows, updateRow, valueColumns } from './rows.js'
 import { scalarColumns } from './scalar-columns.js'
 
 const files = (model: Model): ContentType => model.types.get('plugin::upload.file')!
 
 /** Writes everything of `input` but the row's own columns. */
-export async function writeBelow(writing: Writing, owner: Owner, input: Input, isNew: boolean): Promise<void> {
-  const { transaction, model, resolving, made } = writing
+export async function writeBelow(writing: RowContext, owner: Owner, input: Input, isNew: boolean): Promise<void> {
+  const { transaction, model, resolving, createdRows: made } = writing
   if (isNew) made.set(keyOf(owner), { entries: [], given: new Set<Attribute>([...input.relations.keys(), ...input.media.keys()]) })
   else made.delete(keyOf(owner))
   for (const [attribute, entries] of [...input.components, ...input.zones]) await writeEntries(writing, owner, attribute, entries, isNew)
   for (const [relation, change] of input.relations) {
     if (relation.kind === 'relation') await writeRelation(writing, owner, relation, change, isNew)
-    else if (relation.kind === 'morphTo') await writeMorph(transaction, model, owner, relation, change, resolving)
+    else if (relation.kind === 'morphTo') await writePolymorphic(transaction, model, owner, relation, change, resolving)
     else await writeInverse(writing, owner, relation, change)
   }
   for (const [media, change] of input.media) await writeMedia(transaction, files(model), owner, media, change, resolving, isNew)
 }
 
 async function writeEntries(
-  writing: Writing,
+  writing: RowContext,
   owner: Owner,
   attribute: ComponentAttribute | DynamicZone,
   entries: readonly ComponentInput[],
@@ -59,7 +59,7 @@ async function writeEntries(
     component: entry.component,
     id: await writeEntry(writing, entry, isKnown(entry)),
   }))
-  await turn()
+  await yieldIfBusy()
   // An entry that is named twice stands at its first place.
   const kept = [...new Map(written.toReversed().map((entry) => [`${entry.component.uid} ${entry.id}`, entry])).values()].reverse()
   const keys = new Set(kept.map(({ component, id }) => `${component.uid} ${id}`))
@@ -77,7 +77,7 @@ async function writeEntries(
     order: isList ? index + 1 : null,
   }))
   insertRows(transaction, table, rows)
-  writing.made.get(keyOf(owner))?.entries.push(...rows)
+  writing.createdRows.get(keyOf(owner))?.entries.push(...rows)
 }
 
 /** New entries are written side by side, without waiting for each other's ids; known ones in turn. */
@@ -85,7 +85,7 @@ async function writeEach<Written>(
   entries: readonly ComponentInput[],
   write: (entry: ComponentInput) => Promise<Written>,
 ): Promise<Written[]> {
-  if (entries.every(({ id }) => id === null)) return inTurns(entries, write)
+  if (entries.every(({ id }) => id === null)) return mapYielding(entries, write)
   const written: Written[] = []
   for (const entry of entries) written.push(await write(entry))
   return written
@@ -97,9 +97,9 @@ function foreignEntry({ kind, name }: ComponentAttribute | DynamicZone): ApiErro
   return kind === 'dynamiczone' ? new ApiError('Error', message, null) : new ApiError('ApplicationError', message)
 }
 
-async function writeEntry(writing: Writing, { component, id, input }: ComponentInput, isKnown: boolean): Promise<number> {
+async function writeEntry(writing: RowContext, { component, id, input }: ComponentInput, isKnown: boolean): Promise<number> {
   const columns = await scalarColumns(input, writing.hashPassword)
-  await turn()
+  await yieldIfBusy()
   if (isKnown) {
     updateRow(writing.transaction, component.table, id!, columns)
     await writeBelow(writing, { shape: component, id: id! }, input, false)
@@ -122,22 +122,22 @@ async function entriesOf(
 
 const entryRows = (table: string, owners: readonly number[], fields: readonly string[]) =>
   sql`select id, cmp_id, component_type, field, ${sql.id('order')} from ${sql.table(table)}
-    where entity_id in (${among(owners)}) and +field in (${sql.join(fields)})`
+    where entity_id in (${inList(owners)}) and +field in (${sql.join(fields)})`
 
 /** Deletes component rows with everything below them. Their links go with them. */
-async function removeEntries(writing: Writing, entries: readonly Entry[]): Promise<void> {
+async function removeEntries(writing: RowContext, entries: readonly Entry[]): Promise<void> {
   for (const [uid, component] of writing.model.components) {
     const ids = entries.filter(({ component_type }) => component_type === uid).map(({ cmp_id }) => cmp_id)
     if (ids.length === 0) continue
     await removeBelow(writing, component, ids, [...component.attributes.values()])
-    forgetHiddenLinks(writing.transaction, component, ids)
-    writing.transaction.follow(sql`delete from ${sql.table(component.table)} where id in (${among(ids)})`)
+    dropPendingLinks(writing.transaction, component, ids)
+    writing.transaction.follow(sql`delete from ${sql.table(component.table)} where id in (${inList(ids)})`)
   }
 }
 
 /** Deletes what stands below rows of one shape for these attributes: component trees and links to files. */
 export async function removeBelow(
-  writing: Writing,
+  writing: RowContext,
   shape: Owner['shape'],
   ids: readonly number[],
   attributes: readonly Attribute[],
@@ -152,14 +152,18 @@ export async function removeBelow(
   await removeEntries(writing, entries)
   if (entries.length > 0) {
     transaction.follow(
-      sql`delete from ${sql.table(shape.componentTable)} where entity_id in (${among(ids)}) and field in (${sql.join(fields)})`,
+      sql`delete from ${sql.table(shape.componentTable)} where entity_id in (${inList(ids)}) and field in (${sql.join(fields)})`,
     )
   }
   if (found.length > entries.length) removeMedia(transaction, shape, ids, media)
 }
 
 /** The entries of a row for these fields; those of a row that this write has made are known. */
-async function entriesBelow({ transaction, made }: Writing, owner: Owner, fields: readonly string[]): Promise<readonly Entry[]> {
+async function entriesBelow(
+  { transaction, createdRows: made }: RowContext,
+  owner: Owner,
+  fields: readonly string[],
+): Promise<readonly Entry[]> {
   const known = made.get(keyOf(owner))
   if (known === undefined) return entriesOf(transaction, owner.shape, [owner.id], fields)
   const entries = known.entries.filter(({ field }) => fields.includes(field))
@@ -173,35 +177,35 @@ const keyOf = ({ shape, id }: Owner): string => `${shape.uid} ${id}`
  * links already, and no components.
  */
 export async function copyBelow(
-  writing: Writing,
+  writing: RowContext,
   from: Owner,
   to: Owner,
   attributes: readonly Attribute[],
   replaces = false,
 ): Promise<void> {
-  const { transaction, model, made } = writing
+  const { transaction, model, createdRows: made } = writing
   const fields = attributes.filter(isHolder).map(({ name }) => name)
   const entries = await entriesBelow(writing, from, fields)
-  await turn()
+  await yieldIfBusy()
   const given = made.get(keyOf(from))?.given
   const linked = attributes.filter((attribute) => replaces || (given?.has(attribute) ?? true))
   made.delete(keyOf(to))
   const known = entries.filter(({ component_type }) => model.components.has(component_type))
-  const copies = await inTurns(known, async ({ cmp_id, component_type, field, order }) => {
+  const copies = await mapYielding(known, async ({ cmp_id, component_type, field, order }) => {
     const component = model.components.get(component_type)!
-    await turn()
+    await yieldIfBusy()
     const id = await copyRow(transaction, component.table, valueColumns(component), cmp_id)
     await copyBelow(writing, { shape: component, id: cmp_id }, { shape: component, id }, [...component.attributes.values()])
     return { entity_id: to.id, cmp_id: id, component_type, field, order }
   })
   if (copies.length > 0) {
-    await turn()
+    await yieldIfBusy()
     insertRows(transaction, to.shape.componentTable!, copies)
   }
   copyMedia(transaction, from, to, linked.filter(isMedia), replaces)
   copyLinks(writing, from, to, linked.filter(isRelation), !replaces)
   // These replace what `to` has, so they are copied where there is nothing to copy too.
-  await copyMorphs(writing, from, to, attributes.filter(isMorph))
+  await copyPolymorphic(writing, from, to, attributes.filter(isMorph))
   copyInverses(writing, from, to, attributes.filter(isInverse))
 }
 

@@ -4,10 +4,10 @@ import { sql } from 'kysely'
 import type { Transaction } from '../../database/database.js'
 import type { ContentType, MorphFrom } from '../../model/types.js'
 import type { RelationInput } from '../input/input.js'
-import { noteDrift } from './modified-drafts.js'
+import { markModified } from './modified-drafts.js'
 import { placeEntries } from './positions.js'
 import type { Owner } from './relations.js'
-import type { Writing } from './row-context.js'
+import type { RowContext } from './row-context.js'
 import { resolveReferences, resolveSet } from './targets.js'
 
 /** A row that points at the owner, and its place in the owner's list. */
@@ -20,21 +20,21 @@ interface Pointing {
  * Writes what `input` says about `attribute` of `owner`.
  * @throws ApiError 400 for targets and neighbours that do not exist
  */
-export async function writeInverse(writing: Writing, owner: Owner, attribute: MorphFrom, input: RelationInput): Promise<void> {
+export async function writeInverse(writing: RowContext, owner: Owner, attribute: MorphFrom, input: RelationInput): Promise<void> {
   if (input.set === null && input.connect.length === 0 && input.disconnect.length === 0) return
-  const { transaction, model, drafts } = writing
+  const { transaction, model, isDraftWrite: drafts } = writing
   const target = model.types.get(attribute.target)!
   const present = await pointingRows(transaction, target, owner, attribute)
   const wanted = await wantedRows(writing, target, attribute, present, input)
   const { gone, added } = setPointing(transaction, target, owner, attribute, present, wanted)
-  if (drafts && target.draftAndPublish) noteDrift(transaction, target, [...gone, ...added])
+  if (drafts && target.draftAndPublish) markModified(transaction, target, [...gone, ...added])
   writing.inverses.set(keyOf(owner, attribute), gone)
 }
 
 const keyOf = ({ shape, id }: Owner, { name }: MorphFrom): string => `${shape.uid} ${id} ${name}`
 
 async function wantedRows(
-  { transaction, resolving }: Writing,
+  { transaction, resolving }: RowContext,
   target: ContentType,
   { many }: MorphFrom,
   present: readonly Pointing[],
@@ -122,8 +122,8 @@ const listed = (ids: readonly number[]) => sql`select value from json_each(${JSO
  * Lets the versions of other documents on the side that is copied to point at `to` as those on the other side point at `from`.
  * Rows of types without drafts have one version: they point at what is published where this write has named them.
  */
-export function copyInverses(writing: Writing, from: Owner, to: Owner, attributes: readonly MorphFrom[]): void {
-  const { transaction, model, copies, inverses } = writing
+export function copyInverses(writing: RowContext, from: Owner, to: Owner, attributes: readonly MorphFrom[]): void {
+  const { transaction, model, targetSide: copies, inverses } = writing
   if (copies === 'same') return
   for (const attribute of attributes) {
     const target = model.types.get(attribute.target)!

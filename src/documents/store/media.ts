@@ -1,7 +1,7 @@
 // Links rows to files of the media library, in `files_related_mph`.
 import { sql } from 'kysely'
 import type { Transaction } from '../../database/database.js'
-import { among } from '../../database/in-list.js'
+import { inList } from '../../database/in-list.js'
 import type { ContentType, Media } from '../../model/types.js'
 import type { RelationInput } from '../input/input.js'
 import { placeEntries } from './positions.js'
@@ -89,7 +89,7 @@ export const fileLinks = (shape: Owner['shape'], ids: readonly number[], attribu
   sql`select * from ${table} where ${isOfAny(shape, ids, attributes)}`
 
 const isOfAny = (shape: Owner['shape'], ids: readonly number[], attributes: readonly Media[]) =>
-  sql`related_id in (${among(ids)}) and related_type = ${shape.uid} and field in (${sql.join(attributes.map(({ name }) => name))})`
+  sql`related_id in (${inList(ids)}) and related_type = ${shape.uid} and field in (${sql.join(attributes.map(({ name }) => name))})`
 
 /** Removes the links of rows of one shape to files, for some attributes or for all. */
 export function removeMedia(transaction: Transaction, shape: Owner['shape'], ids: readonly number[], attributes: readonly Media[]): void {

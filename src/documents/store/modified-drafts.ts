@@ -3,16 +3,16 @@
 import type { RawBuilder } from 'kysely'
 import { sql } from 'kysely'
 import type { Transaction } from '../../database/database.js'
-import { among } from '../../database/in-list.js'
+import { inList } from '../../database/in-list.js'
 import { writeSql } from '../../database/sqlite/dialect.js'
 import type { Attribute, ContentType, Model } from '../../model/types.js'
-import { areUnequal, type Comparing, isModified } from '../../query/compile/modified.js'
+import { areOutOfSync, type Comparing, isModified } from '../../query/compile/modified.js'
 import type { Version } from './rows.js'
 
 const drifted = sql.table('octavo_drifted_drafts')
 
 /** Notes that these drafts may have something that their published versions lack. */
-export function noteDrift(transaction: Transaction, type: ContentType, drafts: readonly number[]): void {
+export function markModified(transaction: Transaction, type: ContentType, drafts: readonly number[]): void {
   if (drafts.length === 0) return
   transaction.follow(
     sql`insert into ${drifted} (type, row_id) select ${type.uid}, value from json_each(${JSON.stringify(drafts)}) where true
@@ -21,7 +21,7 @@ export function noteDrift(transaction: Transaction, type: ContentType, drafts: r
 }
 
 /** The same for the drafts whose ids `rows` selects. */
-export function noteDriftOf(transaction: Transaction, type: ContentType, rows: RawBuilder<unknown>): void {
+export function markModifiedWhere(transaction: Transaction, type: ContentType, rows: RawBuilder<unknown>): void {
   transaction.follow(
     sql`insert into ${drifted} (type, row_id) select ${type.uid}, id from ${sql.table(type.table)}
       where id in (${rows}) and published_at is null on conflict do nothing`,
@@ -29,20 +29,20 @@ export function noteDriftOf(transaction: Transaction, type: ContentType, rows: R
 }
 
 /** These versions are equal again, or go. */
-export function forgetDrift(transaction: Transaction, type: ContentType, versions: readonly Version[]): void {
+export function clearModified(transaction: Transaction, type: ContentType, versions: readonly Version[]): void {
   const ids = versions.filter((version) => version.drifted === 1).map(({ id }) => id)
-  if (ids.length > 0) transaction.follow(sql`delete from ${drifted} where type = ${type.uid} and row_id in (${among(ids)})`)
+  if (ids.length > 0) transaction.follow(sql`delete from ${drifted} where type = ${type.uid} and row_id in (${inList(ids)})`)
 }
 
 const unequal = sql.table('octavo_unequal_locales')
 
 /** Notes that the drafts of a document may differ in what its locales share. */
-export function noteUnequal(transaction: Transaction, type: ContentType, documentId: string): void {
+export function markOutOfSync(transaction: Transaction, type: ContentType, documentId: string): void {
   transaction.follow(sql`insert into ${unequal} (type, document_id) values (${type.uid}, ${documentId}) on conflict do nothing`)
 }
 
 /** The drafts of a document are equal in what its locales share, or go. */
-export function forgetUnequal(transaction: Transaction, type: ContentType, [version]: readonly Version[]): void {
+export function clearOutOfSync(transaction: Transaction, type: ContentType, [version]: readonly Version[]): void {
   if (version?.unequal === 1)
     transaction.follow(sql`delete from ${unequal} where type = ${type.uid} and document_id = ${version.document_id}`)
 }
@@ -65,8 +65,8 @@ export function modifiedCondition(model: Model, type: ContentType): RawBuilder<u
 }
 
 /** True where the versions `v` and `q` of one state differ in what `isShared` names. */
-export function unequalCondition(model: Model, type: ContentType, isShared: (attribute: Attribute) => boolean): RawBuilder<unknown> {
-  const text = unequalShared.get(type) ?? written(model, (comparing) => areUnequal(comparing, type, 'v', 'q', isShared))
+export function outOfSyncCondition(model: Model, type: ContentType, isShared: (attribute: Attribute) => boolean): RawBuilder<unknown> {
+  const text = unequalShared.get(type) ?? written(model, (comparing) => areOutOfSync(comparing, type, 'v', 'q', isShared))
   unequalShared.set(type, text)
   return sql.raw(text)
 }

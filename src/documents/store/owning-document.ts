@@ -2,7 +2,7 @@
 import { sql } from 'kysely'
 import type { Transaction } from '../../database/database.js'
 import type { ContentType, Model } from '../../model/types.js'
-import { noteDriftOf } from './modified-drafts.js'
+import { markModifiedWhere } from './modified-drafts.js'
 import type { Owner } from './relations.js'
 
 /** A row of a content-type. */
@@ -12,20 +12,20 @@ interface Holder {
 }
 
 /** The row of the document that `owner` belongs to; null for a component that nothing holds. */
-export async function holderOf(transaction: Transaction, model: Model, { shape, id }: Owner): Promise<Holder | null> {
+export async function owningDocumentOf(transaction: Transaction, model: Model, { shape, id }: Owner): Promise<Holder | null> {
   if (shape.kind === 'contentType') return { type: shape, id }
   for (const holder of [...model.types.values(), ...model.components.values()]) {
     if (holder.componentTable === null) continue
     const [entry] = await transaction.rows<{ entity_id: number }>(
       sql`select entity_id from ${sql.table(holder.componentTable)} where cmp_id = ${id} and component_type = ${shape.uid} limit 1`,
     )
-    if (entry !== undefined) return holderOf(transaction, model, { shape: holder, id: entry.entity_id })
+    if (entry !== undefined) return owningDocumentOf(transaction, model, { shape: holder, id: entry.entity_id })
   }
   return null
 }
 
 /** Something below a row was written for itself: a draft may have what its publication lacks. */
-export async function noteWritten(transaction: Transaction, model: Model, owner: Owner): Promise<void> {
-  const holder = await holderOf(transaction, model, owner)
-  if (holder?.type.draftAndPublish) noteDriftOf(transaction, holder.type, sql`${holder.id}`)
+export async function markOwnerModified(transaction: Transaction, model: Model, owner: Owner): Promise<void> {
+  const holder = await owningDocumentOf(transaction, model, owner)
+  if (holder?.type.draftAndPublish) markModifiedWhere(transaction, holder.type, sql`${holder.id}`)
 }

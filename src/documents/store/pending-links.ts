@@ -3,14 +3,14 @@
 import type { RawBuilder } from 'kysely'
 import { sql } from 'kysely'
 import type { Transaction } from '../../database/database.js'
-import { among } from '../../database/in-list.js'
+import { inList } from '../../database/in-list.js'
 import type { Attribute, Component, ContentType, Model, Relation } from '../../model/types.js'
 import { placeInOther } from './copied-positions.js'
-import { noteDriftOf } from './modified-drafts.js'
-import { hidePointers, showPointer } from './polymorphic.js'
+import { markModifiedWhere } from './modified-drafts.js'
+import { keepPendingTargets, restorePendingTarget } from './polymorphic.js'
 import type { Link, Owner } from './relations.js'
 import { hasOneOwner, takeAway } from './relations.js'
-import type { Writing } from './row-context.js'
+import type { RowContext } from './row-context.js'
 import type { Version } from './rows.js'
 
 const hidden = sql.table('octavo_hidden_links')
@@ -19,8 +19,8 @@ const hidden = sql.table('octavo_hidden_links')
  * Gives `to` the links of `from`, in their order. What both have already keeps its row and with it its place in the list of the other
  * side; `isNew`: `to` has none so far.
  */
-export function copyLinks(writing: Writing, from: Owner, to: Owner, relations: readonly Relation[], isNew: boolean): void {
-  const { transaction, model, copies, into } = writing
+export function copyLinks(writing: RowContext, from: Owner, to: Owner, relations: readonly Relation[], isNew: boolean): void {
+  const { transaction, model, targetSide: copies, targetLocale: into } = writing
   for (const relation of relations) {
     const { storage } = relation
     if (storage.kind !== 'link') continue
@@ -61,7 +61,7 @@ function removeOthers(
   target: ContentType,
   to: Owner,
   shown: RawBuilder<unknown>,
-  copies: Writing['copies'],
+  copies: RowContext['targetSide'],
 ): void {
   // The other side's links to a draft stay as long as they cannot be published: nothing is to be discarded for them.
   const isLasting = sql`exists (select 1 from ${sql.table(target.table)} d where d.id = ${sql.id(there)} and d.published_at is null and not exists
@@ -82,8 +82,8 @@ function copiedLinks(
   storage: Link,
   target: ContentType,
   from: Owner,
-  copies: Writing['copies'],
-  into: Writing['into'],
+  copies: RowContext['targetSide'],
+  into: RowContext['targetLocale'],
 ): RawBuilder<unknown> {
   const links = shownLinks(storage, target, from.id, copies, into)
   if (copies !== 'draft' || !storage.owner || !target.draftAndPublish) return links
@@ -97,8 +97,8 @@ function shownLinks(
   storage: Link,
   target: ContentType,
   owner: number,
-  copies: Writing['copies'],
-  into: Writing['into'],
+  copies: RowContext['targetSide'],
+  into: RowContext['targetLocale'],
 ): RawBuilder<unknown> {
   const there = sql.id('l', storage.there)
   const places = placesOf(storage).map(({ column, as }) => sql`${column === null ? sql`null` : sql.id('l', column)} as ${sql.id(as)}`)
@@ -107,7 +107,7 @@ function shownLinks(
 }
 
 /** The row that takes the place of the target row `t`. */
-function shownOf(target: ContentType, copies: Writing['copies'], into: Writing['into']): RawBuilder<unknown> {
+function shownOf(target: ContentType, copies: RowContext['targetSide'], into: RowContext['targetLocale']): RawBuilder<unknown> {
   const changesSide = target.draftAndPublish && copies !== 'same'
   const changesLocale = target.localized && into !== undefined
   if (!changesSide && !changesLocale) return sql`t.id`
@@ -141,7 +141,7 @@ function hideUnshown(
 }
 
 /** Rows of `shape` are removed: nothing waits for them any more, nor for the document of the versions `targets`, in their locales. */
-export function forgetHiddenLinks(
+export function dropPendingLinks(
   transaction: Transaction,
   shape: ContentType | Component,
   ids: readonly number[],
@@ -153,7 +153,7 @@ export function forgetHiddenLinks(
   })
   const locales = [...new Map(targets.map((target) => [target.locale, target])).values()]
   const gone = [
-    ...(tables.length === 0 ? [] : [sql`(owner_id in (${among(ids)}) and link_table in (${sql.join(tables)}))`]),
+    ...(tables.length === 0 ? [] : [sql`(owner_id in (${inList(ids)}) and link_table in (${sql.join(tables)}))`]),
     ...locales.map(
       ({ document_id, locale }) => sql`(target_type = ${shape.uid} and target_document = ${document_id} and target_locale is ${locale})`,
     ),
@@ -181,7 +181,7 @@ const draftOf = ({ table }: ContentType, published: number): RawBuilder<unknown>
  * A document has been published that had no published version: makes the links that were waiting for it. Where this write has given
  * the relation from its side (`touched`), its own list counts, which is copied already.
  */
-export async function showHiddenLinks(
+export async function restorePendingLinks(
   transaction: Transaction,
   model: Model,
   type: ContentType,
@@ -199,11 +199,11 @@ export async function showHiddenLinks(
   const shown = waiting.filter(({ link_table }) => !given(link_table))
   // Its draft may have lost such a link meanwhile: its list is to be compared.
   if (shown.some(({ link_table }) => links.get(link_table)?.relation.inverse !== null))
-    noteDriftOf(transaction, type, draftOf(type, published))
+    markModifiedWhere(transaction, type, draftOf(type, published))
   for (const { link_table, owner_id, place } of shown) {
     const known = links.get(link_table)
     if (known === undefined) {
-      showPointer(transaction, model, { table: link_table, owner: owner_id, target: type, published, place })
+      restorePendingTarget(transaction, model, { table: link_table, owner: owner_id, target: type, published, place })
       continue
     }
     const { relation, storage, shape } = known
@@ -224,11 +224,11 @@ export async function showHiddenLinks(
           ${hasOneOwner(relation) ? sql`and not ${isTaken}` : sql``} on conflict do nothing`,
     )
   }
-  transaction.follow(sql`delete from ${hidden} where id in (${among(waiting.map(({ id }) => id))})`)
+  transaction.follow(sql`delete from ${hidden} where id in (${inList(waiting.map(({ id }) => id))})`)
 }
 
 /** The version is about to be unpublished: what is published and links to it will link to it again when it is published again. */
-export function hideLinks(transaction: Transaction, model: Model, type: ContentType, version: Version): void {
+export function keepPendingLinks(transaction: Transaction, model: Model, type: ContentType, version: Version): void {
   const { id, document_id, locale } = version
   for (const { shape, relation, storage } of ownedLinks(model)) {
     if (relation.target !== type.uid || (shape.kind === 'contentType' && !shape.draftAndPublish)) continue
@@ -239,7 +239,7 @@ export function hideLinks(transaction: Transaction, model: Model, type: ContentT
         from ${sql.table(table)} where ${sql.id(there)} = ${id}`,
     )
   }
-  hidePointers(transaction, model, type, version)
+  keepPendingTargets(transaction, model, type, version)
 }
 
 export interface OwnedLink {

@@ -2,15 +2,15 @@
 import type { RawBuilder } from 'kysely'
 import { sql } from 'kysely'
 import type { Transaction } from '../../database/database.js'
-import { among } from '../../database/in-list.js'
+import { inList } from '../../database/in-list.js'
 import { printed } from '../../errors/bounded-values.js'
 import { validationError } from '../../errors/errors.js'
 import { fileType, mayBeNamed } from '../../model/link.js'
 import type { ContentType, Model, MorphTo } from '../../model/types.js'
 import type { Reference, RelationInput } from '../input/input.js'
-import { type Placed, placeEntries } from './positions.js'
+import { type PlacedEntry, placeEntries } from './positions.js'
 import type { Owner } from './relations.js'
-import type { Writing } from './row-context.js'
+import type { RowContext } from './row-context.js'
 import { insertRows, updateRow, type Version } from './rows.js'
 import type { Resolving } from './targets.js'
 import { resolveReferences } from './targets.js'
@@ -26,7 +26,7 @@ interface Pointer {
  * Writes what `input` says about `morph` of `owner`.
  * @throws ApiError 400 for a `__type` that is missing or unknown, and for targets that do not exist
  */
-export async function writeMorph(
+export async function writePolymorphic(
   transaction: Transaction,
   model: Model,
   owner: Owner,
@@ -66,8 +66,8 @@ function withPlaces(wanted: readonly string[], present: readonly Pointer[]): rea
 
 /** The rows that positions name. A row id stands for its row, whether that is there or not. */
 async function neighbourKeys(
-  connected: readonly Placed<string>[],
-  resolve: (references: readonly Reference[]) => Promise<readonly Placed<string>[]>,
+  connected: readonly PlacedEntry<string>[],
+  resolve: (references: readonly Reference[]) => Promise<readonly PlacedEntry<string>[]>,
 ): Promise<ReadonlyMap<string, readonly string[]>> {
   const found = new Map<string, readonly string[]>()
   for (const entry of connected) {
@@ -80,7 +80,7 @@ async function neighbourKeys(
   return found
 }
 
-const neighbourKey = (name: string | number, { reference: { position, type } }: Placed<string>): string =>
+const neighbourKey = (name: string | number, { reference: { position, type } }: PlacedEntry<string>): string =>
   `${name} ${position?.type ?? type}`
 
 /** A row of one of several types, as errors about places name it. */
@@ -88,7 +88,7 @@ const keyOf = ({ id, type }: Pointer): string => `${id}:::${type}`
 const pointerOf = (key: string): Pointer => ({ id: Number.parseInt(key, 10), type: key.slice(key.indexOf(':::') + 3) })
 
 /** The siblings that a position names: of the type that the position says, or of the type of the entry that is placed. */
-function neighboursOf({ reference: { position, type: own } }: Placed<string>): readonly Reference[] {
+function neighboursOf({ reference: { position, type: own } }: PlacedEntry<string>): readonly Reference[] {
   const type = position?.type ?? own
   if (type === undefined) return []
   return [position?.before, position?.after].flatMap((name) => (name === undefined ? [] : [siblingNamed(name, type)]))
@@ -103,8 +103,8 @@ async function pointers(
   morph: MorphTo,
   references: readonly Reference[],
   resolving: Resolving,
-): Promise<readonly Placed<string>[]> {
-  const found: Placed<string>[] = []
+): Promise<readonly PlacedEntry<string>[]> {
+  const found: PlacedEntry<string>[] = []
   for (const reference of references) {
     const target = model.types.get(reference.type ?? '')
     if (target === undefined || !mayBeNamed(target))
@@ -163,8 +163,8 @@ function fieldOf(target: ContentType, owner: Owner, name: string): string | null
 }
 
 /** Gives `to` the targets that `from` has, on the side that is copied to; what is not there yet waits (links: "hidden"). */
-export async function copyMorphs(
-  { transaction, model, copies }: Writing,
+export async function copyPolymorphic(
+  { transaction, model, targetSide: copies }: RowContext,
   from: Owner,
   to: Owner,
   morphs: readonly MorphTo[],
@@ -204,7 +204,7 @@ async function sidesOf(
   transaction: Transaction,
   model: Model,
   targets: readonly Pointer[],
-  copies: Writing['copies'],
+  copies: RowContext['targetSide'],
 ): Promise<readonly Sided[]> {
   const sided = (type: string): boolean => copies !== 'same' && model.types.get(type)?.draftAndPublish === true
   const uids = [...new Set(targets.map(({ type }) => type))].filter(sided)
@@ -214,7 +214,7 @@ async function sidesOf(
     const ids = targets.filter(({ type }) => type === uid).map(({ id }) => id)
     return sql`select ${uid} as type, t.id as target, t.document_id as document, t.locale as locale, case when t.published_at is ${side} then t.id
       else (select p.id from ${table} p where p.document_id = t.document_id and p.locale is t.locale and p.published_at is ${side}) end as shown
-      from ${table} t where t.id in (${among(ids)})`
+      from ${table} t where t.id in (${inList(ids)})`
   })
   const rows = selects.length === 0 ? [] : await transaction.rows<SideRow>(sql`${sql.join(selects, sql` union all `)}`)
   const found = new Map(rows.map((row) => [keyOf({ id: row.target, type: row.type }), row]))
@@ -225,7 +225,7 @@ async function sidesOf(
 }
 
 /** What waited for a target that is published now. */
-export interface WaitingPointer {
+export interface PendingTarget {
   readonly table: string
   readonly owner: number
   readonly target: ContentType
@@ -234,7 +234,11 @@ export interface WaitingPointer {
 }
 
 /** Shows what waited for its target. */
-export function showPointer(transaction: Transaction, model: Model, { table, owner, target, published, place }: WaitingPointer): void {
+export function restorePendingTarget(
+  transaction: Transaction,
+  model: Model,
+  { table, owner, target, published, place }: PendingTarget,
+): void {
   for (const { shape, name, storage } of morphsOf(model)) {
     if (storage.kind !== 'table' || storage.table !== table) continue
     const field = fieldOf(target, { shape, id: owner }, name)
@@ -249,7 +253,7 @@ export function showPointer(transaction: Transaction, model: Model, { table, own
 }
 
 /** The version is about to be unpublished: what is published and points at it will do so again (links: `hideLinks`). */
-export function hidePointers(transaction: Transaction, model: Model, type: ContentType, version: Version): void {
+export function keepPendingTargets(transaction: Transaction, model: Model, type: ContentType, version: Version): void {
   for (const { shape, storage } of morphsOf(model)) {
     if (storage.kind !== 'table' || (shape.kind === 'contentType' && !shape.draftAndPublish)) continue
     transaction.follow(
@@ -261,9 +265,9 @@ export function hidePointers(transaction: Transaction, model: Model, type: Conte
 }
 
 /** Removes what points at rows of `type` that are removed. */
-export function forgetPointers(transaction: Transaction, model: Model, type: ContentType, ids: readonly number[]): void {
+export function dropPendingTargets(transaction: Transaction, model: Model, type: ContentType, ids: readonly number[]): void {
   for (const { shape, storage } of morphsOf(model)) {
-    const isGone = sql`${sql.id(storage.id)} in (${among(ids)}) and ${sql.id(storage.type)} = ${type.uid}`
+    const isGone = sql`${sql.id(storage.id)} in (${inList(ids)}) and ${sql.id(storage.type)} = ${type.uid}`
     if (storage.kind === 'table') transaction.follow(sql`delete from ${sql.table(storage.table)} where ${isGone}`)
     else
       transaction.follow(

@@ -1,11 +1,11 @@
 // Puts connected entries into a list: one after the other, at the start, the end, before or after another entry.
 import { validationError } from '../../errors/errors.js'
-import { turn } from '../../runtime/event-loop.js'
+import { yieldIfBusy } from '../../runtime/event-loop.js'
 import type { Reference } from '../input/input.js'
 import { type OrderedList, openList } from './ordered-list.js'
 
 /** What a reference stands for: row ids, or names of rows where they are of several types. */
-export interface Placed<Row> {
+export interface PlacedEntry<Row> {
   readonly reference: Reference
   readonly rows: readonly Row[]
 }
@@ -21,9 +21,9 @@ const atOnce = 100
  */
 export async function placeEntries<Row extends number | string>(
   present: readonly Row[],
-  connected: readonly Placed<Row>[],
+  connected: readonly PlacedEntry<Row>[],
   disconnected: ReadonlySet<Row>,
-  rowsOf: (neighbour: string | number, entry: Placed<Row>) => readonly Row[],
+  rowsOf: (neighbour: string | number, entry: PlacedEntry<Row>) => readonly Row[],
   /** What errors show beside a neighbour. */
   beside: object = {},
 ): Promise<readonly Row[]> {
@@ -39,21 +39,21 @@ export async function placeEntries<Row extends number | string>(
   let count = 0
   for (const entry of neighboursFirst(entries, new Set(present))) {
     place(list, entry, beside)
-    if (++count % atOnce === 0) await turn()
+    if (++count % atOnce === 0) await yieldIfBusy()
   }
   const placed = new Set(connected.flatMap(({ rows }) => rows))
   return list.rows().filter((id) => placed.has(id) || !disconnected.has(id))
 }
 
 /** A connected entry with the rows that its position names; null: it goes to the start or the end. */
-interface Entry<Row> extends Placed<Row> {
+interface Entry<Row> extends PlacedEntry<Row> {
   readonly neighbours: readonly Row[] | null
   /** What `after` names where `before` counts: errors show it. */
   readonly ignored: Row | string | number | undefined
 }
 
 /** Each row where it is named first: a row id may name a version of a document that is named too. */
-function firstOnly<Row>(connected: readonly Placed<Row>[]): readonly Placed<Row>[] {
+function firstOnly<Row>(connected: readonly PlacedEntry<Row>[]): readonly PlacedEntry<Row>[] {
   const seen = new Set<Row>()
   return connected.flatMap(({ reference, rows }) => {
     const first = rows.filter((row) => !seen.has(row))
@@ -63,7 +63,7 @@ function firstOnly<Row>(connected: readonly Placed<Row>[]): readonly Placed<Row>
 }
 
 /** The same entry at two places. @throws ApiError 400 */
-function refuseTwins<Row>(connected: readonly Placed<Row>[]): void {
+function refuseTwins<Row>(connected: readonly PlacedEntry<Row>[]): void {
   const places = new Map<Row, string>()
   for (const { reference, rows } of connected) {
     const place = JSON.stringify(reference.position ?? null)

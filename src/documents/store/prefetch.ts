@@ -8,7 +8,7 @@ import type { ContentType, Model } from '../../model/types.js'
 import type { ComponentInput, Input, Reference } from '../input/input.js'
 import { reserveIds } from './rows.js'
 import type { TargetRow } from './targets.js'
-import { namedRows, requireRows } from './targets.js'
+import { requireRows, targetRows } from './targets.js'
 
 interface Row extends TargetRow {
   readonly kind: string
@@ -18,7 +18,7 @@ interface Row extends TargetRow {
  * Looks up the targets of everything that `input` names, by uid, and lets the transaction give ids to new rows of the type, if there
  * are any, and of the input's components. Asks nothing where there is nothing to know.
  */
-export async function lookAhead(
+export async function prefetchTargets(
   transaction: Transaction,
   model: Model,
   input: Input,
@@ -32,7 +32,7 @@ export async function lookAhead(
     return target === undefined || references.length === 0 ? [] : [{ target, references, required }]
   })
   const selects = [
-    ...targets.map(({ target, references }) => sql`select ${target.uid} as kind, ${namedRows(target, references)}`),
+    ...targets.map(({ target, references }) => sql`select ${target.uid} as kind, ${targetRows(target, references)}`),
     ...tables.map((table) => sql`select ${`#${table}`} as kind, ${lastId(table)} as id, null, null, null`),
   ]
   const found = selects.length === 0 ? [] : await transaction.rows<Row>(sql`${sql.join(selects, sql` union all `)}`)

@@ -2,13 +2,13 @@
 import type { RawBuilder } from 'kysely'
 import { sql } from 'kysely'
 import type { Transaction } from '../../database/database.js'
-import { among } from '../../database/in-list.js'
+import { inList } from '../../database/in-list.js'
 import type { Component, ContentType, Relation, Storage } from '../../model/types.js'
-import { turn } from '../../runtime/event-loop.js'
+import { yieldIfBusy } from '../../runtime/event-loop.js'
 import type { RelationInput } from '../input/input.js'
-import { noteDrift, noteDriftOf } from './modified-drafts.js'
+import { markModified, markModifiedWhere } from './modified-drafts.js'
 import { placeEntries } from './positions.js'
-import type { Writing } from './row-context.js'
+import type { RowContext } from './row-context.js'
 import type { Resolved, Resolving } from './targets.js'
 import { resolveReferences, resolveSet } from './targets.js'
 
@@ -23,7 +23,7 @@ export interface Owner {
 
 /** Writes what `input` says about `relation` of `owner`. */
 export async function writeRelation(
-  writing: Writing,
+  writing: RowContext,
   owner: Owner,
   relation: Relation,
   input: RelationInput,
@@ -43,7 +43,7 @@ export async function writeRelation(
   if (storage.kind !== 'link') return
   const present = isNew ? new Map<number, number>() : await linkedRows(transaction, storage, owner.id)
   const wanted = await wantedRows(transaction, target, relation, isNew ? null : [...present.keys()], input, resolving)
-  await turn()
+  await yieldIfBusy()
   writeLinks(writing, relation, storage, owner, present, wanted)
 }
 
@@ -74,7 +74,7 @@ async function wantedRows(
   const disconnected = new Set(resolved.slice(0, input.disconnect.length).flatMap(({ rows }) => rows))
   const connected = resolved.slice(input.disconnect.length)
   const neighbours = await neighbourRows(transaction, target, connected, resolving)
-  await turn()
+  await yieldIfBusy()
   if (!relation.many) return oneOf(present, connected, relation) ?? (present ?? []).filter((id) => !disconnected.has(id))
   return placeEntries(present ?? [], connected, disconnected, (neighbour) => neighbours.get(String(neighbour)) ?? [], besideOf(resolving))
 }
@@ -103,7 +103,7 @@ async function neighbourRows(transaction: Transaction, target: ContentType, conn
 
 /** Makes an owner's links be `wanted`: removes, takes away from previous owners, adds, renumbers what moved. */
 function writeLinks(
-  writing: Writing,
+  writing: RowContext,
   relation: Relation,
   storage: Link,
   ownerRow: Owner,
@@ -117,12 +117,12 @@ function writeLinks(
   const added = wanted.filter((id) => !present.has(id))
   if (gone.length > 0) {
     transaction.follow(
-      sql`delete from ${sql.table(storage.table)} where ${sql.id(storage.here)} = ${owner} and ${sql.id(storage.there)} in (${among(gone)})`,
+      sql`delete from ${sql.table(storage.table)} where ${sql.id(storage.here)} = ${owner} and ${sql.id(storage.there)} in (${inList(gone)})`,
     )
   }
   noteOthers(writing, relation, storage, ownerRow, gone, added)
   if (added.length > 0) {
-    takeAway(transaction, relation, storage, ownerRow, among(added), 'draft')
+    takeAway(transaction, relation, storage, ownerRow, inList(added), 'draft')
     insertLinks(transaction, storage, owner, added, places)
   }
   const kept = wanted.filter((id) => present.has(id))
@@ -133,7 +133,7 @@ function writeLinks(
 
 /** Links change the drafts on their other side, and those that they are taken from. */
 function noteOthers(
-  { transaction, model, drafts }: Writing,
+  { transaction, model, isDraftWrite: drafts }: RowContext,
   relation: Relation,
   { table, here, there }: Link,
   { shape, id: owner }: Owner,
@@ -143,12 +143,12 @@ function noteOthers(
   const target = model.types.get(relation.target)!
   if (relation.inverse === null || shape.kind !== 'contentType') return
   // What has no drafts may be linked to one version alone, by its row.
-  if (!shape.draftAndPublish && target.draftAndPublish) noteDriftOf(transaction, target, among([...gone, ...added]))
+  if (!shape.draftAndPublish && target.draftAndPublish) markModifiedWhere(transaction, target, inList([...gone, ...added]))
   if (!drafts) return
-  if (target.draftAndPublish) noteDrift(transaction, target, [...gone, ...added])
+  if (target.draftAndPublish) markModified(transaction, target, [...gone, ...added])
   if (added.length > 0 && (relation.relation === 'oneToOne' || relation.relation === 'oneToMany')) {
-    const owners = sql`select ${sql.id(here)} from ${sql.table(table)} where ${sql.id(there)} in (${among(added)}) and ${sql.id(here)} <> ${owner}`
-    noteDriftOf(transaction, shape, owners)
+    const owners = sql`select ${sql.id(here)} from ${sql.table(table)} where ${sql.id(there)} in (${inList(added)}) and ${sql.id(here)} <> ${owner}`
+    markModifiedWhere(transaction, shape, owners)
   }
 }
 

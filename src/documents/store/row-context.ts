@@ -12,7 +12,7 @@ export interface Entry {
 }
 
 /** All that stands below a row which this very write has made. */
-export interface Made {
+export interface CreatedRow {
   /** Its components, in the order of their rows. */
   readonly entries: Entry[]
   /** The relations and media that may have links. */
@@ -20,19 +20,19 @@ export interface Made {
 }
 
 /** What writing below a row needs. */
-export interface Writing {
+export interface RowContext {
   readonly transaction: Transaction
   readonly model: Model
   readonly resolving: Resolving
   readonly hashPassword: (password: string) => Promise<string>
   /** Which side of their targets copied links show; `same`: the one that they show already. */
-  readonly copies: 'draft' | 'published' | 'same'
+  readonly targetSide: 'draft' | 'published' | 'same'
   /** Copied links lead to this locale of localized targets; absent: to the one that they lead to already. */
-  readonly into?: string | null
+  readonly targetLocale?: string | null
   /** Drafts are written and nothing is published: the other sides of their links drift (`drift`). */
-  readonly drafts: boolean
+  readonly isDraftWrite: boolean
   /** By uid and id: what is copied from such rows need not be looked up. */
-  readonly made: Map<string, Made>
+  readonly createdRows: Map<string, CreatedRow>
   /** The inverse sides of polymorphic relations that this write has given, by uid, id and name, with the rows that left them. */
   readonly inverses: Map<string, readonly number[]>
 }

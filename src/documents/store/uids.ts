@@ -8,7 +8,7 @@ import type { ContentType, Scalar } from '../../model/types.js'
 const longest = 240
 
 /** `data` with the uids that it lacks (row 12 of the contract); what is no object stays as it is. */
-export async function withUids(transaction: Transaction, type: ContentType, data: unknown): Promise<unknown> {
+export async function withGeneratedUids(transaction: Transaction, type: ContentType, data: unknown): Promise<unknown> {
   if (typeof data !== 'object' || data === null || Array.isArray(data)) return data
   const given = data as Readonly<Record<string, unknown>>
   const made: Record<string, unknown> = {}

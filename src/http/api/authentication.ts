@@ -5,7 +5,7 @@ import type { Issued } from '../../accounts/context.js'
 import { changePassword, confirmEmail, forgotPassword, requestConfirmation, resetPassword } from '../../accounts/recovery.js'
 import { endSession, listSessions, refresh, register, signIn, signOut } from '../../accounts/sign-in.js'
 import { unauthorized } from '../../errors/errors.js'
-import type { Exchange, Reply, Route } from '../request-context.js'
+import type { Reply, RequestContext, Route } from '../request-context.js'
 import { ok } from '../request-context.js'
 import { readRefreshCookie, refreshCookie, wantsCookie } from './refresh-cookie.js'
 
@@ -13,14 +13,14 @@ const action = (name: string): string => `plugin::users-permissions.auth.${name}
 const userType = 'plugin::users-permissions.user'
 
 /** A user as everyone may see it: no private attribute, nothing populated. */
-export function userOf({ documents }: Exchange, id: number): Promise<unknown> {
+export function userOf({ documents }: RequestContext, id: number): Promise<unknown> {
   const type = documents.context.model.types.get(userType)!
   const identity = { attribute: 'id' as const, value: id }
   return documents.findAsService({ type, mode: 'first', paged: false, identity, query: '', envelope: 'bare' })
 }
 
 /** A user who was just registered: with the role, for callers that may find roles. */
-async function registeredUser({ documents, caller }: Exchange, id: number): Promise<unknown> {
+async function registeredUser({ documents, caller }: RequestContext, id: number): Promise<unknown> {
   const type = documents.context.model.types.get(userType)!
   const wanted = { type, action: action('register'), mode: 'first', paged: false, query: 'populate=role', envelope: 'bare' } as const
   const found = await documents.find(caller.grants, { ...wanted, identity: { attribute: 'id', value: id } })
@@ -32,26 +32,26 @@ async function registeredUser({ documents, caller }: Exchange, id: number): Prom
 }
 
 /** The answer to whoever signed in: tokens and the user. The refresh token goes into a cookie where that is wanted. */
-export async function signedIn(exchange: Exchange, issued: Issued): Promise<Reply> {
-  return tokens(exchange, issued, { user: await userOf(exchange, issued.userId) })
+export async function signedIn(context: RequestContext, issued: Issued): Promise<Reply> {
+  return tokens(context, issued, { user: await userOf(context, issued.userId) })
 }
 
-function tokens(exchange: Exchange, { jwt, refresh: token }: Issued, rest: Readonly<Record<string, unknown>>): Reply {
+function tokens(context: RequestContext, { jwt, refresh: token }: Issued, rest: Readonly<Record<string, unknown>>): Reply {
   if (token === undefined) return ok({ jwt, ...rest })
-  if (!wantsCookie(exchange)) return ok({ jwt, refreshToken: token.token, ...rest })
-  return { ...ok({ jwt, ...rest }), headers: { 'set-cookie': refreshCookie(exchange, token) } }
+  if (!wantsCookie(context)) return ok({ jwt, refreshToken: token.token, ...rest })
+  return { ...ok({ jwt, ...rest }), headers: { 'set-cookie': refreshCookie(context, token) } }
 }
 
 /** Limits a handler by its route and the caller's address. */
 const limited =
   (name: string, counted: 'failures' | 'all', handle: Route['handle']): Route['handle'] =>
-  (exchange) =>
-    exchange.house.limiter.perAddress(name, exchange.address, counted, () => handle(exchange))
+  (context) =>
+    context.accounts.limiter.perAddress(name, context.address, counted, () => handle(context))
 
 const post = (path: string, name: string, handle: Route['handle']): Route => ({ method: 'POST', path, action: action(name), handle })
 
 /** The signed-in user; other callers have no sessions. */
-function signedInUser({ caller }: Exchange): Extract<Caller, { kind: 'user' }> {
+function signedInUser({ caller }: RequestContext): Extract<Caller, { kind: 'user' }> {
   if (caller.kind !== 'user') throw unauthorized('Missing authentication')
   return caller
 }
@@ -60,82 +60,82 @@ export const authenticationRoutes: readonly Route[] = [
   post(
     '/auth/local',
     'callback',
-    limited('local', 'failures', async (exchange) => signedIn(exchange, await signIn(exchange.house, await exchange.body()))),
+    limited('local', 'failures', async (context) => signedIn(context, await signIn(context.accounts, await context.body()))),
   ),
   post(
     '/auth/local/register',
     'register',
-    limited('register', 'all', async (exchange) => {
-      const registered = await register(exchange.house, await exchange.body())
-      const user = await registeredUser(exchange, registered.userId)
-      return 'jwt' in registered ? tokens(exchange, registered, { user }) : ok({ user })
+    limited('register', 'all', async (context) => {
+      const registered = await register(context.accounts, await context.body())
+      const user = await registeredUser(context, registered.userId)
+      return 'jwt' in registered ? tokens(context, registered, { user }) : ok({ user })
     }),
   ),
   post(
     '/auth/forgot-password',
     'forgotPassword',
-    limited('forgot-password', 'all', async (exchange) => {
-      forgotPassword(exchange.house, await exchange.body())
+    limited('forgot-password', 'all', async (context) => {
+      forgotPassword(context.accounts, await context.body())
       return ok({ ok: true })
     }),
   ),
   post(
     '/auth/reset-password',
     'resetPassword',
-    limited('reset-password', 'failures', async (exchange) =>
-      signedIn(exchange, await resetPassword(exchange.house, await exchange.body())),
+    limited('reset-password', 'failures', async (context) =>
+      signedIn(context, await resetPassword(context.accounts, await context.body())),
     ),
   ),
   post(
     '/auth/change-password',
     'changePassword',
-    limited('change-password', 'failures', async (exchange) => {
-      const user = exchange.caller.kind === 'user' ? exchange.caller.id : null
-      return signedIn(exchange, await changePassword(exchange.house, user, await exchange.body()))
+    limited('change-password', 'failures', async (context) => {
+      const user = context.caller.kind === 'user' ? context.caller.id : null
+      return signedIn(context, await changePassword(context.accounts, user, await context.body()))
     }),
   ),
   {
     method: 'GET',
     path: '/auth/email-confirmation',
     action: action('emailConfirmation'),
-    handle: limited('email-confirmation', 'failures', async (exchange) => {
-      const location = await confirmEmail(exchange.house, Object.fromEntries(new URLSearchParams(exchange.query)))
+    handle: limited('email-confirmation', 'failures', async (context) => {
+      const location = await confirmEmail(context.accounts, Object.fromEntries(new URLSearchParams(context.query)))
       return { status: 302, headers: { location } }
     }),
   },
   post(
     '/auth/send-email-confirmation',
     'sendEmailConfirmation',
-    limited('send-email-confirmation', 'all', async (exchange) => ok(await requestConfirmation(exchange.house, await exchange.body()))),
+    limited('send-email-confirmation', 'all', async (context) => ok(await requestConfirmation(context.accounts, await context.body()))),
   ),
   post(
     '/auth/refresh',
     'refresh',
-    limited('refresh', 'failures', async (exchange) => {
-      const body = (await exchange.body()) as { refreshToken?: unknown } | undefined
-      return tokens(exchange, await refresh(exchange.house, body?.refreshToken ?? readRefreshCookie(exchange)), {})
+    limited('refresh', 'failures', async (context) => {
+      const body = (await context.body()) as { refreshToken?: unknown } | undefined
+      return tokens(context, await refresh(context.accounts, body?.refreshToken ?? readRefreshCookie(context)), {})
     }),
   ),
-  post('/auth/logout', 'logout', async (exchange) => {
-    const { id, sessionId } = signedInUser(exchange)
-    await signOut(exchange.house, id, sessionId, await exchange.body())
-    return { ...ok({ ok: true }), headers: { 'set-cookie': refreshCookie(exchange, null) } }
+  post('/auth/logout', 'logout', async (context) => {
+    const { id, sessionId } = signedInUser(context)
+    await signOut(context.accounts, id, sessionId, await context.body())
+    return { ...ok({ ok: true }), headers: { 'set-cookie': refreshCookie(context, null) } }
   }),
   {
     method: 'GET',
     path: '/auth/sessions',
     action: action('getSessions'),
-    handle: async (exchange) => {
-      const { id, sessionId } = signedInUser(exchange)
-      return ok({ data: await listSessions(exchange.house, id, sessionId) })
+    handle: async (context) => {
+      const { id, sessionId } = signedInUser(context)
+      return ok({ data: await listSessions(context.accounts, id, sessionId) })
     },
   },
   {
     method: 'DELETE',
     path: '/auth/sessions/:sessionId',
     action: action('revokeSession'),
-    handle: async (exchange) => {
-      await endSession(exchange.house, signedInUser(exchange).id, exchange.params.sessionId!)
+    handle: async (context) => {
+      await endSession(context.accounts, signedInUser(context).id, context.params.sessionId!)
       return ok({ data: {} })
     },
   },

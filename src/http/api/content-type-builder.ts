@@ -1,25 +1,25 @@
 // The content-type-builder's reads that clients such as gatsby-source-strapi make: the model in schema.json's words.
 import { notFound } from '../../errors/errors.js'
 import type { AttributeSource, Component, ContentType, Model } from '../../model/types.js'
-import type { Exchange, Route } from '../request-context.js'
+import type { RequestContext, Route } from '../request-context.js'
 import { ok } from '../request-context.js'
 
-const model = ({ documents }: Exchange): Model => documents.context.model
+const model = ({ documents }: RequestContext): Model => documents.context.model
 
-export const builderRoutes: readonly Route[] = [
+export const contentTypeBuilderRoutes: readonly Route[] = [
   {
     method: 'GET',
     path: '/content-type-builder/content-types',
     action: 'plugin::content-type-builder.content-types.getContentTypes',
-    handle: async (exchange) =>
-      ok({ data: [...model(exchange).types.values()].filter(({ uid }) => !uid.startsWith('admin::')).map(describeType) }),
+    handle: async (context) =>
+      ok({ data: [...model(context).types.values()].filter(({ uid }) => !uid.startsWith('admin::')).map(describeType) }),
   },
   {
     method: 'GET',
     path: '/content-type-builder/content-types/:uid',
     action: 'plugin::content-type-builder.content-types.getContentType',
-    handle: async (exchange) => {
-      const type = model(exchange).types.get(exchange.params.uid!)
+    handle: async (context) => {
+      const type = model(context).types.get(context.params.uid!)
       if (type === undefined) throw notFound('contentType.notFound')
       return ok({ data: describeType(type) })
     },
@@ -28,14 +28,14 @@ export const builderRoutes: readonly Route[] = [
     method: 'GET',
     path: '/content-type-builder/components',
     action: 'plugin::content-type-builder.components.getComponents',
-    handle: async (exchange) => ok({ data: [...model(exchange).components.values()].map(describeComponent) }),
+    handle: async (context) => ok({ data: [...model(context).components.values()].map(describeComponent) }),
   },
   {
     method: 'GET',
     path: '/content-type-builder/components/:uid',
     action: 'plugin::content-type-builder.components.getComponent',
-    handle: async (exchange) => {
-      const component = model(exchange).components.get(exchange.params.uid!)
+    handle: async (context) => {
+      const component = model(context).components.get(context.params.uid!)
       if (component === undefined) throw notFound('component.notFound')
       return ok({ data: describeComponent(component) })
     },

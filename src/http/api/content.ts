@@ -5,8 +5,8 @@ import type { ReadBytes } from '../../documents/read/find.js'
 import { notFound } from '../../errors/errors.js'
 import type { ContentType, Model } from '../../model/types.js'
 import type { HookAction, OperationCaller } from '../../public/documents.js'
-import { onceOf } from '../idempotency-key.js'
-import type { Exchange, Reply } from '../request-context.js'
+import { idempotencyKeyOf } from '../idempotency-key.js'
+import type { Reply, RequestContext } from '../request-context.js'
 import { created, noContent, okBytes } from '../request-context.js'
 
 /** The type that answers at /api/:name, with one more part in the path or without. */
@@ -22,9 +22,9 @@ export function contentMethods(type: ContentType | null, withDocument: boolean):
 }
 
 /** Answers a request of a content-type's endpoint. */
-export async function handleContent(type: ContentType, method: string, exchange: Exchange): Promise<Reply> {
-  if (method !== 'GET' && method !== 'HEAD') return write(type, method, exchange)
-  const { caller, documents, params, query, format, isGone } = exchange
+export async function handleContent(type: ContentType, method: string, context: RequestContext): Promise<Reply> {
+  if (method !== 'GET' && method !== 'HEAD') return write(type, method, context)
+  const { caller, documents, params, query, format, isGone } = context
   const { documentId } = params
   const one = type.singleType || documentId !== undefined
   const answer = await documents.find(caller.grants, {
@@ -38,11 +38,11 @@ export async function handleContent(type: ContentType, method: string, exchange:
     isGone,
   })
   if (answer === null) throw notFound()
-  return okBytes(exchange.markSources === null ? answer : await marked(type, answer, exchange))
+  return okBytes(context.markSources === null ? answer : await marked(type, answer, context))
 }
 
 /** The answer with marks of where its texts come from, where the caller asked for them. */
-const marked = async (type: ContentType, answer: ReadBytes, { markSources, documents }: Exchange): Promise<ReadBytes> =>
+const marked = async (type: ContentType, answer: ReadBytes, { markSources, documents }: RequestContext): Promise<ReadBytes> =>
   markSources === null ? answer : markSources(documents.context.model, type, answer)
 
 /** The caller as hooks are told, without what it may do. */
@@ -50,18 +50,18 @@ const named = (caller: Caller): OperationCaller => (caller.kind === 'public' ? {
 
 const methods: Readonly<Record<string, HookAction>> = { POST: 'create', PUT: 'update', DELETE: 'delete' }
 
-async function write(type: ContentType, method: string, exchange: Exchange): Promise<Reply> {
-  const { caller, writes, params, query, format, body } = exchange
+async function write(type: ContentType, method: string, context: RequestContext): Promise<Reply> {
+  const { caller, writes, params, query, format, body } = context
   const action = methods[method]!
   const answers = action === 'delete' ? 'nothing' : 'document'
   const outcome = await writes({
     ...{ action, grants: caller.grants, documentId: params.documentId ?? null, body: action === 'delete' ? null : body },
-    ...(action === 'create' ? { once: () => onceOf(exchange.request, format) } : {}),
+    ...(action === 'create' ? { once: () => idempotencyKeyOf(context.request, format) } : {}),
     write: { type, query, format, answers, caller: named(caller), depth: 0 },
   })
   if (action === 'delete') return noContent
   if (outcome === null) throw notFound()
-  const answer = await marked(type, outcome.answer!, exchange)
+  const answer = await marked(type, outcome.answer!, context)
   return action === 'create' ? created(answer) : okBytes(answer)
 }
 
@@ -71,13 +71,13 @@ const actions: Readonly<Record<string, HookAction>> = { publish: 'publish', unpu
 export const isAction = (name: string): boolean => Object.hasOwn(actions, name)
 
 /** Publishes, unpublishes or discards; an addition to what Strapi's Content API has. */
-export async function handleAction(type: ContentType, action: string, exchange: Exchange): Promise<Reply> {
-  const { caller, writes, params, query, format } = exchange
+export async function handleAction(type: ContentType, action: string, context: RequestContext): Promise<Reply> {
+  const { caller, writes, params, query, format } = context
   const outcome = await writes({
     ...{ action: actions[action]!, grants: caller.grants, documentId: params.documentId ?? null, body: null },
     write: { type, query, format, answers: 'document', caller: named(caller), depth: 0 },
-    once: () => onceOf(exchange.request, format),
+    once: () => idempotencyKeyOf(context.request, format),
   })
   if (outcome === null) throw notFound()
-  return okBytes(await marked(type, outcome.answer!, exchange))
+  return okBytes(await marked(type, outcome.answer!, context))
 }

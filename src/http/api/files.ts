@@ -4,24 +4,24 @@ import { forbidden, notFound, validationError } from '../../errors/errors.js'
 import { fileType } from '../../model/link.js'
 import { readFileInfos } from '../../uploads/file-info.js'
 import type { Link } from '../../uploads/rows.js'
-import { type Form, isForm, readForm } from '../multipart.js'
-import type { Exchange, Reply, Route } from '../request-context.js'
+import { isMultipart, type MultipartBody, readMultipart } from '../multipart.js'
+import type { Reply, RequestContext, Route } from '../request-context.js'
 import { ok, okBytes } from '../request-context.js'
 
 /** Files are shown with whether their address is signed. Where some are, whoever writes the answer says so of each. */
-const constantsOf = ({ signsAddresses }: Exchange) => (signsAddresses ? [] : [{ name: 'isUrlSigned', json: 'false' }])
+const constantsOf = ({ signsAddresses }: RequestContext) => (signsAddresses ? [] : [{ name: 'isUrlSigned', json: 'false' }])
 
-function findFiles(exchange: Exchange, action: string, wanted: Pick<Find, 'mode' | 'envelope' | 'paged' | 'identity' | 'narrowed'>) {
-  const { documents, caller, query, isGone } = exchange
+function findFiles(context: RequestContext, action: string, wanted: Pick<Find, 'mode' | 'envelope' | 'paged' | 'identity' | 'narrowed'>) {
+  const { documents, caller, query, isGone } = context
   const type = documents.context.model.types.get(fileType)!
-  const constants = constantsOf(exchange)
+  const constants = constantsOf(context)
   return documents.find(caller.grants, { type, action: `plugin::upload.content-api.${action}`, query, constants, isGone, ...wanted })
 }
 
 /** A file as its write answers it: whole, whatever else its writer may read. */
-function fileOf(exchange: Exchange, id: number): Promise<unknown> {
-  const { documents } = exchange
-  const constants = constantsOf(exchange)
+function fileOf(context: RequestContext, id: number): Promise<unknown> {
+  const { documents } = context
+  const constants = constantsOf(context)
   const type = documents.context.model.types.get(fileType)!
   const identity = { attribute: 'id' as const, value: id }
   return documents.findAsService({ type, mode: 'first', identity, narrowed: false, query: '', envelope: 'bare', constants })
@@ -32,21 +32,21 @@ export const fileRoutes: readonly Route[] = [
     method: 'GET',
     path: '/upload/files',
     action: 'plugin::upload.content-api.find',
-    handle: async (exchange) => okBytes((await findFiles(exchange, 'find', { mode: 'many', paged: false, envelope: 'bare' }))!),
+    handle: async (context) => okBytes((await findFiles(context, 'find', { mode: 'many', paged: false, envelope: 'bare' }))!),
   },
   {
     method: 'GET',
     path: '/upload/files/page',
     action: 'plugin::upload.content-api.findPage',
-    handle: async (exchange) => okBytes((await findFiles(exchange, 'findPage', { mode: 'many', envelope: 'data' }))!),
+    handle: async (context) => okBytes((await findFiles(context, 'findPage', { mode: 'many', envelope: 'data' }))!),
   },
   {
     method: 'GET',
     path: '/upload/files/:id',
     action: 'plugin::upload.content-api.findOne',
-    handle: async (exchange) => {
-      const identity = { attribute: 'id' as const, value: rowId(exchange.params.id!) }
-      const file = await findFiles(exchange, 'findOne', { mode: 'first', identity, narrowed: false, envelope: 'bare' })
+    handle: async (context) => {
+      const identity = { attribute: 'id' as const, value: rowId(context.params.id!) }
+      const file = await findFiles(context, 'findOne', { mode: 'first', identity, narrowed: false, envelope: 'bare' })
       if (file === null) throw notFound('file.notFound')
       return okBytes(file)
     },
@@ -55,11 +55,11 @@ export const fileRoutes: readonly Route[] = [
     method: 'DELETE',
     path: '/upload/files/:id',
     action: 'plugin::upload.content-api.destroy',
-    handle: async (exchange) => {
-      const id = rowId(exchange.params.id!)
-      const file = await fileOf(exchange, id)
+    handle: async (context) => {
+      const id = rowId(context.params.id!)
+      const file = await fileOf(context, id)
       if (file === null) throw notFound('file.notFound')
-      await exchange.library.remove(id)
+      await context.library.remove(id)
       return ok(file)
     },
   },
@@ -72,35 +72,35 @@ export function rowId(text: string): number {
 }
 
 /** New files, or with `?id=` a change of one: of what is said about it, or of its content too. */
-async function upload(exchange: Exchange): Promise<Reply> {
-  const { library, request } = exchange
-  const id = new URLSearchParams(exchange.query).get('id') || null
-  const form = isForm(request) ? await readForm(request, library, exchange.coming) : await withoutFiles(exchange)
+async function upload(context: RequestContext): Promise<Reply> {
+  const { library, request } = context
+  const id = new URLSearchParams(context.query).get('id') || null
+  const form = isMultipart(request) ? await readMultipart(request, library, context.coming) : await withoutFiles(context)
   try {
     const { files, fields } = form
     const none = files.length === 0 || (files.length === 1 && files[0]!.bytes === 0)
-    if (id !== null) return await change(exchange, rowId(id), none ? { fields, files: [] } : form)
+    if (id !== null) return await change(context, rowId(id), none ? { fields, files: [] } : form)
     if (none) throw validationError('Files are empty')
     const infos = readFileInfos(fields.get('fileInfo'), files.length)
-    const ids = await library.add(files, infos, linkOf(exchange, fields))
-    return { status: 201, value: await Promise.all(ids.map((one) => fileOf(exchange, one))) }
+    const ids = await library.add(files, infos, linkOf(context, fields))
+    return { status: 201, value: await Promise.all(ids.map((one) => fileOf(context, one))) }
   } finally {
     await library.discard(form.files)
   }
 }
 
-async function change(exchange: Exchange, id: number, { files, fields }: Form): Promise<Reply> {
+async function change(context: RequestContext, id: number, { files, fields }: MultipartBody): Promise<Reply> {
   if (files.length > 1) throw validationError('Cannot replace a file with multiple ones')
   const [file] = files
   const [info] = readFileInfos(fields.get('fileInfo'), 1)
-  if (file === undefined) await exchange.library.change(id, info!)
-  else await exchange.library.replace(id, file, info!)
-  return ok(await fileOf(exchange, id))
+  if (file === undefined) await context.library.change(id, info!)
+  else await context.library.replace(id, file, info!)
+  return ok(await fileOf(context, id))
 }
 
 /** A body that is no form brings no files; it may still say something about one. */
-async function withoutFiles(exchange: Exchange): Promise<Form> {
-  const body = (await exchange.body()) as { readonly fileInfo?: unknown } | undefined
+async function withoutFiles(context: RequestContext): Promise<MultipartBody> {
+  const body = (await context.body()) as { readonly fileInfo?: unknown } | undefined
   const info = body?.fileInfo
   return { fields: new Map(info === undefined ? [] : [['fileInfo', typeof info === 'string' ? info : JSON.stringify(info)]]), files: [] }
 }
@@ -109,7 +109,7 @@ async function withoutFiles(exchange: Exchange): Promise<Form> {
  * What the files shall be linked to: a media attribute of a row, which the caller may write.
  * @throws ApiError 403, or 400 for what has no such attribute.
  */
-function linkOf({ documents, caller }: Exchange, fields: Form['fields']): Link | null {
+function linkOf({ documents, caller }: RequestContext, fields: MultipartBody['fields']): Link | null {
   const [ref, refId, field] = ['ref', 'refId', 'field'].map((name) => fields.get(name))
   if (typeof ref !== 'string' || typeof refId !== 'string' || typeof field !== 'string') return null
   if (!caller.grants.may(`${ref}.update`)) throw forbidden()

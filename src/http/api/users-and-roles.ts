@@ -4,7 +4,7 @@ import { checkAuthority } from '../../accounts/user-authority.js'
 import { createUser, deleteUser, updateUser } from '../../accounts/user-records.js'
 import type { Find, ReadBytes } from '../../documents/read/find.js'
 import { notFound, unauthorized } from '../../errors/errors.js'
-import type { Exchange, Reply, Route } from '../request-context.js'
+import type { Reply, RequestContext, Route } from '../request-context.js'
 import { created, noContent, ok, okBytes } from '../request-context.js'
 import { rowId } from './files.js'
 import { permissionTree } from './permission-tree.js'
@@ -14,78 +14,78 @@ const roleType = 'plugin::users-permissions.role'
 
 type Wanted = Pick<Find, 'mode' | 'identity'> & { readonly envelope?: Find['envelope'] }
 
-async function findUsers({ documents, caller, query, isGone }: Exchange, action: string, wanted: Wanted): Promise<ReadBytes | null> {
+async function findUsers({ documents, caller, query, isGone }: RequestContext, action: string, wanted: Wanted): Promise<ReadBytes | null> {
   const type = documents.context.model.types.get(userType)!
   return documents.find(caller.grants, { type, action: `${userType}.${action}`, paged: false, query, envelope: 'bare', isGone, ...wanted })
 }
 
 /** A user after it was written, with its role where the caller may find roles. */
-const writtenUser = (exchange: Exchange, action: string, id: number): Promise<ReadBytes | null> =>
-  findUsers({ ...exchange, query: 'populate=role' }, action, { mode: 'first', identity: { attribute: 'id', value: id } })
+const writtenUser = (context: RequestContext, action: string, id: number): Promise<ReadBytes | null> =>
+  findUsers({ ...context, query: 'populate=role' }, action, { mode: 'first', identity: { attribute: 'id', value: id } })
 
 const orNothing = (user: ReadBytes | null): Reply => (user === null ? noContent : okBytes(user))
 
-export const accountRoutes: readonly Route[] = [
+export const usersAndRolesRoutes: readonly Route[] = [
   {
     method: 'GET',
     path: '/users',
     action: `${userType}.find`,
-    handle: async (exchange) => okBytes((await findUsers(exchange, 'find', { mode: 'many' }))!),
+    handle: async (context) => okBytes((await findUsers(context, 'find', { mode: 'many' }))!),
   },
   {
     method: 'GET',
     path: '/users/count',
     action: `${userType}.count`,
-    handle: async (exchange) => okBytes((await findUsers(exchange, 'count', { mode: 'many', envelope: 'count' }))!),
+    handle: async (context) => okBytes((await findUsers(context, 'count', { mode: 'many', envelope: 'count' }))!),
   },
   {
     method: 'GET',
     path: '/users/me',
     action: `${userType}.me`,
-    handle: async (exchange) => {
-      const { caller } = exchange
+    handle: async (context) => {
+      const { caller } = context
       if (caller.kind !== 'user') throw unauthorized('Unauthorized')
-      return orNothing(await findUsers(exchange, 'me', { mode: 'first', identity: { attribute: 'id', value: caller.id } }))
+      return orNothing(await findUsers(context, 'me', { mode: 'first', identity: { attribute: 'id', value: caller.id } }))
     },
   },
   {
     method: 'GET',
     path: '/users/:id',
     action: `${userType}.findOne`,
-    handle: async (exchange) =>
-      orNothing(await findUsers(exchange, 'findOne', { mode: 'first', identity: { attribute: 'id', value: rowId(exchange.params.id!) } })),
+    handle: async (context) =>
+      orNothing(await findUsers(context, 'findOne', { mode: 'first', identity: { attribute: 'id', value: rowId(context.params.id!) } })),
   },
   {
     method: 'POST',
     path: '/users',
     action: `${userType}.create`,
-    handle: async (exchange) => {
-      const body = await exchange.body()
-      await checkAuthority(exchange.house, exchange.caller, null, body)
-      const id = await createUser(exchange.house, exchange.caller, body)
-      return created((await writtenUser(exchange, 'create', id))!)
+    handle: async (context) => {
+      const body = await context.body()
+      await checkAuthority(context.accounts, context.caller, null, body)
+      const id = await createUser(context.accounts, context.caller, body)
+      return created((await writtenUser(context, 'create', id))!)
     },
   },
   {
     method: 'PUT',
     path: '/users/:id',
     action: `${userType}.update`,
-    handle: async (exchange) => {
-      const id = rowId(exchange.params.id!)
-      const body = await exchange.body()
-      await checkAuthority(exchange.house, exchange.caller, id, body)
-      await updateUser(exchange.house, exchange.caller, id, body)
-      return orNothing(await writtenUser(exchange, 'update', id))
+    handle: async (context) => {
+      const id = rowId(context.params.id!)
+      const body = await context.body()
+      await checkAuthority(context.accounts, context.caller, id, body)
+      await updateUser(context.accounts, context.caller, id, body)
+      return orNothing(await writtenUser(context, 'update', id))
     },
   },
   {
     method: 'DELETE',
     path: '/users/:id',
     action: `${userType}.destroy`,
-    handle: async (exchange) => {
-      const id = rowId(exchange.params.id!)
-      const user = await findUsers({ ...exchange, query: '' }, 'destroy', { mode: 'first', identity: { attribute: 'id', value: id } })
-      await deleteUser(exchange.house, id)
+    handle: async (context) => {
+      const id = rowId(context.params.id!)
+      const user = await findUsers({ ...context, query: '' }, 'destroy', { mode: 'first', identity: { attribute: 'id', value: id } })
+      await deleteUser(context.accounts, id)
       return orNothing(user)
     },
   },
@@ -93,26 +93,26 @@ export const accountRoutes: readonly Route[] = [
     method: 'GET',
     path: '/users-permissions/roles',
     action: `${roleType}.find`,
-    handle: async (exchange) => ok({ roles: await readRoles(exchange, '') }),
+    handle: async (context) => ok({ roles: await readRoles(context, '') }),
   },
   {
     method: 'GET',
     path: '/users-permissions/roles/:id',
     action: `${roleType}.findOne`,
-    handle: async (exchange) => {
-      const id = rowId(exchange.params.id!)
-      const [role] = await readRoles(exchange, `filters[id]=${id}`)
+    handle: async (context) => {
+      const id = rowId(context.params.id!)
+      const [role] = await readRoles(context, `filters[id]=${id}`)
       if (role === undefined) throw notFound('Role not found')
       const { nb_users: _users, ...rest } = role
-      return ok({ role: { ...rest, permissions: permissionTree(exchange.documents.context.model, exchange.access.roles.get(id) ?? null) } })
+      return ok({ role: { ...rest, permissions: permissionTree(context.documents.context.model, context.access.roles.get(id) ?? null) } })
     },
   },
   {
     method: 'POST',
     path: '/users-permissions/roles',
     action: `${roleType}.createRole`,
-    handle: async ({ house, body }) => {
-      await createRole(house.writer, readRoleBody(house.model(), await body()), house.now())
+    handle: async ({ accounts, body }) => {
+      await createRole(accounts.writer, readRoleBody(accounts.model(), await body()), accounts.now())
       return ok({ ok: true })
     },
   },
@@ -120,8 +120,8 @@ export const accountRoutes: readonly Route[] = [
     method: 'PUT',
     path: '/users-permissions/roles/:id',
     action: `${roleType}.updateRole`,
-    handle: async ({ house, body, params }) => {
-      await updateRole(house.writer, rowId(params.id!), readRoleBody(house.model(), await body()), house.now())
+    handle: async ({ accounts, body, params }) => {
+      await updateRole(accounts.writer, rowId(params.id!), readRoleBody(accounts.model(), await body()), accounts.now())
       return ok({ ok: true })
     },
   },
@@ -129,8 +129,8 @@ export const accountRoutes: readonly Route[] = [
     method: 'DELETE',
     path: '/users-permissions/roles/:id',
     action: `${roleType}.deleteRole`,
-    handle: async ({ house, params }) => {
-      await deleteRole(house.writer, rowId(params.id!))
+    handle: async ({ accounts, params }) => {
+      await deleteRole(accounts.writer, rowId(params.id!))
       return ok({ ok: true })
     },
   },
@@ -138,12 +138,12 @@ export const accountRoutes: readonly Route[] = [
     method: 'GET',
     path: '/users-permissions/permissions',
     action: 'plugin::users-permissions.permissions.getPermissions',
-    handle: async (exchange) => ok({ permissions: permissionTree(exchange.documents.context.model, null) }),
+    handle: async (context) => ok({ permissions: permissionTree(context.documents.context.model, null) }),
   },
 ]
 
 /** Roles with the number of their users. Read as the service itself: the route has checked the caller's grant. */
-async function readRoles({ documents }: Exchange, query: string): Promise<readonly Record<string, unknown>[]> {
+async function readRoles({ documents }: RequestContext, query: string): Promise<readonly Record<string, unknown>[]> {
   const type = documents.context.model.types.get(roleType)!
   const roles = (await documents.findAsService({
     type,

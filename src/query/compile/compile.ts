@@ -5,15 +5,15 @@ import type { Dialect } from '../../database/dialect.js'
 import type { Column, Envelope, Fill, Level, ReadPlan, Statement } from '../../database/plan.js'
 import { attributeTypes } from '../../model/attributes.js'
 import type { Component, ContentType, Scalar } from '../../model/types.js'
-import { unreachable } from '../../model/types.js'
+import { assertNever } from '../../model/types.js'
 import type { Contract } from '../contract.js'
 import type { Filter, Populated, ReadRequest, Selection, SortKey } from '../request.js'
 import { pageValues } from '../request.js'
 import type { Compilation } from './conditions.js'
 import { chosenLocales, column, condition, publicationConditions, published, seenRows, value } from './conditions.js'
-import { constant, every, pairs } from './joins.js'
+import { constant, every, joinsOf } from './joins.js'
 import type { PageQuery } from './pages.js'
-import { count, counted, direction, page, ways } from './pages.js'
+import { accessPaths, count, counted, direction, page } from './pages.js'
 import { sortValue } from './sort-values.js'
 
 type Fragment = RawBuilder<unknown>
@@ -65,7 +65,7 @@ function envelopeOf(compilation: Writer, request: ReadRequest, kind: EnvelopeKin
   if (kind === 'bare') return { kind: 'bareList' }
   const { style, withCount } = request.page
   const totals = withCount ? { count: count(compilation, query), counted: counted(compilation, query) } : { count: null, counted: null }
-  return { kind: 'list', style, ...pageValues, ...totals, ways: ways(compilation, query, withCount) }
+  return { kind: 'list', style, ...pageValues, ...totals, ways: accessPaths(compilation, query, withCount) }
 }
 
 interface Writer extends Compilation {
@@ -179,7 +179,7 @@ function fill(compilation: Writer, owner: Shape, populated: Populated): Fill {
       }
     }
     default:
-      return unreachable(populated)
+      return assertNever(populated)
   }
 }
 
@@ -196,7 +196,7 @@ function children(
   sort: readonly SortKey[],
 ): Level {
   const alias = compilation.nextAlias()
-  const path = pairs(compilation.dialect, owner, attribute, of.shape, alias)
+  const path = joinsOf(compilation.dialect, owner, attribute, of.shape, alias)
   const columns = selectColumns(compilation, of, alias, 1)
   const where = every([
     ...path.conditions,
@@ -232,7 +232,7 @@ function countOf(compilation: Writer, owner: Shape, { attribute, target, filter,
     )
   }
   const alias = compilation.nextAlias()
-  const path = pairs(compilation.dialect, owner, attribute, target!, alias)
+  const path = joinsOf(compilation.dialect, owner, attribute, target!, alias)
   const where = every([
     ...path.conditions,
     ...seenRows(compilation, { kind: 'populate', owner, attribute, target: target! }, alias),

@@ -4,10 +4,10 @@ import type { RawBuilder } from 'kysely'
 import { sql } from 'kysely'
 import type { Dialect } from '../../database/dialect.js'
 import type { Component, ContentType } from '../../model/types.js'
-import { unreachable } from '../../model/types.js'
+import { assertNever } from '../../model/types.js'
 import { operators } from '../operators.js'
 import type { Filter, LocaleChoice, Publication, PublicationFilter, ReadRequest, Related, Status, ValueIndex } from '../request.js'
-import { constant, every, from, fromOwner, type Pairs, pairs } from './joins.js'
+import { constant, every, from, fromOwner, type Joins, joinsOf } from './joins.js'
 import { isModified } from './modified.js'
 import type { Hop, Seeing } from './visible-versions.js'
 import { seenBy } from './visible-versions.js'
@@ -51,14 +51,14 @@ export function condition(compilation: Compilation, shape: Shape, alias: string,
     case 'related':
       return related(compilation, shape, alias, filter, negated)
     default:
-      return unreachable(filter)
+      return assertNever(filter)
   }
 }
 
 /** The way to the targets of a filter, without its condition. */
 function reach(compilation: Compilation, shape: Shape, { path: attribute, target }: Related) {
   const alias = compilation.nextAlias()
-  const path = pairs(compilation.dialect, shape, attribute, target, alias)
+  const path = joinsOf(compilation.dialect, shape, attribute, target, alias)
   const conditions = [...path.conditions, ...seenRows(compilation, { kind: 'condition', owner: shape, attribute, target }, alias)]
   // Whatever leads to the row, what lies behind its targets leads to them.
   const behind: Compilation = { ...compilation, leads: 'selective', asSets: true }
@@ -87,7 +87,7 @@ function related(compilation: Compilation, shape: Shape, alias: string, filter: 
  * A condition through several relations, level by level: the rows whose targets it holds for are a set that is found once, from the
  * set of the level behind. Tested row by row instead, each level would multiply what the one before costs.
  */
-function amongOwners(id: Fragment, path: Pairs, conditions: readonly Fragment[], where: Fragment, missing: boolean): Fragment {
+function amongOwners(id: Fragment, path: Joins, conditions: readonly Fragment[], where: Fragment, missing: boolean): Fragment {
   const owners = (tests: readonly Fragment[]) => sql`select ${path.owner} from ${from(path)} where ${every(tests)}`
   const some = sql`${id} in (${owners([...conditions, where])})`
   // With a null in the set, nothing would not be in it.
@@ -125,7 +125,7 @@ export function isSelective(filter: Filter): boolean {
     case 'related':
       return isSelective(filter.where)
     default:
-      return unreachable(filter)
+      return assertNever(filter)
   }
 }
 
@@ -177,7 +177,7 @@ function holdsForNothing(filter: Filter, negated: boolean): boolean {
     case 'related':
       return holdsForNothing(filter.where, negated)
     default:
-      return unreachable(filter)
+      return assertNever(filter)
   }
 }
 

@@ -4,14 +4,14 @@ import type { RawBuilder } from 'kysely'
 import { sql } from 'kysely'
 import type { Dialect, Expression } from '../../database/dialect.js'
 import type { Component, ContentType } from '../../model/types.js'
-import { unreachable } from '../../model/types.js'
+import { assertNever } from '../../model/types.js'
 import type { Path } from '../request.js'
 
 type Shape = ContentType | Component
 type Fragment = RawBuilder<unknown>
 
 /** The tables between an owner and the targets, the owner's side first, with the conditions that join them. */
-export interface Pairs {
+export interface Joins {
   readonly tables: readonly Fragment[]
   /** The owner's row id, in the first table. */
   readonly owner: Expression
@@ -30,23 +30,23 @@ const equal = (left: Fragment, right: Fragment): Fragment => sql`${left} = ${rig
 export const constant = (value: string | number): Fragment => sql`${{ from: 'constant', value } as never}`
 
 /** The tables of some pairs as a FROM clause; the database chooses where to start. */
-export const from = ({ tables }: Pairs): Fragment => sql.join([...tables], sql` join `)
+export const from = ({ tables }: Joins): Fragment => sql.join([...tables], sql` join `)
 
 /** The same from the owner's side on: for an owner that has few links, whatever the number of targets that have a value. */
-export const fromOwner = ({ tables }: Pairs): Fragment => sql.join([...tables], sql` cross join `)
+export const fromOwner = ({ tables }: Joins): Fragment => sql.join([...tables], sql` cross join `)
 
 /** The same as one operand of a join. */
-export const operand = (path: Pairs): Fragment => (path.tables.length === 1 ? from(path) : sql`(${from(path)})`)
+export const operand = (path: Joins): Fragment => (path.tables.length === 1 ? from(path) : sql`(${from(path)})`)
 
 /** The rows that `attribute` of `owner` leads to, with `target` aliased as `as`. */
-export function pairs(dialect: Dialect, owner: Shape, attribute: Path, target: Shape, as: string): Pairs {
+export function joinsOf(dialect: Dialect, owner: Shape, attribute: Path, target: Shape, as: string): Joins {
   const path = joined(dialect, owner, attribute, target, as)
   // The database chooses the table that it begins at, and may go through many rows of either one.
   const ids = path.tables.length === 1 ? [as] : [`${as}_l`, as]
   return { ...path, conditions: [...ids.map((alias) => dialect.stoppable(column(alias, 'id'))), ...path.conditions] }
 }
 
-function joined(dialect: Dialect, owner: Shape, attribute: Path, target: Shape, as: string): Pairs {
+function joined(dialect: Dialect, owner: Shape, attribute: Path, target: Shape, as: string): Joins {
   const link = `${as}_l`
   // A row id names few rows; a field or a type names a good part of the table, so it must not choose the index.
   const marked = (name: string, value: string): Fragment => equal(dialect.unindexed(column(link, name)), constant(value))
@@ -94,11 +94,11 @@ function joined(dialect: Dialect, owner: Shape, attribute: Path, target: Shape, 
     case 'relation':
       return relationPairs(owner, attribute, target, as, link)
     default:
-      return unreachable(attribute)
+      return assertNever(attribute)
   }
 }
 
-function relationPairs(owner: Shape, attribute: Path & { kind: 'relation' }, target: Shape, as: string, link: string): Pairs {
+function relationPairs(owner: Shape, attribute: Path & { kind: 'relation' }, target: Shape, as: string, link: string): Joins {
   const { storage } = attribute
   switch (storage.kind) {
     case 'link':
@@ -131,7 +131,7 @@ function relationPairs(owner: Shape, attribute: Path & { kind: 'relation' }, tar
         tie: column(as, 'id'),
       }
     default:
-      return unreachable(storage)
+      return assertNever(storage)
   }
 }
 

@@ -59,7 +59,7 @@ export function isModified(comparing: Comparing, type: ContentType, draft: strin
 }
 
 /** True where two rows of `type` in one state, in two locales, differ in the attributes that `isMeant` names. Relations of the rows do not count. */
-export function areUnequal(
+export function areOutOfSync(
   comparing: Comparing,
   type: ContentType,
   one: string,

@@ -2,9 +2,9 @@
 // the same rows; which is the shortest depends on the values, so the plan names them all (decision 014).
 import type { RawBuilder } from 'kysely'
 import { sql } from 'kysely'
-import type { Lead, Statement, Ways } from '../../database/plan.js'
+import type { AccessPaths, DrivingCondition, Statement } from '../../database/plan.js'
 import type { ContentType, ScalarType } from '../../model/types.js'
-import { unreachable } from '../../model/types.js'
+import { assertNever } from '../../model/types.js'
 import { operators } from '../operators.js'
 import type { Filter, Path, Related } from '../request.js'
 import type { Compilation } from './conditions.js'
@@ -70,7 +70,7 @@ export function counted(compilation: Compilation, query: PageQuery): Statement |
  * The ways to the rows of a list, where there is more than one. Only for filters whose conditions compare columns, of the row or of
  * what it lists itself, and of which none names the rows.
  */
-export function ways(compilation: Compilation, query: PageQuery, withCount: boolean): Ways | null {
+export function accessPaths(compilation: Compilation, query: PageQuery, withCount: boolean): AccessPaths | null {
   const { type, base, filter, keys } = query
   if (filter === null || sizeOf(filter) > mostValues || !isShort(filter)) return null
   const conditions = conjuncts(filter)
@@ -82,7 +82,7 @@ export function ways(compilation: Compilation, query: PageQuery, withCount: bool
   if (leading.length === 0) return null
   const walk = query.isPlain && keys.every(({ isOwn }) => isOwn) ? walkOf(compilation, query, filter) : null
   if (leading.length === 1 && walk === null) return null
-  const leads = leading.map((starts): Lead => {
+  const leads = leading.map((starts): DrivingCondition => {
     const counts = starts.map((one) => sql`(${countLinks(compilation, type, one, bound)})`)
     const links = compilation.dialect.compile(sql`select ${sql.join(counts, sql` + `)}`)
     if (leading.length === 1) return { links, page: null, counted: null }
@@ -93,7 +93,7 @@ export function ways(compilation: Compilation, query: PageQuery, withCount: bool
 }
 
 /** Where the rows of the conditions behind relations are listed. */
-function listsOf(type: ContentType, filter: Filter): Ways['tested'] {
+function listsOf(type: ContentType, filter: Filter): AccessPaths['tested'] {
   if (filter.kind === 'compare') return []
   if (filter.kind === 'not') return listsOf(type, filter.of)
   if (filter.kind !== 'related') return filter.of.flatMap((one) => listsOf(type, one))
@@ -127,7 +127,7 @@ function isShort(filter: Filter, isBehind = false): boolean {
     case 'related':
       return !isBehind && isListed(filter.path) && isShort(filter.where, true)
     default:
-      return unreachable(filter)
+      return assertNever(filter)
   }
 }
 

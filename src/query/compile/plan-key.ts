@@ -2,7 +2,7 @@
 import type { ReadRequest } from '../request.js'
 
 /** A text that is equal for requests of the same shape, under one model and one contract. */
-export function shapeOf({ values: _values, page, ...rest }: ReadRequest): string {
+export function planKey({ values: _values, page, ...rest }: ReadRequest): string {
   return JSON.stringify({ ...rest, page: [page.style, page.withCount] }, namesOnly)
 }
 

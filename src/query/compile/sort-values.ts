@@ -5,7 +5,7 @@ import type { Component, ContentType } from '../../model/types.js'
 import type { SortKey } from '../request.js'
 import type { Compilation } from './conditions.js'
 import { column, seenRows } from './conditions.js'
-import { every, from, operand, type Pairs, pairs } from './joins.js'
+import { every, from, type Joins, joinsOf, operand } from './joins.js'
 
 type Fragment = RawBuilder<unknown>
 type Shape = ContentType | Component
@@ -67,9 +67,9 @@ function reach(
   compilation: Compilation,
   owner: Shape,
   { attribute, target }: Step,
-): { readonly as: string; readonly path: Pairs; readonly conditions: readonly Fragment[] } {
+): { readonly as: string; readonly path: Joins; readonly conditions: readonly Fragment[] } {
   const as = compilation.nextAlias()
-  const path = pairs(compilation.dialect, owner, attribute, target, as)
+  const path = joinsOf(compilation.dialect, owner, attribute, target, as)
   return { as, path, conditions: [...path.conditions, ...seenRows(compilation, { kind: 'condition', owner, attribute, target }, as)] }
 }
 

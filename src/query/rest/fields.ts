@@ -2,8 +2,8 @@
 import { invalidKey, validationError } from '../../errors/errors.js'
 import type { Component, ContentType, Scalar } from '../../model/types.js'
 import type { SortKey } from '../request.js'
-import type { Reading } from './resolve.js'
-import { forbid, isReadable, refuse, stageOf } from './resolve.js'
+import type { Resolver } from './resolve.js'
+import { deferError, forbid, isReadable, rankOf } from './resolve.js'
 
 type Shape = ContentType | Component
 
@@ -16,10 +16,10 @@ export function readableFields(shape: Shape): readonly Scalar[] {
  * Reads a `fields` parameter of `shape`: `*`, `a,b`, or a list of names.
  * @throws ApiError 400 for names that are no readable scalars.
  */
-export function readFields(reading: Reading, shape: Shape, node: unknown): readonly Scalar[] {
+export function readFields(reading: Resolver, shape: Shape, node: unknown): readonly Scalar[] {
   if (node === undefined || node === null) return readableFields(shape)
   const names = typeof node === 'string' ? node.split(',') : node
-  const refused = () => refuse(reading, stageOf(reading, 'fields'), malformed())
+  const refused = () => deferError(reading, rankOf(reading, 'fields'), malformed())
   if (!Array.isArray(names)) {
     refused()
     return []
@@ -50,13 +50,13 @@ export function withSorted(shape: Shape, fields: readonly Scalar[], sort: readon
 
 const malformed = () => validationError('Invalid fields parameter. Expected a string or an array of strings')
 
-function check(reading: Reading, shape: Shape, name: string): string {
+function check(reading: Resolver, shape: Shape, name: string): string {
   if (name === '*') return name
   const attribute = shape.attributes.get(name)
   if (attribute === undefined) {
     const unknown = invalidKey(reading.param, name, null)
     if (!(name in Object.prototype)) throw unknown
-    refuse(reading, stageOf(reading, 'fields'), unknown)
+    deferError(reading, rankOf(reading, 'fields'), unknown)
     return name
   }
   const forbidden = invalidKey(reading.param, name, name)

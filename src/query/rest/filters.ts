@@ -1,13 +1,13 @@
 // `filters` becomes a tree of conditions. One walk: finds every name, checks the caller's grants, converts every value.
 import { invalidKey, validationError } from '../../errors/errors.js'
 import type { Component, ContentType, Scalar } from '../../model/types.js'
-import { unreachable } from '../../model/types.js'
+import { assertNever } from '../../model/types.js'
 import type { OperatorName } from '../operators.js'
 import { isOperator, operators } from '../operators.js'
 import type { Filter } from '../request.js'
 import { isObject } from './parameters.js'
-import type { Reading } from './resolve.js'
-import { bind, convert, filterStage, findComparable, isOpen, refuse, spend, targetOf } from './resolve.js'
+import type { Resolver } from './resolve.js'
+import { bind, chargeNode, convert, deferError, filterRank, findComparable, isOpen, targetOf } from './resolve.js'
 import { readFlag, readText, readValue } from './values.js'
 
 type Shape = ContentType | Component
@@ -16,7 +16,7 @@ type Shape = ContentType | Component
  * Reads a `filters` parameter of `shape`. Null where it holds no condition.
  * @throws ApiError 400 for names that do not exist or may not be seen, and for values that cannot be understood.
  */
-export function readFilters(reading: Reading, shape: Shape, node: unknown): Filter | null {
+export function readFilters(reading: Resolver, shape: Shape, node: unknown): Filter | null {
   if (node === undefined || node === null) return null
   if (Array.isArray(node)) throw validationError('The filters parameter must be an object')
   if (!isObject(node)) throw validationError('The filters parameter must be an object or an array')
@@ -24,7 +24,7 @@ export function readFilters(reading: Reading, shape: Shape, node: unknown): Filt
 }
 
 /** All conditions of one object must hold; below a relation they hold for the same target. */
-function readObject(reading: Reading, shape: Shape, node: Readonly<Record<string, unknown>>, path: readonly string[]): Filter | null {
+function readObject(reading: Resolver, shape: Shape, node: Readonly<Record<string, unknown>>, path: readonly string[]): Filter | null {
   return all(Object.entries(node).map(([name, value]) => readEntry(reading, shape, name, value, path)))
 }
 
@@ -33,8 +33,8 @@ const all = (filters: readonly (Filter | null)[]): Filter | null => {
   return some.length === 0 ? null : some.length === 1 ? some[0]! : { kind: 'all', of: some }
 }
 
-function readEntry(reading: Reading, shape: Shape, name: string, value: unknown, path: readonly string[]): Filter | null {
-  spend(reading)
+function readEntry(reading: Resolver, shape: Shape, name: string, value: unknown, path: readonly string[]): Filter | null {
+  chargeNode(reading)
   if (name === '$and' || name === '$or') return readJunction(reading, shape, name, value, path)
   if (name === '$not') return readNot(reading, shape, value, path)
   if (isOperator(name)) {
@@ -54,13 +54,13 @@ function readEntry(reading: Reading, shape: Shape, name: string, value: unknown,
   return { kind: 'related', path: attribute, target, where }
 }
 
-function readRelated(reading: Reading, target: Shape, value: unknown, path: readonly string[]): Filter | null {
+function readRelated(reading: Resolver, target: Shape, value: unknown, path: readonly string[]): Filter | null {
   if (isObject(value)) return readObject(reading, target, value, path)
   const id = target.attributes.get('id') as Scalar
   return compare(reading, id, Array.isArray(value) ? '$in' : '$eq', value)
 }
 
-function readJunction(reading: Reading, shape: Shape, name: '$and' | '$or', value: unknown, path: readonly string[]): Filter | null {
+function readJunction(reading: Resolver, shape: Shape, name: '$and' | '$or', value: unknown, path: readonly string[]): Filter | null {
   if (!Array.isArray(value)) {
     if (isObject(value)) readObject(reading, shape, value, path)
     return senseless(reading, `${name} takes a list of filters`)
@@ -73,7 +73,7 @@ function readJunction(reading: Reading, shape: Shape, name: '$and' | '$or', valu
 }
 
 /** What `$not` holds must not hold together. Below a relation a bare value is the row id, as without `$not`. */
-function readNot(reading: Reading, shape: Shape, value: unknown, path: readonly string[]): Filter | null {
+function readNot(reading: Resolver, shape: Shape, value: unknown, path: readonly string[]): Filter | null {
   const id = shape.attributes.get('id') as Scalar
   const isBare = (member: unknown): boolean => path.length > 0 && !isObject(member) && !Array.isArray(member)
   const of = listOf(value).map((member) =>
@@ -84,19 +84,19 @@ function readNot(reading: Reading, shape: Shape, value: unknown, path: readonly 
 }
 
 /** A member of `$and`, `$or`, `$not`: a filter, or a list of members that must all hold. */
-function readMember(reading: Reading, shape: Shape, name: string, member: unknown, path: readonly string[]): Filter | null {
+function readMember(reading: Resolver, shape: Shape, name: string, member: unknown, path: readonly string[]): Filter | null {
   if (isObject(member)) return readObject(reading, shape, member, path)
-  spend(reading)
+  chargeNode(reading)
   if (Array.isArray(member)) return all(member.map((one) => readMember(reading, shape, name, one, path)))
   return senseless(reading, `${name} takes ${name === '$not' ? 'a filter' : 'a list of filters'}`)
 }
 
-function readScalar(reading: Reading, attribute: Scalar, value: unknown, path: readonly string[]): Filter | null {
+function readScalar(reading: Resolver, attribute: Scalar, value: unknown, path: readonly string[]): Filter | null {
   if (Array.isArray(value)) return compare(reading, attribute, '$in', value, path)
   if (!isObject(value)) return compare(reading, attribute, '$eq', value)
   return all(
     Object.entries(value).map(([name, operand]) => {
-      spend(reading)
+      chargeNode(reading)
       if (name === '$not') {
         const inner = all(listOf(operand).map((member) => readScalar(reading, attribute, member, path)))
         return inner === null ? null : { kind: 'not', of: inner }
@@ -110,7 +110,7 @@ function readScalar(reading: Reading, attribute: Scalar, value: unknown, path: r
 
 /** One condition. An object in place of a value is refused: a condition never vanishes. */
 function compare(
-  reading: Reading,
+  reading: Resolver,
   attribute: Scalar,
   operator: OperatorName,
   operand: unknown,
@@ -139,13 +139,13 @@ function compare(
         ? compareAny(reading, attribute, operator, operand, path)
         : compareOne(reading, attribute, operator, operand)
     default:
-      return unreachable(takes)
+      return assertNever(takes)
   }
 }
 
 const taken = { one: 'a value', two: 'two values', many: 'a list of at most 100 values', flag: 'true or false' } as const
 
-function compareOne(reading: Reading, attribute: Scalar, operator: OperatorName, operand: unknown): Filter {
+function compareOne(reading: Resolver, attribute: Scalar, operator: OperatorName, operand: unknown): Filter {
   if (operand === null && operator === '$eq') return { kind: 'compare', attribute, operator: '$null', values: [] }
   if (operand === null && operator === '$ne') return { kind: 'compare', attribute, operator: '$notNull', values: [] }
   return { kind: 'compare', attribute, operator, values: [positionOf(reading, attribute, operator, operand)] }
@@ -153,7 +153,7 @@ function compareOne(reading: Reading, attribute: Scalar, operator: OperatorName,
 
 /** A list where an operator takes one value: the condition holds for any of them, also one that is negated. */
 function compareAny(
-  reading: Reading,
+  reading: Resolver,
   attribute: Scalar,
   operator: OperatorName,
   operands: readonly unknown[],
@@ -162,7 +162,7 @@ function compareAny(
   const isList = operands.length === 0 || (operator === '$eq' && !operands.includes(null))
   if (isList) return compare(reading, attribute, '$in', operands, path)
   const some = operands.map((operand) => {
-    spend(reading)
+    chargeNode(reading)
     const isNested = Array.isArray(operand) && !operators[operator].typed
     return isNested ? compare(reading, attribute, operator, operand, path) : compareOne(reading, attribute, operator, single(operand))
   })
@@ -171,19 +171,19 @@ function compareAny(
 }
 
 /** The positions of the values of one operand. */
-function valuesOf(reading: Reading, attribute: Scalar, operator: OperatorName, operand: unknown): readonly number[] {
+function valuesOf(reading: Resolver, attribute: Scalar, operator: OperatorName, operand: unknown): readonly number[] {
   return listOf(operand).map((value) => positionOf(reading, attribute, operator, single(value)))
 }
 
 /** The position of a value, understood by the attribute's type or as text. */
-function positionOf(reading: Reading, attribute: Scalar, operator: OperatorName, value: unknown): number {
+function positionOf(reading: Resolver, attribute: Scalar, operator: OperatorName, value: unknown): number {
   const read = () => (operators[operator].typed ? readValue(attribute, value) : readText(value))
-  return bind(reading, convert(reading, filterStage(reading), read, null))
+  return bind(reading, convert(reading, filterRank(reading), read, null))
 }
 
 /** Notes what no filter can mean; there is no condition in its place. */
-function senseless(reading: Reading, message: string): null {
-  refuse(reading, filterStage(reading), validationError(message))
+function senseless(reading: Resolver, message: string): null {
+  deferError(reading, filterRank(reading), validationError(message))
   return null
 }
 

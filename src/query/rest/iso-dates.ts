@@ -6,7 +6,7 @@ const offsetPart = /^([+-])(\d{2})(?::?(\d{2}))?$/
 const day = 86_400_000
 
 /** Milliseconds since 1970 of an ISO 8601 date with or without a time; without an offset it is UTC. Null for any other text. */
-export function millisecondsOf(text: string): number | null {
+export function parseIsoDate(text: string): number | null {
   const [date = '', rest, more] = text.split(/[T ]/, 3)
   if (more !== undefined) return null
   const zoned = rest === undefined && date.endsWith('Z')

@@ -3,8 +3,8 @@ import { ApiError, validationError } from '../../errors/errors.js'
 import type { Page } from '../request.js'
 import type { Parameters } from './parameters.js'
 import { isObject } from './parameters.js'
-import type { Reading } from './resolve.js'
-import { convert, refuse } from './resolve.js'
+import type { Resolver } from './resolve.js'
+import { convert, deferError } from './resolve.js'
 
 export interface PageLimits {
   readonly defaultLimit: number
@@ -17,13 +17,13 @@ export const misplacedPage = (): ApiError =>
   paginationError('Invalid pagination attributes. The page parameters are incorrect and must be in the pagination object')
 
 /** Reads `pagination` of a list (behaviour: "Pagination"). Mixed styles, fractions, and texts in place of page or start are refused. */
-export function readPagination(reading: Reading, parameters: Parameters, limits: PageLimits): Page {
+export function readPagination(reading: Resolver, parameters: Parameters, limits: PageLimits): Page {
   const given = isObject(parameters.pagination) ? parameters.pagination : {}
   const pages = given.page !== undefined || given.pageSize !== undefined
   const offsets = given.start !== undefined || given.limit !== undefined
-  if (pages && offsets) refuse(reading, 'pagination', paginationError('Cannot use both page & offset pagination in the same query'))
+  if (pages && offsets) deferError(reading, 'pagination', paginationError('Cannot use both page & offset pagination in the same query'))
   if (parameters.page !== undefined || parameters.pageSize !== undefined) {
-    refuse(reading, 'page', misplacedPage())
+    deferError(reading, 'page', misplacedPage())
   }
   const withCount = convert(reading, 'withCount', () => readWithCount(given.withCount, limits.withCount), limits.withCount)
   const nothing: Page = { style: 'page', start: 0, limit: 1, withCount }

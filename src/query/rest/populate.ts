@@ -3,13 +3,13 @@
 import { type ApiError, invalidKey, validationError } from '../../errors/errors.js'
 import { mayBeNamed } from '../../model/link.js'
 import type { Attribute, Component, ContentType, DynamicZone, MorphTo } from '../../model/types.js'
-import { unreachable } from '../../model/types.js'
+import { assertNever } from '../../model/types.js'
 import type { Filter, Populated, Selection, SortKey } from '../request.js'
 import { readableFields, readFields, withSorted } from './fields.js'
 import { readFilters } from './filters.js'
 import { isObject } from './parameters.js'
-import type { Reading } from './resolve.js'
-import { forbid, insidePopulate, isOpen, maySee, refuse, spend, stepsOf, targetOf } from './resolve.js'
+import type { Resolver } from './resolve.js'
+import { chargeNode, deferError, forbid, insidePopulate, isOpen, maySee, stepsOf, targetOf } from './resolve.js'
 import { readSort } from './sort.js'
 
 type Shape = ContentType | Component
@@ -36,7 +36,7 @@ const levelKeys: ReadonlySet<string> = new Set(['populate', 'fields', 'filters',
  * Reads a `populate` parameter of `shape`.
  * @throws ApiError 400 for names that lead nowhere and for keys that no level has.
  */
-export function readPopulate(reading: Reading, shape: Shape, node: unknown, above: Above = root): readonly Populated[] {
+export function readPopulate(reading: Resolver, shape: Shape, node: unknown, above: Above = root): readonly Populated[] {
   if (node === undefined || node === null) return []
   if (node === '' && above === root) return []
   if (typeof node === 'string') return readNames(reading, shape, [node], above)
@@ -51,7 +51,7 @@ export function readPopulate(reading: Reading, shape: Shape, node: unknown, abov
 const malformed = (): ApiError => validationError('Invalid populate parameter. Expected a string, an array of strings, a populate object')
 
 /** `*`: every relation, media, component and zone of this level, with scalars only. */
-function populateAll(reading: Reading, shape: Shape, above: readonly string[]): readonly Populated[] {
+function populateAll(reading: Resolver, shape: Shape, above: readonly string[]): readonly Populated[] {
   return [...shape.attributes.values()].flatMap((attribute) =>
     attribute.kind === 'scalar' || attribute.private
       ? []
@@ -66,7 +66,7 @@ type Tree = { [name: string]: true | { populate: Tree } }
  * a list that is one plain name replaces what it had below. A path of its own that leads to what the caller may not find
  * populates nothing on its way either; one of several in a text ends before it.
  */
-function readNames(reading: Reading, shape: Shape, entries: readonly string[], { path: above }: Above): readonly Populated[] {
+function readNames(reading: Resolver, shape: Shape, entries: readonly string[], { path: above }: Above): readonly Populated[] {
   if (entries.length === 1 && entries[0] === '*') return populateAll(reading, shape, above)
   const tree: Tree = Object.create(null)
   // What is looked at, and not populated.
@@ -107,7 +107,7 @@ function grow(tree: Tree, steps: readonly string[], replaces: boolean): void {
 }
 
 /** Below an attribute a text names one path: a comma is part of a name that nothing has. */
-function refuseList(reading: Reading, shape: Shape, entry: string, above: readonly string[]): void {
+function refuseList(reading: Resolver, shape: Shape, entry: string, above: readonly string[]): void {
   if (entry !== '' && !entry.includes(',')) return
   let here: Shape | undefined = shape
   const path = [...above]
@@ -120,7 +120,7 @@ function refuseList(reading: Reading, shape: Shape, entry: string, above: readon
 }
 
 /** How many steps of the path come before one that needs a permission which the caller lacks. */
-function openSteps(reading: Reading, shape: Shape, steps: readonly string[]): number {
+function openSteps(reading: Resolver, shape: Shape, steps: readonly string[]): number {
   const [name, ...rest] = steps
   const attribute = name === undefined ? undefined : shape.attributes.get(name)
   if (attribute === undefined || attribute.kind === 'scalar' || attribute.kind === 'morphTo' || attribute.kind === 'dynamiczone')
@@ -128,7 +128,7 @@ function openSteps(reading: Reading, shape: Shape, steps: readonly string[]): nu
   return isOpen(reading, attribute) ? 1 + openSteps(reading, targetOf(reading.model, attribute), rest) : 0
 }
 
-function readKeys(reading: Reading, shape: Shape, node: Readonly<Record<string, unknown>>, place: Place): readonly Populated[] {
+function readKeys(reading: Resolver, shape: Shape, node: Readonly<Record<string, unknown>>, place: Place): readonly Populated[] {
   return Object.entries(node).flatMap(([name, value]) => {
     const attribute = shape.attributes.get(name)
     const here = [...place.path, name]
@@ -164,13 +164,13 @@ const isSwitchedOff = (value: unknown): boolean => value === false || value === 
 
 /** One attribute with what its level says; nothing where the caller may not see its target. */
 function fill(
-  reading: Reading,
+  reading: Resolver,
   attribute: Exclude<Attribute, { kind: 'scalar' }>,
   value: unknown,
   place: Place,
   owner: Shape,
 ): readonly Populated[] {
-  spend(reading)
+  chargeNode(reading)
   switch (attribute.kind) {
     case 'dynamiczone':
       return [{ kind: 'zone', attribute, on: readZone(reading, attribute, value, place, owner) }]
@@ -203,7 +203,7 @@ function fill(
       ]
     }
     default:
-      return unreachable(attribute)
+      return assertNever(attribute)
   }
 }
 
@@ -232,7 +232,7 @@ interface Level {
 }
 
 /** What stands under one populated attribute: true, `*`, or an object of fields, filters, sort, populate, count. */
-function readLevel(reading: Reading, target: Shape, value: unknown, place: Place, owner: Shape): Level {
+function readLevel(reading: Resolver, target: Shape, value: unknown, place: Place, owner: Shape): Level {
   const plain = { filter: null, sort: [], of: { shape: target, fields: readableFields(target), populate: [] }, count: false }
   if (value === true) return plain
   if (value === '*') {
@@ -267,31 +267,31 @@ function readLevel(reading: Reading, target: Shape, value: unknown, place: Place
 }
 
 /** The `populate` of a level: names of a dot path, or what a query string says. */
-const readBelow = (reading: Reading, target: Shape, node: unknown, place: Place): readonly Populated[] =>
+const readBelow = (reading: Resolver, target: Shape, node: unknown, place: Place): readonly Populated[] =>
   place.form === 'keys' ? readPopulate(reading, target, node, place) : readKeys(reading, target, (node ?? {}) as Tree, place)
 
 /** `populate[a]=*` means all attributes of `a`: refused where one of them cannot be had without populating it. */
-function refuseStar(reading: Reading, target: Shape, place: Place): void {
+function refuseStar(reading: Resolver, target: Shape, place: Place): void {
   for (const attribute of target.attributes.values()) {
     if (attribute.kind === 'scalar' || attribute.private) continue
     const path = `${place.path.join('.')}.${attribute.name}`
-    refuse(reading, 'populate', validationError(`Invalid key ${attribute.name} at ${path}`, { key: attribute.name, path }))
+    deferError(reading, 'populate', validationError(`Invalid key ${attribute.name} at ${path}`, { key: attribute.name, path }))
     return
   }
 }
 
-function refuseFragments(reading: Reading, on: unknown, place: Place, owner: Shape): void {
+function refuseFragments(reading: Resolver, on: unknown, place: Place, owner: Shape): void {
   const path = place.path.join('.')
   if (!isObject(on)) throw invalidKey(reading.param, 'on', `${place.written}.on`)
   for (const uid of Object.keys(on)) {
     if (!reading.model.components.has(uid) && !reading.model.types.has(uid)) throw invalidKey(reading.param, uid, `${path}.on.${uid}`)
   }
   const message = `Using fragments is not permitted to populate "${place.path.at(-1)}" in "${owner.uid}"`
-  refuse(reading, 'populate', validationError(message))
+  deferError(reading, 'populate', validationError(message))
 }
 
 /** The components of a zone: all with the shared strategy, the listed ones with `on`. */
-function readZone(reading: Reading, zone: DynamicZone, value: unknown, place: Place, owner: Shape): readonly Selection[] {
+function readZone(reading: Resolver, zone: DynamicZone, value: unknown, place: Place, owner: Shape): readonly Selection[] {
   const components = zone.components.map((uid) => reading.model.components.get(uid)!)
   const plain = (populate: (component: Component) => readonly Populated[]) =>
     components.map((component) => ({ shape: component, fields: readableFields(component), populate: populate(component) }))
@@ -307,12 +307,12 @@ function readZone(reading: Reading, zone: DynamicZone, value: unknown, place: Pl
   const owned = 'singularName' in owner ? owner.singularName : owner.name
   const shown = typeof value === 'string' ? JSON.stringify(value) : JSON.stringify(value ?? null)
   const message = `Invalid nested populate for ${owned}.${zone.name} (${owner.uid}). Expected a fragment ("on") or "count" but found ${shown}`
-  refuse(reading, 'populate', validationError(message))
+  deferError(reading, 'populate', validationError(message))
   return []
 }
 
 /** `zone.attribute`: populated in every component that has it. */
-function namesBelowZone(reading: Reading, components: readonly Component[], tree: Tree, place: Place) {
+function namesBelowZone(reading: Resolver, components: readonly Component[], tree: Tree, place: Place) {
   for (const name of Object.keys(tree)) {
     if (components.some((component) => component.attributes.has(name))) continue
     const path = [...place.path, name].join('.')
@@ -325,7 +325,7 @@ function namesBelowZone(reading: Reading, components: readonly Component[], tree
 }
 
 /** `on`: one level per uid; what is not listed is left out. */
-function readFragments(reading: Reading, on: unknown, place: Place, allowed: (uid: string) => Shape | undefined): readonly Selection[] {
+function readFragments(reading: Resolver, on: unknown, place: Place, allowed: (uid: string) => Shape | undefined): readonly Selection[] {
   const path = place.path.join('.')
   if (on === null || on === '') return []
   if (Array.isArray(on)) throw invalidKey(reading.param, '0', `${path}.on.0`)
@@ -343,7 +343,7 @@ function readFragments(reading: Reading, on: unknown, place: Place, allowed: (ui
 }
 
 /** A morphTo shows rows of any type that the caller may find. */
-function readMorph(reading: Reading, attribute: MorphTo, value: unknown, place: Place): readonly Populated[] {
+function readMorph(reading: Resolver, attribute: MorphTo, value: unknown, place: Place): readonly Populated[] {
   const types = [...reading.model.types.values()].filter((type) => mayBeNamed(type) && maySee(reading, type.uid))
   if (value === true) {
     const versions = place.form === 'list' ? 'status' : 'any'

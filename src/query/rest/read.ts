@@ -13,8 +13,8 @@ import { misplacedPage, readPagination } from './pagination.js'
 import type { Parameters } from './parameters.js'
 import { isObject } from './parameters.js'
 import { readPopulate } from './populate.js'
-import type { QueryLimits, Reading } from './resolve.js'
-import { bind, convert, refuse, startReading, throwRefused, within } from './resolve.js'
+import type { QueryLimits, Resolver } from './resolve.js'
+import { bind, convert, deferError, inParameter, openResolver, throwDeferred } from './resolve.js'
 import { readSearch } from './search.js'
 import { readSort } from './sort.js'
 import { readLocales, readPublication, readStatus } from './versions.js'
@@ -70,18 +70,18 @@ export function readRequest(context: ReadContext, grants: Grants, wanted: Wanted
   if (context.strictParams) refuseUnknown(parameters)
   const drafts = draftAccess(context.model, context.draftGrant === true, grants, type, parameters)
   if (drafts.isClosed && (wanted.written !== true || asksForPublication(parameters))) throw forbidden()
-  const reading = startReading(context.model, drafts.grants, context.contract, context.limits)
-  if (parameters.lookup !== undefined) refuse(reading, 'lookup', validationError("Invalid params: 'lookup'"))
+  const reading = openResolver(context.model, drafts.grants, context.contract, context.limits)
+  if (parameters.lookup !== undefined) deferError(reading, 'lookup', validationError("Invalid params: 'lookup'"))
   const publication = readPublication(reading, type, parameters)
-  const filter = within(reading, 'filters', (inside) => readConditions(inside, wanted, parameters.filters))
-  const sort = within(reading, 'sort', (inside) => readSort(inside, type, parameters.sort))
-  const fields = within(reading, 'fields', (inside) => readFields(inside, type, parameters.fields))
-  const populate = within(reading, 'populate', (inside) => readPopulate(inside, type, parameters.populate))
+  const filter = inParameter(reading, 'filters', (inside) => readConditions(inside, wanted, parameters.filters))
+  const sort = inParameter(reading, 'sort', (inside) => readSort(inside, type, parameters.sort))
+  const fields = inParameter(reading, 'fields', (inside) => readFields(inside, type, parameters.fields))
+  const populate = inParameter(reading, 'populate', (inside) => readPopulate(inside, type, parameters.populate))
   const page = readPage(context, reading, wanted, parameters)
   const status = readStatus(reading, type, parameters.status)
   const { locale, targetLocale } = readLocales(reading, type, parameters, mode, context.defaultLocale)
   const search = readSearch(reading, type, parameters._q)
-  throwRefused(reading)
+  throwDeferred(reading)
   const conditions: (Filter | null)[] = wanted.narrowed === false ? [] : [filter, search]
   let identityAt = -1
   if (wanted.identity !== undefined) {
@@ -120,7 +120,7 @@ export function readRequest(context: ReadContext, grants: Grants, wanted: Wanted
 const idsOf = (type: ContentType): readonly Scalar[] => ['id', 'documentId'].map((name) => type.attributes.get(name) as Scalar)
 
 /** The `filters`; a condition on the documentId of the one document that the path names is looked at, and has no effect. */
-function readConditions(reading: Reading, { type, identity }: Wanted, filters: unknown): Filter | null {
+function readConditions(reading: Resolver, { type, identity }: Wanted, filters: unknown): Filter | null {
   const filter = readFilters(reading, type, filters)
   if (identity?.wins !== true || !isObject(filters) || filters.documentId === undefined) return filter
   const { documentId: _, ...others } = filters
@@ -137,7 +137,7 @@ function crossesRelation(filter: Filter): boolean {
  * Lists have pages. Bare lists do not: what their callers may still say is `start` and `limit`, outside of `pagination`;
  * there, `start` skips the one row of a single answer too. `page` and `pageSize` are looked at, and have no effect.
  */
-function readPage(context: ReadContext, reading: Reading, wanted: Wanted, parameters: Parameters): Page {
+function readPage(context: ReadContext, reading: Resolver, wanted: Wanted, parameters: Parameters): Page {
   if (wanted.mode === 'many' && wanted.paged !== false) return readPagination(reading, parameters, context.pages)
   const first: Page = { style: 'offset', start: 0, limit: 1, withCount: false }
   return convert(reading, 'page', () => readOffset(parameters), first)

@@ -4,7 +4,7 @@ import { invalidKey, validationError } from '../../errors/errors.js'
 import type { Grants } from '../../grants.js'
 import { fileType } from '../../model/link.js'
 import type { Attribute, Component, ContentType, Model, Relation, Scalar } from '../../model/types.js'
-import { unreachable } from '../../model/types.js'
+import { assertNever } from '../../model/types.js'
 import type { Contract } from '../contract.js'
 import type { Path, ValueIndex } from '../request.js'
 
@@ -15,7 +15,7 @@ export interface QueryLimits {
   readonly planNodes: number
 }
 
-export interface Reading {
+export interface Resolver {
   readonly model: Model
   readonly grants: Grants
   readonly contract: Contract
@@ -33,7 +33,7 @@ export interface Reading {
   /** Inside a populate, conditions and sort keys behind such a relation are left out instead, like the relation itself. */
   readonly dropsRestricted: boolean
   /** Values that could not be understood: told only when every name of the query has been found. */
-  readonly late: { readonly stage: Stage; readonly error: ApiError }[]
+  readonly late: { readonly stage: ErrorRank; readonly error: ApiError }[]
 }
 
 /** The order in which values are looked at, once all names are found: a request with several mistakes is told of the first. */
@@ -51,15 +51,15 @@ const stages = [
   'search',
   'withCount',
 ] as const
-export type Stage = (typeof stages)[number]
+export type ErrorRank = (typeof stages)[number]
 
 /** Notes an error that is told in its turn. */
-export function refuse(reading: Reading, stage: Stage, error: ApiError): void {
+export function deferError(reading: Resolver, stage: ErrorRank, error: ApiError): void {
   reading.late.push({ stage, error })
 }
 
 /** @throws ApiError the noted error of the earliest stage, if there is one. */
-export function throwRefused({ late, forbidden }: Reading): void {
+export function throwDeferred({ late, forbidden }: Resolver): void {
   if (forbidden[0] !== undefined) throw forbidden[0].error
   for (const stage of late.length === 0 ? [] : stages) {
     const first = late.find((one) => one.stage === stage)
@@ -68,11 +68,12 @@ export function throwRefused({ late, forbidden }: Reading): void {
 }
 
 /** The stage of a sort or fields parameter: what stands inside a populate is looked at with it. */
-export const stageOf = (reading: Reading, parameter: 'sort' | 'fields'): Stage => (reading.param === 'populate' ? 'populate' : parameter)
+export const rankOf = (reading: Resolver, parameter: 'sort' | 'fields'): ErrorRank =>
+  reading.param === 'populate' ? 'populate' : parameter
 /** The stage of a condition. */
-export const filterStage = (reading: Reading): Stage => (reading.param === 'populate' ? 'populatedFilters' : 'filters')
+export const filterRank = (reading: Resolver): ErrorRank => (reading.param === 'populate' ? 'populatedFilters' : 'filters')
 
-export function startReading(model: Model, grants: Grants, contract: Contract, limits: QueryLimits): Reading {
+export function openResolver(model: Model, grants: Grants, contract: Contract, limits: QueryLimits): Resolver {
   return {
     model,
     grants,
@@ -89,8 +90,8 @@ export function startReading(model: Model, grants: Grants, contract: Contract, l
 }
 
 /** Reads one parameter with `read`: errors are about it; forbidden attributes and restricted relations are refused at its end. */
-export function within<T>(reading: Reading, param: QueryParameter, read: (reading: Reading) => T): T {
-  const inside: Reading = { ...reading, param, forbidden: [], restricted: [] }
+export function inParameter<T>(reading: Resolver, param: QueryParameter, read: (reading: Resolver) => T): T {
+  const inside: Resolver = { ...reading, param, forbidden: [], restricted: [] }
   const found = read(inside)
   const [forbidden] = inside.forbidden.toSorted((a, b) => a.rank - b.rank)
   if (forbidden !== undefined) throw forbidden.error
@@ -100,17 +101,17 @@ export function within<T>(reading: Reading, param: QueryParameter, read: (readin
 }
 
 /** The walk inside a populate: restricted relations are left out. */
-export function insidePopulate(reading: Reading): Reading {
+export function insidePopulate(reading: Resolver): Resolver {
   return { ...reading, restricted: [], dropsRestricted: true }
 }
 
 /** Binds a value and returns its position. */
-export function bind(reading: Reading, value: unknown): ValueIndex {
+export function bind(reading: Resolver, value: unknown): ValueIndex {
   return reading.values.push(value) - 1
 }
 
 /** Counts one more level, condition or populated attribute. @throws ApiError 400 beyond the limit `planNodes`. */
-export function spend(reading: Reading): void {
+export function chargeNode(reading: Resolver): void {
   reading.budget.nodes--
   if (reading.budget.nodes < 0) throw validationError('The query is too complex')
 }
@@ -129,17 +130,17 @@ export function stepsOf(path: string): readonly string[] {
 }
 
 /** Runs a conversion whose failure is told in its turn. */
-export function convert<T>(reading: Reading, stage: Stage, conversion: () => T, instead: T): T {
+export function convert<T>(reading: Resolver, stage: ErrorRank, conversion: () => T, instead: T): T {
   try {
     return conversion()
   } catch (error) {
-    refuse(reading, stage, error as ApiError)
+    deferError(reading, stage, error as ApiError)
     return instead
   }
 }
 
 /** Whether the caller may see documents of `target` through a relation. Media attributes need no permission, relations to files do. */
-export function maySee(reading: Reading, target: string): boolean {
+export function maySee(reading: Resolver, target: string): boolean {
   return reading.grants.may(`${target}.find`)
 }
 
@@ -160,7 +161,7 @@ export function isReadable(attribute: Attribute): attribute is Scalar {
 }
 
 /** Whether the caller may go through `attribute`, in a condition, a sort key or a populate. */
-export function isOpen(reading: Reading, attribute: Path): boolean {
+export function isOpen(reading: Resolver, attribute: Path): boolean {
   if (attribute.kind === 'relation') return needsNoGrant(attribute) || maySee(reading, attribute.target)
   return attribute.kind !== 'morphFrom' || maySee(reading, attribute.target)
 }
@@ -171,7 +172,7 @@ const pathText = (path: readonly string[]): string | null => (path.length === 0 
 const ranks = { dynamiczone: 0, morphTo: 1, password: 2, private: 3 } as const
 
 /** Notes that `attribute` stands where nobody may read it: told when every name of the parameter has been found. */
-export function forbid(reading: Reading, attribute: Attribute, error: ApiError): void {
+export function forbid(reading: Resolver, attribute: Attribute, error: ApiError): void {
   const isPassword = attribute.kind === 'scalar' && attribute.type === 'password'
   const kind = attribute.kind === 'dynamiczone' || attribute.kind === 'morphTo' ? attribute.kind : isPassword ? 'password' : 'private'
   reading.forbidden.push({ rank: ranks[kind], error })
@@ -184,7 +185,7 @@ export function forbid(reading: Reading, attribute: Attribute, error: ApiError):
  * @throws ApiError 400 `Invalid key` for unknown names; for those that the caller may not see at the end of the parameter.
  */
 export function findComparable(
-  reading: Reading,
+  reading: Resolver,
   shape: ContentType | Component,
   name: string,
   path: readonly string[],
@@ -195,7 +196,7 @@ export function findComparable(
     const unknown = invalidKey(reading.param, name, pathText(path))
     if (shape.kind !== 'component' || name !== 'documentId') throw unknown
     // Strapi knows it, and cannot answer.
-    refuse(reading, use === 'order' ? stageOf(reading, 'sort') : filterStage(reading), unknown)
+    deferError(reading, use === 'order' ? rankOf(reading, 'sort') : filterRank(reading), unknown)
     return null
   }
   const forbidden = () => invalidKey(reading.param, name, [...path, name].join('.'))
@@ -221,6 +222,6 @@ export function findComparable(
     case 'component':
       return attribute
     default:
-      return unreachable(attribute)
+      return assertNever(attribute)
   }
 }

@@ -3,14 +3,14 @@ import { validationError } from '../../errors/errors.js'
 import { attributeTypes } from '../../model/attributes.js'
 import type { ContentType } from '../../model/types.js'
 import type { Filter } from '../request.js'
-import type { Reading } from './resolve.js'
-import { bind, isReadable, refuse } from './resolve.js'
+import type { Resolver } from './resolve.js'
+import { bind, deferError, isReadable } from './resolve.js'
 
 /** Reads `_q`. Private attributes are never looked into (Strapi does, which tells their values). What is no text is refused. */
-export function readSearch(reading: Reading, type: ContentType, value: unknown): Filter | null {
+export function readSearch(reading: Resolver, type: ContentType, value: unknown): Filter | null {
   if (value === undefined || value === null || value === '') return null
   if (typeof value !== 'string') {
-    refuse(reading, 'search', validationError('Invalid _q parameter. Expected a string'))
+    deferError(reading, 'search', validationError('Invalid _q parameter. Expected a string'))
     return null
   }
   const isNumber = value.trim() !== '' && Number.isFinite(Number(value))

@@ -3,19 +3,19 @@ import { invalidKey, validationError } from '../../errors/errors.js'
 import type { Component, ContentType } from '../../model/types.js'
 import type { SortKey } from '../request.js'
 import { isObject } from './parameters.js'
-import type { Reading } from './resolve.js'
-import { findComparable, isOpen, refuse, spend, stageOf, stepsOf, targetOf } from './resolve.js'
+import type { Resolver } from './resolve.js'
+import { chargeNode, deferError, findComparable, isOpen, rankOf, stepsOf, targetOf } from './resolve.js'
 
 type Shape = ContentType | Component
 
-const refuseOrder = (reading: Reading): void =>
-  refuse(reading, stageOf(reading, 'sort'), validationError('Invalid order. order can only be one of asc|desc|ASC|DESC'))
+const refuseOrder = (reading: Resolver): void =>
+  deferError(reading, rankOf(reading, 'sort'), validationError('Invalid order. order can only be one of asc|desc|ASC|DESC'))
 
 /**
  * Reads a `sort` parameter of `shape`.
  * @throws ApiError 400 for names that do not exist or may not be seen, and for other orders than asc and desc.
  */
-export function readSort(reading: Reading, shape: Shape, node: unknown): readonly SortKey[] {
+export function readSort(reading: Resolver, shape: Shape, node: unknown): readonly SortKey[] {
   if (node === undefined || node === null || node === '') return []
   if (typeof node === 'string') return node.split(',').flatMap((entry) => readEntry(reading, shape, entry))
   if (Array.isArray(node)) {
@@ -29,14 +29,14 @@ export function readSort(reading: Reading, shape: Shape, node: unknown): readonl
 }
 
 /** `author.name:desc` → its path and its order. */
-function readEntry(reading: Reading, shape: Shape, entry: string): readonly SortKey[] {
+function readEntry(reading: Resolver, shape: Shape, entry: string): readonly SortKey[] {
   if (entry.trim() === '') return []
   const [names = '', order] = entry.split(':')
   let node: unknown = order === undefined ? undefined : order.trim() === '' ? ':' : order.trim()
   const path = stepsOf(names)
   if (path.length === 0) return []
   if (path.some((name) => name in Object.prototype)) {
-    refuse(reading, stageOf(reading, 'sort'), validationError('Invalid sort query'))
+    deferError(reading, rankOf(reading, 'sort'), validationError('Invalid sort query'))
     return []
   }
   for (const name of path.toReversed()) node = { [name]: node }
@@ -48,7 +48,7 @@ const isStatus = ({ root }: Sorting, shape: Shape, name: string, order: unknown)
   name === 'status' && (order ?? '') !== '' && root.kind === 'contentType' && root.draftAndPublish && !shape.attributes.has(name)
 
 /** A walk through sort keys, and the type or component that they begin at. */
-interface Sorting extends Reading {
+interface Sorting extends Resolver {
   readonly root: Shape
 }
 
@@ -60,7 +60,7 @@ function readObject(
   path: SortKey['path'],
 ): readonly SortKey[] {
   return Object.entries(node).flatMap(([name, value]) => {
-    spend(reading)
+    chargeNode(reading)
     if (isStatus(reading, shape, name, value)) return []
     const attribute = findComparable(reading, shape, name, names, 'order')
     if (attribute === null) return []
@@ -83,7 +83,7 @@ function readObject(
   })
 }
 
-function isDescending(reading: Reading, value: unknown, path: readonly string[]): boolean {
+function isDescending(reading: Resolver, value: unknown, path: readonly string[]): boolean {
   if (value === undefined || value === null) return false
   if (isObject(value)) {
     const [key = ''] = Object.keys(value)

@@ -3,8 +3,8 @@ import { ApiError, validationError } from '../../errors/errors.js'
 import type { Family } from '../../model/attributes.js'
 import { attributeTypes } from '../../model/attributes.js'
 import type { Scalar } from '../../model/types.js'
-import { unreachable } from '../../model/types.js'
-import { millisecondsOf } from './iso-dates.js'
+import { assertNever } from '../../model/types.js'
+import { parseIsoDate } from './iso-dates.js'
 
 /** `false`, `0`, `f` and nothing are false; anything else is true (behaviour: "Value coercion"). */
 export function readFlag(value: unknown): boolean {
@@ -52,7 +52,7 @@ function convert(family: Family, attribute: Scalar, value: unknown): unknown {
     case 'datetime':
       return readDatetime(text)
     default:
-      return unreachable(family)
+      return assertNever(family)
   }
 }
 
@@ -65,7 +65,7 @@ function readNumber(attribute: Scalar, text: string): number {
 function readDate(text: string): string {
   const day = text.slice(0, 10)
   if (!isoDate.test(text)) throw validationError('Invalid format, expected yyyy-MM-dd')
-  if (millisecondsOf(day) === null) throw validationError('Invalid date')
+  if (parseIsoDate(day) === null) throw validationError('Invalid date')
   return day
 }
 
@@ -77,7 +77,7 @@ function readTime(text: string): string {
 
 /** Milliseconds since 1970, from an ISO 8601 date, or from digits that are none. */
 function readDatetime(text: string): number {
-  const milliseconds = millisecondsOf(text) ?? (/^-?\d+$/.test(text) ? Number(text) : Number.NaN)
+  const milliseconds = parseIsoDate(text) ?? (/^-?\d+$/.test(text) ? Number(text) : Number.NaN)
   if (!(Math.abs(milliseconds) <= furthest)) throw validationError('Invalid format, expected a timestamp or an ISO date')
   return milliseconds
 }

@@ -5,15 +5,15 @@ import type { LocaleChoice, Publication, PublicationFilter, ReadRequest, Status 
 import { readFilters } from './filters.js'
 import type { Parameters } from './parameters.js'
 import { isObject } from './parameters.js'
-import type { Reading } from './resolve.js'
-import { bind, refuse } from './resolve.js'
+import type { Resolver } from './resolve.js'
+import { bind, deferError } from './resolve.js'
 
 /**
  * `published` unless asked for drafts. Behind users and files the contract may show every version where nothing is asked for
  * (row 10).
  * @throws ApiError 400 for other values, with the contract that refuses them.
  */
-export function readStatus(reading: Reading, type: ContentType, value: unknown): Status {
+export function readStatus(reading: Resolver, type: ContentType, value: unknown): Status {
   if (!type.exposed && reading.contract.deepFiltersSeeAllVersions) {
     if (value === undefined) return 'any'
     return value === 'draft' ? 'draft' : 'published'
@@ -28,7 +28,7 @@ export function readStatus(reading: Reading, type: ContentType, value: unknown):
  * choose; what they lead to is in the locale of the request all the same, where the contract says so (row 10).
  */
 export function readLocales(
-  reading: Reading,
+  reading: Resolver,
   type: ContentType,
   parameters: Parameters,
   mode: ReadRequest['mode'],
@@ -45,7 +45,7 @@ export function readLocales(
 }
 
 function readLocale(
-  reading: Reading,
+  reading: Resolver,
   type: ContentType,
   parameters: Parameters,
   mode: ReadRequest['mode'],
@@ -54,7 +54,7 @@ function readLocale(
   const value = parameters.locale
   const isGiven = value !== undefined && value !== null && value !== ''
   if (mode === 'first' && isGiven && typeof value !== 'string') {
-    refuse(reading, 'locale', validationError(`Invalid locale param ${written(value)} provided. Document locales must be strings.`))
+    deferError(reading, 'locale', validationError(`Invalid locale param ${written(value)} provided. Document locales must be strings.`))
     return { kind: 'any' }
   }
   // Where the filters name a locale, they alone choose.
@@ -66,7 +66,7 @@ function readLocale(
     return filter === null ? { kind: 'any' } : { kind: 'filter', filter }
   }
   const values = (Array.isArray(value) ? value : [value]).map((one) => {
-    if (isObject(one)) refuse(reading, 'locale', validationError('Invalid locale param. Document locales must be strings.'))
+    if (isObject(one)) deferError(reading, 'locale', validationError('Invalid locale param. Document locales must be strings.'))
     return bind(reading, isObject(one) ? null : String(one))
   })
   return { kind: 'values', values }
@@ -91,7 +91,7 @@ const publicationFilters: readonly PublicationFilter[] = [
  * They hold for the type and for populated relations, as far as these have Draft & Publish.
  * @throws ApiError 400 at once for an unknown `publicationFilter`.
  */
-export function readPublication(reading: Reading, type: ContentType, parameters: Parameters): ReadRequest['publication'] {
+export function readPublication(reading: Resolver, type: ContentType, parameters: Parameters): ReadRequest['publication'] {
   const { publicationFilter } = parameters
   // Users and files do not know it.
   const hasPublishedVersion = type.exposed ? parameters.hasPublishedVersion : undefined
@@ -100,7 +100,7 @@ export function readPublication(reading: Reading, type: ContentType, parameters:
   if (hasPublishedVersion !== undefined) {
     if (hasPublishedVersion !== 'true' && hasPublishedVersion !== 'false') {
       const message = "Invalid value for 'hasPublishedVersion'. Expected boolean or 'true'/'false' string."
-      refuse(reading, 'hasPublishedVersion', validationError(message))
+      deferError(reading, 'hasPublishedVersion', validationError(message))
     }
     conditions.push({ filter: 'has-published-version-document', negated: hasPublishedVersion === 'false', model })
   }

@@ -1,7 +1,7 @@
 // A picture process: works on one picture after the other, behind everything else on the machine. What comes from outside is
 // decoded here, so that a decoder that fails, or needs more than it may, takes no service with it.
 import { getPriority, setPriority } from 'node:os'
-import type { FromPictures, ToPictures } from './protocol.js'
+import type { FromImageProcess, ToImageProcess } from './protocol.js'
 
 /** Steps behind the service. Threads that are started later inherit it: those of the picture library too. */
 const behind = 10
@@ -10,10 +10,10 @@ try {
 } catch {
   // Where that is not allowed, pictures are worked on like everything else.
 }
-const send = (message: FromPictures): void => void process.send!(message)
+const send = (message: FromImageProcess): void => void process.send!(message)
 
-const { makePicture } = await import('./work.js').catch((error: Error) => {
-  process.send!({ kind: 'unstarted', message: error.message } satisfies FromPictures, () => process.exit(1))
+const { processImage: makePicture } = await import('./work.js').catch((error: Error) => {
+  process.send!({ kind: 'unstarted', message: error.message } satisfies FromImageProcess, () => process.exit(1))
   return new Promise<never>(() => {})
 })
 send({ kind: 'ready' })
@@ -26,7 +26,7 @@ process.on('disconnect', () => process.exit())
 const look = 50
 
 /** Says so when a picture needs more memory or processor time than it may. Most systems hold the memory themselves, too. */
-function watchNeeds({ bytes, bounds }: ToPictures): NodeJS.Timeout {
+function watchNeeds({ bytes, bounds }: ToImageProcess): NodeJS.Timeout {
   const before = process.cpuUsage()
   const watching = setInterval(() => {
     const { user, system } = process.cpuUsage(before)
@@ -38,7 +38,7 @@ function watchNeeds({ bytes, bounds }: ToPictures): NodeJS.Timeout {
   return watching
 }
 
-process.on('message', async (message: ToPictures) => {
+process.on('message', async (message: ToImageProcess) => {
   const watching = watchNeeds(message)
   try {
     send(await makePicture(message, send))

@@ -2,7 +2,7 @@
 import type { Metadata } from 'sharp'
 
 /** Bounds of one picture. Beyond them it is stored as it came, without formats. */
-export interface PictureBounds {
+export interface ImageBounds {
   /** Pixels of one picture, all its frames together. */
   readonly imagePixels: number
   /** Pixels of its longer side, and frames. */
@@ -52,7 +52,7 @@ const whole: Readonly<Record<string, (shape: Shape, sample: number) => number>> 
 }
 
 /** True if a picture of this shape can be worked on within the bounds. */
-export function isWithin(shape: Shape, bounds: PictureBounds): boolean {
+export function isWithin(shape: Shape, bounds: ImageBounds): boolean {
   const { width, pages = 1, channels, depth, format } = shape
   const height = shape.pageHeight ?? shape.height
   const sample = bytesOfDepth[depth] ?? 8

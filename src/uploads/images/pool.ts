@@ -3,17 +3,17 @@ import { unavailable } from '../../database/unavailable.js'
 import { ApiError } from '../../errors/errors.js'
 import { openQueue } from '../../runtime/queue.js'
 import { asApiError, tooManyUploads } from '../receive.js'
-import type { PictureBounds } from './memory-needs.js'
-import type { Picture, PictureSettings } from './protocol.js'
+import type { ImageBounds } from './memory-needs.js'
+import type { ImageSettings, SourceImage } from './protocol.js'
 import { type ImageWorker, startImageWorker } from './worker.js'
 
-export interface ImageLimits extends PictureBounds {
+export interface ImageLimits extends ImageBounds {
   readonly imagesAtOnce: number
   readonly imageQueue: number
 }
 
 /** A file that may be a picture; `mime` is what its bytes show. */
-export interface PictureFile {
+export interface ImageFile {
   readonly path: string
   readonly bytes: number
   readonly mime: string | null
@@ -25,7 +25,7 @@ export interface Images {
    * allow is given back without formats.
    * @throws ApiError 400 for a broken one, 503 when too many wait or its process could not be started or was ended by somebody else.
    */
-  make(file: PictureFile, settings: PictureSettings): Promise<Picture | null>
+  make(file: ImageFile, settings: ImageSettings): Promise<SourceImage | null>
   close(): void
 }
 
@@ -70,7 +70,7 @@ export function openImages(limits: ImageLimits): Images {
     idle.push({ worker, since })
   }
 
-  async function make(path: string, bytes: number, mime: string, settings: PictureSettings): Promise<Picture> {
+  async function make(path: string, bytes: number, mime: string, settings: ImageSettings): Promise<SourceImage> {
     const worker = take()
     const outcome = await worker.work({ path, bytes, mime, settings, bounds })
     giveBack(worker)

@@ -1,8 +1,8 @@
 // What the service and a picture process say to each other, and what comes of it. A process works on one picture at a time.
-import type { PictureBounds } from './memory-needs.js'
+import type { ImageBounds } from './memory-needs.js'
 
 /** The settings that Strapi's media library keeps in the database. */
-export interface PictureSettings {
+export interface ImageSettings {
   readonly sizeOptimization: boolean
   readonly responsiveDimensions: boolean
   readonly autoOrientation: boolean
@@ -16,12 +16,12 @@ export interface Made {
   readonly bytes: number
 }
 
-export interface PictureSize {
+export interface ImageSize {
   readonly width: number
   readonly height: number
 }
 
-export interface Picture {
+export interface SourceImage {
   /** Null where even the header needs more than the bounds allow. */
   readonly width: number | null
   readonly height: number | null
@@ -30,22 +30,22 @@ export interface Picture {
   readonly formats: ReadonlyMap<string, Made>
 }
 
-export interface ToPictures {
+export interface ToImageProcess {
   readonly path: string
   /** Bytes of the file. */
   readonly bytes: number
   readonly mime: string
-  readonly settings: PictureSettings
-  readonly bounds: PictureBounds
+  readonly settings: ImageSettings
+  readonly bounds: ImageBounds
 }
 
-export type FromPictures =
+export type FromImageProcess =
   /** The process is there, and so is the picture library. */
   | { readonly kind: 'ready' }
   /** The picture library cannot be loaded. */
   | { readonly kind: 'unstarted'; readonly message: string }
   /** The size is known; what follows may take longer or more memory than it may. */
-  | { readonly kind: 'measured'; readonly size: PictureSize }
+  | { readonly kind: 'measured'; readonly size: ImageSize }
   | { readonly kind: 'formats'; readonly formats: ReadonlyMap<string, Made> }
   /** All is done. Null: the original file is kept. */
   | { readonly kind: 'done'; readonly encoded: Made | null }

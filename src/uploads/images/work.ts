@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import sharp, { type Metadata, type Sharp, type SharpOptions } from 'sharp'
 import { type Header, readHeader } from './header.js'
 import { isWithin } from './memory-needs.js'
-import type { FromPictures, Made, ToPictures } from './protocol.js'
+import type { FromImageProcess, Made, ToImageProcess } from './protocol.js'
 
 /** Formats by name: the box that a picture must fit in, and gets one only if it does not. */
 const thumbnail = { width: 245, height: 156 }
@@ -32,7 +32,7 @@ sharp.unblock({ operation: decoders })
  * its bytes show.
  * @throws what the disk throws.
  */
-export async function makePicture(asked: ToPictures, tell: (message: FromPictures) => void): Promise<FromPictures> {
+export async function processImage(asked: ToImageProcess, tell: (message: FromImageProcess) => void): Promise<FromImageProcess> {
   const { path, mime, settings, bounds } = asked
   const options: SharpOptions = { limitInputPixels: bounds.imagePixels, failOn: 'error', sequentialRead: true }
   const header = headerOf(path, mime, bounds.imageFrames)
@@ -89,7 +89,7 @@ function headerOf(path: string, mime: string, frames: number): Header | 'broken'
   }
 }
 
-const plain: FromPictures = { kind: 'done', encoded: null }
+const plain: FromImageProcess = { kind: 'done', encoded: null }
 
 /** True where the library got no more memory. */
 const isShortage = (error: unknown): boolean => /out of memory|unable to (?:malloc|allocate)|insufficient memory/i.test(String(error))
@@ -100,7 +100,7 @@ async function write(picture: Sharp, path: string): Promise<Made> {
 }
 
 /** Encodes a still picture anew; kept if it is smaller, or if it had to be turned. */
-async function encode(picture: Sharp, { path, mime, settings }: ToPictures, pixels: number): Promise<Made | null> {
+async function encode(picture: Sharp, { path, mime, settings }: ToImageProcess, pixels: number): Promise<Made | null> {
   const encoder = encoders[mime]
   if (encoder === undefined || !(settings.sizeOptimization || settings.autoOrientation)) return null
   const made = await write(encoder(picture, pixels), join(dirname(path), 'encoded'))

@@ -2,12 +2,12 @@
 // that picture needs more than it may.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
-import type { FromPictures, Made, Picture, PictureSize, ToPictures } from './protocol.js'
+import type { FromImageProcess, ImageSize, Made, SourceImage, ToImageProcess } from './protocol.js'
 
 /** How the work on a picture ended. */
 export type Outcome =
   /** With less than was wanted where the bounds did not allow more. */
-  | { readonly kind: 'made'; readonly picture: Picture }
+  | { readonly kind: 'made'; readonly picture: SourceImage }
   | { readonly kind: 'broken' }
   | { readonly kind: 'failed'; readonly code: string | undefined; readonly message: string }
   /** Somebody else ended the process. */
@@ -17,7 +17,7 @@ export type Outcome =
 
 export interface ImageWorker {
   /** Works on a picture; one at a time. Never rejects. */
-  work(asked: ToPictures): Promise<Outcome>
+  work(asked: ToImageProcess): Promise<Outcome>
   /** False once the process is of no use any more. */
   isAlive(): boolean
   stop(): void
@@ -36,9 +36,9 @@ const limited = 'ulimit -d "$1" 2>/dev/null; ulimit -c 0 2>/dev/null; shift; uns
 export function startImageWorker(memory: number): ImageWorker {
   const child = startProcess(memory)
   let [alive, isReady] = [true, false]
-  let hear: (message: Exclude<FromPictures, { readonly kind: 'ready' }> | 'lost' | 'died') => void = () => {}
+  let hear: (message: Exclude<FromImageProcess, { readonly kind: 'ready' }> | 'lost' | 'died') => void = () => {}
   const unstarted = (message: string) => hear({ kind: 'unstarted', message })
-  child.on('message', (message: FromPictures) => {
+  child.on('message', (message: FromImageProcess) => {
     if (message.kind === 'ready') isReady = true
     else {
       // It ends by itself, maybe after somebody else has asked for it.
@@ -68,8 +68,8 @@ export function startImageWorker(memory: number): ImageWorker {
     child.kill('SIGKILL')
   }
 
-  async function work(asked: ToPictures): Promise<Outcome> {
-    let size: PictureSize | null = null
+  async function work(asked: ToImageProcess): Promise<Outcome> {
+    let size: ImageSize | null = null
     let formats: ReadonlyMap<string, Made> = new Map()
     let late: NodeJS.Timeout | undefined
     const made = (encoded: Made | null): Outcome => ({

@@ -1,7 +1,7 @@
 // Whether the database can be trusted: its files are watched, and what connections say of damage is remembered. As long as the
 // files are not those that were opened, nothing is read or written.
 import type Database from 'better-sqlite3'
-import type { DirectDatabase, ReadDatabase, WriteDatabase } from '../../database.js'
+import type { MainConnection, ReadDatabase, WriteDatabase } from '../../database.js'
 import { unavailable } from '../../unavailable.js'
 import { type FileIdentities, identifyFiles, lostFiles, watchFiles } from './watch.js'
 
@@ -15,7 +15,7 @@ export interface Presence {
   note(error: unknown): void
   guardReads(database: ReadDatabase): ReadDatabase
   guardWrites(database: WriteDatabase): WriteDatabase
-  guardDirect(database: DirectDatabase): DirectDatabase
+  guardDirect(database: MainConnection): MainConnection
   close(): void
 }
 

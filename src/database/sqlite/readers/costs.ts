@@ -1,5 +1,5 @@
 // What reads cost, by the plans that were seen before: it decides which share of the threads a read is given.
-import type { KnownPlan } from '../../database.js'
+import type { PlanHandle } from '../../database.js'
 
 /** `fresh`: its plan was not seen before. */
 export type Cost = 'short' | 'light' | 'fresh' | 'heavy'
@@ -10,14 +10,14 @@ const [short, heavy] = [0.5, 15]
 const expected = 1
 
 export interface Costs {
-  of(plan: KnownPlan): Cost
+  of(plan: PlanHandle): Cost
   /** Notes a run that took `milliseconds`; one that was stopped would have taken longer. */
-  note(plan: KnownPlan, milliseconds: number, wasStopped: boolean): void
+  note(plan: PlanHandle, milliseconds: number, wasStopped: boolean): void
 }
 
 export function openCosts(): Costs {
   /** The milliseconds that plans took of late. */
-  const paces = new WeakMap<KnownPlan, number>()
+  const paces = new WeakMap<PlanHandle, number>()
   return {
     of: (plan) => {
       const pace = paces.get(plan)

@@ -1,10 +1,10 @@
 // A read on its way through the pool: what is asked, who waits for it, what it is refused with.
 import { ApiError, validationError } from '../../../errors/errors.js'
 import { tooLarge } from '../../answer/sink.js'
-import type { KnownPlan, ReadAnswer } from '../../database.js'
+import type { PlanHandle, ReadAnswer } from '../../database.js'
 
 export interface Job {
-  readonly plan: KnownPlan
+  readonly plan: PlanHandle
   readonly values: readonly unknown[]
   /** By the monotonic clock of the main thread; milliseconds. */
   readonly deadline: number

@@ -4,7 +4,7 @@
 import { ApiError } from '../../../errors/errors.js'
 import { elapsed } from '../../../runtime/clock.js'
 import type { Signing } from '../../answer/signed-addresses.js'
-import type { KnownPlan, ReadDatabase } from '../../database.js'
+import type { PlanHandle, ReadDatabase } from '../../database.js'
 import type { Dialect } from '../../dialect.js'
 import type { ReadPlan } from '../../plan.js'
 import { unavailable } from '../../unavailable.js'
@@ -61,7 +61,7 @@ export async function openReaders(options: ReaderOptions, dialect: Dialect, repo
   const mostFresh = Math.max(1, options.readers - 1)
   const costs = openCosts()
   /** Plans that fell out of the cache; threads forget them again when the last jobs that waited for them have ended. */
-  const forgotten = new WeakSet<KnownPlan>()
+  const forgotten = new WeakSet<PlanHandle>()
   /** Jobs that are stopped to be done in the heavy share. */
   const moving = new Set<Job>()
   let isFreshNext = false
@@ -106,7 +106,7 @@ export async function openReaders(options: ReaderOptions, dialect: Dialect, repo
     if (isOpen && !isClosing && light.length < options.readers && mayTry()) addReader(light).catch(report)
   }
 
-  function forget({ id }: KnownPlan): void {
+  function forget({ id }: PlanHandle): void {
     for (const reader of [...light, ...heavy]) reader.forget(id)
   }
 
@@ -250,8 +250,8 @@ export async function openReaders(options: ReaderOptions, dialect: Dialect, repo
 
   return {
     dialect,
-    know: (plan: ReadPlan): KnownPlan => ({ id: ++plans, plan }),
-    forget: (plan) => {
+    register: (plan: ReadPlan): PlanHandle => ({ id: ++plans, plan }),
+    unregister: (plan) => {
       forgotten.add(plan)
       forget(plan)
     },

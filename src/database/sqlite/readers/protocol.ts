@@ -5,15 +5,15 @@ import type { ReadPlan } from '../../plan.js'
 import type { SqliteOptions } from '../connection.js'
 
 /** Bytes of one room. Larger answers travel in memory of their own. */
-export const roomBytes = 256 * 1024
+export const slotBytes = 256 * 1024
 /** Rooms of a thread: for its jobs, and for answers that are on their way to clients. */
-export const roomsPerThread = 32
+export const slotsPerThread = 32
 
 /**
  * What became of the job in a room: it waits in its thread's inbox, was started, or was revoked, before that or at work; its answer
  * stands in the room, there is nothing to answer, or a message says more.
  */
-export const roomStates = { waiting: 0, started: 1, revoked: 2, answered: 3, nothing: 4, told: 5 } as const
+export const slotStates = { waiting: 0, started: 1, revoked: 2, answered: 3, nothing: 4, told: 5 } as const
 
 /** What the pool and a thread both see. Most answers need no message of their own: a call says that some are there. */
 export interface Shared {
@@ -28,13 +28,13 @@ export interface Shared {
   readonly called: Int32Array
 }
 
-export function shareRooms(): Shared {
+export function shareSlots(): Shared {
   const numbers = (count: number) => new Int32Array(new SharedArrayBuffer(count * Int32Array.BYTES_PER_ELEMENT))
   return {
-    memory: new SharedArrayBuffer(roomsPerThread * roomBytes),
-    states: numbers(roomsPerThread),
-    lengths: numbers(roomsPerThread),
-    times: numbers(roomsPerThread),
+    memory: new SharedArrayBuffer(slotsPerThread * slotBytes),
+    states: numbers(slotsPerThread),
+    lengths: numbers(slotsPerThread),
+    times: numbers(slotsPerThread),
     called: numbers(1),
   }
 }

@@ -6,17 +6,17 @@ import type { ReadPlan } from '../../plan.js'
 import { openSqliteReader } from '../connection.js'
 import type { PreparedRead } from '../execute.js'
 import { prepareRead } from '../execute.js'
-import { threadHere, waitedForProcessor } from '../scheduling-delay.js'
-import { type FromReader, type ReaderData, type Run, roomBytes, roomStates, roomsPerThread, type ToReader } from './protocol.js'
+import { currentThread, schedulingDelay } from '../scheduling-delay.js'
+import { type FromReader, type ReaderData, type Run, slotBytes, slotStates, slotsPerThread, type ToReader } from './protocol.js'
 
 const port = parentPort!
 const { sqlite, answerBytes, signing, shared } = workerData as ReaderData
 const { memory, states, lengths, times, called } = shared
-const rooms = Array.from({ length: roomsPerThread }, (_, room) => Buffer.from(memory, room * roomBytes, roomBytes))
+const rooms = Array.from({ length: slotsPerThread }, (_, room) => Buffer.from(memory, room * slotBytes, slotBytes))
 /** The room of the job at work. */
 let current = 0
 function look(): void {
-  if (Atomics.load(states, current) === roomStates.revoked) throw new Error('The read was stopped')
+  if (Atomics.load(states, current) === slotStates.revoked) throw new Error('The read was stopped')
 }
 const database = openSqliteReader(sqlite, look)
 const signer = signing === null ? null : await (await import('../../answer/signed-addresses.js')).openSigner(signing)
@@ -53,7 +53,7 @@ port.on('message', (message: ToReader) => {
 
 function run({ room, plan, values }: Run): void {
   jobs += 1
-  if (Atomics.compareExchange(states, room, roomStates.waiting, roomStates.started) !== roomStates.waiting) {
+  if (Atomics.compareExchange(states, room, slotStates.waiting, slotStates.started) !== slotStates.waiting) {
     port.postMessage({ kind: 'skipped', room } satisfies FromReader)
     return
   }
@@ -62,7 +62,7 @@ function run({ room, plan, values }: Run): void {
   const { state, told } = done
   Atomics.store(times, room, Math.min(milliseconds * 1_000, longestTime))
   // Before the answer is heard of, since its room may be given to another job from then on.
-  const isWanted = Atomics.compareExchange(states, room, roomStates.started, state) === roomStates.started
+  const isWanted = Atomics.compareExchange(states, room, slotStates.started, state) === slotStates.started
   if (!isWanted) {
     port.postMessage({ kind: 'skipped', room } satisfies FromReader)
   } else if (told !== null) {
@@ -73,18 +73,18 @@ function run({ room, plan, values }: Run): void {
 const longestTime = 2 ** 31 - 1
 /** Milliseconds from which on the time that a plan waits for a processor is asked for when it runs again: on a busy machine all are slow. */
 const slowFrom = 5
-const name = threadHere()
+const name = currentThread()
 const slow = new Set<number>()
 
 /** Does the work of a plan, and says how long it took. */
 function timed(plan: number, work: () => Done): { readonly milliseconds: number; readonly done: Done } {
-  const waited = slow.has(plan) ? waitedForProcessor(name) : null
+  const waited = slow.has(plan) ? schedulingDelay(name) : null
   const began = performance.now()
   const done = work()
   const milliseconds = performance.now() - began
   if (milliseconds >= slowFrom) slow.add(plan)
   else slow.delete(plan)
-  return { milliseconds: waited === null ? milliseconds : Math.max(0, milliseconds - (waitedForProcessor(name) - waited)), done }
+  return { milliseconds: waited === null ? milliseconds : Math.max(0, milliseconds - (schedulingDelay(name) - waited)), done }
 }
 
 /** What became of a job; `told` where that needs a message of its own. */
@@ -93,7 +93,7 @@ interface Done {
   readonly told: FromReader | null
 }
 
-const tell = (told: FromReader): Done => ({ state: roomStates.told, told })
+const tell = (told: FromReader): Done => ({ state: slotStates.told, told })
 
 /** Executes a plan into a room. */
 function readInto(room: number, id: number, values: readonly unknown[]): Done {
@@ -104,11 +104,11 @@ function readInto(room: number, id: number, values: readonly unknown[]): Done {
       prepared.set(id, read)
     }
     sink.begin(rooms[room]!)
-    if (!read(values, sink)) return { state: roomStates.nothing, told: null }
+    if (!read(values, sink)) return { state: slotStates.nothing, told: null }
     const { length, own } = sink.end()
     if (own !== null) return tell({ kind: 'large', room, bytes: own })
     Atomics.store(lengths, room, length)
-    return { state: roomStates.answered, told: null }
+    return { state: slotStates.answered, told: null }
   } catch (error) {
     if (error instanceof AnswerTooLarge) return tell({ kind: 'tooLarge', room })
     const { code, stack = String(error) } = error as { readonly code?: string; readonly stack?: string }

@@ -3,14 +3,14 @@
 import { Worker } from 'node:worker_threads'
 import { elapsed } from '../../../runtime/clock.js'
 import { tooLarge } from '../../answer/sink.js'
-import type { KnownPlan, ReadBytes } from '../../database.js'
-import { waitedForProcessor } from '../scheduling-delay.js'
+import type { PlanHandle, ReadBytes } from '../../database.js'
+import { schedulingDelay } from '../scheduling-delay.js'
 import type { Job } from './job.js'
 import { failure } from './job.js'
 import type { FromReader, ReaderData, Run, ToReader } from './protocol.js'
-import { roomBytes, roomStates, roomsPerThread, shareRooms } from './protocol.js'
+import { shareSlots, slotBytes, slotStates, slotsPerThread } from './protocol.js'
 
-const { waiting, started, revoked, answered, nothing } = roomStates
+const { waiting, started, revoked, answered, nothing } = slotStates
 
 /** Rooms of a thread that may hold answers on their way, further ones are copied: each room that was ever used takes memory. */
 const lentRooms = 6
@@ -76,7 +76,7 @@ export function once(action: () => void): () => void {
 }
 
 export function openReader(data: Omit<ReaderData, 'shared'>, events: ReaderEvents): Reader {
-  const shared = shareRooms()
+  const shared = shareSlots()
   const { states, lengths, times, called, memory } = shared
   const worker = new Worker(new URL('./reader-thread.js', import.meta.url), {
     workerData: { ...data, shared } satisfies ReaderData,
@@ -84,7 +84,7 @@ export function openReader(data: Omit<ReaderData, 'shared'>, events: ReaderEvent
   })
   const known = new Set<number>()
   /** Used from the end, so that few rooms are ever touched. */
-  const freeRooms = Array.from({ length: roomsPerThread }, (_, index) => roomsPerThread - 1 - index)
+  const freeRooms = Array.from({ length: slotsPerThread }, (_, index) => slotsPerThread - 1 - index)
   let given: Given[] = []
   /** What is sent to the thread at the end of this turn of the event loop. */
   let runs: Run[] = []
@@ -157,7 +157,7 @@ export function openReader(data: Omit<ReaderData, 'shared'>, events: ReaderEvent
 
   /** The answer as it stands in the shared room, or a copy where many are on their way. */
   function inRoom(room: number, length: number): Outcome {
-    const bytes = Buffer.from(memory, room * roomBytes, length)
+    const bytes = Buffer.from(memory, room * slotBytes, length)
     if (lent >= lentRooms) {
       freeRooms.push(room)
       return { kind: 'own', bytes: Buffer.from(bytes) }
@@ -170,7 +170,7 @@ export function openReader(data: Omit<ReaderData, 'shared'>, events: ReaderEvent
     return { kind: 'answer', answer: { bytes, release } }
   }
 
-  function tell({ id, plan }: KnownPlan): void {
+  function tell({ id, plan }: PlanHandle): void {
     if (known.has(id)) return
     worker.postMessage({ kind: 'plan', id, plan } satisfies ToReader)
     known.add(id)
@@ -217,7 +217,7 @@ export function openReader(data: Omit<ReaderData, 'shared'>, events: ReaderEvent
     atWorkFor: (now) => (isAtWork() ? now - since : 0),
     busyFor: (now) => {
       if (!isAtWork()) return 0
-      const waited = waitedForProcessor(name)
+      const waited = schedulingDelay(name)
       const { job } = given[0]!
       if (seen?.job !== job) seen = { job, at: now, waited }
       return now - seen.at - (waited - seen.waited)

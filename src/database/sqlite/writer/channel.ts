@@ -3,7 +3,7 @@
 import { Worker } from 'node:worker_threads'
 import type { ApiError } from '../../../errors/errors.js'
 import { answerTooLarge, tooLarge } from '../../answer/sink.js'
-import type { KnownPlan } from '../../database.js'
+import type { PlanHandle } from '../../database.js'
 import { unavailable } from '../../unavailable.js'
 import type { FromWriter, ToWriter, WriterData } from './protocol.js'
 
@@ -14,8 +14,8 @@ export type Order =
   | { readonly kind: 'close' }
   | { readonly kind: 'commit'; readonly more: boolean }
   | { readonly kind: 'rows' | 'run' | 'follow'; readonly sql: string; readonly parameters: readonly unknown[] }
-  | { readonly kind: 'read'; readonly plan: KnownPlan; readonly parameters: readonly unknown[]; readonly isBounded: boolean }
-  | { readonly kind: 'forget'; readonly plan: KnownPlan }
+  | { readonly kind: 'read'; readonly plan: PlanHandle; readonly parameters: readonly unknown[]; readonly isBounded: boolean }
+  | { readonly kind: 'forget'; readonly plan: PlanHandle }
 
 export interface Channel {
   /** False once the thread has died: nothing is sent any more. */

@@ -2,7 +2,7 @@
 // the disk hold up requests. `BEGIN IMMEDIATE`, one at a time; a commit is on disk when it is acknowledged.
 import { elapsed } from '../../../runtime/clock.js'
 import type { Signing } from '../../answer/signed-addresses.js'
-import type { KnownPlan, Transaction, WriteDatabase } from '../../database.js'
+import type { PlanHandle, Transaction, WriteDatabase } from '../../database.js'
 import { unavailable } from '../../unavailable.js'
 import type { SqliteOptions } from '../connection.js'
 import { writeSql } from '../dialect.js'
@@ -138,8 +138,8 @@ export function openWriter(options: WriterOptions, failed: (error: Error) => voi
         generation.keep()
         follow(query)
       }),
-    know: (plan): KnownPlan => ({ id: ++plans, plan }),
-    forget: (plan) => channel?.tell({ kind: 'forget', plan }, true),
+    register: (plan): PlanHandle => ({ id: ++plans, plan }),
+    unregister: (plan) => channel?.tell({ kind: 'forget', plan }, true),
     close: async () => {
       await last
       await channel?.close()
