@@ -9,6 +9,7 @@ import { equalizeLocales, shareWithLocales } from './publish/shared-attributes.j
 import { answerWrite, showEntry } from './results.js'
 import { clearModified } from './store/modified-drafts.js'
 import { keepPendingLinks } from './store/pending-links.js'
+import type { RowContext } from './store/row-context.js'
 import type { Version } from './store/rows.js'
 import { momentFor, versionsOf } from './store/rows.js'
 
@@ -118,7 +119,7 @@ async function discardOne(
 ): Promise<Entry | null> {
   const { type } = operation.write
   if (draft === null || published === null) return null
-  const writing = { ...writingOf(context, transaction, operation, null), copies: 'draft' as const }
+  const writing: RowContext = { ...writingOf(context, transaction, operation, null), targetSide: 'draft' }
   await restoreDraft(writing, type, draft.id, published.id)
   clearModified(transaction, type, [draft])
   await equalizeLocales({ ...writing, targetSide: 'same' }, type, versions, draft)

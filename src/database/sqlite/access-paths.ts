@@ -1,9 +1,9 @@
 // Finds the page of a list whose filter leads through relations: from the condition with the fewest links behind it, or along
 // the order of the list where so many rows fulfil the filter that the first ones fill the page (decision 014).
 import type Database from 'better-sqlite3'
+import type { Row, Values } from '../answer/write.js'
 import type { AccessPaths, Envelope, Statement } from '../plan.js'
 import { perConnection } from './connection.js'
-import type { Row, Values } from './statement.js'
 import { prepareCount, prepareQuery } from './statement.js'
 import type { CachedTotal, Seen } from './totals.js'
 

@@ -1,14 +1,7 @@
 // A plan's statement on one connection: prepared when it is first needed, its placeholders bound at every run.
 import type Database from 'better-sqlite3'
+import type { Given, Query, Row, Values } from '../answer/write.js'
 import type { Parameter, Statement } from '../plan.js'
-
-export type Row = readonly unknown[]
-export type Values = readonly unknown[]
-
-/** What statements are given beside the values of the request: the ids of the rows above as JSON, or how many rows to look at. */
-export type Given = string | number | null
-
-export type Query = (values: Values, given: Given) => readonly Row[]
 
 export function prepareQuery(database: Database.Database, { sql, parameters }: Statement): Query {
   let statement: Database.Statement | null = null
