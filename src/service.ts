@@ -11,24 +11,19 @@ import { type Mailer, openMailer } from './accounts/email.js'
 import { openPasswords } from './accounts/passwords.js'
 import type { Config } from './config/config.js'
 import { checkHooks, openContent } from './content.js'
-import type { MainConnection, ReadDatabase, WriteDatabase } from './database/database.js'
-import { startIndexing } from './database/sqlite/background-indexes.js'
-import { sqliteDialect } from './database/sqlite/dialect.js'
-import { openPresence, type Presence } from './database/sqlite/file/presence.js'
-import { openMainConnection } from './database/sqlite/main-connection.js'
-import { openReaders } from './database/sqlite/readers/pool.js'
-import { openWriter } from './database/sqlite/writer/writer.js'
+import type { Database } from './database/database.js'
+import { dialectOf, openDatabase } from './database/open.js'
 import { examplesOf } from './http/pages/examples.js'
 import { createServer } from './http/server.js'
 import { newDocumentId } from './model/document-id.js'
 import { loadModel } from './model/load.js'
 import type { Model } from './model/types.js'
-import { openProject } from './project.js'
 import type { DocumentService } from './public/documents.js'
 import type { ContentEvent } from './public/events.js'
 import { contracts } from './query/contract.js'
-import { elapsed } from './runtime/clock.js'
+import { type Closers, openClosers } from './runtime/closers.js'
 import { openLog } from './runtime/log.js'
+import { seedLoader } from './seed/loader.js'
 import { openSourceMaps } from './source-maps/source-maps.js'
 import { openUploads } from './uploads/open.js'
 import { signingOf } from './uploads/signing.js'
@@ -74,31 +69,33 @@ async function open(config: Config, logger: Logger, opened: Closers): Promise<Se
   for (const warning of [...config.warnings, ...model.warnings]) logger.warn(warning)
   const mail = openMailer(config.mail, config.showsLetters, logger)
   opened.add(mail.close)
-  const stores = await openStores(config, model, logger, opened)
-  const { presence, readers, writer, direct } = stores
+  const signing = signingOf(config)
+  const database = await openDatabase(config, model, { logger, signing, fill: seedLoader(config, model, logger) })
+  opened.add(database.close)
+  const { reads, writes, main } = database
   const jwts = openJwts(config.secrets.jwtSecret)
-  const identification = await openIdentification(direct, {
+  const identification = await openIdentification(main, {
     secrets: config.secrets,
     jwts,
     jwtManagement: config.auth.jwtManagement,
     cachedCallers: config.limits.cachedCallers,
-    tokenUsed: (id, now) => noteUse(writer, id, now).catch((error) => logger.warn({ err: error }, 'the use of a token was not noted')),
+    tokenUsed: (id, now) => noteUse(writes, id, now).catch((error) => logger.warn({ err: error }, 'the use of a token was not noted')),
   })
   const content = await openContent({
-    ...{ config, model, dialect: sqliteDialect, readers, writer, database: direct, logger },
+    ...{ config, model, dialect: dialectOf(config), readers: reads, writer: writes, database: main, logger },
     defaultLocale: async () => (await identification.access()).defaultLocale,
   })
   opened.add(content.close)
-  const uploads = await openUploads(config, model, direct, writer, newDocumentId, content.watch, {
+  const uploads = await openUploads(config, model, main, writes, newDocumentId, content.watch, {
     left: (error) => logger.error({ err: error }, 'what a write or a stopped process left could not be cleared; it is tried again'),
     refused: (error) => logger.error({ err: error }, 'the storage of files refused'),
   })
   opened.add(uploads.close)
   const backend = {
     ...{ identification, model: () => model, documents: content.parts, markSources: openSourceMaps(config.limits) },
-    accounts: houseOf(config, model, stores, { identification, jwts, mail, log: logger }),
-    health: presence.trouble,
-    ...{ library: uploads.library, checkAddress: uploads.checkAddress, signsAddresses: signingOf(config) !== null },
+    accounts: accountContext(config, model, database, { identification, jwts, mail, log: logger }),
+    health: database.trouble,
+    ...{ library: uploads.library, checkAddress: uploads.checkAddress, signsAddresses: signing !== null },
   }
   const server = await createServer(config, backend, logger)
   opened.add(server.close)
@@ -112,90 +109,18 @@ async function open(config: Config, logger: Logger, opened: Closers): Promise<Se
   }
 }
 
-interface Stores {
-  readonly presence: Presence
-  readonly readers: ReadDatabase
-  readonly writer: WriteDatabase
-  readonly direct: MainConnection
-}
-
-/** Opens the database: the connection, the threads that read and write, and the look at whether its files are there. */
-async function openStores(config: Config, model: Model, logger: Logger, opened: Closers): Promise<Stores> {
-  const { database: settings, limits } = config
-  const connection = await openProject(config, model, logger)
-  let isLost = (): boolean => false
-  opened.add(() => {
-    // Closing would remove a log that lies where ours was.
-    if (!isLost()) connection.close()
-  })
-  const presence = openPresence(connection, elapsed, (sentence) => logger.error(sentence))
-  isLost = presence.isLost
-  opened.add(presence.close)
-  if (settings.indexes)
-    opened.add(
-      startIndexing(settings, model, {
-        made: (count) => count > 0 && logger.info({ indexes: count }, 'made the missing indexes'),
-        failed: (error) => logger.error({ err: error }, 'an index could not be made'),
-      }),
-    )
-  const failed = (message: string) => (error: Error) => {
-    presence.note(error)
-    logger.error({ err: error }, message)
-  }
-  const signing = signingOf(config)
-  const readers = await openReaders(
-    {
-      sqlite: settings,
-      signing,
-      readers: settings.readers,
-      maxReaders: settings.maxReaders,
-      readQueue: limits.readQueue,
-      heavyReadQueue: limits.heavyReadQueue,
-      readTimeout: limits.readTimeout,
-      answerBytes: limits.answerBytes,
-      unsentBytes: limits.unsentBytes,
-    },
-    sqliteDialect,
-    failed('a reader thread failed'),
-  )
-  opened.add(readers.close)
-  const writer = openWriter(
-    {
-      sqlite: settings,
-      signing,
-      files: presence.files,
-      // A document as large as its body is answered, whatever the limits are.
-      writtenBytes: Math.max(limits.writtenBytes, limits.bodyBytes * 4),
-      writeQueue: limits.writeQueue,
-      writeTimeout: limits.writeTimeout,
-      // Counting costs the driver time: only who reads every line of the log wants it.
-      ...(logger.isLevelEnabled('trace') && {
-        committed: (statements: number) => logger.trace({ statements }, 'a write is on disk'),
-      }),
-    },
-    failed('the writer thread failed'),
-  )
-  opened.add(writer.close)
-  return {
-    presence,
-    readers: presence.guardReads(readers),
-    writer: presence.guardWrites(writer),
-    direct: presence.guardDirect(openMainConnection(connection)),
-  }
-}
-
 /** What acts on accounts need. */
-function houseOf(
+function accountContext(
   config: Config,
   model: Model,
-  { direct, writer }: Stores,
+  { main, writes }: Database,
   { identification, jwts, mail, log }: { identification: Identification; jwts: Jwts; mail: Mailer; log: Logger },
 ): AccountContext {
   const { auth, limits, secrets } = config
-  const counters = auth.sharedLimits ? openSharedCounters(direct, writer, limits.countedCallers) : openCounters(limits.countedCallers)
+  const counters = auth.sharedLimits ? openSharedCounters(main, writes, limits.countedCallers) : openCounters(limits.countedCallers)
   return {
-    database: direct,
-    writer,
+    database: main,
+    writer: writes,
     jwts,
     mail,
     limiter: openLimiter(counters, limits.authRequests),
@@ -221,36 +146,4 @@ function ownLog({ logLevel, limits }: Config, opened: Closers): Logger {
   const log = openLog({ level: logLevel, bytes: limits.logBytes, batches: false })
   opened.add(() => log.close(lastLines))
   return log.logger
-}
-
-interface Closers {
-  /** Takes note of how something that was opened is closed; the server serves on for `delay` milliseconds before. */
-  add(close: (delay: number) => unknown): void
-  /** Closes what was opened, the last first. @throws the first failure, when all are closed that can be */
-  close(delay: number): Promise<void>
-}
-
-function openClosers(): Closers {
-  const closers: ((delay: number) => unknown)[] = []
-  let closing: Promise<void> | null = null
-
-  async function closeAll(delay: number): Promise<void> {
-    const failures: unknown[] = []
-    for (const close of closers.toReversed()) {
-      try {
-        await close(delay)
-      } catch (error) {
-        failures.push(error)
-      }
-    }
-    if (failures.length > 0) throw failures[0]
-  }
-
-  return {
-    add: (close) => void closers.push(close),
-    close: (delay) => {
-      closing ??= closeAll(delay)
-      return closing
-    },
-  }
 }

@@ -37,6 +37,7 @@ const inner = /^(documents|query|database)\/(input|store|publish|read|rest|compi
 /** The room of a file: its folder below src/, or one of the inner rooms; a file beside the rooms is one by itself. */
 function room(file: string): string {
   const path = name(file)
+  if (path === 'database/open.ts') return 'database/open'
   if (inner.test(path)) return path.split('/').slice(0, 2).join('/')
   return path.includes('/') ? path.split('/')[0]! : path.replace(/\.ts$/, '')
 }
@@ -50,10 +51,9 @@ const anyDatabase = ['database', 'database/answer']
 /** The rooms that each room may import from. */
 const below: Readonly<Record<string, readonly string[]>> = {
   main: ['cli'],
-  cli: ['service', 'project', 'access', 'accounts', 'doctor', 'events', 'locales', ...database],
+  cli: ['service', 'seed', 'access', 'accounts', 'doctor', 'events', 'locales', 'database', 'database/open'],
   index: ['service'],
-  project: ['seed', ...database],
-  service: ['content', 'project', 'http', 'access', 'accounts', 'uploads', 'events', 'source-maps', ...documents, ...query, ...database],
+  service: ['content', 'seed', 'http', 'access', 'accounts', 'uploads', 'source-maps', 'query', 'database', 'database/open'],
   content: ['accounts', 'uploads', 'events', ...documents, ...query, ...anyDatabase],
   http: ['access', 'accounts', 'uploads', 'source-maps', ...documents],
   accounts: ['access', ...documents, ...anyDatabase],
@@ -73,6 +73,7 @@ const below: Readonly<Record<string, readonly string[]>> = {
   'query/rest': ['query'],
   'query/compile': ['query', 'database'],
   database: [],
+  'database/open': ['database', 'database/sqlite'],
   'database/answer': ['database'],
   'database/schema': ['database'],
   'database/sqlite': ['database', 'database/answer', 'database/schema'],

@@ -2,13 +2,10 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import type { Database } from 'better-sqlite3'
 import { sql } from 'kysely'
 import { type Config, loadConfig } from '../config/config.js'
-import type { MainConnection } from '../database/database.js'
-import { openSqliteReader } from '../database/sqlite/connection.js'
-import { openMainConnection } from '../database/sqlite/main-connection.js'
-import { findSchemaMismatches } from '../database/sqlite/schema-mismatches.js'
+import type { DatabaseView, MainConnection } from '../database/database.js'
+import { snapshotOf } from '../database/open.js'
 import type { CheckResult, ExaminedProject, PendingLink } from '../doctor/checks.js'
 import { pendingLinks, runChecks } from '../doctor/checks.js'
 import { remedies } from '../doctor/remedies.js'
@@ -30,14 +27,12 @@ export const doctorCommand = orExplain(async (folder: string, options: { readonl
 
 async function diagnose(config: Config, model: Model, options: { readonly links?: boolean }): Promise<void> {
   const { filename } = config.database
-  const connection = readable(filename, () => openSqliteReader(config.database))
+  const view = readable(filename, () => snapshotOf(config))
   try {
-    // One snapshot, also while the service writes.
-    readable(filename, () => connection.exec('begin'))
-    const patient = { database: openMainConnection(connection), model }
+    const patient = { database: view.main, model }
     const found = [
       ...(await runChecks(patient)),
-      ...contradictions(connection, model),
+      ...contradictions(view, model),
       await missingFiles(patient.database, config.uploadsFolder),
     ]
     for (const line of found.flatMap(linesOf)) print(line)
@@ -46,7 +41,7 @@ async function diagnose(config: Config, model: Model, options: { readonly links?
     print(wrong === 0 ? 'The project is sound.' : `${wrong} of ${found.length} checks found something.`)
     if (wrong > 0) process.exitCode = 1
   } finally {
-    connection.close()
+    view.close()
   }
 }
 
@@ -87,9 +82,9 @@ function linesOf({ name, warning, count, examples }: CheckResult): readonly stri
 const shown = 5
 
 /** Where the tables and the model contradict each other; a file that cannot be read has told so already. */
-function contradictions(connection: Database, model: Model): readonly CheckResult[] {
+function contradictions(view: DatabaseView, model: Model): readonly CheckResult[] {
   try {
-    const { types, columns, tables } = findSchemaMismatches(connection, model)
+    const { types, columns, tables } = view.mismatches(model)
     const checked = (name: string, warning: boolean, examples: readonly string[]): CheckResult => ({
       ...{ name, warning, count: examples.length, examples: examples.slice(0, shown) },
     })

@@ -1,8 +1,7 @@
 // `octavo indexes [folder]`: makes Octavo's own indexes now, with progress, instead of in the background of a start.
 import { randomBytes } from 'node:crypto'
 import { type Config, loadConfig } from '../config/config.js'
-import { openSqlite } from '../database/sqlite/connection.js'
-import { createIndexes, describeIndexes } from '../database/sqlite/indexes.js'
+import { createMissingIndexes, lookInto } from '../database/open.js'
 import { loadModel } from '../model/load.js'
 import { onDatabase, orExplain } from './explain-error.js'
 import { checkDatabase, checkPrepared, print } from './project.js'
@@ -17,10 +16,13 @@ export const indexes = orExplain(async (folder: string) => {
 })
 
 async function makeIndexes(config: Config, folder: string): Promise<void> {
-  const database = openSqlite(config.database)
-  checkPrepared(database, config, folder)
-  const wanted = describeIndexes(await loadModel(config.folder, config.privateAttributes))
-  const made = createIndexes(database, wanted, (index, done, missing) => print(`${done + 1} of ${missing}: ${index.name}`))
-  database.close()
+  const view = lookInto(config)
+  try {
+    checkPrepared(view, config, folder)
+  } finally {
+    view.close()
+  }
+  const model = await loadModel(config.folder, config.privateAttributes)
+  const made = createMissingIndexes(config, model, (name, done, missing) => print(`${done + 1} of ${missing}: ${name}`))
   print(made === 0 ? 'All indexes are there.' : `Made ${made} indexes.`)
 }

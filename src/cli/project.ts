@@ -1,17 +1,13 @@
 // A project opened for a command that reads and writes a few rows beside a service that may be running.
 import { existsSync } from 'node:fs'
-import type { Database } from 'better-sqlite3'
 import { type Config, loadConfig } from '../config/config.js'
 import { dependsOnStrapi } from '../config/files.js'
-import type { MainConnection, WriteDatabase } from '../database/database.js'
-import { openSqliteToLook } from '../database/sqlite/connection.js'
-import { openMainConnection } from '../database/sqlite/main-connection.js'
-import { isUnprepared } from '../database/sqlite/sync-schema.js'
-import { openWriter } from '../database/sqlite/writer/writer.js'
+import type { DatabaseView, MainConnection, WriteDatabase } from '../database/database.js'
+import { lookInto, openForCommand, refuseLost } from '../database/open.js'
 import { ConfigError } from '../errors/errors.js'
 import { loadModel } from '../model/load.js'
 import type { Model } from '../model/types.js'
-import { openProject, refuseLostDatabase } from '../project.js'
+import { seedLoader } from '../seed/loader.js'
 import { onDatabase } from './explain-error.js'
 import { checkProject } from './project-folder.js'
 import { keepSecrets, reportCreated } from './secrets.js'
@@ -31,30 +27,22 @@ export interface Project {
 export async function withProject<Result>(folder: string, work: (project: Project) => Promise<Result>): Promise<Result> {
   const given = await loadConfig(folder)
   checkProject(given.folder)
-  refuseLostDatabase(given, strapiSign(given.folder))
+  refuseLost(given, strapiSign(given.folder))
   return onDatabase(given, () => withDatabase(given, work))
 }
 
 async function withDatabase<Result>(given: Config, work: (project: Project) => Promise<Result>): Promise<Result> {
-  const isNew = !existsSync(given.database.filename)
   const model = await loadModel(given.folder, given.privateAttributes)
   const kept = keepSecrets(given)
   const { config } = kept
   // Standard output belongs to the command: what is made on the way is told on standard error.
   process.stderr.write(reportCreated(kept))
-  const connection = await openProject(config, model, { info: () => {}, warn: () => {} })
+  const { isNew, main, writes, close } = await openForCommand(config, model, seedLoader(config, model, { info: () => {} }))
   if (isNew) process.stderr.write(`Made the database ${config.database.filename}.\n`)
-  const { writeQueue, writeTimeout } = config.limits
-  // A command that cannot write says so by the error of its write.
-  const writer = openWriter(
-    { sqlite: config.database, signing: null, files: null, writtenBytes: Number.MAX_SAFE_INTEGER, writeQueue, writeTimeout },
-    () => {},
-  )
   try {
-    return await work({ config, model, database: openMainConnection(connection), writer })
+    return await work({ config, model, database: main, writer: writes })
   } finally {
-    await writer.close()
-    connection.close()
+    await close()
   }
 }
 
@@ -71,12 +59,12 @@ export async function lookIntoProject<Result>(
   checkDatabase(config, folder)
   const model = await loadModel(config.folder, config.privateAttributes)
   return onDatabase(config, async () => {
-    const connection = openSqliteToLook(config.database)
+    const view = lookInto(config)
     try {
-      checkPrepared(connection, config, folder)
-      return await work({ config, model, database: openMainConnection(connection) })
+      checkPrepared(view, config, folder)
+      return await work({ config, model, database: view.main })
     } finally {
-      connection.close()
+      view.close()
     }
   })
 }
@@ -88,8 +76,8 @@ export function checkDatabase({ database: { filename } }: Config, folder: string
 }
 
 /** @throws ConfigError where the database has no tables, because its first start did not get that far */
-export function checkPrepared(connection: Database, { database: { filename } }: Config, folder: string): void {
-  if (isUnprepared(connection)) throw new ConfigError(`The database ${filename} is empty. Start the service once: octavo start ${folder}`)
+export function checkPrepared(view: DatabaseView, { database: { filename } }: Config, folder: string): void {
+  if (view.isEmpty()) throw new ConfigError(`The database ${filename} is empty. Start the service once: octavo start ${folder}`)
 }
 
 /** What says that a project without a database had one, beside what Octavo itself leaves. */

@@ -15,10 +15,10 @@ import {
   writeSync,
 } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import type { Database } from 'better-sqlite3'
 import type { Config } from '../config/config.js'
 import { dotEnvOf, madeLine, readDotEnv } from '../config/files.js'
-import { openSqlite, waitForLock } from '../database/sqlite/connection.js'
+import type { DatabaseLock } from '../database/database.js'
+import { lockDatabase } from '../database/open.js'
 import { ConfigError } from '../errors/errors.js'
 
 const privateFile = 0o600
@@ -38,19 +38,17 @@ export interface Kept {
 export function keepSecrets(config: Config): Kept {
   const names = Object.keys(config.missingSecrets)
   if (names.length === 0) return { config, made: [] }
-  const connection = openSqlite(config.database)
+  const lock = lockDatabase(config, config.limits.startWait)
   try {
-    lock(connection, config.limits.startWait)
     const present = readDotEnv(config.folder)
     const made = names.filter((name) => present[name] === undefined)
-    if (made.includes('API_TOKEN_SALT')) checkTokens(connection)
+    if (made.includes('API_TOKEN_SALT')) checkTokens(lock)
     const values = Object.fromEntries(made.map((name) => [name, config.missingSecrets[name]!]))
     if (made.length > 0) addToDotEnv(config.folder, values)
     const { API_TOKEN_SALT = config.secrets.apiTokenSalt, JWT_SECRET = config.secrets.jwtSecret } = { ...values, ...pick(present, names) }
     return { config: { ...config, secrets: { apiTokenSalt: API_TOKEN_SALT, jwtSecret: JWT_SECRET }, missingSecrets: {} }, made }
   } finally {
-    // Ends the transaction, which has written nothing.
-    connection.close()
+    lock.release()
   }
 }
 
@@ -60,19 +58,9 @@ export const reportCreated = ({ made }: Kept): string => (made.length === 0 ? ''
 const pick = (from: Readonly<Record<string, string | undefined>>, names: readonly string[]) =>
   Object.fromEntries(names.flatMap((name) => (from[name] === undefined ? [] : [[name, from[name]]])))
 
-function lock(connection: Database, wait: number): void {
-  try {
-    waitForLock(wait, () => connection.exec('begin immediate'))
-  } catch (error) {
-    // Nobody else can prepare a database that nobody can write to.
-    if (!String((error as { code?: unknown }).code).startsWith('SQLITE_READONLY')) throw error
-  }
-}
-
 /** Keys of API tokens are hashed with the salt: with another one none of them is known any more. */
-function checkTokens(connection: Database): void {
-  if (connection.prepare("select 1 from sqlite_schema where name = 'strapi_api_tokens'").get() === undefined) return
-  const tokens = Number(connection.prepare('select count(*) from strapi_api_tokens').pluck().get())
+function checkTokens(lock: DatabaseLock): void {
+  const tokens = lock.countTokens()
   if (tokens > 0)
     throw new ConfigError(
       `API_TOKEN_SALT is not set, and the database has ${tokens} API tokens that hold only with the one they were made with. Set it in the environment or in .env; if it is lost, set a new one: openssl rand -hex 24`,

@@ -3,10 +3,10 @@ import { once } from 'node:events'
 import { createServer } from 'node:net'
 import type { Logger } from 'pino'
 import { type Config, loadConfig } from '../config/config.js'
+import { refuseLost } from '../database/open.js'
 import { ConfigError } from '../errors/errors.js'
 import { loadModel } from '../model/load.js'
 import type { Model } from '../model/types.js'
-import { refuseLostDatabase } from '../project.js'
 import { shrinkYoungGeneration } from '../runtime/gc.js'
 import { openLog } from '../runtime/log.js'
 import { createService, type Service } from '../service.js'
@@ -53,7 +53,7 @@ async function listen(folder: string, options: StartOptions, watched: (ending: S
   watched(ending)
   checkProject(given.folder)
   await checkPort(given)
-  refuseLostDatabase(given, strapiSign(given.folder))
+  refuseLost(given, strapiSign(given.folder))
   const { config, service } = await open(given, logger).catch((error: StartError) => {
     const isDatabase = error.code?.startsWith('SQLITE_') === true
     throw isDatabase ? new ConfigError(`The database ${given.database.filename} cannot be used: ${error.message}.`) : error

@@ -1,5 +1,6 @@
 // What the rest of the service sees of a database: it executes plans. Where and on which thread is its own affair.
 import type { RawBuilder } from 'kysely'
+import type { Model } from '../model/types.js'
 import type { Dialect } from './dialect.js'
 import type { ReadPlan } from './plan.js'
 
@@ -91,4 +92,47 @@ export interface WriteDatabase {
   /** One statement that is a transaction of its own and writes to no document; waits in the same line, and is sent in one piece. */
   run(query: RawBuilder<unknown>): Promise<void>
   close(): Promise<void>
+}
+
+/** A database as a service uses it. */
+export interface Database {
+  readonly reads: ReadDatabase
+  readonly writes: WriteDatabase
+  readonly main: MainConnection
+  /** Null while the database can be trusted; otherwise what is wrong, as a sentence for the operator. */
+  trouble(): string | null
+  /** Closes connections and threads; writes that were begun are finished first. */
+  close(): Promise<void>
+}
+
+/** A database as a command uses it that reads and writes a few rows, beside services that may be running. */
+export interface CommandDatabase extends Pick<Database, 'main' | 'writes' | 'close'> {
+  /** True if the command has created it. */
+  readonly isNew: boolean
+}
+
+/** What of the database does not fit the model. */
+export interface SchemaMismatches {
+  /** `menus.served is integer, the model says date`. */
+  readonly types: readonly string[]
+  /** `menus.old`: values that no attribute shows any more. */
+  readonly columns: readonly string[]
+  /** Tables of types that are gone, or of plugins. */
+  readonly tables: readonly string[]
+}
+
+/** A database that is only looked at. Nothing is created, nothing is left behind. */
+export interface DatabaseView {
+  readonly main: MainConnection
+  /** True if the first start of a service did not get as far as creating the tables. */
+  isEmpty(): boolean
+  mismatches(model: Model): SchemaMismatches
+  close(): void
+}
+
+/** The lock on a project's database, by which processes that start together take turns. */
+export interface DatabaseLock {
+  /** How many API tokens the database has. */
+  countTokens(): number
+  release(): void
 }

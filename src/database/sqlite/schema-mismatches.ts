@@ -1,17 +1,9 @@
 // Where a database and the model contradict each other: columns of another type, columns and tables that nothing in the model has.
 import type { Database } from 'better-sqlite3'
 import type { Model } from '../../model/types.js'
+import type { SchemaMismatches } from '../database.js'
 import { adminTables, sessionTable } from '../schema/admin-tables.js'
 import { describeTables } from '../schema/tables.js'
-
-export interface SchemaMismatches {
-  /** `menus.served is integer, the model says date`. */
-  readonly types: readonly string[]
-  /** `menus.old`: values that no attribute shows any more. */
-  readonly columns: readonly string[]
-  /** Tables of types that are gone, or of plugins. */
-  readonly tables: readonly string[]
-}
 
 /** Families of declared types: within one, SQLite keeps a value as it is. */
 const families: readonly (readonly string[])[] = [

@@ -1,20 +1,22 @@
-// The database of a project, opened for service or for a command: refused where it was lost or is damaged, made where the project
-// is new, given what it lacks.
+// The database file of a project, opened for a service or a command: refused if it was lost or is damaged, created if the project is
+// new, given what it lacks.
 import { existsSync } from 'node:fs'
-import { join } from 'node:path'
 import type { Database } from 'better-sqlite3'
 import type { Logger } from 'pino'
-import type { Config } from './config/config.js'
-import { makePrivateFolder, openSqlite, throughSchemaChanges } from './database/sqlite/connection.js'
-import { quickCheck } from './database/sqlite/file/quick-check.js'
-import { leaveTrace, tracedDatabase, traceOf } from './database/sqlite/file/trace.js'
-import { findSchemaMismatches } from './database/sqlite/schema-mismatches.js'
-import { isUnprepared, prepareDatabase } from './database/sqlite/sync-schema.js'
-import { ConfigError } from './errors/errors.js'
-import { newDocumentId } from './model/document-id.js'
-import type { Model } from './model/types.js'
+import type { Config } from '../../config/config.js'
+import { ConfigError } from '../../errors/errors.js'
+import { newDocumentId } from '../../model/document-id.js'
+import type { Model } from '../../model/types.js'
+import { makePrivateFolder, openSqlite, throughSchemaChanges } from './connection.js'
+import { quickCheck } from './file/quick-check.js'
+import { leaveTrace, tracedDatabase, traceOf } from './file/trace.js'
+import { findSchemaMismatches } from './schema-mismatches.js'
+import { isUnprepared, prepareDatabase } from './sync-schema.js'
 
 type Log = Pick<Logger, 'info' | 'warn'>
+
+/** Loads a project's seed into its new database, inside the transaction that creates the tables. */
+export type FillDatabase = (connection: Database, now: Date) => Promise<void>
 
 /**
  * Refuses a project whose database is not there although the project had one. `sign`: what else says so.
@@ -36,13 +38,13 @@ const lost = (what: string, { folder }: Config): string =>
  * old one what it lacks.
  * @throws ConfigError with a sentence where it was lost, is damaged or cannot be prepared
  */
-export async function openProject(config: Config, model: Model, logger: Log): Promise<Database> {
+export async function openProjectFile(config: Config, model: Model, logger: Log, fill: FillDatabase): Promise<Database> {
   refuseLostDatabase(config)
   const connection = openSqlite(config.database)
   try {
     makePrivateFolder(config.uploadsFolder)
     check(config, connection, logger)
-    await prepare(config, connection, model, logger)
+    await prepare(config, connection, model, logger, fill)
     return connection
   } catch (error) {
     connection.close()
@@ -61,8 +63,8 @@ function check({ database: { filename }, limits }: Config, connection: Database,
     logger.info({ checked, tables }, 'limits.checkTime does not suffice for all tables of the database: octavo doctor checks them all')
 }
 
-async function prepare(config: Config, connection: Database, model: Model, logger: Log): Promise<void> {
-  const { folder, database, uploadsFolder } = config
+async function prepare(config: Config, connection: Database, model: Model, logger: Log, fill: FillDatabase): Promise<void> {
+  const { folder, database } = config
   // In this order: another process leaves the trace once the database is complete.
   if (!config.mayBegin && existsSync(traceOf(database.filename)) && throughSchemaChanges(() => isUnprepared(connection)))
     throw new ConfigError(lost(`The database ${database.filename} is empty, but it was not`, config))
@@ -71,13 +73,7 @@ async function prepare(config: Config, connection: Database, model: Model, logge
     first: { now, newDocumentId, locale: config.initialLocale },
     wait: config.limits.startWait,
     sessions: config.auth.jwtManagement === 'refresh',
-    fill: async () => {
-      if (!existsSync(join(folder, 'seed'))) return
-      const { seedProject } = await import('./seed/seed.js')
-      const report = (line: string) => logger.info(line)
-      const documents = await seedProject(folder, connection, model, { newDocumentId, now, uploadsFolder, report })
-      logger.info({ documents }, 'a new database: the content of the seed folder is in it')
-    },
+    fill: () => fill(connection, now),
   })
   leaveTrace(database.filename, folder)
   if (isNew) return

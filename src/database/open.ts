@@ -1,0 +1,48 @@
+// The one door to a project's database: which driver it is opened with is decided here. Today there is SQLite.
+import type { Config } from '../config/config.js'
+import type { Model } from '../model/types.js'
+import type { CommandDatabase, Database, DatabaseLock, DatabaseView } from './database.js'
+import type { Dialect } from './dialect.js'
+import { sqliteDialect } from './sqlite/dialect.js'
+import {
+  createSqliteIndexes,
+  type DatabaseHost,
+  lockSqlite,
+  lookIntoSqlite,
+  openSqliteDatabase,
+  openSqliteForCommand,
+  snapshotOfSqlite,
+} from './sqlite/open.js'
+import { type FillDatabase, refuseLostDatabase } from './sqlite/project-file.js'
+
+/** The dialect of the configured database. */
+export const dialectOf = (_config: Config): Dialect => sqliteDialect
+
+/**
+ * Opens the database of a service.
+ * @throws ConfigError with a sentence if it was lost, is damaged or cannot be prepared
+ */
+export const openDatabase = (config: Config, model: Model, host: DatabaseHost): Promise<Database> => openSqliteDatabase(config, model, host)
+
+/** Opens the database for a command that writes; created if the project is new. @throws ConfigError as `openDatabase` */
+export const openForCommand = (config: Config, model: Model, fill: FillDatabase): Promise<CommandDatabase> =>
+  openSqliteForCommand(config, model, fill)
+
+/** Opens the database for a few reads. Nothing is created, nothing is left behind. */
+export const lookInto = (config: Config): DatabaseView => lookIntoSqlite(config)
+
+/** Opens the database for reads that all belong to one snapshot, also while a service writes. */
+export const snapshotOf = (config: Config): DatabaseView => snapshotOfSqlite(config)
+
+/** Creates the missing indexes of our own, and reports each before it starts. Returns how many were created. */
+export const createMissingIndexes = (config: Config, model: Model, report: (name: string, done: number, missing: number) => void): number =>
+  createSqliteIndexes(config, model, report)
+
+/** Takes the lock by which processes that start together take turns. `wait`: milliseconds at most. */
+export const lockDatabase = (config: Config, wait: number): DatabaseLock => lockSqlite(config, wait)
+
+/**
+ * Refuses a project whose database is missing although the project had one. `sign`: what else says so.
+ * @throws ConfigError with a sentence that says what to do
+ */
+export const refuseLost = (config: Config, sign: string | null): void => refuseLostDatabase(config, sign)

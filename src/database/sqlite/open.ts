@@ -1,0 +1,172 @@
+// Opens the SQLite database of a project: for a service, for a command that writes, or only to look at it.
+import { existsSync } from 'node:fs'
+import type { Database as Connection } from 'better-sqlite3'
+import type { Logger } from 'pino'
+import type { Config } from '../../config/config.js'
+import type { Model } from '../../model/types.js'
+import { elapsed } from '../../runtime/clock.js'
+import { openClosers } from '../../runtime/closers.js'
+import type { Signing } from '../answer/signed-addresses.js'
+import type { CommandDatabase, Database, DatabaseLock, DatabaseView } from '../database.js'
+import { startIndexing } from './background-indexes.js'
+import { openSqlite, openSqliteReader, openSqliteToLook, waitForLock } from './connection.js'
+import { sqliteDialect } from './dialect.js'
+import { openPresence } from './file/presence.js'
+import { createIndexes, describeIndexes } from './indexes.js'
+import { openMainConnection } from './main-connection.js'
+import { type FillDatabase, openProjectFile } from './project-file.js'
+import { openReaders } from './readers/pool.js'
+import { findSchemaMismatches } from './schema-mismatches.js'
+import { isUnprepared } from './sync-schema.js'
+import { openWriter } from './writer/writer.js'
+
+/** What a service gives its database. */
+export interface DatabaseHost {
+  readonly logger: Logger
+  /** How answers sign the addresses of files; null: everyone may read them. */
+  readonly signing: Signing | null
+  readonly fill: FillDatabase
+}
+
+/**
+ * Opens the database of a service: one connection for small statements, reader threads, a writer thread that starts with the first
+ * write, and a watch on the files. Whatever fails half-way leaves nothing open.
+ * @throws ConfigError with a sentence if the database was lost, is damaged or cannot be prepared
+ */
+export async function openSqliteDatabase(config: Config, model: Model, { logger, signing, fill }: DatabaseHost): Promise<Database> {
+  const { database: settings, limits } = config
+  const opened = openClosers()
+  try {
+    const connection = await openProjectFile(config, model, logger, fill)
+    let isLost = (): boolean => false
+    opened.add(() => {
+      // Closing would remove a log that lies where ours was.
+      if (!isLost()) connection.close()
+    })
+    const presence = openPresence(connection, elapsed, (sentence) => logger.error(sentence))
+    isLost = presence.isLost
+    opened.add(presence.close)
+    if (settings.indexes) opened.add(indexInBackground(settings, model, logger))
+    const failed = (message: string) => (error: Error) => {
+      presence.note(error)
+      logger.error({ err: error }, message)
+    }
+    const readers = await openReaders(
+      { sqlite: settings, signing, ...settings, ...limits },
+      sqliteDialect,
+      failed('a reader thread failed'),
+    )
+    opened.add(readers.close)
+    const writer = openWriter(
+      {
+        sqlite: settings,
+        signing,
+        files: presence.files,
+        // A document as large as its body is answered, whatever the limits are.
+        writtenBytes: Math.max(limits.writtenBytes, limits.bodyBytes * 4),
+        writeQueue: limits.writeQueue,
+        writeTimeout: limits.writeTimeout,
+        // Counting costs the driver time: only who reads every line of the log wants it.
+        ...(logger.isLevelEnabled('trace') && {
+          committed: (statements: number) => logger.trace({ statements }, 'a write is on disk'),
+        }),
+      },
+      failed('the writer thread failed'),
+    )
+    opened.add(writer.close)
+    return {
+      reads: presence.guardReads(readers),
+      writes: presence.guardWrites(writer),
+      main: presence.guardDirect(openMainConnection(connection)),
+      trouble: presence.trouble,
+      close: () => opened.close(0),
+    }
+  } catch (error) {
+    await opened.close(0).catch(() => {})
+    throw error
+  }
+}
+
+const indexInBackground = (settings: Config['database'], model: Model, logger: Logger): (() => Promise<void>) =>
+  startIndexing(settings, model, {
+    made: (count) => count > 0 && logger.info({ indexes: count }, 'made the missing indexes'),
+    failed: (error) => logger.error({ err: error }, 'an index could not be made'),
+  })
+
+/** Opens the database for a command that writes; created if the project is new. */
+export async function openSqliteForCommand(config: Config, model: Model, fill: FillDatabase): Promise<CommandDatabase> {
+  const isNew = !existsSync(config.database.filename)
+  const connection = await openProjectFile(config, model, { info: () => {}, warn: () => {} }, fill)
+  const { writeQueue, writeTimeout } = config.limits
+  // A command that cannot write says so by the error of its write.
+  const writes = openWriter(
+    { sqlite: config.database, signing: null, files: null, writtenBytes: Number.MAX_SAFE_INTEGER, writeQueue, writeTimeout },
+    () => {},
+  )
+  return {
+    isNew,
+    main: openMainConnection(connection),
+    writes,
+    close: async () => {
+      await writes.close()
+      connection.close()
+    },
+  }
+}
+
+const viewOf = (connection: Connection): DatabaseView => ({
+  main: openMainConnection(connection),
+  isEmpty: () => isUnprepared(connection),
+  mismatches: (model) => findSchemaMismatches(connection, model),
+  close: () => void connection.close(),
+})
+
+/** Opens the database for a few reads. */
+export const lookIntoSqlite = (config: Config): DatabaseView => viewOf(openSqliteToLook(config.database))
+
+/** Opens the database for reads that all belong to one snapshot, also while a service writes. */
+export function snapshotOfSqlite(config: Config): DatabaseView {
+  const connection = openSqliteReader(config.database)
+  try {
+    connection.exec('begin')
+    return viewOf(connection)
+  } catch (error) {
+    connection.close()
+    throw error
+  }
+}
+
+/** Creates the missing indexes of our own, and reports each before it starts. Returns how many were created. */
+export function createSqliteIndexes(
+  { database }: Config,
+  model: Model,
+  report: (name: string, done: number, missing: number) => void,
+): number {
+  const connection = openSqlite(database)
+  try {
+    return createIndexes(connection, describeIndexes(model), ({ name }, done, missing) => report(name, done, missing))
+  } finally {
+    connection.close()
+  }
+}
+
+/** Takes the lock; a new project's database file exists afterwards. A database that nobody can write to needs none. */
+export function lockSqlite(config: Config, wait: number): DatabaseLock {
+  const connection = openSqlite(config.database)
+  try {
+    waitForLock(wait, () => connection.exec('begin immediate'))
+  } catch (error) {
+    if (!String((error as { code?: unknown }).code).startsWith('SQLITE_READONLY')) {
+      connection.close()
+      throw error
+    }
+  }
+  return {
+    countTokens: () => {
+      const table = connection.prepare("select 1 from sqlite_schema where name = 'strapi_api_tokens'").get()
+      return table === undefined ? 0 : Number(connection.prepare('select count(*) from strapi_api_tokens').pluck().get())
+    },
+    // Ends the transaction, which has written nothing.
+    release: () => void connection.close(),
+  }
+}

@@ -1,0 +1,26 @@
+// Loads the seed of a project into its new database.
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Database as Connection } from 'better-sqlite3'
+import { newDocumentId } from '../model/document-id.js'
+import type { Model } from '../model/types.js'
+
+/** What loads the `seed/` folder of the project in `folder`, if it has one, into its new database. */
+export function seedLoader(
+  { folder, uploadsFolder }: { readonly folder: string; readonly uploadsFolder: string },
+  model: Model,
+  logger: { info(details: object | string, message?: string): void },
+): (connection: Connection, now: Date) => Promise<void> {
+  return async (connection, now) => {
+    if (!existsSync(join(folder, 'seed'))) return
+    // Only a new project needs the code for it.
+    const { seedProject } = await import('./seed.js')
+    const documents = await seedProject(folder, connection, model, {
+      newDocumentId,
+      now,
+      uploadsFolder,
+      report: (line) => logger.info(line),
+    })
+    logger.info({ documents }, 'a new database: the content of the seed folder is in it')
+  }
+}
