@@ -10,17 +10,19 @@ import type { AccountContext } from './accounts/context.js'
 import { type Mailer, openMailer } from './accounts/email.js'
 import { openPasswords } from './accounts/passwords.js'
 import type { Config } from './config/config.js'
-import { checkHooks, openContent } from './content.js'
 import type { Database } from './database/database.js'
 import { dialectOf, openDatabase } from './database/open.js'
+import { checkHooks, openHooks } from './documents/hooks.js'
+import { openService, type WithParts } from './documents/service.js'
+import { openEvents } from './events/open.js'
 import { examplesOf } from './http/pages/examples.js'
 import { createServer } from './http/server.js'
+import { openInstallations } from './installation.js'
 import { newDocumentId } from './model/document-id.js'
 import { loadModel } from './model/load.js'
 import type { Model } from './model/types.js'
 import type { DocumentService } from './public/documents.js'
 import type { ContentEvent } from './public/events.js'
-import { contracts } from './query/contract.js'
 import { type Closers, openClosers } from './runtime/closers.js'
 import { openLog } from './runtime/log.js'
 import { seedLoader } from './seed/loader.js'
@@ -65,14 +67,14 @@ export async function createService(config: Config, logger?: Logger): Promise<Se
 
 async function open(config: Config, logger: Logger, opened: Closers): Promise<Service> {
   const model = await loadModel(config.folder, config.privateAttributes)
-  checkHooks(config, model)
+  checkHooks(config.hooks, model)
   for (const warning of [...config.warnings, ...model.warnings]) logger.warn(warning)
   const mail = openMailer(config.mail, config.showsLetters, logger)
   opened.add(mail.close)
   const signing = signingOf(config)
   const database = await openDatabase(config, model, { logger, signing, fill: seedLoader(config, model, logger) })
   opened.add(database.close)
-  const { reads, writes, main } = database
+  const { writes, main } = database
   const jwts = openJwts(config.secrets.jwtSecret)
   const identification = await openIdentification(main, {
     secrets: config.secrets,
@@ -81,28 +83,58 @@ async function open(config: Config, logger: Logger, opened: Closers): Promise<Se
     cachedCallers: config.limits.cachedCallers,
     tokenUsed: (id, now) => noteUse(writes, id, now).catch((error) => logger.warn({ err: error }, 'the use of a token was not noted')),
   })
-  const content = await openContent({
-    ...{ config, model, dialect: dialectOf(config), readers: reads, writer: writes, database: main, logger },
-    defaultLocale: async () => (await identification.access()).defaultLocale,
+  const events = await openEvents({
+    database: main,
+    writer: writes,
+    listeners: config.events.listeners,
+    limits: config.limits,
+    failed: (listener, error) => logger.error({ err: error, listener }, 'a listener failed'),
   })
-  opened.add(content.close)
-  const uploads = await openUploads(config, model, main, writes, newDocumentId, content.watch, {
+  opened.add(events.close)
+  const uploads = await openUploads(config, main, writes, newDocumentId, {
     left: (error) => logger.error({ err: error }, 'what a write or a stopped process left could not be cleared; it is tried again'),
     refused: (error) => logger.error({ err: error }, 'the storage of files refused'),
   })
   opened.add(uploads.close)
+  const defaultLocale = async () => (await identification.access()).defaultLocale
+  const withParts: WithParts = async (work) => {
+    const lease = installations.enter(await defaultLocale())
+    try {
+      return await work(lease.installation)
+    } finally {
+      lease.end()
+    }
+  }
+  const installations = openInstallations({
+    config,
+    model,
+    defaultLocale: await defaultLocale(),
+    dialect: dialectOf(config),
+    database,
+    hooks: openHooks(config.hooks, {
+      ...config.limits,
+      documents: (depth) => openService(withParts, depth),
+      failed: (hook, error) => logger.error({ err: error, hook }, 'a hook failed'),
+    }),
+    recorded: config.events.outbox || config.events.listeners.length > 0 ? events.committed : null,
+    accounts: accountContext(config, database, { identification, jwts, mail, log: logger }),
+  })
+  opened.add(installations.close)
   const backend = {
-    ...{ identification, model: () => model, documents: content.parts, markSources: openSourceMaps(config.limits) },
-    accounts: accountContext(config, model, database, { identification, jwts, mail, log: logger }),
+    identification,
+    installations,
+    markSources: openSourceMaps(config.limits),
     health: database.trouble,
-    ...{ library: uploads.library, checkAddress: uploads.checkAddress, signsAddresses: signing !== null },
+    library: uploads.library,
+    checkAddress: uploads.checkAddress,
+    signsAddresses: signing !== null,
   }
   const server = await createServer(config, backend, logger)
   opened.add(server.close)
   return {
     model,
-    documents: content.service,
-    events: { after: content.events.after },
+    documents: openService(withParts, 0),
+    events: { after: events.log.after },
     listen: () => server.listen(),
     examples: async () => examplesOf(model, (await identification.access()).public, config.rest.prefix).map(({ href }) => href),
     close: ({ delay = 0 } = {}) => opened.close(delay),
@@ -112,10 +144,9 @@ async function open(config: Config, logger: Logger, opened: Closers): Promise<Se
 /** What acts on accounts need. */
 function accountContext(
   config: Config,
-  model: Model,
   { main, writes }: Database,
   { identification, jwts, mail, log }: { identification: Identification; jwts: Jwts; mail: Mailer; log: Logger },
-): AccountContext {
+): Omit<AccountContext, 'model' | 'input' | 'defaultLocale'> {
   const { auth, limits, secrets } = config
   const counters = auth.sharedLimits ? openSharedCounters(main, writes, limits.countedCallers) : openCounters(limits.countedCallers)
   return {
@@ -131,10 +162,7 @@ function accountContext(
     publicUrl: config.publicUrl,
     prefix: config.rest.prefix,
     now: Date.now,
-    model: () => model,
     settings: async () => (await identification.access()).accounts,
-    input: () => ({ model, contract: contracts[config.contract] }),
-    defaultLocale: async () => (await identification.access()).defaultLocale,
   }
 }
 

@@ -18,12 +18,18 @@ export type Caller =
   | { readonly kind: 'token'; readonly id: number; readonly grants: Grants }
   | { readonly kind: 'user'; readonly id: number; readonly grants: Grants; readonly sessionId: string | null }
 
+/** A caller, and the rules that were in force when it was identified. */
+export interface Identified {
+  readonly caller: Caller
+  readonly access: AccessState
+}
+
 export interface Identification {
   /**
    * Identifies the caller of a request, under the rules that are in force at that moment.
    * @throws ApiError 401 for credentials that are wrong, expired or of a blocked user: never the public role instead.
    */
-  identify(authorization: string | undefined): Promise<{ readonly caller: Caller; readonly access: AccessState }>
+  identify(authorization: string | undefined): Promise<Identified>
   /** The installation's current access rules. */
   access(): Promise<AccessState>
 }

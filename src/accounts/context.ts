@@ -59,11 +59,11 @@ export interface AccountContext {
   readonly publicUrl: string
   readonly prefix: string
   now(): number
-  model(): Model
+  readonly model: Model
   settings(): Promise<AccountSettings>
   /** What bodies with attributes of the model are read by. */
-  input(): InputContext
-  defaultLocale(): Promise<string>
+  readonly input: InputContext
+  readonly defaultLocale: string
 }
 
 /** What someone who signed in gets. */
@@ -81,12 +81,12 @@ export interface RefreshToken {
 /** What attributes of a user are written with. */
 export const attributeWriting = (accounts: AccountContext, transaction: Transaction, defaultLocale: string): AttributeWriting => ({
   transaction,
-  model: accounts.model(),
+  model: accounts.model,
   defaultLocale,
   hashPassword,
 })
 
-export const userType = (accounts: AccountContext): ContentType => accounts.model().types.get('plugin::users-permissions.user')!
+export const userType = (accounts: AccountContext): ContentType => accounts.model.types.get('plugin::users-permissions.user')!
 
 /** Credentials for a user whose proof has been checked; a device that nobody named gets a name. */
 export async function issue(accounts: AccountContext, userId: number, deviceId: string | null = randomUUID()): Promise<Issued> {

@@ -66,12 +66,13 @@ export async function register(accounts: AccountContext, body: unknown): Promise
   }
   const type = userType(accounts)
   const more = Object.entries(othersOf(bodyMembers(body))).filter(([name]) => allowed.includes(name))
-  const { input, errors } = readAttributes(accounts.input(), type, { ...Object.fromEntries(more), username, email, password }, true)
+  const { input, errors } = readAttributes(accounts.input, type, { ...Object.fromEntries(more), username, email, password }, true)
   if (input === null) throw attributeErrors(errors)
   const role = await roleByType(accounts.database, settings.defaultRole)
   if (role === null) throw new ApiError('ApplicationError', 'Impossible to find the default role')
   const columns = await scalarColumns(input, accounts.passwords.hash)
-  const [now, defaultLocale] = [accounts.now(), await accounts.defaultLocale()]
+  const now = accounts.now()
+  const { defaultLocale } = accounts
   const { userId, code } = await accounts.writer.transaction(async (transaction) => {
     const sameEmail = await userByEmail(transaction, email)
     const taken =

@@ -31,7 +31,7 @@ export async function createUser(accounts: AccountContext, caller: Caller, body:
   }
   const isTakenName = (database: Rows) => (isBounded ? isIdentifier(database, username) : userByName(database, username).then(isThere))
   await refuseTaken(accounts.database)
-  const { input, errors } = readAttributes(accounts.input(), type, { ...othersOf(given), username, email, password }, true)
+  const { input, errors } = readAttributes(accounts.input, type, { ...othersOf(given), username, email, password }, true)
   const sameName = (await isTakenName(accounts.database)) ? [fieldError('username', 'This attribute must be unique')] : []
   const noRole = await checkRole(accounts.database, role).then(
     () => [],
@@ -39,7 +39,7 @@ export async function createUser(accounts: AccountContext, caller: Caller, body:
   )
   if (input === null || sameName.length > 0) throw new ApiError('ApplicationError', messageOf([...errors, ...sameName, ...noRole]))
   const columns = await scalarColumns(input, accounts.passwords.hash)
-  const defaultLocale = await accounts.defaultLocale()
+  const { defaultLocale } = accounts
   const add = async (transaction: Transaction): Promise<number> => {
     await refuseTaken(transaction)
     if (await isTakenName(transaction)) throw new ApiError('ApplicationError', 'This attribute must be unique')
@@ -76,11 +76,11 @@ export async function updateUser(accounts: AccountContext, caller: Caller, id: n
   }
   await refuseTaken(accounts.database)
   const fields = Object.fromEntries(Object.entries({ ...form, email }).filter(([, value]) => value !== undefined))
-  const { input, errors } = readAttributes(accounts.input(), type, { ...othersOf(given), ...fields }, false)
+  const { input, errors } = readAttributes(accounts.input, type, { ...othersOf(given), ...fields }, false)
   if (input === null) throw attributeErrors(errors)
   const columns = await scalarColumns(input, accounts.passwords.hash)
   if (typeof given.provider === 'string') columns.provider = given.provider
-  const defaultLocale = await accounts.defaultLocale()
+  const { defaultLocale } = accounts
   await accounts.writer.transaction(async (transaction) => {
     const now = await userById(transaction, id)
     if (now === null) throw notFound('User not found')
@@ -97,7 +97,7 @@ export async function updateUser(accounts: AccountContext, caller: Caller, id: n
 
 /** Removes a user; false where there is none. */
 export async function deleteUser(accounts: AccountContext, id: number): Promise<boolean> {
-  const defaultLocale = await accounts.defaultLocale()
+  const { defaultLocale } = accounts
   return accounts.writer.transaction(async (transaction) => {
     if ((await userById(transaction, id)) === null) return false
     await removeUser(attributeWriting(accounts, transaction, defaultLocale), userType(accounts), id, accounts.now())

@@ -1,9 +1,8 @@
 // A project opened for a command that reads and writes a few rows beside a service that may be running.
-import { existsSync } from 'node:fs'
 import { type Config, loadConfig } from '../config/config.js'
 import { dependsOnStrapi } from '../config/files.js'
 import type { DatabaseView, MainConnection, WriteDatabase } from '../database/database.js'
-import { lookInto, openForCommand, refuseLost } from '../database/open.js'
+import { databaseExists, lookInto, openForCommand, refuseLost } from '../database/open.js'
 import { ConfigError } from '../errors/errors.js'
 import { loadModel } from '../model/load.js'
 import type { Model } from '../model/types.js'
@@ -32,12 +31,13 @@ export async function withProject<Result>(folder: string, work: (project: Projec
 }
 
 async function withDatabase<Result>(given: Config, work: (project: Project) => Promise<Result>): Promise<Result> {
+  const isNew = !databaseExists(given)
   const model = await loadModel(given.folder, given.privateAttributes)
   const kept = keepSecrets(given)
   const { config } = kept
   // Standard output belongs to the command: what is made on the way is told on standard error.
   process.stderr.write(reportCreated(kept))
-  const { isNew, main, writes, close } = await openForCommand(config, model, seedLoader(config, model, { info: () => {} }))
+  const { main, writes, close } = await openForCommand(config, model, seedLoader(config, model, { info: () => {} }))
   if (isNew) process.stderr.write(`Made the database ${config.database.filename}.\n`)
   try {
     return await work({ config, model, database: main, writer: writes })
@@ -70,9 +70,9 @@ export async function lookIntoProject<Result>(
 }
 
 /** @throws ConfigError where there is no database */
-export function checkDatabase({ database: { filename } }: Config, folder: string): void {
-  if (!existsSync(filename))
-    throw new ConfigError(`There is no database at ${filename} yet. Start the service once: octavo start ${folder}`)
+export function checkDatabase(config: Config, folder: string): void {
+  if (!databaseExists(config))
+    throw new ConfigError(`There is no database at ${config.database.filename} yet. Start the service once: octavo start ${folder}`)
 }
 
 /** @throws ConfigError where the database has no tables, because its first start did not get that far */

@@ -106,10 +106,7 @@ export interface Database {
 }
 
 /** A database as a command uses it that reads and writes a few rows, beside services that may be running. */
-export interface CommandDatabase extends Pick<Database, 'main' | 'writes' | 'close'> {
-  /** True if the command has created it. */
-  readonly isNew: boolean
-}
+export type CommandDatabase = Pick<Database, 'main' | 'writes' | 'close'>
 
 /** What of the database does not fit the model. */
 export interface SchemaMismatches {

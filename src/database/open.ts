@@ -1,4 +1,5 @@
 // The one door to a project's database: which driver it is opened with is decided here. Today there is SQLite.
+import { existsSync } from 'node:fs'
 import type { Config } from '../config/config.js'
 import type { Model } from '../model/types.js'
 import type { CommandDatabase, Database, DatabaseLock, DatabaseView } from './database.js'
@@ -17,6 +18,9 @@ import { type FillDatabase, refuseLostDatabase } from './sqlite/project-file.js'
 
 /** The dialect of the configured database. */
 export const dialectOf = (_config: Config): Dialect => sqliteDialect
+
+/** Whether there is a database, empty or not. */
+export const databaseExists = ({ database }: Config): boolean => existsSync(database.filename)
 
 /**
  * Opens the database of a service.

@@ -1,9 +1,10 @@
 // The project's hooks around every write: before-hooks ahead of the transaction, after-hooks behind its commit, each within its
 // time. Both run in the main thread: no code of a project runs while the writer is occupied.
 
-import { ApiError, type ErrorName } from '../errors/errors.js'
+import { ApiError, ConfigError, type ErrorName } from '../errors/errors.js'
+import type { Model } from '../model/types.js'
 import type { AfterCall, BeforeCall, Data, Document, DocumentService, Hook } from '../public/documents.js'
-import { elapsed } from '../runtime/clock.js'
+import { withTimeout } from '../runtime/timeout.js'
 import type { Hooks, WriteOperation, WriteResult } from './operation.js'
 
 export interface HookOptions {
@@ -80,38 +81,6 @@ export function openHooks(hooks: readonly Hook[], options: HookOptions): Hooks |
   return { before, after }
 }
 
-const tooSlow = (name: string, milliseconds: number) =>
-  new ApiError('ServiceUnavailableError', `${name} took longer than ${milliseconds} milliseconds`)
-
-/**
- * Lets code of the project run for so long, and no longer waits for it then. Code that never gives the thread back cannot be ended.
- * @throws ApiError 503 when the time is over
- */
-export async function withTimeout(milliseconds: number, name: string, run: (signal: AbortSignal) => unknown): Promise<void> {
-  const ended = new AbortController()
-  let timer: NodeJS.Timeout | undefined
-  const deadline = elapsed() + milliseconds
-  const late = new Promise<never>((_, reject) => {
-    const look = () => {
-      // A process that was paused has timers that are due before their time.
-      const left = deadline - elapsed()
-      if (left > 1) {
-        timer = setTimeout(look, left)
-        return
-      }
-      const error = tooSlow(name, milliseconds)
-      ended.abort(error)
-      reject(error)
-    }
-    timer = setTimeout(look, milliseconds)
-  })
-  try {
-    await Promise.race([(async () => run(ended.signal))(), late])
-  } finally {
-    clearTimeout(timer)
-  }
-}
-
 /** Names under which a hook's error is an answer. Built-in errors have none of them: those are bugs. */
 const answers: ReadonlySet<string> = new Set<ErrorName>([
   'ApplicationError',
@@ -135,4 +104,12 @@ function answerOf(hook: string, error: unknown): Error {
   const { details } = error as { details?: unknown }
   const isDetails = typeof details === 'object' && details !== null
   return new ApiError(error.name as ErrorName, error.message, isDetails ? (details as Record<string, unknown>) : {})
+}
+
+/** @throws ConfigError for hooks of types that the model lacks */
+export function checkHooks(hooks: readonly Hook[], model: Model): void {
+  for (const [index, { name = `hooks[${index}]`, types = [] }] of hooks.entries()) {
+    const unknown = types.find((uid) => !model.types.has(uid))
+    if (unknown !== undefined) throw new ConfigError(`octavo.config is not right: ${name}: there is no type ${unknown}.`)
+  }
 }

@@ -10,17 +10,20 @@ import type { Documents as Reads } from './read/find.js'
 import { checkParameters, type Method } from './service-parameters.js'
 import type { DocumentWrites } from './write.js'
 
-/** The documents of one model. */
+/** The reads and writes of one installation. */
 export interface Parts {
   readonly documents: Reads
   readonly writes: DocumentWrites
 }
 
+/** Runs work with the installation in force, which lasts until the work has ended. */
+export type WithParts = <Result>(work: (parts: Parts) => Promise<Result>) => Promise<Result>
+
 /** All that a method may be given. */
 type Given = ListParameters & { readonly documentId?: string; readonly data?: Data }
 
-/** The service over what `parts` currently gives. `depth`: how many hooks started each other to get it. */
-export function openService(parts: () => Promise<Parts>, depth: number): DocumentService {
+/** The service over the installation in force. `depth`: how many hooks started each other to get it. */
+export function openService(withParts: WithParts, depth: number): DocumentService {
   return <Shape>(uid: string, { grants = fullAccess }: { readonly grants?: Grants } = {}): Documents<Shape> => {
     /** A method that checks its parameters before it does anything. */
     const checked =
@@ -30,8 +33,9 @@ export function openService(parts: () => Promise<Parts>, depth: number): Documen
         return perform(given ?? ({} as Parameters))
       }
 
-    async function read(mode: 'many' | 'first', envelope: 'bare' | 'count', given: Given, documentId?: string): Promise<unknown> {
-      const { documents } = await parts()
+    type ReadMode = 'many' | 'first'
+
+    function read(documents: Reads, mode: ReadMode, envelope: 'bare' | 'count', given: Given, documentId?: string): Promise<unknown> {
       const action = `${uid}.${documentId === undefined ? 'find' : 'findOne'}`
       const identity = documentId === undefined ? {} : { identity: { attribute: 'documentId' as const, value: documentId } }
       return documents.findData(grants, {
@@ -40,8 +44,11 @@ export function openService(parts: () => Promise<Parts>, depth: number): Documen
       })
     }
 
-    async function write(action: HookAction, given: Given): Promise<WriteResult | null> {
-      const { documents, writes } = await parts()
+    function write(action: HookAction, given: Given): Promise<WriteResult | null> {
+      return withParts((parts) => writeWith(parts, action, given))
+    }
+
+    async function writeWith({ documents, writes }: Parts, action: HookAction, given: Given): Promise<WriteResult | null> {
       const type = writableType(documents, uid)
       const documentId = action === 'create' ? null : documentOf(type, action, given)
       const body = action === 'create' || action === 'update' ? async () => ({ data: plain(given.data) }) : null
@@ -50,19 +57,24 @@ export function openService(parts: () => Promise<Parts>, depth: number): Documen
       return writes({ action, grants, documentId, body, write: asked })
     }
 
+    const list = (mode: ReadMode, envelope: 'bare' | 'count', given: Given): Promise<unknown> =>
+      withParts(({ documents }) => read(documents, mode, envelope, given))
+
     async function act(action: HookAction, given: Given): Promise<Entries<Shape>> {
       const outcome = await write(action, given)
       return { documentId: outcome?.documentId ?? given.documentId ?? '', entries: entriesOf<Shape>(outcome) }
     }
 
     return {
-      findMany: checked('findMany', async (given: Given) => (await read('many', 'bare', given)) as Shape[]),
-      findFirst: checked('findFirst', async (given: Given) => (await read('first', 'bare', given)) as Shape | null),
-      findOne: checked('findOne', async (given: Given) => {
-        const documentId = documentOf(typeOf((await parts()).documents, uid), 'findOne', given)
-        return (await read('first', 'bare', given, documentId ?? undefined)) as Shape | null
-      }),
-      count: checked('count', async (given: Given) => (await read('many', 'count', given)) as number),
+      findMany: checked('findMany', async (given: Given) => (await list('many', 'bare', given)) as Shape[]),
+      findFirst: checked('findFirst', async (given: Given) => (await list('first', 'bare', given)) as Shape | null),
+      findOne: checked('findOne', (given: Given) =>
+        withParts(async ({ documents }) => {
+          const documentId = documentOf(typeOf(documents, uid), 'findOne', given)
+          return (await read(documents, 'first', 'bare', given, documentId ?? undefined)) as Shape | null
+        }),
+      ),
+      count: checked('count', async (given: Given) => (await list('many', 'count', given)) as number),
       create: checked('create', async (given: Given) => entriesOf<Shape>(await write('create', given))[0]!),
       update: checked('update', async (given: Given) => entriesOf<Shape>(await write('update', given))[0] ?? null),
       delete: checked('delete', (given: Given) => act('delete', given)),

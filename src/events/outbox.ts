@@ -1,9 +1,8 @@
 // Events: recorded in the transaction that they tell of, so that none is lost and none is told of what was not committed.
 import { sql } from 'kysely'
 import { textOf } from '../database/answer/text.js'
-import type { MainConnection, PlanHandle, Transaction } from '../database/database.js'
+import type { MainConnection, PlanHandle, Transaction, WriteDatabase } from '../database/database.js'
 import type { Dialect } from '../database/dialect.js'
-import type { ReadPlan } from '../database/plan.js'
 import { fullAccess } from '../grants.js'
 import { fileType } from '../model/link.js'
 import type { Component, ContentType, Model } from '../model/types.js'
@@ -27,13 +26,14 @@ export interface Outbox {
   media(transaction: Transaction, event: MediaEventName, id: number, now: number): Promise<void>
   /** Called after each commit. */
   committed(): void
+  /** Unregisters the plans that events are rendered with. */
+  close(): void
 }
 
 export interface OutboxOptions {
   readonly context: ReadContext
   readonly dialect: Dialect
-  /** Registers a plan with the writer. */
-  know(plan: ReadPlan): PlanHandle
+  readonly database: Pick<WriteDatabase, 'register' | 'unregister'>
   readonly limits: { readonly outboxEvents: number; readonly eventBytes: number }
   /** Told that there may be new events. */
   committed(): void
@@ -42,7 +42,7 @@ export interface OutboxOptions {
 /** Rows that are gone are told without what they were related to, as Strapi does. */
 const alone: ReadonlySet<EntryEventName> = new Set(['entry.delete', 'entry.unpublish'])
 
-export function openOutbox({ context, dialect, know, limits, committed }: OutboxOptions): Outbox {
+export function openOutbox({ context, dialect, database: { register, unregister }, limits, committed }: OutboxOptions): Outbox {
   // What an event shows is the service's own question, however large the type is.
   const read: ReadContext = { ...context, limits: { ...context.limits, planNodes: Number.POSITIVE_INFINITY } }
   const { model } = read
@@ -54,7 +54,7 @@ export function openOutbox({ context, dialect, know, limits, committed }: Outbox
     const request = readRequest(read, fullAccess, { type, mode: 'first', identity, paged: false }, parameters)
     // As many shapes as the model has types and versions: this never grows.
     const shape = planKey(request)
-    const plan = plans.get(shape) ?? know({ ...compileRead(request, dialect, read.contract, 'bare'), unsigned: true })
+    const plan = plans.get(shape) ?? register({ ...compileRead(request, dialect, read.contract, 'bare'), unsigned: true })
     plans.set(shape, plan)
     return textOf(await transaction.read(plan, request.values))
   }
@@ -89,6 +89,9 @@ export function openOutbox({ context, dialect, know, limits, committed }: Outbox
       await record(transaction, event, `"media":${file}`, now)
     },
     committed,
+    close: () => {
+      for (const plan of plans.values()) unregister(plan)
+    },
   }
 }
 

@@ -6,6 +6,7 @@ import type { AccountContext } from '../accounts/context.js'
 import type { Config } from '../config/config.js'
 import type { Documents, ReadBytes } from '../documents/read/find.js'
 import type { DocumentWrites } from '../documents/write.js'
+import type { Installation } from '../installation.js'
 import type { AddSourceMaps } from '../source-maps/source-maps.js'
 import type { Library } from '../uploads/library.js'
 import type { IncomingBody } from './incoming-bodies.js'
@@ -13,6 +14,8 @@ import type { IncomingBody } from './incoming-bodies.js'
 export interface RequestContext {
   readonly caller: Caller
   readonly access: AccessState
+  /** What the whole request is answered by; `documents`, `writes` and `accounts` are its own. */
+  readonly installation: Installation
   readonly documents: Documents
   readonly writes: DocumentWrites
   /** What acts on accounts need. */

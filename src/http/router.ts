@@ -1,12 +1,10 @@
 // Which path leads to which route, and what each route is told of its request. Everything else is 404 or 405.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { Identification } from '../access/identify.js'
-import type { AccountContext } from '../accounts/context.js'
+import type { Identification, Identified } from '../access/identify.js'
 import type { Config } from '../config/config.js'
-import type { Documents } from '../documents/read/find.js'
-import type { DocumentWrites } from '../documents/write.js'
 import { ApiError, forbidden, notFound } from '../errors/errors.js'
-import type { Model } from '../model/types.js'
+import type { Installation, Installations } from '../installation.js'
+import type { ContentType } from '../model/types.js'
 import type { AddSourceMaps } from '../source-maps/source-maps.js'
 import type { Library } from '../uploads/library.js'
 import type { CheckAddress } from '../uploads/signing.js'
@@ -28,15 +26,11 @@ export interface Backend {
   readonly checkAddress: CheckAddress | null
   /** Answers sign the addresses of files, and say so of each. */
   readonly signsAddresses: boolean
-  readonly accounts: AccountContext
   /** Writes into answers where their texts come from. */
   readonly markSources: AddSourceMaps
   /** Null while the service can do its work; otherwise what is wrong, as a sentence. */
   health(): string | null
-  /** The current model. */
-  model(): Model
-  /** The document service over the current model, for this default locale: its reads and its writes. */
-  documents(defaultLocale: string): { readonly documents: Documents; readonly writes: DocumentWrites }
+  readonly installations: Installations
 }
 
 /** Liveness: from memory, and without a log line. */
@@ -70,15 +64,43 @@ function rawQuery(request: FastifyRequest): string {
   return mark === -1 ? '' : url.slice(mark + 1)
 }
 
-async function exchangeOf({ config, backend, coming }: Surroundings, request: FastifyRequest): Promise<RequestContext> {
-  const { caller, access } = await backend.identification.identify(request.headers.authorization)
+/** Handles a request with its caller and its installation, which lasts until it has been handled. */
+async function handle(
+  around: Surroundings,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  work: (context: RequestContext) => Promise<Reply>,
+) {
+  const { config, backend } = around
+  const started = performance.now()
+  const identified = await backend.identification.identify(request.headers.authorization)
+  const lease = backend.installations.enter(identified.access.defaultLocale)
+  try {
+    const ready = performance.now()
+    const answer = await work(contextOf(around, request, identified, lease.installation))
+    addTiming(config, reply, started, ready)
+    return await send(around, request, reply, answer)
+  } finally {
+    lease.end()
+  }
+}
+
+function contextOf(
+  { config, backend, coming }: Surroundings,
+  request: FastifyRequest,
+  { caller, access }: Identified,
+  installation: Installation,
+): RequestContext {
   const format = request.headers['strapi-response-format'] === 'v4' ? 'nested' : 'flat'
   ;(request as Noted).callerName = caller.kind === 'public' ? 'public' : `${caller.kind} ${caller.id}`
+  const { documents, writes, accounts } = installation
   return {
     caller,
     access,
-    ...backend.documents(access.defaultLocale),
-    accounts: backend.accounts,
+    installation,
+    documents,
+    writes,
+    accounts,
     config,
     address: request.ip,
     library: backend.library,
@@ -114,13 +136,10 @@ function addPath(app: FastifyInstance, routes: readonly Route[], path: string, a
       const route = here.get(request.method === 'HEAD' ? 'GET' : request.method)
       if (request.method === 'OPTIONS') return allowedMethods(reply, methods)
       if (route === undefined) return answerMissing(request, reply, here, methods)
-      const started = performance.now()
-      const context = await exchangeOf(around, request)
-      const identified = performance.now()
-      if (!context.caller.grants.may(route.action)) throw forbidden()
-      const answer = await route.handle(context)
-      addTiming(config, reply, started, identified)
-      return send(around, request, reply, answer)
+      return handle(around, request, reply, async (context) => {
+        if (!context.caller.grants.may(route.action)) throw forbidden()
+        return route.handle(context)
+      })
     },
   })
 }
@@ -152,18 +171,13 @@ function addContent(app: FastifyInstance, around: Surroundings): void {
   const { config, backend } = around
   const handler = async (request: FastifyRequest, reply: FastifyReply) => {
     const { name, documentId } = request.params as { name: string; documentId?: string }
-    const type = typeAt(backend.model(), name, documentId !== undefined)
+    const type = typeAt(backend.installations.model(), name, documentId !== undefined)
     const methods = contentMethods(type, documentId !== undefined)
     if (request.method === 'OPTIONS') return allowedMethods(reply, methods)
     if (!methods.includes(request.method)) return methodNotAllowed(reply, methods)
     if (type === null) throw notFound()
     ;(request as Noted).uid = type.uid
-    const started = performance.now()
-    const context = await exchangeOf(around, request)
-    const identified = performance.now()
-    const answer = await handleContent(type, request.method, context)
-    addTiming(config, reply, started, identified)
-    return send(around, request, reply, answer)
+    return handle(around, request, reply, (context) => handleContent(typeOf(context, name, documentId), request.method, context))
   }
   app.route({ method: everyMethod, url: `${config.rest.prefix}/:name`, handler })
   app.route({ method: everyMethod, url: `${config.rest.prefix}/:name/:documentId`, handler })
@@ -176,13 +190,20 @@ function addContent(app: FastifyInstance, around: Surroundings): void {
   }
 }
 
+/** The type of a request, from the installation that it is answered by. @throws ApiError 404 if it has gone since the path was looked at */
+function typeOf({ installation }: RequestContext, name: string, documentId: string | undefined): ContentType {
+  const type = typeAt(installation.model, name, documentId !== undefined)
+  if (type === null) throw notFound()
+  return type
+}
+
 async function act(around: Surroundings, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
   const { name, documentId, action } = request.params as { name: string; documentId?: string; action: string }
-  const type = typeAt(around.backend.model(), name, documentId !== undefined)
+  const type = typeAt(around.backend.installations.model(), name, documentId !== undefined)
   if (type === null || type.singleType !== (documentId === undefined) || !isAction(action)) throw notFound()
   if (request.method === 'OPTIONS') return allowedMethods(reply, ['POST'])
   ;(request as Noted).uid = type.uid
-  return send(around, request, reply, await handleAction(type, action, await exchangeOf(around, request)))
+  return handle(around, request, reply, (context) => handleAction(typeOf(context, name, documentId), action, context))
 }
 
 function addPlainRoutes(app: FastifyInstance, { config, backend, connections }: Surroundings): void {
@@ -202,7 +223,7 @@ function addPlainRoutes(app: FastifyInstance, { config, backend, connections }: 
   )
   app.get('/', async (_request, reply) => {
     const visitor = (await backend.identification.access()).public
-    const page = startPage(backend.model(), visitor, config.rest.prefix, !config.production)
+    const page = startPage(backend.installations.model(), visitor, config.rest.prefix, !config.production)
     return reply.type('text/html; charset=utf-8').header('content-security-policy', page.policy).send(page.html)
   })
 }
@@ -221,5 +242,5 @@ function methodsAt({ rest }: Config, backend: Backend, request: FastifyRequest):
   const [path = ''] = (request.raw.url ?? '').split('?')
   const parts = path.startsWith(`${rest.prefix}/`) ? path.slice(rest.prefix.length + 1).split('/') : []
   if (parts.length === 0 || parts.length > 2) return ['HEAD', 'GET']
-  return contentMethods(typeAt(backend.model(), parts[0]!, parts.length === 2), parts.length === 2)
+  return contentMethods(typeAt(backend.installations.model(), parts[0]!, parts.length === 2), parts.length === 2)
 }

@@ -39,13 +39,13 @@ export interface Library {
   /** Lets a few of all forms that come in go on at once. */
   readonly inTurn: Queue['run']
   /** Stores files and gives their ids, in the order of the files. @throws ApiError 400 for what may not be stored. */
-  add(files: readonly Received[], infos: readonly FileInfo[], link: Link | null): Promise<readonly number[]>
+  add(files: readonly Received[], infos: readonly FileInfo[], link: Link | null, scope: LibraryScope): Promise<readonly number[]>
   /** Changes what is said about a file. @throws ApiError 404 */
-  change(id: number, info: FileInfo): Promise<void>
+  change(id: number, info: FileInfo, scope: LibraryScope): Promise<void>
   /** Gives a file new content under the same address. @throws ApiError 404 */
-  replace(id: number, file: Received, info: FileInfo): Promise<void>
+  replace(id: number, file: Received, info: FileInfo, scope: LibraryScope): Promise<void>
   /** Removes a file. @throws ApiError 404 */
-  remove(id: number): Promise<void>
+  remove(id: number, scope: LibraryScope): Promise<void>
 }
 
 /** Bounds of a form that brings files. */
@@ -58,8 +58,14 @@ export interface FormLimits {
   readonly uploadTurns: number
 }
 
-export interface LibraryParts {
+/** What a write to the library belongs to. */
+export interface LibraryScope {
   readonly model: Model
+  /** Null: nobody listens. */
+  readonly watch: FileWatch | null
+}
+
+export interface LibraryParts {
   readonly database: MainConnection
   readonly writer: WriteDatabase
   readonly storages: Storages
@@ -69,8 +75,6 @@ export interface LibraryParts {
   readonly rules: TypeRules
   readonly limits: FormLimits
   newDocumentId(): string
-  /** Null: nobody is told. */
-  readonly watch: FileWatch | null
 }
 
 /** Whoever is told of files. */
@@ -88,11 +92,11 @@ interface Ready {
 }
 
 export function openLibrary(parts: LibraryParts): Library {
-  const { database, storages, incoming, pending, images, watch } = parts
+  const { database, storages, incoming, pending, images } = parts
   const storage = storages.current
   const replacements = openLines()
 
-  async function transaction<Result>(work: (tx: Transaction) => Promise<Result>): Promise<Result> {
+  async function transaction<Result>({ watch }: LibraryScope, work: (tx: Transaction) => Promise<Result>): Promise<Result> {
     const result = await parts.writer.transaction(work)
     watch?.committed()
     return result
@@ -161,7 +165,12 @@ export function openLibrary(parts: LibraryParts): Library {
     }
   }
 
-  async function add(files: readonly Received[], infos: readonly FileInfo[], link: Link | null): Promise<readonly number[]> {
+  async function add(
+    files: readonly Received[],
+    infos: readonly FileInfo[],
+    link: Link | null,
+    scope: LibraryScope,
+  ): Promise<readonly number[]> {
     if (link !== null && !(await linkedRowIsThere(database, link))) throw validationError('There is nothing with this refId')
     const kinds = await Promise.all(files.map(look))
     const rows: NewFile[] = []
@@ -183,16 +192,16 @@ export function openLibrary(parts: LibraryParts): Library {
       notes.push({ provider: storage.provider, hash, names: ready.puts.map((put) => put.name) })
     }
     return write(notes, puts, () =>
-      transaction(async (tx) => {
+      transaction(scope, async (tx) => {
         const now = Date.now()
         const folder = await apiFolder(tx, parts.newDocumentId, now)
         const ids: number[] = []
         for (const row of rows) ids.push(await insertFile(tx, row, folder, now))
         if (link !== null) {
           await linkFiles(tx, ids, link)
-          await markOwnerModified(tx, parts.model, link)
+          await markOwnerModified(tx, scope.model, link)
         }
-        for (const id of ids) await watch?.happened(tx, 'media.create', id)
+        for (const id of ids) await scope.watch?.happened(tx, 'media.create', id)
         return ids
       }),
     )
@@ -208,7 +217,7 @@ export function openLibrary(parts: LibraryParts): Library {
    * Gives a file new content. Until that is committed the old content stays in its place; then the new one, which lies beside
    * it, is moved there. A file that lies elsewhere comes to where new files go.
    */
-  async function replace(id: number, file: Received, info: FileInfo): Promise<void> {
+  async function replace(id: number, file: Received, info: FileInfo, scope: LibraryScope): Promise<void> {
     const row = await there(id)
     const kind = await look(file)
     const said = replacedInfo(row, file, info)
@@ -224,11 +233,11 @@ export function openLibrary(parts: LibraryParts): Library {
     const notes = [{ provider: storage.provider, hash, names, ...(moved ? {} : { swap }) }, ...(moved ? notesOf(row) : [])]
     const stagedPuts = puts.map((put) => ({ ...put, name: staged.get(put.name) ?? put.name }))
     await write(notes, stagedPuts, () =>
-      transaction(async (tx) => {
+      transaction(scope, async (tx) => {
         if (!(await updateInfo(tx, id, said, Date.now()))) throw notFound('Entity not found')
         await updateContent(tx, id, stored)
         if (!moved) await commitSwap(tx, swap.id)
-        await watch?.happened(tx, 'media.update', id)
+        await scope.watch?.happened(tx, 'media.update', id)
       }),
     )
   }
@@ -239,12 +248,12 @@ export function openLibrary(parts: LibraryParts): Library {
     return [{ provider: row.provider, hash: row.hash, names: storedNames(row) }]
   }
 
-  async function remove(id: number): Promise<void> {
+  async function remove(id: number, scope: LibraryScope): Promise<void> {
     const row = await readFile(database, id)
     if (row === null) throw notFound('file.notFound')
     await write(notesOf(row), [], () =>
-      transaction(async (tx) => {
-        await watch?.happened(tx, 'media.delete', id)
+      transaction(scope, async (tx) => {
+        await scope.watch?.happened(tx, 'media.delete', id)
         if (!(await deleteFile(tx, id))) throw notFound('file.notFound')
       }),
     )
@@ -256,15 +265,15 @@ export function openLibrary(parts: LibraryParts): Library {
     discard: incoming.discard,
     inTurn: openQueue(parts.limits.uploadTurns, Number.POSITIVE_INFINITY, tooManyUploads).run,
     add,
-    change: async (id, info) => {
+    change: async (id, info, scope) => {
       const said = changedInfo(await there(id), info)
-      await transaction(async (tx) => {
+      await transaction(scope, async (tx) => {
         if (!(await updateInfo(tx, id, said, Date.now()))) throw notFound('Entity not found')
-        await watch?.happened(tx, 'media.update', id)
+        await scope.watch?.happened(tx, 'media.update', id)
       })
     },
-    replace: (id, file, info) => replacements.inLine(id, () => replace(id, file, info)),
-    remove: (id) => replacements.inLine(id, () => remove(id)),
+    replace: (id, file, info, scope) => replacements.inLine(id, () => replace(id, file, info, scope)),
+    remove: (id, scope) => replacements.inLine(id, () => remove(id, scope)),
   }
 }
 

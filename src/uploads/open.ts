@@ -2,11 +2,10 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Config } from '../config/config.js'
 import type { MainConnection, WriteDatabase } from '../database/database.js'
-import type { Model } from '../model/types.js'
 import { openCleanupQueue } from './cleanup-queue.js'
 import { openImages } from './images/pool.js'
 import { openJournal } from './journal.js'
-import { type FileWatch, type Library, openLibrary } from './library.js'
+import { type Library, openLibrary } from './library.js'
 import { openReceiver } from './receive.js'
 import { type CheckAddress, checkOf } from './signing.js'
 import { clearAbandoned, openStagingFolder, sweepInterval } from './staging.js'
@@ -32,11 +31,9 @@ export interface UploadReports {
 
 export async function openUploads(
   config: Config,
-  model: Model,
   database: MainConnection,
   writer: WriteDatabase,
   newDocumentId: () => string,
-  watch: FileWatch | null,
   reports: UploadReports,
 ): Promise<Uploads> {
   const { uploadsFolder, uploadTypes, limits } = config
@@ -69,7 +66,6 @@ export async function openUploads(
   return {
     checkAddress: checkOf(config),
     library: openLibrary({
-      model,
       database,
       writer,
       storages,
@@ -79,7 +75,6 @@ export async function openUploads(
       rules: uploadTypes,
       limits,
       newDocumentId,
-      watch,
     }),
     close: async () => {
       clearInterval(again)

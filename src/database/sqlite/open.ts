@@ -1,5 +1,4 @@
 // Opens the SQLite database of a project: for a service, for a command that writes, or only to look at it.
-import { existsSync } from 'node:fs'
 import type { Database as Connection } from 'better-sqlite3'
 import type { Logger } from 'pino'
 import type { Config } from '../../config/config.js'
@@ -95,7 +94,6 @@ const indexInBackground = (settings: Config['database'], model: Model, logger: L
 
 /** Opens the database for a command that writes; created if the project is new. */
 export async function openSqliteForCommand(config: Config, model: Model, fill: FillDatabase): Promise<CommandDatabase> {
-  const isNew = !existsSync(config.database.filename)
   const connection = await openProjectFile(config, model, { info: () => {}, warn: () => {} }, fill)
   const { writeQueue, writeTimeout } = config.limits
   // A command that cannot write says so by the error of its write.
@@ -104,7 +102,6 @@ export async function openSqliteForCommand(config: Config, model: Model, fill: F
     () => {},
   )
   return {
-    isNew,
     main: openMainConnection(connection),
     writes,
     close: async () => {

@@ -7,8 +7,7 @@ import { fullAccess } from '../../grants.js'
 import { type Parameters, parseParameters } from '../../query/rest/parameters.js'
 import type { ReadContext, Wanted } from '../../query/rest/read.js'
 import { readRequest } from '../../query/rest/read.js'
-import type { PlanLimits } from './plans.js'
-import { openPlans } from './plans.js'
+import type { Plans } from './plans.js'
 
 export type { ReadBytes }
 
@@ -41,9 +40,8 @@ function parsed(answer: ReadAnswer): unknown {
   return value
 }
 
-/** The document service over one model. A new model gets a new service, and with it new caches. */
-export function openDocuments(context: ReadContext, database: ReadDatabase, limits: PlanLimits): Documents {
-  const plans = openPlans(database, database.dialect, context.contract, limits)
+/** The reads of one installation. */
+export function openDocuments(context: ReadContext, database: ReadDatabase, plans: Plans): Documents {
   const documents: Documents = {
     context,
     findData: async (caller, { parameters, ...wanted }) => {

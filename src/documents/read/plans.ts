@@ -32,6 +32,8 @@ export interface Plans {
   forRequest(request: ReadRequest, around: EnvelopeKind): PreparedQuery
   /** The same for a request that is read only once for all that say it with the same `text`: query string, caller, type. */
   forQueryString(text: string, read: () => ReadRequest, around: EnvelopeKind): PreparedQuery
+  /** Unregisters all plans: the threads forget them and their statements. */
+  close(): void
 }
 
 /** Texts beyond this length are read anew each time; characters. */
@@ -75,6 +77,10 @@ export function openPlans(
       // A plan that is in use is kept, also when it had just fallen out.
       if (plans.get(ready.shape) === undefined) plans.set(ready.shape, ready.plan)
       return ready
+    },
+    close: () => {
+      requests.clear()
+      plans.clear()
     },
   }
 }

@@ -59,7 +59,7 @@ export const fileRoutes: readonly Route[] = [
       const id = rowId(context.params.id!)
       const file = await fileOf(context, id)
       if (file === null) throw notFound('file.notFound')
-      await context.library.remove(id)
+      await context.library.remove(id, context.installation)
       return ok(file)
     },
   },
@@ -82,7 +82,7 @@ async function upload(context: RequestContext): Promise<Reply> {
     if (id !== null) return await change(context, rowId(id), none ? { fields, files: [] } : form)
     if (none) throw validationError('Files are empty')
     const infos = readFileInfos(fields.get('fileInfo'), files.length)
-    const ids = await library.add(files, infos, linkOf(context, fields))
+    const ids = await library.add(files, infos, linkOf(context, fields), context.installation)
     return { status: 201, value: await Promise.all(ids.map((one) => fileOf(context, one))) }
   } finally {
     await library.discard(form.files)
@@ -93,8 +93,8 @@ async function change(context: RequestContext, id: number, { files, fields }: Mu
   if (files.length > 1) throw validationError('Cannot replace a file with multiple ones')
   const [file] = files
   const [info] = readFileInfos(fields.get('fileInfo'), 1)
-  if (file === undefined) await context.library.change(id, info!)
-  else await context.library.replace(id, file, info!)
+  if (file === undefined) await context.library.change(id, info!, context.installation)
+  else await context.library.replace(id, file, info!, context.installation)
   return ok(await fileOf(context, id))
 }
 

@@ -112,7 +112,7 @@ export const usersAndRolesRoutes: readonly Route[] = [
     path: '/users-permissions/roles',
     action: `${roleType}.createRole`,
     handle: async ({ accounts, body }) => {
-      await createRole(accounts.writer, readRoleBody(accounts.model(), await body()), accounts.now())
+      await createRole(accounts.writer, readRoleBody(accounts.model, await body()), accounts.now())
       return ok({ ok: true })
     },
   },
@@ -121,7 +121,7 @@ export const usersAndRolesRoutes: readonly Route[] = [
     path: '/users-permissions/roles/:id',
     action: `${roleType}.updateRole`,
     handle: async ({ accounts, body, params }) => {
-      await updateRole(accounts.writer, rowId(params.id!), readRoleBody(accounts.model(), await body()), accounts.now())
+      await updateRole(accounts.writer, rowId(params.id!), readRoleBody(accounts.model, await body()), accounts.now())
       return ok({ ok: true })
     },
   },

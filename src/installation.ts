@@ -1,0 +1,160 @@
+// What one request is answered by, as one value: a model, a default locale, and everything that depends on them. It is replaced as a
+// whole, and closed when its last request has ended.
+import type { AccountContext } from './accounts/context.js'
+import { hashPassword } from './accounts/passwords.js'
+import type { Config } from './config/config.js'
+import type { Database } from './database/database.js'
+import type { Dialect } from './database/dialect.js'
+import { type IdempotencyKeys, openIdempotencyKeys } from './documents/idempotency.js'
+import type { Hooks } from './documents/operation.js'
+import { type Documents, openDocuments } from './documents/read/find.js'
+import { openPlans } from './documents/read/plans.js'
+import { type InSync, openInSync } from './documents/store/synced-drafts.js'
+import { type DocumentWrites, openWrites } from './documents/write.js'
+import { openOutbox } from './events/outbox.js'
+import type { Model } from './model/types.js'
+import { contracts } from './query/contract.js'
+import type { ReadContext } from './query/rest/read.js'
+import type { FileWatch } from './uploads/library.js'
+
+/** Immutable. Everything in it belongs to the same model and default locale. */
+export interface Installation {
+  readonly model: Model
+  readonly defaultLocale: string
+  readonly documents: Documents
+  readonly writes: DocumentWrites
+  readonly accounts: AccountContext
+  /** Records what happens to files; null: nobody listens. */
+  readonly watch: FileWatch | null
+}
+
+/** An installation held by one request. */
+export interface Lease {
+  readonly installation: Installation
+  /** The request has ended; may be called more than once. */
+  end(): void
+}
+
+export interface Installations {
+  /** The model in force, for what depends on no caller: the methods of a path, the start page. */
+  model(): Model
+  /** Holds the installation in force, with this default locale, until the lease is ended. */
+  enter(defaultLocale: string): Lease
+  /** Puts a new model in force for the requests that come from now on. */
+  replace(model: Model): void
+  /** Closes the installation in force when its last request has ended. */
+  close(): void
+}
+
+export interface InstallationOptions {
+  readonly config: Config
+  readonly model: Model
+  readonly defaultLocale: string
+  readonly dialect: Dialect
+  readonly database: Database
+  readonly hooks: Hooks | null
+  /** Called after commits that recorded events; null: nothing is recorded. */
+  readonly recorded: (() => void) | null
+  /** What accounts need apart from the installation. */
+  readonly accounts: Omit<AccountContext, 'model' | 'input' | 'defaultLocale'>
+}
+
+interface Opened {
+  readonly installation: Installation
+  leases: number
+  isRetired: boolean
+  close(): void
+}
+
+/** What outlives a model: idempotency keys, and which drafts are known to equal their publications. */
+interface Lasting {
+  readonly keys: IdempotencyKeys
+  readonly inSync: InSync
+}
+
+export function openInstallations(options: InstallationOptions): Installations {
+  const lasting: Lasting = { keys: openIdempotencyKeys(options.config.limits), inSync: openInSync() }
+  let current = open(options, lasting, options.model, options.defaultLocale)
+
+  /** Closes an installation that nobody uses any more. */
+  function settle(opened: Opened): void {
+    if (opened.isRetired && opened.leases === 0) opened.close()
+  }
+
+  function change(model: Model, defaultLocale: string): void {
+    const former = current
+    current = open(options, lasting, model, defaultLocale)
+    former.isRetired = true
+    settle(former)
+  }
+
+  return {
+    model: () => current.installation.model,
+    enter: (defaultLocale) => {
+      const { installation } = current
+      if (installation.defaultLocale !== defaultLocale) change(installation.model, defaultLocale)
+      const held = current
+      held.leases++
+      let isOver = false
+      return {
+        installation: held.installation,
+        end: () => {
+          if (isOver) return
+          isOver = true
+          held.leases--
+          settle(held)
+        },
+      }
+    },
+    replace: (model) => change(model, current.installation.defaultLocale),
+    close: () => {
+      current.isRetired = true
+      settle(current)
+    },
+  }
+}
+
+function open(
+  { config, dialect, database, hooks, recorded, accounts }: InstallationOptions,
+  { keys, inSync }: Lasting,
+  model: Model,
+  defaultLocale: string,
+): Opened {
+  const { limits } = config
+  const contract = contracts[config.contract]
+  const context: ReadContext = {
+    model,
+    defaultLocale,
+    limits,
+    contract,
+    pages: config.rest,
+    strictParams: config.rest.strictParams,
+    draftGrant: config.rest.draftGrant,
+  }
+  const { reads, writes } = database
+  const outbox = recorded === null ? null : openOutbox({ context, dialect, database: writes, limits, committed: recorded })
+  const [ofReads, ofWrites] = [openPlans(reads, dialect, contract, limits), openPlans(writes, dialect, contract, limits)]
+  return {
+    installation: {
+      model,
+      defaultLocale,
+      documents: openDocuments(context, reads, ofReads),
+      writes: openWrites({ read: context, database: writes, plans: ofWrites, limits, hashPassword, hooks, outbox, inSync }, keys),
+      accounts: { ...accounts, model, input: { model, contract }, defaultLocale },
+      watch:
+        outbox === null
+          ? null
+          : {
+              happened: (transaction, event, id) => outbox.media(transaction, event, id, Date.now()),
+              committed: outbox.committed,
+            },
+    },
+    leases: 0,
+    isRetired: false,
+    close: () => {
+      ofReads.close()
+      ofWrites.close()
+      outbox?.close()
+    },
+  }
+}
