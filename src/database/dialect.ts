@@ -16,6 +16,10 @@ export interface Dialect {
   equalsIgnoringCase(column: Expression, value: Expression, folding: 'ascii' | 'unicode'): RawBuilder<boolean>
   /** A table named `as` whose column `value` holds the numbers of a bound list: one parameter, whatever its length. */
   listed(list: Expression, as: string): Expression
+  /** A bound number behind `limit` or `offset`. */
+  rowCount(value: Expression): Expression
+  /** Tables as a FROM clause that begins at the first of them and goes on in this order. */
+  joinedInOrder(tables: readonly Expression[]): Expression
   /** The column, in a comparison that must not choose the index. */
   unindexed(column: Expression): Expression
   /** The exact digits of a 64-bit integer as text; other stored values as they are. */

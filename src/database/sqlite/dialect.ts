@@ -75,6 +75,9 @@ export const sqliteDialect: Dialect = {
   equalsIgnoringCase: (column, value, folding) =>
     folding === 'unicode' ? sql<boolean>`${fold(column)} = ${fold(value)}` : sql<boolean>`lower(${column}) = lower(${value})`,
   listed: (list, as) => sql`json_each(${list}) as ${sql.id(as)}`,
+  // A bare value makes SQLite prepare the statement anew each time it runs, which takes longer than a small read.
+  rowCount: (value) => sql`${value} + 0`,
+  joinedInOrder: (tables) => sql.join([...tables], sql` cross join `),
   unindexed: (column) => sql`+${column}`,
   stoppable: (id) => sql<boolean>`likelihood(${id} % ${sql.lit(rowsBetweenLooks)} or octavo_alive(), 1.0)`,
   exactInteger: (column) => sql`case typeof(${column}) when 'integer' then cast(${column} as text) else ${column} end`,

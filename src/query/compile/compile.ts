@@ -51,8 +51,7 @@ export function compileRead(request: ReadRequest, dialect: Dialect, contract: Co
       descending: key.descending,
       isOwn: key.path.length === 0,
     })),
-    // Bare values here make SQLite prepare the statement anew each time it runs, which takes longer than a small read.
-    limit: sql`limit ${request.mode === 'first' ? sql.lit(1) : sql`${value(pageValues.limit)} + 0`} offset ${value(pageValues.start)} + 0`,
+    limit: sql`limit ${request.mode === 'first' ? sql.lit(1) : dialect.rowCount(value(pageValues.limit))} offset ${dialect.rowCount(value(pageValues.start))}`,
     selected: columns.selected,
   }
   const root = level(compilation, request.selection, page(compilation, query), { parentAt: null, orderAt: [], columns })
@@ -215,7 +214,7 @@ function children(
 
 /** The ids of the rows above, then the tables in this order: the ids are few. */
 function fromParents(compilation: Writer, tables: readonly Fragment[]): Fragment {
-  return sql.join([compilation.dialect.listed(parents, 'parents'), ...tables], sql` cross join `)
+  return compilation.dialect.joinedInOrder([compilation.dialect.listed(parents, 'parents'), ...tables])
 }
 
 const parent = column('parents', 'value')

@@ -5,10 +5,10 @@ import { sql } from 'kysely'
 import type { Dialect } from '../../database/dialect.js'
 import type { Component, ContentType } from '../../model/types.js'
 import { assertNever } from '../../model/types.js'
-import { operators } from '../operators.js'
 import type { Filter, LocaleChoice, Publication, PublicationFilter, ReadRequest, Related, Status, ValueIndex } from '../request.js'
 import { constant, every, from, fromOwner, type Joins, joinsOf } from './joins.js'
 import { isModified } from './modified.js'
+import { operatorSql } from './operator-sql.js'
 import type { Hop, Seeing } from './visible-versions.js'
 import { seenBy } from './visible-versions.js'
 
@@ -45,7 +45,7 @@ export function condition(compilation: Compilation, shape: Shape, alias: string,
       return condition(compilation, shape, alias, filter.of, !negated)
     case 'compare': {
       const { dialect, contract } = compilation
-      const test = operators[filter.operator].toSql(dialect, column(alias, filter.attribute.column), filter.values.map(value), contract)
+      const test = operatorSql[filter.operator](dialect, column(alias, filter.attribute.column), filter.values.map(value), contract)
       return negated ? sql`not (${test})` : sql`${test}`
     }
     case 'related':
@@ -70,12 +70,12 @@ function related(compilation: Compilation, shape: Shape, alias: string, filter: 
   const { path, conditions, holds } = reach(compilation, shape, filter)
   const where = holds(filter.where, negated)
   const missing = holdsForNothing(filter.where, negated)
-  const { leads, asSets = false } = compilation
+  const { dialect, leads, asSets = false } = compilation
   if (asSets || isDeep(filter.where)) return amongOwners(column(alias, 'id'), path, conditions, where, missing)
   const ours = sql`${path.owner} = ${column(alias, 'id')}`
   // Few targets are found once and lead to their owners; for many it is cheaper to look from each owner.
   const startsAtTargets = !negated && (leads === 'selective' ? isSelective(filter.where) : leads.includes(filter))
-  const tables = leads === 'selective' ? from(path) : fromOwner(path)
+  const tables = leads === 'selective' ? from(path) : fromOwner(dialect, path)
   const some = startsAtTargets
     ? sql`${column(alias, 'id')} in (select ${path.owner} from ${from(path)} where ${every([...conditions, where])})`
     : sql`exists (select 1 from ${tables} where ${every([ours, ...conditions, where])})`

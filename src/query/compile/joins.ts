@@ -33,7 +33,7 @@ export const constant = (value: string | number): Fragment => sql`${{ from: 'con
 export const from = ({ tables }: Joins): Fragment => sql.join([...tables], sql` join `)
 
 /** The same from the owner's side on: for an owner that has few links, whatever the number of targets that have a value. */
-export const fromOwner = ({ tables }: Joins): Fragment => sql.join([...tables], sql` cross join `)
+export const fromOwner = (dialect: Dialect, { tables }: Joins): Fragment => dialect.joinedInOrder(tables)
 
 /** The same as one operand of a join. */
 export const operand = (path: Joins): Fragment => (path.tables.length === 1 ? from(path) : sql`(${from(path)})`)

@@ -35,7 +35,8 @@ interface Rows {
   readonly where: Fragment
 }
 
-const bound: Fragment = sql`${{ from: 'bound' } as never} + 0`
+/** How many rows to look at, at most: bound by the driver. */
+const bound = ({ dialect }: Compilation): Fragment => dialect.rowCount(sql`${{ from: 'bound' } as never}`)
 export const direction = (descending: boolean): Fragment => (descending ? sql`desc` : sql`asc`)
 
 function rowsOf(compilation: Compilation, { type, base, filter }: PageQuery): Rows {
@@ -48,7 +49,7 @@ function rowsOf(compilation: Compilation, { type, base, filter }: PageQuery): Ro
 /** The statement of the page. */
 export function page(compilation: Compilation, query: PageQuery): Statement {
   const rows = rowsOf(compilation, query)
-  return compilation.dialect.compile(query.keys.length === 0 ? directPage(query, rows) : sortedPage(query, rows, false))
+  return compilation.dialect.compile(query.keys.length === 0 ? directPage(query, rows) : sortedPage(compilation, query, rows, false))
 }
 
 /** The number of all rows. */
@@ -63,7 +64,7 @@ export function count(compilation: Compilation, query: PageQuery): Statement {
  */
 export function counted(compilation: Compilation, query: PageQuery): Statement | null {
   if (query.filter === null || !isDeep(query.filter)) return null
-  return compilation.dialect.compile(sortedPage(query, rowsOf(compilation, query), true))
+  return compilation.dialect.compile(sortedPage(compilation, query, rowsOf(compilation, query), true))
 }
 
 /**
@@ -83,7 +84,7 @@ export function accessPaths(compilation: Compilation, query: PageQuery, withCoun
   const walk = query.isPlain && keys.every(({ isOwn }) => isOwn) ? walkOf(compilation, query, filter) : null
   if (leading.length === 1 && walk === null) return null
   const leads = leading.map((starts): DrivingCondition => {
-    const counts = starts.map((one) => sql`(${countLinks(compilation, type, one, bound)})`)
+    const counts = starts.map((one) => sql`(${countLinks(compilation, type, one, bound(compilation))})`)
     const links = compilation.dialect.compile(sql`select ${sql.join(counts, sql` + `)}`)
     if (leading.length === 1) return { links, page: null, counted: null }
     const led = { ...compilation, leads: starts }
@@ -149,9 +150,9 @@ function startsOf(filter: Filter): readonly Related[] | null {
 function walkOf(compilation: Compilation, query: PageQuery, filter: Filter): Statement {
   const { type, base, keys } = query
   const order = orderOf(keys, ({ value }) => value, column('t0', 'id'))
-  const rows = sql`(select * from ${sql.table(type.table)} as ${sql.id('t0')} where ${every(base)} order by ${order} limit ${bound}) as ${sql.id('t0')}`
+  const rows = sql`(select * from ${sql.table(type.table)} as ${sql.id('t0')} where ${every(base)} order by ${order} limit ${bound(compilation)}) as ${sql.id('t0')}`
   const where = condition({ ...compilation, leads: [] }, type, 't0', filter)
-  return compilation.dialect.compile(sortedPage(query, { rows, where }, false))
+  return compilation.dialect.compile(sortedPage(compilation, query, { rows, where }, false))
 }
 
 const orderOf = (keys: PageQuery['keys'], name: (key: PageQuery['keys'][number]) => Fragment, id: Fragment): Fragment =>
@@ -162,12 +163,17 @@ function directPage({ limit, selected }: PageQuery, { rows, where }: Rows): Frag
 }
 
 /** The page's ids are sorted first, by keys alone; whole rows are read only for them. With `total` as the last column. */
-function sortedPage({ type, keys, limit, selected }: PageQuery, { rows, where }: Rows, withTotal: boolean): Fragment {
+function sortedPage(
+  { dialect }: Compilation,
+  { type, keys, limit, selected }: PageQuery,
+  { rows, where }: Rows,
+  withTotal: boolean,
+): Fragment {
   const total = withTotal ? [sql`count(*) over () as total`] : []
   const inner = [sql`${column('t0', 'id')} as id`, ...keys.map((key) => sql`${key.value} as ${sql.id(key.as)}`), ...total]
   const order = orderOf(keys, (key) => sql.id(key.as), column('t0', 'id'))
   const ids = sql`select ${sql.join(inner)} from ${rows} where ${where} order by ${order} ${limit}`
   const outer = [...selected, ...(withTotal ? [column('page', 'total')] : [])]
-  return sql`select ${sql.join(outer)} from (${ids}) as page cross join ${sql.table(type.table)} as ${sql.id('t0')}
+  return sql`select ${sql.join(outer)} from ${dialect.joinedInOrder([sql`(${ids}) as page`, sql`${sql.table(type.table)} as ${sql.id('t0')}`])}
     where ${column('t0', 'id')} = ${column('page', 'id')} order by ${orderOf(keys, (key) => column('page', key.as), column('page', 'id'))}`
 }
