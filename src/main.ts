@@ -3,9 +3,9 @@
 import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { Command } from 'commander'
-import { growYoungGeneration } from './runtime/gc.js'
+import { limitYoungGeneration } from './runtime/gc.js'
 
-growYoungGeneration()
+limitYoungGeneration()
 
 const { version } = createRequire(import.meta.url)('../package.json') as { readonly version: string }
 const program = new Command('octavo').description("A headless content service that speaks Strapi 5's content API").version(version)

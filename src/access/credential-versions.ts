@@ -17,14 +17,14 @@ export interface CredentialRow {
 export async function credentialsOf(database: Pick<MainConnection, 'rows'>, userId: number): Promise<CredentialRow | null> {
   const [row = null] = await database.rows<CredentialRow>(
     sql`select u.document_id, u.password, u.created_at, e.epoch, e.changed_at
-      from up_users u left join octavo_user_epochs e on e.user_id = u.id where u.id = ${userId}`,
+      from up_users u left join octavo_credential_versions e on e.user_id = u.id where u.id = ${userId}`,
   )
   return row
 }
 
 /** Everything issued to the user so far is void. */
 export async function revokeCredentials(transaction: Transaction, userId: number, now: number): Promise<void> {
-  await transaction.run(sql`insert into octavo_user_epochs (user_id, epoch, changed_at) values (${userId}, 1, ${now})
+  await transaction.run(sql`insert into octavo_credential_versions (user_id, epoch, changed_at) values (${userId}, 1, ${now})
     on conflict (user_id) do update set epoch = epoch + 1, changed_at = ${now}`)
   await transaction.run(sql`delete from strapi_sessions where user_id = ${String(userId)} and origin = 'users-permissions'`)
 }

@@ -130,7 +130,7 @@ export async function openIdentification(database: MainConnection, options: Iden
     const seen = commits
     const [row] = await database.rows<UserRow & CredentialRow>(
       sql`select u.blocked, u.confirmed, u.document_id, u.password, u.created_at, l.role_id as role, e.epoch, e.changed_at from up_users u
-        left join up_users_role_lnk l on l.user_id = u.id left join octavo_user_epochs e on e.user_id = u.id where u.id = ${id}`,
+        left join up_users_role_lnk l on l.user_id = u.id left join octavo_credential_versions e on e.user_id = u.id where u.id = ${id}`,
     )
     const user = row === undefined ? null : known(row)
     if (seen === commits) users.set(id, { user })

@@ -31,21 +31,21 @@ export function openSharedCounters(
         const at = now()
         // Many counters of one kind must not push out those of another.
         const kind = key.slice(0, key.indexOf(' ') + 1)
-        await transaction.run(sql`delete from octavo_counters where ends_at <= ${at} or (key = ${key} and ends_at > ${at + longest})`)
-        const [row] = await transaction.rows<Row>(sql`insert into octavo_counters (key, count, ends_at)
+        await transaction.run(sql`delete from octavo_rate_limits where ends_at <= ${at} or (key = ${key} and ends_at > ${at + longest})`)
+        const [row] = await transaction.rows<Row>(sql`insert into octavo_rate_limits (key, count, ends_at)
           values (${key}, ${Math.max(0, amount)}, ${at + milliseconds})
           on conflict (key) do update set count = max(0, count + ${amount}) returning count, ends_at`)
-        await transaction.run(sql`delete from octavo_counters where key in (select key from octavo_counters
+        await transaction.run(sql`delete from octavo_rate_limits where key in (select key from octavo_rate_limits
           where key <> ${key} and key >= ${kind} and key < ${`${kind}~`} order by ends_at desc limit -1 offset ${most - 1})`)
         return counted(row, at, longest)
       }),
     read: async (key, longest) => {
       const at = now()
       const [row] = await database.rows<Row>(
-        sql`select count, ends_at from octavo_counters where key = ${key} and ends_at > ${at} and ends_at <= ${at + longest}`,
+        sql`select count, ends_at from octavo_rate_limits where key = ${key} and ends_at > ${at} and ends_at <= ${at + longest}`,
       )
       return counted(row, at, longest)
     },
-    clear: (key) => writer.run(sql`delete from octavo_counters where key = ${key}`),
+    clear: (key) => writer.run(sql`delete from octavo_rate_limits where key = ${key}`),
   }
 }

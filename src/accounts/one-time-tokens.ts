@@ -36,8 +36,8 @@ export async function createOneTimeToken(
   const owner = user ?? nobody
   const random = randomBytes(16).toString('hex')
   const code = random + markOf(random, owner)
-  await transaction.run(sql`delete from octavo_codes where purpose = ${purpose} and user_id = ${owner.id}`)
-  await transaction.run(sql`insert into octavo_codes (purpose, hash, user_id, expires_at)
+  await transaction.run(sql`delete from octavo_one_time_tokens where purpose = ${purpose} and user_id = ${owner.id}`)
+  await transaction.run(sql`insert into octavo_one_time_tokens (purpose, hash, user_id, expires_at)
     values (${purpose}, ${hashOf(code)}, ${owner.id}, ${expiresAt})`)
   return code
 }
@@ -50,7 +50,7 @@ export async function ownerOfToken(
   now: number,
 ): Promise<number | null> {
   const [owner] = await database.rows<TokenOwner>(
-    sql`select u.id, u.email, u.password, u.blocked from octavo_codes c join up_users u on u.id = c.user_id
+    sql`select u.id, u.email, u.password, u.blocked from octavo_one_time_tokens c join up_users u on u.id = c.user_id
       where c.purpose = ${purpose} and c.hash = ${hashOf(code)} and c.expires_at > ${now}`,
   )
   return owner !== undefined && markOf(code.slice(0, 32), owner) === code.slice(32) ? owner.id : null
@@ -59,11 +59,13 @@ export async function ownerOfToken(
 /** Uses a code up and gives its owner. Of two parallel uses one gets null. */
 export async function consumeOneTimeToken(transaction: Transaction, purpose: Purpose, code: string, now: number): Promise<number | null> {
   const owner = await ownerOfToken(transaction, purpose, code, now)
-  await transaction.run(sql`delete from octavo_codes where expires_at <= ${now} or (purpose = ${purpose} and hash = ${hashOf(code)})`)
+  await transaction.run(
+    sql`delete from octavo_one_time_tokens where expires_at <= ${now} or (purpose = ${purpose} and hash = ${hashOf(code)})`,
+  )
   return owner
 }
 
 /** Everything that was sent or handed out to the user is void. */
 export async function revokeOneTimeTokens(transaction: Transaction, userId: number): Promise<void> {
-  await transaction.run(sql`delete from octavo_codes where user_id = ${userId}`)
+  await transaction.run(sql`delete from octavo_one_time_tokens where user_id = ${userId}`)
 }

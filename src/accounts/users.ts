@@ -97,7 +97,7 @@ export async function addUser(
   const dates = { created_at: now, updated_at: now, published_at: now }
   const id = await insertRow(transaction, 'up_users', { document_id: newDocumentId(), ...defaults, ...values, ...dates })
   // A row id that was somebody's before: what was issued to that one is void.
-  await transaction.run(sql`update octavo_user_epochs set epoch = epoch + 1, changed_at = ${now} where user_id = ${id}`)
+  await transaction.run(sql`update octavo_credential_versions set epoch = epoch + 1, changed_at = ${now} where user_id = ${id}`)
   if (role !== null) await setRole(transaction, id, role)
   return id
 }

@@ -7,7 +7,7 @@ import { refuseLost } from '../database/open.js'
 import { ConfigError } from '../errors/errors.js'
 import { loadModel } from '../model/load.js'
 import type { Model } from '../model/types.js'
-import { shrinkYoungGeneration } from '../runtime/gc.js'
+import { adaptYoungGeneration } from '../runtime/gc.js'
 import { openLog } from '../runtime/log.js'
 import { createService, type Service } from '../service.js'
 import { orExplain } from './explain-error.js'
@@ -63,7 +63,7 @@ async function listen(folder: string, options: StartOptions, watched: (ending: S
     await service.close()
     throw error
   })
-  shrinkYoungGeneration()
+  adaptYoungGeneration()
   const seconds = (performance.now() / 1000).toFixed(1)
   const examples = (await service.examples()).slice(0, 3).map((path) => `  curl -g '${address}${path}'\n`)
   ending.serves((delay) => service.close({ delay }), limits)

@@ -58,14 +58,14 @@ export async function runChecks({ database, model }: ExaminedProject): Promise<r
 /** The links that published entries will get when their targets are published. */
 export async function pendingLinks({ database, model }: ExaminedProject): Promise<readonly PendingLink[]> {
   const tables = await presentTables(database)
-  if (!tables.has('octavo_hidden_links')) return []
+  if (!tables.has('octavo_pending_links')) return []
   const rows = await database.rows<{
     link_table: string
     owner_id: number
     target_type: string
     target_document: string
     target_locale: string | null
-  }>(sql`select link_table, owner_id, target_type, target_document, target_locale from octavo_hidden_links order by id`)
+  }>(sql`select link_table, owner_id, target_type, target_document, target_locale from octavo_pending_links order by id`)
   const owners = new Map(waitersOf(linksOf(model), morphsOf(model)).map(({ table, shape }) => [table, shape]))
   const named: PendingLink[] = []
   for (const { link_table, owner_id, target_type, target_document, target_locale } of rows) {
@@ -145,7 +145,7 @@ function checksOf(model: Model, tables: ReadonlySet<string>): readonly Check[] {
   const shapes = [...types, ...components]
   const morphs = morphsOf(model).filter(({ shape, storage }) => tables.has(storage.kind === 'table' ? storage.table : shape.table))
   const media = tables.has('files_related_mph')
-  const hidden = tables.has('octavo_hidden_links')
+  const hidden = tables.has('octavo_pending_links')
   return [
     { name: 'every table of the content model is there', warning: true, searches: missingTables(model, tables) },
     { name: 'a document has one draft and one published row at most in a locale', searches: types.map(twins) },
@@ -384,7 +384,7 @@ const waitersOf = (links: readonly OwnedLink[], morphs: readonly Morph[]): reado
 ]
 
 function ownerlessWaiting(waiters: readonly Waiter[]): readonly Search[] {
-  const waiting = sql`select 'octavo_hidden_links row ' || h.id || ': ' || h.link_table || ', owner ' || h.owner_id as example from octavo_hidden_links h`
+  const waiting = sql`select 'octavo_pending_links row ' || h.id || ': ' || h.link_table || ', owner ' || h.owner_id as example from octavo_pending_links h`
   const known = sql.join(waiters.map(({ table }) => table))
   return [
     ...(waiters.length === 0 ? [] : [sql`${waiting} where h.link_table not in (${known})`]),
@@ -393,5 +393,5 @@ function ownerlessWaiting(waiters: readonly Waiter[]): readonly Search[] {
 }
 
 const targetlessWaiting = ({ uid, table }: ContentType): Search =>
-  sql`select 'octavo_hidden_links row ' || h.id || ${`: ${uid} `} || h.target_document as example from octavo_hidden_links h
+  sql`select 'octavo_pending_links row ' || h.id || ${`: ${uid} `} || h.target_document as example from octavo_pending_links h
     where h.target_type = ${uid} and not exists (select 1 from ${sql.table(table)} t where t.document_id = h.target_document)`

@@ -26,7 +26,7 @@ interface Place {
 
 /** The owners of this process that are still at work. */
 const living = new Set<string>()
-const table = sql.table('octavo_listeners')
+const table = sql.table('octavo_listener_cursors')
 /** How often a process that tells shows that it is alive, and after how long without that it counts as gone; milliseconds. */
 const [interval, silence] = [5_000, 30_000]
 

@@ -14,7 +14,7 @@ const [lookEvery, lookSoon] = [1_000, 50]
 const grow = (factor: 1 | 2): void => setFlagsFromString(`--semi-space-growth-factor=${factor}`)
 
 /** Called first of all: what is made while modules load lives on, and would grow the nursery for nothing. */
-export function growYoungGeneration(): void {
+export function limitYoungGeneration(): void {
   grow(1)
   // A nursery of this size is collected faster by its own thread than by several that must first find a free processor.
   setFlagsFromString('--no-parallel-scavenge')
@@ -23,7 +23,7 @@ export function growYoungGeneration(): void {
 }
 
 /** Called once the service listens: lets the nursery grow with the load, up to `enough`; V8 shrinks it when there is none. */
-export function shrinkYoungGeneration(): void {
+export function adaptYoungGeneration(): void {
   const worked = workMeter()
   const look = (): void => {
     const size = getHeapSpaceStatistics().find(({ space_name }) => space_name === 'new_space')?.space_size ?? Infinity

@@ -135,9 +135,9 @@ rule(
     expect([refused.status, Number(refused.headers.get('retry-after')) <= 60]).toEqual([429, true])
     // As the time of day, or another start of the machine, would have it.
     for (const endsAt of [Date.now() + 60_000, 2 ** 50]) {
-      change(served, 'update octavo_counters set ends_at = ?', endsAt)
+      change(served, 'update octavo_rate_limits set ends_at = ?', endsAt)
       expect((await logIn(served, `again${endsAt}`, 'wrong')).status).toBe(400)
-      expect(look(served, "select count from octavo_counters where key like 'address local %'")).toEqual([{ count: 1 }])
+      expect(look(served, "select count from octavo_rate_limits where key like 'address local %'")).toEqual([{ count: 1 }])
     }
   },
 )

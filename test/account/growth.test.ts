@@ -39,9 +39,9 @@ function fill(): void {
     'insert into up_users_role_lnk (user_id, role_id, user_ord) select n, 1, n from numbers',
     `insert into strapi_sessions (user_id, session_id, origin, status, expires_at, absolute_expires_at, updated_at)
       select n, 's' || n, 'users-permissions', 'active', ${end}, ${end}, 0 from numbers`,
-    `insert into octavo_codes (purpose, hash, user_id, expires_at) select 'reset', 'h' || n, n, ${end} from numbers`,
+    `insert into octavo_one_time_tokens (purpose, hash, user_id, expires_at) select 'reset', 'h' || n, n, ${end} from numbers`,
     "insert into octavo_identities (provider, subject, user_id) select 'company', 's' || n, n from numbers",
-    'insert into octavo_user_epochs (user_id, epoch, changed_at) select n, 1, 0 from numbers',
+    'insert into octavo_credential_versions (user_id, epoch, changed_at) select n, 1, 0 from numbers',
   ]
   const numbers = `with recursive numbers (n) as (select 1001 union all select n + 1 from numbers where n < ${1000 + many})`
   for (const row of rows) database.exec(`${numbers} ${row}`)

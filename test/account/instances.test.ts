@@ -71,13 +71,13 @@ test('S076 an account is slowed down at both', async () => {
   await new Promise((resolve) => setTimeout(resolve, 1100))
   expect((await from(first, '10.9.1.10', 'bob-Secret1')).status).toBe(200)
   // Their number is bounded, each kind for itself.
-  const kinds = look(first, "select substr(key, 1, instr(key, ' ')) as kind, count(*) as count from octavo_counters group by 1")
+  const kinds = look(first, "select substr(key, 1, instr(key, ' ')) as kind, count(*) as count from octavo_rate_limits group by 1")
   const most = Math.max(...kinds.map(({ count }) => Number(count)))
   expect([most > 15, most <= 20]).toEqual([true, true])
 })
 
 test('reading and signing in with success write no counter', async () => {
-  const before = look(first, 'select key, count from octavo_counters order by key')
+  const before = look(first, 'select key, count from octavo_rate_limits order by key')
   expect((await first.ask('/api/tags')).status).toBe(200)
-  expect(look(first, 'select key, count from octavo_counters order by key')).toEqual(before)
+  expect(look(first, 'select key, count from octavo_rate_limits order by key')).toEqual(before)
 })

@@ -26,8 +26,8 @@ async function resetCode(email: string, nth = 1): Promise<string> {
 rule('accounts.8', 'S067 a code sets a new password once, and is not stored as it is', async () => {
   const code = await resetCode('ERIN@example.test')
   expect(code).toMatch(/^[0-9a-f]{64}$/)
-  expect(JSON.stringify(look(served, 'select * from octavo_codes'))).not.toContain(code)
-  expect(look(served, 'select hash from octavo_codes')).toEqual([{ hash: createHash('sha256').update(code).digest('hex') }])
+  expect(JSON.stringify(look(served, 'select * from octavo_one_time_tokens'))).not.toContain(code)
+  expect(look(served, 'select hash from octavo_one_time_tokens')).toEqual([{ hash: createHash('sha256').update(code).digest('hex') }])
   const answers = await Promise.all([reset(code, 'erin-Secret2'), reset(code, 'erin-Secret3')])
   expect(answers.map(({ status }) => status).sort()).toEqual([200, 400])
   const password = answers[0]!.status === 200 ? 'erin-Secret2' : 'erin-Secret3'
@@ -40,7 +40,7 @@ rule('accounts.8', 'S067 a code that is too old, replaced by a newer one, or of 
   const first = await resetCode('erin@example.test')
   const second = await resetCode('erin@example.test', 2)
   expect((await reset(first, 'erin-Secret2')).status).toBe(400)
-  change(served, 'update octavo_codes set expires_at = ?', Date.now() - 1)
+  change(served, 'update octavo_one_time_tokens set expires_at = ?', Date.now() - 1)
   expect((await reset(second, 'erin-Secret2')).status).toBe(400)
   const third = await resetCode('erin@example.test', 3)
   change(served, "update up_users set blocked = 1 where username = 'erin'")

@@ -69,7 +69,7 @@ rule(
   async () => {
     served = await serveAccounts({ config: unlimited })
     change(served, "update up_users set confirmed = 0 where username = 'erin'")
-    const writes = () => look(served, "select seq from sqlite_sequence where name = 'octavo_codes'")[0]?.seq as number
+    const writes = () => look(served, "select seq from sqlite_sequence where name = 'octavo_one_time_tokens'")[0]?.seq as number
     const addresses = ['erin@example.test', 'alice@example.test', 'carol@example.test', 'nobody@example.test']
     for (const path of ['/api/auth/send-email-confirmation', '/api/auth/forgot-password']) {
       const seen: unknown[] = []
@@ -140,7 +140,7 @@ test('O41 without NODE_ENV and without mail the log tells that a letter was not 
 test('a letter that waits for its moment is sent before the service ends', async () => {
   served = await serveAccounts()
   await post(served, '/api/auth/forgot-password', { email: 'erin@example.test' })
-  await expect.poll(() => look(served, 'select count(*) as count from octavo_codes')[0]!.count).toBe(1)
+  await expect.poll(() => look(served, 'select count(*) as count from octavo_one_time_tokens')[0]!.count).toBe(1)
   const { log } = served
   await new Promise((resolve) => setTimeout(resolve, 50))
   await served.service.close()

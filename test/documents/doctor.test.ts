@@ -77,8 +77,8 @@ describe('a database that cannot be read', () => {
 
   test('tables and columns that are missing', async () => {
     damage((database) => {
-      for (const table of ['files', 'articles', 'articles_cmps', 'octavo_hidden_links']) database.exec(`drop table ${table}`)
-      database.exec('create table octavo_hidden_links (a)')
+      for (const table of ['files', 'articles', 'articles_cmps', 'octavo_pending_links']) database.exec(`drop table ${table}`)
+      database.exec('create table octavo_pending_links (a)')
       database.exec('alter table tags drop column name')
     })
     const report = await doctor(folder, '--links')
@@ -236,7 +236,7 @@ test('what Strapi leaves in normal work is a note', async () => {
       `insert into files_related_mph (file_id, related_id, related_type, field) select min(id), 1, 'api::gone.gone', 'gone' from files`,
     )
     database.exec(
-      `insert into octavo_hidden_links (link_table, owner_id, target_type, target_document) select 'articles_tags_lnk', 999999, 'api::tag.tag', document_id from tags limit 1`,
+      `insert into octavo_pending_links (link_table, owner_id, target_type, target_document) select 'articles_tags_lnk', 999999, 'api::tag.tag', document_id from tags limit 1`,
     )
   })
   const report = await doctor(folder)
@@ -248,9 +248,9 @@ test('what Strapi leaves in normal work is a note', async () => {
 
 test('--links names the links that wait for a publication', async () => {
   damage((database) => {
-    database.exec(`insert into octavo_hidden_links (link_table, owner_id, target_type, target_document, place)
+    database.exec(`insert into octavo_pending_links (link_table, owner_id, target_type, target_document, place)
       select 'articles_tags_lnk', (select max(id) from articles where published_at is not null), 'api::tag.tag', document_id, 1 from tags limit 1`)
-    database.exec(`insert into octavo_hidden_links (link_table, owner_id, target_type, target_document, place)
+    database.exec(`insert into octavo_pending_links (link_table, owner_id, target_type, target_document, place)
       select 'components_page_sections_tags_lnk', (select cmp_id from articles_cmps where id = ${entry}), 'api::tag.tag', document_id, 1 from tags limit 1`)
   })
   const report = await doctor(folder, '--links')

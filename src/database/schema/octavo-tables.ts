@@ -3,7 +3,7 @@ import type { Database } from 'better-sqlite3'
 
 const statements = [
   // Links that a published row should have to a target without a published version.
-  `create table if not exists octavo_hidden_links (
+  `create table if not exists octavo_pending_links (
     id integer primary key autoincrement,
     link_table text not null,
     owner_id integer not null,
@@ -12,26 +12,26 @@ const statements = [
     target_locale text,
     place real
   )`,
-  'create index if not exists octavo_hidden_links_target on octavo_hidden_links (target_document)',
-  'create index if not exists octavo_hidden_links_owner on octavo_hidden_links (owner_id)',
+  'create index if not exists octavo_pending_links_target on octavo_pending_links (target_document)',
+  'create index if not exists octavo_pending_links_owner on octavo_pending_links (owner_id)',
   // Drafts that were changed since they were published: written on, or linked from the other side.
-  'create table if not exists octavo_drifted_drafts (type text not null, row_id integer not null, primary key (type, row_id)) without rowid',
+  'create table if not exists octavo_modified_drafts (type text not null, row_id integer not null, primary key (type, row_id)) without rowid',
   // Documents whose drafts may differ in what their locales share.
-  `create table if not exists octavo_unequal_locales (
+  `create table if not exists octavo_out_of_sync_locales (
     type text not null, document_id text not null, primary key (type, document_id)
   ) without rowid`,
   // How often a user's credentials were made void, and when last; the row outlives the user.
-  'create table if not exists octavo_user_epochs (user_id integer primary key, epoch integer not null, changed_at integer not null)',
+  'create table if not exists octavo_credential_versions (user_id integer primary key, epoch integer not null, changed_at integer not null)',
   // Codes that were sent or handed out once (reset, confirm, connect), hashed.
-  `create table if not exists octavo_codes (
+  `create table if not exists octavo_one_time_tokens (
     id integer primary key autoincrement,
     purpose text not null,
     hash text not null unique,
     user_id integer not null,
     expires_at integer not null
   )`,
-  'create index if not exists octavo_codes_user on octavo_codes (user_id)',
-  'create index if not exists octavo_codes_end on octavo_codes (expires_at)',
+  'create index if not exists octavo_one_time_tokens_user on octavo_one_time_tokens (user_id)',
+  'create index if not exists octavo_one_time_tokens_end on octavo_one_time_tokens (expires_at)',
   // Which account of another service belongs to which user.
   `create table if not exists octavo_identities (
     id integer primary key autoincrement,
@@ -41,8 +41,8 @@ const statements = [
     unique (provider, subject)
   )`,
   // Attempts that several processes count together.
-  'create table if not exists octavo_counters (key text primary key, count integer not null, ends_at integer not null)',
-  'create index if not exists octavo_counters_end on octavo_counters (ends_at)',
+  'create table if not exists octavo_rate_limits (key text primary key, count integer not null, ends_at integer not null)',
+  'create index if not exists octavo_rate_limits_end on octavo_rate_limits (ends_at)',
   'create index if not exists octavo_identities_user on octavo_identities (user_id)',
   // Files that take the places of others because their transaction was committed.
   'create table if not exists octavo_file_swaps (id text primary key)',
@@ -69,7 +69,7 @@ const statements = [
     payload text not null
   )`,
   // How far each listener has been told, and by which process it is being told.
-  `create table if not exists octavo_listeners (
+  `create table if not exists octavo_listener_cursors (
     name text primary key,
     sequence integer not null,
     owner text,
@@ -79,10 +79,27 @@ const statements = [
 
 const namesMade = statements.map((statement) => /if not exists (\w+)/.exec(statement)![1]!)
 
+/** Tables that had another name in earlier versions, and the indexes that go by it. */
+const renamed: readonly { readonly from: string; readonly to: string; readonly indexes: readonly string[] }[] = [
+  { from: 'octavo_hidden_links', to: 'octavo_pending_links', indexes: ['octavo_hidden_links_target', 'octavo_hidden_links_owner'] },
+  { from: 'octavo_drifted_drafts', to: 'octavo_modified_drafts', indexes: [] },
+  { from: 'octavo_unequal_locales', to: 'octavo_out_of_sync_locales', indexes: [] },
+  { from: 'octavo_user_epochs', to: 'octavo_credential_versions', indexes: [] },
+  { from: 'octavo_codes', to: 'octavo_one_time_tokens', indexes: ['octavo_codes_user', 'octavo_codes_end'] },
+  { from: 'octavo_counters', to: 'octavo_rate_limits', indexes: ['octavo_counters_end'] },
+  { from: 'octavo_listeners', to: 'octavo_listener_cursors', indexes: [] },
+]
+
 /** Whether a database with these tables and indexes lacks one of ours. */
 export const lacksOctavoTables = (present: ReadonlySet<string>): boolean => namesMade.some((name) => !present.has(name))
 
-/** Makes the tables that are missing. */
+/** Gives tables of earlier versions their names of today, and creates the tables that are missing. */
 export function createOctavoTables(database: Database): void {
+  const isThere = database.prepare("select 1 from sqlite_schema where type = 'table' and name = ?")
+  for (const { from, to, indexes } of renamed) {
+    if (isThere.get(from) === undefined || isThere.get(to) !== undefined) continue
+    database.exec(`alter table ${from} rename to ${to}`)
+    for (const index of indexes) database.exec(`drop index if exists ${index}`)
+  }
   for (const statement of statements) database.exec(statement)
 }

@@ -25,7 +25,7 @@ export function placeInOther(
   to: number,
   { id, source, shown, place }: CopiedLink,
 ): RawBuilder<unknown> {
-  const [links, rows, hidden] = [sql.table(table), sql.table(shape.table), sql.table('octavo_hidden_links')]
+  const [links, rows, hidden] = [sql.table(table), sql.table(shape.table), sql.table('octavo_pending_links')]
   const order = (alias: string) => sql.id(alias, inverseOrder!)
   const leadsTo = (alias: string, row: RawBuilder<unknown>) => sql`${sql.id(alias, there)} = ${row}`
   const waits = sql`k.link_table = ${table} and k.owner_id = ${shown}`

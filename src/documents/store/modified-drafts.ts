@@ -9,7 +9,7 @@ import type { Attribute, ContentType, Model } from '../../model/types.js'
 import { areOutOfSync, type Comparing, isModified } from '../../query/compile/modified.js'
 import type { Version } from './rows.js'
 
-const drifted = sql.table('octavo_drifted_drafts')
+const drifted = sql.table('octavo_modified_drafts')
 
 /** Notes that these drafts may have something that their published versions lack. */
 export function markModified(transaction: Transaction, type: ContentType, drafts: readonly number[]): void {
@@ -34,7 +34,7 @@ export function clearModified(transaction: Transaction, type: ContentType, versi
   if (ids.length > 0) transaction.follow(sql`delete from ${drifted} where type = ${type.uid} and row_id in (${inList(ids)})`)
 }
 
-const unequal = sql.table('octavo_unequal_locales')
+const unequal = sql.table('octavo_out_of_sync_locales')
 
 /** Notes that the drafts of a document may differ in what its locales share. */
 export function markOutOfSync(transaction: Transaction, type: ContentType, documentId: string): void {

@@ -1,5 +1,5 @@
 // Copies links from a draft row to its published row, which links to the published sides of its targets. A link to a target
-// without one is kept in `octavo_hidden_links` and made when the target is published: publishing never loses a relation.
+// without one is kept in `octavo_pending_links` and made when the target is published: publishing never loses a relation.
 import type { RawBuilder } from 'kysely'
 import { sql } from 'kysely'
 import type { Transaction } from '../../database/database.js'
@@ -13,7 +13,7 @@ import { hasOneOwner, takeAway } from './relations.js'
 import type { RowContext } from './row-context.js'
 import type { Version } from './rows.js'
 
-const hidden = sql.table('octavo_hidden_links')
+const hidden = sql.table('octavo_pending_links')
 
 /**
  * Gives `to` the links of `from`, in their order. What both have already keeps its row and with it its place in the list of the other

@@ -134,7 +134,7 @@ function setPointers(transaction: Transaction, model: Model, owner: Owner, { nam
     updateRow(transaction, owner.shape.table, owner.id, { [storage.id]: last?.id ?? null, [storage.type]: last?.type ?? null })
     return
   }
-  transaction.follow(sql`delete from octavo_hidden_links where link_table = ${storage.table} and owner_id = ${owner.id}`)
+  transaction.follow(sql`delete from octavo_pending_links where link_table = ${storage.table} and owner_id = ${owner.id}`)
   const columns = sql.join([storage.id, storage.type, 'field', storage.order].map((column) => sql.id(column)))
   const rows = wanted.map(({ id, type, place }, index) => {
     const known = model.types.get(type)
@@ -179,7 +179,7 @@ export async function copyPolymorphic(
       const waiting = { target_type: type, target_document: document, target_locale: locale, place: place ?? null }
       return id !== null || document === null ? [] : [{ link_table: storage.table, owner_id: to.id, ...waiting }]
     })
-    insertRows(transaction, 'octavo_hidden_links', waits)
+    insertRows(transaction, 'octavo_pending_links', waits)
   }
 }
 
@@ -257,7 +257,7 @@ export function keepPendingTargets(transaction: Transaction, model: Model, type:
   for (const { shape, storage } of morphsOf(model)) {
     if (storage.kind !== 'table' || (shape.kind === 'contentType' && !shape.draftAndPublish)) continue
     transaction.follow(
-      sql`insert into octavo_hidden_links (link_table, owner_id, target_type, target_document, target_locale, place)
+      sql`insert into octavo_pending_links (link_table, owner_id, target_type, target_document, target_locale, place)
         select ${storage.table}, ${sql.id(storage.here)}, ${type.uid}, ${version.document_id}, ${version.locale}, ${sql.id(storage.order)}
         from ${sql.table(storage.table)} where ${sql.id(storage.id)} = ${version.id} and ${sql.id(storage.type)} = ${type.uid}`,
     )

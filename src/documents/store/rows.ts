@@ -74,11 +74,11 @@ function selectVersions(
   others: RawBuilder<unknown>,
 ): RawBuilder<unknown> {
   const drifted = type.draftAndPublish
-    ? sql`exists (select 1 from octavo_drifted_drafts d where d.type = ${type.uid} and d.row_id = v.id)`
+    ? sql`exists (select 1 from octavo_modified_drafts d where d.type = ${type.uid} and d.row_id = v.id)`
     : sql`0`
   const unequal =
     type.draftAndPublish && type.localized
-      ? sql`exists (select 1 from octavo_unequal_locales u where u.type = ${type.uid} and u.document_id = v.document_id)`
+      ? sql`exists (select 1 from octavo_out_of_sync_locales u where u.type = ${type.uid} and u.document_id = v.document_id)`
       : sql`0`
   return sql`select id, document_id, locale, published_at, created_at, updated_at, ${drifted} as drifted,
     ${modified} as modified, ${unequal} as unequal, ${others} as others from ${sql.table(type.table)} v

@@ -35,7 +35,7 @@ const texts = ({ text }: Comparing, values: readonly string[]): Fragment => sql.
 
 /** True where the draft `draft` of `type` has other content than the published row `live` of the same document and locale. */
 export function isModified(comparing: Comparing, type: ContentType, draft: string, live: string): Fragment {
-  const noted = sql`exists (select 1 from octavo_drifted_drafts as n where n.type = ${comparing.text(type.uid)} and n.row_id = ${column(draft, 'id')})`
+  const noted = sql`exists (select 1 from octavo_modified_drafts as n where n.type = ${comparing.text(type.uid)} and n.row_id = ${column(draft, 'id')})`
   const [saved, published] = [column(draft, 'updated_at'), column(live, 'updated_at')]
   const isList = comparing.purpose === 'list'
   const within: Within = { ...comparing, exact: isList ? sql`(${saved} > ${published} or ${noted})` : null }
@@ -211,7 +211,7 @@ function linksDiffer(within: Within, { storage, target: uid }: Linked, draft: st
   const rows = storage.owner ? sql`${shown} union all ${waiting(within, table, live, [target])}` : shown
   // Most documents have few of the relations that their type has.
   const links = (owner: string) => sql`exists (select 1 from ${sql.table(table)} as l where ${sql.id('l', here)} = ${column(owner, 'id')})`
-  const hidden = storage.owner ? sql` or exists (select 1 from octavo_hidden_links as h where h.owner_id = ${column(live, 'id')})` : sql``
+  const hidden = storage.owner ? sql` or exists (select 1 from octavo_pending_links as h where h.owner_id = ${column(live, 'id')})` : sql``
   return sql`((${links(draft)} or ${links(live)}${hidden}) and ${listed(drafted)} is not ${listed(rows)})`
 }
 
@@ -222,7 +222,7 @@ function waiting(within: Within, table: string, live: string, targets: readonly 
       and t.document_id = h.target_document and t.locale is h.target_locale)`,
   )
   const counts = within.exact === null ? sql`` : sql` and ${within.exact}`
-  return sql`select h.target_document || ' ' || ifnull(h.target_locale, '') as document, h.place as place, h.id as id from octavo_hidden_links as h
+  return sql`select h.target_document || ' ' || ifnull(h.target_locale, '') as document, h.place as place, h.id as id from octavo_pending_links as h
     where h.owner_id = ${column(live, 'id')} and h.link_table = ${within.text(table)} and ${any(isThere)}${counts}`
 }
 
@@ -275,4 +275,4 @@ function pointersDiffer(within: Within, { storage }: MorphTo, draft: string, liv
 /** The same as `waiting`, with the type that each is of. */
 const waitingPointers = (within: Within, table: string, live: string, targets: readonly ContentType[]): Fragment =>
   sql`select k.target_type || ' ' || w.document, w.place, w.id from (${waiting(within, table, live, targets)}) as w
-    join octavo_hidden_links as k on k.id = w.id`
+    join octavo_pending_links as k on k.id = w.id`
