@@ -1,29 +1,35 @@
-// Keeps the heap of a server small: short-lived objects need a nursery of a few megabytes, not the 32 that V8 grows to.
+// Tunes V8's garbage collector for a server that stays small (decision 028): short-lived objects need a young generation of a few
+// megabytes, not the 32 that V8 grows to.
 import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 
-/** Mebibytes that the nursery of the main thread may grow to; more gains no speed that the benchmarks show. */
+/** Mebibytes that the young generation of the main thread may grow to; more gains no speed that the benchmarks show. */
 const enough = 4
-/** Mebibytes of each half of a nursery that threads begin with. Half as much doubles the cost of large answers, which then do not fit. */
+/** Mebibytes of each half of the young generation that threads begin with. Half as much doubles the cost of large answers, which then do not fit. */
 const halfOfThreads = 2
 /** The share of time below which the main thread has nothing to grow for, nor to collect. */
 const leastShare = 0.015
-/** Milliseconds between two looks at the nursery of the main thread, and while it grows. */
+/** Milliseconds between two looks at the young generation of the main thread, and while it grows. */
 const [lookEvery, lookSoon] = [1_000, 50]
+
+/** `OCTAVO_GC_TUNING=off` leaves the garbage collector as Node configures it. */
+const isOff = process.env.OCTAVO_GC_TUNING === 'off'
 
 const grow = (factor: 1 | 2): void => setFlagsFromString(`--semi-space-growth-factor=${factor}`)
 
-/** Called first of all: what is made while modules load lives on, and would grow the nursery for nothing. */
+/** Called first of all: what is made while modules load lives on, and would grow the young generation for nothing. */
 export function limitYoungGeneration(): void {
+  if (isOff) return
   grow(1)
-  // A nursery of this size is collected faster by its own thread than by several that must first find a free processor.
+  // A young generation of this size is collected faster by its own thread than by several that must first find a free processor.
   setFlagsFromString('--no-parallel-scavenge')
-  // Threads begin with theirs at full size, which V8 then never shrinks: whether nurseries grow is one switch for all threads.
+  // Threads begin with theirs at full size, which V8 then never shrinks: whether it grows is one switch for all threads.
   setFlagsFromString(`--min-semi-space-size=${halfOfThreads}`)
 }
 
-/** Called once the service listens: lets the nursery grow with the load, up to `enough`; V8 shrinks it when there is none. */
+/** Called once the service listens: lets the young generation grow with the load, up to `enough`; V8 shrinks it when there is none. */
 export function adaptYoungGeneration(): void {
+  if (isOff) return
   const worked = workMeter()
   const look = (): void => {
     const size = getHeapSpaceStatistics().find(({ space_name }) => space_name === 'new_space')?.space_size ?? Infinity
@@ -56,6 +62,7 @@ const [collectEvery, patience] = [1_000, 10]
  * was asked last.
  */
 export function collectRegularly(worked: () => boolean): void {
+  if (isOff) return
   setFlagsFromString('--expose-gc')
   const collect = runInNewContext('gc') as () => void
   let busy = 0
