@@ -3,6 +3,7 @@
 import { createHmac } from 'node:crypto'
 import { sql } from 'kysely'
 import type { MainConnection, Transaction } from '../database/database.js'
+import { upsert } from '../database/fragments.js'
 
 /** What of a user's row decides whether a credential was issued for this user in this epoch. */
 export interface CredentialRow {
@@ -24,8 +25,9 @@ export async function credentialsOf(database: Pick<MainConnection, 'rows'>, user
 
 /** Everything issued to the user so far is void. */
 export async function revokeCredentials(transaction: Transaction, userId: number, now: number): Promise<void> {
-  await transaction.run(sql`insert into octavo_credential_versions (user_id, epoch, changed_at) values (${userId}, 1, ${now})
-    on conflict (user_id) do update set epoch = epoch + 1, changed_at = ${now}`)
+  const row = { user_id: userId, epoch: 1, changed_at: now }
+  const next = sql`epoch = octavo_credential_versions.epoch + 1, changed_at = ${now}`
+  await transaction.run(upsert('octavo_credential_versions', row, ['user_id'], next))
   await transaction.run(sql`delete from strapi_sessions where user_id = ${String(userId)} and origin = 'users-permissions'`)
 }
 

@@ -2,6 +2,7 @@
 // a process that serves alone keeps its counters in memory and pays nothing.
 import { sql } from 'kysely'
 import type { MainConnection, WriteDatabase } from '../database/database.js'
+import { upsert } from '../database/fragments.js'
 import type { Counted, Counters } from './rate-limit.js'
 
 interface Row {
@@ -32,11 +33,15 @@ export function openSharedCounters(
         // Many counters of one kind must not push out those of another.
         const kind = key.slice(0, key.indexOf(' ') + 1)
         await transaction.run(sql`delete from octavo_rate_limits where ends_at <= ${at} or (key = ${key} and ends_at > ${at + longest})`)
-        const [row] = await transaction.rows<Row>(sql`insert into octavo_rate_limits (key, count, ends_at)
-          values (${key}, ${Math.max(0, amount)}, ${at + milliseconds})
-          on conflict (key) do update set count = max(0, count + ${amount}) returning count, ends_at`)
-        await transaction.run(sql`delete from octavo_rate_limits where key in (select key from octavo_rate_limits
-          where key <> ${key} and key >= ${kind} and key < ${`${kind}~`} order by ends_at desc limit -1 offset ${most - 1})`)
+        const fresh = { key, count: Math.max(0, amount), ends_at: at + milliseconds }
+        const sum = sql`octavo_rate_limits.count + ${amount}`
+        await transaction.run(upsert('octavo_rate_limits', fresh, ['key'], sql`count = case when ${sum} > 0 then ${sum} else 0 end`))
+        const [row] = await transaction.rows<Row>(sql`select count, ends_at from octavo_rate_limits where key = ${key}`)
+        const [oldest] = await transaction.rows<{ ends_at: number }>(sql`select ends_at from octavo_rate_limits
+          where key <> ${key} and key >= ${kind} and key < ${`${kind}~`} order by ends_at desc limit 1 offset ${most - 1}`)
+        if (oldest !== undefined)
+          await transaction.run(sql`delete from octavo_rate_limits
+            where key <> ${key} and key >= ${kind} and key < ${`${kind}~`} and ends_at <= ${oldest.ends_at}`)
         return counted(row, at, longest)
       }),
     read: async (key, longest) => {

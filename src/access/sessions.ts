@@ -3,6 +3,7 @@
 import { randomBytes } from 'node:crypto'
 import { sql } from 'kysely'
 import type { MainConnection, Transaction } from '../database/database.js'
+import { same } from '../database/fragments.js'
 import { insertRow } from '../documents/store/rows.js'
 import { newDocumentId } from '../model/document-id.js'
 
@@ -125,7 +126,7 @@ export async function nextSession(
 /** Ends a session with all that came before it by refreshing and after it. */
 async function endFamily(transaction: Transaction, { user_id, device_id, absolute_expires_at }: Row): Promise<void> {
   await transaction.run(sql`delete from strapi_sessions where user_id = ${user_id} and origin = ${origin}
-    and absolute_expires_at = ${absolute_expires_at} and device_id is ${device_id}`)
+    and absolute_expires_at = ${absolute_expires_at} and ${same(sql`device_id`, device_id)}`)
 }
 
 /** Ends the sessions of a user: those of a device, or all. */

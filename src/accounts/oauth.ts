@@ -4,6 +4,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import { sql } from 'kysely'
 import { storedSetting, webAddress } from '../access/account-settings.js'
 import type { Transaction } from '../database/database.js'
+import { upsert } from '../database/fragments.js'
 import { ApiError, validationError } from '../errors/errors.js'
 import { type AccountContext, type Issued, issue, type ProviderSettings, userType } from './context.js'
 import { ask, type Profile, providerOf } from './oauth-providers.js'
@@ -123,8 +124,7 @@ const isLinked = async (transaction: Transaction, { id }: User): Promise<boolean
   (await transaction.rows(sql`select id from octavo_identities where user_id = ${id}`)).length > 0
 
 const link = (transaction: Transaction, provider: string, subject: string, user: number) =>
-  transaction.run(sql`insert into octavo_identities (provider, subject, user_id) values (${provider}, ${subject}, ${user})
-    on conflict (provider, subject) do update set user_id = ${user}`)
+  transaction.run(upsert('octavo_identities', { provider, subject, user_id: user }, ['provider', 'subject'], sql`user_id = ${user}`))
 
 async function newUser(
   accounts: AccountContext,

@@ -1,6 +1,7 @@
 // What must hold in the database of a sound project, one check a rule; each finds the rows that break it. Only reads.
 import { type RawBuilder, sql } from 'kysely'
 import type { MainConnection } from '../database/database.js'
+import { same } from '../database/fragments.js'
 import { isAdminTable } from '../database/schema/admin-tables.js'
 import type { Component, ContentType, Model, MorphTo, Relation, Storage } from '../model/types.js'
 
@@ -251,7 +252,7 @@ const nameless = ({ uid, table }: ContentType): Search =>
 
 const draftless = ({ uid, table }: ContentType): Search =>
   sql`select ${document(uid)} as example from ${sql.table(table)} p where published_at is not null and not exists
-    (select 1 from ${sql.table(table)} d where d.document_id = p.document_id and d.locale is p.locale and d.published_at is null)`
+    (select 1 from ${sql.table(table)} d where d.document_id = p.document_id and ${same(sql`d.locale`, sql`p.locale`)} and d.published_at is null)`
 
 function danglingLinks({ shape, target, storage }: OwnedLink): readonly Search[] {
   return [

@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import { sql } from 'kysely'
 import type { MainConnection, WriteDatabase } from '../database/database.js'
+import { insertMissing, same } from '../database/fragments.js'
 import { elapsed } from '../runtime/clock.js'
 
 export interface ListenerCursors {
@@ -71,7 +72,7 @@ export function openListenerCursors(database: MainConnection, writer: WriteDatab
       if (missing.length > 0) {
         await writer.transaction(async (transaction) => {
           for (const name of missing)
-            transaction.follow(sql`insert into ${table} (name, sequence, beat) values (${name}, ${last}, 0) on conflict do nothing`)
+            transaction.follow(insertMissing('octavo_listener_cursors', ['name', 'sequence', 'beat'], sql`values (${name}, ${last}, 0)`))
         })
       }
       return known
@@ -84,7 +85,7 @@ export function openListenerCursors(database: MainConnection, writer: WriteDatab
       const isMine = await writer.transaction(async (transaction) => {
         transaction.generation.keep()
         const claimed = await transaction.run(
-          sql`update ${table} set owner = ${me}, beat = beat + 1 where name = ${name} and owner is ${owner} and beat = ${beat}`,
+          sql`update ${table} set owner = ${me}, beat = beat + 1 where name = ${name} and ${same(sql`owner`, owner)} and beat = ${beat}`,
         )
         return claimed.rows === 1
       })

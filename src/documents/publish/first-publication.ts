@@ -2,6 +2,7 @@
 // those who ask for drafts and to those who do not. Components belong to the document that holds them.
 import { sql } from 'kysely'
 import type { Transaction } from '../../database/database.js'
+import { insertMissing } from '../../database/fragments.js'
 import { inList } from '../../database/in-list.js'
 import type { ContentType, Model } from '../../model/types.js'
 import { owningDocumentOf } from '../store/owning-document.js'
@@ -20,11 +21,10 @@ export async function showInTypesWithoutDrafts(
     const { table, here, there, order, inverseOrder } = link.storage
     const owners = await draftlessOwners(transaction, model, link, draft)
     if (owners.length === 0) continue
-    const kept = sql.join([here, order, inverseOrder].filter((column) => column !== null).map((column) => sql.id(column)))
-    transaction.follow(
-      sql`insert into ${sql.table(table)} (${sql.id(there)}, ${kept}) select ${published}, ${kept} from ${sql.table(table)}
-        where ${sql.id(there)} = ${draft} and ${sql.id(here)} in (${inList(owners)}) on conflict do nothing`,
-    )
+    const kept = [here, order, inverseOrder].filter((column) => column !== null)
+    const links = sql`select ${published}, ${sql.join(kept.map((column) => sql.id(column)))} from ${sql.table(table)}
+      where ${sql.id(there)} = ${draft} and ${sql.id(here)} in (${inList(owners)})`
+    transaction.follow(insertMissing(table, [there, ...kept], links))
   }
 }
 

@@ -2,6 +2,7 @@
 // order, and only a link that is new to it needs a place.
 import type { RawBuilder } from 'kysely'
 import { sql } from 'kysely'
+import { same } from '../../database/fragments.js'
 import type { Component, ContentType } from '../../model/types.js'
 import type { Link } from './relations.js'
 
@@ -41,7 +42,7 @@ export function placeInOther(
     where ${leadsTo('x', source)} and (${order('x')} < ${place} or (${order('x')} = ${place} and x.id < ${id}))${owner ? sql`` : waitingBefore}`
   // The places in both lists of what stands before the link in its own.
   const inBoth = sql`select coalesce(
-      (select ${order('y')} from ${rows} r join ${links} y on ${sql.id('y', here)} = r.id and ${leadsTo('y', shown)} where r.document_id = b.document and r.locale is b.locale limit 1),
+      (select ${order('y')} from ${rows} r join ${links} y on ${sql.id('y', here)} = r.id and ${leadsTo('y', shown)} where r.document_id = b.document and ${same(sql`r.locale`, sql`b.locale`)} limit 1),
       ${owner ? sql`null` : sql`(select k.place from ${hidden} k where ${waits} and k.target_document = b.document and k.target_locale is b.locale limit 1)`}) as at,
       b.before as before, b.link as link from (${documentsBefore}) b`
   const behind = sql`(select at from (${inBoth}) where at is not null order by before desc, link desc limit 1)`

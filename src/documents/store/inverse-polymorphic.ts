@@ -2,6 +2,7 @@
 // attribute's target, in columns of their own or in the target's table of links.
 import { sql } from 'kysely'
 import type { Transaction } from '../../database/database.js'
+import { same } from '../../database/fragments.js'
 import type { ContentType, MorphFrom } from '../../model/types.js'
 import type { RelationInput } from '../input/input.js'
 import { markModified } from './modified-drafts.js'
@@ -165,7 +166,7 @@ function copyVersions(
   /** The versions to show, with the places of those that they are versions of. */
   const versions = (owners: readonly number[]) =>
     sql`${links} l join ${table} t on t.id = l.${here} and t.published_at is ${source}
-      join ${table} v on v.document_id = t.document_id and v.locale is t.locale and v.published_at is ${shown} where ${points(owners)}`
+      join ${table} v on v.document_id = t.document_id and ${same(sql`v.locale`, sql`t.locale`)} and v.published_at is ${shown} where ${points(owners)}`
   const stale = sql`${points([to.id])} and l.${here} in (select id from ${table} where published_at is ${shown})
     and l.${here} not in (select v.id from ${versions([from.id, to.id])})`
   if (isTable) {

@@ -1,6 +1,7 @@
 // Links rows to files of the media library, in `files_related_mph`.
 import { sql } from 'kysely'
 import type { Transaction } from '../../database/database.js'
+import { same } from '../../database/fragments.js'
 import { inList } from '../../database/in-list.js'
 import type { ContentType, Media } from '../../model/types.js'
 import type { RelationInput } from '../input/input.js'
@@ -73,8 +74,8 @@ async function wantedFiles(
 export function copyMedia(transaction: Transaction, from: Owner, to: Owner, attributes: readonly Media[], replaces: boolean): void {
   if (attributes.length === 0) return
   const links = fileLinks(from.shape, [from.id], attributes)
-  const same = ['file_id', 'field', 'order'].map((name) => sql`${sql.id('f', name)} is ${sql.id('o', name)}`)
-  const isSame = sql.join(same, sql` and `)
+  const equal = ['file_id', 'field', 'order'].map((name) => same(sql.id('f', name), sql.id('o', name)))
+  const isSame = sql.join(equal, sql` and `)
   const own = isOfAny(to.shape, [to.id], attributes)
   if (replaces) transaction.follow(sql`delete from ${table} as o where ${own} and not exists (select 1 from (${links}) f where ${isSame})`)
   const isMissing = replaces ? sql`where not exists (select 1 from ${table} o where ${own} and ${isSame})` : sql``

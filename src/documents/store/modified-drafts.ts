@@ -3,48 +3,51 @@
 import type { RawBuilder } from 'kysely'
 import { sql } from 'kysely'
 import type { Transaction } from '../../database/database.js'
+import { insertMissing } from '../../database/fragments.js'
 import { inList } from '../../database/in-list.js'
 import { writeSql } from '../../database/sqlite/dialect.js'
 import type { Attribute, ContentType, Model } from '../../model/types.js'
 import { areOutOfSync, type Comparing, isModified } from '../../query/compile/modified.js'
 import type { Version } from './rows.js'
 
-const drifted = sql.table('octavo_modified_drafts')
+const drifted = 'octavo_modified_drafts'
 
 /** Notes that these drafts may have something that their published versions lack. */
 export function markModified(transaction: Transaction, type: ContentType, drafts: readonly number[]): void {
   if (drafts.length === 0) return
   transaction.follow(
-    sql`insert into ${drifted} (type, row_id) select ${type.uid}, value from json_each(${JSON.stringify(drafts)}) where true
-      on conflict do nothing`,
+    insertMissing(drifted, ['type', 'row_id'], sql`select ${type.uid}, value from json_each(${JSON.stringify(drafts)}) where true`),
   )
 }
 
 /** The same for the drafts whose ids `rows` selects. */
 export function markModifiedWhere(transaction: Transaction, type: ContentType, rows: RawBuilder<unknown>): void {
   transaction.follow(
-    sql`insert into ${drifted} (type, row_id) select ${type.uid}, id from ${sql.table(type.table)}
-      where id in (${rows}) and published_at is null on conflict do nothing`,
+    insertMissing(
+      drifted,
+      ['type', 'row_id'],
+      sql`select ${type.uid}, id from ${sql.table(type.table)} where id in (${rows}) and published_at is null`,
+    ),
   )
 }
 
 /** These versions are equal again, or go. */
 export function clearModified(transaction: Transaction, type: ContentType, versions: readonly Version[]): void {
   const ids = versions.filter((version) => version.drifted === 1).map(({ id }) => id)
-  if (ids.length > 0) transaction.follow(sql`delete from ${drifted} where type = ${type.uid} and row_id in (${inList(ids)})`)
+  if (ids.length > 0) transaction.follow(sql`delete from ${sql.table(drifted)} where type = ${type.uid} and row_id in (${inList(ids)})`)
 }
 
-const unequal = sql.table('octavo_out_of_sync_locales')
+const unequal = 'octavo_out_of_sync_locales'
 
 /** Notes that the drafts of a document may differ in what its locales share. */
 export function markOutOfSync(transaction: Transaction, type: ContentType, documentId: string): void {
-  transaction.follow(sql`insert into ${unequal} (type, document_id) values (${type.uid}, ${documentId}) on conflict do nothing`)
+  transaction.follow(insertMissing(unequal, ['type', 'document_id'], sql`values (${type.uid}, ${documentId})`))
 }
 
 /** The drafts of a document are equal in what its locales share, or go. */
 export function clearOutOfSync(transaction: Transaction, type: ContentType, [version]: readonly Version[]): void {
   if (version?.unequal === 1)
-    transaction.follow(sql`delete from ${unequal} where type = ${type.uid} and document_id = ${version.document_id}`)
+    transaction.follow(sql`delete from ${sql.table(unequal)} where type = ${type.uid} and document_id = ${version.document_id}`)
 }
 
 /** Conditions are long and depend on the model alone: they are written once for each type. */

@@ -3,6 +3,7 @@
 import type { RawBuilder } from 'kysely'
 import { sql } from 'kysely'
 import type { Transaction } from '../../database/database.js'
+import { insertMissing, same } from '../../database/fragments.js'
 import { inList } from '../../database/in-list.js'
 import type { Attribute, Component, ContentType, Model, Relation } from '../../model/types.js'
 import { placeInOther } from './copied-positions.js'
@@ -44,10 +45,13 @@ export function copyLinks(writing: RowContext, from: Owner, to: Owner, relations
     const inverse = isElsewhere ? placeInOther(storage, to.shape, to.id, link) : link.place
     const values = [sql`${to.id}`, link.shown, ...(order === null ? [] : [sql`s.place`]), ...(inverseOrder === null ? [] : [inverse])]
     transaction.follow(
-      sql`insert into ${sql.table(table)} (${sql.join(columns.map((column) => sql.id(column)))})
-        select ${sql.join(values)} from (${links}) s where s.shown is not null
+      insertMissing(
+        table,
+        columns,
+        sql`select ${sql.join(values)} from (${links}) s where s.shown is not null
         ${isNew ? sql`` : sql`and not exists (select 1 from ${sql.table(table)} y where ${sql.id('y', here)} = ${to.id} and ${sql.id('y', there)} = s.shown)`}
-        order by ${order === null ? sql`s.id` : sql`s.place, s.id`} on conflict do nothing`,
+        order by ${order === null ? sql`s.id` : sql`s.place, s.id`}`,
+      ),
     )
     // Targets without drafts are always there: nothing waits for them.
     if (storage.owner && target.draftAndPublish && copies === 'published') hideUnshown(transaction, relation, storage, target, links, to.id)
@@ -65,7 +69,7 @@ function removeOthers(
 ): void {
   // The other side's links to a draft stay as long as they cannot be published: nothing is to be discarded for them.
   const isLasting = sql`exists (select 1 from ${sql.table(target.table)} d where d.id = ${sql.id(there)} and d.published_at is null and not exists
-    (select 1 from ${sql.table(target.table)} p where p.document_id = d.document_id and p.locale is d.locale and p.published_at is not null))`
+    (select 1 from ${sql.table(target.table)} p where p.document_id = d.document_id and ${same(sql`p.locale`, sql`d.locale`)} and p.published_at is not null))`
   const keeps = !owner && copies === 'draft' && target.draftAndPublish ? sql` and not ${isLasting}` : sql``
   transaction.follow(sql`delete from ${sql.table(table)} where ${sql.id(here)} = ${to.id} and ${sql.id(there)} not in (${shown})${keeps}`)
   if (owner) transaction.follow(sql`delete from ${hidden} where link_table = ${table} and owner_id = ${to.id}`)
@@ -88,7 +92,7 @@ function copiedLinks(
   const links = shownLinks(storage, target, from.id, copies, into)
   if (copies !== 'draft' || !storage.owner || !target.draftAndPublish) return links
   return sql`${links} union all select null, t.id, null, t.document_id, t.locale, h.place, null from ${hidden} h
-    join ${sql.table(target.table)} t on t.document_id = h.target_document and t.locale is h.target_locale and t.published_at is null
+    join ${sql.table(target.table)} t on t.document_id = h.target_document and ${same(sql`t.locale`, sql`h.target_locale`)} and t.published_at is null
     where h.link_table = ${storage.table} and h.owner_id = ${from.id}`
 }
 
@@ -114,7 +118,7 @@ function shownOf(target: ContentType, copies: RowContext['targetSide'], into: Ro
   const side = copies === 'draft' ? sql`null` : sql`not null`
   const isSide = changesSide ? sql`p.published_at is ${side}` : sql`(p.published_at is null) = (t.published_at is null)`
   const other = sql`(select p.id from ${sql.table(target.table)} p where p.document_id = t.document_id
-    and p.locale is ${changesLocale ? sql`${into}` : sql`t.locale`} and ${isSide})`
+    and ${same(sql`p.locale`, changesLocale ? into : sql`t.locale`)} and ${isSide})`
   return changesLocale ? other : sql`case when t.published_at is ${side} then t.id else ${other} end`
 }
 
@@ -155,7 +159,8 @@ export function dropPendingLinks(
   const gone = [
     ...(tables.length === 0 ? [] : [sql`(owner_id in (${inList(ids)}) and link_table in (${sql.join(tables)}))`]),
     ...locales.map(
-      ({ document_id, locale }) => sql`(target_type = ${shape.uid} and target_document = ${document_id} and target_locale is ${locale})`,
+      ({ document_id, locale }) =>
+        sql`(target_type = ${shape.uid} and target_document = ${document_id} and ${same(sql`target_locale`, locale)})`,
     ),
   ]
   if (gone.length > 0) transaction.follow(sql`delete from ${hidden} where ${sql.join(gone, sql` or `)}`)
@@ -174,7 +179,7 @@ interface HiddenRow {
 
 /** The draft of the document whose published row is `published`. */
 const draftOf = ({ table }: ContentType, published: number): RawBuilder<unknown> =>
-  sql`select d.id from ${sql.table(table)} p join ${sql.table(table)} d on d.document_id = p.document_id and d.locale is p.locale
+  sql`select d.id from ${sql.table(table)} p join ${sql.table(table)} d on d.document_id = p.document_id and ${same(sql`d.locale`, sql`p.locale`)}
     where p.id = ${published} and d.published_at is null`
 
 /**
@@ -190,7 +195,7 @@ export async function restorePendingLinks(
 ): Promise<void> {
   const waiting = await transaction.rows<HiddenRow>(
     sql`select h.id, h.link_table, h.owner_id, h.place from ${hidden} h join ${sql.table(type.table)} t
-      on t.document_id = h.target_document and t.locale is h.target_locale
+      on t.document_id = h.target_document and ${same(sql`t.locale`, sql`h.target_locale`)}
       where t.id = ${published} and h.target_type = ${type.uid} order by h.id`,
   )
   if (waiting.length === 0) return
@@ -208,7 +213,7 @@ export async function restorePendingLinks(
     }
     const { relation, storage, shape } = known
     const { table, here, there, order, inverseOrder } = storage
-    const names = [here, there, order, inverseOrder].filter((name) => name !== null).map((name) => sql.id(name))
+    const names = [here, there, order, inverseOrder].filter((name) => name !== null)
     const values = [
       sql`${owner_id}`,
       sql`${published}`,
@@ -219,9 +224,13 @@ export async function restorePendingLinks(
     // The owner may be gone, and somebody may have made the link meanwhile, or become the one owner.
     const isTaken = sql`exists (select 1 from ${sql.table(table)} where ${sql.id(there)} = ${published})`
     transaction.follow(
-      sql`insert into ${sql.table(table)} (${sql.join(names)}) select ${sql.join(values)}
+      insertMissing(
+        table,
+        names,
+        sql`select ${sql.join(values)}
         where exists (select 1 from ${sql.table(shape.table)} where id = ${owner_id})
-          ${hasOneOwner(relation) ? sql`and not ${isTaken}` : sql``} on conflict do nothing`,
+          ${hasOneOwner(relation) ? sql`and not ${isTaken}` : sql``}`,
+      ),
     )
   }
   transaction.follow(sql`delete from ${hidden} where id in (${inList(waiting.map(({ id }) => id))})`)

@@ -2,6 +2,7 @@
 import type { RawBuilder } from 'kysely'
 import { sql } from 'kysely'
 import type { Transaction } from '../../database/database.js'
+import { same } from '../../database/fragments.js'
 import { inList } from '../../database/in-list.js'
 import { printed } from '../../errors/bounded-values.js'
 import { validationError } from '../../errors/errors.js'
@@ -213,7 +214,7 @@ async function sidesOf(
     const table = sql.table(model.types.get(uid)!.table)
     const ids = targets.filter(({ type }) => type === uid).map(({ id }) => id)
     return sql`select ${uid} as type, t.id as target, t.document_id as document, t.locale as locale, case when t.published_at is ${side} then t.id
-      else (select p.id from ${table} p where p.document_id = t.document_id and p.locale is t.locale and p.published_at is ${side}) end as shown
+      else (select p.id from ${table} p where p.document_id = t.document_id and ${same(sql`p.locale`, sql`t.locale`)} and p.published_at is ${side}) end as shown
       from ${table} t where t.id in (${inList(ids)})`
   })
   const rows = selects.length === 0 ? [] : await transaction.rows<SideRow>(sql`${sql.join(selects, sql` union all `)}`)

@@ -2,6 +2,7 @@
 import type { RawBuilder } from 'kysely'
 import { sql } from 'kysely'
 import type { Stored, Transaction } from '../../database/database.js'
+import { same } from '../../database/fragments.js'
 import { writtenByOthers } from '../../database/sqlite/dialect.js'
 import type { Component, ContentType, Scalar } from '../../model/types.js'
 
@@ -55,8 +56,8 @@ export async function versionsOf(
   if (compared === null || !type.draftAndPublish) return transaction.rows<Version>(selectVersions(type, documentId, sql`null`, sql`null`))
   const { locale, differs, synced } = compared
   const select = (condition: RawBuilder<unknown>) => {
-    const modified = sql`case when v.published_at is null and v.locale is ${locale} then (select ${condition} from ${sql.table(type.table)} q
-      where q.document_id = v.document_id and q.locale is v.locale and q.published_at is not null order by q.id limit 1) end`
+    const modified = sql`case when v.published_at is null and ${same(sql`v.locale`, locale)} then (select ${condition} from ${sql.table(type.table)} q
+      where q.document_id = v.document_id and ${same(sql`q.locale`, sql`v.locale`)} and q.published_at is not null order by q.id limit 1) end`
     return transaction.rows<Version>(selectVersions(type, documentId, modified, writtenByOthers))
   }
   if (synced !== null) {

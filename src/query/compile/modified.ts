@@ -2,6 +2,7 @@
 // with all that hangs on them. Lists and publishing writes ask the same question here (decision 017).
 import type { RawBuilder } from 'kysely'
 import { sql } from 'kysely'
+import { same as isSame } from '../../database/fragments.js'
 import type { Attribute, Component, ContentType, Model, MorphFrom, MorphTo, Relation, Scalar } from '../../model/types.js'
 
 type Fragment = RawBuilder<unknown>
@@ -142,7 +143,7 @@ function mediaDiffer(within: Within, shape: Shape, attributes: readonly Attribut
     and +${column(alias, 'related_type')} = ${within.text(shape.uid)} and +${column(alias, 'field')} in (${texts(within, fields)})`
   const same = (one: string, other: string) =>
     sql.join(
-      ['file_id', 'field', 'order'].map((name) => sql`+${column(other, name)} is ${column(one, name)}`),
+      ['file_id', 'field', 'order'].map((name) => isSame(sql`+${column(other, name)}`, column(one, name))),
       sql` and `,
     )
   const listed = (owner: string): Fragment => {
@@ -173,7 +174,7 @@ function entriesDiffer(within: Within, shape: Shape, attributes: readonly Attrib
       return sql`when ${within.text(uid)} then exists (select 1 from ${tables}
         where ${column(mine, 'id')} = ${column(one, 'cmp_id')} and ${column(theirs, 'id')} = ${column(other, 'cmp_id')} and not ${differs})`
     })
-    const alike = ['field', 'component_type', 'order'].map((name) => sql`+${column(other, name)} is ${column(one, name)}`)
+    const alike = ['field', 'component_type', 'order'].map((name) => isSame(sql`+${column(other, name)}`, column(one, name)))
     return sql`${sql.join(alike, sql` and `)} and case ${column(one, 'component_type')} ${sql.join(below, sql` `)} end`
   }
   return [rowsDiffer(within, { from, same }, draft, live)]
@@ -204,7 +205,7 @@ function linksDiffer(within: Within, { storage, target: uid }: Linked, draft: st
   const from = (owner: string) =>
     sql`${sql.table(table)} as l cross join ${sql.table(target.table)} as t where t.id = ${sql.id('l', there)} and ${sql.id('l', here)} = ${column(owner, 'id')}`
   const document = documentOf('t')
-  const isPublished = sql`exists (select 1 from ${sql.table(target.table)} as p where p.document_id = t.document_id and p.locale is t.locale and p.published_at is not null)`
+  const isPublished = sql`exists (select 1 from ${sql.table(target.table)} as p where p.document_id = t.document_id and ${isSame(sql`p.locale`, sql`t.locale`)} and p.published_at is not null)`
   const counts = !storage.owner ? isPublished : within.exact === null ? sql`1` : sql`(${isPublished} or ${within.exact})`
   const drafted = sql`select ${document} as document, min(${place}) as place, min(l.id) as id from ${from(draft)} and ${counts} group by 1`
   const shown = sql`select ${document} as document, ${place} as place, l.id as id from ${from(live)}`
@@ -246,7 +247,7 @@ function pointingDiffer(
       : [sql`${sql.table(target.table)} as l cross join ${sql.table(target.table)} as t on t.id = l.id`, sql`0`]
   const rows = (owner: string, which: Fragment) =>
     sql`select ${documentOf('t')} as document, ${place} as place, l.id as id from ${from} where ${id} = ${column(owner, 'id')} and +${kind} = ${within.text(type.uid)} and ${which}`
-  const isPublished = sql`exists (select 1 from ${sql.table(target.table)} as p where p.document_id = t.document_id and p.locale is t.locale and p.published_at is not null)`
+  const isPublished = sql`exists (select 1 from ${sql.table(target.table)} as p where p.document_id = t.document_id and ${isSame(sql`p.locale`, sql`t.locale`)} and p.published_at is not null)`
   const drafted = rows(draft, sql`t.published_at is null and ${isPublished}`)
   return [sql`${listed(drafted)} is not ${listed(rows(live, sql`t.published_at is not null`))}`]
 }

@@ -1,0 +1,22 @@
+// Pieces of SQL that every database understands, or that a driver writes in its own words.
+import { type RawBuilder, sql } from 'kysely'
+import type { Stored } from './database.js'
+
+/** True where both values are equal, or both are null. */
+export const same = (left: unknown, right: unknown): RawBuilder<boolean> => sql<boolean>`${left} is not distinct from ${right}`
+
+const names = (columns: readonly string[]): RawBuilder<unknown> => sql.join(columns.map((column) => sql.id(column)))
+
+/** Inserts the rows that `source` selects, but for those whose key is there already. */
+export const insertMissing = (table: string, columns: readonly string[], source: RawBuilder<unknown>): RawBuilder<unknown> =>
+  sql`insert into ${sql.table(table)} (${names(columns)}) ${source} on conflict do nothing`
+
+/** Inserts a row, or changes the one that has the same `key`. `changes`: assignments, to the columns of the row that is there. */
+export const upsert = (
+  table: string,
+  row: Readonly<Record<string, Stored>>,
+  key: readonly string[],
+  changes: RawBuilder<unknown>,
+): RawBuilder<unknown> =>
+  sql`insert into ${sql.table(table)} (${names(Object.keys(row))}) values (${sql.join(Object.values(row))})
+    on conflict (${names(key)}) do update set ${changes}`
