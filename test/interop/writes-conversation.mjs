@@ -130,6 +130,13 @@ export function conversations({ schemas: all, token, servers, strict, only }) {
       return Object.values(made?.body?.data ?? {}).some((value) => Array.isArray(value?.connect) && value.connect.length > 1)
     }
 
+    /** A draft may take what only one can have; what is published of the former owner keeps it until then. */
+    const namedByDraft = (symbol) =>
+      steps.some(
+        (step) =>
+          step.method === 'PUT' && /status=draft/.test(step.query) && JSON.stringify(step.body).includes(`{"$doc":${symbol.slice(1)}}`),
+      )
+
     function differ(answers, request) {
       const [strapi, octavo] = answers.map((answer, index) => normal(answer, sides[index].names))
       const found = strapi.status === octavo.status ? firstDifference(strapi, octavo) : { path: 'status', strapi, octavo }
@@ -147,6 +154,7 @@ export function conversations({ schemas: all, token, servers, strict, only }) {
         document,
         hadDraftsOnly,
         connectsSeveral,
+        namedByDraft,
       })
       if (named === null || strapi.status < 400 || octavo.status < 400) return { ...found, named }
       points.push(named)

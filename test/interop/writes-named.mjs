@@ -128,15 +128,16 @@ function connectsAFileTwice({ schemas, path, body }) {
   return name !== undefined && some(body, (value) => typeof value === 'object' && value !== null && isTwice(value[name]))
 }
 
-/** Files that the body keeps by saying nothing about them: `{}`, or empty lists of `connect` and `disconnect`. */
+/** Files that the body keeps by saying nothing about them: `{}`, `true`, or empty lists of `connect` and `disconnect`. */
 function saysNothingOfMedia({ schemas, path, body }) {
   const media = mediaOf(schemas)
   const name = path.split('.').findLast((part) => media.has(part))
   const saysNothing = (value) =>
-    typeof value === 'object' &&
-    value !== null &&
-    !Array.isArray(value) &&
-    Object.entries(value).every(([key, list]) => ['connect', 'disconnect'].includes(key) && Array.isArray(list) && list.length === 0)
+    value === true ||
+    (typeof value === 'object' &&
+      value !== null &&
+      !Array.isArray(value) &&
+      Object.entries(value).every(([key, list]) => ['connect', 'disconnect'].includes(key) && Array.isArray(list) && list.length === 0))
   return name !== undefined && some(body, (value) => typeof value === 'object' && value !== null && saysNothing(value[name]))
 }
 
@@ -189,9 +190,22 @@ function around(path, answer) {
  * The point of docs/differences.md that a difference belongs to, or null. `request`: its body and query; `written`: the body of the last
  * write; `document`: the symbol of the
  * document; `refused`: how the refusal of the write before a read begins; `hadDraftsOnly(symbol)`: whether the document was ever without a published version.
+ * `namedByDraft(symbol)`: whether a write to a draft named the document.
  * `connectsSeveral(symbol)`: whether a list of `connect` with several entries made it.
  */
-export function namedPoint({ schemas, path, strapi, octavo, request, written, refused, document, hadDraftsOnly, connectsSeveral }) {
+export function namedPoint({
+  schemas,
+  path,
+  strapi,
+  octavo,
+  request,
+  written,
+  refused,
+  document,
+  hadDraftsOnly,
+  connectsSeveral,
+  namedByDraft,
+}) {
   const { body, method } = request
   if (strapi.status === 500) return octavo.status < 500 ? 'no 500' : null
   if (isRefusal(octavo) && namesByDigits(octavo, body) && (strapi.status < 300 || strapi.status === 400 || strapi.status === 404))
@@ -247,6 +261,8 @@ export function namedPoint({ schemas, path, strapi, octavo, request, written, re
     return 'a drafted link whose target is published again'
   if (drafted?.length === 1 && drafted.every(connectsSeveral) && !Array.isArray(one.value)) return 'several targets of a relation to one'
   if (kept === null || kept.length === 0) return null
+  if (/status=published/.test(request.query ?? '') && !Array.isArray(one.value) && kept.every(namedByDraft))
+    return 'a published link that a draft took'
   if (some(other.value, (value) => typeof value?.__type === 'string')) return 'a polymorphic relation to what was published anew'
   if (kept.every((symbol) => symbol === document)) return 'a link to itself'
   return kept.every((symbol) => symbol === document || hadDraftsOnly(symbol)) ? 'a link to what was not published' : null
