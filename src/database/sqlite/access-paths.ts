@@ -1,7 +1,7 @@
 // Finds the page of a list whose filter leads through relations: from the condition with the fewest links behind it, or along
 // the order of the list where so many rows fulfil the filter that the first ones fill the page (decision 014).
 import type Database from 'better-sqlite3'
-import type { Row, Values } from '../answer/write.js'
+import type { Query, Row, Values } from '../answer/write.js'
 import type { AccessPaths, Envelope, Statement } from '../plan.js'
 import { perConnection } from './connection.js'
 import { prepareCount, prepareQuery } from './statement.js'
@@ -40,77 +40,122 @@ export function preparePages(database: Database.Database, page: Statement, envel
     page: (values) => ({ rows: pages(values, null), seen: null }),
     counted: counteds === null ? null : (values) => ({ rows: counteds(values, null), seen: null }),
   }
-  return ways === null ? plain : prepareWays(database, ways, envelope, plain)
+  return ways === null ? plain : prepareAccessPaths(database, ways, envelope, plain)
 }
 
-function prepareWays(
+/** What SQLite's plans say of the access paths of a list. */
+interface Verdict {
+  /** The links behind every driving condition can be counted without looking through a table. */
+  readonly isCounted: boolean
+  /** Rows found by one condition can be tested one by one for the others. */
+  readonly isTested: boolean
+  /** The rows come in the order of the list from an index. */
+  readonly isOrdered: boolean
+}
+
+/** The statements of the access paths, ready to run. */
+interface Paths {
+  readonly counts: readonly ((values: Values, most: number) => number)[]
+  readonly pages: readonly (Query | null)[]
+  readonly counteds: readonly (Query | null)[]
+  /** The page among the first rows of the order, as many as given; null where no index can have that order. */
+  readonly scan: Query | null
+}
+
+function preparePaths(database: Database.Database, { leads, walk }: AccessPaths): Paths {
+  const prepared = (statement: Statement | null): Query | null => (statement === null ? null : prepareQuery(database, statement))
+  return {
+    counts: leads.map(({ links }) => prepareCount(database, links)),
+    pages: leads.map(({ page }) => prepared(page)),
+    counteds: leads.map(({ counted }) => prepared(counted)),
+    scan: prepared(walk),
+  }
+}
+
+/** Where SQLite would look through tables, it is left to find each set of rows by itself. */
+function judge(database: Database.Database, { leads, walk, walksAll, tested }: AccessPaths, stepsOf: StepsOf): Verdict {
+  const areFew = tested.every(({ table, column }) => linksPerRow(database, table, column) <= mostPerRow)
+  const steps = walk === null || !areFew ? null : stepsOf(walk)
+  return {
+    isCounted: leads.every(({ links }) => !stepsOf(links).some(isScan)),
+    isTested: areFew && leads.every(({ page }) => page === null || !scansPerRow(stepsOf(page))),
+    isOrdered: steps !== null && !scansPerRow(steps) && isOrderOfIndex(steps, (index) => walksAll || isPartial(database, index)),
+  }
+}
+
+/** The condition with the fewest links, if any has fewer than `last`; counting begins with `first` links at most. */
+function fewestLinks({ counts }: Paths, values: Values, first: number, last: number): Seen {
+  let most = first
+  for (;;) {
+    const links = counts.map((count) => count(values, most))
+    const least = Math.min(...links)
+    if (least < most || most >= last) return { lead: links.indexOf(least), links: least, farFrom: Number.POSITIVE_INFINITY }
+    most *= furtherLook
+  }
+}
+
+/** How many more rows along the order may be tested while the links would be followed, if `steps` of them took `milliseconds`. */
+const affordableSteps = (links: number, steps: number, milliseconds: number): number =>
+  Math.min(Math.floor((Math.min(links, many) * perLink) / (milliseconds / steps)), mostSteps)
+
+/** The page, if it lies among the first rows of the order, or among as many more as can be tested while the links would be followed. */
+function pageAlongOrder(scan: Query, values: Values, { start, limit }: Range, seen: Seen): readonly Row[] | null {
+  if (seen.links < worthWalking) return null
+  const tryScan = (steps: number): readonly Row[] | null => {
+    const rows = scan(values, steps)
+    if (rows.length === limit) return rows
+    seen.farFrom = Math.min(seen.farFrom, start + rows.length + 1)
+    return null
+  }
+  const began = performance.now()
+  const found = tryScan(firstSteps)
+  if (found !== null) return found
+  const more = affordableSteps(seen.links, firstSteps, performance.now() - began)
+  return more <= firstSteps ? null : tryScan(more)
+}
+
+/** The part of a list that is asked for. */
+interface Range {
+  readonly start: number
+  readonly limit: number
+}
+
+/** Whether a page may be looked for along the order: it is near the beginning, and was not looked for there in vain. */
+function isNear({ start, limit }: Range, known: CachedTotal | null): boolean {
+  const last = start + limit
+  return last <= Math.min(known?.total ?? last, mostSteps) && last < (known?.seen?.farFrom ?? last + 1)
+}
+
+function prepareAccessPaths(
   database: Database.Database,
-  { leads, walk, walksAll, tested }: AccessPaths,
+  paths: AccessPaths,
   { start, limit }: Envelope & { kind: 'list' },
   plain: PreparedPages,
 ): PreparedPages {
-  const counts = leads.map(({ links }) => prepareCount(database, links))
-  const pages = leads.map(({ page }) => (page === null ? null : prepareQuery(database, page)))
-  const counteds = leads.map(({ counted }) => (counted === null ? null : prepareQuery(database, counted)))
-  const walks = walk === null ? null : prepareQuery(database, walk)
-  const isOne = leads.length === 1
-
-  // Where SQLite would look through tables, it is left to find each set of rows by itself.
-  const verdict = asked(database, (stepsOf) => {
-    const areFew = tested.every(({ table, column }) => linksPerRow(database, table, column) <= mostPerRow)
-    const steps = walk === null || !areFew ? null : stepsOf(walk)
-    return {
-      isCounted: leads.every(({ links }) => !stepsOf(links).some(isScan)),
-      isTested: areFew && leads.every(({ page }) => page === null || !scansPerRow(stepsOf(page))),
-      isOrdered: steps !== null && !scansPerRow(steps) && isOrderOfIndex(steps, (index) => walksAll || isPartial(database, index)),
-    }
-  })
-
-  /** The condition with the fewest links, if any has fewer than `last`. */
-  function look(values: Values, first: number, last: number): Seen {
-    for (let most = first; ; most *= furtherLook) {
-      const links = counts.map((count) => count(values, most))
-      const least = Math.min(...links)
-      if (least < most || most >= last) return { lead: links.indexOf(least), links: least, farFrom: Number.POSITIVE_INFINITY }
-    }
-  }
-
-  /** The page, if it lies among the first rows, or as many more as can be tested while the links would be followed. */
-  function along(values: Values, seen: Seen): readonly Row[] | null {
-    if (seen.links < worthWalking) return null
-    for (let [steps, isLast] = [firstSteps, false]; ; isLast = true) {
-      const began = performance.now()
-      const rows = walks!(values, steps)
-      if (rows.length === values[limit]) return rows
-      const perStep = (performance.now() - began) / steps
-      seen.farFrom = Math.min(seen.farFrom, (values[start] as number) + rows.length + 1)
-      const more = Math.min(Math.floor((Math.min(seen.links, many) * perLink) / perStep), mostSteps)
-      if (isLast || more <= steps) break
-      steps = more
-    }
-    return null
-  }
+  const ready = preparePaths(database, paths)
+  const verdict = asked(database, (stepsOf) => judge(database, paths, stepsOf))
+  const isOne = paths.leads.length === 1
 
   function page(values: Values, known: CachedTotal | null): Found {
     const { isCounted, isTested, isOrdered } = verdict()
-    const wanted = (values[start] as number) + (values[limit] as number)
-    const isNear = wanted <= Math.min(known?.total ?? wanted, mostSteps) && wanted < (known?.seen?.farFrom ?? wanted + 1)
-    const mayWalk = isNear && isOrdered
-    if (!isCounted || (isOne && !mayWalk)) return plain.page(values, known)
-    const seen = known?.seen ?? look(values, firstLook, many)
-    const walked = mayWalk ? along(values, seen) : null
-    if (walked !== null) return { rows: walked, seen }
+    const range = { start: values[start] as number, limit: values[limit] as number }
+    const mayScan = isOrdered && isNear(range, known)
+    if (!isCounted || (isOne && !mayScan)) return plain.page(values, known)
+    const seen = known?.seen ?? fewestLinks(ready, values, firstLook, many)
+    const rows = mayScan ? pageAlongOrder(ready.scan!, values, range, seen) : null
+    if (rows !== null) return { rows, seen }
     if (isOne || !isTested) return plain.page(values, known)
-    const { lead } = known !== null || seen.links < many ? seen : look(values, many * furtherLook, Number.POSITIVE_INFINITY)
-    return { rows: pages[lead]!(values, null), seen }
+    const isSettled = known !== null || seen.links < many
+    const { lead } = isSettled ? seen : fewestLinks(ready, values, many * furtherLook, Number.POSITIVE_INFINITY)
+    return { rows: ready.pages[lead]!(values, null), seen }
   }
 
   function counted(values: Values): Found {
     const { isCounted, isTested } = verdict()
     if (!isCounted) return plain.counted!(values)
-    const seen = look(values, firstLook, isOne ? many : Number.POSITIVE_INFINITY)
+    const seen = fewestLinks(ready, values, firstLook, isOne ? many : Number.POSITIVE_INFINITY)
     if (isOne || !isTested) return { ...plain.counted!(values), seen }
-    return { rows: counteds[seen.lead]!(values, null), seen }
+    return { rows: ready.counteds[seen.lead]!(values, null), seen }
   }
 
   return { page, counted: plain.counted === null ? null : counted }
