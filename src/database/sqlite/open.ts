@@ -76,7 +76,7 @@ export async function openSqliteDatabase(config: Config, model: Model, { logger,
     return {
       reads: presence.guardReads(readers),
       writes: presence.guardWrites(writer),
-      main: presence.guardDirect(openMainConnection(connection)),
+      main: presence.guardMain(openMainConnection(connection)),
       trouble: presence.trouble,
       close: () => opened.close(0),
     }
