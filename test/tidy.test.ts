@@ -1,5 +1,4 @@
-// Keeps the accounts in order: arrows between rooms, no cycles, sizes, opening comments, no dead files, no banned names, and
-// the budget of the read path.
+// Keeps the accounts in order: arrows between rooms, no cycles, sizes, opening comments, no dead files, no banned names.
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -275,34 +274,4 @@ const wallClock = new Set([
 test('deadlines and intervals go by a clock that never jumps: Date.now is for the time of day', () => {
   const wrong = sources.filter((file) => /\bDate\.now\b/.test(textOf(file)) && !wallClock.has(name(file)))
   expect(wrong.map(name)).toEqual([])
-})
-
-/** The files that a warm and a cold read pass through, from socket to socket. */
-const readPath = [
-  'http/server.ts',
-  'http/headers-and-cors.ts',
-  'access/identify.ts',
-  'http/api/content.ts',
-  'documents/read/find.ts',
-  'query/rest/parameters.ts',
-  'query/rest/read.ts',
-  'query/rest/resolve.ts',
-  'query/rest/filters.ts',
-  'query/rest/sort.ts',
-  'query/rest/fields.ts',
-  'query/rest/populate.ts',
-  'query/rest/versions.ts',
-  'query/compile/plan-key.ts',
-  'query/compile/compile.ts',
-  'query/compile/conditions.ts',
-  'database/sqlite/readers/pool.ts',
-  'database/sqlite/readers/reader-thread.ts',
-  'database/sqlite/execute.ts',
-  'http/respond.ts',
-]
-
-test('the read path keeps its budget: 20 files, 4,000 lines', () => {
-  const lines = readPath.reduce((sum, file) => sum + textOf(join(source, file)).split('\n').length, 0)
-  expect(readPath.length).toBeLessThanOrEqual(20)
-  expect(lines).toBeLessThanOrEqual(4000)
 })

@@ -1,0 +1,91 @@
+// The length of a request's path, measured: how many files, functions and lines of src/ it runs, from socket to socket.
+import { readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { goldenTokens } from '../support/serve.js'
+import { common, type Measured, type Run, startMeasured } from './measure.js'
+
+const source = join(dirname(fileURLToPath(import.meta.url)), '..', '..', 'src')
+
+const paths = {
+  'GET of a populated list, again': { files: { goal: 20, budget: 33 }, functions: { budget: 125 }, lines: { budget: 640 } },
+  'GET of a populated list, first': { files: { goal: 35, budget: 56 }, functions: { budget: 305 }, lines: { budget: 1610 } },
+  'POST of a draft': { files: { goal: 40, budget: 80 }, functions: { budget: 395 }, lines: { budget: 2190 } },
+  'POST of a published document': { files: { goal: 50, budget: 87 }, functions: { budget: 445 }, lines: { budget: 2500 } },
+} as const
+
+let measured: Measured
+let author: string
+let tags: readonly string[]
+beforeAll(async () => {
+  measured = await startMeasured()
+  const idsAt = async (path: string): Promise<readonly string[]> =>
+    ((await (await ask(path)).json()) as { data: { documentId: string }[] }).data.map(({ documentId }) => documentId)
+  author = (await idsAt('/api/authors?sort=id'))[0]!
+  tags = (await idsAt('/api/tags?sort=id')).slice(0, 2)
+  // Starts the thread that writes.
+  for (const status of ['draft', 'published']) await post(`status=${status}&fields[]=slug&fields[]=day`)
+})
+afterAll(() => measured?.close())
+
+async function ask(path: string, body?: object): Promise<Response> {
+  const sent = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }
+  const headers = { authorization: `Bearer ${goldenTokens().full}`, ...(body === undefined ? {} : { 'content-type': 'application/json' }) }
+  const response = await fetch(measured.origin + path, { ...sent, headers })
+  expect(response.status, path).toBeLessThan(300)
+  return response
+}
+
+let posts = 0
+const post = (query: string) => ask(`/api/articles?${query}`, { data: { title: `Measured ${++posts}`, author, tags } })
+
+const list = (field: string) =>
+  `/api/articles?populate[author][fields][0]=name&populate[tags]=true&populate[cover]=true&filters[title][$contains]=a&sort=title` +
+  `&fields[0]=title&fields[1]=${field}&pagination[pageSize]=25`
+
+/** Fields that make four requests of one kind four plans. */
+const fields = ['slug', 'summary', 'rating', 'rank', 'day'] as const
+
+const requests: Readonly<Record<keyof typeof paths, (field: string) => Promise<Response>>> = {
+  'GET of a populated list, again': () => ask(list('body')),
+  'GET of a populated list, first': (field) => ask(list(field)),
+  'POST of a draft': (field) => post(`status=draft&fields[0]=title&fields[1]=${field}`),
+  'POST of a published document': (field) => post(`fields[0]=title&fields[1]=${field}`),
+}
+
+/** What one request runs each time. */
+async function pathOf(request: (field: string) => Promise<Response>): Promise<Run> {
+  const runs: Run[] = []
+  for (const field of fields) {
+    await measured.taken()
+    await (await request(field)).text()
+    runs.push(await measured.taken())
+  }
+  return common(runs)
+}
+
+const linesOf = (file: string): number => readFileSync(join(source, file), 'utf8').split('\n').length
+const sum = (numbers: readonly number[]) => numbers.reduce((total, one) => total + one, 0)
+
+test.each(Object.keys(paths) as (keyof typeof paths)[])('%s keeps its budget', async (name) => {
+  if (name.endsWith('again')) await ask(list('body'))
+  const run = await pathOf(requests[name])
+  const { files, functions, lines } = paths[name]
+  const found = {
+    files: run.size,
+    functions: sum([...run.values()].map((of) => of.functions.size)),
+    lines: sum([...run.values()].map((of) => of.lines.size)),
+  }
+  process.stdout.write(
+    `${name}: ${found.files} files (budget ${files.budget}, goal ${files.goal}) of ${sum([...run.keys()].map(linesOf))} lines; ` +
+      `${found.functions} functions, ${found.lines} lines run\n`,
+  )
+  // With OCTAVO_PATHS=1, file by file.
+  if (process.env.OCTAVO_PATHS !== undefined) {
+    for (const [file, of] of [...run].sort()) process.stdout.write(`  ${file}: ${of.functions.size} functions, ${of.lines.size} lines\n`)
+  }
+  expect(found.files, [...run.keys()].sort().join('\n')).toBeLessThanOrEqual(files.budget)
+  expect(found.functions).toBeLessThanOrEqual(functions.budget)
+  expect(found.lines).toBeLessThanOrEqual(lines.budget)
+})

@@ -1,0 +1,133 @@
+// Which functions and lines of src/ one request runs: the sources file by file, a service on them that counts calls in all its
+// threads, and what it counted between two moments.
+import { type ChildProcess, fork } from 'node:child_process'
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { SourceMap } from 'node:module'
+import { dirname, join, relative } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import { gunzipSync } from 'node:zlib'
+import { build } from 'esbuild'
+import { goldenProject } from '../support/serve.js'
+
+const here = dirname(fileURLToPath(import.meta.url))
+const root = join(here, '..', '..')
+
+interface Script {
+  readonly url: string
+  readonly functions: readonly {
+    readonly ranges: readonly { readonly startOffset: number; readonly endOffset: number; readonly count: number }[]
+  }[]
+}
+
+/** What was run, by file of src/: the places where functions begin, and lines. */
+export type Run = ReadonlyMap<string, { readonly functions: ReadonlySet<number>; readonly lines: ReadonlySet<number> }>
+
+export interface Measured {
+  readonly origin: string
+  /** What ran since the last time, or since the start. */
+  taken(): Promise<Run>
+  close(): Promise<void>
+}
+
+/** Starts a service on the golden project that counts what it calls. */
+export async function startMeasured(): Promise<Measured> {
+  mkdirSync(join(root, '.tmp'), { recursive: true })
+  // Beside node_modules, so that packages are found.
+  const folder = mkdtempSync(join(root, '.tmp', 'paths-'))
+  const code = join(folder, 'code')
+  await build({ entryPoints: [join(root, 'src/**/*.ts')], outbase: join(root, 'src'), outdir: code, ...perFile })
+  writeFileSync(join(folder, 'package.json'), '{ "type": "module", "version": "0.0.0" }')
+  const project = join(folder, 'project')
+  cpSync(goldenProject, project, { recursive: true })
+  mkdirSync(join(project, '.tmp'))
+  writeFileSync(join(project, '.tmp', 'data.db'), gunzipSync(readFileSync(join(project, 'content.db.gz'))))
+  const child = fork(join(here, 'measured.mjs'), [code, project], {
+    execArgv: ['--import', pathToFileURL(join(here, 'thread.mjs')).href],
+    env: { PATH: process.env.PATH, MEASURED: pathToFileURL(code).href },
+    serialization: 'advanced',
+  })
+  const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()))
+  const { origin } = await said<{ readonly origin: string }>(child)
+  const maps = new Map<string, Mapped>()
+  return {
+    origin,
+    taken: async () => {
+      child.send('take')
+      const { scripts } = await said<{ readonly scripts: readonly Script[] }>(child)
+      return runOf(scripts, code, maps)
+    },
+    close: async () => {
+      child.disconnect()
+      await ended
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+const perFile = { bundle: false, format: 'esm', platform: 'node', target: 'node20', sourcemap: 'external' } as const
+
+function said<Message>(child: ChildProcess): Promise<Message> {
+  return new Promise((resolve, reject) => {
+    const gone = (code: number | null) => reject(new Error(`The measured service ended with ${code}`))
+    child.once('exit', gone)
+    child.once('message', (message) => {
+      child.off('exit', gone)
+      resolve(message as Message)
+    })
+  })
+}
+
+/** A file of the code: its length, and the words of its text with the lines of the source that they come from. */
+interface Mapped {
+  readonly length: number
+  readonly words: readonly { readonly at: number; readonly line: number }[]
+}
+
+function mappedOf(file: string): Mapped {
+  const text = readFileSync(file, 'utf8')
+  const map = new SourceMap(JSON.parse(readFileSync(`${file}.map`, 'utf8')))
+  let start = 0
+  const words = text.split('\n').flatMap((line, index) => {
+    const found = [...line.matchAll(/[\w$]+|[^\s\w$]/g)].flatMap(({ index: column }) => {
+      const entry = map.findEntry(index, column)
+      const isHere = 'originalLine' in entry && entry.generatedLine === index
+      return isHere ? [{ at: start + column, line: entry.originalLine + 1 }] : []
+    })
+    start += line.length + 1
+    return found
+  })
+  return { length: text.length, words }
+}
+
+function runOf(scripts: readonly Script[], code: string, maps: Map<string, Mapped>): Run {
+  const run = new Map<string, { functions: Set<number>; lines: Set<number> }>()
+  for (const { url, functions } of scripts) {
+    const file = fileURLToPath(url)
+    const mapped = maps.get(file) ?? mappedOf(file)
+    maps.set(file, mapped)
+    const counts = new Uint8Array(mapped.length + 1)
+    const name = relative(code, file).replaceAll('\\', '/').replace(/js$/, 'ts')
+    const of = run.get(name) ?? { functions: new Set(), lines: new Set() }
+    // Outer functions come before those within them, and so do ranges.
+    for (const { ranges } of functions) {
+      for (const { startOffset, endOffset, count } of ranges) counts.fill(Math.min(count, 1), startOffset, endOffset)
+      const [whole] = ranges
+      const isModule = whole!.startOffset === 0 && whole!.endOffset >= mapped.length - 1
+      if (whole!.count > 0 && !isModule) of.functions.add(whole!.startOffset)
+    }
+    for (const { at, line } of mapped.words) if (counts[at] === 1) of.lines.add(line)
+    if (of.functions.size > 0) run.set(name, of)
+  }
+  return run
+}
+
+/** What ran in all of these: timers run in some. */
+export function common([first, ...others]: readonly Run[]): Run {
+  const shared = new Map<string, { readonly functions: ReadonlySet<number>; readonly lines: ReadonlySet<number> }>()
+  for (const [file, { functions, lines }] of first!) {
+    const inAll = (of: 'functions' | 'lines') => (one: number) => others.every((other) => other.get(file)?.[of].has(one))
+    const always = new Set([...functions].filter(inAll('functions')))
+    if (always.size > 0) shared.set(file, { functions: always, lines: new Set([...lines].filter(inAll('lines'))) })
+  }
+  return shared
+}
