@@ -1,4 +1,4 @@
-// Bodies that break off, or do not come in: lines about requests in the log and no errors of the service (reliability: R20).
+// Bodies that break off, or do not come in: lines about requests in the log and no errors of the service (R20).
 import { connect } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
 import { goldenTokens, type Served, serveGolden } from '../support/serve.js'

@@ -1,4 +1,4 @@
-// The database's files deleted, moved, replaced, shortened or overwritten under the service (reliability: R12): nothing is acknowledged
+// The database's files deleted, moved, replaced, shortened or overwritten under the service (R12): nothing is acknowledged
 // that would be lost, nothing is read from what is no longer the database, and health and the log say so.
 import {
   closeSync,

@@ -1,4 +1,4 @@
-// Disks that are full, broken or read-only, and descriptors that run out (reliability: R13, R14, R15): whoever writes hears 503,
+// Disks that are full, broken or read-only, and descriptors that run out (R13, R14, R15): whoever writes hears 503,
 // nothing half is left, reads go on, and writes work again without a restart.
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { Agent } from 'node:http'

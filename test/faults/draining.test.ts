@@ -1,4 +1,4 @@
-// What happens to requests while the service stops (reliability: R50): those that were sent before it stopped listening are answered,
+// What happens to requests while the service stops (R50): those that were sent before it stopped listening are answered,
 // wherever they were at that moment, and answers say that they are the last.
 import { connect, type Socket } from 'node:net'
 import { afterEach, beforeEach, expect, test } from 'vitest'

@@ -1,4 +1,4 @@
-// Reads whose clients have left (reliability: R16): they are not begun, and those under way end, so that whoever asks next does not
+// Reads whose clients have left (R16): they are not begun, and those under way end, so that whoever asks next does not
 // wait for answers that nobody takes.
 import { connect } from 'node:net'
 import { join } from 'node:path'

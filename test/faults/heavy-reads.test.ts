@@ -1,4 +1,4 @@
-// Heavy reads beside light ones (reliability: R54): who asks for little does not wait for who asks for much, and a read
+// Heavy reads beside light ones (R54): who asks for little does not wait for who asks for much, and a read
 // that would never end does not take its thread with it.
 import { expect, test } from 'vitest'
 import { serveGolden } from '../support/serve.js'

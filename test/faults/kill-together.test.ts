@@ -1,4 +1,4 @@
-// kill -9 after the statements of writes that share a commit (reliability: R01, R02, R03): each is whole or not there, none is there
+// kill -9 after the statements of writes that share a commit (R01, R02, R03): each is whole or not there, none is there
 // that was not begun, and all that was acknowledged is. FAULTS=all takes every statement.
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-// kill -9 after every call on the disk of uploads (reliability: R06, R07): no row is without its file, what is read is the old
+// kill -9 after every call on the disk of uploads (R06, R07): no row is without its file, what is read is the old
 // file or the new one, and the next start clears what belongs to nobody.
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-// kill -9 after the statements of a write (reliability: R01, R02, R03): afterwards the document is whole, as it was or as it
+// kill -9 after the statements of a write (R01, R02, R03): afterwards the document is whole, as it was or as it
 // was to become, what was acknowledged before is there, and the doctor finds nothing. FAULTS=all takes every statement.
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,4 +1,4 @@
-// Listeners over kills, hangs and several processes (reliability: R08): every event that was recorded is told at least once, and a
+// Listeners over kills, hangs and several processes (R08): every event that was recorded is told at least once, and a
 // listener never decides how the process ends.
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-// Memory that requests leave behind (reliability: R55): what is kept for later requests is bounded by its size, whatever
+// Memory that requests leave behind (R55): what is kept for later requests is bounded by its size, whatever
 // anonymous callers ask for.
 import { execFileSync } from 'node:child_process'
 import { connect } from 'node:net'

@@ -1,4 +1,4 @@
-// SIGTERM (reliability: R50): what was asked before it is answered in full, then the process ends, soon and with status 0.
+// SIGTERM (R50): what was asked before it is answered in full, then the process ends, soon and with status 0.
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'

@@ -1,4 +1,4 @@
-// Clients that stall while the service stops: they are cut, and everything behind them still closes in order (reliability: R50).
+// Clients that stall while the service stops: they are cut, and everything behind them still closes in order (R50).
 import { existsSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-// Every rule of docs/spec is named by a test, and every file of rules keeps its form.
+// Every rule of docs/spec is named by a test, every attack and every fault that tests cite is listed there, and its files keep their form.
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -7,9 +7,12 @@ import { expect, test } from 'vitest'
 const here = dirname(fileURLToPath(import.meta.url))
 const folder = join(here, '..', '..', 'docs', 'spec')
 
+/** Tables of what tests do, beside the rules. */
+const lists = ['attacks', 'faults']
 const parts = readdirSync(folder)
   .filter((file) => file.endsWith('.md') && file !== 'README.md')
   .map((file) => file.replace('.md', ''))
+  .filter((part) => !lists.includes(part))
 const idsOf = (part: string): string[] =>
   [...readFileSync(join(folder, `${part}.md`), 'utf8').matchAll(/^\*\*([^*]+)\*\* /gm)].map(([, id]) => id!)
 
@@ -38,7 +41,9 @@ for (const part of parts) {
     expect(numbers).toEqual([...new Set(numbers)].sort((a, b) => a - b))
     expect(ids.length).toBeGreaterThan(0)
   })
+}
 
+for (const part of [...parts, ...lists]) {
   test(`${part} opens with a title and a sentence, and is linked by the overview`, () => {
     const [title, , sentence] = readFileSync(join(folder, `${part}.md`), 'utf8').split('\n')
     expect(title).toMatch(/^# \S/)
@@ -46,3 +51,24 @@ for (const part of parts) {
     expect(readFileSync(join(folder, 'README.md'), 'utf8')).toContain(`(${part}.md)`)
   })
 }
+
+/** The tests that cite each attack and each fault, by their paths below test/. */
+function citations(): Readonly<Record<string, readonly string[]>> {
+  const tests = join(here, '..')
+  const cited: Record<string, string[]> = {}
+  for (const file of (readdirSync(tests, { recursive: true }) as string[]).sort()) {
+    if (!file.endsWith('.test.ts')) continue
+    const ids = readFileSync(join(tests, file), 'utf8').matchAll(/\b(?:S[01]\d\d|[OR]\d\d)\b/g)
+    for (const id of new Set([...ids].map(([found]) => found))) cited[id] = [...(cited[id] ?? []), file.replaceAll('\\', '/')]
+  }
+  return cited
+}
+
+test('every attack and every fault that a test cites is a row, and every row names the tests that cite it', () => {
+  const rows = lists.flatMap((list) => [
+    ...readFileSync(join(folder, `${list}.md`), 'utf8').matchAll(/^\| ([A-Z]\d+) \| [^|]+ \| [^|]+ \| ([^|]+) \|$/gm),
+  ])
+  const listed = rows.map(([, id, files]) => [id, [...files!.matchAll(/`([^`]+)`/g)].map(([, file]) => file)] as const)
+  expect(new Set(listed.map(([id]) => id)).size).toBe(listed.length)
+  expect(Object.fromEntries(listed)).toEqual(citations())
+})

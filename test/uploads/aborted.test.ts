@@ -35,7 +35,7 @@ function breakOff(form: Buffer, how: 'end' | 'reset', share: number, chunked: bo
   })
 }
 
-test('A18 uploads that break off are lines about requests, not errors', async () => {
+test('R20 uploads that break off are lines about requests, not errors', async () => {
   const form = Buffer.from(
     await new Response(formOf([file(Buffer.alloc(300_000, 'x'), 'half.bin'), file(sample('tiny.png'), 'a.png')])).arrayBuffer(),
   )
