@@ -1,6 +1,6 @@
 // Keeps the accounts in order: arrows between rooms, no cycles, sizes, opening comments, no dead files, no banned names.
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { dirname, join, relative, resolve } from 'node:path'
+import { basename, dirname, join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 
@@ -247,6 +247,30 @@ test('SQL stays out of http, model and query stays pure', () => {
       /\bawait\b|Date\.now\(\)|new Date\(\)|performance\.now/.test(textOf(file)),
   )
   expect([...httpSql, ...waiting].map(name)).toEqual([])
+})
+
+test('what comments cite is there: rules, decisions, pages of docs, files, and nothing that is kept elsewhere', () => {
+  const specified = readdirSync(join(root, 'docs', 'spec')).map((page) => page.replace('.md', ''))
+  const rules = new Set(
+    specified.flatMap((page) => [...textOf(join(root, 'docs', 'spec', `${page}.md`)).matchAll(/^\*\*([^*]+)\*\* /gm)].map(([, id]) => id!)),
+  )
+  const decisions = new Set(readdirSync(join(root, 'docs', 'decisions')).map((page) => page.slice(0, 3)))
+  const scripts = ['test', 'bench', 'scripts'].flatMap((folder) => filesBelow(join(root, folder), /\.(ts|mjs|cjs)$/))
+  const files = new Set([...sources, ...scripts].map((file) => basename(file)))
+  const known: readonly (readonly [RegExp, (cited: string) => boolean])[] = [
+    [new RegExp(`\\b(?:${specified.join('|')})\\.\\d+\\b`, 'g'), (id) => rules.has(id)],
+    [/(?<=\bdecisions? )\d{3}\b/g, (number) => decisions.has(number)],
+    [/\bdocs\/[\w/-]+\.md\b/g, (page) => existsSync(join(root, page))],
+    [/(?<![\w./*-])[a-z][\w-]*\.ts\b/g, (file) => files.has(file)],
+    [/\b(?:behaviour|layout|ecosystem|security|reliability|scale)[:,] "[^"]*"/g, () => false],
+  ]
+  const lost = sources.flatMap((file) => {
+    const comments = [...textOf(file).matchAll(/^\s*(?:\/\/|\/?\*).*$/gm)].map(([line]) => line).join('\n')
+    return known.flatMap(([form, isThere]) =>
+      (comments.match(form) ?? []).filter((cited) => !isThere(cited)).map((cited) => `${name(file)}: ${cited}`),
+    )
+  })
+  expect(lost).toEqual([])
 })
 
 /** Where the time of day is meant: moments that are stored or shown, ends of tokens and codes that others made. */

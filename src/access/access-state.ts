@@ -30,7 +30,7 @@ export interface AccessState {
 
 const hash = (actions: readonly string[]): string => createHash('sha256').update(actions.join('\n')).digest('base64url').slice(0, 16)
 
-/** Read-only tokens may find, of types and of plugins, and nothing else (behaviour: "Authentication"). */
+/** Read-only tokens may find, of types and of plugins, and nothing else (authentication.7). */
 const readOnly: Grants = { key: 'read-only', may: (action) => action.endsWith('.find') || action.endsWith('.findOne') }
 
 function grants(actions: readonly string[]): Grants {

@@ -6,7 +6,7 @@ import { closest, didYouMean } from '../errors/did-you-mean.js'
 import { ConfigError } from '../errors/errors.js'
 import type { Environment } from './files.js'
 
-/** The variables that the service reads; those of a storage stand in storage-config.ts. */
+/** The variables that the service reads; those of a storage stand in storage.ts. */
 export const variableNames = [
   'HOST',
   'PORT',

@@ -116,7 +116,7 @@ export interface BegunWrite {
 }
 
 /**
- * Permission, then the query, then the body (behaviour: "Order of checks on a write").
+ * Permission, then the query, then the body (writing.19).
  * @throws ApiError 403, 400
  */
 export async function beginWrite(

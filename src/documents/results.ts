@@ -63,7 +63,7 @@ export async function resultOf(
   }
 }
 
-/** Filters in the query string of a DELETE hold: what they do not match stays (behaviour: "Parameters"). */
+/** Filters in the query string of a DELETE hold: what they do not match stays (docs/differences.md). */
 export async function isMeant(
   { read, plans }: WriteContext,
   transaction: Transaction,

@@ -2,7 +2,7 @@
 // starts the service.
 import { boundedText } from './bounded-values.js'
 
-/** Names and statuses of the error body (ecosystem: "Errors"). */
+/** Names and statuses of the error body (errors.2). */
 const statuses = {
   ApplicationError: 400,
   Error: 400,
@@ -51,7 +51,7 @@ export class ApiError extends Error {
 /** The parameter of a query string that an "Invalid key" is about. */
 export type QueryParameter = 'filters' | 'sort' | 'fields' | 'populate'
 
-/** 400 `Invalid key K[ at PATH]`: a name that does not exist or may not be seen (behaviour: "Validation of the query"). */
+/** 400 `Invalid key K[ at PATH]`: a name that does not exist or may not be seen (errors.3). */
 export function invalidKey(param: QueryParameter, key: string, path: string | null): ApiError {
   const where = path !== null && path !== key ? ` at ${path}` : ''
   return new ApiError('ValidationError', `Invalid key ${key}${where}`, { key, path, source: 'query', param })

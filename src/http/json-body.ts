@@ -14,7 +14,7 @@ const long = 65_536
 
 /**
  * Parses objects and arrays only. A `__proto__` key is refused: no later step may meet one.
- * @throws ApiError 400 for broken JSON (behaviour: "Writes"), and beyond the limits
+ * @throws ApiError 400 for broken JSON (writing.20), and beyond the limits
  */
 export async function parseJson(bytes: Buffer, limits: JsonLimits): Promise<unknown> {
   checkStructure(bytes, limits)

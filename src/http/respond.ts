@@ -82,7 +82,7 @@ function asApiError(error: unknown): ApiError | null {
   return null
 }
 
-/** 405 as plain text, with the methods that the path has (behaviour: "Requests, routes, headers"). */
+/** 405 as plain text, with the methods that the path has (endpoints.8). */
 export function methodNotAllowed(reply: FastifyReply, methods: readonly string[]): FastifyReply {
   return reply.status(405).header('allow', methods.join(', ')).type('text/plain; charset=utf-8').send('Method Not Allowed')
 }

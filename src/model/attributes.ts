@@ -27,7 +27,7 @@ const row = (
   jsonType: AttributeType['jsonType'],
 ): AttributeType => ({ family, answer, column, search, jsonType })
 
-/** The vocabulary of scalar attribute types (ecosystem: "schema.json"; layout: "Columns of every type table"). */
+/** The vocabulary of scalar attribute types: Strapi's types and the columns that it keeps them in (decision 001). */
 export const attributeTypes: Readonly<Record<ScalarType, AttributeType>> = {
   string: row('text', 'text', 'varchar(255)', 'text', 'string'),
   text: row('text', 'text', 'text', 'text', 'string'),

@@ -262,7 +262,7 @@ interface JoinTable {
   readonly inverseOrderColumnName?: string
 }
 
-/** The storage of a relation as its owning side names it (layout: "Names", "Links"). */
+/** The storage of a relation as its owning side names it, under the names that Strapi gives (decision 001). */
 function ownedStorage(schema: SchemaSource, name: string, source: AttributeSource, target: SchemaSource): Storage {
   const relation = source.relation as RelationKind
   if (source.useJoinTable === false && (relation === 'oneToOne' || relation === 'manyToOne')) {

@@ -1,4 +1,4 @@
-// A seed's documents become rows: first a row for every version and locale, then, when all have ids, what hangs on them (seed-links.ts).
+// A seed's documents become rows: first a row for every version and locale, then, when all have ids, what hangs on them (links.ts).
 import * as z from 'zod'
 import type { ContentType } from '../model/types.js'
 import { type Linking, type Row, type State, type Values, writeBelow } from './links.js'

@@ -1,4 +1,4 @@
-// What hangs on a seeded row: components, files and links to other rows. Which row links to which: layout, "Links".
+// What hangs on a seeded row: components, files and links to other rows.
 import type { Database } from 'better-sqlite3'
 import { quoted } from '../database/schema/table.js'
 import { fileType } from '../model/link.js'

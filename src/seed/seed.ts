@@ -1,5 +1,5 @@
 // Loads a project's seed/ folder into a database without content: locales, roles, users, files and documents, in one transaction.
-// Rows are written directly, as Strapi would have written them (layout: "Documents are rows", "Links").
+// Rows are written directly, as Strapi would have written them (decision 001).
 import { chmod, copyFile, mkdir, readdir, readFile, stat } from 'node:fs/promises'
 import { basename, dirname, join, relative } from 'node:path'
 import type { Database } from 'better-sqlite3'

@@ -1,4 +1,4 @@
-// A seed's values, written as the content API answers them, become what Strapi keeps in the column (layout: "Columns").
+// A seed's values, written as the content API answers them, become what Strapi keeps in the column (decision 001).
 import { hashSync } from '@node-rs/bcrypt'
 import type { Stored } from '../database/database.js'
 import { attributeTypes } from '../model/attributes.js'

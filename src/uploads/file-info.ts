@@ -21,7 +21,7 @@ interface Issue {
 
 /**
  * The infos of `count` files, from the fields of a form or from a JSON body.
- * @throws ApiError 400 for what is no object, or not one for each file (behaviour: "upload").
+ * @throws ApiError 400 for what is no object, or not one for each file (uploads.1).
  */
 export function readFileInfos(sent: unknown, count: number): readonly FileInfo[] {
   if (sent === undefined) return Array.from({ length: count }, () => ({}))

@@ -1,4 +1,4 @@
-// Small requests that ask for much (security: "H. Denial of service"): each is answered or refused, soon, and others are
+// Small requests that ask for much: each is answered or refused, soon, and others are
 // answered meanwhile.
 import { describe, expect, test } from 'vitest'
 import type { Answer } from '../support/serve.js'

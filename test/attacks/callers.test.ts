@@ -1,4 +1,4 @@
-// Who asks, and what they may do (security: "B. Who may do what", the reading part): credentials that are wrong are refused,
+// Who asks, and what they may do: credentials that are wrong are refused,
 // grants that are taken away are gone at once, and no spelling of a path goes around them.
 import { describe, expect, test } from 'vitest'
 import { raw } from './raw.js'

@@ -1,4 +1,4 @@
-// Headers, addresses of files, and answers that must not be mixed up (security: "I. Headers, admin, metadata, cache").
+// Headers, addresses of files, and answers that must not be mixed up.
 import { describe, expect, test } from 'vitest'
 import type { Answer } from '../support/serve.js'
 import { raw } from './raw.js'

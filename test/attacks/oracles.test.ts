@@ -1,4 +1,4 @@
-// Attacks on values that may not be read (security: "A. Oracles"): no filter, sort key or selection reaches them, under
+// Attacks on values that may not be read: no filter, sort key or selection reaches them, under
 // either contract and under whatever name.
 import { describe, expect, test } from 'vitest'
 import type { Parameter } from './siege.js'

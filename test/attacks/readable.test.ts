@@ -1,4 +1,4 @@
-// What answers may show (security: "A. Oracles"): no private value at any depth, nothing of a type that the caller may not
+// What answers may show: no private value at any depth, nothing of a type that the caller may not
 // find, nothing of drafts.
 import { describe, expect, test } from 'vitest'
 import type { Attribute } from '../../src/model/types.js'

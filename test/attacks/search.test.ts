@@ -1,4 +1,4 @@
-// Attacks through parameters that are not filters (security: "A. Oracles"): the search, and names that other products or
+// Attacks through parameters that are not filters: the search, and names that other products or
 // older versions took for conditions.
 import { describe, expect, test } from 'vitest'
 import { canary, numericCanary, siege } from './siege.js'

@@ -58,7 +58,7 @@ function dayText(day: number): string {
 const timestamp: Encoder = (value) => (value === null ? 'null' : `"${String(value)}"`)
 
 /**
- * Text that is JSON goes out as it is, any other text is a string (layout: "json, blocks"). Strings are stored without their
+ * Text that is JSON goes out as it is, any other text is a string (resources.12). Strings are stored without their
  * quotes: one with quotes is what it holds where that is JSON once more, as for Strapi.
  */
 const json: Encoder = (value, valid) => {

@@ -1,5 +1,5 @@
 // The tables that Strapi keeps beside its content-types: migrations, settings, webhooks, history, jobs. Octavo makes them so that Strapi
-// finds its accounts complete; of their rows it writes only those in bookkeeping.ts.
+// finds its accounts complete; of their rows it writes only those in initial-rows.ts.
 import { type Column, column, foreignKey, idColumn, type Table } from './table.js'
 
 const plain = (name: string, columns: readonly Column[]): Table => ({ name, columns: [idColumn, ...columns], indexes: [], foreignKeys: [] })

@@ -1,9 +1,9 @@
-// SQLite's part of the vocabulary in dialect.ts. Functions named `octavo_*` are registered by every connection (sqlite.ts).
+// SQLite's part of the vocabulary in dialect.ts. Functions named `octavo_*` are registered by every connection (functions.ts).
 import { DummyDriver, Kysely, type RawBuilder, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler, sql } from 'kysely'
 import type { Dialect, Expression } from '../dialect.js'
 import type { Parameter } from '../plan.js'
 
-/** Writes SQL and never runs it: statements are run on the driver (sqlite.ts). */
+/** Writes SQL and never runs it: statements are run on the driver (connection.ts). */
 const writer = new Kysely<unknown>({
   dialect: {
     createAdapter: () => new SqliteAdapter(),

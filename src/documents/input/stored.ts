@@ -1,4 +1,4 @@
-// A checked value becomes what its column keeps (layout: "Columns"); dates and times that are none are refused here.
+// A checked value becomes what its column keeps (decision 001); dates and times that are none are refused here.
 
 import type { Stored } from '../../database/database.js'
 import { validationError } from '../../errors/errors.js'

@@ -16,7 +16,7 @@ const atOnce = 100
 /**
  * The list of row ids after `disconnected` have left `present` and `connected` have been placed. An entry that is already
  * there moves. Entries are placed in their order; one that is placed beside a later entry follows it, unless the list has that
- * neighbour already (behaviour: "Relations in bodies").
+ * neighbour already (relations.7).
  * @throws ApiError 400 for circles, and for neighbours that are not there.
  */
 export async function placeEntries<Row extends number | string>(

@@ -176,7 +176,7 @@ function insertLinks(transaction: Transaction, storage: Link, owner: number, add
   )
 }
 
-/** Targets of one-to-one and one-to-many relations with two sides have one owner at a time (layout: "Links"). */
+/** Targets of one-to-one and one-to-many relations with two sides have one owner at a time. */
 export const hasOneOwner = ({ relation, inverse }: Pick<Relation, 'relation' | 'inverse'>): boolean =>
   inverse !== null && (relation === 'oneToOne' || relation === 'oneToMany')
 

@@ -187,7 +187,7 @@ export function published(alias: string, status: Status): Fragment {
   return status === 'published' ? sql`${column(alias, 'published_at')} is not null` : sql`${column(alias, 'published_at')} is null`
 }
 
-/** Compares a row with the other versions of its document (layout: "Documents are rows"). */
+/** Compares a row with the other versions of its document, which are rows of the same table. */
 function publication(compilation: Compilation, type: ContentType, alias: string, { filter, negated, model }: Publication): Fragment {
   const other = compilation.nextAlias()
   const sibling = (conditions: readonly Fragment[], anyLocale = false): Fragment => {

@@ -1,4 +1,4 @@
-// The values that rows are sorted by: a column of the row, or of its first target by that order (behaviour: "Sort").
+// The values that rows are sorted by: a column of the row, or of its first target by that order (sort.8).
 import type { RawBuilder } from 'kysely'
 import { sql } from 'kysely'
 import type { Component, ContentType } from '../../model/types.js'

@@ -5,7 +5,7 @@ import type { Parameters } from './parameters.js'
 
 /** What a caller may see of drafts in one request. */
 export interface DraftAccess {
-  /** The uids of the types whose drafts the caller may not see. No hop of the request sees one (hops.ts). */
+  /** The uids of the types whose drafts the caller may not see. No hop of the request sees one (visible-versions.ts). */
   readonly closed: readonly string[]
   /**
    * The grants under which the request is read: in one about drafts, relations to closed types are treated like relations

@@ -16,7 +16,7 @@ const paginationError = (message: string): ApiError => new ApiError('PaginationE
 export const misplacedPage = (): ApiError =>
   paginationError('Invalid pagination attributes. The page parameters are incorrect and must be in the pagination object')
 
-/** Reads `pagination` of a list (behaviour: "Pagination"). Mixed styles, fractions, and texts in place of page or start are refused. */
+/** Reads `pagination` of a list (docs/spec/pagination.md). Mixed styles, fractions, and texts in place of page or start are refused. */
 export function readPagination(reading: Resolver, parameters: Parameters, limits: PageLimits): Page {
   const given = isObject(parameters.pagination) ? parameters.pagination : {}
   const pages = given.page !== undefined || given.pageSize !== undefined

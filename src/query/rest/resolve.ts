@@ -180,8 +180,8 @@ export function forbid(reading: Resolver, attribute: Attribute, error: ApiError)
 
 /**
  * Finds `name` for a condition or a sort key: a readable scalar, or a way to rows that the caller may find; null for what
- * nobody may read. The only producer of attributes for filters, `_q` and sort (security: "Comparison oracle on unreadable
- * values").
+ * nobody may read. The only producer of attributes for filters, `_q` and sort: a condition on what may not be read would tell it
+ * letter by letter.
  * @throws ApiError 400 `Invalid key` for unknown names; for those that the caller may not see at the end of the parameter.
  */
 export function findComparable(

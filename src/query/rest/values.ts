@@ -6,7 +6,7 @@ import type { Scalar } from '../../model/types.js'
 import { assertNever } from '../../model/types.js'
 import { parseIsoDate } from './iso-dates.js'
 
-/** `false`, `0`, `f` and nothing are false; anything else is true (behaviour: "Value coercion"). */
+/** `false`, `0`, `f` and nothing are false; anything else is true (filters.15). */
 export function readFlag(value: unknown): boolean {
   return !(value === null || value === '' || value === 'false' || value === '0' || value === 'f' || value === false || value === 0)
 }

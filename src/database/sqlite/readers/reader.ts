@@ -16,7 +16,7 @@ const { waiting, started, revoked, answered, nothing } = slotStates
 const lentRooms = 6
 /** Jobs that are sent in one message. */
 const jobsPerMessage = 16
-/** Mebibytes that V8 gives to a thread's short-lived objects at most: three times what memory.ts lets threads begin with. */
+/** Mebibytes that V8 gives to a thread's short-lived objects at most: three times what gc.ts lets threads begin with. */
 const youngMebibytes = 6
 
 /** What became of a job. `own`: its answer stands in memory of its own. */

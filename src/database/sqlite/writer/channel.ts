@@ -89,7 +89,7 @@ function openEncoder(): (leaving: Leaving) => ToWriter {
 export function openChannel(data: WriterData, died: (error: Error) => void): Channel {
   const worker = new Worker(new URL('./writer-thread.js', import.meta.url), {
     workerData: data,
-    // To close a descriptor of the database's file would end the locks of all connections (log-frames.ts).
+    // To close a descriptor of the database's file would end the locks of all connections (wal.ts).
     trackUnmanagedFds: false,
   })
   const encode = openEncoder()
