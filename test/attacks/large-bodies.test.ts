@@ -52,14 +52,14 @@ test.each([
   ['10,000 wrong blocks', '/api/articles', article({ content: many(10_000, () => ({ type: 'paragraph', children: [{ type: 'x' }] })) })],
   ['5,000 brackets at a sign-in', '/api/auth/local', `{"identifier":${'['.repeat(5_000)}${']'.repeat(5_000)},"password":"x"}`],
   ['5,000 brackets beside an address', '/api/auth/forgot-password', `{"email":"a@b.c","x":${'['.repeat(5_000)}${']'.repeat(5_000)}}`],
-])('A8 %s: 400, and others are served beside', async (_what, path, body) => {
+])('S127 %s: 400, and others are served beside', async (_what, path, body) => {
   const { result, slowest } = await beside(() => send(path, body))
   expect(result.status, result.text.slice(0, 300)).toBe(400)
   expect(Object.keys(result.body)).toEqual(['data', 'error'])
   expect(slowest).toBeLessThan(1_000)
 })
 
-test('A8 as much as the limits allow is written and read again, and others are served beside', async () => {
+test('S127 as much as the limits allow is written and read again, and others are served beside', async () => {
   const { id } = (await send('/api/tags', '{"data":{"name":"many times"}}')).body.data
   const links = many(2_000, (index) => ({ label: `l${index}`, url: 'https://example.org' }))
   const author = await beside(() => send('/api/authors?populate=links', JSON.stringify({ data: { name: 'x', links } })))
@@ -82,7 +82,7 @@ test('A8 as much as the limits allow is written and read again, and others are s
   for (const { slowest } of [author, turned, text]) expect(slowest).toBeLessThan(3_000)
 })
 
-test('A8 thousands of relations are set, put into another order and taken away', async () => {
+test('S127 thousands of relations are set, put into another order and taken away', async () => {
   const database = (await import('better-sqlite3')).default(served.database)
   const insert = database.prepare('INSERT INTO tags (document_id, name, published_at) VALUES (?, ?, ?)')
   database.transaction(() => {
@@ -105,7 +105,7 @@ test('A8 thousands of relations are set, put into another order and taken away',
   expect(await shown()).toEqual(tags.slice(0, 10).toReversed())
 })
 
-test('A8 thousands are placed beside a document whose two versions stand far from each other', async () => {
+test('S127 thousands are placed beside a document whose two versions stand far from each other', async () => {
   const database = (await import('better-sqlite3')).default(served.database)
   const insert = database.prepare('INSERT INTO articles (document_id, title, published_at, locale) VALUES (?, ?, ?, ?)')
   const link = database.prepare('INSERT INTO authors_favorites_lnk (author_id, article_id, article_ord) VALUES (?, ?, ?)')
@@ -133,13 +133,13 @@ test('A8 thousands are placed beside a document whose two versions stand far fro
   expect(slowest).toBeLessThan(700)
 })
 
-test('A8 no more is looked for when a thousand things are wrong', async () => {
+test('S127 no more is looked for when a thousand things are wrong', async () => {
   const wrong = many(10_000, () => ({ type: 'paragraph', children: [{ type: 'x' }] }))
   const { body } = await send('/api/articles', article({ content: wrong }))
   expect(body.error.message).toBe('1000 errors occurred')
 })
 
-test('A8 a text that holds 500,000 brackets is no list of blocks', async () => {
+test('S127 a text that holds 500,000 brackets is no list of blocks', async () => {
   const { result, slowest } = await beside(() => send('/api/articles', article({ content: '['.repeat(500_000) })))
   expect(result.status).toBe(201)
   expect(result.body.data.content).toBeNull()

@@ -58,7 +58,8 @@ function citations(): Readonly<Record<string, readonly string[]>> {
   const cited: Record<string, string[]> = {}
   for (const file of (readdirSync(tests, { recursive: true }) as string[]).sort()) {
     if (!file.endsWith('.test.ts')) continue
-    const ids = readFileSync(join(tests, file), 'utf8').matchAll(/\b(?:S[01]\d\d|[OR]\d\d)\b/g)
+    // Whatever looks like an id at the beginning of a title is one.
+    const ids = readFileSync(join(tests, file), 'utf8').matchAll(/\b(?:S[01]\d\d|[OR]\d\d)\b|(?<=['"`])[A-Z]{1,2}\d{1,3}(?=:? )/g)
     for (const id of new Set([...ids].map(([found]) => found))) cited[id] = [...(cited[id] ?? []), file.replaceAll('\\', '/')]
   }
   return cited

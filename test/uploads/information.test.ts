@@ -28,7 +28,7 @@ test.each<readonly [string | readonly string[] | undefined, readonly unknown[]]>
   ['{"focalPoint":{"x":1,"y":2}}', ['b.txt', 'ALT', 'CAP', { x: 1, y: 2 }]],
   ['{"folder":1}', ['b.txt', 'ALT', 'CAP', null]],
   ['[{"caption":"L"}]', ['b.txt', 'ALT', 'L', null]],
-])('B6 a file is replaced and told %j', async (info, expected) => {
+])('a file is replaced and told %j', async (info, expected) => {
   const id = await add()
   const { status, body } = await send(served, [file('other', 'b.txt'), ...(info === none ? [] : [['fileInfo', info as string] as const])], {
     path: `/api/upload?id=${id}`,
@@ -47,7 +47,7 @@ test.each<readonly [string | undefined, readonly unknown[]]>([
   ['{"focalPoint":null}', ['named.txt', 'ALT', 'CAP', point]],
   ['{"focalPoint":{"x":1,"y":2}}', ['named.txt', 'ALT', 'CAP', { x: 1, y: 2 }]],
   ['{"folder":null}', ['named.txt', 'ALT', 'CAP', point]],
-])('B6 a file is told %j', async (info, expected) => {
+])('a file is told %j', async (info, expected) => {
   for (const body of [JSON.stringify({ fileInfo: info }), JSON.stringify({ fileInfo: info === none ? none : JSON.parse(info) })]) {
     const id = await add()
     const headers = { 'content-type': 'application/json' }
