@@ -80,13 +80,16 @@ test.each([
     body.refused.catch(() => refused++)
     return body
   }
-  for (let index = 0; index < 10_000; index++) open(index).more(10)
+  const tenThousand = () => {
+    const started = performance.now()
+    for (let index = 0; index < 10_000; index++) open(index).more(10)
+    return performance.now() - started
+  }
+  const alone = tenThousand()
   await new Promise((resolve) => setTimeout(resolve, 1_100))
-  const started = performance.now()
-  for (let index = 0; index < 10_000; index++) open(index).more(10)
-  const milliseconds = performance.now() - started
+  const beside = tenThousand()
   await Promise.resolve()
   expect(refused).toBe(10_000)
-  // When each of them walked through all, it was 2 s for one address and 10 s for many.
-  expect(milliseconds).toBeLessThan(1_000)
+  // When each of them walked through all, it was 2 s for one address and 10 s for many, where it should be as little as for the first.
+  expect(beside / alone).toBeLessThan(40)
 })

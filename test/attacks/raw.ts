@@ -6,7 +6,6 @@ export interface Heard {
   readonly text: string
   /** Whether the other side closed the connection before the time was over. */
   readonly closed: boolean
-  readonly milliseconds: number
 }
 
 export interface Pace {
@@ -14,11 +13,12 @@ export interface Pace {
   readonly patience?: number
   /** Milliseconds between two pieces. */
   readonly gap?: number
+  /** Ends it before its time. */
+  readonly leave?: Promise<void>
 }
 
 /** Sends pieces, one after the other, and listens until the other side closes. Characters are bytes. */
-export function raw(origin: string, pieces: readonly string[], { patience = 3_000, gap = 0 }: Pace = {}): Promise<Heard> {
-  const started = performance.now()
+export function raw(origin: string, pieces: readonly string[], { patience = 3_000, gap = 0, leave }: Pace = {}): Promise<Heard> {
   return new Promise((resolve) => {
     const socket = connect(Number(new URL(origin).port), '127.0.0.1')
     let text = ''
@@ -26,9 +26,10 @@ export function raw(origin: string, pieces: readonly string[], { patience = 3_00
       clearTimeout(timer)
       clearInterval(sending)
       socket.destroy()
-      resolve({ text, closed, milliseconds: performance.now() - started })
+      resolve({ text, closed })
     }
     const timer = setTimeout(() => end(false), patience)
+    leave?.then(() => end(false))
     const rest = [...pieces]
     const send = () => {
       const piece = rest.shift()

