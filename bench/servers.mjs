@@ -67,7 +67,7 @@ export function startOctavo({ database, readers = 2, indexes = false, environmen
     environment: {
       DATABASE_FILENAME: indexes ? copyWithIndexes(folder, database) : copyDatabase(folder, database),
       UPLOADS_DIR: join(project, 'uploads'),
-      OCTAVO_DATABASE_READERS: String(readers),
+      OCTAVO_DATABASE_READER_THREADS: String(readers),
       ...(indexes && { OCTAVO_DATABASE_INDEXES: 'true' }),
       ...environment,
     },

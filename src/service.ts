@@ -148,13 +148,13 @@ function accountContext(
   { identification, jwts, mail, log }: { identification: Identification; jwts: Jwts; mail: Mailer; log: Logger },
 ): Omit<AccountContext, 'model' | 'input' | 'defaultLocale'> {
   const { auth, limits, secrets } = config
-  const counters = auth.sharedLimits ? openSharedCounters(main, writes, limits.countedCallers) : openCounters(limits.countedCallers)
+  const counters = auth.sharedLimits ? openSharedCounters(main, writes, limits.rateLimitKeys) : openCounters(limits.rateLimitKeys)
   return {
     database: main,
     writer: writes,
     jwts,
     mail,
-    limiter: openLimiter(counters, limits.authRequests),
+    limiter: openLimiter(counters, limits.authRateLimit),
     passwords: openPasswords(limits),
     log,
     jwtSecret: secrets.jwtSecret,

@@ -42,7 +42,7 @@ export interface SignInSettings {
   /** Whether somebody who asks for another letter of confirmation learns that the address is confirmed, or its user blocked. */
   readonly confirmationRequests: 'uniform' | 'as-strapi'
   readonly providers: Readonly<Record<string, ProviderSettings>>
-  readonly callbacks: readonly string[]
+  readonly allowedCallbacks: readonly string[]
 }
 
 export interface AccountContext {

@@ -38,7 +38,7 @@ const returnUrl = ({ publicUrl, prefix }: AccountContext, name: string): string 
 function callbackUrl(accounts: AccountContext, name: string, settings: ProviderSettings, wanted: string | null): string {
   const own = webAddress(settings.callback) ?? `${accounts.publicUrl}${accounts.prefix}/auth/${name}/callback`
   if (wanted === null || wanted === own) return own
-  if (!accounts.signIn.callbacks.includes(wanted)) throw validationError('Invalid callback URL')
+  if (!accounts.signIn.allowedCallbacks.includes(wanted)) throw validationError('Invalid callback URL')
   return wanted
 }
 

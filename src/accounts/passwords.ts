@@ -25,11 +25,11 @@ export interface Passwords {
 }
 
 /**
- * bcrypt runs on the threads that read files too: `passwordsAtOnce` leaves them some, and `passwordQueue` bounds how long the last in
+ * bcrypt runs on the threads that read files too: `passwordConcurrency` leaves them some, and `passwordQueue` bounds how long the last in
  * line waits.
  */
-export function openPasswords({ passwordsAtOnce, passwordQueue }: PasswordLimits): Passwords {
-  const { run } = openQueue(passwordsAtOnce, passwordQueue, 'Too many are signing in')
+export function openPasswords({ passwordConcurrency, passwordQueue }: PasswordLimits): Passwords {
+  const { run } = openQueue(passwordConcurrency, passwordQueue, 'Too many are signing in')
   return {
     hash: (password) => run(() => hashPassword(password)),
     fits: (password, stored) => run(() => passwordFits(password, stored)),
@@ -37,7 +37,7 @@ export function openPasswords({ passwordsAtOnce, passwordQueue }: PasswordLimits
 }
 
 export interface PasswordLimits {
-  readonly passwordsAtOnce: number
+  readonly passwordConcurrency: number
   readonly passwordQueue: number
 }
 

@@ -51,7 +51,7 @@ export const auth = z.strictObject({
   /** Count attempts in the database, because several processes serve it; each one that counts is a small write. */
   sharedLimits: z.boolean().default(false),
   /** Pages that users may come back to from other services, beside each provider's own; compared exactly. */
-  callbacks: z.array(z.url({ protocol: /^https?$/ })).default([]),
+  allowedCallbacks: z.array(z.url({ protocol: /^https?$/ })).default([]),
   cookie: z
     .strictObject({
       name: z

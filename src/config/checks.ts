@@ -17,16 +17,40 @@ export const variableNames = [
   'UPLOADS_DIR',
   'API_TOKEN_SALT',
   'JWT_SECRET',
-  'OCTAVO_DATABASE_READERS',
-  'OCTAVO_DATABASE_MAX_READERS',
+  'OCTAVO_DATABASE_READER_THREADS',
+  'OCTAVO_DATABASE_MAX_READER_THREADS',
   'OCTAVO_DATABASE_INDEXES',
   'PUBLIC_URL',
-  'OCTAVO_PROXIES',
+  'OCTAVO_TRUST_PROXY',
   'OCTAVO_GC_TUNING',
   'SMTP_URL',
   'MAIL_FROM',
   'STRAPI_PLUGIN_I18N_INIT_LOCALE_CODE',
 ]
+
+/** Settings of earlier builds by their path in octavo.config, and what they are called now. */
+const renamedSettings: ReadonlyMap<string, string> = new Map([
+  ['proxies', 'trustProxy'],
+  ['auth.callbacks', 'allowedCallbacks'],
+  ['database.readers', 'readerThreads'],
+  ['database.maxReaders', 'maxReaderThreads'],
+  ['limits.planNodes', 'queryComplexity'],
+  ['limits.markedBytes', 'sourceMapBytes'],
+  ['limits.unsentBytes', 'maxBufferedResponseBytes'],
+  ['limits.uploadTurns', 'uploadConcurrency'],
+  ['limits.imagesAtOnce', 'imageConcurrency'],
+  ['limits.passwordsAtOnce', 'passwordConcurrency'],
+  ['limits.storageSilence', 'storageIdleTimeout'],
+  ['limits.authRequests', 'authRateLimit'],
+  ['limits.countedCallers', 'rateLimitKeys'],
+])
+
+/** Environment variables of earlier builds, and what they are called now. */
+const renamedVariables: ReadonlyMap<string, string> = new Map([
+  ['OCTAVO_PROXIES', 'OCTAVO_TRUST_PROXY'],
+  ['OCTAVO_DATABASE_READERS', 'OCTAVO_DATABASE_READER_THREADS'],
+  ['OCTAVO_DATABASE_MAX_READERS', 'OCTAVO_DATABASE_MAX_READER_THREADS'],
+])
 
 /** Shorter names are too like other programs' for a guess, and so are those in which more letters differ. */
 const guessedFrom = 8
@@ -35,14 +59,21 @@ const guessedLetters = 2
 const leastSecret = 3
 const strongSecret = 16
 
-/** What is wrong with a value, as the end of a sentence; for a name that there is not, what was probably meant. */
+/** Describes an invalid value as the end of a sentence; for an unknown name, adds its new name or the most similar one. */
 export function problemOf(issue: z.core.$ZodIssue, schema: z.ZodType): string {
-  const meant = issue.code === 'unrecognized_keys' ? didYouMean(issue.keys[0]!, namesAt(schema, issue.path)) : ''
-  const said = `${issue.message}${meant}`
-  return said.endsWith('?') ? said : `${said}.`
+  const problem = issue.code === 'unrecognized_keys' ? unknownName(issue, schema) : issue.message
+  return problem.endsWith('?') ? problem : `${problem}.`
 }
 
-/** The names that an object of the settings may have; none where what it is depends on a value. */
+function unknownName({ keys, path, message }: z.core.$ZodIssueUnrecognizedKeys, schema: z.ZodType): string {
+  for (const key of keys) {
+    const now = renamedSettings.get([...path, key].join('.'))
+    if (now !== undefined) return `${message}; ${keys.length === 1 ? 'it' : `"${key}"`} is now called "${now}"`
+  }
+  return `${message}${didYouMean(keys[0]!, namesAt(schema, path))}`
+}
+
+/** The names that an object of the configuration may have; empty if the object's schema depends on a value. */
 function namesAt(schema: z.ZodType, path: readonly PropertyKey[]): readonly string[] {
   let at = bare(schema)
   for (const step of path)
@@ -68,6 +99,11 @@ function bare(schema: unknown): unknown {
   )
     inner = inner.unwrap()
   return inner
+}
+
+/** @throws ConfigError for an environment variable that has a new name */
+export function checkRenamed(environment: Environment): void {
+  for (const [old, now] of renamedVariables) if (environment[old] !== undefined) throw new ConfigError(`${old} is now called ${now}.`)
 }
 
 /** @throws ConfigError for a secret that anybody would guess */

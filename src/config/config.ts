@@ -8,7 +8,7 @@ import { ConfigError } from '../errors/errors.js'
 import type { Hook } from '../public/documents.js'
 import type { EventListener } from '../public/events.js'
 import { auth } from './auth.js'
-import { checkMailServer, checkSecret, checkSender, checkSite, problemOf, warningsOf, withoutSlashes } from './checks.js'
+import { checkMailServer, checkRenamed, checkSecret, checkSender, checkSite, problemOf, warningsOf, withoutSlashes } from './checks.js'
 import { corsSettings } from './cors.js'
 import {
   dependsOnStrapi,
@@ -66,7 +66,7 @@ const file = z.strictObject({
   /** The address under which everyone reaches the service: letters and redirects lead there. */
   url: z.url({ protocol: /^https?$/ }).optional(),
   /** Reverse proxies in front of the service, whose X-Forwarded-For is believed. */
-  proxies: z.int().min(0).max(10).default(0),
+  trustProxy: z.int().min(0).max(10).default(0),
   api: z.strictObject({ rest: rest.prefault({}), responses: responses.prefault({}) }).prefault({}),
   auth: auth.prefault({}),
   mail: z.strictObject({ url: z.string().optional(), from: z.string().optional() }).prefault({}),
@@ -74,8 +74,8 @@ const file = z.strictObject({
     .strictObject({
       filename: z.string().optional(),
       /** Reader threads that are always there, and the most there may be while heavy reads occupy some. */
-      readers: z.int().min(1).max(mostReaders).optional(),
-      maxReaders: z.int().min(1).max(mostReaders).optional(),
+      readerThreads: z.int().min(1).max(mostReaders).optional(),
+      maxReaderThreads: z.int().min(1).max(mostReaders).optional(),
       /** Let Octavo make indexes of its own (`octavo_*`) beside Strapi's. */
       indexes: z.boolean().optional(),
       busyTimeout: z.int().positive().default(5_000),
@@ -124,8 +124,8 @@ export interface Config {
   readonly privateAttributes: readonly string[]
   readonly database: {
     readonly filename: string
-    readonly readers: number
-    readonly maxReaders: number
+    readonly readerThreads: number
+    readonly maxReaderThreads: number
     readonly indexes: boolean
     readonly busyTimeout: number
     readonly mmapBytes: number
@@ -137,7 +137,7 @@ export interface Config {
   readonly uploadTypes: { readonly allowed: readonly string[]; readonly denied: readonly string[] }
   /** The service's own address, without a slash at its end. */
   readonly publicUrl: string
-  readonly proxies: number
+  readonly trustProxy: number
   readonly auth: Readonly<z.output<typeof auth>>
   readonly mail: { readonly url: string | null; readonly from: string | null }
   readonly corsOrigins: '*' | readonly string[]
@@ -177,6 +177,7 @@ export async function loadConfig(
   if (!existsSync(root)) throw new ConfigError(`The folder ${root} does not exist.`)
   const own = readDotEnv(root)
   const environment = { ...own, ...setOnly(variables) }
+  checkRenamed(environment)
   const { config, source } = await readOctavoConfig(root)
   const strapi = await readStrapiConfig(root, 'api', environment)
   const said = checked(file, config, source)
@@ -199,9 +200,11 @@ function checkTogether({ api, database }: UserConfig, source: string): void {
   const { defaultLimit, maxLimit = 100 } = api?.rest ?? {}
   if (defaultLimit !== undefined && defaultLimit > maxLimit)
     throw new ConfigError(`${source} is not right: api.rest.defaultLimit is ${defaultLimit}, above api.rest.maxLimit (${maxLimit}).`)
-  const { readers, maxReaders } = database ?? {}
-  if (readers !== undefined && maxReaders !== undefined && readers > maxReaders)
-    throw new ConfigError(`${source} is not right: database.readers is ${readers}, above database.maxReaders (${maxReaders}).`)
+  const { readerThreads, maxReaderThreads } = database ?? {}
+  if (readerThreads !== undefined && maxReaderThreads !== undefined && readerThreads > maxReaderThreads)
+    throw new ConfigError(
+      `${source} is not right: database.readerThreads is ${readerThreads}, above database.maxReaderThreads (${maxReaderThreads}).`,
+    )
 }
 
 function checked<Schema extends z.ZodType>(schema: Schema, value: unknown, source: string): z.output<Schema> {
@@ -233,9 +236,9 @@ function assemble({ root, given, environment, own, database, makeSecret }: Parts
   const chosen = contract ?? (dependsOnStrapi(root) ? 'strapi' : 'specification')
   const contractReason =
     contract !== undefined ? 'octavo.config says so' : chosen === 'strapi' ? 'package.json depends on @strapi/strapi' : 'the default'
-  const readers =
-    integer(environment, 'OCTAVO_DATABASE_READERS', 1, mostReaders) ??
-    given.database.readers ??
+  const readerThreads =
+    integer(environment, 'OCTAVO_DATABASE_READER_THREADS', 1, mostReaders) ??
+    given.database.readerThreads ??
     Math.min(4, Math.max(2, availableParallelism()))
   const port = integer(environment, 'PORT', 0, 65_535) ?? given.port ?? 1337
   const host = environment.HOST ?? given.host ?? '0.0.0.0'
@@ -245,7 +248,7 @@ function assemble({ root, given, environment, own, database, makeSecret }: Parts
     host,
     port,
     publicUrl: publicUrl(environment, given.url ?? `http://localhost:${port}`),
-    proxies: integer(environment, 'OCTAVO_PROXIES') ?? given.proxies,
+    trustProxy: integer(environment, 'OCTAVO_TRUST_PROXY') ?? given.trustProxy,
     auth: given.auth,
     mail: mailOf(environment, given.mail),
     production,
@@ -257,10 +260,10 @@ function assemble({ root, given, environment, own, database, makeSecret }: Parts
     database: {
       ...given.database,
       filename: resolve(root, environment.DATABASE_FILENAME ?? given.database.filename ?? database?.filename ?? '.tmp/data.db'),
-      readers,
-      maxReaders: Math.max(
-        readers,
-        integer(environment, 'OCTAVO_DATABASE_MAX_READERS', 1, mostReaders) ?? given.database.maxReaders ?? 2 * readers,
+      readerThreads,
+      maxReaderThreads: Math.max(
+        readerThreads,
+        integer(environment, 'OCTAVO_DATABASE_MAX_READER_THREADS', 1, mostReaders) ?? given.database.maxReaderThreads ?? 2 * readerThreads,
       ),
       indexes: boolean(environment, 'OCTAVO_DATABASE_INDEXES') ?? given.database.indexes ?? false,
     },

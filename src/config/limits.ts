@@ -18,7 +18,7 @@ export const limits = z.strictObject({
   /** Relations and components that one path of a filter may cross: what a database has to look at grows with each. */
   filterRelations: z.int().positive().max(32).default(8),
   /** Conditions, sort keys and populated attributes of one request, together. */
-  planNodes: z.int().positive().max(30_000).default(1000),
+  queryComplexity: z.int().positive().max(30_000).default(1000),
   /** Bytes of a request's line and headers, the path and query included. */
   headerBytes: z.int().positive().max(mostBytes).default(16_384),
   /** Headers of a request. */
@@ -37,9 +37,9 @@ export const limits = z.strictObject({
   /** Bytes of the answer to a write, which every other write waits for. */
   writtenBytes: z.int().positive().max(mostBytes).default(10_000_000),
   /** Bytes of one answer whose texts say where they come from. */
-  markedBytes: z.int().positive().max(mostBytes).default(30_000_000),
+  sourceMapBytes: z.int().positive().max(mostBytes).default(30_000_000),
   /** Bytes of all large answers that clients have not taken yet. */
-  unsentBytes: z.int().positive().default(500_000_000),
+  maxBufferedResponseBytes: z.int().positive().default(500_000_000),
   /** Milliseconds for a client to take a large answer whole. */
   answerTimeout: z.int().positive().max(longest).default(60_000),
   /** Bytes of all bodies that have not come in whole yet, and of fields of forms beside their files, which go to the disk. */
@@ -74,7 +74,7 @@ export const limits = z.strictObject({
   uploadFields: z.int().positive().max(most).default(200),
   uploadFieldBytes: z.int().positive().max(mostBodyBytes).default(100_000),
   /** Forms with files of which a piece is read at the same moment. */
-  uploadTurns: z.int().positive().max(100).default(8),
+  uploadConcurrency: z.int().positive().max(100).default(8),
   /** Pixels of a picture, all its frames together, of its longer side, and frames; what has more gets no formats. */
   imagePixels: z.int().positive().max(most).default(100_000_000),
   imageSide: z.int().positive().max(most).default(65_535),
@@ -87,20 +87,20 @@ export const limits = z.strictObject({
   imageWork: z.int().positive().max(longest).default(5_000),
   imageTimeout: z.int().positive().max(longest).default(60_000),
   /** Pictures that are worked on at once, and that may wait. */
-  imagesAtOnce: z.int().positive().max(100).default(2),
+  imageConcurrency: z.int().positive().max(100).default(2),
   imageQueue: z.int().positive().max(most).default(500),
   /** Milliseconds that one act at a storage on another machine may take, and may be without any progress. */
   storageTimeout: z.int().positive().max(longest).default(60_000),
-  storageSilence: z.int().positive().max(longest).default(10_000),
+  storageIdleTimeout: z.int().positive().max(longest).default(10_000),
   /** Open connections. */
   connections: z.int().positive().max(most).default(10_000),
   /** Attempts a minute at each route of /auth, by address; 0: any number. Attempts that succeed to sign in are given back. */
-  authRequests: z.int().min(0).max(most).default(10),
+  authRateLimit: z.int().min(0).max(most).default(10),
   /** Passwords that are hashed or checked at once (Node reads files with four threads, which this shares), and that may wait. */
-  passwordsAtOnce: z.int().positive().max(100).default(2),
+  passwordConcurrency: z.int().positive().max(100).default(2),
   passwordQueue: z.int().positive().max(most).default(100),
   /** Addresses and accounts whose attempts are counted. */
-  countedCallers: z.int().positive().max(most).default(100_000),
+  rateLimitKeys: z.int().positive().max(most).default(100_000),
   /** Milliseconds for which the answer to a write with an Idempotency-Key is kept, how many are, and their bytes together. */
   idempotencyTime: z.int().positive().max(longest).default(86_400_000),
   idempotencyKeys: z.int().positive().max(most).default(100_000),

@@ -44,7 +44,7 @@ const alone: ReadonlySet<EntryEventName> = new Set(['entry.delete', 'entry.unpub
 
 export function openOutbox({ context, dialect, database: { register, unregister }, limits, committed }: OutboxOptions): Outbox {
   // What an event shows is the service's own question, however large the type is.
-  const read: ReadContext = { ...context, limits: { ...context.limits, planNodes: Number.POSITIVE_INFINITY } }
+  const read: ReadContext = { ...context, limits: { ...context.limits, queryComplexity: Number.POSITIVE_INFINITY } }
   const { model } = read
   const plans = new Map<string, PlanHandle>()
   const populates = new Map<ContentType, Parameters>()

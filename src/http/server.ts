@@ -57,7 +57,7 @@ export async function createServer(config: Config, backend: Backend, logger: Fas
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
     genReqId: requestId,
     bodyLimit: limits.bodyBytes,
-    trustProxy: (_address: string, hop: number) => hop < config.proxies,
+    trustProxy: (_address: string, hop: number) => hop < config.trustProxy,
     connectionTimeout: limits.idleTimeout,
     // The longest that any request may take to come in; bodies that are not files have less time.
     requestTimeout: Math.max(limits.requestTimeout, limits.uploadTimeout),

@@ -4,7 +4,7 @@ import { openClientMemory } from './client-memory.js'
 
 export interface UnsentLimits {
   /** Bytes of all of them; half of that is for those that are quick. */
-  readonly unsentBytes: number
+  readonly maxBufferedResponseBytes: number
   /** Milliseconds for a client to take one whole. */
   readonly answerTimeout: number
 }
@@ -17,10 +17,10 @@ export interface Unsent {
 /** Milliseconds that every answer has before it may have to make room, and between two looks. */
 const [patience, between] = [2_000, 500]
 
-export function watchUnsent({ unsentBytes, answerTimeout }: UnsentLimits): Unsent {
+export function watchUnsent({ maxBufferedResponseBytes, answerTimeout }: UnsentLimits): Unsent {
   const lent = openClientMemory(patience)
   let looking: NodeJS.Timeout | null = null
-  const isTight = (): boolean => lent.total() > unsentBytes / 2
+  const isTight = (): boolean => lent.total() > maxBufferedResponseBytes / 2
 
   /** Gives up the oldest answers of the address that holds most, until there is room. */
   function makeRoom(): void {

@@ -38,8 +38,14 @@ const bytesOfSign = 3
 /** Milliseconds of marking after which other requests have their turn. */
 const turnLength = 10
 
-/** Opens the marking of answers, each of at most `markedBytes` and `unsentBytes` of all that clients have not taken yet. */
-export function openSourceMaps({ markedBytes, unsentBytes }: { markedBytes: number; unsentBytes: number }): AddSourceMaps {
+/** Opens the marking of answers, each of at most `sourceMapBytes` and `maxBufferedResponseBytes` of all that clients have not taken yet. */
+export function openSourceMaps({
+  sourceMapBytes,
+  maxBufferedResponseBytes,
+}: {
+  sourceMapBytes: number
+  maxBufferedResponseBytes: number
+}): AddSourceMaps {
   let unsent = 0
   let lastTurn = Promise.resolve()
   /** Resolves when everything else has been looked after since another answer was marked. */
@@ -52,7 +58,7 @@ export function openSourceMaps({ markedBytes, unsentBytes }: { markedBytes: numb
     const spend = (more: number): boolean => {
       bytes += more
       unsent += more
-      return bytes <= markedBytes && unsent <= unsentBytes
+      return bytes <= sourceMapBytes && unsent <= maxBufferedResponseBytes
     }
     const giveBack = (): void => {
       unsent -= bytes

@@ -55,7 +55,7 @@ export interface FormLimits {
   readonly uploadFieldBytes: number
   readonly uploadBytes: number
   /** Forms that are read at the same moment; the others wait a few milliseconds for each piece. */
-  readonly uploadTurns: number
+  readonly uploadConcurrency: number
 }
 
 /** What a write to the library belongs to. */
@@ -263,7 +263,7 @@ export function openLibrary(parts: LibraryParts): Library {
     limits: parts.limits,
     receive: incoming.receive,
     discard: incoming.discard,
-    inTurn: openQueue(parts.limits.uploadTurns, Number.POSITIVE_INFINITY, tooManyUploads).run,
+    inTurn: openQueue(parts.limits.uploadConcurrency, Number.POSITIVE_INFINITY, tooManyUploads).run,
     add,
     change: async (id, info, scope) => {
       const said = changedInfo(await there(id), info)

@@ -7,7 +7,7 @@ import { post } from './golden.js'
 
 let served: Served
 beforeAll(async () => {
-  served = await serveGolden({ config: { limits: { authRequests: 0 } } })
+  served = await serveGolden({ config: { limits: { authRateLimit: 0 } } })
 })
 afterAll(() => served.close())
 

@@ -14,7 +14,7 @@ import { logIn, look, post, serveAccounts } from './golden.js'
 const main = join(dirname(fileURLToPath(import.meta.url)), '..', '..', 'dist', 'main.js')
 let served: Served
 beforeAll(async () => {
-  served = await serveAccounts({ config: { limits: { authRequests: 0 } } })
+  served = await serveAccounts({ config: { limits: { authRateLimit: 0 } } })
 })
 afterAll(() => served.close())
 

@@ -13,8 +13,8 @@ beforeAll(async () => {
   served = await serveAccounts({
     config: {
       url: 'https://api.example.test',
-      limits: { authRequests: 0 },
-      auth: { providers: { company, off: { ...company, enabled: false } }, callbacks: ['https://other.example.test/app'] },
+      limits: { authRateLimit: 0 },
+      auth: { providers: { company, off: { ...company, enabled: false } }, allowedCallbacks: ['https://other.example.test/app'] },
     },
   })
 })

@@ -69,7 +69,7 @@ beforeAll(async () => {
       config: {
         api: { rest: { contract: 'strapi' } },
         auth: { register: { allowedFields: ['nickname', 'favourites', 'address', 'avatar', 'role', 'confirmed', 'badge'] } },
-        limits: { authRequests: 0 },
+        limits: { authRateLimit: 0 },
       },
       environment: { ...secrets },
     },

@@ -44,7 +44,7 @@ rule('accounts.15', 'O01 an attempt counts however it is refused, and one that s
 })
 
 test('O07 guesses at one account from many addresses at once are no more than one after the other', async () => {
-  served = await serveAccounts({ config: { proxies: 1 } })
+  served = await serveAccounts({ config: { trustProxy: 1 } })
   const statuses = await Promise.all(
     Array.from({ length: 60 }, async (_, index) => {
       const body = { identifier: 'alice', password: `guess${index}` }
@@ -56,7 +56,7 @@ test('O07 guesses at one account from many addresses at once are no more than on
 })
 
 test('O07 hashing has a line with an end: what comes after it is 503', async () => {
-  const passwords = openPasswords({ passwordsAtOnce: 1, passwordQueue: 2 })
+  const passwords = openPasswords({ passwordConcurrency: 1, passwordQueue: 2 })
   const outcomes = await Promise.all(
     Array.from({ length: 5 }, () =>
       passwords.fits('x', null).then(
@@ -92,7 +92,7 @@ test('O07 users are found by an index in every database, with and without the se
 })
 
 test('O07 with 300,000 users a hundred logins at once do not stop the loop', async () => {
-  served = await serveGolden({ config: { limits: { authRequests: 0, passwordQueue: 5 } } })
+  served = await serveGolden({ config: { limits: { authRateLimit: 0, passwordQueue: 5 } } })
   change(
     served,
     `with recursive n(i) as (select 1 union all select i + 1 from n where i < 300000)

@@ -46,7 +46,7 @@ test('signing up counts, also with success', async () => {
 })
 
 rule('accounts.16', 'S076 an account is guessed ever more slowly from wherever; its sessions go on', async () => {
-  served = await serveAccounts({ config: { proxies: 1 } })
+  served = await serveAccounts({ config: { trustProxy: 1 } })
   const { jwt } = (await logIn(served, 'erin', 'erin-Secret1')).body
   const from = (address: string, password: string) =>
     post(served, '/api/auth/local', { identifier: 'erin', password }, undefined, { 'x-forwarded-for': address })

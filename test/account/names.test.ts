@@ -151,12 +151,12 @@ rule('accounts.26', 'O14 names that look like others are refused, and taken wher
     return (await post(served, '/api/auth/local/register', body)).status
   }
   const lookAlike = ['\u0430lice', 'ali\u200Bce', 'alice ', ' alice', 'ａｌｉｃｅ', 'al\u0000ice', '\u202Eecila', 'Αlice']
-  served = await serveGolden({ config: { limits: { authRequests: 0 } } })
+  served = await serveGolden({ config: { limits: { authRateLimit: 0 } } })
   for (const [number, name] of lookAlike.entries()) expect([name, await register(name, number)]).toEqual([name, 400])
   for (const [number, name] of ['Zoë de Wit', 'Алиса', '李小龙', 'x_-.9'].entries()) {
     expect([name, await register(name, 100 + number)]).toEqual([name, 200])
   }
   await served.close()
-  served = await serveGolden({ config: { limits: { authRequests: 0 }, auth: { register: { names: 'as-strapi' } } } })
+  served = await serveGolden({ config: { limits: { authRateLimit: 0 }, auth: { register: { names: 'as-strapi' } } } })
   expect(await register(lookAlike[0]!, 200)).toBe(200)
 })

@@ -27,7 +27,7 @@ beforeAll(async () => {
   served = await serveAccounts({
     config: {
       url: 'https://api.example.test',
-      limits: { authRequests: 0 },
+      limits: { authRateLimit: 0 },
       auth: { providers: { github: settings, discord: settings, google: settings } },
     },
   })
@@ -212,7 +212,7 @@ test('an account of one service is not entered through another', async () => {
 })
 
 test('what Strapi’s admin stored about a service is used where the configuration has nothing', async () => {
-  const bare = await serveAccounts({ config: { url: 'https://api.example.test', limits: { authRequests: 0 } } })
+  const bare = await serveAccounts({ config: { url: 'https://api.example.test', limits: { authRateLimit: 0 } } })
   const ask = async (name: string) => (await bare.ask(`/api/connect/${name}`)).headers.get('location')
   expect(await ask('discord')).toBeNull()
   const stored = { enabled: true, key: 'from-admin', secret: 's', callbackUrl: 'https://site.example.test/x', scope: ['identify', 'email'] }

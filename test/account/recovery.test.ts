@@ -10,7 +10,7 @@ import { change, letters, logIn, look, post, serveAccounts, setAccounts } from '
 
 let served: Served
 beforeEach(async () => {
-  served = await serveAccounts({ config: { limits: { authRequests: 0 }, url: 'https://api.example.test' } })
+  served = await serveAccounts({ config: { limits: { authRateLimit: 0 }, url: 'https://api.example.test' } })
 })
 afterEach(() => served.close())
 

@@ -10,7 +10,7 @@ let served: Served
 afterEach(() => served?.close())
 
 const full = goldenTokens().full!
-const unlimited = { limits: { authRequests: 0 } }
+const unlimited = { limits: { authRateLimit: 0 } }
 const json = { 'content-type': 'application/json' }
 const put = (id: number, body: object) =>
   served.ask(`/api/users/${id}`, { method: 'PUT', token: full, headers: json, body: JSON.stringify(body) })

@@ -9,7 +9,7 @@ import { change, logIn, look, post, serveAccounts } from './golden.js'
 let served: Served
 beforeAll(async () => {
   served = await serveAccounts({
-    config: { auth: { jwtManagement: 'refresh' }, limits: { authRequests: 0 }, url: 'https://api.example.test' },
+    config: { auth: { jwtManagement: 'refresh' }, limits: { authRateLimit: 0 }, url: 'https://api.example.test' },
   })
 })
 afterAll(() => served.close())

@@ -8,7 +8,7 @@ import { logIn, look, post, serveAccounts } from './golden.js'
 const { full } = goldenTokens()
 let served: Served
 beforeAll(async () => {
-  served = await serveAccounts({ config: { limits: { authRequests: 0 } } })
+  served = await serveAccounts({ config: { limits: { authRateLimit: 0 } } })
 })
 afterAll(() => served.close())
 

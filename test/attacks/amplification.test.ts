@@ -98,7 +98,7 @@ describe('sort and filters', () => {
 })
 
 describe('the budget of a plan', () => {
-  const small = siege('strapi', { config: { limits: { planNodes: 40 } } })
+  const small = siege('strapi', { config: { limits: { queryComplexity: 40 } } })
   const times = (count: number, part: (index: number) => string, between = '&') =>
     Array.from({ length: count }, (_, index) => part(index)).join(between)
 

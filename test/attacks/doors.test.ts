@@ -14,7 +14,7 @@ import { callers, expectInvalidKey, secrets, siege, tokens } from './siege.js'
 describe('the golden project', () => {
   const { ask, look, change } = siege('strapi', {
     config: {
-      limits: { authRequests: 0 },
+      limits: { authRateLimit: 0 },
       url: 'https://api.example.test',
       auth: {
         providers: { github: { key: 'k', secret: 's', callback: 'https://site.example.test/in' } },

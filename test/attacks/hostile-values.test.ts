@@ -214,7 +214,7 @@ describe.each(['strapi', 'specification'] as const)('with the contract %s', (con
       contract: contracts[contract],
       defaultLocale: 'en',
       pages: { defaultLimit: 25, maxLimit: 100, withCount: true },
-      limits: { planNodes: 1000, filterRelations: 8 },
+      limits: { queryComplexity: 1000, filterRelations: 8 },
       strictParams: false,
     }
     const statements = (query: string): string => {

@@ -98,7 +98,7 @@ const isTried = ([, path]: readonly [Verb, string]): boolean =>
   !model.paths.has(path.split('/')[1]!) || ['articles', 'samples', 'homepage', 'comments'].includes(path.split('/')[1]!)
 
 describe('every route', () => {
-  const besieged = siege('strapi', { config: { limits: { authRequests: 0 } } })
+  const besieged = siege('strapi', { config: { limits: { authRateLimit: 0 } } })
   const writing = places().flatMap(({ path, actions }) =>
     (['POST', 'PUT'] as const).filter((verb) => verb in actions).map((verb) => [verb, path] as const),
   )

@@ -55,7 +55,7 @@ test('O08 headers that never end: 408, and the connection ends, however long the
 })
 
 test('O09 answers that are not taken make room for others, and end', async () => {
-  served = await serveGolden({ config: { limits: { unsentBytes: 12_000_000, answerTimeout: 6_000 } } })
+  served = await serveGolden({ config: { limits: { maxBufferedResponseBytes: 12_000_000, answerTimeout: 6_000 } } })
   const large = '/api/articles?populate[tags][populate][articles][populate][tags]=true&pagination[pageSize]=25'
   const size = (await served.ask(large)).text.length
   expect(size).toBeGreaterThan(500_000)
@@ -76,7 +76,7 @@ test('O09 answers that are not taken make room for others, and end', async () =>
 }, 120_000)
 
 test('O10 bodies that never end are bounded together, and make room for one that comes', async () => {
-  served = await serveGolden({ config: { limits: { unreadBytes: 5_000_000, authRequests: 0 } } })
+  served = await serveGolden({ config: { limits: { unreadBytes: 5_000_000, authRateLimit: 0 } } })
   const part = Buffer.alloc(400_000, 'x')
   const head = 'POST /api/auth/local HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 1000000\r\n\r\n'
   const slow: Slow[] = []

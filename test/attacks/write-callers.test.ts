@@ -8,7 +8,7 @@ import { grantsIn, refusedCallers } from './routes.js'
 import type { Caller } from './siege.js'
 import { callers, model, siege } from './siege.js'
 
-const golden = siege('strapi', { config: { limits: { authRequests: 0 } } })
+const golden = siege('strapi', { config: { limits: { authRateLimit: 0 } } })
 
 interface Attempt {
   readonly method: 'POST' | 'PUT' | 'DELETE'

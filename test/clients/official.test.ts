@@ -16,7 +16,7 @@ import { sample } from '../uploads/sending.js'
 const tokens = goldenTokens()
 let served: Served
 beforeAll(async () => {
-  served = await serveGolden({ config: { limits: { authRequests: 0 } } })
+  served = await serveGolden({ config: { limits: { authRateLimit: 0 } } })
 })
 afterAll(() => served.close())
 

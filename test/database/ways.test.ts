@@ -209,7 +209,7 @@ function statementsOf(query: string, uid: 'item' | 'note' | 'group' = 'item'): r
     contract: contracts.strapi,
     defaultLocale: 'en',
     pages: { defaultLimit: 25, maxLimit: 100, withCount: true },
-    limits: { filterRelations: 10, planNodes: 1000 },
+    limits: { filterRelations: 10, queryComplexity: 1000 },
     strictParams: false,
   }
   const type = model.types.get(`api::${uid}.${uid}`)!

@@ -331,7 +331,7 @@ describe('a service that is killed', () => {
       PORT: '0',
       NODE_ENV: 'production',
       LOG_LEVEL: 'silent',
-      OCTAVO_DATABASE_READERS: '1',
+      OCTAVO_DATABASE_READER_THREADS: '1',
     }
     const child = spawn(process.execPath, [command, 'start', folder], { env: started, stdio: ['ignore', 'pipe', 'inherit'] })
     running = child

@@ -53,7 +53,7 @@ export function start(folder: string, environment: Readonly<Record<string, strin
       PORT: '0',
       NODE_ENV: 'production',
       UPLOADS_DIR: 'uploads',
-      OCTAVO_DATABASE_READERS: '2',
+      OCTAVO_DATABASE_READER_THREADS: '2',
       ...environment,
     },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -48,8 +48,8 @@ describe('environment', () => {
   test('a switch that is neither true nor false', () =>
     expectRefusal([/OCTAVO_DATABASE_INDEXES/, /maybe/], { OCTAVO_DATABASE_INDEXES: 'maybe' }))
   test('more reader threads than octavo.config may have', () =>
-    expectRefusal([/OCTAVO_DATABASE_READERS is 65; it must be from 1 to 64/], { OCTAVO_DATABASE_READERS: '65' }))
-  test('no reader thread', () => expectRefusal([/OCTAVO_DATABASE_READERS/], { OCTAVO_DATABASE_READERS: '0' }))
+    expectRefusal([/OCTAVO_DATABASE_READER_THREADS is 65; it must be from 1 to 64/], { OCTAVO_DATABASE_READER_THREADS: '65' }))
+  test('no reader thread', () => expectRefusal([/OCTAVO_DATABASE_READER_THREADS/], { OCTAVO_DATABASE_READER_THREADS: '0' }))
   test('a log level that there is not', () => expectRefusal([/LOG_LEVEL/, /loud/], { LOG_LEVEL: 'loud' }))
   test('a bucket without a name, an address that is none', async () => {
     config({ uploads: { storage: { provider: 'aws-s3' } } })
@@ -58,6 +58,8 @@ describe('environment', () => {
     await expectRefusal([/uploads\.storage\.endpoint/, /AWS_ENDPOINT/], { ...keys, AWS_BUCKET: 'c', AWS_ENDPOINT: 'localhost' })
     await expectRefusal([/signedUrlExpires/], { ...keys, AWS_BUCKET: 'c', AWS_SIGNED_URL_EXPIRES: 'soon' })
   })
+  test('a variable that has a new name', () =>
+    expectRefusal([/OCTAVO_PROXIES is now called OCTAVO_TRUST_PROXY\.$/], { OCTAVO_PROXIES: '1' }))
   test('a host that is not here', () => expectRefusal([/203\.0\.113\.1/], { HOST: '203.0.113.1' }))
 
   test('a port that is taken', async () => {
@@ -80,6 +82,10 @@ describe('octavo.config.json', () => {
   test('a key that there is not, deep inside', async () => {
     config({ api: { rest: { maxLimits: 1 } } })
     await expectRefusal([/octavo\.config\.json/, /api\.rest/, /"maxLimits"; did you mean "maxLimit"\?/])
+  })
+  test('a key that has a new name', async () => {
+    config({ limits: { planNodes: 100 } })
+    await expectRefusal([/octavo\.config\.json/, /limits/, /"planNodes"; it is now called "queryComplexity"\.$/])
   })
   test('a limit of the wrong kind', async () => {
     config({ limits: { readQueue: '5000' } })

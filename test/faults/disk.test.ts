@@ -193,7 +193,7 @@ describe.skipIf(!canLimit)('a process with limits', () => {
   let ask: Ask
   beforeAll(async () => {
     folder = copyGolden()
-    child = start(folder, { OCTAVO_DATABASE_READERS: '1' })
+    child = start(folder, { OCTAVO_DATABASE_READER_THREADS: '1' })
     origin = await child.origin
     ask = askerOf(origin)
   })

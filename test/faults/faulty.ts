@@ -18,7 +18,7 @@ export async function startFaulty(project: string, orders: string): Promise<Faul
   const child = start(project, {
     NODE_OPTIONS: `--import ${join(import.meta.dirname, 'failpoints.mjs')}`,
     FAULTS: orders,
-    OCTAVO_DATABASE_READERS: '1',
+    OCTAVO_DATABASE_READER_THREADS: '1',
     LOG_LEVEL: 'error',
   })
   return { child, ask: askerOf(await child.origin) }

@@ -20,7 +20,7 @@ function run(script: string): Promise<{ code: number | null; output: string; err
     process.stdout.on('error', () => {})
     const held = () => [process.listenerCount('exit'), process.stdout.listenerCount('error')]
     const attempt = (config) => createService(config).then(() => 'it opened', (error) => error.message)
-    const config = await loadConfig(${JSON.stringify(folder)}, { HOST: '127.0.0.1', PORT: '0', UPLOADS_DIR: 'uploads', OCTAVO_DATABASE_READERS: '2', LOG_LEVEL: 'silent' })
+    const config = await loadConfig(${JSON.stringify(folder)}, { HOST: '127.0.0.1', PORT: '0', UPLOADS_DIR: 'uploads', OCTAVO_DATABASE_READER_THREADS: '2', LOG_LEVEL: 'silent' })
     ${script}`
   const file = join(folder, 'script.mjs')
   writeFileSync(file, text)

@@ -41,7 +41,7 @@ test('beside scans of sixty thousand articles a single document is found sooner 
 
 test('reads that would take hours are ended: others are answered afterwards, and the service can stop', async () => {
   const folder = copyGolden({ limits: { readTimeout: 700 } })
-  const child = start(folder, { OCTAVO_DATABASE_READERS: '1', OCTAVO_DATABASE_MAX_READERS: '2' })
+  const child = start(folder, { OCTAVO_DATABASE_READER_THREADS: '1', OCTAVO_DATABASE_MAX_READER_THREADS: '2' })
   try {
     const origin = await child.origin
     const deep = Array.from({ length: 18 }, (_, level) => (level % 2 === 0 ? '[author]' : '[articles]')).join('')
@@ -108,7 +108,7 @@ test('reads whose clients have left are given up: a light one does not wait for 
 })
 
 test('a read that is over its time gives its thread back', async () => {
-  const served = await serveGolden({ config: { limits: { readTimeout: 150 } }, environment: { OCTAVO_DATABASE_MAX_READERS: '2' } })
+  const served = await serveGolden({ config: { limits: { readTimeout: 150 } }, environment: { OCTAVO_DATABASE_MAX_READER_THREADS: '2' } })
   try {
     grow(served.database, 200_000)
     // Each row's sort key is found through three relations, of two hundred thousand rows.

@@ -129,7 +129,7 @@ test(
 
 /** Starts many at once, waits until all serve, ends them. */
 async function allTogether(folder: string): Promise<void> {
-  const children = Array.from({ length: together }, () => start(folder, { OCTAVO_DATABASE_READERS: '1', UV_THREADPOOL_SIZE: '1' }))
+  const children = Array.from({ length: together }, () => start(folder, { OCTAVO_DATABASE_READER_THREADS: '1', UV_THREADPOOL_SIZE: '1' }))
   const origins = await Promise.allSettled(children.map(({ origin }) => origin))
   for (const child of children) child.signal('SIGTERM')
   const ended = await Promise.all(children.map(({ ended }) => ended))

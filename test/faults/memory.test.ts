@@ -60,7 +60,7 @@ test('plans that fall out of the cache while their reads wait are forgotten when
 })
 
 test('S125 answers that clients do not take are bounded together and make room: others are served while nobody reads them', async () => {
-  const folder = copyGolden({ limits: { unsentBytes: 60_000_000 }, api: { rest: { maxLimit: 100_000 } } })
+  const folder = copyGolden({ limits: { maxBufferedResponseBytes: 60_000_000 }, api: { rest: { maxLimit: 100_000 } } })
   grow(join(folder, '.tmp', 'data.db'), 30_000)
   const child = start(folder)
   try {

@@ -30,7 +30,7 @@ beforeAll(async () => {
 function recordOf(dialect: Dialect, { name, uid, query, contract = 'specification', wanted, actions, draftGrant }: Recorded): string {
   const context = {
     ...{ model, contract: contracts[contract], defaultLocale: 'en', pages: { defaultLimit: 25, maxLimit: 100, withCount: true } },
-    ...{ limits: { filterRelations: 8, planNodes: 1000 }, strictParams: false, draftGrant: draftGrant === true },
+    ...{ limits: { filterRelations: 8, queryComplexity: 1000 }, strictParams: false, draftGrant: draftGrant === true },
   }
   const grants = actions === undefined ? fullAccess : grantsOf('some', new Set(actions))
   const asked = { type: model.types.get(uid)!, mode: 'many', envelope: 'data', ...wanted } as const

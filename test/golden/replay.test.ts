@@ -14,7 +14,7 @@ const writes = files.filter((file) => file.startsWith('write-'))
 const named = (file: string) => (allowed[file] ?? []).map(({ name }) => name)
 
 // The recorded Strapi did not limit attempts, and malformed ones count here too.
-const unlimited = { config: { limits: { authRequests: 0 } } }
+const unlimited = { config: { limits: { authRateLimit: 0 } } }
 
 let served: Served
 beforeAll(async () => {

@@ -18,7 +18,7 @@ const { values } = parseArgs({ options: { writes: { type: 'string', default: '40
 const octavo = join(octavoFolder, 'main.js')
 const folder = temporaryFolder()
 const project = join(folder, 'project')
-const environment = { DATABASE_FILENAME: copyDatabase(folder), UPLOADS_DIR: join(project, 'uploads'), OCTAVO_DATABASE_READERS: '1' }
+const environment = { DATABASE_FILENAME: copyDatabase(folder), UPLOADS_DIR: join(project, 'uploads'), OCTAVO_DATABASE_READER_THREADS: '1' }
 const shapes = loadShapes(project, () => cpSync(goldenProject, project, { recursive: true }))
 const random = seededRandom(Number(values.seed))
 let failed = false

@@ -11,7 +11,7 @@ let magazine: Served
 let narrow: Served
 beforeAll(async () => {
   magazine = await serve('specification')
-  narrow = await serveMagazine({ config: { limits: { planNodes: 20, headerBytes: 4096, requestTimeout: 1_000 } } })
+  narrow = await serveMagazine({ config: { limits: { queryComplexity: 20, headerBytes: 4096, requestTimeout: 1_000 } } })
 })
 afterAll(() => Promise.all([magazine, narrow].map((served) => served.close())))
 

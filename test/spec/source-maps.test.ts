@@ -230,7 +230,7 @@ for (const contract of ['specification', 'strapi'] as const) {
 describe('a limit', () => {
   let small: Served
   beforeAll(async () => {
-    small = await serveMagazine({ config: { limits: { markedBytes: 10_000, unsentBytes: 100_000 } } })
+    small = await serveMagazine({ config: { limits: { sourceMapBytes: 10_000, maxBufferedResponseBytes: 100_000 } } })
   })
   afterAll(() => small.close())
 

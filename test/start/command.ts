@@ -32,7 +32,14 @@ export interface Ended {
 /** Runs the command to its end; a process that serves is told to stop as soon as it says so. */
 export function octavo(words: readonly string[], environment: Readonly<Record<string, string>> = {}): Promise<Ended> {
   const child = spawn(process.execPath, [join(root, 'dist', 'main.js'), ...words], {
-    env: { PATH: process.env.PATH, NODE_ENV: 'production', HOST: '127.0.0.1', PORT: '0', OCTAVO_DATABASE_READERS: '1', ...environment },
+    env: {
+      PATH: process.env.PATH,
+      NODE_ENV: 'production',
+      HOST: '127.0.0.1',
+      PORT: '0',
+      OCTAVO_DATABASE_READER_THREADS: '1',
+      ...environment,
+    },
     cwd: tmpdir(),
     timeout: 20_000,
     killSignal: 'SIGKILL',

@@ -31,7 +31,7 @@ describe('octavo.config', () => {
     [{ cors: { origins: ['*'] } }, /without a list/],
     [{ cors: { origins: 'http://localhost:3000' } }, /cors\.origins: must be "\*" or a list of origins/],
     [{ api: { rest: { defaultLimit: 200 } } }, /api\.rest\.defaultLimit is 200, above api\.rest\.maxLimit \(100\)/],
-    [{ database: { readers: 8, maxReaders: 2 } }, /database\.readers is 8, above database\.maxReaders \(2\)/],
+    [{ database: { readerThreads: 8, maxReaderThreads: 2 } }, /database\.readerThreads is 8, above database\.maxReaderThreads \(2\)/],
     [{ limits: { readTimeout: 3_000_000_000 } }, /limits\.readTimeout/],
     [{ limits: { bodyBytes: 4_000_000_000 } }, /limits\.bodyBytes/],
     [{ auth: { jwtLifespan: 1e15 } }, /auth\.jwtLifespan/],
@@ -41,6 +41,27 @@ describe('octavo.config', () => {
     ["module.exports = { hooks: [{ before: 'x' }] }", /hooks\.0\.before: must be a function/],
   ])('%j', async (config, said) => {
     await expect(withFile(config)).rejects.toThrow(said)
+  })
+
+  test.each([
+    ['proxies', 'trustProxy'],
+    ['auth.callbacks', 'allowedCallbacks'],
+    ['database.readers', 'readerThreads'],
+    ['database.maxReaders', 'maxReaderThreads'],
+    ['limits.planNodes', 'queryComplexity'],
+    ['limits.markedBytes', 'sourceMapBytes'],
+    ['limits.unsentBytes', 'maxBufferedResponseBytes'],
+    ['limits.uploadTurns', 'uploadConcurrency'],
+    ['limits.imagesAtOnce', 'imageConcurrency'],
+    ['limits.passwordsAtOnce', 'passwordConcurrency'],
+    ['limits.storageSilence', 'storageIdleTimeout'],
+    ['limits.authRequests', 'authRateLimit'],
+    ['limits.countedCallers', 'rateLimitKeys'],
+  ])('the earlier name %s is refused and the new name %s suggested', async (old, now) => {
+    const [key, parent] = old.split('.').reverse() as [string, string?]
+    await expect(withFile(parent === undefined ? { [key]: 1 } : { [parent]: { [key]: 1 } })).rejects.toThrow(
+      `Unrecognized key: "${key}"; it is now called "${now}".`,
+    )
   })
 
   test('what means something is taken', async () => {
@@ -62,6 +83,9 @@ describe('environment', () => {
     [{ PUBLIC_URL: 'content.example.org' }, /PUBLIC_URL is "content\.example\.org"; it must be like https:/],
     [{ JWT_SECRET: 'b' }, /JWT_SECRET is no secret/],
     [{ PORT: '99999' }, /PORT/],
+    [{ OCTAVO_PROXIES: '1' }, /^OCTAVO_PROXIES is now called OCTAVO_TRUST_PROXY\.$/],
+    [{ OCTAVO_DATABASE_READERS: '1' }, /^OCTAVO_DATABASE_READERS is now called OCTAVO_DATABASE_READER_THREADS\.$/],
+    [{ OCTAVO_DATABASE_MAX_READERS: '1' }, /^OCTAVO_DATABASE_MAX_READERS is now called OCTAVO_DATABASE_MAX_READER_THREADS\.$/],
   ])('%j', async (environment, said) => {
     await expect(withVariables(environment)).rejects.toThrow(said)
   })
@@ -70,8 +94,8 @@ describe('environment', () => {
     expect((await withVariables({ NODE_ENV: 'prodction' })).warnings).toEqual([
       expect.stringMatching(/NODE_ENV is "prodction".*did you mean "production"\?/),
     ])
-    expect((await withVariables({ OCTAVO_PROXY: '1' })).warnings).toEqual([
-      expect.stringMatching(/OCTAVO_PROXY is no setting; did you mean "OCTAVO_PROXIES"\?/),
+    expect((await withVariables({ OCTAVO_TRUST_PROXI: '1' })).warnings).toEqual([
+      expect.stringMatching(/OCTAVO_TRUST_PROXI is no setting; did you mean "OCTAVO_TRUST_PROXY"\?/),
     ])
     const own = { '.env': 'DATABASE_FILENMAE=x.db\nDATABASE_NAME=y\nSMTP_USER=z\nAPP_KEYS=a,b\nADMIN_JWT_SECRET=c\nJWT_SECRET=short\n' }
     expect((await withVariables({}, own)).warnings).toEqual([

@@ -103,7 +103,7 @@ async function serveFolder(folder: string, { environment, code = {} }: ServeOpti
   let secret = 0
   const loaded = await loadConfig(
     folder,
-    { HOST: '127.0.0.1', PORT: '0', NODE_ENV: 'production', OCTAVO_DATABASE_READERS: '1', ...environment },
+    { HOST: '127.0.0.1', PORT: '0', NODE_ENV: 'production', OCTAVO_DATABASE_READER_THREADS: '1', ...environment },
     () => `secret-${++secret}`,
   )
   const log: string[] = []

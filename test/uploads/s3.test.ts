@@ -145,7 +145,7 @@ describe('a private bucket', () => {
 describe('trouble (R14)', () => {
   let served: Served
   beforeAll(async () => {
-    served = await serveGolden(storedAt(s3, {}, { storageTimeout: 1_500, storageSilence: 400 }))
+    served = await serveGolden(storedAt(s3, {}, { storageTimeout: 1_500, storageIdleTimeout: 400 }))
   })
   afterAll(() => served.close())
 

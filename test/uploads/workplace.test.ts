@@ -26,7 +26,7 @@ afterEach(async () => {
 })
 
 async function run(environment: Readonly<Record<string, string>> = {}): Promise<{ readonly child: Child; readonly origin: string }> {
-  const child = start(folder, { OCTAVO_DATABASE_READERS: '1', LOG_LEVEL: 'error', ...environment })
+  const child = start(folder, { OCTAVO_DATABASE_READER_THREADS: '1', LOG_LEVEL: 'error', ...environment })
   children.push(child)
   return { child, origin: await child.origin }
 }

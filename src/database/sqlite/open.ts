@@ -51,7 +51,7 @@ export async function openSqliteDatabase(config: Config, model: Model, { logger,
       logger.error({ err: error }, message)
     }
     const readers = await openReaders(
-      { sqlite: settings, signing, ...settings, ...limits },
+      { sqlite: settings, signing, ...settings, ...limits, readers: settings.readerThreads, maxReaders: settings.maxReaderThreads },
       sqliteDialect,
       failed('a reader thread failed'),
     )

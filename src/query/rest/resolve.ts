@@ -12,7 +12,7 @@ export interface QueryLimits {
   /** Relations and components that one path of a filter may cross. */
   readonly filterRelations: number
   /** Levels, conditions and populated attributes of one request, together. */
-  readonly planNodes: number
+  readonly queryComplexity: number
 }
 
 export interface Resolver {
@@ -80,7 +80,7 @@ export function openResolver(model: Model, grants: Grants, contract: Contract, l
     contract,
     values: [null, null],
     param: 'filters',
-    budget: { nodes: limits.planNodes },
+    budget: { nodes: limits.queryComplexity },
     filterRelations: limits.filterRelations,
     forbidden: [],
     restricted: [],
@@ -110,7 +110,7 @@ export function bind(reading: Resolver, value: unknown): ValueIndex {
   return reading.values.push(value) - 1
 }
 
-/** Counts one more level, condition or populated attribute. @throws ApiError 400 beyond the limit `planNodes`. */
+/** Counts one more level, condition or populated attribute. @throws ApiError 400 beyond the limit `queryComplexity`. */
 export function chargeNode(reading: Resolver): void {
   reading.budget.nodes--
   if (reading.budget.nodes < 0) throw validationError('The query is too complex')

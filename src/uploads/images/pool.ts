@@ -8,7 +8,7 @@ import type { ImageSettings, SourceImage } from './protocol.js'
 import { type ImageWorker, startImageWorker } from './worker.js'
 
 export interface ImageLimits extends ImageBounds {
-  readonly imagesAtOnce: number
+  readonly imageConcurrency: number
   readonly imageQueue: number
 }
 
@@ -36,7 +36,7 @@ const pictureTypes = /^image\/(?:jpeg|png|webp|gif|tiff|avif)$/
 
 /** Opens the picture workshop. Its processes start with the first pictures. */
 export function openImages(limits: ImageLimits): Images {
-  const queue = openQueue(limits.imagesAtOnce, limits.imageQueue, tooManyUploads)
+  const queue = openQueue(limits.imageConcurrency, limits.imageQueue, tooManyUploads)
   const { imagePixels, imageSide, imageFrames, imageBytes, imageMemory, imageWork, imageTimeout } = limits
   const bounds = { imagePixels, imageSide, imageFrames, imageBytes, imageMemory, imageWork, imageTimeout }
   const workers = new Set<ImageWorker>()

@@ -59,7 +59,7 @@ export function openS3Storage(config: S3Config, limits: StorageLimits, report: (
         ...(port === '' ? {} : { port }),
         signal: AbortSignal.timeout(limits.storageTimeout),
       })
-      sending.setTimeout(limits.storageSilence, () => sending.destroy(new Error('the storage was silent for too long')))
+      sending.setTimeout(limits.storageIdleTimeout, () => sending.destroy(new Error('the storage was silent for too long')))
       sending.on('error', reject)
       sending.on('response', (response) => {
         const outcome = readOutcome(response)

@@ -24,5 +24,5 @@ export interface Storage {
 export interface StorageLimits {
   /** Milliseconds that one act at another machine may take, and may be without any progress. */
   readonly storageTimeout: number
-  readonly storageSilence: number
+  readonly storageIdleTimeout: number
 }

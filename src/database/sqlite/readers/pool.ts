@@ -27,7 +27,7 @@ export interface ReaderOptions {
   readonly readTimeout: number
   readonly answerBytes: number
   /** Bytes of all answers in memory of their own that were not released yet. */
-  readonly unsentBytes: number
+  readonly maxBufferedResponseBytes: number
   /** How addresses of files are signed; null: not at all. */
   readonly signing: Signing | null
 }
@@ -136,7 +136,7 @@ export async function openReaders(options: ReaderOptions, dialect: Dialect, repo
 
   /** A large answer, unless clients leave too many of them lying: their memory is what a server runs out of first. */
   function lend(job: Job, bytes: Uint8Array): void {
-    if (unsent > 0 && unsent + bytes.length > options.unsentBytes) {
+    if (unsent > 0 && unsent + bytes.length > options.maxBufferedResponseBytes) {
       refuse(job, new ApiError('ServiceUnavailableError', 'Too many answers are being sent'))
       return
     }

@@ -1,0 +1,79 @@
+// Whether the database can be trusted, by what its files and its connections have shown.
+import { unavailable } from '../../unavailable.js'
+import { lostFiles } from './watch.js'
+
+export interface Health {
+  /** Null while the database can be trusted; otherwise what is wrong, as a sentence for the operator. */
+  trouble(): string | null
+  /** True once the files are not those that were opened: only a start helps. */
+  isLost(): boolean
+  /** The files are not those that were opened: nothing is read or written from now on. */
+  lose(what: string): void
+  /** Notes an error that a connection has met, if it is about the files. */
+  note(error: unknown): void
+  /** Notes an error, and hides what it says of the files from callers. */
+  understood(error: unknown): Error
+  /** @throws ApiError 503 once the files are lost */
+  check(): void
+}
+
+/** How long a disk that failed is reported after its last failure; milliseconds. */
+const reportedFor = 60_000
+
+const damage = /^SQLITE_(?:CORRUPT|NOTADB)/
+const failure = /^SQLITE_IOERR/
+
+/** What SQLite has said, by the code of the error or of its cause: messages of other errors may repeat what a request says. */
+function causeOf(error: unknown): { readonly code: string; readonly message: string } {
+  const { cause } = error as { readonly cause?: unknown }
+  for (const each of [error, cause]) {
+    const { code, message = '' } = (each ?? {}) as { readonly code?: unknown; readonly message?: string }
+    if (typeof code === 'string') return { code, message }
+  }
+  return { code: '', message: '' }
+}
+
+/** `report` is called once for each thing that is wrong. */
+export function openHealth(now: () => number, report: (sentence: string) => void): Health {
+  let lost: string | null = null
+  let damaged: string | null = null
+  let failed: { readonly sentence: string; readonly at: number } | null = null
+
+  function lose(what: string): void {
+    if (lost !== null) return
+    lost = `The database is not the one that was opened any more: ${what}. Nothing is read or written until the service is started again`
+    report(lost)
+  }
+
+  function note(error: unknown): void {
+    const { code, message } = causeOf(error)
+    if (code === lostFiles) lose(message)
+    const text = `${code} ${message.split('\n')[0]}`.trim()
+    if (damage.test(code) && damaged === null) {
+      damaged = `The database is damaged (${text}). \`octavo doctor\` tells more; restore it from a backup`
+      report(damaged)
+    }
+    if (!failure.test(code)) return
+    if (failed === null) report(`The disk of the database fails (${text})`)
+    failed = { sentence: `The disk of the database failed (${text})`, at: now() }
+  }
+
+  return {
+    trouble: () => {
+      if (failed !== null && now() - failed.at > reportedFor) failed = null
+      return lost ?? damaged ?? failed?.sentence ?? null
+    },
+    isLost: () => lost !== null,
+    lose,
+    note,
+    understood: (error) => {
+      note(error)
+      const { code } = error as { readonly code?: unknown }
+      const isAboutFiles = typeof code === 'string' && (damage.test(code) || failure.test(code))
+      return isAboutFiles ? unavailable('The database cannot be read at the moment', error) : (error as Error)
+    },
+    check: () => {
+      if (lost !== null) throw unavailable('The database is not available', new Error(lost))
+    },
+  }
+}
