@@ -1,5 +1,5 @@
-// The composition root: config → model → database → documents → http. Opens in this order, closes in the other, also where it fails
-// half-way.
+// The composition root: config → model → database → documents → http. Opens the parts in this order and closes them in reverse, also
+// when opening fails half-way.
 import type { Logger } from 'pino'
 import { type Identification, openIdentification } from './access/identify.js'
 import { type Jwts, openJwts } from './access/jwt.js'
@@ -34,32 +34,32 @@ export interface Service {
   readonly model: Model
   /** The documents of a type, for scripts: `service.documents('api::article.article').findMany()`. */
   readonly documents: DocumentService
-  /** What has been recorded (`events` of octavo.config). */
+  /** Recorded events (`events` in octavo.config). */
   readonly events: {
-    /** Events with a higher sequence than `sequence`, oldest first, 100 at most or as many as `limit`. */
+    /** Events with a higher sequence than `sequence`, oldest first; at most `limit` (default 100). */
     after(sequence: number, limit?: number): Promise<readonly ContentEvent[]>
   }
   /** Starts to listen; resolves to the address. */
   listen(): Promise<string>
-  /** Requests that show something of this project to everyone, as paths with queries. */
+  /** Example requests for this project that need no authentication, as paths with queries. */
   examples(): Promise<readonly string[]>
   /**
-   * Lets requests in flight end, then closes everything. Before that all is served for `delay` milliseconds, while `/_health` reports
-   * 503: for balancers, which look elsewhere meanwhile.
+   * Waits for requests in flight, then closes everything. Before that, requests are served for another `delay` milliseconds while
+   * `/_health` reports 503, so that load balancers stop sending traffic.
    */
   close(options?: { readonly delay?: number }): Promise<void>
 }
 
 /**
- * Opens the service of a project. Nothing listens before `listen`: scripts do without. Where it fails, nothing of it stays open.
- * @throws ConfigError with a sentence for whoever starts it
+ * Opens the service of a project. It does not listen until `listen` is called, which scripts do not need. If it fails, nothing stays open.
+ * @throws ConfigError with a sentence for the operator
  */
 export async function createService(config: Config, logger?: Logger): Promise<Service> {
   const opened = openClosers()
   try {
     return await open(config, logger ?? ownLog(config, opened), opened)
   } catch (error) {
-    // Only the first failure is told: others follow from it.
+    // Only the first failure is reported; the others follow from it.
     await opened.close(0).catch(() => {})
     throw error
   }
@@ -69,7 +69,7 @@ async function open(config: Config, logger: Logger, opened: Closers): Promise<Se
   const model = await loadModel(config.folder, config.privateAttributes)
   checkHooks(config.hooks, model)
   for (const warning of [...config.warnings, ...model.warnings]) logger.warn(warning)
-  const mail = openMailer(config.mail, config.showsLetters, logger)
+  const mail = openMailer(config.mail, config.logsEmails, logger)
   opened.add(mail.close)
   const signing = signingOf(config)
   const database = await openDatabase(config, model, { logger, signing, fill: seedLoader(config, model, logger) })
@@ -81,7 +81,8 @@ async function open(config: Config, logger: Logger, opened: Closers): Promise<Se
     jwts,
     jwtManagement: config.auth.jwtManagement,
     cachedCallers: config.limits.cachedCallers,
-    tokenUsed: (id, now) => noteUse(writes, id, now).catch((error) => logger.warn({ err: error }, 'the use of a token was not noted')),
+    tokenUsed: (id, now) =>
+      noteUse(writes, id, now).catch((error) => logger.warn({ err: error }, 'could not update last_used_at of an API token')),
   })
   const events = await openEvents({
     database: main,
@@ -92,8 +93,8 @@ async function open(config: Config, logger: Logger, opened: Closers): Promise<Se
   })
   opened.add(events.close)
   const uploads = await openUploads(config, main, writes, newDocumentId, {
-    left: (error) => logger.error({ err: error }, 'what a write or a stopped process left could not be cleared; it is tried again'),
-    refused: (error) => logger.error({ err: error }, 'the storage of files refused'),
+    left: (error) => logger.error({ err: error }, 'cleanup of leftover upload files failed; will retry'),
+    refused: (error) => logger.error({ err: error }, 'the file storage rejected a request'),
   })
   opened.add(uploads.close)
   const defaultLocale = async () => (await identification.access()).defaultLocale
@@ -166,10 +167,10 @@ function accountContext(
   }
 }
 
-/** Milliseconds that the last lines of a log have to be written. */
+/** Milliseconds to write the last lines of the log. */
 const lastLines = 700
 
-/** The log of a service that was given none. */
+/** Opens a log for a service that was created without one. */
 function ownLog({ logLevel, limits }: Config, opened: Closers): Logger {
   const log = openLog({ level: logLevel, bytes: limits.logBytes, batches: false })
   opened.add(() => log.close(lastLines))

@@ -39,8 +39,8 @@ interface Log {
 const spread = 1_000
 const patience = 5_000
 
-/** `showsLetters`: without SMTP they are written to the log, codes and all. */
-export function openMailer({ url, from }: MailSettings, showsLetters: boolean, log: Log): Mailer {
+/** `logsEmails`: without SMTP they are written to the log, codes and all. */
+export function openMailer({ url, from }: MailSettings, logsEmails: boolean, log: Log): Mailer {
   // Loaded with the first letter: a start need not wait for it.
   const opening = (address: string) => import('nodemailer').then(({ createTransport }) => createTransport(address))
   let transport: ReturnType<typeof opening> | undefined
@@ -51,7 +51,7 @@ export function openMailer({ url, from }: MailSettings, showsLetters: boolean, l
       if (url !== null) {
         transport ??= opening(url)
         await (await transport).sendMail({ ...letter, from: from ?? letter.from })
-      } else if (showsLetters) {
+      } else if (logsEmails) {
         log.info(`No mail is configured (SMTP_URL). The letter "${letter.subject}" to ${letter.to} would say: ${letter.html}`)
       } else log.warn(`No mail is configured (SMTP_URL): the letter "${letter.subject}" was not sent`)
     } catch (error) {

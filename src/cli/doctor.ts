@@ -1,4 +1,4 @@
-// `octavo doctor [folder]`: examines the project's database and files without changing anything, and says what it found.
+// `octavo doctor [folder]`: checks the project's database and files without changing anything, and reports the findings.
 import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { basename, join } from 'node:path'
@@ -16,7 +16,7 @@ import { onDatabase, orExplain } from './explain-error.js'
 import { checkDatabase, print } from './project.js'
 import { checkProject } from './project-folder.js'
 
-/** Examines the project in `folder`; the exit status is 1 when something is wrong. `links`: lists the links that wait. */
+/** Checks the project in `folder`; the exit status is 1 if something is wrong. `links`: also lists pending links. */
 export const doctorCommand = orExplain(async (folder: string, options: { readonly links?: boolean }) => {
   const config = await loadConfig(folder, process.env, () => randomBytes(24).toString('base64url'))
   checkProject(config.folder)
@@ -29,23 +29,23 @@ async function diagnose(config: Config, model: Model, options: { readonly links?
   const { filename } = config.database
   const view = readable(filename, () => snapshotOf(config))
   try {
-    const patient = { database: view.main, model }
+    const project = { database: view.main, model }
     const found = [
-      ...(await runChecks(patient)),
-      ...contradictions(view, model),
-      await missingFiles(patient.database, config.uploadsFolder),
+      ...(await runChecks(project)),
+      ...schemaMismatches(view, model),
+      await missingFiles(project.database, config.uploadsFolder),
     ]
     for (const line of found.flatMap(linesOf)) print(line)
-    if (options.links === true) for (const line of await linesOfWaiting(patient)) print(line)
+    if (options.links === true) for (const line of await pendingLinkReport(project)) print(line)
     const wrong = found.filter(({ count, warning }) => count > 0 && !warning).length
-    print(wrong === 0 ? 'The project is sound.' : `${wrong} of ${found.length} checks found something.`)
+    print(wrong === 0 ? 'No problems found.' : `${wrong} of ${found.length} checks found problems.`)
     if (wrong > 0) process.exitCode = 1
   } finally {
     view.close()
   }
 }
 
-/** @throws ConfigError with what helps where the file is damaged */
+/** @throws ConfigError with a remedy if the file is damaged */
 function readable<Result>(filename: string, open: () => Result): Result {
   try {
     return open()
@@ -53,16 +53,16 @@ function readable<Result>(filename: string, open: () => Result): Result {
     const { code, message: why } = error as { readonly code?: unknown; readonly message: string }
     if (code !== 'SQLITE_NOTADB' && code !== 'SQLITE_CORRUPT') throw error
     throw new ConfigError(
-      `The database at ${filename} cannot be read (${why}). Put a backup in its place; "sqlite3 ${filename} .recover" may save what is left`,
+      `The database at ${filename} cannot be read (${why}). Restore a backup; "sqlite3 ${filename} .recover" may rescue some data.`,
     )
   }
 }
 
-async function linesOfWaiting(patient: ExaminedProject): Promise<readonly string[]> {
+async function pendingLinkReport(project: ExaminedProject): Promise<readonly string[]> {
   try {
-    return waitingLines(await pendingLinks(patient))
+    return linesOfLinks(await pendingLinks(project))
   } catch (error) {
-    return [`The links that wait for a publication cannot be read: ${(error as Error).message}`]
+    return [`Pending links cannot be read: ${(error as Error).message}`]
   }
 }
 
@@ -78,30 +78,30 @@ function linesOf({ name, warning, count, examples }: CheckResult): readonly stri
   ]
 }
 
-/** Examples of a check that are shown. */
+/** Examples shown for each check. */
 const shown = 5
 
-/** Where the tables and the model contradict each other; a file that cannot be read has told so already. */
-function contradictions(view: DatabaseView, model: Model): readonly CheckResult[] {
+/** Differences between the tables and the model; empty if the file cannot be read, which other checks report. */
+function schemaMismatches(view: DatabaseView, model: Model): readonly CheckResult[] {
   try {
     const { types, columns, tables } = view.mismatches(model)
     const checked = (name: string, warning: boolean, examples: readonly string[]): CheckResult => ({
       ...{ name, warning, count: examples.length, examples: examples.slice(0, shown) },
     })
     return [
-      checked('columns have the types that the model says', false, types),
-      checked('every column is one of the model: values in others are not shown', true, columns),
-      checked('every table is one of the model, or of a plugin', true, tables),
+      checked('column types match the model', false, types),
+      checked('every column belongs to the model (others are ignored)', true, columns),
+      checked('every table belongs to the model or to a plugin', true, tables),
     ]
   } catch {
     return []
   }
 }
 
-function waitingLines(links: readonly PendingLink[]): readonly string[] {
-  if (links.length === 0) return ['No links wait for a publication.']
+function linesOfLinks(links: readonly PendingLink[]): readonly string[] {
+  if (links.length === 0) return ['No pending links.']
   return [
-    'Links that published entries get when their target is published:',
+    'Pending links (they take effect when their target is published):',
     ...links.map(({ owner, table, target }) => `  ${owner}: ${table} → ${target}`),
   ]
 }
@@ -135,7 +135,7 @@ function urlsOf({ url, formats }: FileRow): readonly string[] {
   try {
     parsed = formats === null ? null : JSON.parse(formats)
   } catch {
-    // Formats that are no JSON name no files.
+    // Formats that are not valid JSON refer to no files.
   }
   const named =
     typeof parsed === 'object' && parsed !== null

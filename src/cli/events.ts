@@ -1,31 +1,31 @@
-// `octavo events`: what has been recorded, one event a line, as JSON.
+// `octavo events`: prints recorded events as JSON, one per line.
 
 import { ConfigError } from '../errors/errors.js'
 import { openEventLog } from '../events/outbox.js'
 import { orExplain } from './explain-error.js'
 import { lookIntoProject, print } from './project.js'
 
-/** Events that are read at once. */
-const portion = 500
+/** Events read by one statement. */
+const batchSize = 500
 
 interface Options {
   readonly after: string
   readonly limit?: string
 }
 
-/** Prints the events after a sequence, oldest first; says so where none are recorded. @throws ConfigError for what is no number */
+/** Prints the events after a sequence number, oldest first. @throws ConfigError if an option is not a number */
 export const eventsCommand = orExplain((folder: string, { after, limit }: Options) =>
   lookIntoProject(folder, async ({ config, database }) => {
     if (!config.events.outbox && config.events.listeners.length === 0) {
-      process.stderr.write('octavo: events.outbox is off, so nothing is recorded. octavo.config turns it on.\n')
+      process.stderr.write('octavo: events are not recorded. Set events.outbox to true in octavo.config to record them.\n')
     }
     const log = openEventLog(database)
     let sequence = whole('--after', after)
     let left = limit === undefined ? Number.POSITIVE_INFINITY : whole('--limit', limit)
     while (left > 0) {
-      const events = await log.after(sequence, Math.min(portion, left))
+      const events = await log.after(sequence, Math.min(batchSize, left))
       for (const event of events) print(JSON.stringify(event))
-      if (events.length < Math.min(portion, left)) return
+      if (events.length < Math.min(batchSize, left)) return
       sequence = events.at(-1)!.sequence
       left -= events.length
     }

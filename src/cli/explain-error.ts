@@ -1,14 +1,14 @@
-// What every command does with an error: a sentence for a wrong configuration, a file or a database that cannot be used; the whole
-// story for anything else.
+// How every command reports an error: one sentence for an invalid configuration and for a file or database that cannot be used, a stack
+// trace for anything else.
 import type { Config } from '../config/config.js'
 import { ApiError, ConfigError } from '../errors/errors.js'
 
-/** Runs a command; an error is written to standard error and sets the exit status to 1. */
+/** Wraps a command: an error is written to standard error and sets the exit status to 1. */
 export function orExplain<Arguments extends unknown[]>(
   command: (...given: Arguments) => Promise<void>,
 ): (...given: Arguments) => Promise<void> {
   return async (...given) => {
-    outliveReader()
+    ignoreClosedPipe()
     try {
       await command(...given)
     } catch (error) {
@@ -17,19 +17,21 @@ export function orExplain<Arguments extends unknown[]>(
   }
 }
 
-/** Does `work` on the project's database. @throws ConfigError that names its file, where the file, its disk or its rights are in the way */
+/** Runs `work` on the project's database. @throws ConfigError that names the file if the file, its disk or its permissions cause an error */
 export async function onDatabase<Result>({ database: { filename } }: Config, work: () => Promise<Result>): Promise<Result> {
   try {
     return await work()
   } catch (error) {
     const { code, message } = error as { readonly code?: unknown; readonly message: string }
-    throw typeof code === 'string' && troubles.test(code) ? new ConfigError(`The database ${filename} cannot be used: ${message}.`) : error
+    throw typeof code === 'string' && fileErrors.test(code)
+      ? new ConfigError(`The database ${filename} cannot be used: ${message}.`)
+      : error
   }
 }
 
-const troubles = /^SQLITE_(?:NOTADB|CORRUPT|READONLY|CANTOPEN|PERM|IOERR|FULL|BUSY|LOCKED)/
+const fileErrors = /^SQLITE_(?:NOTADB|CORRUPT|READONLY|CANTOPEN|PERM|IOERR|FULL|BUSY|LOCKED)/
 
-/** What whoever runs the command can mend: a stack would not help. Errors of the system name what they were about. */
+/** Errors that the user of the command can fix without a stack trace. System errors name their path. */
 const isPlain = (error: unknown): error is Error =>
   error instanceof ConfigError || error instanceof ApiError || (error instanceof Error && 'syscall' in error && 'path' in error)
 
@@ -38,12 +40,12 @@ function explain(text: string): void {
   process.exitCode = 1
 }
 
-/** Whoever reads the output may have read enough (`| head -1`): the command goes on to its end. Any other error of the output is told. */
-function outliveReader(): void {
+/** Keeps the command running when the reader of its output closes the pipe (`| head -1`). Reports any other output error once. */
+function ignoreClosedPipe(): void {
   process.stderr.on('error', () => {})
-  let told = false
+  let reported = false
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE' && !told) explain(`The output cannot be written (${error.message}).`)
-    told = true
+    if (error.code !== 'EPIPE' && !reported) explain(`The output cannot be written (${error.message}).`)
+    reported = true
   })
 }

@@ -1,4 +1,4 @@
-// `octavo indexes [folder]`: makes Octavo's own indexes now, with progress, instead of in the background of a start.
+// `octavo indexes [folder]`: creates Octavo's own indexes now, with progress, instead of in the background after a start.
 import { randomBytes } from 'node:crypto'
 import { type Config, loadConfig } from '../config/config.js'
 import { createMissingIndexes, lookInto } from '../database/open.js'
@@ -7,15 +7,15 @@ import { onDatabase, orExplain } from './explain-error.js'
 import { checkDatabase, checkPrepared, print } from './project.js'
 import { checkProject } from './project-folder.js'
 
-/** Makes the missing indexes of the project in `folder`. */
+/** Creates the missing indexes of the project in `folder`. */
 export const indexes = orExplain(async (folder: string) => {
   const config = await loadConfig(folder, process.env, () => randomBytes(24).toString('base64url'))
   checkProject(config.folder)
   checkDatabase(config, folder)
-  await onDatabase(config, () => makeIndexes(config, folder))
+  await onDatabase(config, () => createIndexes(config, folder))
 })
 
-async function makeIndexes(config: Config, folder: string): Promise<void> {
+async function createIndexes(config: Config, folder: string): Promise<void> {
   const view = lookInto(config)
   try {
     checkPrepared(view, config, folder)
@@ -23,6 +23,6 @@ async function makeIndexes(config: Config, folder: string): Promise<void> {
     view.close()
   }
   const model = await loadModel(config.folder, config.privateAttributes)
-  const made = createMissingIndexes(config, model, (name, done, missing) => print(`${done + 1} of ${missing}: ${name}`))
-  print(made === 0 ? 'All indexes are there.' : `Made ${made} indexes.`)
+  const created = createMissingIndexes(config, model, (name, done, missing) => print(`${done + 1} of ${missing}: ${name}`))
+  print(created === 0 ? 'All indexes exist.' : `Created ${created} indexes.`)
 }

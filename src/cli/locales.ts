@@ -1,4 +1,4 @@
-// `octavo locales`: the languages of an installation, and which one is meant when none is named.
+// `octavo locales`: lists, adds and removes locales, and sets the default one.
 import { addLocale, listLocales, removeLocale, setDefaultLocale } from '../locales/locales.js'
 import { orExplain } from './explain-error.js'
 import { lookIntoProject, print, printTable, withProject } from './project.js'
@@ -15,15 +15,15 @@ export const addLocaleCommand = orExplain(async (code: string, folder: string, o
   const name = await withProject(folder, ({ writer }) =>
     writer.transaction((transaction) => addLocale(transaction, code, options.name, Date.now())),
   )
-  print(`The locale ${code} is there: ${name}.`)
+  print(`Added locale ${code}: ${name}.`)
 })
 
 export const removeLocaleCommand = orExplain(async (code: string, folder: string) => {
   await withProject(folder, ({ model, writer }) => writer.transaction((transaction) => removeLocale(transaction, model, code)))
-  print(`The locale ${code} is removed.`)
+  print(`Removed locale ${code}.`)
 })
 
 export const defaultLocaleCommand = orExplain(async (code: string, folder: string) => {
   await withProject(folder, ({ writer }) => writer.transaction((transaction) => setDefaultLocale(transaction, code)))
-  print(`The default locale is ${code}.`)
+  print(`The default locale is now ${code}.`)
 })

@@ -1,12 +1,12 @@
-// Finds the code of a Strapi project that decides who may do what and that Octavo does not run.
+// Finds the access-control code of a Strapi project, which Octavo does not run.
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** What a route's file says when it changes who may call it. */
+/** Keys in a route file that change who may call the route. */
 const changesAccess = /\b(?:policies|middlewares)\b|\bauth\s*:\s*false\b/
 const isCode = (name: string): boolean => /\.[cm]?[jt]s$/.test(name) && !name.endsWith('.d.ts')
 
-/** Folders with policies or middlewares, and files of routes that name them or `auth: false`; paths below the project's folder. */
+/** Returns folders with policies or middlewares, and route files that use them or `auth: false`, as paths below the project folder. */
 export function codeNotRun(folder: string): readonly string[] {
   const apis = list(folder, 'src/api').map((api) => `src/api/${api}`)
   const folders = ['src', ...apis].flatMap((path) => [`${path}/policies`, `${path}/middlewares`])

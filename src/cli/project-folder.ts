@@ -1,9 +1,9 @@
-// What a folder needs to be a project.
+// Checks that a folder is a content project.
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ConfigError } from '../errors/errors.js'
 
-const projectSigns = [
+const projectMarkers = [
   'src/api',
   'src/components',
   'octavo.config.json',
@@ -13,12 +13,12 @@ const projectSigns = [
   'octavo.config.ts',
 ]
 
-/** Refuses a folder that is no project, before anything is made in it. */
+/** Refuses a folder that is not a project, before any file is created in it. @throws ConfigError */
 export function checkProject(folder: string): void {
-  if (projectSigns.some((path) => existsSync(join(folder, path)))) return
+  if (projectMarkers.some((path) => existsSync(join(folder, path)))) return
   const packageFile = join(folder, 'package.json')
   if (existsSync(packageFile) && readFileSync(packageFile, 'utf8').includes('"@strapi/strapi"')) return
   throw new ConfigError(
-    `${folder} is no content project: it has no ${projectSigns.join(', no ')} and no package.json with @strapi/strapi. Name the project's folder: octavo start <folder>`,
+    `${folder} is not a content project: it has none of ${projectMarkers.join(', ')}, and no package.json that depends on @strapi/strapi. Pass the project's folder: octavo start <folder>`,
   )
 }

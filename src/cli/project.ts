@@ -1,4 +1,4 @@
-// A project opened for a command that reads and writes a few rows beside a service that may be running.
+// Opens a project for a command that reads or writes a few rows, possibly while a service runs on the same database.
 import { type Config, loadConfig } from '../config/config.js'
 import { dependsOnStrapi } from '../config/files.js'
 import type { DatabaseView, MainConnection, WriteDatabase } from '../database/database.js'
@@ -9,7 +9,7 @@ import type { Model } from '../model/types.js'
 import { seedLoader } from '../seed/loader.js'
 import { onDatabase } from './explain-error.js'
 import { checkProject } from './project-folder.js'
-import { keepSecrets, reportCreated } from './secrets.js'
+import { ensureSecrets, reportCreated } from './secrets.js'
 
 export interface Project {
   readonly config: Config
@@ -19,26 +19,26 @@ export interface Project {
 }
 
 /**
- * Opens the project in `folder`, does `work` that writes, closes it again. A project that was never started gets its database and
- * its secrets first, as a start would give them.
- * @throws ConfigError for a folder that is no project, or whose database is gone
+ * Opens the project in `folder`, runs `work`, which may write, and closes it. A project that was never started first gets its database
+ * and secrets, as `octavo start` would create them.
+ * @throws ConfigError if the folder is not a project or its database was lost
  */
 export async function withProject<Result>(folder: string, work: (project: Project) => Promise<Result>): Promise<Result> {
   const given = await loadConfig(folder)
   checkProject(given.folder)
-  refuseLost(given, strapiSign(given.folder))
+  refuseLost(given, strapiEvidence(given.folder))
   return onDatabase(given, () => withDatabase(given, work))
 }
 
 async function withDatabase<Result>(given: Config, work: (project: Project) => Promise<Result>): Promise<Result> {
   const isNew = !databaseExists(given)
   const model = await loadModel(given.folder, given.privateAttributes)
-  const kept = keepSecrets(given)
-  const { config } = kept
-  // Standard output belongs to the command: what is made on the way is told on standard error.
-  process.stderr.write(reportCreated(kept))
+  const saved = ensureSecrets(given)
+  const { config } = saved
+  // Standard output belongs to the command, so what is created on the way is reported on standard error.
+  process.stderr.write(reportCreated(saved))
   const { main, writes, close } = await openForCommand(config, model, seedLoader(config, model, { info: () => {} }))
-  if (isNew) process.stderr.write(`Made the database ${config.database.filename}.\n`)
+  if (isNew) process.stderr.write(`Created the database ${config.database.filename}.\n`)
   try {
     return await work({ config, model, database: main, writer: writes })
   } finally {
@@ -47,8 +47,8 @@ async function withDatabase<Result>(given: Config, work: (project: Project) => P
 }
 
 /**
- * Opens the project in `folder` for `work` that only reads: nothing is made, and nothing is left behind.
- * @throws ConfigError for a folder that is no project, or has no database yet
+ * Opens the project in `folder` for `work` that only reads. Creates no files.
+ * @throws ConfigError if the folder is not a project or has no database yet
  */
 export async function lookIntoProject<Result>(
   folder: string,
@@ -69,24 +69,24 @@ export async function lookIntoProject<Result>(
   })
 }
 
-/** @throws ConfigError where there is no database */
+/** @throws ConfigError if there is no database */
 export function checkDatabase(config: Config, folder: string): void {
   if (!databaseExists(config))
     throw new ConfigError(`There is no database at ${config.database.filename} yet. Start the service once: octavo start ${folder}`)
 }
 
-/** @throws ConfigError where the database has no tables, because its first start did not get that far */
+/** @throws ConfigError if the database has no tables because its first start did not finish */
 export function checkPrepared(view: DatabaseView, { database: { filename } }: Config, folder: string): void {
   if (view.isEmpty()) throw new ConfigError(`The database ${filename} is empty. Start the service once: octavo start ${folder}`)
 }
 
-/** What says that a project without a database had one, beside what Octavo itself leaves. */
-export const strapiSign = (folder: string): string | null =>
+/** Evidence, other than Octavo's own files, that a project without a database had one; null if there is none. */
+export const strapiEvidence = (folder: string): string | null =>
   dependsOnStrapi(folder) ? 'package.json depends on @strapi/strapi, so the project has one' : null
 
 export const print = (line: string): void => void process.stdout.write(`${line}\n`)
 
-/** A table of plain text: columns as wide as their longest entry. */
+/** Prints a plain-text table with columns as wide as their longest entry. */
 export function printTable(head: readonly string[], rows: readonly (readonly string[])[]): void {
   const widths = head.map((title, index) => Math.max(title.length, ...rows.map((row) => row[index]!.length)))
   for (const row of [head, ...rows])
@@ -98,6 +98,6 @@ export function printTable(head: readonly string[], rows: readonly (readonly str
     )
 }
 
-/** A moment as people write it; a dash for none. */
+/** Formats a time to the minute; a dash for null. */
 export const moment = (milliseconds: number | null): string =>
   milliseconds === null ? '-' : new Date(Number(milliseconds)).toISOString().slice(0, 16).replace('T', ' ')

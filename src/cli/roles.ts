@@ -1,4 +1,4 @@
-// `octavo roles`: lists and makes roles, and says what they allow. A running service follows at the next request.
+// `octavo roles`: lists, creates and deletes roles, and grants and revokes actions. A running service sees changes at its next request.
 import { addActions, createRole, deleteRole, listRoles, type Role, typeOf, updateRole } from '../access/roles.js'
 import { ConfigError } from '../errors/errors.js'
 import { orExplain } from './explain-error.js'
@@ -21,50 +21,53 @@ export const createRoleCommand = orExplain(
     await withProject(folder, async ({ database, model, writer }) => {
       const actions = readActions(model, options.permissions)
       const same = (await listRoles(database)).find((role) => role.name === name || role.type === typeOf(name))
-      if (same !== undefined) throw new ConfigError(`There is a role "${same.name}" of the type ${same.type} already.`)
+      if (same !== undefined) throw new ConfigError(`A role "${same.name}" of type ${same.type} already exists.`)
       await createRole(writer, { name, description: options.description ?? '', actions }, Date.now())
     })
-    print(`The role "${name}" is there.`)
+    print(`Created role "${name}".`)
   },
 )
 
-export const deleteRoleCommand = orExplain(async (named: string, folder: string) => {
+export const deleteRoleCommand = orExplain(async (nameOrId: string, folder: string) => {
   const role = await withProject(folder, async (project) => {
-    const found = await findRole(project, named)
+    const found = await findRole(project, nameOrId)
     await deleteRole(project.writer, found.id)
     return found
   })
-  print(`The role "${role.name}" is deleted.${role.users === 0 ? '' : ` Its users (${role.users}) have the public role now.`}`)
+  print(`Deleted role "${role.name}".${role.users === 0 ? '' : ` Its users (${role.users}) now have the public role.`}`)
 })
 
-export const grantCommand = orExplain(async (named: string, list: string, folder: string) => {
+export const grantCommand = orExplain(async (nameOrId: string, list: string, folder: string) => {
   const added = await withProject(folder, async (project) => {
-    const role = await findRole(project, named)
+    const role = await findRole(project, nameOrId)
     const wanted = readActions(project.model, list)
-    if (wanted.length === 0) throw new ConfigError('No action is named.')
+    if (wanted.length === 0) throw new ConfigError('Name at least one action.')
     const missing = wanted.filter((action) => !role.actions.includes(action))
     await project.writer.transaction((transaction) => addActions(transaction, role.id, missing, Date.now()))
     return missing
   })
-  print(added.length === 0 ? `The role "${named}" allowed that already.` : `The role "${named}" now allows ${added.join(', ')}.`)
+  print(added.length === 0 ? `The role "${nameOrId}" already allows that.` : `The role "${nameOrId}" now allows ${added.join(', ')}.`)
 })
 
-export const revokeCommand = orExplain(async (named: string, list: string, folder: string) => {
+export const revokeCommand = orExplain(async (nameOrId: string, list: string, folder: string) => {
   const taken = await withProject(folder, async (project) => {
-    const role = await findRole(project, named)
+    const role = await findRole(project, nameOrId)
     const unwanted = new Set(list.split(',').map((action) => action.trim()))
     const actions = role.actions.filter((action) => !unwanted.has(action))
     if (actions.length < role.actions.length) await updateRole(project.writer, role.id, { actions }, Date.now())
     return role.actions.filter((action) => unwanted.has(action))
   })
-  print(taken.length === 0 ? `The role "${named}" did not allow that.` : `The role "${named}" no longer allows ${taken.join(', ')}.`)
+  print(taken.length === 0 ? `The role "${nameOrId}" did not allow that.` : `The role "${nameOrId}" no longer allows ${taken.join(', ')}.`)
 })
 
-/** A role by its type, name or id. @throws ConfigError */
-export async function findRole({ database }: Pick<Project, 'database'>, named: string): Promise<Role> {
+/** Returns a role by its type, name or id. @throws ConfigError if there is none */
+export async function findRole({ database }: Pick<Project, 'database'>, nameOrId: string): Promise<Role> {
   const roles = await listRoles(database)
   const found =
-    roles.find(({ type }) => type === named) ?? roles.find(({ name }) => name === named) ?? roles.find(({ id }) => String(id) === named)
-  if (found === undefined) throw new ConfigError(`There is no role "${named}". There are ${roles.map(({ type }) => type).join(', ')}.`)
+    roles.find(({ type }) => type === nameOrId) ??
+    roles.find(({ name }) => name === nameOrId) ??
+    roles.find(({ id }) => String(id) === nameOrId)
+  if (found === undefined)
+    throw new ConfigError(`There is no role "${nameOrId}". Existing roles: ${roles.map(({ type }) => type).join(', ')}.`)
   return found
 }

@@ -1,4 +1,4 @@
-// Secrets that a project lacks are made once and kept in its .env, whichever of its processes comes first.
+// Generates missing secrets of a project once, by whichever of its processes comes first, and saves them in its .env.
 import { randomBytes } from 'node:crypto'
 import {
   chmodSync,
@@ -16,26 +16,26 @@ import {
 } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import type { Config } from '../config/config.js'
-import { dotEnvOf, madeLine, readDotEnv } from '../config/files.js'
+import { dotEnvOf, generatedSecretsLine, readDotEnv } from '../config/files.js'
 import type { DatabaseLock } from '../database/database.js'
 import { lockDatabase } from '../database/open.js'
 import { ConfigError } from '../errors/errors.js'
 
 const privateFile = 0o600
 
-export interface Kept {
-  /** The configuration with the secrets that the project has from now on. */
+export interface SavedSecrets {
+  /** The configuration with the secrets that the project uses from now on. */
   readonly config: Config
-  /** The names of the secrets that were made. */
+  /** The names of the secrets that were generated. */
   readonly made: readonly string[]
 }
 
 /**
- * Writes the secrets that neither the environment nor .env has to .env, so that tokens stay valid after a restart. The lock of the
- * database orders processes that do it at once; a new database's file is there afterwards.
- * @throws ConfigError where .env cannot be written, and where the database has tokens that a new salt would void
+ * Writes the secrets that are neither in the environment nor in .env to .env, so that tokens stay valid after a restart. The lock of the
+ * database serializes processes that do so at the same time; the file of a new database exists afterwards.
+ * @throws ConfigError if .env cannot be written, or if the database has tokens that a new salt would invalidate
  */
-export function keepSecrets(config: Config): Kept {
+export function ensureSecrets(config: Config): SavedSecrets {
   const names = Object.keys(config.missingSecrets)
   if (names.length === 0) return { config, made: [] }
   const lock = lockDatabase(config, config.limits.startWait)
@@ -52,34 +52,35 @@ export function keepSecrets(config: Config): Kept {
   }
 }
 
-/** A line that says what was made, or nothing. */
-export const reportCreated = ({ made }: Kept): string => (made.length === 0 ? '' : `Made ${made.join(' and ')} and kept them in .env.\n`)
+/** Returns a line that names the generated secrets, or an empty text. */
+export const reportCreated = ({ made }: SavedSecrets): string =>
+  made.length === 0 ? '' : `Generated ${made.join(' and ')} and saved them in .env.\n`
 
 const pick = (from: Readonly<Record<string, string | undefined>>, names: readonly string[]) =>
   Object.fromEntries(names.flatMap((name) => (from[name] === undefined ? [] : [[name, from[name]]])))
 
-/** Keys of API tokens are hashed with the salt: with another one none of them is known any more. */
+/** Keys of API tokens are hashed with the salt, so another salt would invalidate all of them. */
 function checkTokens(lock: DatabaseLock): void {
   const tokens = lock.countTokens()
   if (tokens > 0)
     throw new ConfigError(
-      `API_TOKEN_SALT is not set, and the database has ${tokens} API tokens that hold only with the one they were made with. Set it in the environment or in .env; if it is lost, set a new one: openssl rand -hex 24`,
+      `API_TOKEN_SALT is not set, but the database has ${tokens} API tokens that are only valid with the salt they were created with. Set it in the environment or in .env. If it is lost, set a new one (openssl rand -hex 24) and create the tokens again.`,
     )
 }
 
-/** Sets names in .env that have no value there, in one step: a reader sees the file before or after, whole. */
+/** Sets variables in .env that have no value there, atomically: a reader sees the whole file as it was before or after. */
 function addToDotEnv(folder: string, values: Readonly<Record<string, string>>): void {
   const path = existsSync(dotEnvOf(folder)) ? realpathSync(dotEnvOf(folder)) : dotEnvOf(folder)
   try {
     replaceFile(path, withValues(existsSync(path) ? readFileSync(path, 'utf8') : '', values))
   } catch (error) {
     throw new ConfigError(
-      `.env cannot be written (${(error as Error).message}). Make that possible, or set ${Object.keys(values).join(' and ')} in the environment.`,
+      `Cannot write .env (${(error as Error).message}). Make it writable, or set ${Object.keys(values).join(' and ')} in the environment.`,
     )
   }
 }
 
-/** The text with each name set: in its own line where that has no value, else at the end. */
+/** Returns the text with each variable set: on its own line if that has no value, otherwise at the end. */
 function withValues(text: string, values: Readonly<Record<string, string>>): string {
   let changed = text
   const added: string[] = []
@@ -89,18 +90,18 @@ function withValues(text: string, values: Readonly<Record<string, string>>): str
     else added.push(`${name}=${value}\n`)
   }
   const end = changed === '' || changed.endsWith('\n') ? '' : '\n'
-  return `${changed}${end}${madeLine}\n${added.join('')}`
+  return `${changed}${end}${generatedSecretsLine}\n${added.join('')}`
 }
 
-/** Files that were to take the place of `path` when the process that wrote them was killed. */
-function removeHalfDone(path: string): void {
+/** Removes temporary files of processes that were killed before they could rename them to `path`. */
+function removeTemporaryFiles(path: string): void {
   const [folder, name] = [dirname(path), basename(path)]
   for (const other of readdirSync(folder))
     if (other.startsWith(`${name}.`) && /^[0-9a-f]{12}$/.test(other.slice(name.length + 1))) rmSync(join(folder, other))
 }
 
 function replaceFile(path: string, text: string): void {
-  removeHalfDone(path)
+  removeTemporaryFiles(path)
   const next = `${path}.${randomBytes(6).toString('hex')}`
   try {
     const file = openSync(next, 'wx', privateFile)
@@ -116,7 +117,7 @@ function replaceFile(path: string, text: string): void {
     rmSync(next, { force: true })
     throw error
   }
-  // The name is on disk when its folder is; not every file system lets a folder be opened.
+  // The new name is only on disk once the folder is synced; some file systems do not allow opening a folder.
   try {
     const folder = openSync(dirname(path), 'r')
     fsyncSync(folder)

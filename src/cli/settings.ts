@@ -1,4 +1,4 @@
-// `octavo settings`: what the installation allows its users, which Strapi's admin shows under "Users & Permissions".
+// `octavo settings`: settings for users, which Strapi's admin panel shows under "Users & Permissions".
 import {
   type AccountSettings,
   changeAccountSettings,
@@ -15,7 +15,7 @@ import { lookIntoProject, print, printTable, withProject } from './project.js'
 interface Setting {
   readonly about: string
   shown(settings: AccountSettings): string
-  /** What is stored for a word. @throws ConfigError */
+  /** Returns the stored values for a word. @throws ConfigError if the word is invalid */
   read(word: string, database: MainConnection): Promise<StoredSettings>
 }
 
@@ -24,48 +24,48 @@ const yesOrNo = (value: boolean): string => (value ? 'yes' : 'no')
 function readYesOrNo(word: string): boolean {
   if (['yes', 'true', 'on'].includes(word)) return true
   if (['no', 'false', 'off'].includes(word)) return false
-  throw new ConfigError(`"${word}" is neither yes nor no.`)
+  throw new ConfigError(`"${word}" is not valid; use yes or no.`)
 }
 
 function readPage(word: string): string | null {
   if (word === 'none') return null
-  if (webAddress(word) === null) throw new ConfigError(`"${word}" is no address that begins with https:// or http://, and not none.`)
+  if (webAddress(word) === null) throw new ConfigError(`"${word}" is not valid; use a URL that begins with https:// or http://, or none.`)
   return word
 }
 
 const settings: Readonly<Record<string, Setting>> = {
   'allow-register': {
-    about: 'people may sign up',
+    about: 'anyone may sign up',
     shown: ({ allowRegister }) => yesOrNo(allowRegister),
     read: async (word) => ({ allow_register: readYesOrNo(word) }),
   },
   'email-confirmation': {
-    about: 'users must confirm their address before they are let in',
+    about: 'users must confirm their e-mail address before they can sign in',
     shown: ({ emailConfirmation }) => yesOrNo(emailConfirmation),
     read: async (word) => ({ email_confirmation: readYesOrNo(word) }),
   },
   'unique-email': {
-    about: 'an address belongs to one user only',
+    about: 'an e-mail address belongs to one user only',
     shown: ({ uniqueEmail }) => yesOrNo(uniqueEmail),
     read: async (word) => ({ unique_email: readYesOrNo(word) }),
   },
   'default-role': {
-    about: 'the type of the role that new users get',
+    about: 'type of the role that new users get',
     shown: ({ defaultRole }) => defaultRole,
     read: async (word, database) => {
       if ((await roleByType(database, word)) === null) {
-        throw new ConfigError(`There is no role of the type "${word}". octavo roles list shows them.`)
+        throw new ConfigError(`There is no role of type "${word}". List the roles with: octavo roles list`)
       }
       return { default_role: word }
     },
   },
   'reset-page': {
-    about: 'the page of the site where a new password is chosen, or none',
+    about: 'URL of the page where users choose a new password, or none',
     shown: ({ resetUrl }) => resetUrl ?? 'none',
     read: async (word) => ({ email_reset_password: readPage(word) }),
   },
   'confirmation-page': {
-    about: 'the page that is shown when an address was confirmed, or none',
+    about: 'URL that users are redirected to after confirming their e-mail address, or none',
     shown: ({ confirmationRedirection }) => confirmationRedirection ?? 'none',
     read: async (word) => ({ email_confirmation_redirection: readPage(word) }),
   },
@@ -81,11 +81,11 @@ export const listSettingsCommand = orExplain(async (folder: string) => {
 
 export const setSettingCommand = orExplain(async (name: string, word: string, folder: string) => {
   const setting = Object.hasOwn(settings, name) ? settings[name] : undefined
-  if (setting === undefined) throw new ConfigError(`There is no setting "${name}". There are ${Object.keys(settings).join(', ')}.`)
+  if (setting === undefined) throw new ConfigError(`There is no setting "${name}". Settings: ${Object.keys(settings).join(', ')}.`)
   const stored = await withProject(folder, async ({ database, writer }) => {
     const changes = await setting.read(word, database)
     await writer.transaction((transaction) => changeAccountSettings(transaction, changes))
     return readAccountSettings(database)
   })
-  print(`The setting ${name} is ${setting.shown(stored)}.`)
+  print(`${name} is now ${setting.shown(stored)}.`)
 })

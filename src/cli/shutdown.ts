@@ -1,32 +1,31 @@
-// How the process of a service ends: by a signal, with time for what is under way, by a second one at once, or by an error that
-// nobody caught.
+// Ends the process of a service: gracefully after a first signal, immediately after a second one, and after an uncaught error.
 import type { Worker } from 'node:worker_threads'
 import type { Log } from '../runtime/log.js'
 import { openFailureLog } from '../runtime/repeated-failures.js'
 
-/** What is ended, and the time it has. */
+/** Controls how the process ends. */
 export interface Shutdown {
   /**
-   * Says what a signal closes from now on, and how many milliseconds it has; before that, a signal ends the process at once. SIGINT comes
-   * from somebody at a terminal: no balancer is waited for.
+   * Registers the function that a signal calls from now on, with its time limits; before that, a signal ends the process immediately.
+   * SIGINT comes from a terminal, so it skips the delay for load balancers.
    */
   serves(close: Close, times: Times): void
-  /** Ends the process with this status, when the log is written or does not take any more. */
+  /** Ends the process with this status once the log is written or its output is blocked. */
   leave(status: number): Promise<never>
 }
 
-/** Closes a service, after it has served on for so many milliseconds. */
+/** Closes a service after it has kept serving for `delay` milliseconds. */
 type Close = (delay: number) => Promise<void>
 interface Times {
   readonly drainDelay: number
   readonly drainTimeout: number
 }
 
-/** Milliseconds that the log and the threads have to come to an end when the process leaves. */
-const lastMoment = 700
+/** Milliseconds for the log and the threads to end when the process exits. */
+const exitTimeout = 700
 
 /** Takes over the signals and uncaught errors of this process. */
-export function watchShutdown({ logger, flush: settle }: Log): Shutdown {
+export function watchShutdown({ logger, flush }: Log): Shutdown {
   const threads = new Set<Worker>()
   process.on('worker', (worker) => {
     threads.add(worker)
@@ -36,10 +35,10 @@ export function watchShutdown({ logger, flush: settle }: Log): Shutdown {
   let stopping = false
 
   async function leave(status: number): Promise<never> {
-    // That they end now is no failure of theirs.
+    // The threads end because of this call, so their exit is not reported as a failure.
     const ended = Promise.all([...threads].map((thread) => thread.removeAllListeners('exit').terminate()))
-    const [log, free] = await Promise.all([settle(lastMoment), within(lastMoment, ended)])
-    // `exit` waits for threads, and for a write from which the system does not return.
+    const [log, free] = await Promise.all([flush(exitTimeout), within(exitTimeout, ended)])
+    // `exit` waits for threads and for a blocked write, so a process with either is killed.
     if (log === 'blocked' || !free) process.kill(process.pid, 'SIGKILL')
     process.exit(status)
   }
@@ -49,14 +48,14 @@ export function watchShutdown({ logger, flush: settle }: Log): Shutdown {
     const { close, times } = service
     const delay = waits ? times.drainDelay : 0
     const deadline = setTimeout(() => {
-      logger.error('what was under way did not end in time')
+      logger.error('shutdown timed out: some requests or tasks were still running')
       leave(1)
     }, delay + times.drainTimeout)
     deadline.unref()
     try {
       await close(delay)
     } catch (error) {
-      logger.error({ err: error }, 'the service did not close as it should')
+      logger.error({ err: error }, 'the service did not close cleanly')
       return leave(1)
     }
     return leave(status)
@@ -72,10 +71,10 @@ export function watchShutdown({ logger, flush: settle }: Log): Shutdown {
     })
   }
   const { report } = openFailureLog(logger)
-  // A promise that a hook or a listener did not wait for: its failure is not the service's.
-  process.on('unhandledRejection', (reason) => report(reason, 'a promise was rejected, and nobody waited for it'))
+  // A hook or listener did not await a promise; its failure does not affect the service.
+  process.on('unhandledRejection', (reason) => report(reason, 'unhandled promise rejection'))
   process.on('uncaughtException', (error) => {
-    logger.fatal({ err: error }, 'an error that nobody caught: the service stops')
+    logger.fatal({ err: error }, 'uncaught exception; the service stops')
     if (stopping) return
     stopping = true
     stop(1, false)
@@ -88,7 +87,7 @@ export function watchShutdown({ logger, flush: settle }: Log): Shutdown {
   }
 }
 
-/** Whether a promise is fulfilled within so many milliseconds. */
+/** True if a promise is fulfilled within `milliseconds`. */
 async function within(milliseconds: number, promise: Promise<unknown>): Promise<boolean> {
   const late = new Promise<boolean>((resolve) => setTimeout(resolve, milliseconds, false).unref())
   return Promise.race([promise.then(() => true), late])

@@ -1,4 +1,4 @@
-// `octavo start [folder]`: opens the service, listens, says what to try, stops gracefully.
+// `octavo start [folder]`: opens the service, listens, prints example requests, and stops gracefully.
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import type { Logger } from 'pino'
@@ -11,49 +11,49 @@ import { adaptYoungGeneration } from '../runtime/gc.js'
 import { openLog } from '../runtime/log.js'
 import { createService, type Service } from '../service.js'
 import { orExplain } from './explain-error.js'
-import { strapiSign } from './project.js'
+import { strapiEvidence } from './project.js'
 import { codeNotRun } from './project-code.js'
 import { checkProject } from './project-folder.js'
-import { keepSecrets, reportCreated } from './secrets.js'
+import { ensureSecrets, reportCreated } from './secrets.js'
 import { type Shutdown, watchShutdown } from './shutdown.js'
 
 export interface StartOptions {
-  /** Begin with an empty database though the project had one. */
+  /** Start with an empty database although the project had one. */
   readonly new?: boolean
 }
 
-/** Serves the project in `folder` until the process is told to stop; a start that fails ends it with one sentence. */
+/** Serves the project in `folder` until a signal stops the process. A start that fails ends the process with one sentence. */
 export async function start(folder: string, options: StartOptions = {}): Promise<void> {
-  let ending: Shutdown | undefined
+  let shutdown: Shutdown | undefined
   await orExplain(serve)(folder, options, (watched) => {
-    ending = watched
+    shutdown = watched
   })
   if (process.exitCode === undefined) return
-  // What a failed start opened has threads that would keep the process.
-  await ending?.leave(1)
+  // A failed start may have left threads that would keep the process alive.
+  await shutdown?.leave(1)
   process.exit()
 }
 
-async function serve(folder: string, options: StartOptions, watched: (ending: Shutdown) => void): Promise<void> {
+async function serve(folder: string, options: StartOptions, watched: (shutdown: Shutdown) => void): Promise<void> {
   try {
     await listen(folder, options, watched)
   } catch (error) {
     if (process.env.LOG_LEVEL === 'debug') process.stderr.write(`${(error as Error).stack ?? String(error)}\n`)
-    throw new ConfigError(sentence(error as StartError))
+    throw new ConfigError(describeStartError(error as StartError))
   }
 }
 
-async function listen(folder: string, options: StartOptions, watched: (ending: Shutdown) => void): Promise<void> {
-  const given = { ...(await loadConfig(folder)), mayBegin: options.new === true }
+async function listen(folder: string, options: StartOptions, watched: (shutdown: Shutdown) => void): Promise<void> {
+  const given = { ...(await loadConfig(folder)), allowsNewDatabase: options.new === true }
   const { limits } = given
   const log = openLog({ level: given.logLevel, bytes: limits.logBytes, batches: given.production })
   const { logger } = log
   log.takeOver()
-  const ending = watchShutdown(log)
-  watched(ending)
+  const shutdown = watchShutdown(log)
+  watched(shutdown)
   checkProject(given.folder)
   await checkPort(given)
-  refuseLost(given, strapiSign(given.folder))
+  refuseLost(given, strapiEvidence(given.folder))
   const { config, service } = await open(given, logger).catch((error: StartError) => {
     const isDatabase = error.code?.startsWith('SQLITE_') === true
     throw isDatabase ? new ConfigError(`The database ${given.database.filename} cannot be used: ${error.message}.`) : error
@@ -66,7 +66,7 @@ async function listen(folder: string, options: StartOptions, watched: (ending: S
   adaptYoungGeneration()
   const seconds = (performance.now() / 1000).toFixed(1)
   const examples = (await service.examples()).slice(0, 3).map((path) => `  curl -g '${address}${path}'\n`)
-  ending.serves((delay) => service.close({ delay }), limits)
+  shutdown.serves((delay) => service.close({ delay }), limits)
   process.stdout.write(
     `Octavo serves ${config.folder} at ${address} after ${seconds} s (contract: ${config.contract}, ${config.contractReason}).\n${
       examples.length === 0 ? '' : `Open it in a browser, or try:\n${examples.join('')}`
@@ -74,15 +74,15 @@ async function listen(folder: string, options: StartOptions, watched: (ending: S
   )
 }
 
-/** What is missing of the secrets is made where schemas are in order, so that a start that fails leaves nothing behind. */
+/** Generates missing secrets only after the schemas were loaded, so that a start that fails leaves no files behind. */
 async function open(given: Config, logger: Logger): Promise<{ readonly config: Config; readonly service: Service }> {
   if (Object.keys(given.missingSecrets).length > 0) await loadModel(given.folder, given.privateAttributes)
-  const kept = keepSecrets(given)
-  process.stdout.write(reportCreated(kept))
-  return { config: kept.config, service: await createService(kept.config, logger) }
+  const saved = ensureSecrets(given)
+  process.stdout.write(reportCreated(saved))
+  return { config: saved.config, service: await createService(saved.config, logger) }
 }
 
-/** Listens for a moment: whoever cannot have the port is told before the project is touched. A race shows when the service listens. */
+/** Listens briefly, so that a port in use is reported before the project is touched. A race is still reported when the service listens. */
 async function checkPort({ host, port }: Config): Promise<void> {
   const server = createServer((socket) => socket.destroy()).listen({ host, port })
   await once(server, 'listening')
@@ -92,18 +92,18 @@ async function checkPort({ host, port }: Config): Promise<void> {
 
 type StartError = NodeJS.ErrnoException & { readonly port?: number; readonly address?: string; readonly hostname?: string }
 
-/** What went wrong, so that whoever starts the service can do something about it. */
-function sentence({ code = '', syscall, message, port, address, hostname }: StartError): string {
-  if (code === 'EADDRINUSE') return `The port ${port} is in use by another process. Stop that one, or choose another port with PORT.`
-  if (code === 'EACCES' && syscall === 'listen') return `The port ${port} is not for everyone. Choose one above 1023 with PORT.`
-  if (code === 'EADDRNOTAVAIL') return `HOST is "${address}", which is no address of this machine.`
-  if (syscall === 'getaddrinfo') return `HOST is "${hostname}", which is no address of this machine.`
+/** Describes an error of the start so that the operator can fix it. */
+function describeStartError({ code = '', syscall, message, port, address, hostname }: StartError): string {
+  if (code === 'EADDRINUSE') return `Port ${port} is in use by another process. Stop that process, or set PORT to another port.`
+  if (code === 'EACCES' && syscall === 'listen') return `Port ${port} needs elevated privileges. Set PORT to a number above 1023.`
+  if (code === 'EADDRNOTAVAIL') return `HOST is "${address}", which is not an address of this machine.`
+  if (syscall === 'getaddrinfo') return `HOST is "${hostname}", which is not an address of this machine.`
   return message
 }
 
-/** Tells what of the project this service does not do, one line for each kind. */
+/** Logs the parts of the project that Octavo does not support, one line per kind. */
 function warn(logger: Logger, folder: string, { leftOut }: Model): void {
-  if (leftOut.length > 0) logger.warn({ attributes: leftOut }, 'attributes that point to types of absent plugins are left out')
+  if (leftOut.length > 0) logger.warn({ attributes: leftOut }, 'skipped relations to types of plugins that are not available')
   const paths = codeNotRun(folder)
-  if (paths.length > 0) logger.warn({ paths }, 'policies, middlewares and settings of routes are not run: check what the roles allow')
+  if (paths.length > 0) logger.warn({ paths }, 'policies, middlewares and route settings are not run; check the permissions of the roles')
 }

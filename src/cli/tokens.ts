@@ -1,4 +1,4 @@
-// `octavo tokens`: makes, lists, renews and takes away API tokens. A key is printed once, when it is made.
+// `octavo tokens`: creates, lists, regenerates and revokes API tokens. A key is printed only when it is created.
 import { actionsOf } from '../access/actions.js'
 import { createToken, findToken, listTokens, newKey, regenerateToken, revokeToken, type TokenType } from '../access/tokens.js'
 import { ConfigError } from '../errors/errors.js'
@@ -29,7 +29,7 @@ export const createTokenCommand = orExplain(async (folder: string, options: Toke
     const actions = readActions(model, options.permissions)
     if ((type === 'custom') !== actions.length > 0) {
       throw new ConfigError(
-        type === 'custom' ? 'A custom token needs --permissions.' : `--permissions belong to custom tokens, not to ${type} ones.`,
+        type === 'custom' ? 'A custom token needs --permissions.' : `--permissions is only for custom tokens, not for ${type} ones.`,
       )
     }
     const token = { name: options.name, description: options.description ?? '', type, lifespan, actions }
@@ -50,20 +50,20 @@ export const listTokensCommand = orExplain(async (folder: string) => {
   printTable(['id', 'name', 'type', 'expires', 'last used'], rows)
 })
 
-export const revokeTokenCommand = orExplain(async (named: string, folder: string) => {
+export const revokeTokenCommand = orExplain(async (nameOrId: string, folder: string) => {
   const name = await withProject(folder, async ({ database, writer }) => {
-    const token = await findToken(database, named)
+    const token = await findToken(database, nameOrId)
     await writer.transaction((transaction) => revokeToken(transaction, token.id))
     return token.name
   })
-  print(`The token "${name}" is revoked.`)
+  print(`Revoked token "${name}".`)
 })
 
-export const regenerateTokenCommand = orExplain(async (named: string, folder: string, options: { readonly key?: string }) => {
+export const regenerateTokenCommand = orExplain(async (nameOrId: string, folder: string, options: { readonly key?: string }) => {
   const key = options.key ?? newKey()
   checkKey(key)
   await withProject(folder, async ({ config, database, writer }) => {
-    const token = await findToken(database, named)
+    const token = await findToken(database, nameOrId)
     await writer.transaction((transaction) => regenerateToken(transaction, config.secrets.apiTokenSalt, token.id, key, Date.now()))
   })
   print(key)
@@ -71,7 +71,7 @@ export const regenerateTokenCommand = orExplain(async (named: string, folder: st
 
 function checkKey(key: string): void {
   if (key.length < shortestKey || /\s/.test(key))
-    throw new ConfigError(`--key needs at least ${shortestKey} characters, none of them a space.`)
+    throw new ConfigError(`--key needs at least ${shortestKey} characters and must not contain spaces.`)
 }
 
 function readLifespan(expires: string): number | null {
@@ -80,13 +80,13 @@ function readLifespan(expires: string): number | null {
   return Number(expires) * 86_400_000
 }
 
-/** A list of actions, separated by commas. @throws ConfigError that names what does not exist. */
+/** Parses a list of actions, separated by commas. @throws ConfigError that names unknown actions */
 export function readActions(model: Model, list: string | undefined): readonly string[] {
   const known = actionsOf(model)
   const actions = [...new Set((list ?? '').split(',').map((action) => action.trim()))].filter((action) => action !== '')
   const unknown = actions.filter((action) => !known.has(action))
   if (unknown.length > 0) {
-    throw new ConfigError(`There is no action ${unknown.join(', ')}. An action looks like ${[...known][0] ?? 'api::article.article.find'}.`)
+    throw new ConfigError(`Unknown action ${unknown.join(', ')}. An action looks like ${[...known][0] ?? 'api::article.article.find'}.`)
   }
   return actions
 }

@@ -1,4 +1,4 @@
-// `octavo users`: adds, lists, blocks and removes users, and sets passwords. What was issued to a blocked user is void.
+// `octavo users`: creates, lists, blocks and deletes users, and sets passwords. Blocking a user invalidates the user's tokens.
 import { randomBytes } from 'node:crypto'
 import { checkLengths, readFields } from '../accounts/input.js'
 import { hashPassword } from '../accounts/passwords.js'
@@ -37,7 +37,7 @@ export const createUserCommand = orExplain(async (folder: string, { username, em
     checkPassword(model, password)
     checkLengths(typeOfUsers(model), { username, email })
     const roleId = await roleByType(database, role)
-    if (roleId === null) throw new ConfigError(`There is no role of the type "${role}". octavo roles list shows them.`)
+    if (roleId === null) throw new ConfigError(`There is no role of type "${role}". List the roles with: octavo roles list`)
     const hashed = await hashPassword(password)
     await writer.transaction(async (transaction) => {
       const address = email.toLowerCase()
@@ -48,7 +48,7 @@ export const createUserCommand = orExplain(async (folder: string, { username, em
       await addUser(transaction, typeOfUsers(model), values, roleId, Date.now())
     })
   })
-  print(made ? `The user "${username}" is there. Password: ${password}` : `The user "${username}" is there.`)
+  print(made ? `Created user "${username}". Password: ${password}` : `Created user "${username}".`)
 })
 
 export const listUsersCommand = orExplain(async (folder: string) => {
@@ -58,71 +58,73 @@ export const listUsersCommand = orExplain(async (folder: string) => {
   printTable(['id', 'username', 'email', 'role', 'state'], rows)
 })
 
-/** `block` and `unblock`. */
+/** Returns the command for `block` or `unblock`. */
 export const blockUserCommand = (blocked: boolean) =>
-  orExplain(async (named: string, folder: string) => {
+  orExplain(async (nameOrId: string, folder: string) => {
     const user = await withProject(folder, async ({ database, writer }) => {
-      const found = await findUser(database, named)
+      const found = await findUser(database, nameOrId)
       await writer.transaction((transaction) => changeUser(transaction, found.id, { blocked: Number(blocked) }, Date.now(), blocked))
       return found
     })
-    print(`The user "${user.username}" is ${blocked ? 'blocked' : 'not blocked any more'}.`)
+    print(`${blocked ? 'Blocked' : 'Unblocked'} user "${user.username}".`)
   })
 
-export const confirmUserCommand = orExplain(async (named: string, folder: string) => {
+export const confirmUserCommand = orExplain(async (nameOrId: string, folder: string) => {
   const user = await withProject(folder, async ({ database, writer }) => {
-    const found = await findUser(database, named)
+    const found = await findUser(database, nameOrId)
     await writer.transaction((transaction) => changeUser(transaction, found.id, { confirmed: 1 }, Date.now()))
     return found
   })
-  print(`The address of "${user.username}" is confirmed.`)
+  print(`Confirmed the e-mail address of "${user.username}".`)
 })
 
-export const roleOfUserCommand = orExplain(async (named: string, role: string, folder: string) => {
+export const roleOfUserCommand = orExplain(async (nameOrId: string, role: string, folder: string) => {
   const [user, given] = await withProject(folder, async ({ database, writer }) => {
-    const [found, wanted] = [await findUser(database, named), await findRole({ database }, role)]
+    const [found, wanted] = [await findUser(database, nameOrId), await findRole({ database }, role)]
     await writer.transaction((transaction) => setRole(transaction, found.id, wanted.id))
     return [found, wanted] as const
   })
-  print(`The user "${user.username}" has the role "${given.name}".`)
+  print(`The user "${user.username}" now has the role "${given.name}".`)
 })
 
-export const deleteUserCommand = orExplain(async (named: string, folder: string) => {
+export const deleteUserCommand = orExplain(async (nameOrId: string, folder: string) => {
   const user = await withProject(folder, async ({ database, model, writer }) => {
-    const found = await findUser(database, named)
-    // Nothing is written below the row that goes, so no locale is asked for.
+    const found = await findUser(database, nameOrId)
+    // Deleting writes nothing in other locales, so the default locale is not used.
     const parts = { model, hashPassword, defaultLocale: 'en' }
     await writer.transaction((transaction) => removeUser({ transaction, ...parts }, typeOfUsers(model), found.id, Date.now()))
     return found
   })
-  print(`The user "${user.username}" is deleted.`)
+  print(`Deleted user "${user.username}".`)
 })
 
-export const passwordCommand = orExplain(async (named: string, folder: string, options: { readonly password?: string }) => {
+export const passwordCommand = orExplain(async (nameOrId: string, folder: string, options: { readonly password?: string }) => {
   const { password, made } = await readPassword(options.password)
   const user = await withProject(folder, async ({ database, model, writer }) => {
-    const found = await findUser(database, named)
+    const found = await findUser(database, nameOrId)
     checkPassword(model, password)
     const hashed = await hashPassword(password)
     await writer.transaction((transaction) => changeUser(transaction, found.id, { password: hashed }, Date.now(), true))
     return found
   })
-  print(`The password of "${user.username}" is set${made ? `: ${password}` : '.'}`)
+  print(`Set the password of "${user.username}"${made ? `: ${password}` : '.'}`)
 })
 
-/** A user by id, address or name. @throws ConfigError for nobody, and where it could be one or another */
-async function findUser(database: MainConnection, named: string): Promise<User> {
-  const byId = /^\d{1,15}$/.test(named) ? await userById(database, Number(named)) : null
-  const all = [byId, await userByEmail(database, named.toLowerCase()), await userByName(database, named)]
+/** Returns a user by id, e-mail address or name. @throws ConfigError if there is none or more than one */
+async function findUser(database: MainConnection, nameOrId: string): Promise<User> {
+  const byId = /^\d{1,15}$/.test(nameOrId) ? await userById(database, Number(nameOrId)) : null
+  const all = [byId, await userByEmail(database, nameOrId.toLowerCase()), await userByName(database, nameOrId)]
   const found = new Map(all.flatMap((user) => (user === null ? [] : [[user.id, user]])))
   const [user] = found.values()
-  if (user === undefined) throw new ConfigError(`There is no user "${named}".`)
+  if (user === undefined) throw new ConfigError(`There is no user "${nameOrId}".`)
   if (found.size === 1) return user
   const candidates = [...found.values()].map(({ id, username, email }) => `${id} (${username ?? '-'}, ${email ?? '-'})`)
-  throw new ConfigError(`"${named}" could be any of ${candidates.join(' and ')}. Name the one that is meant by what only it has.`)
+  throw new ConfigError(
+    `"${nameOrId}" is ambiguous: it could be ${candidates.join(' or ')}. Use an id, name or address that only one of them has.`,
+  )
 }
 
-/** The given password; the first line of standard input for `-`; a new one if none is given. */
+/** Returns the given password, the first line of standard input for `-`, or a generated one. */
 async function readPassword(given: string | undefined): Promise<{ readonly password: string; readonly made: boolean }> {
   if (given === undefined) return { password: randomBytes(15).toString('base64url'), made: true }
   if (given !== '-') return { password: given, made: false }

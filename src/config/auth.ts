@@ -1,24 +1,24 @@
-// How users sign in: the part `auth` of the configuration.
+// Sign-in, sessions and registration of users: the section `auth` of the configuration.
 import * as z from 'zod'
 
 const day = 86_400_000
-/** No token outlives its maker. */
+/** The longest lifespan of a token. */
 const century = 36_525 * day
 
-/** Another service that signs users in: one that is known by its name, or any with OpenID Connect by its `issuer`. */
+/** An external sign-in provider: a built-in one by its name, or any OpenID Connect provider by its `issuer`. */
 const provider = z.strictObject({
   enabled: z.boolean().default(true),
   key: z.string(),
   secret: z.string().default(''),
   issuer: z.url({ protocol: /^https?$/ }).optional(),
   scope: z.array(z.string()).optional(),
-  /** The page of the site that users come back to. */
+  /** The page of the site that users return to after signing in. */
   callback: z.url({ protocol: /^https?$/ }).optional(),
 })
 
-/** How users sign in. Lifespans in milliseconds. */
+/** Settings for sign-in, sessions and registration. Lifespans are in milliseconds. */
 export const auth = z.strictObject({
-  /** One JWT that lives long, or a short one beside a refresh token. */
+  /** One long-lived JWT, or a short-lived one with a refresh token. */
   jwtManagement: z.enum(['legacy-support', 'refresh']).default('legacy-support'),
   jwtLifespan: z
     .int()
@@ -36,21 +36,21 @@ export const auth = z.strictObject({
     .positive()
     .max(century)
     .default(14 * day),
-  /** Attributes of users that may be given when signing up, beside name, address and password. */
+  /** Attributes that users may set when they register, in addition to name, e-mail address and password. */
   register: z
     .strictObject({ allowedFields: z.array(z.string()).default([]), names: z.enum(['plain', 'as-strapi']).default('plain') })
     .prefault({}),
-  /** `bounded`: users with `user.update` set no rights, and no address or password of others. */
+  /** `bounded`: users with `user.update` cannot change roles, or the e-mail address or password of others. */
   userWrites: z.enum(['bounded', 'as-strapi']).default('bounded'),
-  /** `uniform`: asking for another letter of confirmation gets the same answer for every address. */
+  /** `uniform`: a request for another confirmation e-mail gets the same response for every address. */
   confirmationRequests: z.enum(['uniform', 'as-strapi']).default('uniform'),
-  /** How long the codes in letters hold. */
+  /** Lifespans of the codes in password-reset and confirmation e-mails. */
   resetLifespan: z.int().positive().max(century).default(3_600_000),
   confirmLifespan: z.int().positive().max(century).default(day),
   providers: z.record(z.string().regex(/^[\w-]+$/), provider).default({}),
-  /** Count attempts in the database, because several processes serve it; each one that counts is a small write. */
+  /** Count attempts in the database, for several processes that serve it together; each counted attempt is a small write. */
   sharedLimits: z.boolean().default(false),
-  /** Pages that users may come back to from other services, beside each provider's own; compared exactly. */
+  /** OAuth callback URLs allowed in addition to each provider's own; compared exactly. */
   allowedCallbacks: z.array(z.url({ protocol: /^https?$/ })).default([]),
   cookie: z
     .strictObject({
@@ -60,7 +60,7 @@ export const auth = z.strictObject({
         .default('strapi_up_refresh'),
       sameSite: z.enum(['lax', 'strict']).default('lax'),
       domain: z.string().optional(),
-      /** Set the refresh token as a cookie also for callers that do not ask for it. */
+      /** Always set the refresh token as a cookie, even if the client does not ask for it. */
       always: z.boolean().default(false),
     })
     .prefault({}),

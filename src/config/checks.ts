@@ -1,4 +1,4 @@
-// What settings must mean beyond their shape: addresses, origins, secrets, and names that nobody reads.
+// Checks of settings beyond their types: URLs, origins, secrets, and unknown or renamed names.
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import * as z from 'zod'
@@ -6,7 +6,7 @@ import { closest, didYouMean } from '../errors/did-you-mean.js'
 import { ConfigError } from '../errors/errors.js'
 import type { Environment } from './files.js'
 
-/** The variables that the service reads; those of a storage stand in storage.ts. */
+/** The environment variables that the service reads; those of the file storage are in storage.ts. */
 export const variableNames = [
   'HOST',
   'PORT',
@@ -52,12 +52,12 @@ const renamedVariables: ReadonlyMap<string, string> = new Map([
   ['OCTAVO_DATABASE_MAX_READERS', 'OCTAVO_DATABASE_MAX_READER_THREADS'],
 ])
 
-/** Shorter names are too like other programs' for a guess, and so are those in which more letters differ. */
-const guessedFrom = 8
-const guessedLetters = 2
-/** Letters below which a secret is none, and below which it is weak. */
-const leastSecret = 3
-const strongSecret = 16
+/** Only names with at least this many letters, and at most this many different ones, are taken for a misspelt variable of ours. */
+const minGuessLength = 8
+const maxGuessDistance = 2
+/** Characters below which a secret is refused, and below which it causes a warning. */
+const minSecretLength = 3
+const strongSecretLength = 16
 
 /** Describes an invalid value as the end of a sentence; for an unknown name, adds its new name or the most similar one. */
 export function problemOf(issue: z.core.$ZodIssue, schema: z.ZodType): string {
@@ -106,53 +106,53 @@ export function checkRenamed(environment: Environment): void {
   for (const [old, now] of renamedVariables) if (environment[old] !== undefined) throw new ConfigError(`${old} is now called ${now}.`)
 }
 
-/** @throws ConfigError for a secret that anybody would guess */
+/** @throws ConfigError for a secret that is easy to guess */
 export function checkSecret(name: string, value: string): void {
-  if (value.length < leastSecret || new Set(value).size === 1)
+  if (value.length < minSecretLength || new Set(value).size === 1)
     throw new ConfigError(
-      `${name} is no secret: it has ${value.length} letters${value.length < leastSecret ? '' : ', all the same'}. A good one: openssl rand -hex 24`,
+      `${name} is too weak: it has ${value.length} characters${value.length < minSecretLength ? '' : ', all the same'}. Generate one with: openssl rand -hex 24`,
     )
 }
 
-/** @throws ConfigError for what is no address of a mail server */
+/** @throws ConfigError if `url` is not the URL of a mail server */
 export function checkMailServer(source: string, url: string): void {
   const parsed = parseUrl(url)
   if ((parsed?.protocol !== 'smtp:' && parsed?.protocol !== 'smtps:') || parsed.hostname === '')
-    throw new ConfigError(`${source} is "${withoutPassword(url)}"; it must be like smtps://name:password@mail.example.org.`)
+    throw new ConfigError(`${source} is "${withoutPassword(url)}"; it must be a URL like smtps://name:password@mail.example.org.`)
 }
 
-/** @throws ConfigError for a sender without an address */
+/** @throws ConfigError if the sender has no valid e-mail address */
 export function checkSender(source: string, from: string): void {
   if (!/^(?:[^<>\r\n]*<[^\s<>@]+@[^\s<>@]+>|[^\s<>@]+@[^\s<>@]+)$/.test(from.trim()))
-    throw new ConfigError(`${source} is "${from}"; it must be like Magazine <desk@example.org>.`)
+    throw new ConfigError(`${source} is "${from}"; it must be a sender like Magazine <desk@example.org>.`)
 }
 
-/** An address without the slashes at its end. */
+/** Removes slashes from the end of a URL. */
 export function withoutSlashes(address: string): string {
   let end = address.length
   while (address[end - 1] === '/') end--
   return address.slice(0, end)
 }
 
-/** @throws ConfigError for what is no address of a site */
+/** @throws ConfigError if `url` is not the URL of a site */
 export function checkSite(source: string, url: string): void {
   const parsed = parseUrl(url)
   if ((parsed?.protocol !== 'http:' && parsed?.protocol !== 'https:') || parsed.hostname === '')
-    throw new ConfigError(`${source} is "${url}"; it must be like https://content.example.org.`)
+    throw new ConfigError(`${source} is "${url}"; it must be a URL like https://content.example.org.`)
 }
 
-/** What is wrong with an origin: browsers send a scheme, a host and perhaps a port, and nothing else ever equals that. */
+/** Describes an invalid origin, or returns null. Browsers send a scheme, a host and an optional port; anything else never matches. */
 export function originProblem(origin: string): string | null {
-  if (origin === '*') return 'any origin is origins: "*", without a list'
+  if (origin === '*') return 'to allow any origin, set origins to "*" without a list'
   const parsed = parseUrl(origin)
   const isWeb = parsed?.protocol === 'http:' || parsed?.protocol === 'https:'
   if (isWeb && parsed.hostname !== '')
-    return parsed.origin === origin ? null : `"${origin}" is what no browser sends; did you mean "${parsed.origin}"?`
+    return parsed.origin === origin ? null : `"${origin}" never matches what a browser sends; did you mean "${parsed.origin}"?`
   if (/^[a-z][a-z0-9+.-]*:\/\/[^\s/?#]+$/.test(origin) && !isWeb) return null
-  return `"${origin}" is no origin; one is like https://www.example.org${/^[\w.-]+(?::\d+)?$/.test(origin) ? `; did you mean "http://${origin}"?` : ''}`
+  return `"${origin}" is not an origin like https://www.example.org${/^[\w.-]+(?::\d+)?$/.test(origin) ? `; did you mean "http://${origin}"?` : ''}`
 }
 
-/** What may be a mistake, as sentences. `own`: the variables of the project itself, from its .env. */
+/** Returns warnings about likely mistakes. `own`: the variables in the project's .env. */
 export function warningsOf(
   root: string,
   environment: Environment,
@@ -166,21 +166,21 @@ const modes = ['development', 'production', 'test', 'staging']
 
 function modeWarning(root: string, mode: string | undefined): readonly string[] {
   if (mode === undefined || modes.includes(mode) || existsSync(join(root, 'config', 'env', mode))) return []
-  return [`NODE_ENV is "${mode}", which is taken as production${didYouMean(mode, modes)}`]
+  return [`NODE_ENV is "${mode}", which is treated as production${didYouMean(mode, modes)}`]
 }
 
-/** Variables that look like ours. Those of .env are the project's own, so a likeness is enough; a shell has many others. */
+/** Warns of unknown OCTAVO_ variables, and of names in .env that resemble ours; a shell has many unrelated ones. */
 function nameWarnings(environment: Environment, own: Environment): readonly string[] {
   return Object.keys(environment).flatMap((name) => {
     if (variableNames.includes(name) || environment[name] === '') return []
-    if (name.startsWith('OCTAVO_')) return [`${name} is no setting${didYouMean(name, variableNames)}`]
-    const like = name.length >= guessedFrom && name in own ? closest(name, variableNames, guessedLetters) : null
-    return like !== null && environment[like] === undefined ? [`${name} is not read; did you mean "${like}"?`] : []
+    if (name.startsWith('OCTAVO_')) return [`${name} is not a known setting${didYouMean(name, variableNames)}`]
+    const like = name.length >= minGuessLength && name in own ? closest(name, variableNames, maxGuessDistance) : null
+    return like !== null && environment[like] === undefined ? [`${name} has no effect; did you mean "${like}"?`] : []
   })
 }
 
 const weakWarning = ([name, value]: readonly [string, string]): readonly string[] =>
-  value.length < strongSecret ? [`${name} has only ${value.length} letters: whoever guesses it can make tokens`] : []
+  value.length < strongSecretLength ? [`${name} has only ${value.length} characters; anyone who guesses it can forge tokens`] : []
 
 function parseUrl(text: string): URL | null {
   try {

@@ -1,4 +1,4 @@
-// Environment, .env and octavo.config become one frozen Config.
+// Combines the environment, .env and octavo.config into one frozen Config.
 import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
@@ -13,7 +13,7 @@ import { corsSettings } from './cors.js'
 import {
   dependsOnStrapi,
   type Environment,
-  hasMadeSecrets,
+  hasGeneratedSecrets,
   readDotEnv,
   readOctavoConfig,
   readStrapiConfig,
@@ -25,7 +25,7 @@ import { eventSettings, hookSettings } from './hooks.js'
 import { limits } from './limits.js'
 import { givenStorage, type StorageConfig, storageOf, storageProblem } from './storage.js'
 
-/** Reader threads, each some megabytes. */
+/** The most reader threads; each takes some megabytes. */
 const mostReaders = 64
 
 const rest = z.strictObject({
@@ -37,7 +37,7 @@ const rest = z.strictObject({
   maxLimit: z.int().positive().default(100),
   withCount: z.boolean().default(true),
   strictParams: z.boolean().default(false),
-  /** Reading drafts needs the action `findDraft` of the type. */
+  /** Reading drafts requires the action `findDraft` of the type. */
   draftGrant: z.boolean().default(false),
   contract: z.enum(['specification', 'strapi']).optional(),
 })
@@ -45,7 +45,7 @@ const rest = z.strictObject({
 /** Attributes of these names are private in every type and component. */
 const responses = z.strictObject({ privateAttributes: z.array(z.string()).default([]) })
 
-/** What counts of Strapi's `config/api`, where octavo.config says nothing else. */
+/** The settings taken from Strapi's `config/api` unless octavo.config overrides them. */
 const strapiApi = z.object({
   rest: z
     .object({
@@ -63,9 +63,9 @@ const strapiApi = z.object({
 const file = z.strictObject({
   host: z.string().optional(),
   port: z.int().min(0).max(65_535).optional(),
-  /** The address under which everyone reaches the service: letters and redirects lead there. */
+  /** The public URL of the service, used in e-mails and redirects. */
   url: z.url({ protocol: /^https?$/ }).optional(),
-  /** Reverse proxies in front of the service, whose X-Forwarded-For is believed. */
+  /** Number of trusted reverse proxies in front of the service (X-Forwarded-For). */
   trustProxy: z.int().min(0).max(10).default(0),
   api: z.strictObject({ rest: rest.prefault({}), responses: responses.prefault({}) }).prefault({}),
   auth: auth.prefault({}),
@@ -73,10 +73,10 @@ const file = z.strictObject({
   database: z
     .strictObject({
       filename: z.string().optional(),
-      /** Reader threads that are always there, and the most there may be while heavy reads occupy some. */
+      /** Number of permanent reader threads, and the maximum while heavy reads occupy some. */
       readerThreads: z.int().min(1).max(mostReaders).optional(),
       maxReaderThreads: z.int().min(1).max(mostReaders).optional(),
-      /** Let Octavo make indexes of its own (`octavo_*`) beside Strapi's. */
+      /** Create Octavo's own indexes (`octavo_*`) in addition to Strapi's. */
       indexes: z.boolean().optional(),
       busyTimeout: z.int().positive().default(5_000),
       mmapBytes: z.int().min(0).default(0),
@@ -86,9 +86,9 @@ const file = z.strictObject({
   uploads: z
     .strictObject({
       folder: z.string().optional(),
-      /** Where new files are kept. */
+      /** Where new files are stored. */
       storage: givenStorage.prefault({ provider: 'local' }),
-      /** Types that may be stored (`image/*`, `application/pdf`); none named: all but the denied ones. */
+      /** Media types that may be uploaded (`image/*`, `application/pdf`); if empty, all but the denied ones. */
       allowedTypes: z.array(z.string()).default([]),
       deniedTypes: z.array(z.string()).default([]),
     })
@@ -100,7 +100,7 @@ const file = z.strictObject({
   limits: limits.prefault({}),
 })
 
-/** What a project may write into octavo.config.{ts,js,json}; everything is optional. */
+/** The contents of octavo.config.{ts,js,json}; everything is optional. */
 export type UserConfig = z.input<typeof file>
 
 export interface Secrets {
@@ -114,10 +114,10 @@ export interface Config {
   readonly port: number
   /** Production hides timings and is the default for an unknown NODE_ENV. */
   readonly production: boolean
-  /** Letters that cannot be sent are written to the log, codes and all: only where NODE_ENV says `development`. */
-  readonly showsLetters: boolean
+  /** Write e-mails that cannot be sent to the log, including their codes: only if NODE_ENV is `development`. */
+  readonly logsEmails: boolean
   readonly contract: 'specification' | 'strapi'
-  /** Why this contract: for the line that the start prints. */
+  /** Why this contract was chosen; printed at the start. */
   readonly contractReason: string
   readonly rest: Readonly<Required<Omit<z.output<typeof rest>, 'contract'>>>
   /** Attributes of these names are private in every type and component. */
@@ -133,9 +133,9 @@ export interface Config {
   }
   readonly uploadsFolder: string
   readonly storage: StorageConfig
-  /** Types of files that may be stored; `allowed` empty: all but the denied ones. */
+  /** Media types that may be uploaded; if `allowed` is empty, all but the denied ones. */
   readonly uploadTypes: { readonly allowed: readonly string[]; readonly denied: readonly string[] }
-  /** The service's own address, without a slash at its end. */
+  /** The public URL of the service, without a trailing slash. */
   readonly publicUrl: string
   readonly trustProxy: number
   readonly auth: Readonly<z.output<typeof auth>>
@@ -146,16 +146,16 @@ export interface Config {
   readonly hooks: readonly Hook[]
   readonly events: { readonly outbox: boolean; readonly listeners: readonly EventListener[] }
   readonly limits: Readonly<z.output<typeof limits> & { readonly drainDelay: number }>
-  /** The default locale that a new database gets. */
+  /** The default locale of a new database. */
   readonly initialLocale: string
   readonly secrets: Secrets
-  /** Secrets that neither the environment nor .env has: made for this project, to be written down. */
+  /** Secrets that are neither in the environment nor in .env: generated, and still to be saved. */
   readonly missingSecrets: Readonly<Record<string, string>>
-  /** What shows that the project was started before, in words that end a sentence; null where nothing does. */
+  /** Evidence that the project was started before, as the end of a sentence; null if there is none. */
   readonly startedBefore: string | null
-  /** Whether an empty database may be made though the project had one. */
-  readonly mayBegin: boolean
-  /** What may be a mistake, as sentences for the log. */
+  /** True if an empty database may be created although the project had one. */
+  readonly allowsNewDatabase: boolean
+  /** Likely mistakes, as sentences for the log. */
   readonly warnings: readonly string[]
 }
 
@@ -165,8 +165,8 @@ export const defineConfig = (config: UserConfig): UserConfig => config
 const randomSecret = (): string => randomBytes(24).toString('base64url')
 
 /**
- * Reads the configuration of the project in `folder`: its octavo.config and .env, and the environment, which wins.
- * @throws ConfigError with a sentence that names the value that is wrong.
+ * Reads the configuration of the project in `folder`: its octavo.config, its .env, and the environment, which takes precedence.
+ * @throws ConfigError with a sentence that names the invalid value.
  */
 export async function loadConfig(
   folder: string,
@@ -180,30 +180,34 @@ export async function loadConfig(
   checkRenamed(environment)
   const { config, source } = await readOctavoConfig(root)
   const strapi = await readStrapiConfig(root, 'api', environment)
-  const said = checked(file, config, source)
+  const ownConfig = checked(file, config, source)
   const given =
-    strapi === null ? said : checked(file, withStrapis(config as UserConfig, checked(strapiApi, strapi.config, strapi.source)), source)
+    strapi === null
+      ? ownConfig
+      : checked(file, withStrapiApi(config as UserConfig, checked(strapiApi, strapi.config, strapi.source)), source)
   checkTogether(config as UserConfig, source)
   const isNamed = environment.DATABASE_FILENAME !== undefined || given.database.filename !== undefined
   const database = isNamed ? null : await readStrapiDatabase(root, environment)
   return assemble({ root, given, environment, own, database, makeSecret })
 }
 
-/** What octavo.config says over what Strapi's `config/api` does. */
-function withStrapis(config: UserConfig, { rest, responses }: z.output<typeof strapiApi>): UserConfig {
-  const said = config.api ?? {}
-  return { ...config, api: { rest: { ...rest, ...said.rest }, responses: { ...responses, ...said.responses } } }
+/** Adds the settings of Strapi's `config/api` that octavo.config does not override. */
+function withStrapiApi(config: UserConfig, { rest, responses }: z.output<typeof strapiApi>): UserConfig {
+  const own = config.api ?? {}
+  return { ...config, api: { rest: { ...rest, ...own.rest }, responses: { ...responses, ...own.responses } } }
 }
 
-/** @throws ConfigError for two values of which one makes the other meaningless; both must have been said */
+/** @throws ConfigError for two values that contradict each other, if both are set explicitly */
 function checkTogether({ api, database }: UserConfig, source: string): void {
   const { defaultLimit, maxLimit = 100 } = api?.rest ?? {}
   if (defaultLimit !== undefined && defaultLimit > maxLimit)
-    throw new ConfigError(`${source} is not right: api.rest.defaultLimit is ${defaultLimit}, above api.rest.maxLimit (${maxLimit}).`)
+    throw new ConfigError(
+      `Invalid configuration (${source}): api.rest.defaultLimit is ${defaultLimit}, above api.rest.maxLimit (${maxLimit}).`,
+    )
   const { readerThreads, maxReaderThreads } = database ?? {}
   if (readerThreads !== undefined && maxReaderThreads !== undefined && readerThreads > maxReaderThreads)
     throw new ConfigError(
-      `${source} is not right: database.readerThreads is ${readerThreads}, above database.maxReaderThreads (${maxReaderThreads}).`,
+      `Invalid configuration (${source}): database.readerThreads is ${readerThreads}, above database.maxReaderThreads (${maxReaderThreads}).`,
     )
 }
 
@@ -211,16 +215,22 @@ function checked<Schema extends z.ZodType>(schema: Schema, value: unknown, sourc
   const parsed = schema.safeParse(value)
   if (parsed.success) return parsed.data
   const [issue] = parsed.error.issues
-  throw new ConfigError(`${source} is not right: ${issue!.path.join('.') || 'the file'}: ${problemOf(issue!, schema)}`)
+  throw new ConfigError(`Invalid configuration (${[source, ...pathOf(issue!)].join(', ')}): ${problemOf(issue!, schema)}`)
+}
+
+/** The path of an invalid value as text, such as `hooks[0].before`; empty for the file itself. */
+function pathOf({ path }: z.core.$ZodIssue): readonly string[] {
+  if (path.length === 0) return []
+  return [path.map((key, index) => (typeof key === 'number' ? `[${key}]` : `${index === 0 ? '' : '.'}${String(key)}`)).join('')]
 }
 
 interface Parts {
   readonly root: string
   readonly given: z.output<typeof file>
   readonly environment: Environment
-  /** What .env sets. */
+  /** The variables in .env. */
   readonly own: Environment
-  /** What Strapi's config/database says, where nothing else names the file. */
+  /** Strapi's config/database, if nothing else names the database file. */
   readonly database: StrapiDatabase | null
   makeSecret(): string
 }
@@ -228,14 +238,17 @@ interface Parts {
 function assemble({ root, given, environment, own, database, makeSecret }: Parts): Config {
   checkClient(environment, database)
   const { secrets, missingSecrets } = secretsOf(environment, makeSecret)
-  const said = Object.fromEntries(Object.entries(environment).filter(([name]) => secretNames.includes(name))) as Record<string, string>
-  const strapis = database?.problem ?? null
+  const givenSecrets = Object.fromEntries(Object.entries(environment).filter(([name]) => secretNames.includes(name))) as Record<
+    string,
+    string
+  >
+  const databaseProblem = database?.problem ?? null
   const storage = storageOf(given.uploads.storage, environment)
   if (!storage.success) throw new ConfigError(storageProblem(storage.error))
   const { contract, ...restOptions } = given.api.rest
   const chosen = contract ?? (dependsOnStrapi(root) ? 'strapi' : 'specification')
   const contractReason =
-    contract !== undefined ? 'octavo.config says so' : chosen === 'strapi' ? 'package.json depends on @strapi/strapi' : 'the default'
+    contract !== undefined ? 'set in octavo.config' : chosen === 'strapi' ? 'package.json depends on @strapi/strapi' : 'the default'
   const readerThreads =
     integer(environment, 'OCTAVO_DATABASE_READER_THREADS', 1, mostReaders) ??
     given.database.readerThreads ??
@@ -252,7 +265,7 @@ function assemble({ root, given, environment, own, database, makeSecret }: Parts
     auth: given.auth,
     mail: mailOf(environment, given.mail),
     production,
-    showsLetters: environment.NODE_ENV === 'development',
+    logsEmails: environment.NODE_ENV === 'development',
     contract: chosen,
     contractReason,
     rest: restOptions,
@@ -279,28 +292,30 @@ function assemble({ root, given, environment, own, database, makeSecret }: Parts
     initialLocale: environment.STRAPI_PLUGIN_I18N_INIT_LOCALE_CODE || 'en',
     secrets,
     missingSecrets,
-    startedBefore: hasMadeSecrets(root) ? '.env has the secrets of a project that was started before' : null,
-    mayBegin: false,
+    startedBefore: hasGeneratedSecrets(root) ? '.env has secrets from an earlier start' : null,
+    allowsNewDatabase: false,
     warnings: [
-      ...(strapis === null ? [] : [`${strapis}: .tmp/data.db is used, name another one with DATABASE_FILENAME`]),
-      ...warningsOf(root, environment, own, said),
+      ...(databaseProblem === null ? [] : [`${databaseProblem}; using .tmp/data.db. Set DATABASE_FILENAME to use another file`]),
+      ...warningsOf(root, environment, own, givenSecrets),
     ],
   })
 }
 
-/** Whether only this machine reaches a service that listens there. */
+/** True if a service that listens on this host is only reachable from the same machine. */
 const isLoopback = (host: string): boolean => host === 'localhost' || host === '::1' || /^127(\.\d+){3}$/.test(host)
 
 function checkClient({ DATABASE_CLIENT }: Environment, database: StrapiDatabase | null): void {
   const [name, client] =
-    DATABASE_CLIENT === undefined ? ["The client of Strapi's config/database", database?.client] : ['DATABASE_CLIENT', DATABASE_CLIENT]
+    DATABASE_CLIENT === undefined
+      ? ["The database client in Strapi's config/database", database?.client]
+      : ['DATABASE_CLIENT', DATABASE_CLIENT]
   if (client !== undefined && client !== null && client !== 'sqlite' && client !== 'better-sqlite3')
-    throw new ConfigError(`${name} is "${client}"; this version of Octavo serves SQLite databases.`)
+    throw new ConfigError(`${name} is "${client}"; this version of Octavo only supports SQLite.`)
 }
 
 const secretNames = ['API_TOKEN_SALT', 'JWT_SECRET']
 
-/** The secrets that are set, and new ones in the places of those that are not. */
+/** Returns the secrets, and generates those that are not set. */
 function secretsOf(environment: Environment, makeSecret: () => string): Pick<Config, 'secrets' | 'missingSecrets'> {
   const missingSecrets: Record<string, string> = {}
   const [apiTokenSalt, jwtSecret] = secretNames.map((name) => {
@@ -312,9 +327,9 @@ function secretsOf(environment: Environment, makeSecret: () => string): Pick<Con
   return { secrets: { apiTokenSalt, jwtSecret }, missingSecrets }
 }
 
-function publicUrl({ PUBLIC_URL }: Environment, otherwise: string): string {
+function publicUrl({ PUBLIC_URL }: Environment, fallback: string): string {
   if (PUBLIC_URL !== undefined) checkSite('PUBLIC_URL', PUBLIC_URL)
-  return withoutSlashes(PUBLIC_URL ?? otherwise)
+  return withoutSlashes(PUBLIC_URL ?? fallback)
 }
 
 function mailOf({ SMTP_URL, MAIL_FROM }: Environment, given: z.output<typeof file>['mail']): Config['mail'] {

@@ -1,8 +1,8 @@
-// What pages of other origins may do: which origins, and which headers they may send.
+// CORS settings: allowed origins, and the headers their pages may send.
 import * as z from 'zod'
 import { originProblem } from './checks.js'
 
-/** Any origin, or a list of them. */
+/** `*` for any origin, or a list of origins. */
 const origins = z.custom<'*' | readonly string[]>().superRefine((value: unknown, context) => {
   if (value === '*') return
   const isList = Array.isArray(value) && value.every((one) => typeof one === 'string')
@@ -10,7 +10,7 @@ const origins = z.custom<'*' | readonly string[]>().superRefine((value: unknown,
   if (problem !== undefined && problem !== null) context.addIssue({ code: 'custom', message: problem })
 })
 
-/** Strapi's four, and those that this API knows beside them. */
+/** Strapi's four headers, and the further ones of this API. */
 const knownHeaders = [
   ...['Content-Type', 'Authorization', 'Origin', 'Accept'],
   ...['Strapi-Response-Format', 'Strapi-Encode-Source-Maps', 'Idempotency-Key'],
@@ -18,6 +18,6 @@ const knownHeaders = [
 
 export const corsSettings = z.strictObject({
   origins: origins.default('*'),
-  /** Headers that they may send. */
+  /** Headers that pages of other origins may send. */
   headers: z.array(z.string().regex(/^[\w-]+$/, 'must be the name of a header')).default(knownHeaders),
 })

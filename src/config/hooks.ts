@@ -1,4 +1,4 @@
-// The part of octavo.config that is code of the project: hooks and listeners.
+// The parts of octavo.config that are project code: hooks and event listeners.
 import * as z from 'zod'
 import type { Hook, HookAction } from '../public/documents.js'
 import type { EventListener } from '../public/events.js'
@@ -6,7 +6,7 @@ import type { EventListener } from '../public/events.js'
 const isFunction = (value: unknown): boolean => typeof value === 'function'
 const hookActions = ['create', 'update', 'delete', 'publish', 'unpublish', 'discardDraft'] as const satisfies readonly HookAction[]
 
-/** Code that runs before and after operations on documents. */
+/** A hook that runs before or after operations on documents. */
 export const hookSettings = z
   .strictObject({
     name: z.string().optional(),
@@ -15,12 +15,12 @@ export const hookSettings = z
     before: z.custom<NonNullable<Hook['before']>>(isFunction, 'must be a function').optional(),
     after: z.custom<NonNullable<Hook['after']>>(isFunction, 'must be a function').optional(),
   })
-  .refine(({ before, after }) => before !== undefined || after !== undefined, 'has neither before nor after, so it does nothing')
+  .refine(({ before, after }) => before !== undefined || after !== undefined, 'has neither before nor after, so it has no effect')
 
-/** Who hears of what has happened. */
+/** Recording and delivery of events. */
 export const eventSettings = z.strictObject({
-  /** Record events for who reads them later: `octavo events`, `service.events`. */
+  /** Record events for later reading by `octavo events` or `service.events`. */
   outbox: z.boolean().default(false),
-  /** Functions that hear of every event after its commit. With one, events are recorded too. */
+  /** Functions called with every event after its commit. If there are any, events are recorded too. */
   listeners: z.array(z.custom<EventListener>(isFunction, 'must be a function')).readonly().default([]),
 })

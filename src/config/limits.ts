@@ -1,132 +1,132 @@
-// Every limit of the service: its name, its unit and its default.
+// Every limit of the service with its unit and default.
 import * as z from 'zod'
 
-/** What a timer takes, 24 days, and what the engine and SQLite take: beyond them a limit would do the opposite of what it says. */
+/** The maxima of timers (24 days), of the engine and of SQLite; a limit beyond them would overflow. */
 const longest = 2_147_483_647
 const mostBytes = 2_147_483_647
 const mostBodyBytes = 500_000_000
 const most = 1_000_000_000
 
-/** Things that are wrong with one body, beyond which no more are looked for. */
+/** The most validation errors collected for one body. */
 export const inputErrors = 1_000
 
-/** Milliseconds for the regular expressions of a schema that no engine takes in linear time, all values of one body together. */
+/** Milliseconds for all values of one body to match regular expressions of a schema that cannot run in linear time. */
 export const patternTime = 100
 
-/** Named limits: what comes from outside never grows beyond them. Milliseconds, bytes and counts. */
+/** Limits for everything that comes from outside, in milliseconds, bytes or counts. */
 export const limits = z.strictObject({
-  /** Relations and components that one path of a filter may cross: what a database has to look at grows with each. */
+  /** Relations and components that one filter path may cross; each makes the query more expensive. */
   filterRelations: z.int().positive().max(32).default(8),
-  /** Conditions, sort keys and populated attributes of one request, together. */
+  /** Total number of conditions, sort keys and populated attributes in one request. */
   queryComplexity: z.int().positive().max(30_000).default(1000),
-  /** Bytes of a request's line and headers, the path and query included. */
+  /** Bytes of the request line and headers, including path and query. */
   headerBytes: z.int().positive().max(mostBytes).default(16_384),
-  /** Headers of a request. */
+  /** Number of request headers. */
   headerCount: z.int().positive().max(2_000).default(200),
   /** Bytes of a request body. */
   bodyBytes: z.int().positive().max(mostBodyBytes).default(1_048_576),
-  /** What a JSON body may hold: levels, values (keys not counted), and keys of one object. */
+  /** Contents of a JSON body: nesting levels, values (keys not counted), and keys of one object. */
   bodyDepth: z.int().positive().max(500).default(500),
   bodyValues: z.int().positive().max(most).default(100_000),
   bodyKeys: z.int().positive().max(most).default(10_000),
-  /** Entries of components and dynamic zones in one document, and targets of its relations and media. */
+  /** Component and dynamic-zone entries in one document, and targets of its relations and media. */
   componentEntries: z.int().positive().max(most).default(2_000),
   relationTargets: z.int().positive().max(most).default(5_000),
-  /** Bytes of one answer. */
+  /** Bytes of one response. */
   answerBytes: z.int().positive().max(mostBytes).default(100_000_000),
-  /** Bytes of the answer to a write, which every other write waits for. */
+  /** Bytes of the response to a write; it is built inside the transaction, so other writes wait for it. */
   writtenBytes: z.int().positive().max(mostBytes).default(10_000_000),
-  /** Bytes of one answer whose texts say where they come from. */
+  /** Bytes of one response with content source maps. */
   sourceMapBytes: z.int().positive().max(mostBytes).default(30_000_000),
-  /** Bytes of all large answers that clients have not taken yet. */
+  /** Total bytes of large responses not yet sent. */
   maxBufferedResponseBytes: z.int().positive().default(500_000_000),
-  /** Milliseconds for a client to take a large answer whole. */
+  /** Milliseconds for a client to receive a large response completely. */
   answerTimeout: z.int().positive().max(longest).default(60_000),
-  /** Bytes of all bodies that have not come in whole yet, and of fields of forms beside their files, which go to the disk. */
+  /** Total bytes of incomplete request bodies, and of form fields other than files, which go to disk. */
   unreadBytes: z.int().positive().default(100_000_000),
-  /** Milliseconds that one read may take, waiting included. */
+  /** Milliseconds for one read, including the wait. */
   readTimeout: z.int().positive().max(longest).default(10_000),
-  /** Reads that may wait for a reader thread, and heavy ones, which have threads of their own. */
+  /** Reads that may wait for a reader thread, and heavy reads, which have their own threads. */
   readQueue: z.int().positive().max(most).default(5_000),
   heavyReadQueue: z.int().positive().max(most).default(500),
-  /** Milliseconds that one write may take, waiting included, and writes that may wait. */
+  /** Milliseconds for one write, including the wait, and writes that may wait. */
   writeTimeout: z.int().positive().max(longest).default(15_000),
   writeQueue: z.int().positive().max(most).default(1_000),
-  /** Compiled plans, their characters together, and query strings already read, that are kept in memory. */
+  /** Cached plans, their total size in characters, and cached query strings. */
   cachedPlans: z.int().positive().max(most).default(1_000),
   cachedPlanCharacters: z.int().positive().max(most).default(8_000_000),
   cachedQueries: z.int().positive().max(most).default(2_000),
-  /** Identified tokens and users that are kept in memory. */
+  /** Cached tokens and users. */
   cachedCallers: z.int().positive().max(most).default(5_000),
-  /** Milliseconds for the headers of a request, for a whole request, and between two of one connection. */
+  /** Milliseconds for the headers of a request, for a whole request, and between two requests of one connection. */
   headersTimeout: z.int().positive().max(longest).default(10_000),
   requestTimeout: z.int().positive().max(longest).default(30_000),
   keepAliveTimeout: z.int().positive().max(longest).default(65_000),
-  /** Milliseconds that a connection may be silent, a slow reader's too. */
+  /** Milliseconds without traffic after which a connection is closed, even if a response is being sent. */
   idleTimeout: z.int().positive().max(longest).default(70_000),
-  /** Milliseconds that a form with files may take to come in. */
+  /** Milliseconds to receive a form with files. */
   uploadTimeout: z.int().positive().max(longest).default(3_600_000),
-  /** Bytes of an uploaded file, and of a whole form with files. */
+  /** Bytes of one uploaded file, and of a whole form with files. */
   fileBytes: z.int().positive().default(200_000_000),
   uploadBytes: z.int().positive().default(2_000_000_000),
-  /** Files and other fields of a form, and bytes of such a field. */
+  /** Files in a form, other fields, and bytes of one such field. */
   uploadFiles: z.int().positive().max(most).default(100),
   uploadFields: z.int().positive().max(most).default(200),
   uploadFieldBytes: z.int().positive().max(mostBodyBytes).default(100_000),
-  /** Forms with files of which a piece is read at the same moment. */
+  /** Upload forms that are parsed concurrently. */
   uploadConcurrency: z.int().positive().max(100).default(8),
-  /** Pixels of a picture, all its frames together, of its longer side, and frames; what has more gets no formats. */
+  /** Pixels of an image in all frames, pixels of its longer side, and frames; larger images get no formats. */
   imagePixels: z.int().positive().max(most).default(100_000_000),
   imageSide: z.int().positive().max(most).default(65_535),
   imageFrames: z.int().positive().max(most).default(5_000),
-  /** Bytes of all decoded pixels of a picture; what has more gets no formats. */
+  /** Bytes of all decoded pixels of an image; larger images get no formats. */
   imageBytes: z.int().positive().max(100_000_000_000).default(400_000_000),
-  /** Bytes of memory of the process that works on a picture, 150,000,000 at least; what needs more gets no formats. */
+  /** Bytes of memory of an image process, at least 150,000,000; images that need more get no formats. */
   imageMemory: z.int().min(150_000_000).max(100_000_000_000).default(400_000_000),
-  /** Milliseconds of processor time for a picture, and by the clock; what needs more gets no formats. */
+  /** Milliseconds of CPU time and of wall-clock time for one image; images that need more get no formats. */
   imageWork: z.int().positive().max(longest).default(5_000),
   imageTimeout: z.int().positive().max(longest).default(60_000),
-  /** Pictures that are worked on at once, and that may wait. */
+  /** Images that are processed concurrently, and images that may wait. */
   imageConcurrency: z.int().positive().max(100).default(2),
   imageQueue: z.int().positive().max(most).default(500),
-  /** Milliseconds that one act at a storage on another machine may take, and may be without any progress. */
+  /** Timeout and idle timeout of one remote storage request, in milliseconds. */
   storageTimeout: z.int().positive().max(longest).default(60_000),
   storageIdleTimeout: z.int().positive().max(longest).default(10_000),
   /** Open connections. */
   connections: z.int().positive().max(most).default(10_000),
-  /** Attempts a minute at each route of /auth, by address; 0: any number. Attempts that succeed to sign in are given back. */
+  /** Attempts per minute at each route of /auth per IP address; 0 means no limit. Successful sign-ins do not count. */
   authRateLimit: z.int().min(0).max(most).default(10),
-  /** Passwords that are hashed or checked at once (Node reads files with four threads, which this shares), and that may wait. */
+  /** Passwords that are hashed concurrently (on Node's four threads, which also read files), and passwords that may wait. */
   passwordConcurrency: z.int().positive().max(100).default(2),
   passwordQueue: z.int().positive().max(most).default(100),
-  /** Addresses and accounts whose attempts are counted. */
+  /** IP addresses and accounts whose attempts are counted. */
   rateLimitKeys: z.int().positive().max(most).default(100_000),
-  /** Milliseconds for which the answer to a write with an Idempotency-Key is kept, how many are, and their bytes together. */
+  /** Stored responses to writes with an Idempotency-Key: lifetime in milliseconds, number, and total bytes. */
   idempotencyTime: z.int().positive().max(longest).default(86_400_000),
   idempotencyKeys: z.int().positive().max(most).default(100_000),
   idempotencyBytes: z.int().positive().max(mostBytes).default(64_000_000),
-  /** Milliseconds that one hook, or one listener for one event, may take. */
+  /** Milliseconds for one hook, or for one listener to handle one event. */
   hookTimeout: z.int().positive().max(longest).default(5_000),
-  /** Operations that hooks may start inside of each other. */
+  /** Nesting depth of operations that hooks start. */
   hookDepth: z.int().positive().max(100).default(5),
-  /** How often a listener is told of an event that it fails at, waits growing from a second to a minute between. */
+  /** Attempts to deliver an event to a listener that fails, with delays that grow from one second to one minute. */
   listenerAttempts: z.int().positive().max(1_000).default(10),
-  /** Events that are kept in the outbox; the oldest go first. */
+  /** Events kept in the outbox; the oldest are deleted first. */
   outboxEvents: z.int().positive().max(most).default(10_000),
-  /** Bytes of one event; an entry that is larger comes without what it is related to. */
+  /** Bytes of one event; larger entries are sent without their relations. */
   eventBytes: z.int().positive().max(mostBytes).default(262_144),
-  /** Milliseconds that a start looks for damage in the database's file (0: not at all), and waits for another start to prepare it. */
+  /** Milliseconds for a start to check the database file for damage (0: no check), and to wait while another start prepares it. */
   checkTime: z.int().min(0).max(longest).default(1_000),
   startWait: z.int().positive().max(longest).default(60_000),
-  /** Milliseconds that a stop may take: three fifths of it for requests in flight to end, the rest for closing what is behind them. */
+  /** Milliseconds for a shutdown: three fifths for requests in flight, the rest for closing the database and threads. */
   drainTimeout: z.int().positive().max(longest).default(25_000),
-  /** Milliseconds of it that requests have to come in whole once nobody is accepted any more. */
+  /** Milliseconds of that for request bodies to arrive after the service stopped accepting connections. */
   drainBodies: z.int().positive().max(longest).default(5_000),
   /**
-   * Milliseconds before that in which everything is still served while `/_health` reports 503, so that balancers look elsewhere. Without
-   * it 5,000 in production, none in development or where only this machine can reach the service.
+   * Milliseconds before the shutdown in which requests are still served while `/_health` reports 503, so that load balancers stop
+   * sending traffic. Defaults to 5,000 in production, and to 0 in development or if only this machine can reach the service.
    */
   drainDelay: z.int().min(0).max(longest).optional(),
-  /** Bytes of log lines that wait for an output that is slow, full or gone; more are lost, and counted. */
+  /** Bytes of log lines buffered while the output is slow, full or closed; further lines are dropped and counted. */
   logBytes: z.int().positive().max(mostBytes).default(1_048_576),
 })

@@ -1,14 +1,13 @@
-// Where uploaded files are kept, as octavo.config and the environment say it. The names are those of Strapi's scaffold for
-// its S3 provider. Known to all rooms.
+// Settings of the file storage, from octavo.config and the environment. The names are those in Strapi's template for its S3 provider.
 import * as z from 'zod'
 
-/** Seconds that a signed address holds; S3 takes a week at most. */
+/** Seconds for which a signed URL is valid; S3 allows one week at most. */
 const signedUrlExpires = z.coerce.number().int().min(30).max(604_800).default(900)
-const httpAddress = z.url({ protocol: /^https?$/ })
+const httpUrl = z.url({ protocol: /^https?$/ })
 
 const local = z.strictObject({
   provider: z.literal('local'),
-  /** Files are only served under signed addresses, which answers carry. */
+  /** Files are only served at signed URLs, which responses contain. */
   private: z.boolean().default(false),
   signedUrlExpires,
 })
@@ -20,22 +19,22 @@ const s3 = z.strictObject({
   accessKeyId: z.string().min(1),
   secretAccessKey: z.string().min(1),
   sessionToken: z.string().optional(),
-  /** Another service than Amazon's. */
-  endpoint: httpAddress.optional(),
-  /** The bucket as the first part of the path instead of the name of the host. */
+  /** The URL of an S3-compatible service other than Amazon's. */
+  endpoint: httpUrl.optional(),
+  /** Put the bucket into the path instead of the host name. */
   forcePathStyle: z.boolean().optional(),
-  /** `private`: answers carry signed addresses. `none`: the bucket knows no such lists and decides by itself. */
+  /** `private`: responses contain signed URLs. `none`: send no ACL; the policy of the bucket applies. */
   acl: z.string().default('public-read'),
   signedUrlExpires,
-  /** The address under which clients read files: that of a CDN. */
-  baseUrl: httpAddress.optional(),
-  /** In front of the names of all files. */
+  /** The URL from which clients read files, such as that of a CDN. */
+  baseUrl: httpUrl.optional(),
+  /** A prefix for the names of all files. */
   rootPath: z.string().default(''),
 })
 
 export const storageSchema = z.discriminatedUnion('provider', [local, s3])
 
-/** What octavo.config may say: for S3, whatever it leaves out the environment says. */
+/** The storage in octavo.config; for S3, missing values come from the environment. */
 export const givenStorage = z.discriminatedUnion('provider', [local, s3.partial().extend({ provider: z.literal('aws-s3') })])
 
 export type StorageConfig = Readonly<z.output<typeof storageSchema>>
@@ -43,7 +42,7 @@ export type S3Config = Extract<StorageConfig, { readonly provider: 'aws-s3' }>
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** The storage with what the environment says of it. */
+/** Completes the storage settings from the environment. */
 export function storageOf(given: z.output<typeof givenStorage>, environment: Environment): z.ZodSafeParseResult<StorageConfig> {
   if (given.provider === 'local') return storageSchema.safeParse(given)
   const set = Object.entries(variables).flatMap(([key, names]) => {
@@ -53,12 +52,12 @@ export function storageOf(given: z.output<typeof givenStorage>, environment: Env
   return storageSchema.safeParse({ ...given, ...Object.fromEntries(set) })
 }
 
-/** What is wrong with the storage, naming the value in octavo.config and in the environment. */
+/** Describes an invalid storage setting with its name in octavo.config and in the environment. */
 export function storageProblem({ issues }: z.ZodError): string {
   const [issue] = issues
   const key = String(issue!.path[0] ?? '')
   const names: readonly string[] = variables[key as keyof typeof variables] ?? []
-  return `uploads.storage.${key}${names.length === 0 ? '' : ` (or ${names[0]})`} is not right: ${issue!.message}.`
+  return `Invalid configuration (uploads.storage.${key}${names.length === 0 ? '' : ` or ${names[0]}`}): ${issue!.message}.`
 }
 
 const variables = {

@@ -1,4 +1,4 @@
-// What must hold in the database of a sound project, one check a rule; each finds the rows that break it. Only reads.
+// The consistency checks of `octavo doctor`. Each check searches the database for rows that violate one rule and changes nothing.
 import { type RawBuilder, sql } from 'kysely'
 import type { MainConnection } from '../database/database.js'
 import { same } from '../database/fragments.js'
@@ -7,27 +7,27 @@ import type { Component, ContentType, Model, MorphTo, Relation, Storage } from '
 
 type Link = Extract<Storage, { readonly kind: 'link' }>
 type Shape = ContentType | Component
-/** A select with the one column `example`: a row for everything that breaks a rule. */
+/** A select with the one column `example`, which returns one row for every violation of a rule. */
 type Search = RawBuilder<unknown>
 
-/** What one check found. */
+/** The result of one check. */
 export interface CheckResult {
   readonly name: string
-  /** Strapi leaves such rows itself in normal work: worth knowing, no damage. */
+  /** Strapi leaves such rows in normal operation, so they are reported as a note. */
   readonly warning: boolean
   readonly count: number
-  /** The first few of what was found. */
+  /** The first few violations. */
   readonly examples: readonly string[]
 }
 
-/** A link that a published entry gets when its target is published. */
+/** A link of a published entry that takes effect when its target is published. */
 export interface PendingLink {
   readonly owner: string
   readonly table: string
   readonly target: string
 }
 
-/** What is examined. */
+/** The database and model to check. */
 export interface ExaminedProject {
   readonly database: MainConnection
   readonly model: Model
@@ -42,21 +42,21 @@ interface Check {
 const shown = 5
 const fileType = 'plugin::upload.file'
 
-/** Runs every check. A check that the database cannot answer counts as one finding, with the reason. */
+/** Runs every check. A check whose statement fails counts as one violation, with the error as its example. */
 export async function runChecks({ database, model }: ExaminedProject): Promise<readonly CheckResult[]> {
-  const found = [await pragma(database, 'the file is intact', 'quick_check')]
+  const found = [await pragma(database, 'the database file is intact', 'quick_check')]
   let tables: ReadonlySet<string>
   try {
     tables = await presentTables(database)
   } catch {
     return found
   }
-  found.push(await pragma(database, 'foreign keys hold', 'foreign_key_check'))
+  found.push(await pragma(database, 'foreign keys reference existing rows', 'foreign_key_check'))
   for (const check of checksOf(model, tables)) found.push(await run(database, check))
   return found
 }
 
-/** The links that published entries will get when their targets are published. */
+/** Returns the pending links. */
 export async function pendingLinks({ database, model }: ExaminedProject): Promise<readonly PendingLink[]> {
   const tables = await presentTables(database)
   if (!tables.has('octavo_pending_links')) return []
@@ -67,27 +67,27 @@ export async function pendingLinks({ database, model }: ExaminedProject): Promis
     target_document: string
     target_locale: string | null
   }>(sql`select link_table, owner_id, target_type, target_document, target_locale from octavo_pending_links order by id`)
-  const owners = new Map(waitersOf(linksOf(model), morphsOf(model)).map(({ table, shape }) => [table, shape]))
-  const named: PendingLink[] = []
+  const owners = new Map(pendingOwnersOf(linksOf(model), morphsOf(model)).map(({ table, shape }) => [table, shape]))
+  const links: PendingLink[] = []
   for (const { link_table, owner_id, target_type, target_document, target_locale } of rows) {
     const owner = await documentOf(database, model, owners.get(link_table), owner_id)
-    named.push({
+    links.push({
       owner,
       table: link_table,
       target: `${target_type} ${target_document}${target_locale === null ? '' : ` (${target_locale})`}`,
     })
   }
-  return named
+  return links
 }
 
-/** The document that a row belongs to; rows of components belong to that of their owner. */
+/** Describes the document that a row belongs to; a component row belongs to the document of its owner. */
 async function documentOf(database: MainConnection, model: Model, shape: Shape | undefined, id: number): Promise<string> {
   if (shape === undefined) return `row ${id}`
   if (shape.kind === 'contentType') {
     const [row] = await database.rows<{ document_id: string; locale: string | null }>(
       sql`select document_id, locale from ${sql.table(shape.table)} where id = ${id}`,
     )
-    return `${shape.uid} ${row === undefined ? `row ${id}, which is gone` : `${row.document_id}${row.locale === null ? '' : ` (${row.locale})`}`}`
+    return `${shape.uid} ${row === undefined ? `row ${id}, which does not exist` : `${row.document_id}${row.locale === null ? '' : ` (${row.locale})`}`}`
   }
   for (const holder of holdersOf(model)) {
     const [entry] = await database.rows<{ entity_id: number }>(
@@ -95,7 +95,7 @@ async function documentOf(database: MainConnection, model: Model, shape: Shape |
     )
     if (entry !== undefined) return `${await documentOf(database, model, holder.shape, entry.entity_id)}, ${shape.uid}`
   }
-  return `${shape.uid} row ${id}, which is gone`
+  return `${shape.uid} row ${id}, which does not exist`
 }
 
 async function presentTables(database: MainConnection): Promise<ReadonlySet<string>> {
@@ -109,7 +109,7 @@ async function pragma(database: MainConnection, name: string, command: 'quick_ch
     const found = command === 'quick_check' ? rows.filter((row) => row.quick_check !== 'ok') : rows
     const examples = found
       .slice(0, shown)
-      .map((row) => String(row.quick_check ?? `${row.table} row ${row.rowid} names a row of ${row.parent} that is not there`))
+      .map((row) => String(row.quick_check ?? `${row.table} row ${row.rowid} references a missing row of ${row.parent}`))
     return { name, warning: false, count: found.length, examples }
   } catch (error) {
     return { name, warning: false, count: 1, examples: [(error as Error).message] }
@@ -134,7 +134,7 @@ async function run(database: MainConnection, { name, warning = false, searches }
   return { name, warning, count, examples: examples.slice(0, shown) }
 }
 
-/** Every check that is a search in tables that are there. */
+/** Returns the checks that apply to the existing tables. */
 function checksOf(model: Model, tables: ReadonlySet<string>): readonly Check[] {
   const types = [...model.types.values()].filter(({ table }) => tables.has(table))
   const drafted = types.filter(({ draftAndPublish }) => draftAndPublish)
@@ -146,45 +146,45 @@ function checksOf(model: Model, tables: ReadonlySet<string>): readonly Check[] {
   const shapes = [...types, ...components]
   const morphs = morphsOf(model).filter(({ shape, storage }) => tables.has(storage.kind === 'table' ? storage.table : shape.table))
   const media = tables.has('files_related_mph')
-  const hidden = tables.has('octavo_pending_links')
+  const hasPendingLinks = tables.has('octavo_pending_links')
   return [
-    { name: 'every table of the content model is there', warning: true, searches: missingTables(model, tables) },
-    { name: 'a document has one draft and one published row at most in a locale', searches: types.map(twins) },
-    { name: 'every row has a document id', searches: types.map(nameless) },
+    { name: 'every table of the content model exists', warning: true, searches: missingTables(model, tables) },
+    { name: 'a document has at most one draft and one published row per locale', searches: types.map(duplicates) },
+    { name: 'every row has a document id', searches: types.map(missingDocumentIds) },
     { name: 'every published row has its draft', searches: drafted.map(draftless) },
-    { name: 'links lead from row to row', searches: links.flatMap(danglingLinks) },
-    { name: 'targets of an entry have places of their own', searches: links.flatMap((link) => sharedPlaces(link, 'targets')) },
+    { name: 'link rows reference existing rows', searches: links.flatMap(danglingLinks) },
+    { name: 'targets of an entry have distinct positions', searches: links.flatMap((link) => sharedPositions(link, 'targets')) },
     {
-      name: 'owners of a target have places of their own',
+      name: 'owners of a target have distinct positions',
       warning: true,
-      searches: links.flatMap((link) => sharedPlaces(link, 'owners')),
+      searches: links.flatMap((link) => sharedPositions(link, 'owners')),
     },
-    { name: 'relations to one have one target', searches: links.flatMap(crowded) },
+    { name: 'to-one relations have at most one target', searches: links.flatMap(tooManyLinks) },
     { name: 'every component row is used', searches: components.map((component) => orphans(component, holders)) },
     { name: 'no component row is used twice', searches: components.map((component) => sharedEntries(component, holders)) },
-    { name: 'component entries lead from row to row', searches: holders.flatMap((holder) => danglingEntries(holder, components)) },
-    { name: 'component entries have places of their own', searches: holders.flatMap(sharedEntryPlaces) },
+    { name: 'component entries reference existing rows', searches: holders.flatMap((holder) => danglingEntries(holder, components)) },
+    { name: 'component entries have distinct positions', searches: holders.flatMap(sharedEntryPositions) },
     {
-      name: 'component entries are of components that the content model has',
+      name: 'component entries use components of the content model',
       warning: true,
-      searches: holders.map((holder) => strangeEntries(holder, components)),
+      searches: holders.map((holder) => unknownComponents(holder, components)),
     },
-    { name: 'links to files have their owner', searches: media ? shapes.map(ownerlessFiles) : [] },
-    { name: 'links to files have their file', searches: media && tables.has('files') ? [filelessLinks] : [] },
-    { name: 'files of an attribute have places of their own', searches: media ? [sharedFilePlaces] : [] },
-    { name: 'links to files are of types that the content model has', warning: true, searches: media ? [strangeFileLinks(shapes)] : [] },
+    { name: 'file links have an existing owner', searches: media ? shapes.map(ownerlessFiles) : [] },
+    { name: 'file links have an existing file', searches: media && tables.has('files') ? [filelessLinks] : [] },
+    { name: 'files of an attribute have distinct positions', searches: media ? [sharedFilePositions] : [] },
+    { name: 'file links belong to types of the content model', warning: true, searches: media ? [unknownFileOwners(shapes)] : [] },
     {
-      name: 'relations to varying types lead to rows that are there',
+      name: 'polymorphic relations reference existing rows',
       warning: true,
       searches: morphs.flatMap((morph) => danglingMorphs(morph, types)),
     },
-    // Strapi makes published rows anew and knows nothing of what waits for the old ones; row ids are never given again.
+    // Strapi recreates published rows without regard to pending links of the old ones; row ids are never reused.
     {
-      name: 'links that wait for a publication have their owner',
+      name: 'pending links have an existing owner',
       warning: true,
-      searches: hidden ? ownerlessWaiting(waitersOf(links, morphs)) : [],
+      searches: hasPendingLinks ? ownerlessPendingLinks(pendingOwnersOf(links, morphs)) : [],
     },
-    { name: 'links that wait for a publication have their target', warning: true, searches: hidden ? types.map(targetlessWaiting) : [] },
+    { name: 'pending links have an existing target', warning: true, searches: hasPendingLinks ? types.map(targetlessPendingLinks) : [] },
   ]
 }
 
@@ -233,21 +233,21 @@ function missingTables(model: Model, tables: ReadonlySet<string>): readonly Sear
   const links = linksOf(model).filter(({ shape }) => own.includes(shape))
   const holders = holdersOf(model).map(({ componentTable }) => componentTable)
   const wanted = [...own.map(({ table }) => table), ...holders, ...links.map(({ storage }) => storage.table)]
-  return wanted.filter((table) => !tables.has(table)).map((table) => sql`select ${table} || ' is made at the next start' as example`)
+  return wanted.filter((table) => !tables.has(table)).map((table) => sql`select ${table} || ' is created at the next start' as example`)
 }
 
-/** Text of a value that may be null. */
+/** A nullable value as text. */
 const text = (value: RawBuilder<unknown>) => sql`coalesce(${value}, 'none')`
 const document = (uid: string) => sql`${`${uid} `} || coalesce(document_id, 'row ' || id) || coalesce(' (' || locale || ')', '')`
 const isGone = (id: RawBuilder<unknown>, table: string) => sql`not exists (select 1 from ${sql.table(table)} gone where gone.id = ${id})`
 
-function twins(type: ContentType): Search {
+function duplicates(type: ContentType): Search {
   const state = type.draftAndPublish ? sql`published_at is null` : sql`null`
-  return sql`select ${document(type.uid)} || ': ' || count(*) || ' rows of one state' as example from ${sql.table(type.table)}
+  return sql`select ${document(type.uid)} || ': ' || count(*) || ' rows with the same status' as example from ${sql.table(type.table)}
     where document_id is not null group by document_id, locale, ${state} having count(*) > 1`
 }
 
-const nameless = ({ uid, table }: ContentType): Search =>
+const missingDocumentIds = ({ uid, table }: ContentType): Search =>
   sql`select ${`${uid} row `} || id as example from ${sql.table(table)} where document_id is null or document_id = ''`
 
 const draftless = ({ uid, table }: ContentType): Search =>
@@ -260,12 +260,12 @@ function danglingLinks({ shape, target, storage }: OwnedLink): readonly Search[]
     { column: storage.there, table: target.table },
   ].map(({ column, table }) => {
     const id = sql.id('l', column)
-    return sql`select ${`${storage.table} row `} || l.id || ${`: ${column} `} || ${text(id)} || ' is not there' as example
+    return sql`select ${`${storage.table} row `} || l.id || ${`: ${column} `} || ${text(id)} || ' does not exist' as example
       from ${sql.table(storage.table)} l where ${isGone(id, table)}`
   })
 }
 
-/** Both sides of a link table: the targets of an owner and the owners of a target, and what orders them. */
+/** Both sides of a link table with their order columns: the targets of an owner, and the owners of a target. */
 function sidesOf({ shape, target, storage }: OwnedLink) {
   return {
     targets: { by: storage.here, other: storage.there, order: storage.order, others: target },
@@ -273,23 +273,23 @@ function sidesOf({ shape, target, storage }: OwnedLink) {
   }
 }
 
-/** Whether the row `o` is a draft; links to drafts and to published rows stand beside each other at an owner without drafts. */
+/** True if row `o` is a draft. An owner without Draft & Publish has links to drafts and to published rows of the same target. */
 const stateOf = (shape: Shape) => (shape.kind === 'contentType' && shape.draftAndPublish ? sql`o.published_at is null` : sql`null`)
 
-function sharedPlaces(link: OwnedLink, which: 'targets' | 'owners'): readonly Search[] {
+function sharedPositions(link: OwnedLink, which: 'targets' | 'owners'): readonly Search[] {
   const { table } = link.storage
   const { by, other, order, others } = sidesOf(link)[which]
   if (order === null) return []
-  const [side, place] = [sql.id('l', by), sql.id('l', order)]
+  const [side, position] = [sql.id('l', by), sql.id('l', order)]
   return [
-    sql`select ${`${table}: ${by} `} || ${side} || ' has ' || count(*) || ' links at place ' || ${place} as example
+    sql`select ${`${table}: ${by} `} || ${side} || ' has ' || count(*) || ' links at position ' || ${position} as example
       from ${sql.table(table)} l join ${sql.table(others.table)} o on o.id = ${sql.id('l', other)}
-      where ${place} is not null group by ${side}, ${place}, ${stateOf(others)} having count(*) > 1`,
+      where ${position} is not null group by ${side}, ${position}, ${stateOf(others)} having count(*) > 1`,
   ]
 }
 
-/** Relations to one have one target; those of one owner have one owner. */
-function crowded(link: OwnedLink): readonly Search[] {
+/** Finds to-one relations with several targets, and exclusive relations whose target has several owners. */
+function tooManyLinks(link: OwnedLink): readonly Search[] {
   const { relation, storage } = link
   const { targets, owners } = sidesOf(link)
   const exclusive = relation.inverse !== null && (relation.relation === 'oneToOne' || relation.relation === 'oneToMany')
@@ -320,16 +320,16 @@ function danglingEntries({ shape, componentTable }: Holder, components: readonly
   const from = sql`from ${sql.table(componentTable)} e`
   const row = sql`${`${componentTable} row `} || e.id`
   return [
-    sql`select ${row} || ': its owner ' || ${text(sql`e.entity_id`)} || ' is gone' as example ${from} where ${isGone(sql`e.entity_id`, shape.table)}`,
+    sql`select ${row} || ': its owner ' || ${text(sql`e.entity_id`)} || ' does not exist' as example ${from} where ${isGone(sql`e.entity_id`, shape.table)}`,
     ...components.map(
       ({ uid, table }) =>
-        sql`select ${row} || ${`: ${uid} `} || ${text(sql`e.cmp_id`)} || ' is not there' as example ${from}
+        sql`select ${row} || ${`: ${uid} `} || ${text(sql`e.cmp_id`)} || ' does not exist' as example ${from}
           where e.component_type = ${uid} and ${isGone(sql`e.cmp_id`, table)}`,
     ),
   ]
 }
 
-function sharedEntryPlaces({ shape, componentTable }: Holder): readonly Search[] {
+function sharedEntryPositions({ shape, componentTable }: Holder): readonly Search[] {
   const order = sql.id('order')
   const single = [...shape.attributes.values()].flatMap((attribute) =>
     attribute.kind === 'component' && !attribute.repeatable ? [attribute.name] : [],
@@ -337,7 +337,7 @@ function sharedEntryPlaces({ shape, componentTable }: Holder): readonly Search[]
   const owner = sql`${`${shape.uid} row `} || entity_id || ', ' || field || ': ' || count(*)`
   const from = sql`from ${sql.table(componentTable)}`
   return [
-    sql`select ${owner} || ' entries at place ' || ${order} as example ${from} where ${order} is not null
+    sql`select ${owner} || ' entries at position ' || ${order} as example ${from} where ${order} is not null
       group by entity_id, field, ${order} having count(*) > 1`,
     ...(single.length === 0
       ? []
@@ -347,22 +347,22 @@ function sharedEntryPlaces({ shape, componentTable }: Holder): readonly Search[]
   ]
 }
 
-function strangeEntries({ componentTable }: Holder, components: readonly Component[]): Search {
+function unknownComponents({ componentTable }: Holder, components: readonly Component[]): Search {
   const known = components.length === 0 ? sql`1` : sql`component_type not in (${sql.join(components.map(({ uid }) => uid))})`
   return sql`select ${`${componentTable} row `} || id || ': ' || ${text(sql`component_type`)} as example from ${sql.table(componentTable)} where ${known}`
 }
 
 const ownerlessFiles = ({ uid, table }: Shape): Search =>
-  sql`select 'files_related_mph row ' || m.id || ${`: ${uid} row `} || ${text(sql`m.related_id`)} || ' is gone' as example from files_related_mph m
+  sql`select 'files_related_mph row ' || m.id || ${`: ${uid} row `} || ${text(sql`m.related_id`)} || ' does not exist' as example from files_related_mph m
     where m.related_type = ${uid} and ${isGone(sql`m.related_id`, table)}`
 
-const filelessLinks: Search = sql`select 'files_related_mph row ' || m.id || ': file ' || ${text(sql`m.file_id`)} || ' is gone' as example
+const filelessLinks: Search = sql`select 'files_related_mph row ' || m.id || ': file ' || ${text(sql`m.file_id`)} || ' does not exist' as example
   from files_related_mph m where ${isGone(sql`m.file_id`, 'files')}`
 
-const sharedFilePlaces: Search = sql`select related_type || ' row ' || related_id || ', ' || field || ': ' || count(*) || ' files at place ' || ${sql.id('order')} as example
+const sharedFilePositions: Search = sql`select related_type || ' row ' || related_id || ', ' || field || ': ' || count(*) || ' files at position ' || ${sql.id('order')} as example
   from files_related_mph where ${sql.id('order')} is not null group by related_type, related_id, field, ${sql.id('order')} having count(*) > 1`
 
-const strangeFileLinks = (shapes: readonly Shape[]): Search =>
+const unknownFileOwners = (shapes: readonly Shape[]): Search =>
   sql`select 'files_related_mph row ' || id || ': ' || ${text(sql`related_type`)} as example from files_related_mph
     where related_type is null or related_type not in (${sql.join(shapes.map(({ uid }) => uid))})`
 
@@ -371,28 +371,28 @@ function danglingMorphs({ shape, storage }: Morph, types: readonly ContentType[]
   const [id, type] = [sql.id('m', storage.id), sql.id('m', storage.type)]
   return types.map(
     (target) =>
-      sql`select ${`${table} row `} || m.id || ${`: ${target.uid} row `} || ${id} || ' is gone' as example from ${sql.table(table)} m
+      sql`select ${`${table} row `} || m.id || ${`: ${target.uid} row `} || ${id} || ' does not exist' as example from ${sql.table(table)} m
         where ${type} = ${target.uid} and ${id} is not null and ${isGone(id, target.table)}`,
   )
 }
 
-type Waiter = { readonly table: string; readonly shape: Shape }
+type PendingOwner = { readonly table: string; readonly shape: Shape }
 
-/** The tables whose links may wait, with the shapes of their owners. */
-const waitersOf = (links: readonly OwnedLink[], morphs: readonly Morph[]): readonly Waiter[] => [
+/** The link tables that may have pending links, with the schemas of their owners. */
+const pendingOwnersOf = (links: readonly OwnedLink[], morphs: readonly Morph[]): readonly PendingOwner[] => [
   ...links.map(({ shape, storage }) => ({ table: storage.table, shape })),
   ...morphs.flatMap(({ shape, storage }) => (storage.kind === 'table' ? [{ table: storage.table, shape }] : [])),
 ]
 
-function ownerlessWaiting(waiters: readonly Waiter[]): readonly Search[] {
-  const waiting = sql`select 'octavo_pending_links row ' || h.id || ': ' || h.link_table || ', owner ' || h.owner_id as example from octavo_pending_links h`
-  const known = sql.join(waiters.map(({ table }) => table))
+function ownerlessPendingLinks(owners: readonly PendingOwner[]): readonly Search[] {
+  const pending = sql`select 'octavo_pending_links row ' || h.id || ': ' || h.link_table || ', owner ' || h.owner_id as example from octavo_pending_links h`
+  const known = sql.join(owners.map(({ table }) => table))
   return [
-    ...(waiters.length === 0 ? [] : [sql`${waiting} where h.link_table not in (${known})`]),
-    ...waiters.map(({ table, shape }) => sql`${waiting} where h.link_table = ${table} and ${isGone(sql`h.owner_id`, shape.table)}`),
+    ...(owners.length === 0 ? [] : [sql`${pending} where h.link_table not in (${known})`]),
+    ...owners.map(({ table, shape }) => sql`${pending} where h.link_table = ${table} and ${isGone(sql`h.owner_id`, shape.table)}`),
   ]
 }
 
-const targetlessWaiting = ({ uid, table }: ContentType): Search =>
+const targetlessPendingLinks = ({ uid, table }: ContentType): Search =>
   sql`select 'octavo_pending_links row ' || h.id || ${`: ${uid} `} || h.target_document as example from octavo_pending_links h
     where h.target_type = ${uid} and not exists (select 1 from ${sql.table(table)} t where t.document_id = h.target_document)`

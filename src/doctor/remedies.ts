@@ -1,33 +1,36 @@
-// What a finding of the doctor means for readers, and what to do: one sentence for each check that calls something wrong.
+// What a failed check of `octavo doctor` means for clients and how to fix it: one text per check that reports WRONG.
 
-/** By the name of the check. */
+/** Remedies by the name of the check. */
 export const remedies: Readonly<Record<string, string>> = {
-  'the file is intact':
-    'Parts of the file cannot be read. Stop the service and put a backup in its place; sqlite3 FILE ".recover" may save what is left.',
-  'foreign keys hold':
-    'Rows name others that are gone, so populate leaves them out. Save the documents that own them again, or delete the rows.',
-  'a document has one draft and one published row at most in a locale':
-    'Readers get one of several rows by chance. Keep the right one and delete the others by their row id, with a backup at hand.',
-  'every row has a document id': 'Nobody can ask for these documents one by one. Give each row a document id of 24 letters, or delete it.',
+  'the database file is intact':
+    'Parts of the file cannot be read. Stop the service and restore a backup; sqlite3 FILE ".recover" may rescue some data.',
+  'foreign keys reference existing rows':
+    'Rows reference others that do not exist, so populate leaves them out. Save the documents that own them again, or delete the rows.',
+  'a document has at most one draft and one published row per locale':
+    'Clients get one of several rows at random. Make a backup, keep the right row and delete the others by their row id.',
+  'every row has a document id':
+    'Clients cannot request these documents individually. Give each row a document id of 24 letters, or delete it.',
   'every published row has its draft':
-    'Readers see these, editors do not, and they cannot be changed. Delete the published row, or write its content anew with a PUT.',
-  'links lead from row to row':
-    'Populate leaves these relations out; nothing else is harmed. Delete the rows of the link table, or set the relation again.',
-  'targets of an entry have places of their own':
-    'Their order in answers is arbitrary. Write the relation again with the whole list in its order.',
-  'relations to one have one target': 'Readers get one of several targets by chance. Set the relation again to the right one.',
-  'every component row is used': 'Nobody sees these rows; they only take space. They may be deleted.',
+    'Clients see these documents, but editors do not and cannot change them. Delete the published row, or write its content again with a PUT.',
+  'link rows reference existing rows':
+    'Populate leaves these relations out; nothing else is affected. Delete the rows of the link table, or set the relation again.',
+  'targets of an entry have distinct positions':
+    'Their order in responses is arbitrary. Write the whole relation again in the right order.',
+  'to-one relations have at most one target': 'Clients get one of several targets at random. Set the relation again to the right one.',
+  'every component row is used': 'These rows are not visible and only take space. They may be deleted.',
   'no component row is used twice':
-    'A change of one document changes the other. Save one of them with its component written anew, without its id.',
-  'component entries lead from row to row':
-    'Answers leave these components out. Strapi leaves such rows behind too; delete them, or save the document that owns them again.',
-  'component entries have places of their own': 'Their order in answers is arbitrary. Save the document with the whole list in its order.',
-  'links to files have their owner': 'Nobody sees these links; the files stay. The rows of files_related_mph may be deleted.',
-  'links to files have their file': 'Answers leave these files out. Choose the file again, or delete the rows of files_related_mph.',
-  'files of an attribute have places of their own':
-    'Their order in answers is arbitrary. Write the attribute again with the whole list in its order.',
+    'A change to one document changes the other. Save one of them with the component sent without its id, which creates a new row.',
+  'component entries reference existing rows':
+    'Responses leave these components out. Strapi also leaves such rows behind; delete them, or save the document that owns them again.',
+  'component entries have distinct positions':
+    'Their order in responses is arbitrary. Save the document with the whole list in the right order.',
+  'file links have an existing owner':
+    'These links are not visible; the files are not affected. The rows of files_related_mph may be deleted.',
+  'file links have an existing file': 'Responses leave these files out. Choose the file again, or delete the rows of files_related_mph.',
+  'files of an attribute have distinct positions':
+    'Their order in responses is arbitrary. Write the whole attribute again in the right order.',
   'every local file is in the uploads folder':
-    'Their addresses are 404. Copy the files from where they were (UPLOADS_DIR names the folder), or delete them in the media library.',
-  'columns have the types that the model says':
-    'Values written before are shown as they are, or as null. Set the type of the attribute back, or write the values anew and change the column.',
+    'Their URLs return 404. Copy the files back into the uploads folder (UPLOADS_DIR), or delete them in the media library.',
+  'column types match the model':
+    'Values written earlier are returned unchanged or as null. Restore the type of the attribute, or convert the column and its values.',
 }

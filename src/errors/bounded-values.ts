@@ -1,15 +1,14 @@
-// What a refusal shows of a request: values, keys and paths come back only as far as these bounds reach, however deep, wide or long
-// they are. Together they keep the answer to a refused request below 16 kB.
+// Truncates request values, keys and paths in error responses. Together the limits keep the response to a refused request below 16 kB.
 
 /** Characters of one value in a message. */
 const longestPrinted = 1_000
-/** Bytes, as JSON, of a message and of any other text, and of all details together. */
+/** Bytes, as JSON, of a message or any other text, and of all details together. */
 const longestText = 4_000
 const longestDetails = 10_000
-/** Levels of a value in the details. */
+/** Nesting levels of a value in the details. */
 const deepest = 250
 
-/** A value as messages show it: indented JSON in which every scalar is a quoted text of its own; `[…]` or `{…}` where that is too long. */
+/** Formats a value for a message: indented JSON with every scalar quoted, or `[…]` or `{…}` if that is too long. */
 export function printed(value: unknown): string {
   if (typeof value !== 'object' || value === null) return printedScalar(value)
   if (printedLength(value, longestPrinted, 1) > longestPrinted) return Array.isArray(value) ? '[…]' : '{…}'
@@ -21,7 +20,7 @@ function printedScalar(value: unknown): string {
   return Object.is(value, -0) ? '-0' : String(value)
 }
 
-/** Characters of a printed value; beyond `most` only that they are more. Indentation makes deep values grow with the square of their depth. */
+/** Counts the characters of a printed value and stops beyond `most`. Indentation makes the length grow with the square of the depth. */
 function printedLength(value: unknown, most: number, depth: number): number {
   if (typeof value === 'string') return value.length + 6
   if (!isStructure(value)) return 26
@@ -33,7 +32,7 @@ function printedLength(value: unknown, most: number, depth: number): number {
   return length
 }
 
-/** A message within its bound, as JSON counts. */
+/** Truncates a text to `most` bytes as JSON. */
 export function boundedText(text: string, most = longestText): string {
   if (text.length <= most && jsonBytes(text) <= most) return text
   let [bytes, end] = [3, 0]
@@ -45,20 +44,20 @@ export function boundedText(text: string, most = longestText): string {
   return `${text.slice(0, end)}…`
 }
 
-/** Details of a refusal within their bound: what of them comes first. An entry of a list that does not fit whole is left out, with those that follow. */
+/** Truncates the details of an error. A list entry that does not fit is left out, together with all that follow. */
 export function boundedDetails(details: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   return fits(details, longestDetails) ? details : (beginning(details, longestDetails, 0) as Record<string, unknown>)
 }
 
 const jsonBytes = (text: string): number => Buffer.byteLength(JSON.stringify(text)) - 2
 const wellFormed = (text: string): string => text.replace(/[\ud800-\udbff]$/, '')
-/** One after the other: a list may have hundreds of thousands. */
+/** Iterates lazily, because a list may have hundreds of thousands of entries. */
 const keysOf = (value: object): Iterable<string | number> => (Array.isArray(value) ? value.keys() : Object.keys(value))
 const isStructure = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === 'object' && value !== null
 
 const fits = (value: unknown, most: number): boolean => sizeOf(value, most, 0) <= most
 
-/** Bytes of a value as JSON; beyond `most` only that it is more. */
+/** Counts the bytes of a value as JSON and stops beyond `most`. */
 function sizeOf(value: unknown, most: number, depth: number): number {
   if (typeof value === 'string') return value.length > most ? value.length : jsonBytes(value) + 2
   if (!isStructure(value)) return 24
@@ -71,7 +70,7 @@ function sizeOf(value: unknown, most: number, depth: number): number {
   return size
 }
 
-/** As much of a value as has room in `most` bytes of JSON. */
+/** Returns the beginning of a value that fits in `most` bytes of JSON. */
 function beginning(value: unknown, most: number, depth: number): unknown {
   if (typeof value === 'string') return boundedText(value, Math.min(most, longestText))
   if (!isStructure(value)) return value

@@ -1,15 +1,15 @@
-// What somebody probably meant by a name that there is not.
+// Suggests the most similar known name for an unknown one.
 
-/** Names are close where a third of the letters differ at most. */
+/** Names are similar if at most a third of their letters differ. */
 const tolerated = 1 / 3
 
-/** `; did you mean "published"?`, or nothing where no name is close: for the end of a sentence. */
+/** Returns `; did you mean "published"?` for the end of a sentence, or an empty text if no name is similar. */
 export function didYouMean(given: string, known: Iterable<string>): string {
   const close = closest(given, known)
   return close === null ? '' : `; did you mean "${close}"?`
 }
 
-/** The name that is most like the given one, with at most `most` letters that differ; null where none is. */
+/** Returns the most similar name with at most `most` different letters, or null. */
 export function closest(given: string, known: Iterable<string>, most = Math.max(1, Math.floor(given.length * tolerated))): string | null {
   const wanted = given.toLowerCase()
   let best: string | null = null
@@ -21,7 +21,7 @@ export function closest(given: string, known: Iterable<string>, most = Math.max(
   return best
 }
 
-/** Letters to be added, removed, replaced or swapped with their neighbour. */
+/** The edit distance: letters added, removed, replaced or swapped with their neighbour. */
 function distance(from: string, to: string): number {
   let [before, last] = [[] as number[], Array.from({ length: to.length + 1 }, (_, index) => index)]
   for (let row = 1; row <= from.length; row++) {

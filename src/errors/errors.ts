@@ -1,5 +1,4 @@
-// The one error with a name, thrown anywhere, turned into a response in http/respond.ts and nowhere else; and the one for whoever
-// starts the service.
+// The two error classes: ApiError, which only http/respond.ts turns into a response, and ConfigError, for the operator.
 import { boundedText } from './bounded-values.js'
 
 /** Names and statuses of the error body (errors.2). */
@@ -20,7 +19,7 @@ const statuses = {
   URITooLongError: 414,
   UnprocessableEntityError: 422,
   RateLimitError: 429,
-  /** Nobody hears of it: the client has left. */
+  /** Only logged: the client closed the connection. */
   ClientClosedRequestError: 499,
   InternalServerError: 500,
   NotImplementedError: 501,
@@ -29,14 +28,14 @@ const statuses = {
 
 export type ErrorName = keyof typeof statuses
 
-/** An error that the caller may read: its name, message and details become the body of the answer. */
+/** An error that the client may see: its name, message and details become the response body. */
 export class ApiError extends Error {
   override readonly name: ErrorName
   readonly status: number
-  /** Null: the body has no `details` key. */
+  /** If null, the body has no `details` key. */
   readonly details: Readonly<Record<string, unknown>> | null
 
-  /** Seconds after which the caller may try again, if it may. */
+  /** Seconds after which the client may retry; undefined if it may not. */
   readonly retryAfter: number | undefined
 
   constructor(name: ErrorName, message: string, details: Readonly<Record<string, unknown>> | null = {}, retryAfter?: number) {
@@ -48,7 +47,7 @@ export class ApiError extends Error {
   }
 }
 
-/** The parameter of a query string that an "Invalid key" is about. */
+/** The query parameter in which a key was invalid. */
 export type QueryParameter = 'filters' | 'sort' | 'fields' | 'populate'
 
 /** 400 `Invalid key K[ at PATH]`: a name that does not exist or may not be seen (errors.3). */
@@ -64,5 +63,5 @@ export const notFound = (message = 'Not Found'): ApiError => new ApiError('NotFo
 export const forbidden = (): ApiError => new ApiError('ForbiddenError', 'Forbidden')
 export const unauthorized = (message: string): ApiError => new ApiError('UnauthorizedError', message)
 
-/** A value of the configuration that cannot be used; the message is a sentence for whoever starts the service. */
+/** An invalid configuration, or an environment that cannot be used; the message is a sentence for the operator. */
 export class ConfigError extends Error {}

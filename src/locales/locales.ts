@@ -1,5 +1,5 @@
-// The locales of an installation, as Strapi's i18n plugin keeps them: rows of i18n_locale, and a setting that names the
-// default one. In force at the next request.
+// The locales of an installation, stored as in Strapi's i18n plugin: rows of i18n_locale, and a setting for the default locale.
+// Changes take effect at the next request.
 
 import { sql } from 'kysely'
 import type { MainConnection, Transaction } from '../database/database.js'
@@ -21,10 +21,10 @@ type Rows = Pick<MainConnection, 'rows'>
 
 const setting = 'plugin_i18n_default_locale'
 
-/** Characters of a code, and of a name that is given: Strapi's panel takes no longer one. */
+/** Maximum characters of a code and of a given name, as in Strapi's admin panel. */
 const longest = { code: 35, name: 50 }
 
-/** All locales in the order in which they were added. */
+/** Returns all locales in the order in which they were added. */
 export async function listLocales(database: Rows, model: Model): Promise<readonly ListedLocale[]> {
   const rows = await database.rows<{ code: string; name: string | null }>(sql`select code, name from i18n_locale order by id`)
   const standard = await defaultLocale(database)
@@ -35,37 +35,39 @@ export async function listLocales(database: Rows, model: Model): Promise<readonl
 }
 
 /**
- * Adds a locale and gives its name, which is `German (de)` where none is given. @throws ApiError 400 for a code or a name that
- * cannot be one, and for a code that is there, in whatever case
+ * Adds a locale and returns its name, by default like `German (de)`. @throws ApiError 400 for an invalid code or name, and for a code
+ * that already exists in upper or lower case
  */
 export async function addLocale(transaction: Transaction, code: string, given: string | undefined, now: number): Promise<string> {
   if (code.length > longest.code || !/^[a-z\d]+(-[a-z\d]+)*$/i.test(code)) {
-    throw validationError(`"${code}" is no code of a locale: letters, digits and hyphens, ${longest.code} at most, such as de or en-GB.`)
+    throw validationError(
+      `"${code}" is not a valid locale code. Use up to ${longest.code} letters, digits and hyphens, such as de or en-GB.`,
+    )
   }
   if (given !== undefined && (given.trim() === '' || given.length > longest.name))
-    throw validationError(`The name of a locale has 1 to ${longest.name} characters, not only spaces.`)
+    throw validationError(`The name of a locale must have 1 to ${longest.name} characters and not only spaces.`)
   const name = given ?? localeName(code)
   const [same] = await transaction.rows<{ code: string }>(sql`select code from i18n_locale where lower(code) = ${code.toLowerCase()}`)
-  if (same !== undefined) throw new ApiError('ApplicationError', `The locale "${same.code}" is there already.`)
+  if (same !== undefined) throw new ApiError('ApplicationError', `The locale "${same.code}" already exists.`)
   const dates = { created_at: now, updated_at: now, published_at: now }
   await insertRow(transaction, 'i18n_locale', { document_id: newDocumentId(), name, code, ...dates })
   return name
 }
 
-/** Takes a locale away. @throws ApiError 404, 400 for the default one and for one that documents have */
+/** Removes a locale. @throws ApiError 404; 400 for the default locale and for a locale that documents use */
 export async function removeLocale(transaction: Transaction, model: Model, code: string): Promise<void> {
   await existing(transaction, code)
   if (code === (await defaultLocale(transaction)))
-    throw new ApiError('ApplicationError', `The locale "${code}" is the default one. Make another one the default first.`)
+    throw new ApiError('ApplicationError', `The locale "${code}" is the default locale. Set another default locale first.`)
   const documents = await documentsIn(transaction, model, code)
   if (documents > 0) {
-    const counted = documents === 1 ? '1 document has' : `${documents} documents have`
-    throw new ApiError('ApplicationError', `${counted} the locale "${code}". Delete those versions first (DELETE …?locale=${code}).`)
+    const users = documents === 1 ? '1 document uses' : `${documents} documents use`
+    throw new ApiError('ApplicationError', `${users} the locale "${code}". Delete those versions first (DELETE …?locale=${code}).`)
   }
   await transaction.run(sql`delete from i18n_locale where code = ${code}`)
 }
 
-/** Makes a locale the one that requests mean when they name none. @throws ApiError 404 */
+/** Sets the locale for requests that name none. @throws ApiError 404 */
 export async function setDefaultLocale(transaction: Transaction, code: string): Promise<void> {
   await existing(transaction, code)
   const value = JSON.stringify(code)
@@ -79,7 +81,7 @@ export async function setDefaultLocale(transaction: Transaction, code: string): 
 async function existing(transaction: Transaction, code: string): Promise<void> {
   if (await knownLocale(transaction, code)) return
   const rows = await transaction.rows<{ code: string }>(sql`select code from i18n_locale order by id`)
-  throw new ApiError('NotFoundError', `There is no locale "${code}". There are ${rows.map((row) => row.code).join(', ')}.`)
+  throw new ApiError('NotFoundError', `There is no locale "${code}". Existing locales: ${rows.map((row) => row.code).join(', ')}.`)
 }
 
 async function defaultLocale(database: Rows): Promise<string> {

@@ -21,6 +21,6 @@ export function seedLoader(
       uploadsFolder,
       report: (line) => logger.info(line),
     })
-    logger.info({ documents }, 'a new database: the content of the seed folder is in it')
+    logger.info({ documents }, 'created the database and loaded seed/')
   }
 }

@@ -52,7 +52,7 @@ describe('octavo tokens', () => {
     const { out: key } = octavo(['tokens', 'regenerate', 'own', served.folder])
     expect([await status('/api/users/count', old), await status('/api/users/count', key)]).toEqual([401, 200])
     expect(octavo(['tokens', 'list', served.folder]).out).toMatch(/own +full-access +- /)
-    expect(octavo(['tokens', 'revoke', 'own', served.folder])).toMatchObject({ status: 0, out: 'The token "own" is revoked.' })
+    expect(octavo(['tokens', 'revoke', 'own', served.folder])).toMatchObject({ status: 0, out: 'Revoked token "own".' })
     expect(await status('/api/users/count', key)).toBe(401)
   })
 
@@ -133,13 +133,13 @@ test('octavo users: adding, passwords, blocking, deleting', async () => {
   const { jwt } = (await logIn(served, 'zoe', 'zoe-Secret1')).body
   expect(await status('/api/users/me', jwt)).toBe(200)
   expect(run(['list', served.folder]).out).toMatch(/zoe +zoe@example.test +editor +confirmed/)
-  expect(run(['password', 'zoe', served.folder, '--password', '-'], 'zoe-Secret2\n').out).toBe('The password of "zoe" is set.')
+  expect(run(['password', 'zoe', served.folder, '--password', '-'], 'zoe-Secret2\n').out).toBe('Set the password of "zoe".')
   expect([await status('/api/users/me', jwt), (await logIn(served, 'zoe', 'zoe-Secret2')).status]).toEqual([401, 200])
   expect(run(['block', 'zoe@example.test', served.folder]).status).toBe(0)
   expect((await logIn(served, 'zoe', 'zoe-Secret2')).body.error.message).toBe('Your account has been blocked by an administrator')
   expect(run(['unblock', 'zoe', served.folder]).status).toBe(0)
   expect((await logIn(served, 'zoe', 'zoe-Secret2')).status).toBe(200)
-  expect(run(['delete', 'zoe', served.folder]).out).toBe('The user "zoe" is deleted.')
+  expect(run(['delete', 'zoe', served.folder]).out).toBe('Deleted user "zoe".')
   expect(run(['delete', 'zoe', served.folder])).toMatchObject({ status: 1, error: 'octavo: There is no user "zoe".' })
   expect(run(['create', served.folder, '--username', 'alice', '--email', 'a@example.test']).status).toBe(1)
   expect(run(['create', served.folder, '--username', 'short', '--email', 's@example.test', '--password', 'x']).status).toBe(1)
@@ -162,19 +162,17 @@ test('octavo roles: a role that is deleted leaves its users to the public one', 
   expect(run('roles', 'create', 'Day Shift', served.folder).status).toBe(0)
   expect(run('roles', 'create', 'day shift', served.folder)).toMatchObject({
     status: 1,
-    error: 'octavo: There is a role "Day Shift" of the type day_shift already.',
+    error: 'octavo: A role "Day Shift" of type day_shift already exists.',
   })
   run('users', 'create', served.folder, '--username', 'daisy', '--email', 'daisy@example.test', '--password', 'daisy-Secret1')
   const { jwt } = (await logIn(served, 'daisy', 'daisy-Secret1')).body
   expect(await status('/api/users/me', jwt)).toBe(200)
-  expect(run('users', 'role', 'daisy', 'day_shift', served.folder).out).toBe('The user "daisy" has the role "Day Shift".')
+  expect(run('users', 'role', 'daisy', 'day_shift', served.folder).out).toBe('The user "daisy" now has the role "Day Shift".')
   expect(await status('/api/users/me', jwt)).toBe(403)
-  expect(run('roles', 'delete', 'day_shift', served.folder).out).toBe(
-    'The role "Day Shift" is deleted. Its users (1) have the public role now.',
-  )
+  expect(run('roles', 'delete', 'day_shift', served.folder).out).toBe('Deleted role "Day Shift". Its users (1) now have the public role.')
   expect(run('users', 'list', served.folder).out).toMatch(/daisy +daisy@example.test +public/)
   expect(run('roles', 'delete', 'public', served.folder).status).toBe(1)
-  expect(run('roles', 'grant', 'public', ' , ', served.folder)).toMatchObject({ status: 1, error: 'octavo: No action is named.' })
+  expect(run('roles', 'grant', 'public', ' , ', served.folder)).toMatchObject({ status: 1, error: 'octavo: Name at least one action.' })
 })
 
 test('octavo settings: what an installation allows holds at the next request', async () => {
@@ -184,7 +182,7 @@ test('octavo settings: what an installation allows holds at the next request', a
     return answer.body.error?.message ?? answer.body.user.confirmed
   }
   expect(await register('settled1')).toBe(true)
-  expect(run('set', 'allow-register', 'no', served.folder).out).toBe('The setting allow-register is no.')
+  expect(run('set', 'allow-register', 'no', served.folder).out).toBe('allow-register is now no.')
   expect(await register('settled2')).toBe('Register action is currently disabled')
   run('set', 'allow-register', 'yes', served.folder)
   run('set', 'email-confirmation', 'yes', served.folder)
@@ -192,11 +190,11 @@ test('octavo settings: what an installation allows holds at the next request', a
   expect(await register('settled3')).toBe(false)
   const users = () => octavo(['users', 'list', served.folder]).out
   expect(users()).toMatch(/settled3 +settled3@example.test +editor +not confirmed/)
-  expect(octavo(['users', 'confirm', 'settled3', served.folder]).out).toBe('The address of "settled3" is confirmed.')
+  expect(octavo(['users', 'confirm', 'settled3', served.folder]).out).toBe('Confirmed the e-mail address of "settled3".')
   expect(users()).toMatch(/settled3 +settled3@example.test +editor +confirmed/)
   run('set', 'email-confirmation', 'off', served.folder)
   expect(run('set', 'reset-page', 'https://site.example.test/new', served.folder).out).toBe(
-    'The setting reset-page is https://site.example.test/new.',
+    'reset-page is now https://site.example.test/new.',
   )
   expect(run('list', served.folder).out).toMatch(/^setting +value\nallow-register +yes .*\nemail-confirmation +no /)
   for (const [name, value] of [
@@ -233,7 +231,7 @@ test('a whole installation is set up by a script, before its first start', async
   const run = (given: readonly string[], input = '') => octavo([...given, folder], input, '')
   const token = run(['tokens', 'create', '--name', 'script', '--type', 'full-access'])
   expect([token.status, token.out]).toEqual([0, expect.stringMatching(/^[0-9a-f]{256}$/)])
-  expect(token.error).toMatch(/^Made API_TOKEN_SALT and JWT_SECRET and kept them in \.env\.\nMade the database .*data\.db\.$/)
+  expect(token.error).toMatch(/^Generated API_TOKEN_SALT and JWT_SECRET and saved them in \.env\.\nCreated the database .*data\.db\.$/)
   const steps: readonly (readonly [readonly string[], string?])[] = [
     [['roles', 'create', 'Writers', '--permissions', 'api::note.note.create']],
     [['roles', 'grant', 'public', 'api::note.note.find']],

@@ -48,7 +48,7 @@ test('O12 a command that could mean one user or another names both and changes n
   const { status, stdout, stderr } = run('role', 'alice@example.test', 'editor')
   expect(status).not.toBe(0)
   expect(stdout + stderr).toContain(
-    '"alice@example.test" could be any of 1 (alice, alice@example.test) and 5 (alice@example.test, erin@example.test).',
+    '"alice@example.test" is ambiguous: it could be 1 (alice, alice@example.test) or 5 (alice@example.test, erin@example.test).',
   )
   expect(look(served, 'select role_id from up_users_role_lnk where user_id = 5')).toEqual([{ role_id: 1 }])
   expect(run('role', 'erin@example.test', 'editor').status).toBe(0)

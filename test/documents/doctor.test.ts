@@ -71,7 +71,7 @@ describe('a database that cannot be read', () => {
     writeFileSync(file(), bytes())
     const report = await doctor(folder, '--links')
     expect(report.status).toBe(1)
-    expect(report.all).toMatch(/cannot be read|found something/)
+    expect(report.all).toMatch(/cannot be read|found problems/)
     expect(report.all).not.toMatch(/^\s+at /m)
   })
 
@@ -83,7 +83,7 @@ describe('a database that cannot be read', () => {
     })
     const report = await doctor(folder, '--links')
     expect(report.status).toBe(1)
-    expect(report.all).toContain('The links that wait for a publication cannot be read')
+    expect(report.all).toContain('Pending links cannot be read')
     expect(report.all).not.toMatch(/^\s+at /m)
   })
 })
@@ -92,9 +92,9 @@ describe('a sound database', () => {
   test("Strapi's own has notes at most", async () => {
     damage(() => {})
     const report = await doctor(folder, '--links')
-    expect(report).toMatchObject({ status: 0, wrong: [], notes: ['owners of a target have places of their own'] })
-    expect(report.text).toContain('The project is sound.')
-    expect(report.text).toContain('No links wait for a publication.')
+    expect(report).toMatchObject({ status: 0, wrong: [], notes: ['owners of a target have distinct positions'] })
+    expect(report.text).toContain('No problems found.')
+    expect(report.text).toContain('No pending links.')
   })
 
   test("a new one of Octavo's has nothing at all", async () => {
@@ -114,12 +114,12 @@ const damages: readonly { readonly what: string; readonly sql: string; readonly 
   {
     what: 'two published rows of a document',
     sql: `insert into tags (document_id, name, published_at, locale) select document_id, name, published_at, locale from tags where published_at is not null limit 1`,
-    found: ['a document has one draft and one published row at most in a locale'],
+    found: ['a document has at most one draft and one published row per locale'],
   },
   {
     what: 'two rows of a document of a type without drafts',
     sql: `insert into authors (document_id, name, published_at) select document_id, name, published_at + 1 from authors limit 1`,
-    found: ['a document has one draft and one published row at most in a locale'],
+    found: ['a document has at most one draft and one published row per locale'],
   },
   { what: 'a row without a document id', sql: `insert into suppliers (name) values ('nobody')`, found: ['every row has a document id'] },
   {
@@ -130,17 +130,17 @@ const damages: readonly { readonly what: string; readonly sql: string; readonly 
   {
     what: 'a link to a row that is gone',
     sql: `insert into articles_author_lnk (article_id, author_id) select max(id), 999999 from articles where id not in (select article_id from articles_author_lnk)`,
-    found: ['foreign keys hold', 'links lead from row to row'],
+    found: ['foreign keys reference existing rows', 'link rows reference existing rows'],
   },
   {
     what: 'two targets at one place',
     sql: `update articles_tags_lnk set tag_ord = 1 where article_id = (select article_id from articles_tags_lnk group by article_id having count(*) > 1 limit 1)`,
-    found: ['targets of an entry have places of their own'],
+    found: ['targets of an entry have distinct positions'],
   },
   {
     what: 'two targets where one is allowed',
     sql: `insert into articles_author_lnk (article_id, author_id) select article_id, (select max(id) from authors where id <> author_id) from articles_author_lnk limit 1`,
-    found: ['relations to one have one target'],
+    found: ['to-one relations have at most one target'],
   },
   {
     what: 'a component row that nothing uses',
@@ -150,12 +150,12 @@ const damages: readonly { readonly what: string; readonly sql: string; readonly 
   {
     what: 'an entry without its component row',
     sql: `delete from components_shop_variants where id = (select min(cmp_id) from products_cmps where component_type = 'shop.variant')`,
-    found: ['component entries lead from row to row'],
+    found: ['component entries reference existing rows'],
   },
   {
     what: 'an entry whose owner is gone',
     sql: `update articles_cmps set entity_id = 999999 where id = ${entry}`,
-    found: ['foreign keys hold', 'component entries lead from row to row'],
+    found: ['foreign keys reference existing rows', 'component entries reference existing rows'],
   },
   {
     what: 'two entries of one component row',
@@ -165,22 +165,22 @@ const damages: readonly { readonly what: string; readonly sql: string; readonly 
   {
     what: 'two entries at one place',
     sql: `update articles_cmps set "order" = 1 where field = 'blocks' and entity_id = (select entity_id from articles_cmps where field = 'blocks' group by entity_id having count(*) > 1 limit 1)`,
-    found: ['component entries have places of their own'],
+    found: ['component entries have distinct positions'],
   },
   {
     what: 'a link to a file whose owner is gone',
     sql: `update files_related_mph set related_id = 999999 where id = (select min(id) from files_related_mph)`,
-    found: ['links to files have their owner'],
+    found: ['file links have an existing owner'],
   },
   {
     what: 'a link to a file that is gone',
     sql: `insert into files_related_mph (file_id, related_id, related_type, field, "order") select 999999, min(id), 'api::article.article', 'gallery', 99 from articles`,
-    found: ['foreign keys hold', 'links to files have their file'],
+    found: ['foreign keys reference existing rows', 'file links have an existing file'],
   },
   {
     what: 'two files at one place',
     sql: `insert into files_related_mph (file_id, related_id, related_type, field, "order") select file_id, related_id, related_type, field, "order" from files_related_mph where "order" is not null limit 1`,
-    found: ['files of an attribute have places of their own'],
+    found: ['files of an attribute have distinct positions'],
   },
 ]
 
@@ -223,7 +223,7 @@ describe('damage is found', () => {
     writeFileSync(file, bytes)
     const report = await doctor(folder)
     expect(report.status).toBe(1)
-    expect(report.wrong).toContain('the file is intact')
+    expect(report.wrong).toContain('the database file is intact')
   })
 })
 
@@ -241,9 +241,9 @@ test('what Strapi leaves in normal work is a note', async () => {
   })
   const report = await doctor(folder)
   expect(report).toMatchObject({ status: 0, wrong: [] })
-  expect(report.notes).toContain('component entries are of components that the content model has')
-  expect(report.notes).toContain('links to files are of types that the content model has')
-  expect(report.notes).toContain('links that wait for a publication have their owner')
+  expect(report.notes).toContain('component entries use components of the content model')
+  expect(report.notes).toContain('file links belong to types of the content model')
+  expect(report.notes).toContain('pending links have an existing owner')
 })
 
 test('--links names the links that wait for a publication', async () => {

@@ -177,7 +177,7 @@ describe('code of the project', () => {
     await until('both lines are there', () => readFileSync(join(logs, 'log'), 'utf8').includes('"leftOut":49'))
     await stops()
     const lines = readFileSync(join(logs, 'log'), 'utf8').split('\n')
-    const told = lines.filter((line) => line.includes('nobody waited')).map((line) => JSON.parse(line))
+    const told = lines.filter((line) => line.includes('unhandled promise rejection')).map((line) => JSON.parse(line))
     expect(told).toMatchObject([{ level: 50, err: { message: 'nobody waits' } }, { leftOut: 49 }])
   })
 

@@ -25,13 +25,13 @@ test('the database of a project that was started is gone, empty or elsewhere: th
     rmSync(data(folder))
     const before = everything(folder)
     const gone = await octavo(['start', folder], environment)
-    expect([gone.status, gone.err]).toEqual(refused('There is no database at .*data\\.db, but there was one'))
+    expect([gone.status, gone.err]).toEqual(refused('There is no database at .*data\\.db, but there used to be one'))
     const elsewhere = await octavo(['start', folder], { ...environment, DATABASE_FILENAME: 'data/prod.db' })
-    expect([elsewhere.status, elsewhere.err]).toEqual(refused("prod\\.db, but this project's is at .*data\\.db"))
+    expect([elsewhere.status, elsewhere.err]).toEqual(refused('prod\\.db, but the database of this project is at .*data\\.db'))
     expect(everything(folder)).toEqual(before)
     writeFileSync(data(folder), '')
     const empty = await octavo(['start', folder], environment)
-    expect([empty.status, empty.err]).toEqual(refused('is empty, but it was not'))
+    expect([empty.status, empty.err]).toEqual(refused('is empty, but it had content'))
     rmSync(data(folder))
     expect((await octavo(['start', folder, '--new'], environment)).status).toBe(0)
     expect(existsSync(data(folder))).toBe(true)
@@ -97,7 +97,7 @@ test("Strapi's config/database tells the file, in JavaScript and in TypeScript; 
     expect(existsSync(join(folder, 'mine.db'))).toBe(true)
   }
   const unknown = await octavo(['start', project({ ...notes, 'config/database.js': "require('not-here')" })])
-  expect([unknown.status, unknown.out]).toEqual([0, expect.stringMatching(/config\/database\.js does not tell .*DATABASE_FILENAME/)])
+  expect([unknown.status, unknown.out]).toEqual([0, expect.stringMatching(/config\/database\.js does not name .*DATABASE_FILENAME/)])
   const other = await octavo([
     'start',
     project({ ...notes, 'config/database.js': "module.exports = { connection: { client: 'postgres' } }" }),
@@ -141,7 +141,7 @@ test('a table with few rows and much in them is not taken for a small one: limit
   const { status, out } = await octavo(['start', folder])
   const told = out
     .split('\n')
-    .filter((line) => line.includes('limits.checkTime does not suffice'))
+    .filter((line) => line.includes('limits.checkTime was too short'))
     .map((line) => JSON.parse(line) as unknown)
   expect([status, told]).toEqual([0, [expect.objectContaining({ checked: tables - 1, tables })]])
 })

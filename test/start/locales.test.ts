@@ -50,7 +50,7 @@ test('a locale that is added can be written and is listed at the next request', 
     status: 400,
     message: 'The locale "de" does not exist',
   })
-  expect(locales('add', 'de')).toEqual({ status: 0, out: 'The locale de is there: German (de).', error: '' })
+  expect(locales('add', 'de')).toEqual({ status: 0, out: 'Added locale de: German (de).', error: '' })
   expect(await send('POST', '/api/notes?locale=de', { name: 'Stein' })).toMatchObject({ status: 201, data: { locale: 'de' } })
   expect(await listed()).toEqual([
     ['en', true],
@@ -68,7 +68,7 @@ test('a locale that is added can be written and is listed at the next request', 
 })
 
 test("its row is as Strapi's are", () => {
-  expect(locales('add', 'en-GB', '--name', 'British').out).toBe('The locale en-GB is there: British.')
+  expect(locales('add', 'en-GB', '--name', 'British').out).toBe('Added locale en-GB: British.')
   expect(locales('add', 'sr-Cyrl-BA').out).toContain('Serbian (Cyrillic, Bosnia & Herzegovina) (sr-Cyrl-BA)')
   const database = new Database(served.database, { readonly: true })
   const rows = database.prepare("select * from i18n_locale where code in ('en', 'en-GB') order by id").all() as Record<string, unknown>[]
@@ -82,7 +82,7 @@ test("its row is as Strapi's are", () => {
 })
 
 test('the default locale changes for the next request', async () => {
-  expect(locales('default', 'de')).toEqual({ status: 0, out: 'The default locale is de.', error: '' })
+  expect(locales('default', 'de')).toEqual({ status: 0, out: 'The default locale is now de.', error: '' })
   expect((await listed()).filter(([, isDefault]) => isDefault)).toEqual([['de', true]])
   expect((await send('POST', '/api/notes', { name: 'Kiesel' })).data).toMatchObject({ locale: 'de' })
   expect((await send('GET', '/api/notes')).data.map(({ locale }: { locale: string }) => locale)).toEqual(['de', 'de', 'de'])
@@ -97,11 +97,11 @@ test('a locale is removed once no document has it, and is unknown then', async (
   expect(locales('remove', 'de')).toEqual({
     status: 1,
     out: '',
-    error: 'octavo: 3 documents have the locale "de". Delete those versions first (DELETE …?locale=de).',
+    error: 'octavo: 3 documents use the locale "de". Delete those versions first (DELETE …?locale=de).',
   })
   for (const { documentId } of (await send('GET', '/api/notes?locale=de')).data)
     expect((await send('DELETE', `/api/notes/${documentId}?locale=de`)).status).toBe(204)
-  expect(locales('remove', 'de')).toEqual({ status: 0, out: 'The locale de is removed.', error: '' })
+  expect(locales('remove', 'de')).toEqual({ status: 0, out: 'Removed locale de.', error: '' })
   expect((await listed()).map(([code]) => code)).not.toContain('de')
   expect((await send('POST', '/api/notes?locale=de', { name: 'Stein' })).status).toBe(400)
 })
@@ -126,7 +126,7 @@ test('what is wrong is said in a sentence, with status 1', async () => {
     expect([given, status, out, error.split('\n').length]).toEqual([given, 1, '', 1])
     expect(error).toMatch(/^octavo: .+\.$/)
   }
-  expect(locales('default', 'xx').error).toBe('octavo: There is no locale "xx". There are en, en-GB, sr-Cyrl-BA.')
+  expect(locales('default', 'xx').error).toBe('octavo: There is no locale "xx". Existing locales: en, en-GB, sr-Cyrl-BA.')
   expect(await listed()).toEqual(before)
 })
 
@@ -134,12 +134,12 @@ test('octavo events says on standard error that nothing is recorded', () => {
   expect(octavo('events', served.folder)).toEqual({
     status: 0,
     out: '',
-    error: 'octavo: events.outbox is off, so nothing is recorded. octavo.config turns it on.',
+    error: 'octavo: events are not recorded. Set events.outbox to true in octavo.config to record them.',
   })
 })
 
-test('--help tells what happens without a command', () => {
-  expect(octavo('--help').out).toMatch(/start .+what\s+happens\s+without\s+a\s+command/)
+test('--help names the default command', () => {
+  expect(octavo('--help').out).toMatch(/start .+default\s+command/)
 })
 
 test('the start page of a project that shows nothing names a command that does', async () => {

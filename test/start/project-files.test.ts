@@ -70,10 +70,10 @@ test('octavo.config wins over config/api, and config/env over config', async () 
 
 test('a config/api that cannot be used is named', async () => {
   await expect(serve({ 'config/api.js': 'module.exports = { rest: { maxLimit: "many" } }' })).rejects.toThrow(
-    /^config\/api\.js is not right: rest\.maxLimit: /,
+    /^Invalid configuration \(config\/api\.js, rest\.maxLimit\): /,
   )
   await expect(serve({ 'config/api.ts': "throw new Error('no limits today')" })).rejects.toThrow(
-    'config/api.ts cannot be loaded: no limits today.',
+    'Cannot load config/api.ts: no limits today.',
   )
 })
 

@@ -140,7 +140,7 @@ describe('is told', () => {
       { columns: ['menus.old'], tables: ['left_overs'] },
     ])
     const { out, status } = await octavo(['doctor', served.folder])
-    expect(out).toMatch(/WRONG +1 {2}columns have the types that the model says\n +menus\.served is integer, the model says date\n +→ /)
+    expect(out).toMatch(/WRONG +1 {2}column types match the model\n +menus\.served is integer, the model says date\n +→ /)
     expect(out).toMatch(/note +1 {2}[^\n]*column[^\n]*\n +menus\.old\n/)
     expect(out).toMatch(/note +1 {2}[^\n]*table[^\n]*\n +left_overs\n/)
     expect(status).toBe(1)

@@ -21,15 +21,15 @@ const withVariables = (environment: Readonly<Record<string, string>>, files: Rea
 
 describe('octavo.config', () => {
   test.each([
-    [{ mail: { url: 'smtp.example.org' } }, /mail\.url is "smtp\.example\.org"; it must be like smtps:/],
+    [{ mail: { url: 'smtp.example.org' } }, /mail\.url is "smtp\.example\.org"; it must be a URL like smtps:/],
     [{ mail: { url: 'http://example.org' } }, /mail\.url/],
     [{ mail: { from: 'Magazine' } }, /mail\.from is "Magazine"/],
-    [{ cors: { origins: ['localhost:3000'] } }, /cors\.origins: "localhost:3000" .*did you mean "http:\/\/localhost:3000"/],
+    [{ cors: { origins: ['localhost:3000'] } }, /cors\.origins\): "localhost:3000" .*did you mean "http:\/\/localhost:3000"/],
     [{ cors: { origins: ['http://localhost:3000/'] } }, /did you mean "http:\/\/localhost:3000"\?/],
     [{ cors: { origins: ['https://example.org/app'] } }, /did you mean "https:\/\/example\.org"\?/],
     [{ cors: { origins: ['https://Example.org:443'] } }, /did you mean "https:\/\/example\.org"\?/],
     [{ cors: { origins: ['*'] } }, /without a list/],
-    [{ cors: { origins: 'http://localhost:3000' } }, /cors\.origins: must be "\*" or a list of origins/],
+    [{ cors: { origins: 'http://localhost:3000' } }, /cors\.origins\): must be "\*" or a list of origins/],
     [{ api: { rest: { defaultLimit: 200 } } }, /api\.rest\.defaultLimit is 200, above api\.rest\.maxLimit \(100\)/],
     [{ database: { readerThreads: 8, maxReaderThreads: 2 } }, /database\.readerThreads is 8, above database\.maxReaderThreads \(2\)/],
     [{ limits: { readTimeout: 3_000_000_000 } }, /limits\.readTimeout/],
@@ -37,8 +37,8 @@ describe('octavo.config', () => {
     [{ auth: { jwtLifespan: 1e15 } }, /auth\.jwtLifespan/],
     [{ port: 70_000 }, /port/],
     [{ url: 'content.example.org' }, /url/],
-    ['module.exports = { hooks: [{}] }', /hooks\.0: has neither before nor after/],
-    ["module.exports = { hooks: [{ before: 'x' }] }", /hooks\.0\.before: must be a function/],
+    ['module.exports = { hooks: [{}] }', /hooks\[0\]\): has neither before nor after/],
+    ["module.exports = { hooks: [{ before: 'x' }] }", /hooks\[0\]\.before\): must be a function/],
   ])('%j', async (config, said) => {
     await expect(withFile(config)).rejects.toThrow(said)
   })
@@ -80,8 +80,8 @@ describe('environment', () => {
     [{ SMTP_URL: 'foo' }, /SMTP_URL is "foo"/],
     [{ SMTP_URL: 'smtp://name:secret@' }, /^(?!.*secret)/],
     [{ MAIL_FROM: 'desk at example' }, /MAIL_FROM/],
-    [{ PUBLIC_URL: 'content.example.org' }, /PUBLIC_URL is "content\.example\.org"; it must be like https:/],
-    [{ JWT_SECRET: 'b' }, /JWT_SECRET is no secret/],
+    [{ PUBLIC_URL: 'content.example.org' }, /PUBLIC_URL is "content\.example\.org"; it must be a URL like https:/],
+    [{ JWT_SECRET: 'b' }, /JWT_SECRET is too weak/],
     [{ PORT: '99999' }, /PORT/],
     [{ OCTAVO_PROXIES: '1' }, /^OCTAVO_PROXIES is now called OCTAVO_TRUST_PROXY\.$/],
     [{ OCTAVO_DATABASE_READERS: '1' }, /^OCTAVO_DATABASE_READERS is now called OCTAVO_DATABASE_READER_THREADS\.$/],
@@ -95,12 +95,12 @@ describe('environment', () => {
       expect.stringMatching(/NODE_ENV is "prodction".*did you mean "production"\?/),
     ])
     expect((await withVariables({ OCTAVO_TRUST_PROXI: '1' })).warnings).toEqual([
-      expect.stringMatching(/OCTAVO_TRUST_PROXI is no setting; did you mean "OCTAVO_TRUST_PROXY"\?/),
+      expect.stringMatching(/OCTAVO_TRUST_PROXI is not a known setting; did you mean "OCTAVO_TRUST_PROXY"\?/),
     ])
     const own = { '.env': 'DATABASE_FILENMAE=x.db\nDATABASE_NAME=y\nSMTP_USER=z\nAPP_KEYS=a,b\nADMIN_JWT_SECRET=c\nJWT_SECRET=short\n' }
     expect((await withVariables({}, own)).warnings).toEqual([
-      'DATABASE_FILENMAE is not read; did you mean "DATABASE_FILENAME"?',
-      expect.stringMatching(/JWT_SECRET has only 5 letters/),
+      'DATABASE_FILENMAE has no effect; did you mean "DATABASE_FILENAME"?',
+      expect.stringMatching(/JWT_SECRET has only 5 characters/),
     ])
     const folder = project(notes)
     mkdirSync(join(folder, 'config', 'env', 'preview'), { recursive: true })

@@ -23,7 +23,7 @@ test('a port in use ends the start with one sentence, before anything is made', 
   other.close()
   expect(readdirSync(folder)).toEqual(['src'])
   expect(err).toMatch(oneSentence)
-  expect(err).toContain(`The port ${port} is in use`)
+  expect(err).toContain(`Port ${port} is in use`)
   expect(status).toBe(1)
 })
 
@@ -64,7 +64,7 @@ test('a folder where nothing can be made ends a command with one sentence', asyn
 
 test('a HOST that has no address is named', async () => {
   const { status, err } = await octavo(['start', project(notes)], { HOST: 'nobody.invalid' })
-  expect(err).toBe('octavo: HOST is "nobody.invalid", which is no address of this machine.\n')
+  expect(err).toBe('octavo: HOST is "nobody.invalid", which is not an address of this machine.\n')
   expect(status).toBe(1)
 })
 
@@ -147,13 +147,13 @@ test('indexes of our own come with statistics, which open connections follow', a
   const statistics = () => database.prepare("SELECT count(*) FROM sqlite_stat1 WHERE idx LIKE 'octavo_notes_%'").pluck().get()
   const query = 'SELECT count(*) FROM notes WHERE half = 1 AND rank BETWEEN 7 AND 9 AND published_at IS NOT NULL'
   const plan = () => database.prepare(`EXPLAIN QUERY PLAN ${query}`).get() as { readonly detail: string }
-  expect((await octavo(['indexes', folder])).out).toContain('Made')
+  expect((await octavo(['indexes', folder])).out).toContain('Created')
   expect(database.prepare(query).pluck().get()).toBe(2)
   expect(plan().detail).toContain('octavo_notes_by_rank')
   expect(statistics()).toBeGreaterThan(0)
   for (const lost of ['DROP TABLE sqlite_stat1', 'DELETE FROM sqlite_stat1; ANALYZE sqlite_schema']) {
     database.exec(lost)
-    expect((await octavo(['indexes', folder])).out).toContain('All indexes are there')
+    expect((await octavo(['indexes', folder])).out).toContain('All indexes exist')
     expect(statistics()).toBeGreaterThan(0)
     expect(plan().detail).toContain('octavo_notes_by_rank')
   }

@@ -88,8 +88,8 @@ export async function openSqliteDatabase(config: Config, model: Model, { logger,
 
 const indexInBackground = (settings: Config['database'], model: Model, logger: Logger): (() => Promise<void>) =>
   startIndexing(settings, model, {
-    made: (count) => count > 0 && logger.info({ indexes: count }, 'made the missing indexes'),
-    failed: (error) => logger.error({ err: error }, 'an index could not be made'),
+    made: (count) => count > 0 && logger.info({ indexes: count }, 'created missing indexes'),
+    failed: (error) => logger.error({ err: error }, 'could not create an index'),
   })
 
 /** Opens the database for a command that writes; created if the project is new. */

@@ -19,24 +19,29 @@ type Log = Pick<Logger, 'info' | 'warn'>
 export type FillDatabase = (connection: Database, now: Date) => Promise<void>
 
 /**
- * Refuses a project whose database is not there although the project had one. `sign`: what else says so.
+ * Refuses a project whose database is missing although the project had one. `sign`: further evidence that it had one.
  * @throws ConfigError with a sentence that says what to do
  */
 export function refuseLostDatabase(config: Config, sign: string | null = null): void {
   const { filename } = config.database
-  if (config.mayBegin || existsSync(filename)) return
+  if (config.allowsNewDatabase || existsSync(filename)) return
   const traced = tracedDatabase(filename, config.folder)
-  const reason = traced === filename ? 'there was one' : traced !== null ? `this project's is at ${traced}` : (config.startedBefore ?? sign)
+  const reason =
+    traced === filename
+      ? 'there used to be one'
+      : traced !== null
+        ? `the database of this project is at ${traced}`
+        : (config.startedBefore ?? sign)
   if (reason !== null) throw new ConfigError(lost(`There is no database at ${filename}, but ${reason}`, config))
 }
 
 const lost = (what: string, { folder }: Config): string =>
-  `${what}. Put it back, or say where it is with DATABASE_FILENAME; to begin with an empty one: octavo start ${folder} --new`
+  `${what}. Restore it, or set DATABASE_FILENAME to its path; to start with an empty one: octavo start ${folder} --new`
 
 /**
- * Opens the database. A new one gets its tables, its first rows and the content of the project's `seed` folder, all or nothing; an
- * old one what it lacks.
- * @throws ConfigError with a sentence where it was lost, is damaged or cannot be prepared
+ * Opens the database. A new one gets its tables, its first rows and the content of the project's `seed` folder in one transaction; an
+ * existing one gets the tables and columns it lacks.
+ * @throws ConfigError if it was lost, is damaged or cannot be prepared
  */
 export async function openProjectFile(config: Config, model: Model, logger: Log, fill: FillDatabase): Promise<Database> {
   refuseLostDatabase(config)
@@ -57,17 +62,17 @@ function check({ database: { filename }, limits }: Config, connection: Database,
   const { damage, checked, tables } = throughSchemaChanges(() => quickCheck(connection, limits.checkTime))
   if (damage !== null)
     throw new ConfigError(
-      `The database ${filename} is damaged (${damage}). Put a backup in its place; sqlite3 ${filename} ".recover" may save what is left, and octavo doctor tells more`,
+      `The database ${filename} is damaged (${damage}). Restore a backup; sqlite3 ${filename} ".recover" may rescue some data, and octavo doctor shows details`,
     )
   if (checked < tables)
-    logger.info({ checked, tables }, 'limits.checkTime does not suffice for all tables of the database: octavo doctor checks them all')
+    logger.info({ checked, tables }, 'limits.checkTime was too short to check all tables; octavo doctor checks all of them')
 }
 
 async function prepare(config: Config, connection: Database, model: Model, logger: Log, fill: FillDatabase): Promise<void> {
   const { folder, database } = config
-  // In this order: another process leaves the trace once the database is complete.
-  if (!config.mayBegin && existsSync(traceOf(database.filename)) && throughSchemaChanges(() => isUnprepared(connection)))
-    throw new ConfigError(lost(`The database ${database.filename} is empty, but it was not`, config))
+  // The order matters: another process leaves the trace only once the database is complete.
+  if (!config.allowsNewDatabase && existsSync(traceOf(database.filename)) && throughSchemaChanges(() => isUnprepared(connection)))
+    throw new ConfigError(lost(`The database ${database.filename} is empty, but it had content`, config))
   const now = new Date()
   const { isNew, added } = await prepareDatabase(connection, model, {
     first: { now, newDocumentId, locale: config.initialLocale },
@@ -77,11 +82,11 @@ async function prepare(config: Config, connection: Database, model: Model, logge
   })
   leaveTrace(database.filename, folder)
   if (isNew) return
-  if (added.length > 0) logger.warn({ added }, 'the database lacked what the model has: added')
-  const strangers = throughSchemaChanges(() => findSchemaMismatches(connection, model))
-  if (strangers.types.length > 0)
-    logger.warn({ types: strangers.types }, 'columns have other types than the model says: what they hold may be shown wrongly')
-  const { columns, tables } = strangers
+  if (added.length > 0) logger.warn({ added }, 'added missing tables and columns')
+  const mismatches = throughSchemaChanges(() => findSchemaMismatches(connection, model))
+  if (mismatches.types.length > 0)
+    logger.warn({ types: mismatches.types }, 'the types of some columns do not match the model; their values may be shown incorrectly')
+  const { columns, tables } = mismatches
   if (columns.length + tables.length > 0)
-    logger.warn({ columns, tables }, 'the database has columns or tables that nothing in the model has: nobody sees them')
+    logger.warn({ columns, tables }, 'the database has columns or tables that are not in the model; they are ignored')
 }
