@@ -5,7 +5,7 @@ import { type Identification, openIdentification } from './access/identify.js'
 import { type Jwts, openJwts } from './access/jwt.js'
 import { openCounters, openLimiter } from './access/rate-limit.js'
 import { openSharedCounters } from './access/rate-limit-store.js'
-import { noteUse } from './access/tokens.js'
+import { updateLastUse } from './access/tokens.js'
 import type { AccountContext } from './accounts/context.js'
 import { type Mailer, openMailer } from './accounts/email.js'
 import { openPasswords } from './accounts/passwords.js'
@@ -82,7 +82,7 @@ async function open(config: Config, logger: Logger, opened: Closers): Promise<Se
     jwtManagement: config.auth.jwtManagement,
     cachedCallers: config.limits.cachedCallers,
     tokenUsed: (id, now) =>
-      noteUse(writes, id, now).catch((error) => logger.warn({ err: error }, 'could not update last_used_at of an API token')),
+      updateLastUse(writes, id, now).catch((error) => logger.warn({ err: error }, 'could not update last_used_at of an API token')),
   })
   const events = await openEvents({
     database: main,

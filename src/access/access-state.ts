@@ -1,5 +1,5 @@
-// Roles, permissions, tokens and locales of the installation, held in memory. Refreshed when anything was committed that
-// changed them: one cheap look per request tells whether there was a commit at all.
+// Roles, permissions, tokens and locales of the installation, cached in memory. Reloaded when a commit has changed them; a cheap check
+// per request detects whether there was a commit at all.
 import { createHash } from 'node:crypto'
 import { sql } from 'kysely'
 import type { MainConnection } from '../database/database.js'
@@ -11,12 +11,12 @@ export interface ApiToken {
   readonly id: number
   readonly name: string
   readonly grants: Grants
-  /** Milliseconds since 1970; null: never. */
+  /** Milliseconds since 1970; null if it never expires. */
   readonly expiresAt: number | null
   readonly lastUsedAt: number | null
 }
 
-/** Who may do what, as one immutable value. */
+/** All access rules of the installation as one immutable value. */
 export interface AccessState {
   /** The grants of callers without credentials. */
   readonly public: Grants
@@ -24,13 +24,13 @@ export interface AccessState {
   /** API tokens by the hash of their key. */
   readonly tokens: ReadonlyMap<string, ApiToken>
   readonly defaultLocale: string
-  /** What the installation allows its users. */
+  /** Settings for users. */
   readonly accounts: AccountSettings
 }
 
 const hash = (actions: readonly string[]): string => createHash('sha256').update(actions.join('\n')).digest('base64url').slice(0, 16)
 
-/** Read-only tokens may find, of types and of plugins, and nothing else (authentication.7). */
+/** Read-only tokens allow `find` and `findOne` of all types and plugins, and nothing else (authentication.7). */
 const readOnly: Grants = { key: 'read-only', may: (action) => action.endsWith('.find') || action.endsWith('.findOne') }
 
 function grants(actions: readonly string[]): Grants {
@@ -38,7 +38,7 @@ function grants(actions: readonly string[]): Grants {
   return grantsOf(hash(sorted), new Set(sorted))
 }
 
-/** A text that changes whenever anything that `readAccess` reads has changed, rows that were changed in place included. */
+/** Returns a text that changes whenever data read by `readAccessState` changes, including rows updated in place. */
 export async function stateText(database: MainConnection): Promise<string> {
   const all = (table: string, ...columns: readonly string[]) => {
     const row = sql.join(
@@ -49,7 +49,7 @@ export async function stateText(database: MainConnection): Promise<string> {
   }
   const settings = sql`(select coalesce(group_concat(value), '') from strapi_core_store_settings
     where ${sql.ref('key')} in ('plugin_i18n_default_locale', 'plugin_users-permissions_advanced'))`
-  const [row] = await database.rows<{ mark: string }>(
+  const [row] = await database.rows<{ state: string }>(
     sql`select ${sql.join(
       [
         all('up_roles', 'id', 'type'),
@@ -61,12 +61,12 @@ export async function stateText(database: MainConnection): Promise<string> {
         settings,
       ],
       sql` || ';' || `,
-    )} as mark`,
+    )} as state`,
   )
-  return row!.mark
+  return row!.state
 }
 
-/** Reads everything that decides what callers may do. */
+/** Reads all access rules. */
 export async function readAccessState(database: MainConnection): Promise<AccessState> {
   const roles = await database.rows<{ id: number; type: string; action: string | null }>(sql`
     select r.id, r.type, p.action from up_roles r

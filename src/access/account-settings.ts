@@ -1,17 +1,18 @@
-// What an installation allows its users: the settings that Strapi's admin keeps under "Users & Permissions".
+// Settings for users: those that Strapi's admin panel shows under "Users & Permissions".
 import { sql } from 'kysely'
 import type { MainConnection, Transaction } from '../database/database.js'
 
+/** Settings for users, with defaults. */
 export interface AccountSettings {
   readonly allowRegister: boolean
-  /** Users must have confirmed their address before they are let in. */
+  /** Users must confirm their e-mail address before they can sign in. */
   readonly emailConfirmation: boolean
   readonly uniqueEmail: boolean
   /** The type of the role that new users get. */
   readonly defaultRole: string
-  /** The page of the site where a new password is chosen; letters link to it. */
+  /** The page of the site where users choose a new password; e-mails link to it. */
   readonly resetUrl: string | null
-  /** Where a browser goes after an address was confirmed. */
+  /** Where the browser is redirected after the e-mail address was confirmed. */
   readonly confirmationRedirection: string | null
 }
 
@@ -27,7 +28,7 @@ export interface StoredSettings {
 
 const advanced = 'plugin_users-permissions_advanced'
 
-/** Changes some of the account settings; they hold for the next request. */
+/** Changes some account settings; they take effect at the next request. */
 export async function changeAccountSettings(transaction: Transaction, changes: StoredSettings): Promise<void> {
   const stored = (await storedSetting(transaction, advanced)) ?? {}
   const value = JSON.stringify({ ...(stored as StoredSettings), ...changes })
@@ -39,11 +40,11 @@ export async function changeAccountSettings(transaction: Transaction, changes: S
   }
 }
 
-/** The account settings in force. */
+/** Reads the current account settings. */
 export const readAccountSettings = async (database: Pick<MainConnection, 'rows'>): Promise<AccountSettings> =>
   accountSettings(await storedSetting(database, advanced))
 
-/** Reads `plugin_users-permissions_advanced` as it is stored; what is missing is refused rather than allowed. */
+/** Parses the stored value of `plugin_users-permissions_advanced`; missing permissions default to refusal. */
 export function accountSettings(stored: unknown): AccountSettings {
   const given = (typeof stored === 'object' && stored !== null ? stored : {}) as StoredSettings
   return {
@@ -51,18 +52,18 @@ export function accountSettings(stored: unknown): AccountSettings {
     emailConfirmation: given.email_confirmation === true,
     uniqueEmail: given.unique_email !== false,
     defaultRole: given.default_role ?? 'authenticated',
-    resetUrl: webAddress(given.email_reset_password),
-    confirmationRedirection: webAddress(given.email_confirmation_redirection),
+    resetUrl: httpUrl(given.email_reset_password),
+    confirmationRedirection: httpUrl(given.email_confirmation_redirection),
   }
 }
 
-/** An address that a letter or a redirect may lead to: http or https, nothing else. */
-export function webAddress(text: unknown): string | null {
+/** Returns the text if it is an http or https URL, which e-mails and redirects may lead to; otherwise null. */
+export function httpUrl(text: unknown): string | null {
   if (typeof text !== 'string' || !URL.canParse(text)) return null
   return /^https?:$/.test(new URL(text).protocol) ? text : null
 }
 
-/** A setting of Strapi's by its key; undefined where there is none. */
+/** Reads a setting of Strapi by its key; undefined if there is none. */
 export async function storedSetting(database: Pick<MainConnection, 'rows'>, key: string): Promise<unknown> {
   const [row] = await database.rows<{ value: string }>(
     sql`select value from strapi_core_store_settings where ${sql.ref('key')} = ${key} order by id desc limit 1`,

@@ -1,4 +1,4 @@
-// Every action that can be granted: those of the content-types, and those of the plugins that an installation has.
+// All actions that can be granted: those of the content-types and of the built-in plugins.
 import type { ContentType, Model } from '../model/types.js'
 
 /** The actions of plugins: plugin → controller → action. */
@@ -31,7 +31,7 @@ const pluginActions: Readonly<Record<string, Readonly<Record<string, readonly st
   },
 }
 
-/** Actions of one controller. `scope` and `controller` are the parts of the action's name before it. */
+/** The actions of one controller. `scope` and `controller` are the first parts of the full action name. */
 export interface Controller {
   readonly scope: string
   readonly controller: string
@@ -41,7 +41,7 @@ export interface Controller {
 const contentActions = ({ singleType }: ContentType): readonly string[] =>
   singleType ? ['find', 'update', 'delete'] : ['find', 'findOne', 'create', 'update', 'delete']
 
-/** Everything that can be granted in an installation with this model, in the order in which Strapi shows it. */
+/** Returns all controllers and actions of a model, in the order in which Strapi shows them. */
 export function controllersOf(model: Model): readonly Controller[] {
   const types = [...model.types.values()].filter(({ exposed }) => exposed)
   return [
@@ -56,10 +56,10 @@ export function controllersOf(model: Model): readonly Controller[] {
   ]
 }
 
-/** Actions on types with Draft & Publish that Strapi has no permission for: a road of their own, and reading drafts where that is granted separately. */
+/** Actions on types with Draft & Publish that Strapi does not have: the publication endpoints, and reading drafts (`draftGrant`). */
 const draftActions = ['publish', 'unpublish', 'discard', 'findDraft']
 
-/** The full names of all actions. */
+/** Returns the full names of all actions. */
 export function actionsOf(model: Model): ReadonlySet<string> {
   const names = controllersOf(model).flatMap(({ scope, controller, actions }) =>
     actions.map((action) => `${scope}.${controller}.${action}`),

@@ -1,5 +1,5 @@
-// The body of a request about accounts, whatever was sent.
+// Safe access to the members of a request body.
 
-/** The body's members; none for what is no object. */
+/** Returns the members of a body, or an empty object if the body is not an object. */
 export const bodyMembers = (body: unknown): Readonly<Record<string, unknown>> =>
   typeof body === 'object' && body !== null && !Array.isArray(body) ? (body as Record<string, unknown>) : {}

@@ -1,11 +1,11 @@
-// The epoch of a user: a number that grows when credentials are made void (password changed or reset, blocked, deleted).
-// What was issued before is refused, also for a row that was deleted and made again under the same id.
+// The credential version of a user (column `epoch`): it grows when the password changes or the user is blocked or deleted. Tokens of an
+// earlier version are refused, even if the row was deleted and another one was created with the same id.
 import { createHmac } from 'node:crypto'
 import { sql } from 'kysely'
 import type { MainConnection, Transaction } from '../database/database.js'
 import { upsert } from '../database/fragments.js'
 
-/** What of a user's row decides whether a credential was issued for this user in this epoch. */
+/** The columns that determine whether a token was issued for this user and credential version. */
 export interface CredentialRow {
   readonly document_id: string | null
   readonly password: string | null
@@ -14,7 +14,7 @@ export interface CredentialRow {
   readonly changed_at: number | null
 }
 
-/** A user's row with its epoch; null where there is no such user. */
+/** Reads a user's credential columns; null if there is no such user. */
 export async function credentialsOf(database: Pick<MainConnection, 'rows'>, userId: number): Promise<CredentialRow | null> {
   const [row = null] = await database.rows<CredentialRow>(
     sql`select u.document_id, u.password, u.created_at, e.epoch, e.changed_at
@@ -23,7 +23,7 @@ export async function credentialsOf(database: Pick<MainConnection, 'rows'>, user
   return row
 }
 
-/** Everything issued to the user so far is void. */
+/** Invalidates all tokens and sessions of a user. */
 export async function revokeCredentials(transaction: Transaction, userId: number, now: number): Promise<void> {
   const row = { user_id: userId, epoch: 1, changed_at: now }
   const next = sql`epoch = octavo_credential_versions.epoch + 1, changed_at = ${now}`
@@ -32,8 +32,8 @@ export async function revokeCredentials(transaction: Transaction, userId: number
 }
 
 /**
- * A mark that credentials of ours carry: it fits one user, one password and one epoch, so a password that Strapi changed
- * on the same database counts as well. Tells nothing without the key.
+ * Returns the value that our tokens contain for one user, password and credential version. A password change by Strapi on the same
+ * database therefore invalidates them too. The value reveals nothing without the key.
  */
 export function credentialMark(key: string, { document_id, password, epoch }: Omit<CredentialRow, 'created_at' | 'changed_at'>): string {
   return createHmac('sha256', key)
@@ -42,7 +42,7 @@ export function credentialMark(key: string, { document_id, password, epoch }: Om
     .slice(0, 20)
 }
 
-/** Whether a credential without a mark (issued by Strapi) holds. Without a time of issue only until the first epoch ends. */
+/** True if a token without a mark, issued by Strapi, is valid. Without a time of issue, it is valid until the version first changes. */
 export function isValidUnmarked(
   { created_at, changed_at }: Pick<CredentialRow, 'created_at' | 'changed_at'>,
   issuedAt: number | null,

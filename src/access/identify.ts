@@ -1,4 +1,4 @@
-// The Authorization header becomes a caller with grants. No statement when nothing has been committed since the last look.
+// Turns the Authorization header into a caller with grants. Runs no statement if nothing was committed since the last check.
 import { createHmac } from 'node:crypto'
 import { sql } from 'kysely'
 import { LRUCache } from 'lru-cache'
@@ -12,7 +12,7 @@ import { type CredentialRow, credentialMark, isValidUnmarked } from './credentia
 import type { Claims, Jwts } from './jwt.js'
 import { ownerOfSession } from './sessions.js'
 
-/** Who asks. There is no caller without grants; nobody in particular is `public`. */
+/** The caller of a request. Every caller has grants; a request without credentials is `public`. */
 export type Caller =
   | { readonly kind: 'public'; readonly grants: Grants }
   | { readonly kind: 'token'; readonly id: number; readonly grants: Grants }
@@ -26,11 +26,11 @@ export interface Identified {
 
 export interface Identification {
   /**
-   * Identifies the caller of a request, under the rules that are in force at that moment.
-   * @throws ApiError 401 for credentials that are wrong, expired or of a blocked user: never the public role instead.
+   * Identifies the caller of a request by the current access rules.
+   * @throws ApiError 401 for wrong or expired credentials, and for a blocked user; never falls back to the public role.
    */
   identify(authorization: string | undefined): Promise<Identified>
-  /** The installation's current access rules. */
+  /** Returns the current access rules. */
   access(): Promise<AccessState>
 }
 
@@ -40,45 +40,46 @@ interface UserRow {
   readonly role: number | null
 }
 
-/** A user as credentials are checked against it. */
-interface KnownUser extends UserRow, Pick<CredentialRow, 'created_at' | 'changed_at'> {
-  /** What credentials of ours must carry. */
+/** A user with the columns that credentials are checked against. */
+interface CachedUser extends UserRow, Pick<CredentialRow, 'created_at' | 'changed_at'> {
+  /** The mark that our tokens must contain. */
   readonly mark: string
 }
 
-/** What identifying needs beside the database. */
+/** Dependencies other than the database. */
 export interface IdentificationOptions {
   readonly secrets: Secrets
   readonly jwts: Jwts
-  /** Which of a user's JWTs let in. */
+  /** Which kind of JWT is accepted. */
   readonly jwtManagement: 'legacy-support' | 'refresh'
   readonly cachedCallers: number
-  /** Called when a token is used whose last use was noted too long ago. */
+  /** Called when a token is used and its `last_used_at` is more than an hour old. */
   tokenUsed(id: number, now: number): void
 }
 
-/** Users without a role. */
-const nobody = grantsOf('nobody', new Set())
+/** The grants of users without a role. */
+const noGrants = grantsOf('nobody', new Set())
 
-/** The last use of a token is noted this often at most; milliseconds. */
-const noteEvery = 3_600_000
+/** The minimum interval between updates of a token's `last_used_at`, in milliseconds. */
+const lastUseInterval = 3_600_000
 
+/** Opens the identification of callers, with caches of access rules, tokens, users and sessions. */
 export async function openIdentification(database: MainConnection, options: IdentificationOptions): Promise<Identification> {
   const { secrets, jwts, jwtManagement, cachedCallers, tokenUsed } = options
-  let mark = await stateText(database)
+  let state = await stateText(database)
   let current = await readAccessState(database)
-  /** Something was committed that has not been looked at yet. */
+  /** True if something was committed since the last check. */
   let stale = false
   let refreshing: Promise<void> | null = null
-  /** How often something was committed: what was read before the last commit is not kept. */
+  /** Number of commits seen; a row that was read before the last commit is not cached. */
   let commits = 0
-  // Grows with the callers; `max` would take all its memory at the start.
-  const bound = { maxSize: cachedCallers, sizeCalculation: () => 1 }
-  /** Verified JWTs and hashes of tokens. Signatures do not change, rows do. */
-  const verified = new LRUCache<string, Claims | { kind: 'hash'; hash: string }>(bound)
-  const users = new LRUCache<number, { user: KnownUser | null }>(bound)
-  const sessions = new LRUCache<string, { owner: number | null }>(bound)
-  const noted = new Map<number, number>()
+  // `max` would allocate all memory at the start; `maxSize` grows with the entries.
+  const cacheOptions = { maxSize: cachedCallers, sizeCalculation: () => 1 }
+  /** Verified JWTs and hashes of tokens, which commits do not change. */
+  const verified = new LRUCache<string, Claims | { kind: 'hash'; hash: string }>(cacheOptions)
+  const users = new LRUCache<number, { user: CachedUser | null }>(cacheOptions)
+  const sessions = new LRUCache<string, { owner: number | null }>(cacheOptions)
+  const lastUses = new Map<number, number>()
 
   async function access(): Promise<AccessState> {
     if (database.changed()) {
@@ -95,13 +96,13 @@ export async function openIdentification(database: MainConnection, options: Iden
     return current
   }
 
-  /** Reads what has changed. A failure is told to those who wait for it; the next request tries again. */
+  /** Reloads changed access rules. A failure rejects the requests that wait for it; the next request tries again. */
   async function refresh(seen: number): Promise<void> {
     try {
       const now = await stateText(database)
-      if (now !== mark) {
+      if (now !== state) {
         current = await readAccessState(database)
-        mark = now
+        state = now
       }
       if (seen === commits) stale = false
     } finally {
@@ -110,44 +111,44 @@ export async function openIdentification(database: MainConnection, options: Iden
   }
 
   async function verify(token: string): Promise<Claims | { kind: 'hash'; hash: string }> {
-    const known = verified.get(token)
-    if (known !== undefined) return known
+    const cached = verified.get(token)
+    if (cached !== undefined) return cached
     const hash = () => createHmac('sha512', secrets.apiTokenSalt).update(token).digest('hex')
     const claims = await jwts.verify(token)
     const found = claims ?? { kind: 'hash' as const, hash: hash() }
-    // A JWT that is refused may be good when clocks agree again.
+    // A refused JWT is not cached: it may become valid when clocks agree again.
     if (claims !== null || !token.includes('.')) verified.set(token, found)
     return found
   }
 
-  function known({ blocked, confirmed, role, created_at, changed_at, ...row }: UserRow & CredentialRow): KnownUser {
+  function cachedUser({ blocked, confirmed, role, created_at, changed_at, ...row }: UserRow & CredentialRow): CachedUser {
     return { blocked, confirmed, role, created_at, changed_at, mark: credentialMark(secrets.jwtSecret, row) }
   }
 
-  async function userOf(id: number): Promise<KnownUser | null> {
-    const kept = users.get(id)
-    if (kept !== undefined) return kept.user
+  async function userOf(id: number): Promise<CachedUser | null> {
+    const cached = users.get(id)
+    if (cached !== undefined) return cached.user
     const seen = commits
     const [row] = await database.rows<UserRow & CredentialRow>(
       sql`select u.blocked, u.confirmed, u.document_id, u.password, u.created_at, l.role_id as role, e.epoch, e.changed_at from up_users u
         left join up_users_role_lnk l on l.user_id = u.id left join octavo_credential_versions e on e.user_id = u.id where u.id = ${id}`,
     )
-    const user = row === undefined ? null : known(row)
+    const user = row === undefined ? null : cachedUser(row)
     if (seen === commits) users.set(id, { user })
     return user
   }
 
   async function sessionOwner(sessionId: string): Promise<number | null> {
-    const known = sessions.get(sessionId)
-    if (known !== undefined) return known.owner
+    const cached = sessions.get(sessionId)
+    if (cached !== undefined) return cached.owner
     const seen = commits
     const owner = await ownerOfSession(database, sessionId)
     if (seen === commits) sessions.set(sessionId, { owner })
     return owner
   }
 
-  /** True if a JWT was issued for this user as the user is now. */
-  async function holds(claims: Claims, user: KnownUser): Promise<boolean> {
+  /** True if a JWT was issued for this user and the current credential version. */
+  async function isCurrent(claims: Claims, user: CachedUser): Promise<boolean> {
     if (claims.kind === 'single') return claims.mark === null ? isValidUnmarked(user, claims.issuedAt) : claims.mark === user.mark
     return (await sessionOwner(claims.sessionId)) === claims.userId
   }
@@ -157,8 +158,8 @@ export async function openIdentification(database: MainConnection, options: Iden
     if (token === undefined) throw unauthorized('Missing or invalid credentials')
     const now = Date.now()
     if (token.expiresAt !== null && token.expiresAt < now) throw unauthorized('Token expired')
-    if (now - Math.max(token.lastUsedAt ?? 0, noted.get(token.id) ?? 0) > noteEvery) {
-      noted.set(token.id, now)
+    if (now - Math.max(token.lastUsedAt ?? 0, lastUses.get(token.id) ?? 0) > lastUseInterval) {
+      lastUses.set(token.id, now)
       tokenUsed(token.id, now)
     }
     return { kind: 'token', id: token.id, grants: token.grants }
@@ -174,8 +175,8 @@ export async function openIdentification(database: MainConnection, options: Iden
       throw unauthorized('Invalid credentials')
     }
     const grants = user.role === null ? undefined : rules.roles.get(user.role)
-    if (!(await holds(claims, user))) throw unauthorized('Invalid credentials')
-    return { kind: 'user', id: claims.userId, grants: grants ?? nobody, sessionId: claims.kind === 'single' ? null : claims.sessionId }
+    if (!(await isCurrent(claims, user))) throw unauthorized('Invalid credentials')
+    return { kind: 'user', id: claims.userId, grants: grants ?? noGrants, sessionId: claims.kind === 'single' ? null : claims.sessionId }
   }
 
   return {
@@ -188,7 +189,7 @@ export async function openIdentification(database: MainConnection, options: Iden
   }
 }
 
-/** The token of `Bearer <token>`; null for other schemes, no token, or more than one. */
+/** Returns the token of `Bearer <token>`; null for other schemes, no token, or several. */
 function bearer(authorization: string | undefined): string | null {
   if (authorization === undefined) return null
   const parts = authorization.trim().split(/\s+/)

@@ -1,7 +1,7 @@
-// The JWTs of users in Strapi's two forms: one that lives for weeks, or a short access token beside a refresh token.
+// The JWTs of users in Strapi's two modes: one long-lived JWT, or a short-lived access token with a refresh token.
 import { errors, type JWTPayload, jwtVerify, SignJWT } from 'jose'
 
-/** What a verified JWT says. Times in seconds. */
+/** The claims of a verified JWT. Times are in seconds. */
 export type Claims =
   | {
       readonly kind: 'single'
@@ -12,17 +12,21 @@ export type Claims =
     }
   | { readonly kind: 'access' | 'refresh'; readonly userId: number; readonly sessionId: string; readonly expiresAt: number }
 
+/** Signs and verifies JWTs with the secret of the project. */
 export interface Jwts {
+  /** Signs a long-lived JWT. */
   single(userId: number, mark: string, seconds: number): Promise<string>
+  /** Signs the access or refresh token of a session. */
   ofSession(kind: 'access' | 'refresh', userId: number, sessionId: string, expiresAt: number): Promise<string>
-  /** Values for a browser to keep and give back; no credential. */
-  seal(values: Readonly<Record<string, string>>, seconds: number): Promise<string>
-  /** What was sealed; null for anything else. */
-  unseal(text: string): Promise<Readonly<Record<string, unknown>> | null>
-  /** Null for what is no JWT of ours, or one that has expired. */
+  /** Signs values that a browser stores and sends back, such as the OAuth state. Not a credential. */
+  signValues(values: Readonly<Record<string, string>>, seconds: number): Promise<string>
+  /** Verifies and returns signed values; null for anything else. */
+  verifyValues(text: string): Promise<Readonly<Record<string, unknown>> | null>
+  /** Verifies a JWT and returns its claims; null if it is invalid or expired. */
   verify(token: string): Promise<Claims | null>
 }
 
+/** Opens the signing and verification of JWTs. */
 export function openJwts(secret: string, now: () => number = Date.now): Jwts {
   const key = new TextEncoder().encode(secret)
   const second = () => Math.floor(now() / 1000)
@@ -41,8 +45,8 @@ export function openJwts(secret: string, now: () => number = Date.now): Jwts {
   return {
     single: (id, mark, seconds) => sign({ id, mark }, second() + seconds),
     ofSession: (type, userId, sessionId, expiresAt) => sign({ userId: String(userId), sessionId, type }, expiresAt),
-    seal: (sealed, seconds) => sign({ type: 'sealed', sealed }, second() + seconds),
-    async unseal(text) {
+    signValues: (sealed, seconds) => sign({ type: 'sealed', sealed }, second() + seconds),
+    async verifyValues(text) {
       const payload = await payloadOf(text)
       return payload?.type === 'sealed' ? (payload.sealed as Record<string, unknown>) : null
     },
@@ -53,14 +57,14 @@ export function openJwts(secret: string, now: () => number = Date.now): Jwts {
   }
 }
 
-/** Seconds: how far clocks may differ, and how long a token may be good at most. */
-const skew = 300
-const longest = 200 * 365 * 86_400
+/** In seconds: the tolerated clock difference, and the maximum lifetime of a token. */
+const maxClockSkew = 300
+const maxLifetime = 200 * 365 * 86_400
 
-/** The claims of a token that is made as we and Strapi make them. The secret may sign other things too: those are none of ours. */
+/** Returns the claims of a token with the structure of ours or Strapi's; null for other tokens signed with the same secret. */
 function claimsOf(payload: JWTPayload, now: number): Claims | null {
   const { id, mark, userId, sessionId, type, sealed, iss, aud, iat = null, exp } = payload
-  if (!Number.isSafeInteger(exp) || exp! > now + longest || (iat !== null && iat > now + skew)) return null
+  if (!Number.isSafeInteger(exp) || exp! > now + maxLifetime || (iat !== null && iat > now + maxClockSkew)) return null
   if (iss !== undefined || aud !== undefined || sealed !== undefined) return null
   if (isRowId(id)) {
     if ([userId, sessionId, type].some((claim) => claim !== undefined)) return null

@@ -1,5 +1,5 @@
-// Counters of attempts in the database, for several processes that serve it together. Each attempt that counts is a small write;
-// a process that serves alone keeps its counters in memory and pays nothing.
+// Rate-limit counters in the database, for several processes that serve it together. Each counted attempt is a small write; a single
+// process keeps its counters in memory instead.
 import { sql } from 'kysely'
 import type { MainConnection, WriteDatabase } from '../database/database.js'
 import { upsert } from '../database/fragments.js'
@@ -11,17 +11,17 @@ interface Row {
 }
 
 /**
- * Milliseconds since the machine started: the same for all its processes, and nobody sets it. A counter that would end later than any
- * can is of another start, or of a clock that was set: it has ended.
+ * Milliseconds since the machine started: the same for all its processes, and not affected by changes of the system time. A counter that
+ * would end later than possible is from an earlier start of the machine and counts as expired.
  */
-const ofTheMachine = (): number => Number(process.hrtime.bigint() / 1_000_000n)
+const machineClock = (): number => Number(process.hrtime.bigint() / 1_000_000n)
 
-/** At most `most` counters of each kind (the first word of the key) are kept; those that end first make room. */
+/** Opens counters in the database. Keeps at most `most` counters of each kind (the first word of the key); the first to end are deleted. */
 export function openSharedCounters(
   database: MainConnection,
   writer: WriteDatabase,
   most: number,
-  now: () => number = ofTheMachine,
+  now: () => number = machineClock,
 ): Counters {
   const counted = (row: Row | undefined, at: number, longest: number): Counted =>
     row === undefined ? { count: 0, remaining: 0 } : { count: row.count, remaining: Math.min(row.ends_at - at, longest) }
@@ -30,7 +30,7 @@ export function openSharedCounters(
       writer.transaction(async (transaction) => {
         transaction.generation.keep()
         const at = now()
-        // Many counters of one kind must not push out those of another.
+        // Many counters of one kind must not displace those of another.
         const kind = key.slice(0, key.indexOf(' ') + 1)
         await transaction.run(sql`delete from octavo_rate_limits where ends_at <= ${at} or (key = ${key} and ends_at > ${at + longest})`)
         const fresh = { key, count: Math.max(0, amount), ends_at: at + milliseconds }

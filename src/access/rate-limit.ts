@@ -1,56 +1,59 @@
-// How often something may be tried: named counters per address and per account, behind an interface small enough to be kept
-// in the database too (shared-limits). Keys are made of facts of the server: the route, the address of the socket, the account.
+// Rate limits per IP address and per account. The counters are in memory, or in the database if processes share it (rate-limit-store).
+// Keys only contain data of the server: the route, the address of the socket, the account.
 import { isIPv6 } from 'node:net'
 import { LRUCache } from 'lru-cache'
 import { ApiError } from '../errors/errors.js'
 
-/** Counters that end by themselves. One process keeps them in memory, several share them in their database. */
+/** Counters that expire. A single process keeps them in memory; several processes share them in the database. */
 export interface Counters {
   /**
-   * Adds `amount` to a counter that ends `milliseconds` after its first, and gives its count. No counter of this key ends later than
-   * after `longest`.
+   * Adds `amount` to a counter and returns its count. A new counter expires after `milliseconds`; no counter of this key lasts longer than
+   * `longest`.
    */
   add(key: string, amount: number, milliseconds: number, longest?: number): Promise<Counted>
   read(key: string, longest: number): Promise<Counted>
   clear(key: string): Promise<void>
 }
 
+/** The state of a counter. */
 export interface Counted {
   readonly count: number
-  /** Milliseconds until it ends; never more than it was made for. */
+  /** Milliseconds until it expires. */
   readonly remaining: number
 }
 
+/** Limits attempts per IP address and per account. */
 export interface Limiter {
   /**
-   * Runs `work` on behalf of an address. An attempt is counted before it begins, however it is refused then; what is counted as
-   * `failures` is given back to those that succeed, and to those that the service itself failed.
-   * @throws ApiError 429 where the limit is reached, before any work
+   * Runs `work` for an IP address. Every attempt is counted before it starts. With `failures`, attempts that succeed are uncounted;
+   * attempts that fail because of the service are always uncounted.
+   * @throws ApiError 429 if the limit is reached, before any work
    */
   perAddress<Result>(route: string, address: string, counted: 'failures' | 'all', work: () => Promise<Result>): Promise<Result>
   /**
-   * Runs a check of a secret of `account`: from the sixth failure in a row on, each doubles a time of waiting. Checks that are under
-   * way count as failures until they succeed.
-   * @throws ApiError 429 while the account has to wait, before any work
+   * Runs a check of a secret of `account`. From the sixth consecutive failure on, each failure doubles a delay. Checks in progress count
+   * as failures until they succeed.
+   * @throws ApiError 429 during the delay, before any work
    */
   perAccount<Result>(account: string, work: () => Promise<Result>): Promise<Result>
 }
 
 const minute = 60_000
-/** Failures without consequence, the longest time of waiting, and how long failures are remembered. */
+/** Failures without a delay, the longest delay, and how long failures are remembered. */
 const freeFailures = 5
-const longestWait = minute
-const memory = 15 * minute
+const longestDelay = minute
+const failureLifetime = 15 * minute
 
-/** A clock in milliseconds that nobody sets: it has nothing to do with the time of day. */
-const steady = (): number => performance.now()
+/** A monotonic clock in milliseconds. */
+const monotonic = (): number => performance.now()
 
-export function openCounters(most: number, now: () => number = steady): Counters {
+/** Opens at most `most` counters in memory. */
+export function openCounters(most: number, now: () => number = monotonic): Counters {
   interface Counter {
     readonly count: number
     readonly endsAt: number
   }
-  // Grows with the callers; `max` would take all its memory at the start.
+  // `max` would allocate all memory at the start; `maxSize` grows with the entries.
   const counters = new LRUCache<string, Counter>({ maxSize: most, sizeCalculation: () => 1 })
   const current = (key: string): Counter | undefined => {
     const found = counters.get(key)
@@ -70,11 +73,11 @@ export function openCounters(most: number, now: () => number = steady): Counters
   }
 }
 
-/** `perMinute` 0: nothing is limited. */
+/** Opens a limiter; `perMinute` 0 disables it. */
 export function openLimiter(counters: Counters, perMinute: number): Limiter {
-  /** Takes one of `most` places of a counter. @throws ApiError 429 if there is none left */
+  /** Increments a counter up to `most`. @throws ApiError 429 beyond it */
   async function reserve(key: string, most: number, milliseconds: number): Promise<void> {
-    // Looked at first: what is refused costs no write where counters are shared.
+    // Reads first, so that a refused attempt needs no write to shared counters.
     const before = await counters.read(key, milliseconds)
     if (before.count >= most) throw tooMany(before)
     const counted = await counters.add(key, 1, milliseconds)
@@ -85,14 +88,14 @@ export function openLimiter(counters: Counters, perMinute: number): Limiter {
 
   async function checkAccount<Result>(account: string, work: () => Promise<Result>): Promise<Result> {
     const [failures, waiting] = [`failures ${account}`, `waiting ${account}`]
-    const wait = await counters.read(waiting, longestWait)
+    const wait = await counters.read(waiting, longestDelay)
     if (wait.count >= 1) throw tooMany(wait)
-    const { count } = await counters.add(failures, 1, memory)
+    const { count } = await counters.add(failures, 1, failureLifetime)
     const free = count <= freeFailures
-    // One of several that came together is tried; the others wait until it is known what came of it.
+    // Of several simultaneous checks only one is tried; the others are refused until its result is known.
     if (!free) {
-      await reserve(waiting, 1, longestWait).catch(async (error) => {
-        await counters.add(failures, -1, memory)
+      await reserve(waiting, 1, longestDelay).catch(async (error) => {
+        await counters.add(failures, -1, failureLifetime)
         throw error
       })
     }
@@ -103,8 +106,8 @@ export function openLimiter(counters: Counters, perMinute: number): Limiter {
       return result
     } catch (error) {
       if (!free) await counters.clear(waiting)
-      if (isOurs(error)) await counters.add(failures, -1, memory)
-      else if (!free) await counters.add(waiting, 1, Math.min(longestWait, 1000 * 2 ** (count - freeFailures - 1)), longestWait)
+      if (isServiceFailure(error)) await counters.add(failures, -1, failureLifetime)
+      else if (!free) await counters.add(waiting, 1, Math.min(longestDelay, 1000 * 2 ** (count - freeFailures - 1)), longestDelay)
       throw error
     }
   }
@@ -115,7 +118,7 @@ export function openLimiter(counters: Counters, perMinute: number): Limiter {
       const key = `address ${route} ${network(address)}`
       await reserve(key, perMinute, minute)
       const result = await work().catch(async (error: unknown) => {
-        if (isOurs(error)) await counters.add(key, -1, minute)
+        if (isServiceFailure(error)) await counters.add(key, -1, minute)
         throw error
       })
       if (counted === 'failures') await counters.add(key, -1, minute)
@@ -125,13 +128,13 @@ export function openLimiter(counters: Counters, perMinute: number): Limiter {
   }
 }
 
-/** The service failed, not the caller. */
-const isOurs = (error: unknown): boolean => !(error instanceof ApiError) || error.status >= 500
+/** True if the service failed, not the caller. */
+const isServiceFailure = (error: unknown): boolean => !(error instanceof ApiError) || error.status >= 500
 
 const tooMany = ({ remaining }: Counted): ApiError =>
   new ApiError('RateLimitError', 'Too many requests, please try again later.', {}, Math.max(1, Math.ceil(remaining / 1000)))
 
-/** The part of an address that one party holds: a whole IPv4 address, the first 64 bits of an IPv6 one. */
+/** The part of an IP address that identifies one party: the whole IPv4 address, or the first 64 bits of an IPv6 address. */
 function network(address: string): string {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)
   if (mapped !== null) return mapped[1]!

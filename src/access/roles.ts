@@ -1,4 +1,4 @@
-// Roles and what they allow: rows of up_roles and up_permissions. In force at the next request.
+// Roles and their permissions: rows of up_roles and up_permissions. Changes take effect at the next request.
 import { sql } from 'kysely'
 import type { MainConnection, Transaction, WriteDatabase } from '../database/database.js'
 import { insertRow, updateRow } from '../documents/store/rows.js'
@@ -8,14 +8,15 @@ import type { Model } from '../model/types.js'
 import { actionsOf } from './actions.js'
 import { bodyMembers } from './body.js'
 
+/** The values of a role to write. */
 export interface RoleInput {
   readonly name?: string
   readonly description?: string
-  /** All that the role allows; undefined: as it was. */
+  /** All actions that the role allows; undefined leaves them unchanged. */
   readonly actions?: readonly string[]
 }
 
-/** Reads the body of a role; actions that do not exist are ignored, as in Strapi. */
+/** Parses the body of a role; unknown actions are ignored, as in Strapi. */
 export function readRoleBody(model: Model, body: unknown): RoleInput {
   const given = bodyMembers(body)
   if (Object.keys(given).length === 0) throw validationError('Request body cannot be empty')
@@ -30,7 +31,7 @@ export function readRoleBody(model: Model, body: unknown): RoleInput {
   }
 }
 
-/** The actions that are enabled in a tree of type → controllers → controller → action. */
+/** Returns the enabled actions of a tree of type → controllers → controller → action. */
 function enabledActions(model: Model, permissions: unknown): readonly string[] {
   const known = actionsOf(model)
   const found: string[] = []
@@ -47,7 +48,7 @@ function enabledActions(model: Model, permissions: unknown): readonly string[] {
   return found
 }
 
-/** Adds a role. @throws ApiError 400 for a name that is missing or taken. */
+/** Creates a role. @throws ApiError 400 for a name that is missing or taken. */
 export async function createRole(writer: WriteDatabase, { name, description, actions = [] }: RoleInput, now: number): Promise<number> {
   if (name === undefined || name.trim() === '') throw validationError('name is a required field')
   const type = typeOf(name)
@@ -67,7 +68,7 @@ export async function createRole(writer: WriteDatabase, { name, description, act
   })
 }
 
-/** Changes a role: its name, its description, all that it allows. @throws ApiError 404 */
+/** Changes the name, description or actions of a role. @throws ApiError 404 */
 export function updateRole(writer: WriteDatabase, id: number, { name, description, actions }: RoleInput, now: number): Promise<void> {
   return writer.transaction(async (transaction) => {
     await existing(transaction, id)
@@ -77,7 +78,7 @@ export function updateRole(writer: WriteDatabase, id: number, { name, descriptio
   })
 }
 
-/** Removes a role; its users get the public one, as in Strapi. @throws ApiError 404, 400 for the public role */
+/** Deletes a role; its users get the public role, as in Strapi. @throws ApiError 404; 400 for the public role */
 export function deleteRole(writer: WriteDatabase, id: number): Promise<void> {
   return writer.transaction(async (transaction) => {
     const { type } = await existing(transaction, id)
@@ -97,7 +98,7 @@ async function existing(transaction: Transaction, id: number): Promise<{ readonl
   return role
 }
 
-/** The actions of a role become exactly these. */
+/** Replaces the actions of a role. */
 async function setActions(transaction: Transaction, role: number, actions: readonly string[], now: number): Promise<void> {
   const wanted = new Set(actions)
   const present = await transaction.rows<{ id: number; action: string }>(
@@ -109,7 +110,7 @@ async function setActions(transaction: Transaction, role: number, actions: reado
   await addActions(transaction, role, [...wanted], now)
 }
 
-/** Lets a role do more. */
+/** Adds actions to a role. */
 export async function addActions(transaction: Transaction, role: number, actions: readonly string[], now: number): Promise<void> {
   for (const action of actions) {
     const dates = { created_at: now, updated_at: now, published_at: now }
@@ -119,12 +120,13 @@ export async function addActions(transaction: Transaction, role: number, actions
   }
 }
 
-/** A role's type: its name in lower case, words joined by underscores. */
+/** Derives a role's type from its name: lower case, words joined by underscores. */
 export function typeOf(name: string): string {
   const plain = name.normalize('NFKD').replaceAll(/\p{M}/gu, '').toLowerCase()
   return (plain.match(/[\p{L}\p{N}]+/gu) ?? []).join('_')
 }
 
+/** A role with its actions and the number of its users. */
 export interface Role {
   readonly id: number
   readonly name: string
@@ -134,7 +136,7 @@ export interface Role {
   readonly actions: readonly string[]
 }
 
-/** All roles with what they allow. */
+/** Returns all roles with their actions. */
 export async function listRoles(database: Pick<MainConnection, 'rows'>): Promise<readonly Role[]> {
   const roles = await database.rows<Omit<Role, 'actions'>>(sql`select r.id, r.name, r.type, r.description,
     (select count(*) from up_users_role_lnk l where l.role_id = r.id) as users from up_roles r order by r.id`)

@@ -1,5 +1,5 @@
-// Sessions of users, for the mode with refresh tokens: rows in Strapi's own table. A refresh token is used once; using it
-// again after a moment ends the whole family, because then two parties hold it.
+// Sessions of users, for the mode with refresh tokens: rows in Strapi's own table. A refresh token can be used once. If it is used again
+// after a short time, two parties have it, so the whole family of sessions ends.
 import { randomBytes } from 'node:crypto'
 import { sql } from 'kysely'
 import type { MainConnection, Transaction } from '../database/database.js'
@@ -8,18 +8,20 @@ import { insertRow } from '../documents/store/rows.js'
 import { newDocumentId } from '../model/document-id.js'
 
 const origin = 'users-permissions'
-/** Two tabs may refresh with the same token at the same time; milliseconds. */
+/** Milliseconds in which a refresh token may be used again, because two tabs may refresh at the same time. */
 const grace = 10_000
 
+/** Lifetimes of sessions. */
 export interface SessionLimits {
-  /** Milliseconds that a session may last, and that it may be unused. */
+  /** Milliseconds that a session may last, and that it may be idle. */
   readonly longest: number
   readonly idle: number
 }
 
+/** A new session. */
 export interface Session {
   readonly sessionId: string
-  /** When its refresh token ends; milliseconds since 1970. */
+  /** When its refresh token expires; milliseconds since 1970. */
   readonly expiresAt: number
 }
 
@@ -28,10 +30,10 @@ interface Row {
   readonly user_id: string
   readonly session_id: string
   readonly child_id: string | null
-  /** The name that the client gave its device, or one that was made up; none for most. */
+  /** The device name that the client sent, or a generated one; usually null. */
   readonly device_id: string | null
   readonly expires_at: number
-  /** Inherited by every session that follows: with user and device it tells the family. */
+  /** Inherited by all following sessions; identifies the family together with user and device. */
   readonly absolute_expires_at: number
   readonly status: string
   readonly metadata: string | null
@@ -47,13 +49,13 @@ async function sessionRow(database: Pick<MainConnection, 'rows'>, sessionId: str
   return row
 }
 
-/** Whose session this is; null for one that was revoked, or has ended. */
+/** Returns the user of a session; null if it was revoked or has ended. */
 export async function ownerOfSession(database: Pick<MainConnection, 'rows'>, sessionId: string): Promise<number | null> {
   const row = await sessionRow(database, sessionId)
   return row === null ? null : Number(row.user_id)
 }
 
-/** Starts a session on a device. */
+/** Starts a session on a device, and deletes expired ones. */
 export async function startSession(
   transaction: Transaction,
   userId: number,
@@ -98,8 +100,8 @@ async function addSession(
 }
 
 /**
- * The session that follows a used refresh token; null where the token is void. A token that was used before ends what
- * followed from it, and every session of its device.
+ * Returns the session that follows a refresh token; null if the token is invalid. A token that was used before ends its family, and every
+ * session of its device.
  */
 export async function nextSession(
   transaction: Transaction,
@@ -123,29 +125,29 @@ export async function nextSession(
   return next
 }
 
-/** Ends a session with all that came before it by refreshing and after it. */
+/** Ends all sessions of a family: those that were refreshed from each other. */
 async function endFamily(transaction: Transaction, { user_id, device_id, absolute_expires_at }: Row): Promise<void> {
   await transaction.run(sql`delete from strapi_sessions where user_id = ${user_id} and origin = ${origin}
     and absolute_expires_at = ${absolute_expires_at} and ${same(sql`device_id`, device_id)}`)
 }
 
-/** Ends the sessions of a user: those of a device, or all. */
+/** Ends the sessions of a user on one device, or all. */
 export async function endSessions(transaction: Transaction, userId: number, which: { readonly deviceId: string | null }): Promise<void> {
   const device = which.deviceId === null ? sql`` : sql` and device_id = ${which.deviceId}`
   await transaction.run(sql`delete from strapi_sessions where user_id = ${String(userId)} and origin = ${origin}${device}`)
 }
 
-/** A session as its user sees it. */
+/** A session as the API shows it. */
 export interface ShownSession {
   readonly id: string
   readonly deviceId: string | null
   readonly current: boolean
-  /** When its user signed in; missing for sessions of which that was not noted. */
+  /** When the user signed in; missing if unknown. */
   readonly loginAt?: string
   readonly lastActiveAt: string
 }
 
-/** The sessions in which the user is signed in: the current one first, then the last active ones. */
+/** Returns the active sessions of a user: the current one first, then by last activity. */
 export async function sessionsOf(
   database: Pick<MainConnection, 'rows'>,
   userId: number,
@@ -176,7 +178,7 @@ function loginOf({ metadata }: Row): { readonly loginAt?: string } {
   return typeof loginAt === 'string' ? { loginAt } : {}
 }
 
-/** Ends one session of this user, with what it followed from; false where the user has no such session. */
+/** Ends one session of this user with its family; false if the user has no such session. */
 export async function revokeSession(transaction: Transaction, userId: number, sessionId: string): Promise<boolean> {
   const row = await sessionRow(transaction, sessionId)
   if (row === null || row.user_id !== String(userId)) return false

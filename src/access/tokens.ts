@@ -1,4 +1,4 @@
-// API tokens as Strapi stores them: the key is shown once, its keyed hash is kept.
+// API tokens in Strapi's format: the key is shown once, and only its keyed hash is stored.
 import { createHmac, randomBytes } from 'node:crypto'
 import { sql } from 'kysely'
 import type { MainConnection, Transaction, WriteDatabase } from '../database/database.js'
@@ -8,31 +8,33 @@ import { newDocumentId } from '../model/document-id.js'
 
 export type TokenType = 'read-only' | 'full-access' | 'custom'
 
+/** The values of a token to create. */
 export interface NewToken {
   readonly name: string
   readonly description: string
   readonly type: TokenType
-  /** Milliseconds from now; null: it never ends. */
+  /** Milliseconds from now; null if it never expires. */
   readonly lifespan: number | null
-  /** What a custom token allows. */
+  /** The actions of a custom token. */
   readonly actions: readonly string[]
 }
 
-/** A key as Strapi makes them. */
+/** Generates a key in Strapi's format. */
 export const newKey = (): string => randomBytes(128).toString('hex')
 
+/** Hashes a key with the salt. */
 export const hashKey = (salt: string, key: string): string => createHmac('sha512', salt).update(key).digest('hex')
 
-/** Notes that a token was used. */
-export function noteUse(writer: WriteDatabase, id: number, now: number): Promise<void> {
+/** Updates `last_used_at` of a token. */
+export function updateLastUse(writer: WriteDatabase, id: number, now: number): Promise<void> {
   return writer.run(sql`update strapi_api_tokens set last_used_at = ${now} where id = ${id}`)
 }
 
-/** Adds a token with this key. @throws ApiError 400 for a name or key that is taken. */
+/** Creates a token with this key. @throws ApiError 400 for a name or key that is taken. */
 export async function createToken(transaction: Transaction, salt: string, key: string, token: NewToken, now: number): Promise<number> {
   const access_key = hashKey(salt, key)
   const [same] = await transaction.rows(sql`select id from strapi_api_tokens where name = ${token.name} or access_key = ${access_key}`)
-  if (same !== undefined) throw new ApiError('ApplicationError', `A token named "${token.name}", or with this key, is there already`)
+  if (same !== undefined) throw new ApiError('ApplicationError', 'A token with this name or key already exists')
   const dates = { created_at: now, updated_at: now, published_at: now }
   const id = await insertRow(transaction, 'strapi_api_tokens', {
     document_id: newDocumentId(),
@@ -56,6 +58,7 @@ export async function createToken(transaction: Transaction, salt: string, key: s
   return id
 }
 
+/** A token without its key. */
 export interface ListedToken {
   readonly id: number
   readonly name: string
@@ -64,28 +67,29 @@ export interface ListedToken {
   readonly last_used_at: number | null
 }
 
+/** Returns all API tokens in the order of their ids. */
 export function listTokens(database: Pick<MainConnection, 'rows'>): Promise<readonly ListedToken[]> {
   return database.rows<ListedToken>(
     sql`select id, name, type, expires_at, last_used_at from strapi_api_tokens where kind is null or kind = 'content-api' order by id`,
   )
 }
 
-/** The token that a command names, by its name or its id. @throws ApiError 404 */
-export async function findToken(database: Pick<MainConnection, 'rows'>, named: string): Promise<ListedToken> {
+/** Returns a token by its name or id. @throws ApiError 404 */
+export async function findToken(database: Pick<MainConnection, 'rows'>, nameOrId: string): Promise<ListedToken> {
   const tokens = await listTokens(database)
-  const found = tokens.find(({ name }) => name === named) ?? tokens.find(({ id }) => String(id) === named)
-  if (found === undefined) throw new ApiError('NotFoundError', `There is no token named "${named}"`)
+  const found = tokens.find(({ name }) => name === nameOrId) ?? tokens.find(({ id }) => String(id) === nameOrId)
+  if (found === undefined) throw new ApiError('NotFoundError', `There is no token "${nameOrId}"`)
   return found
 }
 
-/** Takes a token away, with what it allowed. */
+/** Deletes a token with its permissions. */
 export async function revokeToken(transaction: Transaction, id: number): Promise<void> {
   await transaction.run(sql`delete from strapi_api_token_permissions where id in
     (select api_token_permission_id from strapi_api_token_permissions_token_lnk where api_token_id = ${id})`)
   await transaction.run(sql`delete from strapi_api_tokens where id = ${id}`)
 }
 
-/** Gives a token another key; its lifespan begins anew. */
+/** Replaces the key of a token; its lifespan starts again. */
 export async function regenerateToken(transaction: Transaction, salt: string, id: number, key: string, now: number): Promise<void> {
   await transaction.run(sql`update strapi_api_tokens set access_key = ${hashKey(salt, key)}, encrypted_key = null,
     expires_at = case when lifespan is null then null else ${now} + lifespan end, updated_at = ${now} where id = ${id}`)

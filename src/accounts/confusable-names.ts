@@ -1,14 +1,14 @@
-// Names that people choose for themselves: what cannot be told from another name by looking at it is refused.
+// Detects user names that look like other names.
 
-/** Alphabets whose letters look like each other's. */
+/** Alphabets with letters that look alike. */
 const lookAlike = [/\p{Script=Latin}/u, /\p{Script=Cyrillic}/u, /\p{Script=Greek}/u, /\p{Script=Armenian}/u, /\p{Script=Cherokee}/u]
 
-/** Controls, marks of direction, letters without width, separators of lines, and what Unicode has not assigned. */
+/** Control characters, direction marks, zero-width characters, line separators, and unassigned code points. */
 const invisible = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Cn}]/u
 
 /**
- * Whether a name is what it looks like: without anything invisible, without blanks at its ends, in the form that Unicode calls
- * compatible (no full-width letters), and in one of the alphabets that resemble each other.
+ * True if a name is unambiguous: it has no invisible characters, no spaces at its ends, is in the Unicode form NFKC (no full-width
+ * letters), and uses at most one of the alphabets that look alike.
  */
 export function isUnmistakable(name: string): boolean {
   if (invisible.test(name) || name.trim() !== name || name.normalize('NFKC') !== name) return false

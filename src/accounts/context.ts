@@ -1,4 +1,4 @@
-// What every act on accounts needs: the database, the keys, the settings in force, the mail, the clock.
+// The dependencies of account operations (database, keys, settings, mailer, clock), and the tokens that a sign-in returns.
 import { randomUUID } from 'node:crypto'
 import type { Logger } from 'pino'
 import type { AccountSettings } from '../access/account-settings.js'
@@ -14,7 +14,7 @@ import type { ContentType, Model } from '../model/types.js'
 import type { Mailer } from './email.js'
 import { hashPassword, type Passwords } from './passwords.js'
 
-/** Another service that signs users in, as configured. */
+/** The configuration of an OAuth provider. */
 export interface ProviderSettings {
   readonly enabled: boolean
   readonly key: string
@@ -24,27 +24,28 @@ export interface ProviderSettings {
   readonly callback?: string | undefined
 }
 
-/** How users are signed in, and how long that lasts; milliseconds. */
+/** The section `auth` of the configuration, as far as accounts use it. Lifespans are in milliseconds. */
 export interface SignInSettings {
   readonly jwtManagement: 'legacy-support' | 'refresh'
-  /** One JWT for everything. */
+  /** For the mode with one JWT. */
   readonly jwtLifespan: number
   readonly accessTokenLifespan: number
   readonly maxRefreshTokenLifespan: number
   readonly idleRefreshTokenLifespan: number
-  /** How long the codes in letters hold. */
+  /** Lifespans of the codes in e-mails. */
   readonly resetLifespan: number
   readonly confirmLifespan: number
-  /** Attributes that may be given when signing up, beside name, address and password. */
+  /** Attributes that users may set when they register, in addition to name, e-mail address and password. */
   readonly register: { readonly allowedFields: readonly string[]; readonly names: 'plain' | 'as-strapi' }
-  /** Whether users who were granted `user.create` and `user.update` may set rights, and proofs of others. */
+  /** `bounded`: users with `user.create` and `user.update` may not change rights, or the e-mail address or password of others. */
   readonly userWrites: 'bounded' | 'as-strapi'
-  /** Whether somebody who asks for another letter of confirmation learns that the address is confirmed, or its user blocked. */
+  /** `uniform`: requesting another confirmation e-mail does not reveal whether the address is confirmed or its user blocked. */
   readonly confirmationRequests: 'uniform' | 'as-strapi'
   readonly providers: Readonly<Record<string, ProviderSettings>>
   readonly allowedCallbacks: readonly string[]
 }
 
+/** The dependencies of account operations. */
 export interface AccountContext {
   readonly database: MainConnection
   readonly writer: WriteDatabase
@@ -55,30 +56,31 @@ export interface AccountContext {
   readonly log: Pick<Logger, 'error' | 'info' | 'warn'>
   readonly jwtSecret: string
   readonly signIn: SignInSettings
-  /** The service's own address and the API's below it, from the configuration: never from a request. */
+  /** The public URL of the service and the path of the API, from the configuration and never from a request. */
   readonly publicUrl: string
   readonly prefix: string
   now(): number
   readonly model: Model
   settings(): Promise<AccountSettings>
-  /** What bodies with attributes of the model are read by. */
+  /** The context for validating attributes of the model. */
   readonly input: InputContext
   readonly defaultLocale: string
 }
 
-/** What someone who signed in gets. */
+/** The tokens issued by a sign-in. */
 export interface Issued {
   readonly userId: number
   readonly jwt: string
   readonly refresh?: RefreshToken
 }
 
+/** A refresh token with its expiry in milliseconds since 1970. */
 export interface RefreshToken {
   readonly token: string
   readonly expiresAt: number
 }
 
-/** What attributes of a user are written with. */
+/** Creates the context for writing attributes of a user. */
 export const attributeWriting = (accounts: AccountContext, transaction: Transaction, defaultLocale: string): AttributeWriting => ({
   transaction,
   model: accounts.model,
@@ -86,9 +88,10 @@ export const attributeWriting = (accounts: AccountContext, transaction: Transact
   hashPassword,
 })
 
+/** Returns the content-type of users. */
 export const userType = (accounts: AccountContext): ContentType => accounts.model.types.get('plugin::users-permissions.user')!
 
-/** Credentials for a user whose proof has been checked; a device that nobody named gets a name. */
+/** Issues tokens for a user whose credentials were checked; a device without a name gets a generated one. */
 export async function issue(accounts: AccountContext, userId: number, deviceId: string | null = randomUUID()): Promise<Issued> {
   const { signIn, jwts, writer } = accounts
   if (signIn.jwtManagement === 'legacy-support') {
@@ -104,7 +107,7 @@ export async function issue(accounts: AccountContext, userId: number, deviceId: 
   )
 }
 
-/** The two tokens of a session. */
+/** Signs the access and refresh token of a session. */
 export async function issueSession({ jwts, signIn, now }: AccountContext, userId: number, session: Session): Promise<Issued> {
   const accessEnd = Math.min(session.expiresAt, now() + signIn.accessTokenLifespan)
   const [jwt, token] = await Promise.all([

@@ -1,15 +1,17 @@
-// Letters: through SMTP where it is configured; without it the log tells that there was one, and what it says in development only.
+// Sends e-mails through SMTP. Without an SMTP server it logs that an e-mail was not sent, and in development also its text.
 
 import { storedSetting } from '../access/account-settings.js'
 import type { MainConnection } from '../database/database.js'
 
+/** The section `mail` of the configuration. */
 export interface MailSettings {
-  /** `smtp://user:password@host:port` or `smtps://…`; null: there is no mail. */
+  /** `smtp://user:password@host:port` or `smtps://…`; null: no e-mails are sent. */
   readonly url: string | null
-  /** Replaces the sender that the letter's template names. */
+  /** Overrides the sender in the template. */
   readonly from: string | null
 }
 
+/** A rendered e-mail. */
 export interface Email {
   readonly to: string
   readonly from: string
@@ -18,65 +20,66 @@ export interface Email {
   readonly html: string
 }
 
+/** Sends e-mails in the background. */
 export interface Mailer {
   /**
-   * Sends a letter within a second, at a moment left to chance: what the service does besides tells nobody whose request it was, or
-   * that there was a letter at all.
+   * Sends an e-mail after a random delay of up to one second, so that the load of sending it does not reveal which request caused it, or
+   * that there was an e-mail at all.
    */
-  post(letter: Email): void
-  /** Sends what is still waiting, and ends. */
+  post(email: Email): void
+  /** Sends the waiting e-mails and closes the connection. */
   close(): Promise<void>
 }
 
-/** What a mailer tells whoever runs the service. */
+/** The part of the log that a mailer uses. */
 interface Log {
   error(details: object, message: string): void
   info(message: string): void
   warn(message: string): void
 }
 
-/** Milliseconds within which a letter is sent, and that the end of the service waits for the last ones. */
-const spread = 1_000
-const patience = 5_000
+/** In milliseconds: the maximum random delay of an e-mail, and how long a shutdown waits for the last ones. */
+const maxDelay = 1_000
+const closeTimeout = 5_000
 
-/** `logsEmails`: without SMTP they are written to the log, codes and all. */
+/** Opens a mailer. `logsEmails`: without an SMTP server, the whole e-mail with its code is logged. */
 export function openMailer({ url, from }: MailSettings, logsEmails: boolean, log: Log): Mailer {
-  // Loaded with the first letter: a start need not wait for it.
+  // Nodemailer is loaded with the first e-mail, which makes the start faster.
   const opening = (address: string) => import('nodemailer').then(({ createTransport }) => createTransport(address))
   let transport: ReturnType<typeof opening> | undefined
   const waiting = new Map<NodeJS.Timeout, Email>()
 
-  async function send(letter: Email): Promise<void> {
+  async function send(email: Email): Promise<void> {
     try {
       if (url !== null) {
         transport ??= opening(url)
-        await (await transport).sendMail({ ...letter, from: from ?? letter.from })
+        await (await transport).sendMail({ ...email, from: from ?? email.from })
       } else if (logsEmails) {
-        log.info(`No mail is configured (SMTP_URL). The letter "${letter.subject}" to ${letter.to} would say: ${letter.html}`)
-      } else log.warn(`No mail is configured (SMTP_URL): the letter "${letter.subject}" was not sent`)
+        log.info(`E-mail is not configured (SMTP_URL). E-mail "${email.subject}" to ${email.to}: ${email.html}`)
+      } else log.warn(`E-mail is not configured (SMTP_URL); the e-mail "${email.subject}" was not sent`)
     } catch (error) {
-      log.error({ err: error }, 'a letter could not be sent')
+      log.error({ err: error }, 'could not send an e-mail')
     }
   }
 
   return {
-    post: (letter) => {
+    post: (email) => {
       const timer = setTimeout(() => {
         waiting.delete(timer)
-        void send(letter)
-      }, Math.random() * spread)
-      waiting.set(timer, letter)
+        void send(email)
+      }, Math.random() * maxDelay)
+      waiting.set(timer, email)
     },
     close: async () => {
       for (const timer of waiting.keys()) clearTimeout(timer)
       const last = [...waiting.values()].map(send)
-      await Promise.race([Promise.all(last), new Promise((resolve) => setTimeout(resolve, patience).unref())])
+      await Promise.race([Promise.all(last), new Promise((resolve) => setTimeout(resolve, closeTimeout).unref())])
       ;(await transport)?.close()
     },
   }
 }
 
-/** The letters that Strapi's admin has templates for, by their key there. */
+/** The e-mails with templates in Strapi's admin panel, by their key. */
 export type EmailKind = 'reset_password' | 'email_confirmation'
 
 interface Template {
@@ -88,7 +91,7 @@ interface Template {
   }
 }
 
-/** Fills a letter's template in. Values are substituted, nothing in a template is run. */
+/** Renders an e-mail from its stored template. Values are substituted; code in a template is not run. */
 export async function renderEmail(
   database: Pick<MainConnection, 'rows'>,
   kind: EmailKind,
@@ -109,7 +112,7 @@ export async function renderEmail(
   }
 }
 
-/** `<%= NAME %>` becomes the value; unknown names vanish. */
+/** Replaces each `<%= NAME %>` by its value; unknown names are removed. */
 export function fillIn(template: string, values: Readonly<Record<string, string>>, escaped: (value: string) => string): string {
   let filled = ''
   let rest = 0

@@ -1,23 +1,25 @@
-// Bodies of account requests, field by field: every field is text, what is wrong is told in the contract's words.
+// Validates the text fields of account requests, with Strapi's error messages.
 import { bodyMembers } from '../access/body.js'
 import { printed } from '../errors/bounded-values.js'
 import { validationError } from '../errors/errors.js'
 import type { ContentType } from '../model/types.js'
 import { longestPassword } from './passwords.js'
 
-/** What a field of a body must be. */
+/** The rules for one text field of a body. */
 export interface Field {
   readonly name: string
-  /** False: may be left out. */
+  /** Defaults to true. */
   readonly required?: boolean
   readonly email?: boolean
-  readonly least?: number
-  /** A password: bounded in bytes. */
+  /** Minimum number of characters. */
+  readonly minLength?: number
+  /** True for a password, whose length in bytes is limited. */
   readonly password?: boolean
-  /** Must repeat this field. */
+  /** The name of a field that this one must equal. */
   readonly repeats?: string
 }
 
+/** One validation error in Strapi's format. */
 export interface FieldError {
   readonly path: readonly string[]
   readonly message: string
@@ -31,11 +33,11 @@ const addressForm = new RegExp(`^${atom}(\\.${atom})*@(${label}\\.)+${label}$`, 
 const longestAddress = 255
 
 /**
- * Reads text fields out of a body; other members are ignored, or with `only` refused.
- * @throws ApiError 400 that lists everything that is wrong.
+ * Reads text fields from a body. Other members are ignored, or refused with `only`.
+ * @throws ApiError 400 with all errors.
  */
 export function readFields(body: unknown, fields: readonly Field[], only = false): Readonly<Record<string, string | undefined>> {
-  // Not even an object: the fields of one are not what is wrong.
+  // For a list, errors about its fields would be misleading.
   if (Array.isArray(body))
     throw fieldErrors([
       { ...fieldError('', `this must be a \`object\` type, but the final value was: \`${printed(body)}\`.`, body), path: [] },
@@ -51,7 +53,7 @@ export function readFields(body: unknown, fields: readonly Field[], only = false
 }
 
 function errorsOf(
-  { name, required = true, email, least, password, repeats }: Field,
+  { name, required = true, email, minLength, password, repeats }: Field,
   given: Readonly<Record<string, unknown>>,
 ): FieldError[] {
   const value = Object.hasOwn(given, name) ? given[name] : undefined
@@ -63,7 +65,7 @@ function errorsOf(
     ]
   }
   const messages: string[] = []
-  if (least !== undefined && value.length < least) messages.push(`${name} must be at least ${least} characters`)
+  if (minLength !== undefined && value.length < minLength) messages.push(`${name} must be at least ${minLength} characters`)
   if (required && value === '') messages.push(`${name} is a required field`)
   if (email && value !== '' && (value.length > longestAddress || !addressForm.test(value))) messages.push(`${name} must be a valid email`)
   if (password && Buffer.byteLength(value) > longestPassword) messages.push('Password must be less than 73 bytes')
@@ -71,7 +73,7 @@ function errorsOf(
   return messages.map((message) => fieldError(name, message, value))
 }
 
-/** Errors about the lengths that the model demands of a user's attributes. */
+/** Checks the lengths of a user's attributes against the model. */
 export function lengthErrors(type: ContentType, values: Readonly<Record<string, unknown>>): readonly FieldError[] {
   return Object.entries(values).flatMap(([name, value]) => {
     const { minLength, maxLength } = (type.source.attributes[name] ?? {}) as { minLength?: number; maxLength?: number }
@@ -84,20 +86,22 @@ export function lengthErrors(type: ContentType, values: Readonly<Record<string, 
   })
 }
 
-/** One error by its own message, several by their number. */
+/** Combines errors into one: a single error keeps its message, several are counted. */
 export function fieldErrors(errors: readonly FieldError[]): Error {
   return validationError(messageOf(errors), { errors })
 }
 
+/** Returns the combined message of several errors. */
 export const messageOf = (errors: readonly { readonly message: string }[]): string =>
   errors.length === 1 ? errors[0]!.message : `${errors.length} errors occurred`
 
-/** @throws ApiError 400 if the model finds a value too short or too long. */
+/** @throws ApiError 400 if a value is too short or too long for the model. */
 export function checkLengths(type: ContentType, values: Readonly<Record<string, unknown>>): void {
   const errors = lengthErrors(type, values)
   if (errors.length > 0) throw fieldErrors(errors)
 }
 
+/** Creates an error about one field. */
 export const fieldError = (name: string, message: string, value?: unknown): FieldError => ({
   path: [name],
   message,

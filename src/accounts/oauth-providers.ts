@@ -1,69 +1,70 @@
-// Other services that sign users in, as one table: where they ask the user, give tokens, and tell who it is.
+// The OAuth providers: their endpoints for authorization, tokens and profiles.
 import { createRemoteJWKSet, jwtVerify } from 'jose'
 import { withoutSlashes } from '../config/checks.js'
 import { ApiError } from '../errors/errors.js'
 import type { ProviderSettings } from './context.js'
 
-/** Who someone is to another service. */
+/** A user's profile at a provider. */
 export interface Profile {
-  /** Never changes there, unlike names and addresses. */
+  /** The provider's stable id of the user; names and addresses can change. */
   readonly subject: string
   readonly username: string
-  /** Only an address that the service has verified. */
+  /** The e-mail address if the provider has verified it. */
   readonly email: string | null
 }
 
-/** What the service gives for a code. */
-interface TokenAnswer {
+/** The response of a token endpoint. */
+interface TokenResponse {
   readonly access_token?: string
   readonly id_token?: string
 }
 
+/** The endpoints of a provider. */
 export interface Provider {
   readonly authorizeUrl: string
   readonly tokenUrl: string
   readonly scope: readonly string[]
-  profile(tokens: TokenAnswer, nonce: string): Promise<Profile>
+  profile(tokens: TokenResponse, nonce: string): Promise<Profile>
 }
 
 type Plain = Readonly<Record<string, unknown>>
 
-/** Milliseconds that another service may take, and bytes that it may answer. */
-const patience = 10_000
-const longestAnswer = 1_000_000
+/** In milliseconds and bytes: the limits for a response of a provider. */
+const responseTimeout = 10_000
+const maxResponseBytes = 1_000_000
 
-/** Talks to another service. It is configured, not chosen by a caller; it leads nowhere else. */
+/** Sends a request to a provider. The URL comes from the configuration, never from a caller; redirects are refused. @throws ApiError 400 */
 export async function ask(url: string, init: RequestInit = {}): Promise<unknown> {
-  const answer = await fetch(url, { ...init, redirect: 'error', signal: AbortSignal.timeout(patience) }).catch(() => null)
-  if (answer === null || !answer.ok) throw failed()
+  const response = await fetch(url, { ...init, redirect: 'error', signal: AbortSignal.timeout(responseTimeout) }).catch(() => null)
+  if (response === null || !response.ok) throw failed()
   try {
-    return JSON.parse(await textOf(answer)) as unknown
+    return JSON.parse(await textOf(response)) as unknown
   } catch {
     throw failed()
   }
 }
 
-/** The text of an answer, as long as it keeps to its limit, whatever it says of its length. */
-async function textOf(answer: Response): Promise<string> {
+/** Reads the text of a response up to the limit, regardless of its Content-Length. */
+async function textOf(response: Response): Promise<string> {
   const chunks: Uint8Array[] = []
   let bytes = 0
-  for await (const chunk of answer.body ?? []) {
+  for await (const chunk of response.body ?? []) {
     bytes += chunk.length
-    if (bytes > longestAnswer) throw failed()
+    if (bytes > maxResponseBytes) throw failed()
     chunks.push(chunk)
   }
   return Buffer.concat(chunks).toString()
 }
 
-const failed = (): ApiError => new ApiError('ApplicationError', 'The provider did not answer as expected')
+const failed = (): ApiError => new ApiError('ApplicationError', 'Unexpected response from the provider')
 const plain = (value: unknown): Plain => (typeof value === 'object' && value !== null ? (value as Plain) : {})
 const text = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null)
 const withToken = (token: string | undefined): RequestInit => ({
   headers: { authorization: `Bearer ${token}`, accept: 'application/json' },
 })
 
-/** Services with a protocol of their own. */
-const known: Readonly<Record<string, Provider>> = {
+/** Built-in providers that do not use OpenID Connect. */
+const builtIn: Readonly<Record<string, Provider>> = {
   github: {
     authorizeUrl: 'https://github.com/login/oauth/authorize',
     tokenUrl: 'https://github.com/login/oauth/access_token',
@@ -83,14 +84,14 @@ const known: Readonly<Record<string, Provider>> = {
       const { id, username, discriminator, email, verified } = plain(
         await ask('https://discord.com/api/users/@me', withToken(access_token)),
       )
-      // Names from before 2023 are unique only together with their number.
+      // User names from before 2023 are only unique together with their number.
       const number = text(discriminator) ?? '0'
       return checked(id, number === '0' ? username : `${String(username)}#${number}`, verified === true ? email : null)
     },
   },
 }
 
-/** Services that speak OpenID Connect, by the address that describes them. */
+/** Built-in OpenID Connect providers with their issuer. */
 const issuers: Readonly<Record<string, string>> = { google: 'https://accounts.google.com' }
 
 function checked(subject: unknown, username: unknown, email: unknown): Profile {
@@ -100,16 +101,16 @@ function checked(subject: unknown, username: unknown, email: unknown): Profile {
   return { subject: id, username: text(username) ?? address?.split('@')[0] ?? id, email: address }
 }
 
-/** The provider of a name. @throws ApiError 400 for one that is not known. */
+/** Returns the provider with a name. @throws ApiError 400 if it is unknown. */
 export async function providerOf(name: string, { issuer, key, scope }: ProviderSettings): Promise<Provider> {
-  const own = Object.hasOwn(known, name) && issuer === undefined ? known[name] : undefined
+  const own = Object.hasOwn(builtIn, name) && issuer === undefined ? builtIn[name] : undefined
   const described = issuer ?? (Object.hasOwn(issuers, name) ? issuers[name] : undefined)
   if (own === undefined && described === undefined) throw new ApiError('ApplicationError', 'This provider is disabled')
   const provider = own ?? (await discover(described!, key))
   return scope === undefined ? provider : { ...provider, scope }
 }
 
-/** Reads how a service that speaks OpenID Connect wants to be asked. */
+/** Discovers the endpoints of an OpenID Connect provider. */
 async function discover(issuer: string, key: string): Promise<Provider> {
   const described = plain(await ask(`${withoutSlashes(issuer)}/.well-known/openid-configuration`))
   const [authorizeUrl, tokenUrl, keys] = [described.authorization_endpoint, described.token_endpoint, described.jwks_uri].map(text)

@@ -1,8 +1,8 @@
-// Signing in by another service: state and PKCE bind the way there and back to one browser; the site gets a code of ours that
-// works once, never the service's own tokens. An address links to nobody else's account.
+// Sign-in through an OAuth provider. State and PKCE bind the flow to one browser; the site gets a one-time code of ours, never the tokens
+// of the provider. An e-mail address alone never links to an existing account.
 import { createHash, randomBytes } from 'node:crypto'
 import { sql } from 'kysely'
-import { storedSetting, webAddress } from '../access/account-settings.js'
+import { httpUrl, storedSetting } from '../access/account-settings.js'
 import type { Transaction } from '../database/database.js'
 import { upsert } from '../database/fragments.js'
 import { ApiError, validationError } from '../errors/errors.js'
@@ -12,14 +12,14 @@ import { consumeOneTimeToken, createOneTimeToken } from './one-time-tokens.js'
 import { checkMaySignIn } from './sign-in.js'
 import { addUser, isIdentifier, roleByType, type User, userByEmail, userById, userByName } from './users.js'
 
-/** How long the way through the other service may take, and how long its result waits to be picked up; seconds. */
+/** In seconds: the lifetime of the state cookie, and of the code that the site exchanges for tokens. */
 export const stateLifespan = 600
 const exchangeCodeLifespan = 60
 
 const random = (): string => randomBytes(32).toString('base64url')
 const disabled = (): ApiError => new ApiError('ApplicationError', 'This provider is disabled')
 
-/** The settings of a provider: from the configuration, else those of Strapi's admin. @throws ApiError 400 if it is off */
+/** Returns the settings of a provider from the configuration, or else from Strapi's admin panel. @throws ApiError 400 if it is disabled */
 async function settingsOf(accounts: AccountContext, name: string): Promise<ProviderSettings> {
   const configured = Object.hasOwn(accounts.signIn.providers, name) ? accounts.signIn.providers[name] : undefined
   const all = (
@@ -32,22 +32,22 @@ async function settingsOf(accounts: AccountContext, name: string): Promise<Provi
   return settings
 }
 
-const returnUrl = ({ publicUrl, prefix }: AccountContext, name: string): string => `${publicUrl}${prefix}/connect/${name}/callback`
+const redirectUri = ({ publicUrl, prefix }: AccountContext, name: string): string => `${publicUrl}${prefix}/connect/${name}/callback`
 
-/** The page to come back to: the provider's own, or one of the configured ones, exactly. @throws ApiError 400 */
+/** Returns the callback URL: the provider's own, or exactly one of the allowed ones. @throws ApiError 400 */
 function callbackUrl(accounts: AccountContext, name: string, settings: ProviderSettings, wanted: string | null): string {
-  const own = webAddress(settings.callback) ?? `${accounts.publicUrl}${accounts.prefix}/auth/${name}/callback`
+  const own = httpUrl(settings.callback) ?? `${accounts.publicUrl}${accounts.prefix}/auth/${name}/callback`
   if (wanted === null || wanted === own) return own
   if (!accounts.signIn.allowedCallbacks.includes(wanted)) throw validationError('Invalid callback URL')
   return wanted
 }
 
-/** Where to send the browser, and what it must keep until it comes back. */
+/** Starts a sign-in: returns the URL of the provider, and the state to store in a cookie. */
 export async function startOAuth(
   accounts: AccountContext,
   name: string,
   callback: string | null,
-): Promise<{ readonly location: string; readonly kept: string }> {
+): Promise<{ readonly location: string; readonly stateCookie: string }> {
   const settings = await settingsOf(accounts, name)
   const target = callbackUrl(accounts, name, settings, callback)
   const provider = await providerOf(name, settings)
@@ -56,7 +56,7 @@ export async function startOAuth(
   const parameters = {
     response_type: 'code',
     client_id: settings.key,
-    redirect_uri: returnUrl(accounts, name),
+    redirect_uri: redirectUri(accounts, name),
     scope: provider.scope.join(' '),
     state,
     nonce,
@@ -64,20 +64,21 @@ export async function startOAuth(
     code_challenge_method: 'S256',
   }
   for (const [key, value] of Object.entries(parameters)) location.searchParams.set(key, value)
-  return { location: location.href, kept: await accounts.jwts.seal({ name, state, verifier, nonce, target }, stateLifespan) }
+  return { location: location.href, stateCookie: await accounts.jwts.signValues({ name, state, verifier, nonce, target }, stateLifespan) }
 }
 
-/** The browser is back: finds or adds the user and says where to go on, with a code that works once. */
+/** Finishes a sign-in: finds or creates the user, and returns the callback URL with a one-time code. */
 export async function finishOAuth(
   accounts: AccountContext,
   name: string,
   given: Readonly<Record<string, string>>,
-  kept: string | undefined,
+  stateCookie: string | undefined,
 ): Promise<string> {
   const settings = await settingsOf(accounts, name)
-  const values = kept === undefined ? null : await accounts.jwts.unseal(kept)
-  if (values === null || values.name !== name || values.state !== given.state) throw validationError('The sign-in did not begin here')
-  if (given.code === undefined) throw new ApiError('ApplicationError', 'The provider did not sign you in')
+  const values = stateCookie === undefined ? null : await accounts.jwts.verifyValues(stateCookie)
+  if (values === null || values.name !== name || values.state !== given.state)
+    throw validationError('Invalid or expired sign-in state; start the sign-in again')
+  if (given.code === undefined) throw new ApiError('ApplicationError', 'The provider did not complete the sign-in')
   const provider = await providerOf(name, settings)
   const tokens = (await ask(provider.tokenUrl, {
     method: 'POST',
@@ -85,7 +86,7 @@ export async function finishOAuth(
     body: new URLSearchParams({
       grant_type: 'authorization_code',
       code: given.code,
-      redirect_uri: returnUrl(accounts, name),
+      redirect_uri: redirectUri(accounts, name),
       client_id: settings.key,
       client_secret: settings.secret,
       code_verifier: String(values.verifier),
@@ -105,7 +106,7 @@ export async function finishOAuth(
   return target.href
 }
 
-/** The user of this account there; null for a new one. @throws ApiError 400 for an address that is someone else's. */
+/** Returns the user linked to this profile; null for a new user. @throws ApiError 400 if the address belongs to another account. */
 async function linkedUser(transaction: Transaction, provider: string, { subject, email }: Profile): Promise<number | null> {
   const [linked] = await transaction.rows<{ user_id: number }>(
     sql`select user_id from octavo_identities where provider = ${provider} and subject = ${subject}`,
@@ -114,7 +115,7 @@ async function linkedUser(transaction: Transaction, provider: string, { subject,
   if (email === null) throw new ApiError('ApplicationError', 'Email was not available.')
   const user = await userByEmail(transaction, email)
   if (user === null) return null
-  // An account with a password, or of another service: whoever made it may not own the address.
+  // An account with a password or of another provider may have been created by someone who does not own the address.
   if (user.provider !== provider || (await isLinked(transaction, user))) throw new ApiError('ApplicationError', 'Email is already taken.')
   await link(transaction, provider, subject, user.id)
   return user.id
@@ -145,7 +146,7 @@ async function newUser(
   return id
 }
 
-/** Signs in with the code that came with the browser. @throws ApiError 400 */
+/** Exchanges a one-time code for tokens. @throws ApiError 400 */
 export async function exchangeCode(accounts: AccountContext, name: string, code: string | undefined): Promise<Issued> {
   await settingsOf(accounts, name)
   if (code === undefined) throw validationError('No access_token.')

@@ -1,14 +1,15 @@
-// Codes that prove something once: a letter's link to a new password or a confirmed address, the end of a sign-in by
-// another service. Only their hash is kept, and they hold only for the user as the user was when they were made.
+// One-time codes: for password resets and confirmations by e-mail, and for the end of an OAuth sign-in. Only their hash is stored, and a
+// code becomes invalid when the user's e-mail address, password or blocked state changes.
 import { createHash, createHmac, randomBytes } from 'node:crypto'
 import { sql } from 'kysely'
 import type { MainConnection, Transaction } from '../database/database.js'
 
+/** What a code may be used for. */
 export type Purpose = 'reset' | 'confirm' | 'connect'
 
 const hashOf = (code: string): string => createHash('sha256').update(code).digest('hex')
 
-/** What of a user a code is bound to: it dies when any of it changes, whoever changes it. */
+/** The columns of a user that a code is bound to: a change of any of them invalidates the code. */
 export interface TokenOwner {
   readonly id: number
   readonly email: string | null
@@ -16,24 +17,24 @@ export interface TokenOwner {
   readonly blocked: number | null
 }
 
-/** The second half of a code: what its owner was when it was made. */
+/** The second half of a code: a keyed hash of its owner's columns. */
 const markOf = (random: string, { id, email, password, blocked }: TokenOwner): string =>
   createHmac('sha256', random)
     .update(JSON.stringify([id, email, password, blocked === 1]))
     .digest('hex')
     .slice(0, 32)
 
-/** Stands for no user: a code that nobody gets costs what another one costs. */
-const nobody: TokenOwner = { id: 0, email: null, password: null, blocked: null }
+/** The owner of codes for unknown addresses, which take as long to create as others. */
+const noOwner: TokenOwner = { id: 0, email: null, password: null, blocked: null }
 
-/** Makes a code for a user, or for nobody; what was made for the same purpose before is void. */
+/** Creates a code for a user, or for null. Invalidates earlier codes for the same purpose. */
 export async function createOneTimeToken(
   transaction: Transaction,
   purpose: Purpose,
   user: TokenOwner | null,
   expiresAt: number,
 ): Promise<string> {
-  const owner = user ?? nobody
+  const owner = user ?? noOwner
   const random = randomBytes(16).toString('hex')
   const code = random + markOf(random, owner)
   await transaction.run(sql`delete from octavo_one_time_tokens where purpose = ${purpose} and user_id = ${owner.id}`)
@@ -42,7 +43,7 @@ export async function createOneTimeToken(
   return code
 }
 
-/** Whose code this is; null for a code that is unknown, used, too old, or of a user who is not any more as it was made for. */
+/** Returns the user of a code; null if it is unknown, used or expired, or if the user has changed since. */
 export async function ownerOfToken(
   database: Pick<MainConnection, 'rows'>,
   purpose: Purpose,
@@ -56,7 +57,7 @@ export async function ownerOfToken(
   return owner !== undefined && markOf(code.slice(0, 32), owner) === code.slice(32) ? owner.id : null
 }
 
-/** Uses a code up and gives its owner. Of two parallel uses one gets null. */
+/** Consumes a code and returns its user. Of two parallel calls one returns null. */
 export async function consumeOneTimeToken(transaction: Transaction, purpose: Purpose, code: string, now: number): Promise<number | null> {
   const owner = await ownerOfToken(transaction, purpose, code, now)
   await transaction.run(
@@ -65,7 +66,7 @@ export async function consumeOneTimeToken(transaction: Transaction, purpose: Pur
   return owner
 }
 
-/** Everything that was sent or handed out to the user is void. */
+/** Invalidates all codes of a user. */
 export async function revokeOneTimeTokens(transaction: Transaction, userId: number): Promise<void> {
   await transaction.run(sql`delete from octavo_one_time_tokens where user_id = ${userId}`)
 }

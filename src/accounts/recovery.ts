@@ -1,25 +1,25 @@
-// New passwords and confirmed addresses: codes by letter, used once, hashed, ending. A new password voids what was issued.
+// Password changes and e-mail confirmation by one-time codes. A new password invalidates all tokens issued before.
 import { ApiError, validationError } from '../errors/errors.js'
 import { type AccountContext, type Issued, issue, userType } from './context.js'
 import { renderEmail } from './email.js'
 import { checkLengths, type Field, readFields } from './input.js'
 import { consumeOneTimeToken, createOneTimeToken, ownerOfToken } from './one-time-tokens.js'
-import { confirmationLetter } from './sign-in.js'
+import { confirmationEmail } from './sign-in.js'
 import { changeUser, userByEmail, userById } from './users.js'
 
-/** A new password, given twice. */
-const twice: readonly Field[] = [
+/** The fields of a new password and its repetition. */
+const passwordFields: readonly Field[] = [
   { name: 'passwordConfirmation', repeats: 'password' },
   { name: 'password', password: true },
 ]
 
 /**
- * Sends a letter with a code to the address as it is stored, if it is somebody's. Whoever asks learns nothing: the look-up happens
- * after the answer, and what is done for an address of nobody is the same, but for the letter.
+ * Sends an e-mail with a reset code, if the address belongs to a user. The caller learns nothing: the look-up happens after the response,
+ * and an unknown address causes the same work except for the e-mail.
  */
 export function forgotPassword(accounts: AccountContext, body: unknown): void {
   const { email } = readFields(body, [{ name: 'email', email: true }], true)
-  sendReset(accounts, email!.toLowerCase()).catch((error) => accounts.log.error({ err: error }, 'a letter could not be sent'))
+  sendReset(accounts, email!.toLowerCase()).catch((error) => accounts.log.error({ err: error }, 'could not send an e-mail'))
 }
 
 async function sendReset(accounts: AccountContext, email: string): Promise<void> {
@@ -36,13 +36,13 @@ async function sendReset(accounts: AccountContext, email: string): Promise<void>
     'USER.email': email,
     SERVER_URL: accounts.publicUrl,
   }
-  const letter = await renderEmail(accounts.database, 'reset_password', email, values)
-  if (user !== null) accounts.mail.post(letter)
+  const message = await renderEmail(accounts.database, 'reset_password', email, values)
+  if (user !== null) accounts.mail.post(message)
 }
 
-/** Sets a new password with a letter's code. @throws ApiError 400 for a code that is wrong, used or too old. */
+/** Sets a new password with a code from an e-mail. @throws ApiError 400 for a wrong, used or expired code. */
 export async function resetPassword(accounts: AccountContext, body: unknown): Promise<Issued> {
-  const { code, password } = readFields(body, [...twice, { name: 'code' }], true)
+  const { code, password } = readFields(body, [...passwordFields, { name: 'code' }], true)
   const refused = () => validationError('Incorrect code provided')
   if ((await ownerOfToken(accounts.database, 'reset', code!, accounts.now())) === null) throw refused()
   checkLengths(userType(accounts), { password })
@@ -52,7 +52,7 @@ export async function resetPassword(accounts: AccountContext, body: unknown): Pr
     const id = await consumeOneTimeToken(transaction, 'reset', code!, now)
     const user = id === null ? null : await userById(transaction, id)
     if (user === null || user.blocked === 1) return null
-    // The letter reached the address: that it is the user's is proven with it.
+    // The code reached the address, so it belongs to the user.
     await changeUser(transaction, user.id, { password: hashed }, now, true)
     return user.id
   })
@@ -60,13 +60,14 @@ export async function resetPassword(accounts: AccountContext, body: unknown): Pr
   return issue(accounts, userId)
 }
 
-/** Sets a new password with the current one. Everything issued before is void, the answer's credentials are new. */
+/** Sets a new password, given the current one. Invalidates all tokens and returns new ones. */
 export async function changePassword(accounts: AccountContext, userId: number | null, body: unknown): Promise<Issued> {
   if (userId === null) throw new ApiError('ApplicationError', 'You must be authenticated to reset your password')
-  const form = readFields(body, [...twice, { name: 'currentPassword' }], true)
+  const form = readFields(body, [...passwordFields, { name: 'currentPassword' }], true)
   const [current, password] = [form.currentPassword!, form.password!]
   const user = await userById(accounts.database, userId)
-  if (!(await accounts.passwords.fits(current, user?.password ?? null))) throw validationError('The provided current password is invalid')
+  if (!(await accounts.passwords.matches(current, user?.password ?? null)))
+    throw validationError('The provided current password is invalid')
   if (current === password) throw validationError('Your new password must be different than your current password')
   checkLengths(userType(accounts), { password })
   const hashed = await accounts.passwords.hash(password)
@@ -74,7 +75,7 @@ export async function changePassword(accounts: AccountContext, userId: number | 
   return issue(accounts, userId)
 }
 
-/** Confirms the address that a letter's code was sent to; gives the page to show then. */
+/** Confirms an e-mail address with a code; returns the URL to redirect to. */
 export async function confirmEmail(accounts: AccountContext, given: Readonly<Record<string, unknown>>): Promise<string> {
   const { confirmation } = readFields(given, [{ name: 'confirmation' }])
   const confirmed = await accounts.writer.transaction(async (transaction) => {
@@ -88,21 +89,21 @@ export async function confirmEmail(accounts: AccountContext, given: Readonly<Rec
 }
 
 /**
- * Sends the letter again that asks to confirm an address, if there is something to confirm. Whoever asks learns as little as from
- * `forgotPassword`, unless the project wants Strapi's answers.
- * @throws ApiError 400 with `auth.confirmationRequests: 'as-strapi'` where the address is confirmed, or its user blocked
+ * Sends another confirmation e-mail, if there is something to confirm. The caller learns nothing, as in `forgotPassword`, unless the
+ * project configures Strapi's responses.
+ * @throws ApiError 400 with `auth.confirmationRequests: 'as-strapi'` if the address is confirmed or its user blocked
  */
 export async function requestConfirmation(
   accounts: AccountContext,
   body: unknown,
 ): Promise<{ readonly email: string; readonly sent: boolean }> {
   const email = readFields(body, [{ name: 'email', email: true }]).email!.toLowerCase()
-  if (accounts.signIn.confirmationRequests === 'as-strapi') await refuseSettled(accounts, email)
-  sendConfirmationAgain(accounts, email).catch((error) => accounts.log.error({ err: error }, 'a letter could not be sent'))
+  if (accounts.signIn.confirmationRequests === 'as-strapi') await refuseConfirmedOrBlocked(accounts, email)
+  sendConfirmationAgain(accounts, email).catch((error) => accounts.log.error({ err: error }, 'could not send an e-mail'))
   return { email, sent: true }
 }
 
-async function refuseSettled(accounts: AccountContext, email: string): Promise<void> {
+async function refuseConfirmedOrBlocked(accounts: AccountContext, email: string): Promise<void> {
   const user = await userByEmail(accounts.database, email)
   if (user?.confirmed === 1) throw new ApiError('ApplicationError', 'Already confirmed')
   if (user?.blocked === 1) throw new ApiError('ApplicationError', 'User blocked')
@@ -114,6 +115,6 @@ async function sendConfirmationAgain(accounts: AccountContext, email: string): P
   const code = await accounts.writer.transaction((transaction) =>
     createOneTimeToken(transaction, 'confirm', user, accounts.now() + accounts.signIn.confirmLifespan),
   )
-  const letter = await confirmationLetter(accounts, email, user?.username ?? '', code)
-  if (user !== null) accounts.mail.post(letter)
+  const message = await confirmationEmail(accounts, email, user?.username ?? '', code)
+  if (user !== null) accounts.mail.post(message)
 }

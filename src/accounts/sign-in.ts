@@ -1,4 +1,4 @@
-// Signing in with a password, signing up, and what keeps or ends a sign-in. Known and unknown accounts take the same way.
+// Sign-in with a password, registration, refresh, sign-out and sessions. Unknown accounts take the same time as known ones.
 import { createHash } from 'node:crypto'
 import { bodyMembers } from '../access/body.js'
 import { endSessions, nextSession, revokeSession, type ShownSession, sessionsOf } from '../access/sessions.js'
@@ -13,7 +13,7 @@ import { readFields } from './input.js'
 import { createOneTimeToken } from './one-time-tokens.js'
 import { addUser, isIdentifier, roleByType, type User, userByEmail, userById, userByIdentifier, userByName } from './users.js'
 
-/** The text member `deviceId` of a body; the empty text names none. */
+/** Returns `deviceId` of a body; null if it is missing or empty. */
 function deviceId(body: unknown): string | null {
   const given = bodyMembers(body).deviceId
   if (given === undefined || given === null || given === '') return null
@@ -28,31 +28,31 @@ export async function signIn(accounts: AccountContext, body: unknown): Promise<I
   const account = createHash('sha256').update(identifier!.trim().toLowerCase()).digest('base64url')
   const user = await accounts.limiter.perAccount(account, async () => {
     const found = await userByIdentifier(accounts.database, identifier!)
-    const fits = await accounts.passwords.fits(password!, found?.password ?? null)
-    if (found === null || !fits) throw validationError('Invalid identifier or password')
+    const matches = await accounts.passwords.matches(password!, found?.password ?? null)
+    if (found === null || !matches) throw validationError('Invalid identifier or password')
     return found
   })
   await checkMaySignIn(accounts, user)
   return issue(accounts, user.id, device)
 }
 
-/** @throws ApiError 400 for accounts that may not be used; only told to whoever proved to be their owner. */
+/** @throws ApiError 400 for an unconfirmed or blocked account; called only after the credentials were checked. */
 export async function checkMaySignIn(accounts: AccountContext, user: User): Promise<void> {
   const { emailConfirmation } = await accounts.settings()
   if (emailConfirmation && user.confirmed !== 1) throw new ApiError('ApplicationError', 'Your account email is not confirmed')
   if (user.blocked === 1) throw new ApiError('ApplicationError', 'Your account has been blocked by an administrator')
 }
 
-/** What nobody can set on a user by naming it among other attributes. */
-const own = new Set(['role', 'provider', 'resetPasswordToken', 'confirmationToken'])
+/** Attributes that cannot be set like the other attributes of a user. */
+const protectedAttributes = new Set(['role', 'provider', 'resetPasswordToken', 'confirmationToken'])
 
-/** What a body says about a user beside what has a way of its own. */
-export const othersOf = (given: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> =>
-  Object.fromEntries(Object.entries(given).filter(([name]) => !own.has(name)))
+/** Returns the members of a body that are ordinary attributes of a user. */
+export const ordinaryAttributes = (given: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> =>
+  Object.fromEntries(Object.entries(given).filter(([name]) => !protectedAttributes.has(name)))
 
 const registered = ['username', 'email', 'password']
 
-/** Adds a user who signs up. Without credentials where the address must be confirmed first. */
+/** Registers a user. Returns no tokens if the e-mail address must be confirmed first. */
 export async function register(accounts: AccountContext, body: unknown): Promise<Issued | { readonly userId: number }> {
   const settings = await accounts.settings()
   if (!settings.allowRegister) throw new ApiError('ApplicationError', 'Register action is currently disabled')
@@ -62,10 +62,10 @@ export async function register(accounts: AccountContext, body: unknown): Promise
   const form = readFields(body, [{ name: 'email', email: true }, { name: 'username' }, { name: 'password', password: true }])
   const [username, email, password] = [form.username!, form.email!.toLowerCase(), form.password!]
   if (accounts.signIn.register.names === 'plain' && !isUnmistakable(username)) {
-    throw new ApiError('ApplicationError', 'The username has blanks at its ends, or characters that look like others or like none')
+    throw new ApiError('ApplicationError', 'The username must not start or end with spaces or contain invisible or look-alike characters')
   }
   const type = userType(accounts)
-  const more = Object.entries(othersOf(bodyMembers(body))).filter(([name]) => allowed.includes(name))
+  const more = Object.entries(ordinaryAttributes(bodyMembers(body))).filter(([name]) => allowed.includes(name))
   const { input, errors } = readAttributes(accounts.input, type, { ...Object.fromEntries(more), username, email, password }, true)
   if (input === null) throw attributeErrors(errors)
   const role = await roleByType(accounts.database, settings.defaultRole)
@@ -89,12 +89,12 @@ export async function register(accounts: AccountContext, body: unknown): Promise
     return { userId: id, code: made }
   })
   if (code === null) return issue(accounts, userId)
-  accounts.mail.post(await confirmationLetter(accounts, email, username, code))
+  accounts.mail.post(await confirmationEmail(accounts, email, username, code))
   return { userId }
 }
 
-/** The letter that asks to confirm an address. */
-export function confirmationLetter(accounts: AccountContext, email: string, username: string, code: string): Promise<Email> {
+/** Renders the e-mail with a confirmation code. */
+export function confirmationEmail(accounts: AccountContext, email: string, username: string, code: string): Promise<Email> {
   return renderEmail(accounts.database, 'email_confirmation', email, {
     URL: `${accounts.publicUrl}${accounts.prefix}/auth/email-confirmation`,
     CODE: code,
@@ -104,9 +104,9 @@ export function confirmationLetter(accounts: AccountContext, email: string, user
   })
 }
 
-/** New tokens for a refresh token, which is used up. @throws ApiError 401 */
+/** Exchanges a refresh token for new tokens. @throws ApiError 401 */
 export async function refresh(accounts: AccountContext, token: unknown): Promise<Issued> {
-  checkMode(accounts)
+  checkSessionsEnabled(accounts)
   if (typeof token !== 'string') throw new ApiError('BadRequestError', 'Missing refresh token')
   const claims = await accounts.jwts.verify(token)
   if (claims === null || claims.kind !== 'refresh') throw unauthorized('Invalid refresh token')
@@ -117,9 +117,9 @@ export async function refresh(accounts: AccountContext, token: unknown): Promise
   return issueSession(accounts, claims.userId, next)
 }
 
-/** Ends the current session, those of one device, or all. */
+/** Ends the current session, the sessions of one device, or all. */
 export async function signOut(accounts: AccountContext, userId: number, current: string | null, body: unknown): Promise<void> {
-  checkMode(accounts)
+  checkSessionsEnabled(accounts)
   const device = deviceId(body)
   await accounts.writer.transaction(async (transaction) => {
     if (bodyMembers(body).scope === 'all') await endSessions(transaction, userId, { deviceId: null })
@@ -128,20 +128,21 @@ export async function signOut(accounts: AccountContext, userId: number, current:
   })
 }
 
+/** Returns the active sessions of a user. */
 export function listSessions(accounts: AccountContext, userId: number, current: string | null): Promise<readonly ShownSession[]> {
-  checkMode(accounts)
+  checkSessionsEnabled(accounts)
   return sessionsOf(accounts.database, userId, current, accounts.now())
 }
 
-/** @throws ApiError 404 for a session that is not this user's: as if there were none. */
+/** Ends one session. @throws ApiError 404 also for a session of another user. */
 export async function endSession(accounts: AccountContext, userId: number, sessionId: string): Promise<void> {
-  checkMode(accounts)
+  checkSessionsEnabled(accounts)
   if (!(await accounts.writer.transaction((transaction) => revokeSession(transaction, userId, sessionId)))) {
     throw notFound('Session not found')
   }
 }
 
-/** There are sessions only where they are switched on. */
-function checkMode(accounts: AccountContext): void {
+/** @throws ApiError 404 if sessions are not enabled */
+function checkSessionsEnabled(accounts: AccountContext): void {
   if (accounts.signIn.jwtManagement !== 'refresh') throw notFound()
 }

@@ -1,4 +1,4 @@
-// Adding, changing and removing users through the API, for callers that have been granted it. Bodies are bare.
+// Creates, changes and deletes users for the API. Bodies have no `data` envelope.
 
 import { bodyMembers } from '../access/body.js'
 import type { Caller } from '../access/identify.js'
@@ -10,13 +10,13 @@ import { printed } from '../errors/bounded-values.js'
 import { ApiError, notFound } from '../errors/errors.js'
 import { type AccountContext, attributeWriting, userType } from './context.js'
 import { type Field, type FieldError, fieldError, fieldErrors, messageOf, readFields } from './input.js'
-import { othersOf } from './sign-in.js'
-import { mayTakePlaces } from './user-authority.js'
+import { ordinaryAttributes } from './sign-in.js'
+import { mayTakeIdentifiers } from './user-authority.js'
 import { addUser, changeUser, checkRole, isIdentifier, removeUser, setRole, type User, userByEmail, userById, userByName } from './users.js'
 
 type Rows = Parameters<typeof userByEmail>[0]
 
-/** Adds a user and gives the row's id. What the model finds wrong comes without its details here, as in Strapi. */
+/** Creates a user and returns the row id. Validation errors have no details here, as in Strapi. */
 export async function createUser(accounts: AccountContext, caller: Caller, body: unknown): Promise<number> {
   const given = bodyMembers(body)
   const form = readUser(body, true)
@@ -24,14 +24,14 @@ export async function createUser(accounts: AccountContext, caller: Caller, body:
   const role = readRole(given.role)!
   const type = userType(accounts)
   const { uniqueEmail } = await accounts.settings()
-  const isBounded = !mayTakePlaces(accounts, caller)
+  const isBounded = !mayTakeIdentifiers(accounts, caller)
   const refuseTaken = async (database: Rows): Promise<void> => {
     if (uniqueEmail && (await userByEmail(database, email)) !== null) throw taken('Email')
     if (isBounded && (await userByName(database, email)) !== null) throw taken('Email')
   }
-  const isTakenName = (database: Rows) => (isBounded ? isIdentifier(database, username) : userByName(database, username).then(isThere))
+  const isTakenName = (database: Rows) => (isBounded ? isIdentifier(database, username) : userByName(database, username).then(exists))
   await refuseTaken(accounts.database)
-  const { input, errors } = readAttributes(accounts.input, type, { ...othersOf(given), username, email, password }, true)
+  const { input, errors } = readAttributes(accounts.input, type, { ...ordinaryAttributes(given), username, email, password }, true)
   const sameName = (await isTakenName(accounts.database)) ? [fieldError('username', 'This attribute must be unique')] : []
   const noRole = await checkRole(accounts.database, role).then(
     () => [],
@@ -54,7 +54,7 @@ export async function createUser(accounts: AccountContext, caller: Caller, body:
   })
 }
 
-/** Changes a user. A new password and blocking void what was issued to the user. @throws ApiError 404 */
+/** Changes a user. A new password or blocking invalidates the user's tokens. @throws ApiError 404 */
 export async function updateUser(accounts: AccountContext, caller: Caller, id: number, body: unknown): Promise<void> {
   const given = bodyMembers(body)
   const before = await userById(accounts.database, id)
@@ -64,19 +64,19 @@ export async function updateUser(accounts: AccountContext, caller: Caller, id: n
   const type = userType(accounts)
   const email = form.email?.toLowerCase()
   const { uniqueEmail } = await accounts.settings()
-  const isBounded = !mayTakePlaces(accounts, caller)
+  const isBounded = !mayTakeIdentifiers(accounts, caller)
   const refuseTaken = async (database: Rows): Promise<void> => {
     const { username } = form
     if (username !== undefined && isAnother(await userByName(database, username), id)) throw taken('Username')
     if (email !== undefined && uniqueEmail && isAnother(await userByEmail(database, email), id)) throw taken('Email')
     if (!isBounded) return
-    // What stays as it is takes nobody's place anew.
+    // Unchanged values are not checked again.
     if (username !== undefined && username !== before.username && (await isIdentifier(database, username, id))) throw taken('Username')
     if (email !== undefined && email !== before.email && (await userByName(database, email, id)) !== null) throw taken('Email')
   }
   await refuseTaken(accounts.database)
   const fields = Object.fromEntries(Object.entries({ ...form, email }).filter(([, value]) => value !== undefined))
-  const { input, errors } = readAttributes(accounts.input, type, { ...othersOf(given), ...fields }, false)
+  const { input, errors } = readAttributes(accounts.input, type, { ...ordinaryAttributes(given), ...fields }, false)
   if (input === null) throw attributeErrors(errors)
   const columns = await scalarColumns(input, accounts.passwords.hash)
   if (typeof given.provider === 'string') columns.provider = given.provider
@@ -95,7 +95,7 @@ export async function updateUser(accounts: AccountContext, caller: Caller, id: n
   })
 }
 
-/** Removes a user; false where there is none. */
+/** Deletes a user; false if there is none. */
 export async function deleteUser(accounts: AccountContext, id: number): Promise<boolean> {
   const { defaultLocale } = accounts
   return accounts.writer.transaction(async (transaction) => {
@@ -106,18 +106,18 @@ export async function deleteUser(accounts: AccountContext, id: number): Promise<
 }
 
 const taken = (what: string): ApiError => new ApiError('ApplicationError', `${what} already taken`)
-const isThere = (found: User | null): boolean => found !== null
+const exists = (found: User | null): boolean => found !== null
 const isAnother = (found: { readonly id: number } | null, id: number): boolean => found !== null && found.id !== id
 
-/** The fields that every user has; all of them on creation. */
+/** Reads the fields of every user; all are required on creation. */
 function readUser(body: unknown, creating: boolean) {
   const { role } = bodyMembers(body)
   const field = (name: string, more: Partial<Field>): Field => ({ name, required: creating, ...more })
-  const least = { least: 1 }
+  const notEmpty = { minLength: 1 }
   const fields = [
-    field('email', { email: true, ...(creating ? {} : least) }),
-    field('username', least),
-    field('password', { password: true, ...least }),
+    field('email', { email: true, ...(creating ? {} : notEmpty) }),
+    field('username', notEmpty),
+    field('password', { password: true, ...notEmpty }),
   ]
   const wrongRole = Array.isArray(body)
     ? []
@@ -137,7 +137,7 @@ function readUser(body: unknown, creating: boolean) {
   }
 }
 
-/** What is wrong with a role: it is an id, or `{ connect: [{ id }] }`. */
+/** Validates a role, which is an id or `{ connect: [{ id }] }`. */
 function roleErrors(role: unknown): FieldError[] {
   const typeError = (path: readonly string[], name: string, type: string, value: unknown): FieldError => ({
     ...fieldError('', `${name} must be a \`${type}\` type, but the final value was: \`${printed(value)}\`.`, value),
@@ -155,7 +155,7 @@ function roleErrors(role: unknown): FieldError[] {
   if (!Array.isArray(connect)) return [typeError(['role', 'connect'], 'role.connect', 'array', connect)]
   if (connect.length === 0)
     return [{ ...fieldError('', 'role.connect field must have at least 1 items', connect), path: ['role', 'connect'] }]
-  // The last one counts; the first that is wrong is told.
+  // The last entry is used, but the first invalid one is reported.
   for (const [index, one] of connect.entries()) {
     const [path, name] = [['role', 'connect', String(index)], `role.connect[${index}]`] as const
     if (typeof one !== 'object' || one === null || Array.isArray(one)) return [typeError(path, name, 'object', one)]
@@ -166,7 +166,7 @@ function roleErrors(role: unknown): FieldError[] {
   return []
 }
 
-/** The row id of a role that `roleErrors` found nothing wrong with. */
+/** Returns the row id of a valid role. */
 function readRole(given: unknown): number {
   const { connect } = bodyMembers(given)
   return rowIdOf(Array.isArray(connect) ? bodyMembers(connect.at(-1)).id : given)!

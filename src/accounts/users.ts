@@ -1,4 +1,4 @@
-// The rows of users: looking them up, adding, changing, removing. Who may do so is decided before.
+// Finds, inserts, changes and deletes rows of users. Permissions are checked by the callers.
 import { sql } from 'kysely'
 import { revokeCredentials } from '../access/credential-versions.js'
 import type { MainConnection, Transaction } from '../database/database.js'
@@ -11,6 +11,7 @@ import { revokeOneTimeTokens } from './one-time-tokens.js'
 
 type Rows = Pick<MainConnection, 'rows'>
 
+/** A row of up_users, as far as accounts use it. */
 export interface User {
   readonly id: number
   readonly document_id: string | null
@@ -24,56 +25,57 @@ export interface User {
 
 const columns = sql`id, document_id, username, email, provider, password, confirmed, blocked`
 
+/** Returns the user with this id, or null. */
 export async function userById(database: Rows, id: number): Promise<User | null> {
   const [user = null] = await database.rows<User>(sql`select ${columns} from up_users where id = ${id}`)
   return user
 }
 
-/** The user with exactly this address, but for one. Databases may find more (accents, case); what they found is compared again. */
-export async function userByEmail(database: Rows, email: string, but: number | null = null): Promise<User | null> {
+/** Returns the user with exactly this address, except the user `except`. The result is compared again, because collations may ignore accents or case. */
+export async function userByEmail(database: Rows, email: string, except: number | null = null): Promise<User | null> {
   const users = await database.rows<User>(sql`select ${columns} from up_users where email = ${email} order by id`)
-  return users.find((user) => user.email === email && user.id !== but) ?? null
+  return users.find((user) => user.email === email && user.id !== except) ?? null
 }
 
-/** The user with exactly this name, but for one. */
-export async function userByName(database: Rows, username: string, but: number | null = null): Promise<User | null> {
+/** Returns the user with exactly this name, except the user `except`. */
+export async function userByName(database: Rows, username: string, except: number | null = null): Promise<User | null> {
   const users = await database.rows<User>(sql`select ${columns} from up_users where username = ${username} order by id`)
-  return users.find((user) => user.username === username && user.id !== but) ?? null
+  return users.find((user) => user.username === username && user.id !== except) ?? null
 }
 
-/** The user who signs in with an address (in any case) or a name (exactly as it is), and a password of ours. */
+/** Returns the local user with this e-mail address (in any case) or exactly this name. */
 export async function userByIdentifier(database: Rows, identifier: string): Promise<User | null> {
   const email = identifier.toLowerCase()
   const users = await database.rows<User>(
     sql`select ${columns} from up_users where provider = 'local' and (email = ${email} or username = ${identifier}) order by id`,
   )
-  // Names keep their capitals, addresses do not: who types a name as it is written is not somebody with that address.
+  // Names are case-sensitive and addresses are not, so an exact name takes precedence over an address in another case.
   const exactly = (user: User) => user.email === identifier
   const byName = (user: User) => user.username === identifier
   return users.find(exactly) ?? users.find(byName) ?? users.find((user) => user.email === email) ?? null
 }
 
 /**
- * Whether somebody (`but` for one) signs in with this text, as a name or as an address: a name that is somebody's address, and an address that is
- * somebody's name, would take each other's place.
+ * True if a user, except the user `except`, signs in with this text as a name or an address. A name that equals another user's address could
+ * be used to take over that account, and vice versa.
  */
-export async function isIdentifier(database: Rows, text: string, but: number | null = null): Promise<boolean> {
-  return (await userByName(database, text, but)) !== null || (await userByEmail(database, text.toLowerCase(), but)) !== null
+export async function isIdentifier(database: Rows, text: string, except: number | null = null): Promise<boolean> {
+  return (await userByName(database, text, except)) !== null || (await userByEmail(database, text.toLowerCase(), except)) !== null
 }
 
-/** All users with the types of their roles. */
+/** Returns all users with the types of their roles. */
 export function listUsers(database: Rows): Promise<readonly (User & { readonly role: string | null })[]> {
   return database.rows(sql`select u.id, u.document_id, u.username, u.email, u.provider, u.confirmed, u.blocked, r.type as role
     from up_users u left join up_users_role_lnk l on l.user_id = u.id left join up_roles r on r.id = l.role_id order by u.id`)
 }
 
-/** The id of the role with this type; null where there is none. */
+/** Returns the id of the role with this type, or null. */
 export async function roleByType(database: Rows, type: string): Promise<number | null> {
   const roles = await database.rows<{ id: number; type: string }>(sql`select id, type from up_roles where type = ${type} order by id`)
   return roles.find((role) => role.type === type)?.id ?? null
 }
 
-/** @throws ApiError 400 for a role that does not exist. */
+/** @throws ApiError 400 if the role does not exist. */
 export async function checkRole(database: Rows, role: number): Promise<void> {
   const [found] = await database.rows(sql`select id from up_roles where id = ${role}`)
   if (found !== undefined) return
@@ -81,7 +83,7 @@ export async function checkRole(database: Rows, role: number): Promise<void> {
   throw new ApiError('ValidationError', message)
 }
 
-/** Adds a user with a role and gives the row's id. Columns that are not given take the model's defaults. */
+/** Inserts a user with a role and returns the row id. Missing columns get the model's defaults. */
 export async function addUser(
   transaction: Transaction,
   type: ContentType,
@@ -96,38 +98,38 @@ export async function addUser(
   }
   const dates = { created_at: now, updated_at: now, published_at: now }
   const id = await insertRow(transaction, 'up_users', { document_id: newDocumentId(), ...defaults, ...values, ...dates })
-  // A row id that was somebody's before: what was issued to that one is void.
+  // If the row id was used before, tokens of the earlier user become invalid.
   await transaction.run(sql`update octavo_credential_versions set epoch = epoch + 1, changed_at = ${now} where user_id = ${id}`)
   if (role !== null) await setRole(transaction, id, role)
   return id
 }
 
-/** What letters and their codes depend on. */
-const provedBy = ['email', 'password', 'blocked'] as const
+/** The columns that one-time codes are bound to. */
+const boundToCodes = ['email', 'password', 'blocked'] as const
 
-/** Changes columns of a user. What voids credentials (a new password, blocking) says so. */
+/** Changes columns of a user. `revokes`: also invalidates all tokens, for a new password or blocking. */
 export async function changeUser(
   transaction: Transaction,
   id: number,
   values: Readonly<Record<string, Stored>>,
   now: number,
-  voids = false,
+  revokes = false,
 ): Promise<void> {
   const before = await userById(transaction, id)
   await updateRow(transaction, 'up_users', id, { ...values, updated_at: now })
-  if (voids || provedBy.some((name) => values[name] !== undefined && values[name] !== before?.[name]))
+  if (revokes || boundToCodes.some((name) => values[name] !== undefined && values[name] !== before?.[name]))
     await revokeOneTimeTokens(transaction, id)
-  if (voids) await revokeCredentials(transaction, id, now)
+  if (revokes) await revokeCredentials(transaction, id, now)
 }
 
-/** The user's only role from now on. */
+/** Sets the only role of a user. */
 export async function setRole(transaction: Transaction, id: number, role: number): Promise<void> {
   await transaction.run(sql`delete from up_users_role_lnk where user_id = ${id}`)
   await transaction.run(sql`insert into up_users_role_lnk (user_id, role_id, user_ord)
     values (${id}, ${role}, (select coalesce(max(user_ord), 0) + 1 from up_users_role_lnk where role_id = ${role}))`)
 }
 
-/** Removes a user with all that hangs on the row; what was issued to the user is void. */
+/** Deletes a user with all dependent rows, and invalidates the user's tokens. */
 export async function removeUser(writing: AttributeWriting, type: ContentType, id: number, now: number): Promise<void> {
   const { transaction } = writing
   await revokeCredentials(transaction, id, now)
@@ -136,7 +138,7 @@ export async function removeUser(writing: AttributeWriting, type: ContentType, i
   await removeRow(writing, type, id)
 }
 
-/** A value of JSON as a column holds it. */
+/** Converts a JSON value to a column value. */
 function asColumn(value: unknown): Stored {
   if (value === null || typeof value === 'string' || typeof value === 'number') return value
   return typeof value === 'boolean' ? Number(value) : JSON.stringify(value)

@@ -2,9 +2,9 @@
 import {
   type AccountSettings,
   changeAccountSettings,
+  httpUrl,
   readAccountSettings,
   type StoredSettings,
-  webAddress,
 } from '../access/account-settings.js'
 import { roleByType } from '../accounts/users.js'
 import type { MainConnection } from '../database/database.js'
@@ -29,7 +29,7 @@ function readYesOrNo(word: string): boolean {
 
 function readPage(word: string): string | null {
   if (word === 'none') return null
-  if (webAddress(word) === null) throw new ConfigError(`"${word}" is not valid; use a URL that begins with https:// or http://, or none.`)
+  if (httpUrl(word) === null) throw new ConfigError(`"${word}" is not valid; use a URL that begins with https:// or http://, or none.`)
   return word
 }
 

@@ -72,7 +72,7 @@ describe('octavo tokens', () => {
     }
     expect(octavo(['tokens', 'revoke', 'nothing', served.folder])).toMatchObject({
       status: 1,
-      error: 'octavo: There is no token named "nothing"',
+      error: 'octavo: There is no token "nothing"',
     })
     expect(octavo(['tokens', 'list', '/nowhere']).status).toBe(1)
   })

@@ -59,14 +59,14 @@ test('O07 hashing has a line with an end: what comes after it is 503', async () 
   const passwords = openPasswords({ passwordConcurrency: 1, passwordQueue: 2 })
   const outcomes = await Promise.all(
     Array.from({ length: 5 }, () =>
-      passwords.fits('x', null).then(
+      passwords.matches('x', null).then(
         () => 'checked',
         (error: { status: number; retryAfter: number }) => `${error.status} ${error.retryAfter}`,
       ),
     ),
   )
   expect(outcomes).toEqual(['checked', 'checked', 'checked', '503 1', '503 1'])
-  expect(await passwords.fits('secret', await passwords.hash('secret'))).toBe(true)
+  expect(await passwords.matches('secret', await passwords.hash('secret'))).toBe(true)
 })
 
 test('O07 what the service itself fails is no attempt', async () => {

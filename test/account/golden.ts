@@ -59,7 +59,7 @@ export async function letters(served: Served, count: number): Promise<readonly P
   for (let tries = 0; tries < 200; tries++) {
     const found = served.log.flatMap((line) => {
       const { msg } = JSON.parse(line) as { msg: string }
-      const letter = /The letter ".*" to (\S+) would say: ([\s\S]*)/.exec(msg ?? '')
+      const letter = /E-mail ".*" to (\S+): ([\s\S]*)/.exec(msg ?? '')
       return letter === null ? [] : [{ to: letter[1]!, text: letter[2]!, code: /(?:code|confirmation)=(\w+)/.exec(letter[2]!)?.[1] ?? '' }]
     })
     if (found.length >= count) return found

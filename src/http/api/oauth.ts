@@ -1,4 +1,4 @@
-// Signing in by other services: to the service, back from it, and the site picking up the result.
+// Sign-in through OAuth providers: redirect to the provider, return from it, and exchange of the code.
 import { exchangeCode, finishOAuth, startOAuth, stateLifespan } from '../../accounts/oauth.js'
 import type { RequestContext, Route } from '../request-context.js'
 import { signedIn } from './authentication.js'
@@ -7,17 +7,18 @@ const cookie = 'octavo_connect'
 const action = (name: string): string => `plugin::users-permissions.auth.${name}`
 const parameters = ({ query }: RequestContext): Readonly<Record<string, string>> => Object.fromEntries(new URLSearchParams(query))
 
-/** What the browser keeps on its way; Lax, because it comes back from another site. */
-function keep({ config }: RequestContext, kept: string, seconds: number): string {
+/** The cookie with the state of a sign-in; SameSite=Lax, because the browser returns from another site. */
+function stateCookie({ config }: RequestContext, state: string, seconds: number): string {
   const secure = config.production ? '; Secure' : ''
-  return `${cookie}=${kept}; Path=${config.rest.prefix}/connect; Max-Age=${seconds}; HttpOnly; SameSite=Lax${secure}`
+  return `${cookie}=${state}; Path=${config.rest.prefix}/connect; Max-Age=${seconds}; HttpOnly; SameSite=Lax${secure}`
 }
 
-function kept({ request }: RequestContext): string | undefined {
+function readStateCookie({ request }: RequestContext): string | undefined {
   const found = (request.headers.cookie ?? '').split(/;\s*/).find((one) => one.startsWith(`${cookie}=`))
   return found?.slice(cookie.length + 1)
 }
 
+/** The routes for OAuth. */
 export const oauthRoutes: readonly Route[] = [
   {
     method: 'GET',
@@ -27,7 +28,10 @@ export const oauthRoutes: readonly Route[] = [
       context.accounts.limiter.perAddress('connect', context.address, 'all', async () => {
         const { callback = null } = parameters(context)
         const started = await startOAuth(context.accounts, context.params.provider!, callback)
-        return { status: 302, headers: { location: started.location, 'set-cookie': keep(context, started.kept, stateLifespan) } }
+        return {
+          status: 302,
+          headers: { location: started.location, 'set-cookie': stateCookie(context, started.stateCookie, stateLifespan) },
+        }
       }),
   },
   {
@@ -35,8 +39,8 @@ export const oauthRoutes: readonly Route[] = [
     path: '/connect/:provider/callback',
     action: action('connect'),
     handle: async (context) => {
-      const location = await finishOAuth(context.accounts, context.params.provider!, parameters(context), kept(context))
-      return { status: 302, headers: { location, 'set-cookie': keep(context, '', 0) } }
+      const location = await finishOAuth(context.accounts, context.params.provider!, parameters(context), readStateCookie(context))
+      return { status: 302, headers: { location, 'set-cookie': stateCookie(context, '', 0) } }
     },
   },
   {
