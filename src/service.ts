@@ -93,8 +93,8 @@ async function open(config: Config, logger: Logger, opened: Closers): Promise<Se
   })
   opened.add(events.close)
   const uploads = await openUploads(config, main, writes, newDocumentId, {
-    left: (error) => logger.error({ err: error }, 'cleanup of leftover upload files failed; will retry'),
-    refused: (error) => logger.error({ err: error }, 'the file storage rejected a request'),
+    cleanupFailed: (error) => logger.error({ err: error }, 'cleanup of leftover upload files failed; will retry'),
+    storageFailed: (error) => logger.error({ err: error }, 'the file storage rejected a request'),
   })
   opened.add(uploads.close)
   const defaultLocale = async () => (await identification.access()).defaultLocale

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import mime from 'mime'
 import { forbidden, notFound } from '../errors/errors.js'
-import { isShownByBrowsers } from '../uploads/media-types.js'
+import { isSafeInBrowsers } from '../uploads/media-types.js'
 import type { CheckAddress } from '../uploads/signing.js'
 
 /** Nothing runs, nothing is loaded from elsewhere; what a browser shows of the file itself is styled by the browser. */
@@ -89,7 +89,7 @@ async function answer(request: FastifyRequest, reply: FastifyReply, path: string
     'last-modified': changed.toUTCString(),
   })
   const drawing = type === 'image/svg+xml'
-  const shown = isShownByBrowsers(type)
+  const shown = isSafeInBrowsers(type)
   // A drawing is shown in a sandbox, what is not shown is downloaded.
   reply.header('content-security-policy', shown && withViewer.test(type) ? viewer : sandbox)
   if (!shown && !drawing) reply.header('content-disposition', 'attachment')

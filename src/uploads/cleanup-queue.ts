@@ -1,27 +1,28 @@
-// Removing what is no longer needed. A disk that does not let it happen now is asked again later: nobody's request fails
-// for it, and nothing is forgotten while the process runs.
+// Deletes files that are no longer needed. A deletion that fails is retried later and fails no request.
 
+/** A queue of deletions. */
 export interface CleanupQueue {
-  /** Does the work, or keeps it for later where the disk fails. Never rejects. */
+  /** Runs a deletion, or queues it if it fails. Never rejects. */
   run(work: () => Promise<void>): Promise<void>
-  /** Tries again what was kept. */
-  again(): Promise<void>
+  /** Retries the queued deletions. */
+  retry(): Promise<void>
 }
 
-/** Works that are kept. What is beyond is found by the next process, as all that a stopped one leaves. */
-const most = 10_000
+/** The most queued deletions. Files beyond that are found by the next process, which cleans up after stopped ones. */
+const maxQueued = 10_000
 
+/** Opens an empty queue. */
 export function openCleanupQueue(): CleanupQueue {
-  let left: (() => Promise<void>)[] = []
+  let queued: (() => Promise<void>)[] = []
 
-  async function again(): Promise<void> {
-    const works = left
-    left = []
-    for (const [index, work] of works.entries()) {
+  async function retry(): Promise<void> {
+    const batch = queued
+    queued = []
+    for (const [index, work] of batch.entries()) {
       try {
         await work()
       } catch {
-        left.push(...works.slice(index))
+        queued.push(...batch.slice(index))
         return
       }
     }
@@ -32,11 +33,11 @@ export function openCleanupQueue(): CleanupQueue {
       try {
         await work()
       } catch {
-        if (left.length < most) left.push(work)
+        if (queued.length < maxQueued) queued.push(work)
         return
       }
-      if (left.length > 0) await again()
+      if (queued.length > 0) await retry()
     },
-    again,
+    retry,
   }
 }

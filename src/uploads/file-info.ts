@@ -1,10 +1,10 @@
-// `fileInfo`: what a caller says about a file. One object, or one for each file; keys that are not listed here are ignored.
+// Parses `fileInfo`, the information that a client sends about files: one object, or one per file. Unknown keys are ignored.
 
 import { printed } from '../errors/bounded-values.js'
 import { ApiError, validationError } from '../errors/errors.js'
-import { checkShownName } from './file-names.js'
+import { checkDisplayName } from './file-names.js'
 
-/** What may be said about a file; `undefined`: nothing was said, `null`: it shall be empty. */
+/** The information about a file; `undefined` leaves a value unchanged, `null` clears it. */
 export interface FileInfo {
   readonly name?: string | undefined
   readonly alternativeText?: string | null | undefined
@@ -20,8 +20,8 @@ interface Issue {
 }
 
 /**
- * The infos of `count` files, from the fields of a form or from a JSON body.
- * @throws ApiError 400 for what is no object, or not one for each file (uploads.1).
+ * Parses the information about `count` files, from a form field or a JSON body.
+ * @throws ApiError 400 if it is not an object, or not one object per file (uploads.1).
  */
 export function readFileInfos(sent: unknown, count: number): readonly FileInfo[] {
   if (sent === undefined) return Array.from({ length: count }, () => ({}))
@@ -56,7 +56,7 @@ function readFileInfo(value: unknown): FileInfo {
   }
   if (issues.length > 0)
     throw new ApiError('ValidationError', issues.length === 1 ? issues[0]!.message : `${issues.length} errors occurred`, { errors: issues })
-  return info.name === undefined ? info : { ...info, name: checkShownName(info.name) }
+  return info.name === undefined ? info : { ...info, name: checkDisplayName(info.name) }
 }
 
 function text(key: string, value: unknown, issues: Issue[]): string | null | undefined {
@@ -67,7 +67,7 @@ function text(key: string, value: unknown, issues: Issue[]): string | null | und
   return undefined
 }
 
-/** Percent of the width and the height; what is no object is taken for none. */
+/** Parses a focal point, in percent of width and height; anything but an object counts as null. */
 function point(value: unknown, issues: Issue[]): FileInfo['focalPoint'] {
   if (value === undefined || value === null) return value
   if (typeof value !== 'object' || Array.isArray(value)) return null

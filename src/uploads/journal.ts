@@ -1,5 +1,5 @@
-// What a write that is under way is about to do to files. Noted before the first file moves, and settled afterwards, so that
-// whatever a stopped process or a storage that was away left can be told from what belongs to someone.
+// A journal of file operations in progress. An entry is written before the first file changes and resolved afterwards, so that files left
+// behind by a crash or an unavailable storage can be cleaned up.
 import { randomUUID } from 'node:crypto'
 import { constants } from 'node:fs'
 import { open, readdir, readFile, rm } from 'node:fs/promises'
@@ -10,106 +10,109 @@ import type { StagingFolder } from './staging.js'
 import type { Storages } from './storage/open.js'
 import type { Storage } from './storage/storage.js'
 
-/** Names of a hash that are only right if a row says so. */
+/** The file names of one hash that a write creates or deletes. Names without a row are deleted when the entry is resolved. */
 export interface JournalEntry {
-  /** Where the files lie, as rows say it. */
+  /** The storage of the files, as in the column `provider`. */
   readonly provider: string
   readonly hash: string
   readonly names: readonly string[]
-  /** Files that take the places of others once a transaction that names `id` is committed. */
+  /** Files that replace others once a transaction with this `id` is committed. */
   readonly swap?: { readonly id: string; readonly moves: readonly (readonly [from: string, to: string])[] }
 }
 
+/** The journal of this process. */
 export interface Journal {
-  /** Writes a note down. The result settles it; what fails in that is reported and tried again later. */
-  note(note: JournalEntry): Promise<() => Promise<void>>
-  /** Settles the notes that a stopped process left in its folder. */
-  settleAll(folder: string): Promise<void>
-  /** Tries again to settle what could not be settled; true if nothing is left. */
+  /** Writes an entry. Returns a function that resolves it; if that fails, the error is reported and it is retried later. */
+  add(entry: JournalEntry): Promise<() => Promise<void>>
+  /** Resolves the entries that a stopped process left in its folder. */
+  recover(folder: string): Promise<void>
+  /** Retries the entries that could not be resolved; returns true if none is left. */
   retry(): Promise<boolean>
 }
 
+/** The dependencies of a journal. */
 export interface JournalParts {
-  /** Where notes are kept. */
-  readonly workplace: StagingFolder
+  /** The folder for entries. */
+  readonly stagingFolder: StagingFolder
   readonly database: MainConnection
   readonly writer: WriteDatabase
   readonly storages: Storages
-  /** Hears why something could not be settled. */
+  /** Called with the error if an entry could not be resolved. */
   failed(error: unknown): void
 }
 
-export function openJournal({ workplace, database, writer, storages, failed }: JournalParts): Journal {
-  const left = new Map<string, JournalEntry>()
-  const underWay = new Set<Promise<unknown>>()
+/** Opens the journal of this process. */
+export function openJournal({ stagingFolder, database, writer, storages, failed }: JournalParts): Journal {
+  const unresolved = new Map<string, JournalEntry>()
+  const inProgress = new Set<Promise<unknown>>()
 
-  /** Puts files in their places if their transaction was committed, removes the noted ones that no row names, then the note. */
-  async function settle(path: string, note: JournalEntry): Promise<void> {
-    const storage = storages.of.get(note.provider)
-    if (storage === undefined) throw new Error(`files of the storage "${note.provider}" are left, which is not configured`)
-    if (note.swap !== undefined) await finishSwap(storage, note.swap)
-    const kept = await namesOfHash(database, note.hash, note.provider)
-    const gone = note.names.filter((name) => !kept.has(name))
-    await Promise.all(gone.map((name) => storage.remove(name)))
-    if (note.swap !== undefined) await forgetSwap(database, writer, note.swap.id)
+  /** Finishes a swap if its transaction was committed, deletes the files of the entry that no row names, then deletes the entry. */
+  async function resolve(path: string, entry: JournalEntry): Promise<void> {
+    const storage = storages.of.get(entry.provider)
+    if (storage === undefined) throw new Error(`leftover files are in the storage "${entry.provider}", which is not configured`)
+    if (entry.swap !== undefined) await finishSwap(storage, entry.swap)
+    const used = await namesOfHash(database, entry.hash, entry.provider)
+    const unused = entry.names.filter((name) => !used.has(name))
+    await Promise.all(unused.map((name) => storage.remove(name)))
+    if (entry.swap !== undefined) await forgetSwap(database, writer, entry.swap.id)
     await rm(path, { force: true })
   }
 
   async function finishSwap(storage: Storage, { id, moves }: NonNullable<JournalEntry['swap']>): Promise<void> {
     if (!(await swapIsCommitted(database, id))) return
     for (const [from, to] of moves) await storage.move(from, to)
-    await storage.settle()
+    await storage.flush()
   }
 
-  async function tryToSettle(path: string, note: JournalEntry): Promise<boolean> {
+  async function tryToResolve(path: string, entry: JournalEntry): Promise<boolean> {
     try {
-      await settle(path, note)
-      return left.delete(path) || true
+      await resolve(path, entry)
+      return unresolved.delete(path) || true
     } catch (error) {
-      left.set(path, note)
+      unresolved.set(path, entry)
       failed(error)
       return false
     }
   }
 
   return {
-    note: async (note) => {
-      const path = join(workplace.folder, `${randomUUID()}.note`)
-      const handle = await workplace.within(() => open(path, 'wx'))
+    add: async (entry) => {
+      const path = join(stagingFolder.folder, `${randomUUID()}.note`)
+      const handle = await stagingFolder.within(() => open(path, 'wx'))
       try {
-        await handle.writeFile(JSON.stringify(note))
+        await handle.writeFile(JSON.stringify(entry))
         await handle.sync()
       } finally {
         await handle.close()
       }
       return async () => {
-        const settled = tryToSettle(path, note)
-        underWay.add(settled)
-        await settled
-        underWay.delete(settled)
+        const resolving = tryToResolve(path, entry)
+        inProgress.add(resolving)
+        await resolving
+        inProgress.delete(resolving)
       }
     },
-    settleAll: async (abandoned) => {
+    recover: async (abandoned) => {
       for (const name of await readdir(abandoned)) {
         if (!name.endsWith('.note')) continue
         const path = join(abandoned, name)
-        const note = parse(await readFile(path, { encoding: 'utf8', flag: constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) }))
-        // A note that is not whole was never acted upon.
-        if (note !== null) await settle(path, note)
+        const entry = parse(await readFile(path, { encoding: 'utf8', flag: constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) }))
+        // If an entry is incomplete, the process stopped before changing any file.
+        if (entry !== null) await resolve(path, entry)
       }
     },
     retry: async () => {
-      await Promise.all(underWay)
-      // Where one fails, the others would: what is away is asked once.
-      for (const [path, note] of left) if (!(await tryToSettle(path, note))) break
-      return left.size === 0
+      await Promise.all(inProgress)
+      // If one entry fails, the storage is probably unavailable, so the others are not tried.
+      for (const [path, entry] of unresolved) if (!(await tryToResolve(path, entry))) break
+      return unresolved.size === 0
     },
   }
 }
 
 function parse(text: string): JournalEntry | null {
   try {
-    // Before there were several storages, notes did not say which.
+    // Entries of early versions have no provider.
     return { provider: 'local', ...(JSON.parse(text) as Omit<JournalEntry, 'provider'>) }
   } catch {
     return null

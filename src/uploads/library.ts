@@ -1,4 +1,4 @@
-// The media library's writes: files come in, are looked at, are put in place, and only then have a row.
+// The writes of the media library: files are received, checked, moved to the storage, and only then get a row.
 import { randomUUID } from 'node:crypto'
 import type { MainConnection, Transaction, WriteDatabase } from '../database/database.js'
 import { markOwnerModified } from '../documents/store/owning-document.js'
@@ -21,7 +21,7 @@ import {
   commitSwap,
   deleteFile,
   insertFile,
-  linkedRowIsThere,
+  linkedRowExists,
   linkFiles,
   readFile,
   readImageSettings,
@@ -32,67 +32,70 @@ import {
 import type { Storages } from './storage/open.js'
 import { svgSize } from './svg.js'
 
+/** The media library. */
 export interface Library {
   readonly limits: FormLimits
   readonly receive: Receiver['receive']
   readonly discard: Receiver['discard']
-  /** Lets a few of all forms that come in go on at once. */
+  /** Limits how many upload forms are parsed concurrently. */
   readonly inTurn: Queue['run']
-  /** Stores files and gives their ids, in the order of the files. @throws ApiError 400 for what may not be stored. */
+  /** Stores files and returns their ids in the same order. @throws ApiError 400 for files that may not be stored. */
   add(files: readonly Received[], infos: readonly FileInfo[], link: Link | null, scope: LibraryScope): Promise<readonly number[]>
-  /** Changes what is said about a file. @throws ApiError 404 */
+  /** Changes the information about a file. @throws ApiError 404 */
   change(id: number, info: FileInfo, scope: LibraryScope): Promise<void>
-  /** Gives a file new content under the same address. @throws ApiError 404 */
+  /** Replaces the content of a file, keeping its URL. @throws ApiError 404 */
   replace(id: number, file: Received, info: FileInfo, scope: LibraryScope): Promise<void>
-  /** Removes a file. @throws ApiError 404 */
+  /** Deletes a file. @throws ApiError 404 */
   remove(id: number, scope: LibraryScope): Promise<void>
 }
 
-/** Bounds of a form that brings files. */
+/** Limits of an upload form. */
 export interface FormLimits {
   readonly uploadFiles: number
   readonly uploadFields: number
   readonly uploadFieldBytes: number
   readonly uploadBytes: number
-  /** Forms that are read at the same moment; the others wait a few milliseconds for each piece. */
+  /** Forms that are parsed concurrently; the others wait a few milliseconds for each chunk. */
   readonly uploadConcurrency: number
 }
 
-/** What a write to the library belongs to. */
+/** What a change of the library belongs to. */
 export interface LibraryScope {
   readonly model: Model
-  /** Null: nobody listens. */
+  /** Null if no events are recorded. */
   readonly watch: FileWatch | null
 }
 
+/** The dependencies of the media library. */
 export interface LibraryParts {
   readonly database: MainConnection
   readonly writer: WriteDatabase
   readonly storages: Storages
-  readonly incoming: Receiver
-  readonly pending: Journal
+  readonly receiver: Receiver
+  readonly journal: Journal
   readonly images: Images
   readonly rules: TypeRules
   readonly limits: FormLimits
   newDocumentId(): string
 }
 
-/** Whoever is told of files. */
+/** Is notified of changes to files. */
 export interface FileWatch {
-  /** Called inside the transaction: after a file was written, before it is removed. */
+  /** Called inside the transaction, after a file was written or before it is deleted. */
   happened(transaction: Transaction, event: MediaEventName, id: number): Promise<void>
   /** Called after each commit. */
   committed(): void
 }
 
-/** A file ready to be put in place: what its row will say, and which files of the disk become which names. */
-interface Ready {
+/** A file prepared for storing: the columns of its row, and its files on disk with their names in the storage. */
+interface PreparedFile {
   readonly content: ContentColumns
   readonly puts: readonly { readonly path: string; readonly name: string; readonly mime: string }[]
 }
 
+/** Opens the media library. */
 export function openLibrary(parts: LibraryParts): Library {
-  const { database, storages, incoming, pending, images } = parts
+  const { database, storages, receiver, journal, images } = parts
   const storage = storages.current
   const replacements = openLines()
 
@@ -102,66 +105,65 @@ export function openLibrary(parts: LibraryParts): Library {
     return result
   }
 
-  async function look(file: Received): Promise<MediaType> {
+  async function checkedType(file: Received): Promise<MediaType> {
     const kind = await mediaTypeOf(file)
     checkMediaType(kind, parts.rules)
     return kind
   }
 
-  async function prepare(file: Received, kind: MediaType, shownName: string, hash: string, ext: string): Promise<Ready> {
-    const picture = await images.make({ ...file, mime: kind.shown }, await readImageSettings(database))
-    const size = picture ?? (kind.shown === 'image/svg+xml' ? svgSize(file.head) : null)
-    const main = picture?.encoded ?? file
+  async function prepare(file: Received, kind: MediaType, displayName: string, hash: string, ext: string): Promise<PreparedFile> {
+    const image = await images.make({ ...file, mime: kind.detected }, await readImageSettings(database))
+    const size = image ?? (kind.detected === 'image/svg+xml' ? svgSize(file.head) : null)
+    const main = image?.encoded ?? file
     const format = (name: string) => ({ hash: `${name}_${hash}`, name: `${name}_${hash}${ext}` })
-    const made = [...(picture?.formats ?? [])]
+    const derived = [...(image?.formats ?? [])]
     return {
       content: {
         width: size?.width ?? null,
         height: size?.height ?? null,
-        formats:
-          picture === null ? null : formatsOf(picture, (name) => ({ ...format(name), name: `${name}_${shownName}` }), ext, kind.mime),
+        formats: image === null ? null : formatsOf(image, (name) => ({ ...format(name), name: `${name}_${displayName}` }), ext, kind.mime),
         mime: kind.mime,
         size: kilobytes(main.bytes),
       },
       puts: [
         { path: main.path, name: hash + ext, mime: kind.mime },
-        ...made.map(([name, { path }]) => ({ path, name: format(name).name, mime: kind.mime })),
+        ...derived.map(([name, { path }]) => ({ path, name: format(name).name, mime: kind.mime })),
       ],
     }
   }
 
   function formatsOf(
     { formats }: SourceImage,
-    named: (name: string) => { readonly hash: string; readonly name: string },
+    format: (name: string) => { readonly hash: string; readonly name: string },
     ext: string,
     mime: string,
   ): Readonly<Record<string, StoredFormat>> | null {
     if (formats.size === 0) return null
     const entries = [...formats].map(([key, { width, height, bytes }]) => {
-      const { name, hash } = named(key)
+      const { name, hash } = format(key)
       const url = storage.url(hash + ext)
       return [key, { name, hash, ext, mime, path: null, width, height, size: kilobytes(bytes), sizeInBytes: bytes, url }] as const
     })
     return Object.fromEntries(entries)
   }
 
-  /** Puts files in place and writes rows. Whatever fails, what no row names is removed. */
-  async function write<Result>(notes: readonly JournalEntry[], puts: Ready['puts'], work: () => Promise<Result>): Promise<Result> {
-    const settles: (() => Promise<void>)[] = []
-    let written = false
+  /** Moves files to the storage and writes rows. If anything fails, files without a row are deleted. */
+  async function write<Result>(entries: readonly JournalEntry[], puts: PreparedFile['puts'], work: () => Promise<Result>): Promise<Result> {
+    const resolvers: (() => Promise<void>)[] = []
+    let isWritten = false
     try {
-      for (const note of notes) settles.push(await pending.note(note))
+      for (const entry of entries) resolvers.push(await journal.add(entry))
       for (const { path, name, mime } of puts) await storage.put(path, name, mime)
-      await storage.settle()
+      await storage.flush()
       const result = await work()
-      written = true
+      isWritten = true
       return result
     } catch (error) {
       throw asApiError(error)
     } finally {
-      const settled = Promise.all(settles.map((settle) => settle()))
-      // A storage that does not take files may not give them up either: nobody waits for that.
-      if (written || !storage.remote) await settled
+      const resolved = Promise.all(resolvers.map((resolve) => resolve()))
+      // If a remote storage rejects uploads, deletions may fail too, so the response does not wait for them.
+      if (isWritten || !storage.remote) await resolved
     }
   }
 
@@ -171,27 +173,27 @@ export function openLibrary(parts: LibraryParts): Library {
     link: Link | null,
     scope: LibraryScope,
   ): Promise<readonly number[]> {
-    if (link !== null && !(await linkedRowIsThere(database, link))) throw validationError('There is nothing with this refId')
-    const kinds = await Promise.all(files.map(look))
+    if (link !== null && !(await linkedRowExists(database, link))) throw validationError('No entry with this refId')
+    const types = await Promise.all(files.map(checkedType))
     const rows: NewFile[] = []
-    const puts: Ready['puts'][number][] = []
-    const notes: JournalEntry[] = []
+    const puts: PreparedFile['puts'][number][] = []
+    const entries: JournalEntry[] = []
     for (const [index, file] of files.entries()) {
       const info = infos[index]!
-      const kind = kinds[index]!
+      const type = types[index]!
       const name = info.name || file.name
       const hash = newHash(name)
-      const ready = await prepare(file, kind, name, hash, kind.ext)
+      const prepared = await prepare(file, type, name, hash, type.ext)
       const { alternativeText = null, caption = null, focalPoint = null } = info
       rows.push({
-        ...ready.content,
-        ...{ name, alternativeText, caption, focalPoint, hash, ext: kind.ext },
-        ...{ documentId: parts.newDocumentId(), url: storage.url(hash + kind.ext), provider: storage.provider },
+        ...prepared.content,
+        ...{ name, alternativeText, caption, focalPoint, hash, ext: type.ext },
+        ...{ documentId: parts.newDocumentId(), url: storage.url(hash + type.ext), provider: storage.provider },
       })
-      puts.push(...ready.puts)
-      notes.push({ provider: storage.provider, hash, names: ready.puts.map((put) => put.name) })
+      puts.push(...prepared.puts)
+      entries.push({ provider: storage.provider, hash, names: prepared.puts.map((put) => put.name) })
     }
-    return write(notes, puts, () =>
+    return write(entries, puts, () =>
       transaction(scope, async (tx) => {
         const now = Date.now()
         const folder = await apiFolder(tx, parts.newDocumentId, now)
@@ -207,34 +209,34 @@ export function openLibrary(parts: LibraryParts): Library {
     )
   }
 
-  async function there(id: number) {
+  async function existing(id: number) {
     const row = await readFile(database, id)
     if (row === null) throw notFound('Entity not found')
     return row
   }
 
   /**
-   * Gives a file new content. Until that is committed the old content stays in its place; then the new one, which lies beside
-   * it, is moved there. A file that lies elsewhere comes to where new files go.
+   * Replaces the content of a file. The new files wait next to the old ones until the database commits, then replace them. A file from
+   * another storage moves to the current one.
    */
   async function replace(id: number, file: Received, info: FileInfo, scope: LibraryScope): Promise<void> {
-    const row = await there(id)
-    const kind = await look(file)
-    const said = replacedInfo(row, file, info)
-    const { content, puts } = await prepare(file, { ...kind, ext: row.ext }, said.name, row.hash, row.ext)
+    const row = await existing(id)
+    const type = await checkedType(file)
+    const newInfo = replacedInfo(row, file, info)
+    const { content, puts } = await prepare(file, { ...type, ext: row.ext }, newInfo.name, row.hash, row.ext)
     const { hash, provider } = row
     const moved = provider !== storage.provider
-    // Strapi leaves an empty object where formats could have been.
-    const place = { url: moved ? storage.url(hash + row.ext) : row.url, provider: storage.provider }
-    const stored = { ...content, formats: content.formats ?? {}, ...place }
+    // Like Strapi, stores an empty object if there are no formats.
+    const location = { url: moved ? storage.url(hash + row.ext) : row.url, provider: storage.provider }
+    const stored = { ...content, formats: content.formats ?? {}, ...location }
     const swap = { id: randomUUID(), moves: moved ? [] : puts.map(({ name }) => [`.${randomUUID()}`, name] as const) }
     const staged = new Map(swap.moves.map(([from, to]) => [to, from]))
     const names = [...new Set([...(moved ? [] : storedNames(row)), ...puts.map(({ name }) => name), ...staged.values()])]
-    const notes = [{ provider: storage.provider, hash, names, ...(moved ? {} : { swap }) }, ...(moved ? notesOf(row) : [])]
+    const entries = [{ provider: storage.provider, hash, names, ...(moved ? {} : { swap }) }, ...(moved ? entriesOf(row) : [])]
     const stagedPuts = puts.map((put) => ({ ...put, name: staged.get(put.name) ?? put.name }))
-    await write(notes, stagedPuts, () =>
+    await write(entries, stagedPuts, () =>
       transaction(scope, async (tx) => {
-        if (!(await updateInfo(tx, id, said, Date.now()))) throw notFound('Entity not found')
+        if (!(await updateInfo(tx, id, newInfo, Date.now()))) throw notFound('Entity not found')
         await updateContent(tx, id, stored)
         if (!moved) await commitSwap(tx, swap.id)
         await scope.watch?.happened(tx, 'media.update', id)
@@ -242,8 +244,8 @@ export function openLibrary(parts: LibraryParts): Library {
     )
   }
 
-  /** The note of a file that goes; none where its storage is not ours. */
-  function notesOf(row: FileRow): readonly JournalEntry[] {
+  /** Returns the journal entry for deleting a file; none if its storage is not configured. */
+  function entriesOf(row: FileRow): readonly JournalEntry[] {
     if (!storages.of.has(row.provider)) return []
     return [{ provider: row.provider, hash: row.hash, names: storedNames(row) }]
   }
@@ -251,7 +253,7 @@ export function openLibrary(parts: LibraryParts): Library {
   async function remove(id: number, scope: LibraryScope): Promise<void> {
     const row = await readFile(database, id)
     if (row === null) throw notFound('file.notFound')
-    await write(notesOf(row), [], () =>
+    await write(entriesOf(row), [], () =>
       transaction(scope, async (tx) => {
         await scope.watch?.happened(tx, 'media.delete', id)
         if (!(await deleteFile(tx, id))) throw notFound('file.notFound')
@@ -261,14 +263,14 @@ export function openLibrary(parts: LibraryParts): Library {
 
   return {
     limits: parts.limits,
-    receive: incoming.receive,
-    discard: incoming.discard,
+    receive: receiver.receive,
+    discard: receiver.discard,
     inTurn: openQueue(parts.limits.uploadConcurrency, Number.POSITIVE_INFINITY, tooManyUploads).run,
     add,
     change: async (id, info, scope) => {
-      const said = changedInfo(await there(id), info)
+      const newInfo = changedInfo(await existing(id), info)
       await transaction(scope, async (tx) => {
-        if (!(await updateInfo(tx, id, said, Date.now()))) throw notFound('Entity not found')
+        if (!(await updateInfo(tx, id, newInfo, Date.now()))) throw notFound('Entity not found')
         await scope.watch?.happened(tx, 'media.update', id)
       })
     },
@@ -277,7 +279,7 @@ export function openLibrary(parts: LibraryParts): Library {
   }
 }
 
-/** What is said about a file after a change: what it does not mention stays, and so does what it says nothing of with null, as in Strapi. */
+/** Merges changed information about a file; missing values and nulls leave it unchanged, as in Strapi. */
 function changedInfo(row: InfoColumns, info: FileInfo): InfoColumns {
   return {
     name: info.name ?? row.name,
@@ -287,7 +289,7 @@ function changedInfo(row: InfoColumns, info: FileInfo): InfoColumns {
   }
 }
 
-/** What is said about a file with new content: the name is the new one's, texts stay, and a point of the old picture means nothing. */
+/** Merges the information about a replaced file: it gets the new name, keeps its texts, and loses the focal point of the old image. */
 function replacedInfo(row: InfoColumns, file: Received, info: FileInfo): InfoColumns {
   return {
     name: info.name || file.name,

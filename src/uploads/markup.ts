@@ -1,27 +1,26 @@
-// The beginning of a text that may be markup: what stands before its first tag, and that tag. Every character is looked at a
-// bounded number of times, whatever the text is.
+// Parses the beginning of a text that may be markup, up to and including its first tag, in linear time.
 
-/** What an opening tag says, with the case of its letters folded. */
+/** An opening tag, in lower case. */
 export interface Tag {
   readonly name: string
-  /** The first value of each attribute, without its quotes. */
+  /** The first value of each attribute, without quotes. */
   readonly attributes: ReadonlyMap<string, string>
 }
 
-/** What stands before the first tag, and where that begins. */
+/** The part of a text before its first tag. */
 export interface Prologue {
-  /** The kinds of what stands there, comments and blanks aside: `xml` for a declaration, else the name of the document type. */
+  /** Its declarations without comments: `xml`, or the name of a document type. */
   readonly parts: readonly string[]
   readonly end: number
 }
 
 const blank = /\s/
-/** What ends the name of a tag or of an attribute. */
+/** Characters that end the name of a tag or attribute. */
 const nameEnd = /[\s=/>"'<]/
-/** Characters of a name that are looked at; none that means something to us is longer. */
+/** The most characters of a name; all relevant names are shorter. */
 const longestName = 64
 
-/** Reads declarations, document types, comments and blanks up to the first tag, or to the end where one of them is not closed. */
+/** Reads declarations, document types, comments and white space up to the first tag, or to the end if one of them is not closed. */
 export function readPrologue(text: string): Prologue {
   const parts: string[] = []
   for (let at = pastBlanks(text, 0); ; at = pastBlanks(text, at)) {
@@ -34,9 +33,9 @@ export function readPrologue(text: string): Prologue {
   }
 }
 
-/** What begins at `at` before a first tag: its kind, and what closes it when it is met `from` characters later; null for others. */
+/** Returns the kind of the declaration or comment at `at`, and the text that closes it from `from` characters later on; otherwise null. */
 function partAt(text: string, at: number): { readonly kind: string; readonly close: string; readonly from: number } | null {
-  // `<!-->` is a whole comment to browsers.
+  // Browsers treat `<!-->` as a complete comment.
   if (text.startsWith('<!--', at)) return { kind: 'comment', close: '-->', from: 2 }
   if (text.slice(at, at + 5).toLowerCase() === '<?xml') return { kind: 'xml', close: '>', from: 5 }
   if (text.slice(at, at + 9).toLowerCase() !== '<!doctype') return null
@@ -44,7 +43,7 @@ function partAt(text: string, at: number): { readonly kind: string; readonly clo
   return name === at + 9 ? null : { kind: readName(text, name), close: '>', from: name - at }
 }
 
-/** The name of the tag that begins at `at`, with what follows it looked at: empty where there is none or the text ends in it. */
+/** Returns the name of the tag at `at`; empty if there is no complete tag name. */
 export function tagName(text: string, at: number): string {
   if (text[at] !== '<') return ''
   const name = readName(text, at + 1)
@@ -52,7 +51,7 @@ export function tagName(text: string, at: number): string {
   return next !== undefined && (next === '>' || blank.test(next)) ? name : ''
 }
 
-/** The tag that begins at `at`; null where the text ends before it does. */
+/** Parses the tag at `at`; null if the text ends inside it. */
 export function readTag(text: string, at: number): Tag | null {
   const name = readName(text, at + 1)
   const attributes = new Map<string, string>()

@@ -1,29 +1,30 @@
-// What a file is: its bytes decide, then its extension, then what the caller declared.
+// Detects the media type of a file: from its bytes, otherwise its extension, otherwise the declared type.
 import mime from 'mime'
 import { ApiError } from '../errors/errors.js'
 import { extensionOf } from './file-names.js'
 import { markupType } from './svg.js'
 
-/** Bytes at the start of a file that tell its type. */
+/** Bytes at the start of a file used to detect its type. */
 export const headBytes = 4_100
 
+/** The media type and extension of a file. */
 export interface MediaType {
   readonly mime: string
-  /** With its dot; the name's own or, without one, the usual one of the type. */
+  /** The extension with its dot: that of the name, or otherwise the usual one of the type. */
   readonly ext: string
-  /** The type that the bytes themselves show; null where they show none. */
-  readonly shown: string | null
+  /** The type detected from the bytes; null if unknown. */
+  readonly detected: string | null
 }
 
-/** A file that has come in. */
-interface Sent {
+/** A received file. */
+interface ReceivedFile {
   readonly path: string
   readonly head: Uint8Array
   readonly name: string
   readonly declared: string
 }
 
-/** Formats that hold others: the extension says which (a docx is a zip). */
+/** Formats that contain others, distinguished by the extension (a docx is a zip). */
 const containers = new Set([
   'application/zip',
   'application/xml',
@@ -35,14 +36,14 @@ const containers = new Set([
 
 const declaredForm = /^[a-z0-9][\w.+-]{0,63}\/[a-z0-9][\w.+-]{0,126}$/
 
-/** The type of the file at `path`, whose first bytes are `head`. */
-export async function mediaTypeOf({ path, head, name, declared }: Sent): Promise<MediaType> {
+/** Returns the type of the file at `path`, whose first bytes are `head`. */
+export async function mediaTypeOf({ path, head, name, declared }: ReceivedFile): Promise<MediaType> {
   const extension = extensionOf(name)
   const named = extension === '' ? null : mime.getType(extension)
-  const shown = await shownType(path, head)
+  const detected = await detectType(path, head)
   const stated = declaredForm.test(declared) ? declared : 'application/octet-stream'
-  const type = (shown !== null && containers.has(shown) ? (named ?? shown) : shown) ?? named ?? stated
-  return { mime: type, ext: extension === '' ? usualExtension(type) : extension, shown }
+  const type = (detected !== null && containers.has(detected) ? (named ?? detected) : detected) ?? named ?? stated
+  return { mime: type, ext: extension === '' ? usualExtension(type) : extension, detected }
 }
 
 function usualExtension(type: string): string {
@@ -50,21 +51,21 @@ function usualExtension(type: string): string {
   return extension === null ? '' : `.${extension}`
 }
 
-async function shownType(path: string, head: Uint8Array): Promise<string | null> {
+async function detectType(path: string, head: Uint8Array): Promise<string | null> {
   const text = asText(head)
   const markup = text === null ? null : markupType(text)
   if (markup !== null) return markup
   const { fileTypeFromFile } = await import('file-type')
-  // What ends before its own header does is of no known type.
+  // A file that ends inside its header has no known type.
   const found = await fileTypeFromFile(path).catch(() => undefined)
   if (found === undefined || (text !== null && startLikeText.has(found.mime))) return null
   return found.mime
 }
 
-/** Formats whose first two bytes are letters: a text may begin like them, they are never text. */
+/** Binary formats that start with two letters, with which a text may start as well. */
 const startLikeText = new Set(['image/bmp', 'application/x-msdownload'])
 
-/** The text of bytes that are one; null for others. The last character may be cut. */
+/** Decodes UTF-8 text, whose last character may be incomplete; null for other bytes. */
 function asText(head: Uint8Array): string | null {
   if (head.includes(0)) return null
   try {
@@ -74,31 +75,31 @@ function asText(head: Uint8Array): string | null {
   }
 }
 
-/** Types that a browser shows without running anything; a drawing may hold scripts. */
-export const isShownByBrowsers = (type: string): boolean =>
+/** True for types that a browser displays without running code; SVG may contain scripts. */
+export const isSafeInBrowsers = (type: string): boolean =>
   type !== 'image/svg+xml' && /^(?:image|audio|video|font)\/|^application\/pdf$|^text\/plain$/.test(type)
 
-/** Families of types whose files are always recognised by their bytes. */
-const alwaysShown = /^(?:image|video|audio|font)\//
+/** Types that are always detected from the bytes. */
+const alwaysDetected = /^(?:image|video|audio|font)\//
 
 const matches = (type: string, patterns: readonly string[]): boolean =>
   patterns.some((pattern) => (pattern.endsWith('/*') ? type.startsWith(pattern.slice(0, -1)) : type === pattern))
 
-/** Which types may be stored; `allowed` empty: all but the denied. */
+/** The types that may be stored; if `allowed` is empty, all but the denied ones. */
 export interface TypeRules {
   readonly allowed: readonly string[]
   readonly denied: readonly string[]
 }
 
 /**
- * Refuses what the rules do not allow. Bytes win, and the extension must agree with them.
+ * Refuses types that the rules do not allow, by the detected type and by the extension.
  * @throws ApiError 400
  */
-export function checkMediaType({ mime: type, ext, shown }: MediaType, { allowed, denied }: TypeRules): void {
+export function checkMediaType({ mime: type, ext, detected }: MediaType, { allowed, denied }: TypeRules): void {
   const named = (ext === '' ? null : mime.getType(ext)) ?? type
-  const known = shown ?? (alwaysShown.test(type) ? 'application/octet-stream' : type)
-  const refused = matches(known, denied) || matches(named, denied)
-  const missing = allowed.length > 0 && !(matches(known, allowed) && matches(named, allowed))
+  const actual = detected ?? (alwaysDetected.test(type) ? 'application/octet-stream' : type)
+  const refused = matches(actual, denied) || matches(named, denied)
+  const missing = allowed.length > 0 && !(matches(actual, allowed) && matches(named, allowed))
   if (refused || missing)
-    throw new ApiError('ValidationError', `Files of the type ${known === named ? named : `${known} named ${ext}`} are not allowed`)
+    throw new ApiError('ValidationError', `Files of the type ${actual === named ? named : `${actual} named ${ext}`} are not allowed`)
 }

@@ -1,4 +1,4 @@
-// Opens the media library of a service: storage, workplace, picture workshop; and clears what stopped processes left.
+// Opens the media library of a service with its storage, staging folder and image processing, and cleans up after stopped processes.
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Config } from '../config/config.js'
 import type { MainConnection, WriteDatabase } from '../database/database.js'
@@ -11,24 +11,26 @@ import { type CheckAddress, checkOf } from './signing.js'
 import { clearAbandoned, openStagingFolder, sweepInterval } from './staging.js'
 import { openStorages } from './storage/open.js'
 
-/** Milliseconds that a storage which was away gets to take what is left when the service stops. */
-const farewell = 3_000
+/** Milliseconds for a last retry of unresolved journal entries during a shutdown. */
+const shutdownGrace = 3_000
 
+/** The opened media library. */
 export interface Uploads {
   readonly library: Library
-  /** Checks addresses of the local disk's files; null: everyone may read them. */
+  /** Checks signed URLs of local files; null if the files are public. */
   readonly checkAddress: CheckAddress | null
   close(): Promise<void>
 }
 
-/** What goes wrong apart from requests. */
+/** Reports of errors outside of requests. */
 export interface UploadReports {
-  /** Something could not be cleared; it is tried again. */
-  left(error: unknown): void
-  /** A storage on another machine refused. */
-  refused(error: unknown): void
+  /** A cleanup failed and will be retried. */
+  cleanupFailed(error: unknown): void
+  /** The remote storage rejected a request. */
+  storageFailed(error: unknown): void
 }
 
+/** Opens the media library, and cleans up after stopped processes. */
 export async function openUploads(
   config: Config,
   database: MainConnection,
@@ -37,31 +39,31 @@ export async function openUploads(
   reports: UploadReports,
 ): Promise<Uploads> {
   const { uploadsFolder, uploadTypes, limits } = config
-  const storages = await openStorages(uploadsFolder, config.storage, limits, reports.refused)
+  const storages = await openStorages(uploadsFolder, config.storage, limits, reports.storageFailed)
   const closeStorages = (): void => {
     for (const storage of storages.of.values()) storage.close()
   }
-  const workplace = await openStagingFolder(uploadsFolder).catch((error) => {
+  const stagingFolder = await openStagingFolder(uploadsFolder).catch((error) => {
     closeStorages()
     throw error
   })
-  const pending = openJournal({ workplace, database, writer, storages, failed: reports.left })
-  const cleaning = openCleanupQueue()
+  const journal = openJournal({ stagingFolder, database, writer, storages, failed: reports.cleanupFailed })
+  const cleanupQueue = openCleanupQueue()
 
   async function sweep(): Promise<void> {
-    await pending.retry()
+    await journal.retry()
     try {
-      await cleaning.again()
-      await clearAbandoned(uploadsFolder, workplace, pending.settleAll)
+      await cleanupQueue.retry()
+      await clearAbandoned(uploadsFolder, stagingFolder, journal.recover)
     } catch (error) {
-      reports.left(error)
+      reports.cleanupFailed(error)
     }
   }
   await sweep()
-  const again = setInterval(sweep, sweepInterval)
-  again.unref()
+  const sweeping = setInterval(sweep, sweepInterval)
+  sweeping.unref()
 
-  const incoming = openReceiver(workplace, limits.fileBytes, cleaning)
+  const receiver = openReceiver(stagingFolder, limits.fileBytes, cleanupQueue)
   const images = openImages(limits)
   return {
     checkAddress: checkOf(config),
@@ -69,18 +71,18 @@ export async function openUploads(
       database,
       writer,
       storages,
-      incoming,
-      pending,
+      receiver,
+      journal,
       images,
       rules: uploadTypes,
       limits,
       newDocumentId,
     }),
     close: async () => {
-      clearInterval(again)
-      // What is left stays for the next start.
-      if (await Promise.race([pending.retry(), pause(farewell, false, { ref: false })])) await workplace.close()
-      else workplace.leave()
+      clearInterval(sweeping)
+      // Unresolved entries stay for the next start.
+      if (await Promise.race([journal.retry(), pause(shutdownGrace, false, { ref: false })])) await stagingFolder.close()
+      else stagingFolder.abandon()
       images.close()
       closeStorages()
     },

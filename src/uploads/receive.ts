@@ -1,4 +1,4 @@
-// Files on their way in: streamed into a folder that is never served, measured, and gone again if anything fails.
+// Receives files: streams them into the staging folder, which is never served, and deletes them if anything fails.
 import { randomUUID } from 'node:crypto'
 import { mkdir, open, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
@@ -9,43 +9,44 @@ import { fileNameOf } from './file-names.js'
 import { headBytes } from './media-types.js'
 import type { StagingFolder } from './staging.js'
 
-/** What is told when a queue of uploads is full. */
+/** The message if a queue of uploads is full. */
 export const tooManyUploads = 'Too many uploads are waiting'
 
-/** A file that has come in completely. */
+/** A completely received file. */
 export interface Received {
   readonly path: string
   readonly bytes: number
   /** Its first bytes. */
   readonly head: Uint8Array
-  /** As the form named it, found to be harmless. */
+  /** The validated name from the form. */
   readonly name: string
   readonly declared: string
 }
 
-/** What a form says about one of its files. */
+/** The name and type of a file in a form. */
 export interface PartHeader {
   readonly name: string
   readonly declared: string
 }
 
+/** Receives files into the staging folder. */
 export interface Receiver {
-  /** @throws ApiError 400 for a name that could harm, 413 beyond the limit, 503 when the disk does not take it. */
+  /** Receives a file. @throws ApiError 400 for an unsafe name, 413 beyond the limit, 503 if the disk fails. */
   receive(content: AsyncIterable<Uint8Array>, header: PartHeader): Promise<Received>
-  /** Removes what came in and what was made from it. */
+  /** Deletes received files and the images derived from them. */
   discard(files: readonly Received[]): Promise<void>
 }
 
-/** Files come into the workplace, each with what is made from it in a folder of its own. */
-export function openReceiver(workplace: StagingFolder, fileBytes: number, cleaning: CleanupQueue): Receiver {
-  const remove = (part: string) => cleaning.run(() => rm(part, { force: true, recursive: true }))
+/** Opens a receiver. Each file gets its own folder in the staging folder, also for the images derived from it. */
+export function openReceiver(stagingFolder: StagingFolder, fileBytes: number, cleanupQueue: CleanupQueue): Receiver {
+  const remove = (part: string) => cleanupQueue.run(() => rm(part, { force: true, recursive: true }))
   return {
     receive: async (content, { name: sent, declared }) => {
       const name = fileNameOf(sent)
-      const part = join(workplace.folder, `${randomUUID()}.part`)
+      const part = join(stagingFolder.folder, `${randomUUID()}.part`)
       const path = join(part, 'original')
       try {
-        await workplace.within(() => mkdir(part))
+        await stagingFolder.within(() => mkdir(part))
         return { path, name, declared, ...(await write(path, content, fileBytes)) }
       } catch (error) {
         await remove(part)
@@ -65,7 +66,7 @@ async function write(path: string, content: AsyncIterable<Uint8Array>, fileBytes
     let head: Uint8Array = new Uint8Array()
     for await (const chunk of content) {
       bytes += chunk.length
-      if (bytes > fileBytes) throw new ApiError('PayloadTooLargeError', `A file may have ${fileBytes} bytes at most`)
+      if (bytes > fileBytes) throw new ApiError('PayloadTooLargeError', `A file must not exceed ${fileBytes} bytes`)
       if (head.length < headBytes) head = Buffer.concat([head, chunk]).subarray(0, headBytes)
       await handle.writeFile(chunk)
     }
@@ -75,8 +76,8 @@ async function write(path: string, content: AsyncIterable<Uint8Array>, fileBytes
   }
 }
 
-/** Full, at its owner's or its own limit, broken, read-only, somebody else's, away. */
-const unable = new Set([
+/** Errors of a disk that is full, over quota, broken, read-only, not permitted or not mounted. */
+const diskErrors = new Set([
   'ENOSPC',
   'EDQUOT',
   'EFBIG',
@@ -97,9 +98,9 @@ const unable = new Set([
   'ELOOP',
 ])
 
-/** A disk that is full, broken or away is no bug: the caller may try again. */
+/** Converts errors of the disk to 503, because the client may try again; returns other errors unchanged. */
 export function asApiError(error: unknown): unknown {
   const { code } = error as NodeJS.ErrnoException
-  if (code === undefined || !unable.has(code)) return error
+  if (code === undefined || !diskErrors.has(code)) return error
   return unavailable('Files cannot be stored at the moment', error)
 }

@@ -1,10 +1,10 @@
-// The rows of files: `files`, their links to documents, and the folder in which uploads of the API are filed.
+// Statements on `files`, their links to documents, and the media-library folder for uploads through the API.
 import { sql } from 'kysely'
 import type { MainConnection, Transaction, WriteDatabase } from '../database/database.js'
 import type { Component, ContentType, Media } from '../model/types.js'
 import type { ImageSettings } from './images/protocol.js'
 
-/** One of the smaller formats of a picture, as it stands in the column. */
+/** One of the smaller formats of an image, as stored in the column. */
 export interface StoredFormat {
   readonly name: string
   readonly hash: string
@@ -19,7 +19,7 @@ export interface StoredFormat {
   readonly url: string
 }
 
-/** What a file's content decides. */
+/** Columns that depend on a file's content. */
 export interface ContentColumns {
   readonly width: number | null
   readonly height: number | null
@@ -28,7 +28,7 @@ export interface ContentColumns {
   readonly size: number
 }
 
-/** What is said about a file. */
+/** Columns with information about a file. */
 export interface InfoColumns {
   readonly name: string
   readonly alternativeText: string | null
@@ -36,20 +36,20 @@ export interface InfoColumns {
   readonly focalPoint: unknown
 }
 
-export interface NewFile extends ContentColumns, InfoColumns, PlaceColumns {
+export interface NewFile extends ContentColumns, InfoColumns, LocationColumns {
   readonly documentId: string
   readonly hash: string
   readonly ext: string
 }
 
-/** Where a file lies. */
-export interface PlaceColumns {
+/** Columns with the location of a file. */
+export interface LocationColumns {
   readonly url: string
   readonly provider: string
 }
 
-/** A row that is there. */
-export interface FileRow extends InfoColumns, PlaceColumns {
+/** An existing row of `files`. */
+export interface FileRow extends InfoColumns, LocationColumns {
   readonly id: number
   readonly hash: string
   readonly ext: string
@@ -67,7 +67,7 @@ export interface Link {
 
 const json = (value: unknown): string | null => (value === null || value === undefined ? null : JSON.stringify(value))
 
-/** The names under which the files of a hash are stored at a provider, as their row tells. */
+/** Returns the stored names of a file with a hash at a provider, according to its row. */
 export async function namesOfHash(database: MainConnection, hash: string, provider: string): Promise<ReadonlySet<string>> {
   const rows = await database.rows<{ hash: string; ext: string | null; formats: string | null }>(
     sql`select hash, ext, formats from files where hash = ${hash} and provider = ${provider}`,
@@ -75,14 +75,14 @@ export async function namesOfHash(database: MainConnection, hash: string, provid
   return new Set(rows.flatMap(({ ext, formats }) => storedNames({ hash, ext: ext ?? '', formats: parsed(formats) as FileRow['formats'] })))
 }
 
-/** The names under which a file and its formats are stored. */
+/** Returns the stored names of a file and its formats. */
 export function storedNames({ hash, ext, formats }: Pick<FileRow, 'hash' | 'ext' | 'formats'>): readonly string[] {
   return [hash + ext, ...Object.values(formats ?? {}).map((format) => format.hash + format.ext)]
 }
 
 const parsed = (text: string | null): unknown => (text === null ? null : JSON.parse(text))
 
-/** Reads a file's row; null: it is not there. */
+/** Reads a file's row, or null. */
 export async function readFile(database: MainConnection, id: number): Promise<FileRow | null> {
   const [row] = await database.rows<Record<string, string | number | null>>(
     sql`select id, name, alternative_text as alternativeText, caption, focal_point as focalPoint, hash, ext, width, height, formats, url, provider
@@ -94,7 +94,7 @@ export async function readFile(database: MainConnection, id: number): Promise<Fi
 
 const defaultSettings: ImageSettings = { sizeOptimization: true, responsiveDimensions: true, autoOrientation: false }
 
-/** The media library's settings, as Strapi's admin keeps them. */
+/** Reads the media library's settings, which Strapi's admin panel stores. */
 export async function readImageSettings(database: MainConnection): Promise<ImageSettings> {
   const value = await readSetting(database, 'plugin_upload_settings')
   return { ...defaultSettings, ...(value as Partial<ImageSettings> | null) }
@@ -105,12 +105,12 @@ async function readSetting(database: Pick<MainConnection, 'rows'>, key: string):
   return row === undefined ? null : parsed(row.value)
 }
 
-/** True if the row that a link names is there. */
-export async function linkedRowIsThere(database: MainConnection, { shape: { table }, id }: Link): Promise<boolean> {
+/** True if the row of a link exists. */
+export async function linkedRowExists(database: MainConnection, { shape: { table }, id }: Link): Promise<boolean> {
   return (await database.rows(sql`select 1 from ${sql.table(table)} where id = ${id}`)).length > 0
 }
 
-/** Inserts a file into the API's folder and gives its id. */
+/** Inserts a file into the API's folder and returns its id. */
 export async function insertFile(tx: Transaction, file: NewFile, folder: ApiFolder, now: number): Promise<number> {
   const { id } = await tx.run(sql`
     insert into files (document_id, name, alternative_text, caption, focal_point, width, height, formats, hash, ext, mime, size, url, provider,
@@ -123,7 +123,7 @@ export async function insertFile(tx: Transaction, file: NewFile, folder: ApiFold
   return id
 }
 
-/** What is said about a file. */
+/** Updates the information about a file; false if it does not exist. */
 export async function updateInfo(tx: Transaction, id: number, info: InfoColumns, now: number): Promise<boolean> {
   const { rows } = await tx.run(sql`
     update files set name = ${info.name}, alternative_text = ${info.alternativeText}, caption = ${info.caption},
@@ -131,33 +131,34 @@ export async function updateInfo(tx: Transaction, id: number, info: InfoColumns,
   return rows > 0
 }
 
-/** What a file's new content decides, and where it lies. */
-export async function updateContent(tx: Transaction, id: number, content: ContentColumns & PlaceColumns): Promise<void> {
+/** Updates the columns for a file's new content and location. */
+export async function updateContent(tx: Transaction, id: number, content: ContentColumns & LocationColumns): Promise<void> {
   await tx.run(sql`
     update files set width = ${content.width}, height = ${content.height}, formats = ${json(content.formats)}, mime = ${content.mime},
       size = ${content.size}, url = ${content.url}, provider = ${content.provider} where id = ${id}`)
 }
 
-/** Says, with everything else that the transaction does, that the files of a swap shall take their places. */
+/** Records in the transaction that the files of a swap replace the old ones. */
 export async function commitSwap(tx: Transaction, id: string): Promise<void> {
   await tx.run(sql`insert into octavo_file_swaps (id) values (${id})`)
 }
 
+/** True if the transaction of a swap was committed. */
 export async function swapIsCommitted(database: MainConnection, id: string): Promise<boolean> {
   return (await database.rows(sql`select 1 from octavo_file_swaps where id = ${id}`)).length > 0
 }
 
-/** Forgets a swap whose files are in their places. */
+/** Deletes the record of a finished swap. */
 export async function forgetSwap(database: MainConnection, writer: WriteDatabase, id: string): Promise<void> {
   if (await swapIsCommitted(database, id)) await writer.run(sql`delete from octavo_file_swaps where id = ${id}`)
 }
 
-/** Removes a file's row; its links go with it. */
+/** Deletes a file's row and its links; false if it does not exist. */
 export async function deleteFile(tx: Transaction, id: number): Promise<boolean> {
   return (await tx.run(sql`delete from files where id = ${id}`)).rows > 0
 }
 
-/** Links files in their order: behind the others of a list, instead of the other where there is room for one. */
+/** Links files in their order: appends them to a list, or replaces the file of a single media attribute. */
 export async function linkFiles(tx: Transaction, files: readonly number[], { shape, id, attribute }: Link): Promise<void> {
   const here = sql`related_id = ${id} and related_type = ${shape.uid} and field = ${attribute.name}`
   const linked = attribute.many ? files : files.slice(-1)
@@ -170,7 +171,7 @@ export async function linkFiles(tx: Transaction, files: readonly number[], { sha
   }
 }
 
-/** The folder in which the media library shows what came through the API. */
+/** The media-library folder for uploads through the API. */
 export interface ApiFolder {
   readonly id: number
   readonly path: string
@@ -178,7 +179,7 @@ export interface ApiFolder {
 
 const folderKey = 'plugin_upload_api-folder'
 
-/** Finds the API's folder, or makes it. */
+/** Finds or creates the API's folder. */
 export async function apiFolder(tx: Transaction, newDocumentId: () => string, now: number): Promise<ApiFolder> {
   const setting = (await readSetting(tx, folderKey)) as { readonly id?: number } | null
   if (typeof setting?.id === 'number') {

@@ -1,12 +1,12 @@
-// Which files are private, and what their signed addresses are made and checked with.
+// Determines which files are private, and signs and checks their URLs.
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { Config } from '../config/config.js'
 import type { S3Config } from '../config/storage.js'
 import { fileSignature, type Signing } from '../database/answer/signed-addresses.js'
 import { fileType } from '../model/link.js'
-import { addressOf, bucketOf } from './storage/s3-address.js'
+import { bucketOf, fileUrl } from './storage/s3-address.js'
 
-/** How answers sign the addresses of files; null: everyone may read them. */
+/** Returns how responses sign the URLs of files; null if the files are public. */
 export function signingOf({ storage, secrets }: Pick<Config, 'storage' | 'secrets'>): Signing | null {
   if (storage.provider === 'local') {
     if (!storage.private) return null
@@ -19,28 +19,28 @@ export function signingOf({ storage, secrets }: Pick<Config, 'storage' | 'secret
   return {
     kind: 's3',
     type: fileType,
-    prefixes: [...new Set([addressOf(storage, ''), origin + path, ...olderAddresses(storage)])],
+    prefixes: [...new Set([fileUrl(storage, ''), origin + path, ...earlierUrls(storage)])],
     lifetime: storage.signedUrlExpires,
     ...{ origin, path, region },
     credentials: { accessKeyId, secretAccessKey, sessionToken },
   }
 }
 
-/** Amazon has had more than one address for a bucket; rows keep the one of their time. */
-function olderAddresses({ endpoint, bucket, region, rootPath }: S3Config): readonly string[] {
+/** Earlier URL forms of Amazon buckets, which rows may still contain. */
+function earlierUrls({ endpoint, bucket, region, rootPath }: S3Config): readonly string[] {
   if (endpoint !== undefined) return []
   const hosts = [`https://${bucket}.s3.amazonaws.com`, `https://s3.${region}.amazonaws.com/${bucket}`]
   const { root } = bucketOf({ bucket, region, rootPath })
   return hosts.map((host) => `${host}/${root}`)
 }
 
-/** A key of its own for files, from the secret that the project keeps. */
+/** Derives the signing key for local files from the JWT secret. */
 const localSecret = (jwtSecret: string): string => createHmac('sha256', jwtSecret).update('octavo: addresses of files').digest('hex')
 
-/** Checks an address of a private file; gives the seconds that it still holds, or null: it does not. */
+/** Checks the URL of a private file; returns the seconds for which it is still valid, or null. */
 export type CheckAddress = (name: string, query: string) => number | null
 
-/** The check of addresses below /uploads/; null: everyone may read what lies there. */
+/** Returns the check for URLs below /uploads/; null if the files are public. */
 export function checkOf(config: Pick<Config, 'storage' | 'secrets'>): CheckAddress | null {
   const signing = signingOf(config)
   if (signing === null || signing.kind !== 'local') return null

@@ -1,44 +1,45 @@
-// One process's own folder below the uploads, never served: files on their way and notes of pending writes. A lock in it says
-// that its owner lives, also while that is paused and whatever clocks say; what a stopped owner left is others' to clear.
+// The staging folder of one process, below the uploads and never served: for files being received, and for the journal. A file lock shows
+// that its owner is running, even if the owner is paused; other processes clean up after a stopped owner.
 import { randomUUID } from 'node:crypto'
 import { lstat, mkdir, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type FileLock, lockFile } from '../database/sqlite/file/lock.js'
 import { ConfigError } from '../errors/errors.js'
 
+/** The staging folder of this process. */
 export interface StagingFolder {
   readonly folder: string
-  /** Does `work` in the folder. Where that has vanished it is made anew, and the work done once more. */
+  /** Runs `work` in the folder. If the folder was deleted, creates it again and repeats the work once. */
   within<Result>(work: () => Promise<Result>): Promise<Result>
   close(): Promise<void>
-  /** Stops without clearing: what lies there is for whoever finds it abandoned. */
-  leave(): void
+  /** Releases the folder without deleting it, so that another process cleans up. */
+  abandon(): void
 }
 
-/** The file of a workplace that its owner has locked. */
-const ownersFile = 'owner'
+/** The file in a staging folder that its owner locks. */
+const lockFileName = 'owner'
 
-/** How often to look for abandoned workplaces, in milliseconds. */
+/** Milliseconds between two searches for abandoned staging folders. */
 export const sweepInterval = 60_000
 
-const allWorkplaces = (uploads: string): string => join(uploads, '.octavo')
+const stagingRoot = (uploads: string): string => join(uploads, '.octavo')
 
 /**
- * Opens a new workplace inside the folder of uploads.
- * @throws ConfigError where a link would lead out of it.
+ * Creates a new staging folder inside the uploads folder.
+ * @throws ConfigError if a symbolic link would lead out of it.
  */
 export async function openStagingFolder(uploads: string): Promise<StagingFolder> {
-  await mkdir(allWorkplaces(uploads), { recursive: true })
-  if ((await lstat(allWorkplaces(uploads))).isSymbolicLink())
-    throw new ConfigError(`${allWorkplaces(uploads)} is a link; files on their way must lie in the folder of uploads itself`)
-  const folder = join(allWorkplaces(uploads), randomUUID())
+  await mkdir(stagingRoot(uploads), { recursive: true })
+  if ((await lstat(stagingRoot(uploads))).isSymbolicLink())
+    throw new ConfigError(`${stagingRoot(uploads)} is a symbolic link; the staging folder must be inside the uploads folder.`)
+  const folder = join(stagingRoot(uploads), randomUUID())
   let lock = await occupy(folder)
-  let making: Promise<void> | null = null
+  let restoring: Promise<void> | null = null
 
-  /** Makes the folder anew, once for all who miss it. What it lies in must still be there: else a disk is away. */
+  /** Creates the folder again, once for all waiting callers. Fails if the uploads folder is missing, because its disk may be unmounted. */
   async function restore(): Promise<void> {
     lock?.release()
-    await mkdir(allWorkplaces(uploads)).catch(ignore('EEXIST'))
+    await mkdir(stagingRoot(uploads)).catch(ignore('EEXIST'))
     lock = await occupy(folder)
   }
 
@@ -49,12 +50,12 @@ export async function openStagingFolder(uploads: string): Promise<StagingFolder>
         return await work()
       } catch (error) {
         if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
-        // Another one who missed it may have made it since.
-        if (!(await isThere(join(folder, ownersFile)))) {
-          making ??= restore().finally(() => {
-            making = null
+        // Another caller may have created it again meanwhile.
+        if (!(await exists(join(folder, lockFileName)))) {
+          restoring ??= restore().finally(() => {
+            restoring = null
           })
-          await making
+          await restoring
         }
         return work()
       }
@@ -63,37 +64,37 @@ export async function openStagingFolder(uploads: string): Promise<StagingFolder>
       await rm(folder, { recursive: true, force: true })
       lock?.release()
     },
-    leave: () => lock?.release(),
+    abandon: () => lock?.release(),
   }
 }
 
-/** Makes a folder and locks it. Whoever took it for an abandoned one in between removes it: it is made anew when it is needed. */
+/** Creates and locks a folder. If another process deletes it in between as abandoned, it is created again when needed. */
 async function occupy(folder: string): Promise<FileLock | null> {
   await mkdir(folder).catch(ignore('EEXIST'))
   return lockOf(folder)
 }
 
-/** The lock of a workplace; null where its owner has it, or where its file system or its disk cannot tell. */
+/** Locks a staging folder; null if its owner has the lock, or if the file system does not support locks. */
 function lockOf(folder: string): FileLock | null {
   try {
-    return lockFile(join(folder, ownersFile))
+    return lockFile(join(folder, lockFileName))
   } catch {
     return null
   }
 }
 
 /**
- * Clears the workplaces whose owners have stopped: `settle` does what is to be done about the notes in one. Nobody else is
- * at work there meanwhile.
+ * Deletes the staging folders of stopped processes, after `recover` has resolved the journal entries in them. The lock keeps other
+ * processes away meanwhile.
  */
-export async function clearAbandoned(uploads: string, own: StagingFolder, settle: (folder: string) => Promise<void>): Promise<void> {
-  for (const entry of await readdir(allWorkplaces(uploads), { withFileTypes: true })) {
-    const folder = join(allWorkplaces(uploads), entry.name)
+export async function clearAbandoned(uploads: string, own: StagingFolder, recover: (folder: string) => Promise<void>): Promise<void> {
+  for (const entry of await readdir(stagingRoot(uploads), { withFileTypes: true })) {
+    const folder = join(stagingRoot(uploads), entry.name)
     if (folder === own.folder || !entry.isDirectory()) continue
     const lock = lockOf(folder)
     if (lock === null) continue
     try {
-      await settle(folder)
+      await recover(folder)
       await rm(folder, { recursive: true, force: true })
     } finally {
       lock.release()
@@ -101,7 +102,7 @@ export async function clearAbandoned(uploads: string, own: StagingFolder, settle
   }
 }
 
-const isThere = (path: string): Promise<boolean> =>
+const exists = (path: string): Promise<boolean> =>
   lstat(path).then(
     () => true,
     () => false,

@@ -1,11 +1,11 @@
-// Which texts are drawings (SVG) and pages (HTML), and the size of a drawing, from its opening tag. Neither is ever rendered here.
+// Detects SVG and HTML, and reads the size of an SVG from its opening tag. Neither is rendered.
 import { readPrologue, readTag, type Tag, tagName } from './markup.js'
 
-/** Sides beyond are no sizes: columns and programs hold no more. */
+/** The longest valid side; columns and programs do not support more. */
 const longestSide = 2_147_483_647
 const pageTags = new Set(['html', 'head', 'body', 'script', 'iframe'])
 
-/** The type of a text that is a drawing or a page; null for others. */
+/** Returns the type of an SVG or HTML text; otherwise null. */
 export function markupType(text: string): 'image/svg+xml' | 'text/html' | null {
   const { parts, end } = readPrologue(text)
   const name = tagName(text, end)
@@ -14,7 +14,7 @@ export function markupType(text: string): 'image/svg+xml' | 'text/html' | null {
   return first === 'html' || (first === undefined && pageTags.has(name)) ? 'text/html' : null
 }
 
-/** Width and height as the drawing states them; null where it does not. */
+/** Returns the width and height that an SVG declares, or null. */
 export function svgSize(head: Uint8Array): { readonly width: number; readonly height: number } | null {
   const text = new TextDecoder().decode(head)
   const tag = readTag(text, readPrologue(text).end)
@@ -24,12 +24,12 @@ export function svgSize(head: Uint8Array): { readonly width: number; readonly he
     .trim()
     .split(/[\s,]+/)
     .map(Number)
-  const width = stated(tag, 'width') || box[2]
-  const height = stated(tag, 'height') || box[3]
+  const width = lengthOf(tag, 'width') || box[2]
+  const height = lengthOf(tag, 'height') || box[3]
   const isSide = (side: number | undefined): side is number => side !== undefined && side >= 0.5 && side <= longestSide
   return isSide(width) && isSide(height) ? { width: Math.round(width), height: Math.round(height) } : null
 }
 
-/** A length in pixels; NaN for one in another unit, and where nothing is said. */
-const stated = ({ attributes }: Tag, name: string): number =>
+/** Returns a length in pixels; NaN for another unit or a missing value. */
+const lengthOf = ({ attributes }: Tag, name: string): number =>
   Number(/^([\d.]{1,10})(?:px)?$/i.exec((attributes.get(name) ?? '').slice(0, 100).trim())?.[1])

@@ -130,7 +130,7 @@ describe('S090: writing', () => {
     mkdirSync(join(served.folder, 'trapped'))
     symlinkSync(target, join(served.folder, 'trapped', '.octavo'))
     try {
-      await expect(serveBeside(served, { UPLOADS_DIR: 'trapped' })).rejects.toThrow(/is a link/)
+      await expect(serveBeside(served, { UPLOADS_DIR: 'trapped' })).rejects.toThrow(/is a symbolic link/)
     } finally {
       rmSync(target, { recursive: true, force: true })
     }

@@ -39,7 +39,7 @@ test('without a program to start, an upload is 503 and the log says what is miss
   replaced((word) => (word === process.execPath ? '/nowhere/node' : noShell(word)))
   const { status } = await send(served, [file(await noise(600, 400).jpeg().toBuffer(), 'one.jpg')])
   expect(status).toBe(503)
-  expect(served.log.join('\n')).toContain('a picture process could not be started: spawn /nowhere/node ENOENT')
+  expect(served.log.join('\n')).toContain('an image process could not be started: spawn /nowhere/node ENOENT')
   expect([rows(served, 'select id from files'), stored(served), leftovers(served)]).toEqual(before)
   await served.close()
 })
@@ -56,7 +56,7 @@ test('without the picture library an upload is 503, and the next one works where
   expect([answer.status, answer.body.error.name]).toEqual([503, 'ServiceUnavailableError'])
   const errors = () => served.log.filter((line) => JSON.parse(line).level === 50)
   expect(await eventually(() => errors().length > 0)).toBe(true)
-  expect(errors().join('\n')).toMatch(/a picture process could not be started: .*sharp/)
+  expect(errors().join('\n')).toMatch(/an image process could not be started: .*sharp/)
   expect([rows(served, 'select id from files'), stored(served), leftovers(served)]).toEqual(before)
   childProcess.spawn = spawn
   syncBuiltinESMExports()

@@ -1,18 +1,19 @@
-// The canvas and the frames of formats whose decoders look at all of them before they tell anything: GIF, WebP and TIFF. Walks
-// from block to block, keeps none of them, and stops where there are more frames than anybody asks for.
+// Reads size and number of frames of GIF, WebP and TIFF, whose decoders would read all frames first. Walks from block to block without
+// storing them, and stops at a maximum number of frames.
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 
+/** The size of an image and its number of frames. */
 export interface Header {
   readonly width: number
   readonly height: number
-  /** At most one more than was asked for. */
+  /** At most one more than the requested maximum. */
   readonly frames: number
 }
 
-/** Bytes of the file in memory at once. */
+/** Bytes of the file that are in memory at the same time. */
 const window = 65_536
 
-/** The header of the GIF, WebP or TIFF at `path`, with its frames counted up to `frames`; null for other types and what is none. */
+/** Reads the header of a GIF, WebP or TIFF and counts up to `frames` frames; null for other types and invalid files. */
 export function readHeader(path: string, mime: string, frames: number): Header | null {
   const read = readers[mime]
   if (read === undefined) return null
@@ -24,7 +25,7 @@ export function readHeader(path: string, mime: string, frames: number): Header |
   }
 }
 
-/** The byte at an offset; 0 behind the end, however far: a file may say offsets of 64 bits. */
+/** Returns the byte at an offset; 0 beyond the end, because a file may contain any 64-bit offset. */
 type Bytes = (offset: number) => number
 
 function bytesOf(file: number): Bytes {
@@ -41,7 +42,7 @@ function bytesOf(file: number): Bytes {
   }
 }
 
-/** A number of so many bytes, the smallest first. */
+/** Reads a little-endian number of `length` bytes. */
 function numberAt(bytes: Bytes, offset: number, length: number): number {
   let value = 0
   for (let i = length - 1; i >= 0; i--) value = value * 256 + bytes(offset + i)
@@ -79,7 +80,7 @@ function readGif(bytes: Bytes, most: number): Header | null {
   return { width: numberAt(bytes, 6, 2), height: numberAt(bytes, 8, 2), frames: Math.max(1, frames) }
 }
 
-/** Where the sides are said in the first chunk of each kind of WebP. */
+/** How each kind of WebP stores the size in its first chunk. */
 const canvases: Readonly<Record<string, (bytes: Bytes) => readonly [width: number, height: number]>> = {
   'VP8 ': (bytes) => [numberAt(bytes, 26, 2) & 0x3fff, numberAt(bytes, 28, 2) & 0x3fff],
   VP8L: (bytes) => [1 + (numberAt(bytes, 21, 2) & 0x3fff), 1 + ((numberAt(bytes, 22, 3) >> 6) & 0x3fff)],
@@ -101,7 +102,7 @@ function readWebp(bytes: Bytes, most: number): Header | null {
   return { width, height, frames: Math.max(1, frames) }
 }
 
-/** Only a TIFF of more pages than are asked for, or of pages that go in a circle, has a header here: the others have more to tell. */
+/** Returns a header only for a TIFF with too many or circular pages; sharp reads the metadata of others. */
 function readTiff(bytes: Bytes, most: number): Header | null {
   const little = bytes(0) === 0x49
   const big = numberAt(bytes, little ? 2 : 3, 1) === 43

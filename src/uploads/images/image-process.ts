@@ -1,47 +1,47 @@
-// A picture process: works on one picture after the other, behind everything else on the machine. What comes from outside is
-// decoded here, so that a decoder that fails, or needs more than it may, takes no service with it.
+// An image process: processes one image at a time with low priority. Images are decoded here, so that a decoder that crashes or exceeds
+// its limits does not affect the service.
 import { getPriority, setPriority } from 'node:os'
 import type { FromImageProcess, ToImageProcess } from './protocol.js'
 
-/** Steps behind the service. Threads that are started later inherit it: those of the picture library too. */
-const behind = 10
+/** Priority steps below the service. Threads started later inherit it, including those of the image library. */
+const niceness = 10
 try {
-  setPriority(Math.min(19, getPriority() + behind))
+  setPriority(Math.min(19, getPriority() + niceness))
 } catch {
-  // Where that is not allowed, pictures are worked on like everything else.
+  // Without permission to change it, the process keeps normal priority.
 }
 const send = (message: FromImageProcess): void => void process.send!(message)
 
-const { processImage: makePicture } = await import('./work.js').catch((error: Error) => {
+const { processImage } = await import('./work.js').catch((error: Error) => {
   process.send!({ kind: 'unstarted', message: error.message } satisfies FromImageProcess, () => process.exit(1))
   return new Promise<never>(() => {})
 })
 send({ kind: 'ready' })
 
-// The service says when it is over; a signal to both at once is not meant for this process.
+// The service ends this process; signals to the whole process group are ignored.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {})
 process.on('disconnect', () => process.exit())
 
-/** Milliseconds between two looks at what the work has needed so far. */
-const look = 50
+/** Milliseconds between two checks of the resources used. */
+const checkInterval = 50
 
-/** Says so when a picture needs more memory or processor time than it may. Most systems hold the memory themselves, too. */
-function watchNeeds({ bytes, bounds }: ToImageProcess): NodeJS.Timeout {
+/** Reports if an image needs more memory or CPU time than allowed. Most systems also limit the memory themselves. */
+function watchResources({ bytes, bounds }: ToImageProcess): NodeJS.Timeout {
   const before = process.cpuUsage()
   const watching = setInterval(() => {
     const { user, system } = process.cpuUsage(before)
-    // Of the file itself a decoder may have every page in sight.
+    // A decoder may map the whole file into memory, so its size is added.
     if ((user + system) / 1_000 <= bounds.imageWork && process.memoryUsage.rss() <= bounds.imageMemory + bytes) return
     clearInterval(watching)
     send({ kind: 'beyond' })
-  }, look)
+  }, checkInterval)
   return watching
 }
 
 process.on('message', async (message: ToImageProcess) => {
-  const watching = watchNeeds(message)
+  const watching = watchResources(message)
   try {
-    send(await makePicture(message, send))
+    send(await processImage(message, send))
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException
     send({ kind: 'failed', code, message })

@@ -1,31 +1,31 @@
-// What decoding a picture needs, told from its header before anything of it is decoded.
+// Estimates the memory for decoding an image from its header, before decoding it.
 import type { Metadata } from 'sharp'
 
-/** Bounds of one picture. Beyond them it is stored as it came, without formats. */
+/** Limits for one image. An image beyond them is stored unchanged, without formats. */
 export interface ImageBounds {
-  /** Pixels of one picture, all its frames together. */
+  /** Pixels in all frames. */
   readonly imagePixels: number
   /** Pixels of its longer side, and frames. */
   readonly imageSide: number
   readonly imageFrames: number
-  /** Bytes of all its decoded pixels. */
+  /** Bytes of all decoded pixels. */
   readonly imageBytes: number
-  /** Bytes of memory of the process that works on it. */
+  /** Bytes of memory of the image process. */
   readonly imageMemory: number
-  /** Milliseconds of processor time. */
+  /** Milliseconds of CPU time. */
   readonly imageWork: number
-  /** Milliseconds by the clock. */
+  /** Milliseconds of wall-clock time. */
   readonly imageTimeout: number
 }
 
-type Shape = Pick<
+type ImageShape = Pick<
   Metadata,
   'width' | 'height' | 'channels' | 'depth' | 'isProgressive' | 'pages' | 'format' | 'pageHeight' | 'chromaSubsampling'
 >
 
-/** Bytes of the process itself and of what its library keeps for any picture. */
+/** Bytes of the process itself and of its library, for any image. */
 const base = 110_000_000
-/** Lines of a picture that are in memory where it is decoded line by line: as read, as reduced, as written. */
+/** Lines of an image in memory if it is decoded line by line: as read, as reduced, and as written. */
 const lines = 48
 const bytesOfDepth: Readonly<Record<string, number>> = {
   uchar: 1,
@@ -40,19 +40,19 @@ const bytesOfDepth: Readonly<Record<string, number>> = {
   dpcomplex: 16,
 }
 
-/** Bytes for each pixel of formats that are decoded as a whole; 0: line by line. */
-const whole: Readonly<Record<string, (shape: Shape, sample: number) => number>> = {
-  // The coefficients of all passes, two bytes each.
+/** Bytes per pixel of formats that are decoded as a whole; 0 for line-by-line decoding. */
+const whole: Readonly<Record<string, (shape: ImageShape, sample: number) => number>> = {
+  // Coefficients of all passes, two bytes each.
   jpeg: ({ isProgressive, channels, chromaSubsampling }) => (isProgressive ? 2 * (chromaSubsampling === '4:2:0' ? 1.5 : channels) : 0),
   png: ({ isProgressive, channels }, sample) => (isProgressive ? channels * sample : 0),
   webp: () => 6,
   gif: () => 8,
-  // A strip or a tile may hold all of it.
+  // One strip or tile may contain the whole image.
   tiff: ({ channels }, sample) => channels * sample,
 }
 
-/** True if a picture of this shape can be worked on within the bounds. */
-export function isWithin(shape: Shape, bounds: ImageBounds): boolean {
+/** True if an image of this size and format can be processed within the limits. */
+export function isWithin(shape: ImageShape, bounds: ImageBounds): boolean {
   const { width, pages = 1, channels, depth, format } = shape
   const height = shape.pageHeight ?? shape.height
   const sample = bytesOfDepth[depth] ?? 8

@@ -1,4 +1,4 @@
-// Pictures: a few at a time, each in a process that has no other, stands behind everything else and is there while there is work.
+// Processes a few images at a time, each in its own process with low priority. Idle processes end.
 import { unavailable } from '../../database/unavailable.js'
 import { ApiError } from '../../errors/errors.js'
 import { openQueue } from '../../runtime/queue.js'
@@ -7,56 +7,58 @@ import type { ImageBounds } from './memory-needs.js'
 import type { ImageSettings, SourceImage } from './protocol.js'
 import { type ImageWorker, startImageWorker } from './worker.js'
 
+/** The limits of image processing. */
 export interface ImageLimits extends ImageBounds {
   readonly imageConcurrency: number
   readonly imageQueue: number
 }
 
-/** A file that may be a picture; `mime` is what its bytes show. */
+/** A file that may be an image; `mime` is the type detected from its bytes. */
 export interface ImageFile {
   readonly path: string
   readonly bytes: number
   readonly mime: string | null
 }
 
+/** The processing of images. */
 export interface Images {
   /**
-   * Measures a picture and makes its formats beside it; null for what is no picture to us. What needs more than the limits
-   * allow is given back without formats.
-   * @throws ApiError 400 for a broken one, 503 when too many wait or its process could not be started or was ended by somebody else.
+   * Measures an image and creates its formats in the same folder; null for types that are not processed. An image beyond the limits gets
+   * no formats.
+   * @throws ApiError 400 for an invalid image; 503 if the queue is full, or if the process could not be started or was killed from outside.
    */
   make(file: ImageFile, settings: ImageSettings): Promise<SourceImage | null>
   close(): void
 }
 
-/** Milliseconds without work after which a process goes, and with it the memory of the picture library. */
-const idleAfter = 10_000
+/** Milliseconds without work after which a process ends and frees its memory. */
+const idleTimeout = 10_000
 
-const pictureTypes = /^image\/(?:jpeg|png|webp|gif|tiff|avif)$/
+const imageTypes = /^image\/(?:jpeg|png|webp|gif|tiff|avif)$/
 
-/** Opens the picture workshop. Its processes start with the first pictures. */
+/** Opens the image processing. Its processes start with the first images. */
 export function openImages(limits: ImageLimits): Images {
   const queue = openQueue(limits.imageConcurrency, limits.imageQueue, tooManyUploads)
   const { imagePixels, imageSide, imageFrames, imageBytes, imageMemory, imageWork, imageTimeout } = limits
   const bounds = { imagePixels, imageSide, imageFrames, imageBytes, imageMemory, imageWork, imageTimeout }
   const workers = new Set<ImageWorker>()
-  /** Those without work, the last one used at the end. */
+  /** Processes without work, the most recently used one last. */
   const idle: { readonly worker: ImageWorker; readonly since: NodeJS.Timeout }[] = []
 
   function take(): ImageWorker {
     for (;;) {
-      const rested = idle.pop()
-      if (rested === undefined) break
-      clearTimeout(rested.since)
-      if (rested.worker.isAlive()) return rested.worker
-      workers.delete(rested.worker)
+      const candidate = idle.pop()
+      if (candidate === undefined) break
+      clearTimeout(candidate.since)
+      if (candidate.worker.isAlive()) return candidate.worker
+      workers.delete(candidate.worker)
     }
     const worker = startImageWorker(imageMemory)
     workers.add(worker)
     return worker
   }
 
-  function giveBack(worker: ImageWorker): void {
+  function release(worker: ImageWorker): void {
     if (!worker.isAlive()) return void workers.delete(worker)
     const since = setTimeout(() => {
       idle.splice(
@@ -65,7 +67,7 @@ export function openImages(limits: ImageLimits): Images {
       )
       workers.delete(worker)
       worker.stop()
-    }, idleAfter)
+    }, idleTimeout)
     since.unref()
     idle.push({ worker, since })
   }
@@ -73,19 +75,19 @@ export function openImages(limits: ImageLimits): Images {
   async function make(path: string, bytes: number, mime: string, settings: ImageSettings): Promise<SourceImage> {
     const worker = take()
     const outcome = await worker.work({ path, bytes, mime, settings, bounds })
-    giveBack(worker)
-    if (outcome.kind === 'made') return outcome.picture
+    release(worker)
+    if (outcome.kind === 'made') return outcome.image
     if (outcome.kind === 'broken') throw new ApiError('ApplicationError', 'File is not a valid image')
     if (outcome.kind === 'lost')
-      throw unavailable('The picture could not be worked on', new Error('a picture process was ended by somebody else'))
+      throw unavailable('The image could not be processed', new Error('an image process was killed from outside'))
     if (outcome.kind === 'unstarted')
-      throw unavailable('The picture could not be worked on', new Error(`a picture process could not be started: ${outcome.message}`))
+      throw unavailable('The image could not be processed', new Error(`an image process could not be started: ${outcome.message}`))
     throw asApiError(Object.assign(new Error(outcome.message), { code: outcome.code }))
   }
 
   return {
     make: async ({ path, bytes, mime }, settings) => {
-      if (mime === null || !pictureTypes.test(mime)) return null
+      if (mime === null || !imageTypes.test(mime)) return null
       return queue.run(() => make(path, bytes, mime, settings))
     },
     close: () => {

@@ -1,35 +1,38 @@
-// What the service and a picture process say to each other, and what comes of it. A process works on one picture at a time.
+// The messages between the service and an image process, and the results. A process handles one image at a time.
 import type { ImageBounds } from './memory-needs.js'
 
-/** The settings that Strapi's media library keeps in the database. */
+/** The settings of Strapi's media library in the database. */
 export interface ImageSettings {
   readonly sizeOptimization: boolean
   readonly responsiveDimensions: boolean
   readonly autoOrientation: boolean
 }
 
-/** A picture made from another, as a file beside it. */
-export interface Made {
+/** An image derived from another one, as a file in the same folder. */
+export interface DerivedImage {
   readonly path: string
   readonly width: number
   readonly height: number
   readonly bytes: number
 }
 
+/** The size of an image in pixels. */
 export interface ImageSize {
   readonly width: number
   readonly height: number
 }
 
+/** A processed image with its formats. */
 export interface SourceImage {
-  /** Null where even the header needs more than the bounds allow. */
+  /** Null if even reading the header exceeds the limits. */
   readonly width: number | null
   readonly height: number | null
-  /** A smaller encoding of the whole picture; null: the one that came is the best. */
-  readonly encoded: Made | null
-  readonly formats: ReadonlyMap<string, Made>
+  /** A smaller encoding of the whole image; null if the original is the best. */
+  readonly encoded: DerivedImage | null
+  readonly formats: ReadonlyMap<string, DerivedImage>
 }
 
+/** An image to process. */
 export interface ToImageProcess {
   readonly path: string
   /** Bytes of the file. */
@@ -39,17 +42,18 @@ export interface ToImageProcess {
   readonly bounds: ImageBounds
 }
 
+/** A message of an image process. */
 export type FromImageProcess =
-  /** The process is there, and so is the picture library. */
+  /** The process has started and loaded the image library. */
   | { readonly kind: 'ready' }
-  /** The picture library cannot be loaded. */
+  /** The image library cannot be loaded. */
   | { readonly kind: 'unstarted'; readonly message: string }
-  /** The size is known; what follows may take longer or more memory than it may. */
+  /** The size is known; later steps may still exceed the limits. */
   | { readonly kind: 'measured'; readonly size: ImageSize }
-  | { readonly kind: 'formats'; readonly formats: ReadonlyMap<string, Made> }
-  /** All is done. Null: the original file is kept. */
-  | { readonly kind: 'done'; readonly encoded: Made | null }
+  | { readonly kind: 'formats'; readonly formats: ReadonlyMap<string, DerivedImage> }
+  /** All steps are done; `encoded` is null if the original file is kept. */
+  | { readonly kind: 'done'; readonly encoded: DerivedImage | null }
   | { readonly kind: 'broken' }
-  /** More than the bounds allow is needed; the process is of no use any more. */
+  /** The image exceeds the limits; the process must be killed. */
   | { readonly kind: 'beyond' }
   | { readonly kind: 'failed'; readonly code: string | undefined; readonly message: string }

@@ -1,64 +1,65 @@
-// One picture process as the service sees it: started under a limit of memory, given one picture at a time, and killed where
-// that picture needs more than it may.
+// The service's side of an image process: starts it with a memory limit, sends one image at a time, and kills it if an image exceeds the
+// limits.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
-import type { FromImageProcess, ImageSize, Made, SourceImage, ToImageProcess } from './protocol.js'
+import type { DerivedImage, FromImageProcess, ImageSize, SourceImage, ToImageProcess } from './protocol.js'
 
-/** How the work on a picture ended. */
+/** The result of processing an image. */
 export type Outcome =
-  /** With less than was wanted where the bounds did not allow more. */
-  | { readonly kind: 'made'; readonly picture: SourceImage }
+  /** Possibly without some formats, if they would exceed the limits. */
+  | { readonly kind: 'made'; readonly image: SourceImage }
   | { readonly kind: 'broken' }
   | { readonly kind: 'failed'; readonly code: string | undefined; readonly message: string }
-  /** Somebody else ended the process. */
+  /** The process was killed from outside. */
   | { readonly kind: 'lost' }
-  /** The process has never come as far as to work on anything. */
+  /** The process failed to start. */
   | { readonly kind: 'unstarted'; readonly message: string }
 
+/** One image process. */
 export interface ImageWorker {
-  /** Works on a picture; one at a time. Never rejects. */
-  work(asked: ToImageProcess): Promise<Outcome>
-  /** False once the process is of no use any more. */
+  /** Processes an image; one at a time. Never rejects. */
+  work(request: ToImageProcess): Promise<Outcome>
+  /** False once the process cannot be used any more. */
   isAlive(): boolean
   stop(): void
 }
 
-/** What the process gets of the environment: nothing that is secret. */
+/** The environment variables passed to the process; none of them is secret. */
 const environment = ['PATH', 'TMPDIR', 'LD_LIBRARY_PATH', 'SystemRoot', 'TEMP', 'TMP']
 
-/** One thread each for the library, for V8 and for files: each would bring memory of its own. */
+/** One thread each for the library, V8 and file access, because every thread needs memory. */
 const flags = ['--v8-pool-size=1', '--max-old-space-size=64', '--max-semi-space-size=1']
 
-/** Sets limits for the command that follows, as far as the system has them: bytes of memory, and no file with all of it. */
+/** Sets the limits that the system supports for the following command: bytes of memory, and no core dump. */
 const limited = 'ulimit -d "$1" 2>/dev/null; ulimit -c 0 2>/dev/null; shift; unset PWD OLDPWD; exec "$@"'
 
-/** Starts a picture process whose memory is limited to so many bytes. */
+/** Starts an image process with a memory limit in bytes. */
 export function startImageWorker(memory: number): ImageWorker {
   const child = startProcess(memory)
   let [alive, isReady] = [true, false]
-  let hear: (message: Exclude<FromImageProcess, { readonly kind: 'ready' }> | 'lost' | 'died') => void = () => {}
-  const unstarted = (message: string) => hear({ kind: 'unstarted', message })
+  let onMessage: (message: Exclude<FromImageProcess, { readonly kind: 'ready' }> | 'lost' | 'died') => void = () => {}
+  const unstarted = (message: string) => onMessage({ kind: 'unstarted', message })
   child.on('message', (message: FromImageProcess) => {
     if (message.kind === 'ready') isReady = true
     else {
-      // It ends by itself, maybe after somebody else has asked for it.
+      // The process ends by itself, possibly after the next image was sent.
       if (message.kind === 'unstarted') alive = false
-      hear(message)
+      onMessage(message)
     }
   })
   child.on('exit', () => {
     alive = false
   })
-  // Comes when all that it said has been heard.
+  // `close` comes after all messages were received.
   child.on('close', (code, signal) => {
-    // A decoder that gets no more memory aborts; SIGKILL comes from outside.
-    if (signal === 'SIGKILL') hear('lost')
-    else if (isReady) hear('died')
+    // A decoder that runs out of memory aborts; SIGKILL comes from outside.
+    if (signal === 'SIGKILL') onMessage('lost')
+    else if (isReady) onMessage('died')
     else unstarted(`it ended with ${signal ?? `status ${code}`}`)
   })
   child.on('error', (error) => {
     alive = false
-    if (isReady) hear('lost')
+    if (isReady) onMessage('lost')
     else unstarted(error.message)
   })
   child.stdin?.on('error', () => {})
@@ -68,37 +69,37 @@ export function startImageWorker(memory: number): ImageWorker {
     child.kill('SIGKILL')
   }
 
-  async function work(asked: ToImageProcess): Promise<Outcome> {
+  async function work(request: ToImageProcess): Promise<Outcome> {
     let size: ImageSize | null = null
-    let formats: ReadonlyMap<string, Made> = new Map()
-    let late: NodeJS.Timeout | undefined
-    const made = (encoded: Made | null): Outcome => ({
+    let formats: ReadonlyMap<string, DerivedImage> = new Map()
+    let timeout: NodeJS.Timeout | undefined
+    const made = (encoded: DerivedImage | null): Outcome => ({
       kind: 'made',
-      picture: { width: size?.width ?? null, height: size?.height ?? null, encoded, formats },
+      image: { width: size?.width ?? null, height: size?.height ?? null, encoded, formats },
     })
     const outcome = new Promise<Outcome>((resolve) => {
       const beyond = (): void => {
         stop()
-        // Formats of a picture that was to be turned would not fit to the file as it came.
-        if (asked.settings.autoOrientation) formats = new Map()
+        // If the image should have been rotated, its formats do not match the unrotated original.
+        if (request.settings.autoOrientation) formats = new Map()
         resolve(made(null))
       }
-      hear = (message) => {
+      onMessage = (message) => {
         if (message === 'lost') resolve({ kind: 'lost' })
         else if (message === 'died' || message.kind === 'beyond') beyond()
         else if (message.kind === 'measured') size = message.size
         else if (message.kind === 'formats') formats = message.formats
         else resolve(message.kind === 'done' ? made(message.encoded) : message)
       }
-      late = setTimeout(beyond, asked.bounds.imageTimeout)
-      // Whoever could not be started says so by itself.
-      if (child.pid !== undefined) child.send(asked, (error) => error !== null && isReady && hear('lost'))
+      timeout = setTimeout(beyond, request.bounds.imageTimeout)
+      // A process that could not be started reports that by itself.
+      if (child.pid !== undefined) child.send(request, (error) => error !== null && isReady && onMessage('lost'))
     })
     try {
       return await outcome
     } finally {
-      clearTimeout(late)
-      hear = () => {}
+      clearTimeout(timeout)
+      onMessage = () => {}
     }
   }
 
@@ -110,8 +111,8 @@ function startProcess(memory: number): ChildProcess {
   if (process.platform === 'win32') return start(command)
   const child = start(['/bin/sh', '-c', limited, 'sh', String(Math.ceil(memory / 1_024)), ...command])
   if (child.pid !== undefined) return child
-  // Some images of containers have no shell. Without one nobody sets limits: the process looks at its own memory now and then, and
-  // one that takes much at once, or dies, may take more or leave it in a file.
+  // Some container images have no shell, so no limits can be set. The process then only checks its own memory at intervals, and may
+  // briefly use more, or leave a core dump.
   child.on('error', () => {})
   return start(command)
 }

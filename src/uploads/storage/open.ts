@@ -1,15 +1,15 @@
-// Opens the storage that is configured. What S3 needs is only loaded where it is.
+// Opens the configured storage. The code for S3 is only loaded if it is configured.
 import type { StorageConfig } from '../../config/storage.js'
 import { openLocalStorage } from './local.js'
 import type { Storage, StorageLimits } from './storage.js'
 
-/** Where new files go, and all places where files lie, by what their rows say. */
+/** The storage for new files, and all storages by provider. */
 export interface Storages {
   readonly current: Storage
   readonly of: ReadonlyMap<string, Storage>
 }
 
-/** Opens the local folder, where files may lie from before, and the place that is configured. */
+/** Opens the local folder, which may contain earlier files, and the configured storage. */
 export async function openStorages(
   folder: string,
   config: StorageConfig,

@@ -1,21 +1,22 @@
-// Where a bucket is, and under which address clients read its files. Names as Strapi's S3 provider makes them.
+// The URL of a bucket, and the URLs of its files in the format of Strapi's S3 provider.
 import type { S3Config } from '../../config/storage.js'
 
-/** A bucket: `origin` without a slash at its end, the key that all files begin with, and the path in front of their names. */
+/** A bucket: its origin without a trailing slash, the prefix of all keys, and the path before the file names. */
 export interface Bucket {
   readonly origin: string
   readonly root: string
   readonly path: string
 }
 
-/** Hosts of one machine have no names below them for buckets. */
-const withoutNames = /^(?:localhost|\[.*\]|[\d.]+)$/
+/** Hosts for which bucket names cannot be subdomains. */
+const withoutSubdomains = /^(?:localhost|\[.*\]|[\d.]+)$/
 
-type Place = Pick<S3Config, 'bucket' | 'region' | 'rootPath'> & Partial<Pick<S3Config, 'endpoint' | 'forcePathStyle'>>
+type BucketConfig = Pick<S3Config, 'bucket' | 'region' | 'rootPath'> & Partial<Pick<S3Config, 'endpoint' | 'forcePathStyle'>>
 
-export function bucketOf({ bucket, region, endpoint, forcePathStyle, rootPath }: Place): Bucket {
+/** Returns the URL parts of a bucket. */
+export function bucketOf({ bucket, region, endpoint, forcePathStyle, rootPath }: BucketConfig): Bucket {
   const { protocol, host, hostname, pathname } = new URL(endpoint ?? `https://s3.${region}.amazonaws.com`)
-  const inPath = forcePathStyle ?? (withoutNames.test(hostname) || bucket.includes('.'))
+  const inPath = forcePathStyle ?? (withoutSubdomains.test(hostname) || bucket.includes('.'))
   const bare = trimSlashes(rootPath, 'both')
   const root = bare === '' ? '' : `${bare.split('/').map(encodeURIComponent).join('/')}/`
   const base = trimSlashes(pathname, 'end')
@@ -26,8 +27,8 @@ export function bucketOf({ bucket, region, endpoint, forcePathStyle, rootPath }:
   }
 }
 
-/** What the addresses of all files begin with, as their rows keep them. */
-export function addressOf(config: S3Config, name: string): string {
+/** Returns the URL of a file as stored in its row. */
+export function fileUrl(config: S3Config, name: string): string {
   const { origin, root, path } = bucketOf(config)
   return config.baseUrl === undefined ? `${origin}${path}${name}` : `${trimSlashes(config.baseUrl, 'end')}/${root}${name}`
 }

@@ -1,4 +1,4 @@
-// A bucket of S3, or of a service that speaks like it. One request stores a file, so it is there as a whole or not at all.
+// The storage in a bucket of S3 or a compatible service. A file is stored by one request, so it is never incomplete.
 import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { Agent as HttpAgent, request as httpRequest, type IncomingMessage, type OutgoingHttpHeaders } from 'node:http'
@@ -8,17 +8,17 @@ import { setTimeout as pause } from 'node:timers/promises'
 import aws4 from 'aws4'
 import type { S3Config } from '../../config/storage.js'
 import { unavailable } from '../../database/unavailable.js'
-import { isShownByBrowsers } from '../media-types.js'
-import { addressOf, bucketOf } from './s3-address.js'
+import { isSafeInBrowsers } from '../media-types.js'
+import { bucketOf, fileUrl } from './s3-address.js'
 import type { Storage, StorageLimits } from './storage.js'
 
-/** Waits before an act that failed in passing is tried again, in milliseconds. */
-const pauses = [100, 500]
-/** Connections to the service, and bytes of an error that are read. */
+/** Milliseconds before each retry of a request that failed temporarily. */
+const retryDelays = [100, 500]
+/** The most connections to the service, and the most bytes of an error response to read. */
 const connections = 20
 const errorBytes = 65_536
 
-interface Act {
+interface StorageRequest {
   readonly method: 'PUT' | 'DELETE'
   readonly name: string
   readonly headers: OutgoingHttpHeaders
@@ -31,7 +31,7 @@ interface Outcome {
   readonly text: string
 }
 
-/** `report` hears what the service said where it refused. */
+/** Opens the storage. `report` is called with the cause if the service rejects a request. */
 export function openS3Storage(config: S3Config, limits: StorageLimits, report: (error: unknown) => void): Storage {
   const { origin, path, root } = bucketOf(config)
   const { protocol, hostname, port, host } = new URL(origin)
@@ -42,7 +42,7 @@ export function openS3Storage(config: S3Config, limits: StorageLimits, report: (
   const { accessKeyId, secretAccessKey, sessionToken } = config
   const credentials = { accessKeyId, secretAccessKey, ...(sessionToken === undefined ? {} : { sessionToken }) }
 
-  function attempt({ method, name, headers, file }: Act): Promise<Outcome> {
+  function attempt({ method, name, headers, file }: StorageRequest): Promise<Outcome> {
     const signed = aws4.sign(
       {
         service: 's3',
@@ -59,24 +59,24 @@ export function openS3Storage(config: S3Config, limits: StorageLimits, report: (
         ...(port === '' ? {} : { port }),
         signal: AbortSignal.timeout(limits.storageTimeout),
       })
-      sending.setTimeout(limits.storageIdleTimeout, () => sending.destroy(new Error('the storage was silent for too long')))
+      sending.setTimeout(limits.storageIdleTimeout, () => sending.destroy(new Error('the storage request timed out without progress')))
       sending.on('error', reject)
       sending.on('response', (response) => {
         const outcome = readOutcome(response)
         outcome.then(resolve, reject)
-        // A service that refuses early does not want the rest.
+        // If the service responds early with an error, the rest of the file is not sent.
         outcome.catch(() => {}).finally(() => sending.writableFinished || sending.destroy())
       })
       if (file === undefined) return void sending.end()
-      // What breaks the stream breaks the request, which says so above.
+      // An error of the stream also fails the request, which rejects above.
       pipeline(createReadStream(file.path), sending, () => {})
     })
   }
 
-  /** Tries again what failed in passing. `fine` statuses beside those of success are no failure. @throws ApiError 503 */
-  async function act(what: Act, fine: readonly number[] = []): Promise<void> {
+  /** Sends a request, with retries after temporary failures. Statuses in `accepted` count as success. @throws ApiError 503 */
+  async function send(what: StorageRequest, accepted: readonly number[] = []): Promise<void> {
     let failure: unknown
-    for (const wait of [0, ...pauses]) {
+    for (const wait of [0, ...retryDelays]) {
       if (wait > 0) await pause(wait)
       const outcome = await attempt(what).catch((error: unknown) => {
         failure = error
@@ -84,10 +84,10 @@ export function openS3Storage(config: S3Config, limits: StorageLimits, report: (
       })
       if (outcome !== null) {
         const { status, text } = outcome
-        if (fine.includes(status) || (status < 300 && !text.includes('<Error>'))) return
-        failure = new Error(`S3 answered ${status} to ${what.method}: ${/<Code>([\w.]{1,80})/.exec(text)?.[1] ?? 'no code'}`)
+        if (accepted.includes(status) || (status < 300 && !text.includes('<Error>'))) return
+        failure = new Error(`S3 responded to ${what.method} with ${status}: ${/<Code>([\w.]{1,80})/.exec(text)?.[1] ?? 'no code'}`)
         if (status >= 300 && status < 500 && status !== 429) break
-      } else if (tookTooLong(failure)) break
+      } else if (isTimeout(failure)) break
     }
     report(failure)
     throw unavailable('Files cannot be stored at the moment', failure)
@@ -96,27 +96,29 @@ export function openS3Storage(config: S3Config, limits: StorageLimits, report: (
   return {
     provider: 'aws-s3',
     remote: true,
-    url: (name) => addressOf(config, name),
+    url: (name) => fileUrl(config, name),
     put: async (file, name, mime) => {
       const { size } = await stat(file)
-      const attached = isShownByBrowsers(mime) ? {} : { 'Content-Disposition': 'attachment' }
+      const attached = isSafeInBrowsers(mime) ? {} : { 'Content-Disposition': 'attachment' }
       const headers = { 'Content-Type': mime, 'Content-Length': size, ...attached, ...acl }
-      await act({ method: 'PUT', name, headers, file: { path: file, bytes: size } })
+      await send({ method: 'PUT', name, headers, file: { path: file, bytes: size } })
     },
     move: async (from, to) => {
       const source = { 'X-Amz-Copy-Source': `/${config.bucket}/${root}${from}` }
-      await act({ method: 'PUT', name: to, headers: { ...source, ...acl, 'Content-Length': 0 } }, [404])
-      await act({ method: 'DELETE', name: from, headers: {} }, [404])
+      await send({ method: 'PUT', name: to, headers: { ...source, ...acl, 'Content-Length': 0 } }, [404])
+      await send({ method: 'DELETE', name: from, headers: {} }, [404])
     },
-    remove: (name) => act({ method: 'DELETE', name, headers: {} }, [404]),
-    settle: async () => {},
+    remove: (name) => send({ method: 'DELETE', name, headers: {} }, [404]),
+    flush: async () => {},
     close: () => agent.destroy(),
   }
 }
 
-/** Who waited that long will not wait again. */
-const tookTooLong = (error: unknown): boolean =>
-  (error as Error).name === 'AbortError' || (error as Error).name === 'TimeoutError' || /silent for too long/.test((error as Error).message)
+/** A timed-out request is not retried. */
+const isTimeout = (error: unknown): boolean =>
+  (error as Error).name === 'AbortError' ||
+  (error as Error).name === 'TimeoutError' ||
+  /timed out without progress/.test((error as Error).message)
 
 async function readOutcome(response: IncomingMessage): Promise<Outcome> {
   let text = ''

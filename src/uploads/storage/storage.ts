@@ -1,28 +1,30 @@
-// Where files lie. A store takes finished files under names that we made, and nothing else: no caller's text is a path.
+// The interface of a file storage. It stores complete files under generated names; text from clients never becomes a path.
 
+/** A storage for uploaded files. */
 export interface Storage {
-  /** What the column `provider` says of files that lie here. */
+  /** The value of the column `provider` for files in this storage. */
   readonly provider: string
-  /** True where every act goes over a network: nobody waits for what is only being tidied up. */
+  /** True if requests go over a network, so that responses do not wait for cleanup. */
   readonly remote: boolean
-  /** The address of a file as its row keeps it. */
+  /** Returns the URL of a file as stored in its row. */
   url(name: string): string
   /**
-   * Makes a finished file of the local disk readable under `name`, at once and as a whole; it may be gone from where it was.
-   * @throws ApiError 503 where another machine does not take it.
+   * Stores a complete local file under `name` atomically; the local file may be moved.
+   * @throws ApiError 503 if a remote storage rejects it.
    */
   put(path: string, name: string, mime: string): Promise<void>
-  /** Gives a file that was put another name, in the place of what has that name; one that is not there (any more) is no error. */
+  /** Renames a stored file and replaces an existing one; a missing file is not an error. */
   move(from: string, to: string): Promise<void>
-  /** Removes a file; one that is not there is no error. */
+  /** Deletes a file; a missing file is not an error. */
   remove(name: string): Promise<void>
-  /** Resolves when everything that was put, moved or removed survives a power cut. */
-  settle(): Promise<void>
+  /** Resolves when all earlier changes would survive a power failure. */
+  flush(): Promise<void>
   close(): void
 }
 
+/** Timeouts of a remote storage. */
 export interface StorageLimits {
-  /** Milliseconds that one act at another machine may take, and may be without any progress. */
+  /** Timeout and idle timeout of one request, in milliseconds. */
   readonly storageTimeout: number
   readonly storageIdleTimeout: number
 }
