@@ -1,10 +1,11 @@
-// Reads the body of a request, after its caller has been found to be allowed: bounded, lenient about what clients send.
+// Reads the body of a request, with limits for size and time. Called only after the caller's permission was checked.
 import type { IncomingMessage } from 'node:http'
 import qs from 'qs'
 import { ApiError } from '../errors/errors.js'
 import type { IncomingBodies, IncomingBody } from './incoming-bodies.js'
 import { type JsonLimits, parseJson } from './json-body.js'
 
+/** The limits of a request body. */
 export interface BodyLimits extends JsonLimits {
   readonly bodyBytes: number
   /** Milliseconds for the whole body. */
@@ -12,9 +13,9 @@ export interface BodyLimits extends JsonLimits {
 }
 
 /**
- * The parsed body: JSON or a form; `undefined` where there is none or it is of another kind.
- * @throws ApiError 413 beyond `bodyBytes`, 503 where too much is coming in, 400 for broken JSON, or too much of it, 408 beyond
- *   `requestTimeout`, 499 where the client leaves before it is whole.
+ * Reads and parses a JSON or form body; `undefined` if there is none or it has another type.
+ * @throws ApiError 413 beyond `bodyBytes`; 503 if too many bodies are incomplete; 400 for invalid or too complex JSON; 408 beyond
+ *   `requestTimeout`; 499 if the client closes the connection.
  */
 export async function readBody(request: IncomingMessage, address: string, bodies: IncomingBodies, limits: BodyLimits): Promise<unknown> {
   const type = (request.headers['content-type'] ?? '').split(';')[0]!.trim().toLowerCase()
@@ -25,37 +26,37 @@ export async function readBody(request: IncomingMessage, address: string, bodies
   return isJson ? parseJson(bytes, limits) : qs.parse(bytes.toString('utf8'), { depth: 20, arrayLimit: 100, parameterLimit: 1000 })
 }
 
-async function readBytes(request: IncomingMessage, coming: IncomingBody, { bodyBytes, requestTimeout }: BodyLimits): Promise<Buffer> {
-  let clock: NodeJS.Timeout | undefined
-  const late = new Promise<never>((_, reject) => {
-    clock = setTimeout(() => reject(tooSlow()), requestTimeout)
+async function readBytes(request: IncomingMessage, incoming: IncomingBody, { bodyBytes, requestTimeout }: BodyLimits): Promise<Buffer> {
+  let timer: NodeJS.Timeout | undefined
+  const timeout = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(tooSlow()), requestTimeout)
   })
   try {
     if (Number(request.headers['content-length'] ?? 0) > bodyBytes) throw tooLarge()
-    return await Promise.race([collect(request, coming, bodyBytes), coming.refused, late])
+    return await Promise.race([collect(request, incoming, bodyBytes), incoming.refused, timeout])
   } finally {
-    clearTimeout(clock)
-    coming.end()
+    clearTimeout(timer)
+    incoming.end()
   }
 }
 
-async function collect(request: IncomingMessage, coming: IncomingBody, bodyBytes: number): Promise<Buffer> {
+async function collect(request: IncomingMessage, incoming: IncomingBody, bodyBytes: number): Promise<Buffer> {
   const chunks: Buffer[] = []
   let length = 0
   try {
-    // The request itself stays open for its answer, whatever happens to its body.
+    // The request stays open for its response even if reading the body fails.
     for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
       length += chunk.length
       if (length > bodyBytes) throw tooLarge()
-      coming.more(chunk.length)
+      incoming.add(chunk.length)
       chunks.push(chunk)
     }
   } catch (error) {
-    // A request fails only where its connection ends before it is whole: nothing of ours has.
-    throw error instanceof ApiError ? error : new ApiError('ClientClosedRequestError', 'The client has left')
+    // Any other error means that the connection ended before the body was complete.
+    throw error instanceof ApiError ? error : new ApiError('ClientClosedRequestError', 'The client closed the connection')
   }
   return Buffer.concat(chunks)
 }
 
 const tooLarge = (): ApiError => new ApiError('PayloadTooLargeError', 'request entity too large', null)
-const tooSlow = (): ApiError => new ApiError('RequestTimeoutError', 'The body did not come in in time')
+const tooSlow = (): ApiError => new ApiError('RequestTimeoutError', 'The request body did not arrive in time')

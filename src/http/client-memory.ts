@@ -1,170 +1,171 @@
-// Memory that is lent to clients, and who holds most of it. A chunk of a body may ask, so nothing here walks through all that is lent:
-// addresses with something that may be taken back are in a heap, the one that holds most on top.
+// Tracks the memory used for each client address, and revokes memory from the address that uses most. This runs for every chunk of a
+// body, so addresses with revocable memory are in a heap instead of being searched.
 
-/** What one request or answer holds. */
-export interface Loan {
-  /** False once it has ended or was taken back. */
+/** The memory of one request or response. */
+export interface Lease {
+  /** False once it has ended or was revoked. */
   isOpen(): boolean
-  /** It holds so many bytes more. */
-  more(bytes: number): void
+  /** Adds bytes. */
+  add(bytes: number): void
   end(): void
 }
 
+/** The memory used for all clients. */
 export interface ClientMemory {
-  /** Bytes of all loans. */
+  /** Bytes of all leases. */
   total(): number
-  /** Begins a loan to somebody at this address, who is told when it is taken back. */
-  lend(address: string, takenBack: () => void): Loan
-  /** Takes back the oldest loan of the address that holds most, of those that are older than the patience; false: there is none. */
-  takeBack(): boolean
+  /** Starts a lease for a client address; `revoked` is called if it is revoked. */
+  lease(address: string, revoked: () => void): Lease
+  /** Revokes the oldest lease of the address that uses most memory; false if no lease is old enough. */
+  revoke(): boolean
 }
 
-interface Holder {
+interface Client {
   readonly address: string
   bytes: number
-  loans: number
-  /** Those that may be taken back, the oldest first, and the number of that one. */
-  readonly ripe: Set<One>
+  leases: number
+  /** Leases that may be revoked, oldest first, and the number of the oldest. */
+  readonly revocable: Set<Entry>
   oldest: number
-  /** Its place in the heap; -1 where nothing of it is ripe. */
-  place: number
+  /** Index in the heap; -1 if no lease may be revoked. */
+  index: number
 }
 
-interface One {
-  readonly holder: Holder
+interface Entry {
+  readonly client: Client
   readonly number: number
   readonly since: number
   bytes: number
-  takenBack(): void
+  revoked(): void
 }
 
-/** `patience`: milliseconds that every loan has before it may be taken back. */
-export function openClientMemory(patience: number): ClientMemory {
-  const holders = new Map<string, Holder>()
+/** Opens the tracking. `minAge`: milliseconds before a lease may be revoked. */
+export function openClientMemory(minAge: number): ClientMemory {
+  const clients = new Map<string, Client>()
   const heap = openHeap()
-  /** Loans that have not been looked at since they were young, the oldest first, and the moment before which none of them is ripe. */
-  const young = new Set<One>()
-  let ripens = Number.POSITIVE_INFINITY
+  /** Leases that were not old enough at the last check, oldest first, and the time before which none of them is. */
+  const recent = new Set<Entry>()
+  let nextRevocableAt = Number.POSITIVE_INFINITY
   let [total, count] = [0, 0]
 
-  function ripen(): void {
+  function collectRevocable(): void {
     const now = performance.now()
-    if (now <= ripens) return
-    ripens = Number.POSITIVE_INFINITY
-    for (const one of young) {
-      if (one.since >= now - patience) {
-        ripens = one.since + patience
+    if (now <= nextRevocableAt) return
+    nextRevocableAt = Number.POSITIVE_INFINITY
+    for (const entry of recent) {
+      if (entry.since >= now - minAge) {
+        nextRevocableAt = entry.since + minAge
         break
       }
-      young.delete(one)
-      const { holder } = one
-      if (holder.ripe.size === 0) holder.oldest = one.number
-      holder.ripe.add(one)
-      heap.put(holder)
+      recent.delete(entry)
+      const { client } = entry
+      if (client.revocable.size === 0) client.oldest = entry.number
+      client.revocable.add(entry)
+      heap.put(client)
     }
   }
 
-  const isOpen = (one: One): boolean => young.has(one) || one.holder.ripe.has(one)
+  const isOpen = (entry: Entry): boolean => recent.has(entry) || entry.client.revocable.has(entry)
 
-  function end(one: One): void {
-    const { holder } = one
-    const wasRipe = holder.ripe.delete(one)
-    if (!wasRipe && !young.delete(one)) return
-    total -= one.bytes
-    holder.bytes -= one.bytes
-    const next = first(holder.ripe)
-    if (next === undefined) heap.remove(holder)
+  function end(entry: Entry): void {
+    const { client } = entry
+    const wasRevocable = client.revocable.delete(entry)
+    if (!wasRevocable && !recent.delete(entry)) return
+    total -= entry.bytes
+    client.bytes -= entry.bytes
+    const next = first(client.revocable)
+    if (next === undefined) heap.remove(client)
     else {
-      holder.oldest = next.number
-      heap.put(holder)
+      client.oldest = next.number
+      heap.put(client)
     }
-    if (--holder.loans === 0) holders.delete(holder.address)
+    if (--client.leases === 0) clients.delete(client.address)
   }
 
-  function holderAt(address: string): Holder {
-    const known = holders.get(address)
-    if (known !== undefined) return known
-    const holder = { address, bytes: 0, loans: 0, ripe: new Set<One>(), oldest: 0, place: -1 }
-    holders.set(address, holder)
-    return holder
+  function clientAt(address: string): Client {
+    const existing = clients.get(address)
+    if (existing !== undefined) return existing
+    const client = { address, bytes: 0, leases: 0, revocable: new Set<Entry>(), oldest: 0, index: -1 }
+    clients.set(address, client)
+    return client
   }
 
   return {
     total: () => total,
-    lend: (address, takenBack) => {
-      const holder = holderAt(address)
-      holder.loans++
-      const one: One = { holder, number: ++count, since: performance.now(), bytes: 0, takenBack }
-      young.add(one)
-      ripens = Math.min(ripens, one.since + patience)
+    lease: (address, revoked) => {
+      const client = clientAt(address)
+      client.leases++
+      const entry: Entry = { client, number: ++count, since: performance.now(), bytes: 0, revoked }
+      recent.add(entry)
+      nextRevocableAt = Math.min(nextRevocableAt, entry.since + minAge)
       return {
-        isOpen: () => isOpen(one),
-        more: (bytes) => {
-          if (!isOpen(one)) return
-          one.bytes += bytes
-          holder.bytes += bytes
+        isOpen: () => isOpen(entry),
+        add: (bytes) => {
+          if (!isOpen(entry)) return
+          entry.bytes += bytes
+          client.bytes += bytes
           total += bytes
-          if (holder.place !== -1) heap.put(holder)
+          if (client.index !== -1) heap.put(client)
         },
-        end: () => end(one),
+        end: () => end(entry),
       }
     },
-    takeBack: () => {
-      ripen()
+    revoke: () => {
+      collectRevocable()
       const most = heap.top()
       if (most === undefined) return false
-      const slow = first(most.ripe)!
-      end(slow)
-      slow.takenBack()
+      const oldest = first(most.revocable)!
+      end(oldest)
+      oldest.revoked()
       return true
     },
   }
 }
 
-const first = (ones: ReadonlySet<One>): One | undefined => ones.values().next().value
+const first = (entries: ReadonlySet<Entry>): Entry | undefined => entries.values().next().value
 
-/** Who holds more is above; of two that hold the same, the one with the oldest loan. */
-const isAbove = (a: Holder, b: Holder): boolean => a.bytes > b.bytes || (a.bytes === b.bytes && a.oldest < b.oldest)
+/** Clients with more memory come first; of two with the same amount, the one with the oldest lease. */
+const isAbove = (a: Client, b: Client): boolean => a.bytes > b.bytes || (a.bytes === b.bytes && a.oldest < b.oldest)
 
 function openHeap() {
-  const heap: Holder[] = []
+  const heap: Client[] = []
 
-  function place(holder: Holder, at: number): void {
-    heap[at] = holder
-    holder.place = at
+  function place(client: Client, at: number): void {
+    heap[at] = client
+    client.index = at
   }
 
-  function settle(holder: Holder): void {
-    let at = holder.place
-    for (let above = (at - 1) >> 1; at > 0 && isAbove(holder, heap[above]!); above = (at - 1) >> 1) {
+  function reorder(client: Client): void {
+    let at = client.index
+    for (let above = (at - 1) >> 1; at > 0 && isAbove(client, heap[above]!); above = (at - 1) >> 1) {
       place(heap[above]!, at)
       at = above
     }
     for (;;) {
       let below = 2 * at + 1
       if (below + 1 < heap.length && isAbove(heap[below + 1]!, heap[below]!)) below++
-      if (below >= heap.length || !isAbove(heap[below]!, holder)) break
+      if (below >= heap.length || !isAbove(heap[below]!, client)) break
       place(heap[below]!, at)
       at = below
     }
-    place(holder, at)
+    place(client, at)
   }
 
   return {
     top: () => heap[0],
-    /** Puts a holder where it belongs, whether it was there or not. */
-    put: (holder: Holder): void => {
-      if (holder.place === -1) place(holder, heap.length)
-      settle(holder)
+    /** Inserts a client, or moves it to its new position. */
+    put: (client: Client): void => {
+      if (client.index === -1) place(client, heap.length)
+      reorder(client)
     },
-    remove: (holder: Holder): void => {
-      const { place: at } = holder
+    remove: (client: Client): void => {
+      const { index: at } = client
       if (at === -1) return
       const last = heap.pop()!
-      holder.place = -1
-      if (last === holder) return
+      client.index = -1
+      if (last === client) return
       place(last, at)
-      settle(last)
+      reorder(last)
     },
   }
 }

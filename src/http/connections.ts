@@ -1,153 +1,154 @@
-// The connections of a server, and how they end when the service stops: everything that was sent before is answered, on answers
-// that say so, and nobody is reset but those who stall.
+// Tracks the connections of a server and closes them during a shutdown: every request sent before is answered, the last response of a
+// connection has `Connection: close`, and only stalled connections are reset.
 import type { IncomingMessage, Server } from 'node:http'
 import { Server as NetServer, type Socket } from 'node:net'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 
+/** The connections of a server. */
 export interface Connections {
-  /** True from the moment the service stops. */
+  /** True once the shutdown has started. */
   isDraining(): boolean
   /**
-   * Resolves to true when the answer that is about to be sent on a connection is its last: the service stops, and nothing else has
-   * been asked for on it.
+   * Resolves to true if the response about to be sent is the last on its connection, because the service is stopping and the connection
+   * has no other request.
    */
   isLast(socket: Socket): Promise<boolean>
   /**
-   * Goes on serving for `delay` milliseconds, then stops listening, and resolves when all that was asked for is answered and all
-   * connections have ended, or were cut because their clients stall: to their number.
+   * Keeps serving for `delay` milliseconds, then stops listening. Resolves when all requests are answered and all connections have ended,
+   * to the number of connections that were closed because their clients stalled.
    */
   drain(delay: number): Promise<number>
 }
 
-/** Milliseconds of a stop. */
+/** Time limits of a shutdown, in milliseconds. */
 export interface DrainLimits {
-  /** For all of it, after `delay`. */
+  /** For the whole shutdown, after `delay`. */
   readonly drainTimeout: number
-  /** For requests to come in whole once nobody is accepted any more. */
+  /** For request bodies to arrive after the server stopped accepting connections. */
   readonly drainBodies: number
 }
 
-/** Milliseconds that a connection without a request stays when nothing is accepted any more: one may be on its way. */
-const quiet = 100
-/** Milliseconds in which connections that wait to be accepted are accepted at the end, and the share of a stop that this may take. */
+/** Milliseconds for which an idle connection stays open after the server stopped listening, because a request may be on its way. */
+const idleGrace = 100
+/** Milliseconds for accepting waiting connections, and the maximum share of the shutdown for that. */
 const [accepting, acceptingShare] = [5_000, 1 / 5]
-/** The share of a stop for answers to be made and taken: the rest is for closing everything else in order. */
-const answering = 3 / 5
-/** Milliseconds between two looks for connections that stall while the service stops. */
-const between = 100
+/** The share of the shutdown for responses; the rest is for closing everything else. */
+const responseShare = 3 / 5
+/** Milliseconds between two checks for stalled connections during a shutdown. */
+const checkInterval = 100
 
-/** Watches the connections of a server from its start. */
+/** Starts to track the connections of a server. */
 export function watchConnections(server: Server, { drainTimeout, drainBodies }: DrainLimits): Connections {
-  const underWay = new Map<Socket, Set<IncomingMessage>>()
+  const openRequests = new Map<Socket, Set<IncomingMessage>>()
   let state: 'serving' | 'draining' | 'ending' = 'serving'
   let accepted = 0
-  let gone: (() => void) | null = null
+  let allClosed: (() => void) | null = null
 
-  async function settle(socket: Socket): Promise<void> {
-    if (state !== 'ending' || underWay.get(socket)?.size !== 0) return
-    await reading()
-    if (underWay.get(socket)?.size === 0) socket.destroySoon()
+  async function closeIfIdle(socket: Socket): Promise<void> {
+    if (state !== 'ending' || openRequests.get(socket)?.size !== 0) return
+    await pendingReads()
+    if (openRequests.get(socket)?.size === 0) socket.destroySoon()
   }
 
   server.on('connection', (socket: Socket) => {
     accepted++
-    underWay.set(socket, new Set())
+    openRequests.set(socket, new Set())
     socket.once('close', () => {
-      underWay.delete(socket)
-      if (underWay.size === 0) gone?.()
+      openRequests.delete(socket)
+      if (openRequests.size === 0) allClosed?.()
     })
   })
   server.on('request', (request, response) => {
     const { socket } = request
-    underWay.get(socket)?.add(request)
+    openRequests.get(socket)?.add(request)
     response.once('close', () => {
-      underWay.get(socket)?.delete(request)
-      settle(socket)
+      openRequests.get(socket)?.delete(request)
+      closeIfIdle(socket)
     })
   })
 
-  /** Accepts whoever waits for it: the system resets those that still do when the server stops listening. */
+  /** Accepts waiting connections, because the system resets them when the server stops listening. */
   async function acceptAll(): Promise<void> {
     const end = performance.now() + Math.min(accepting, drainTimeout * acceptingShare)
     shortenQueue(server)
     let before: number
     do {
       before = accepted
-      await reading()
+      await pendingReads()
     } while (accepted !== before && performance.now() < end)
   }
 
-  /** Resolves when all connections have ended. Those whose clients stall are cut, everyone at `end`; resolves to their number. */
-  async function settleAll(end: number): Promise<number> {
-    for (const socket of underWay.keys()) settle(socket)
-    if (underWay.size === 0) return 0
+  /** Resolves when all connections have ended, to the number of closed ones: stalled connections, and at `end` all remaining ones. */
+  async function closeAll(end: number): Promise<number> {
+    for (const socket of openRequests.keys()) closeIfIdle(socket)
+    if (openRequests.size === 0) return 0
     const late = Math.min(performance.now() + drainBodies, end)
-    let cut = 0
-    const looking = setInterval(() => {
+    let closed = 0
+    const checking = setInterval(() => {
       const now = performance.now()
-      for (const [socket, requests] of underWay) {
-        if (now < end && (now < late || !stalls(requests))) continue
-        cut++
+      for (const [socket, requests] of openRequests) {
+        if (now < end && (now < late || !isStalled(requests))) continue
+        closed++
         socket.destroy()
       }
-    }, between)
+    }, checkInterval)
     await new Promise<void>((resolve) => {
-      gone = resolve
+      allClosed = resolve
     })
-    clearInterval(looking)
-    return cut
+    clearInterval(checking)
+    return closed
   }
 
   return {
     isDraining: () => state !== 'serving',
     isLast: async (socket) => {
       if (state === 'serving') return false
-      await reading()
-      // A connection that is paused has more to be read than its answers have room for.
-      return underWay.get(socket)?.size === 1 && !socket.isPaused()
+      await pendingReads()
+      // A paused connection has unread data and waits for its responses to be sent.
+      return openRequests.get(socket)?.size === 1 && !socket.isPaused()
     },
     async drain(delay) {
       if (state !== 'serving') return 0
       state = 'draining'
       if (!server.listening) return 0
       if (delay > 0) await pause(delay)
-      const end = performance.now() + drainTimeout * answering
+      const end = performance.now() + drainTimeout * responseShare
       await acceptAll()
-      // Only this: closing an HTTP server destroys connections that look idle, with requests that were not read yet.
+      // Closing an HTTP server would also destroy connections that look idle but have unread requests.
       NetServer.prototype.close.call(server)
-      await reading()
-      if (underWay.size > 0) await pause(quiet)
-      await reading()
+      await pendingReads()
+      if (openRequests.size > 0) await pause(idleGrace)
+      await pendingReads()
       state = 'ending'
-      return settleAll(end)
+      return closeAll(end)
     },
   }
 }
 
 /**
- * Whether a client has more to send of all that it has asked for. Where bytes of it wait to be read, it is the service that is late; and
- * what was sent whole before it on the same connection is answered first.
+ * True if all requests of a connection wait for the client to send more. If there are unread bytes, the service is slow, not the client;
+ * and a complete request on the same connection is answered first.
  */
-function stalls(requests: ReadonlySet<IncomingMessage>): boolean {
+function isStalled(requests: ReadonlySet<IncomingMessage>): boolean {
   for (const { complete, readableLength } of requests) if (complete || readableLength > 0) return false
   return requests.size > 0
 }
 
 /**
- * Whoever comes when the queue of a listening socket is full tries again, and is refused once nothing listens: before it has sent
- * anything. Node has no public way to change the length of that queue; without this one some who come in the last moment are reset.
+ * Shortens the accept queue of the socket. A client that finds the queue full retries, and is refused once the server no longer listens,
+ * before it has sent anything. Without this, connections of the last moment are reset. Node has no public API for the queue length.
  */
 function shortenQueue(server: Server): void {
   const { _handle: handle } = server as unknown as { readonly _handle?: { listen?(length: number): number } }
   handle?.listen?.(0)
 }
 
-/** While the service stops, the last answer of a connection says so. */
-export async function sayLast(connections: Connections, { raw }: FastifyRequest, reply: FastifyReply): Promise<void> {
+/** During a shutdown, adds `Connection: close` to the last response of a connection. */
+export async function addConnectionClose(connections: Connections, { raw }: FastifyRequest, reply: FastifyReply): Promise<void> {
   if (await connections.isLast(raw.socket)) reply.header('connection', 'close')
 }
 
 const pause = (milliseconds: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, milliseconds))
 
-/** Resolves when whatever had arrived on any connection by now has been read: the event loop has looked at all of them once more. */
-const reading = (): Promise<void> => new Promise((resolve) => setImmediate(() => setImmediate(resolve)))
+/** Resolves when all data that has arrived on any connection was read: after another turn of the event loop. */
+const pendingReads = (): Promise<void> => new Promise((resolve) => setImmediate(() => setImmediate(resolve)))

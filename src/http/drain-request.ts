@@ -1,10 +1,10 @@
-// A request that was answered before it was read to its end: its client gets a moment to read the answer, then the line is cut.
+// Discards the rest of a request that was answered before it was read completely, then closes the connection.
 import type { IncomingMessage } from 'node:http'
 
-/** Milliseconds for the rest of a small body, or for a client to notice the answer. */
+/** Milliseconds for the rest of a small body, or for the client to read the response. */
 const grace = 1_000
 
-/** Discards what still comes in of an answered request, for a moment. */
+/** Discards the rest of an answered request for a short time, then closes the connection. */
 export function drainRequest(request: IncomingMessage): void {
   if (request.complete || request.destroyed) return
   const { socket } = request

@@ -1,13 +1,14 @@
-// What every response carries and every request must pass: CORS, safety headers, request ids.
+// Headers of every response and checks of every request: CORS, security headers, request ids.
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ApiError } from '../errors/errors.js'
 
+/** The allowed origins: any, or a list. */
 export type CorsOrigins = '*' | readonly string[]
 
-/** Sent with every response. */
-export const safetyHeaders: Readonly<Record<string, string>> = {
+/** Headers of every response. */
+export const securityHeaders: Readonly<Record<string, string>> = {
   vary: 'Origin, Authorization, Strapi-Response-Format, Strapi-Encode-Source-Maps',
   'x-content-type-options': 'nosniff',
   'x-frame-options': 'SAMEORIGIN',
@@ -15,30 +16,31 @@ export const safetyHeaders: Readonly<Record<string, string>> = {
   'strict-transport-security': 'max-age=31536000; includeSubDomains',
 }
 
-/** For answers that no browser shall show as a page, nor run anything of. */
+/** The Content-Security-Policy for responses that browsers must not show as a page or run. */
 export const policy = "default-src 'none'; frame-ancestors 'self'"
 
-/** True for statuses that hold for this caller or this moment only: nobody may keep such an answer. */
-export const isPassing = (status: number): boolean => status === 401 || status === 403 || status === 429 || status >= 500
+/** True for statuses that depend on the caller or the moment, so that the response must not be cached. */
+export const isUncacheable = (status: number): boolean => status === 401 || status === 403 || status === 429 || status >= 500
 
-/** More headers than a request may have. */
+/** Refuses a request with too many headers. */
 export const refuseHeaders = (reply: FastifyReply): FastifyReply => reply.status(431).header('connection', 'close').send()
 
-/** A request id is taken over only in this form: it ends up in logs. */
+/** The accepted form of a request id, which is written to the log. */
 const requestIdForm = /^[\w-]{8,64}$/
 
+/** Returns the request id that the client sent, or a new one. */
 export function requestId({ headers }: IncomingMessage | { headers: Record<string, unknown> }): string {
   const given = headers['x-request-id']
   return typeof given === 'string' && requestIdForm.test(given) ? given : randomUUID()
 }
 
-/** The origin to allow: any, without credentials; or a listed one, with credentials. Null: none. */
+/** Returns the origin to allow: `*` without credentials, or a listed one with credentials; null if it is not allowed. */
 function allowedOrigin(origins: CorsOrigins, origin: string | undefined): string | null {
   if (origins === '*') return '*'
   return origin !== undefined && origins.includes(origin) ? origin : null
 }
 
-/** Adds the CORS headers of an answer. */
+/** Adds the CORS headers of a response. */
 export function addCors(origins: CorsOrigins, request: FastifyRequest, reply: FastifyReply): void {
   const allowed = allowedOrigin(origins, request.headers.origin)
   if (request.headers.origin === undefined || allowed === null) return
@@ -46,13 +48,14 @@ export function addCors(origins: CorsOrigins, request: FastifyRequest, reply: Fa
   if (allowed !== '*') reply.header('access-control-allow-credentials', 'true')
 }
 
-/** True for a preflight, which is answered here: 204 with what may be sent. */
+/** True for a CORS preflight request. */
 export function isPreflight(request: FastifyRequest): boolean {
   return (
     request.method === 'OPTIONS' && request.headers.origin !== undefined && request.headers['access-control-request-method'] !== undefined
   )
 }
 
+/** Responds to a preflight request with the allowed methods and headers. */
 export function answerPreflight(reply: FastifyReply, headers: readonly string[]): FastifyReply {
   return reply
     .status(204)
@@ -62,7 +65,7 @@ export function answerPreflight(reply: FastifyReply, headers: readonly string[])
     .send()
 }
 
-/** Refuses paths that are made to be misread: a leading double slash. */
+/** Refuses paths that start with two slashes, which other programs may read as a host. @throws ApiError 400 */
 export function checkUrl(url: string): void {
   if (url.startsWith('//')) throw new ApiError('BadRequestError', 'Malicious Path', null)
 }

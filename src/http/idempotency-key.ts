@@ -1,12 +1,12 @@
-// The header Idempotency-Key: by which a client may send a POST again without having it done twice.
+// Reads the header Idempotency-Key, with which a client may retry a POST without executing it twice.
 import type { IncomingMessage } from 'node:http'
 import type { Once } from '../documents/operation.js'
 import { validationError } from '../errors/errors.js'
 
-/** Visible characters without quotes, commas and backslashes; in quotes, as the draft of the standard has it, or bare. */
+/** Visible characters without quotes, commas and backslashes; optionally in quotes, as in the draft standard. */
 const form = /^(?:"([!#-+\--[\]-~]{1,255})"|([!#-+\--[\]-~]{1,255}))$/
 
-/** The key of a request, as far as it has one. @throws ApiError 400 for one that cannot be a key */
+/** Returns the key of a request, or null. @throws ApiError 400 for an invalid key */
 export function idempotencyKeyOf({ headers, method, url }: IncomingMessage, format: string): Once | null {
   const given = headers['idempotency-key']
   if (given === undefined) return null

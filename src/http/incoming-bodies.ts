@@ -1,46 +1,49 @@
-// Bodies that have not come in whole yet: what they hold together is bounded, and the slow make room for others.
+// Limits the memory of incomplete request bodies; slow clients are refused first.
 import { ApiError } from '../errors/errors.js'
 import { openClientMemory } from './client-memory.js'
 
-/** A body that is coming in. */
+/** A body that is being received. */
 export interface IncomingBody {
-  /** Takes note of more bytes. @throws ApiError 503 when there is no room for them */
-  more(bytes: number): void
-  /** Rejects when the body has to make room. */
+  /** Counts received bytes. @throws ApiError 503 if the limit is reached */
+  add(bytes: number): void
+  /** Rejects if the body is refused to free memory. */
   readonly refused: Promise<never>
-  /** It is whole, or nobody waits for it any more. */
+  /** Ends the counting when the body is complete or no longer needed. */
   end(): void
 }
 
+/** All incomplete request bodies. */
 export interface IncomingBodies {
+  /** Starts to count a body from a client address. */
   begin(address: string): IncomingBody
 }
 
-/** Milliseconds that every body has before it may have to make room. */
-const patience = 1_000
+/** Milliseconds before a body may be refused to free memory. */
+const minAge = 1_000
 
+/** Opens the counting, with a limit in bytes. */
 export function openIncomingBodies(unreadBytes: number): IncomingBodies {
-  const lent = openClientMemory(patience)
+  const memory = openClientMemory(minAge)
   return {
     begin: (address) => {
       let refuse = (): void => {}
       const refused = new Promise<never>((_, reject) => {
         refuse = () => reject(tooMany())
       })
-      // Nobody waits for it where the body came in whole.
+      // If the body arrives completely, nothing waits for this promise.
       refused.catch(() => {})
-      const loan = lent.lend(address, () => refuse())
+      const lease = memory.lease(address, () => refuse())
       return {
         refused,
-        more: (bytes) => {
-          if (!loan.isOpen()) throw tooMany()
-          loan.more(bytes)
-          while (lent.total() > unreadBytes) if (!lent.takeBack()) throw tooMany()
+        add: (bytes) => {
+          if (!lease.isOpen()) throw tooMany()
+          lease.add(bytes)
+          while (memory.total() > unreadBytes) if (!memory.revoke()) throw tooMany()
         },
-        end: loan.end,
+        end: lease.end,
       }
     },
   }
 }
 
-const tooMany = (): ApiError => new ApiError('ServiceUnavailableError', 'Too many bodies are coming in')
+const tooMany = (): ApiError => new ApiError('ServiceUnavailableError', 'Too many incomplete request bodies')

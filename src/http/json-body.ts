@@ -1,4 +1,4 @@
-// JSON of a body: measured before it is parsed, so that no text within `bodyBytes` costs more than its bytes do.
+// Parses the JSON of a body. Its structure is checked first, so that a small text cannot cause disproportionate work.
 
 import { ApiError } from '../errors/errors.js'
 import { nextTurn } from '../runtime/event-loop.js'
@@ -6,15 +6,15 @@ import { checkStructure, type JsonLimits } from '../runtime/json-structure.js'
 
 export type { JsonLimits }
 
-/** The key itself, or an escape that one of its letters may hide behind: most bodies have neither, and need no walk. */
+/** Matches `__proto__`, also with escaped letters. Most bodies do not match and need no further check. */
 const maySpellPrototype = /__proto__|\\u00[567]/
 
-/** Bytes of a text whose parsing is work enough for one turn of the event loop. */
-const long = 65_536
+/** Bytes of a text after whose parsing other requests get a turn of the event loop. */
+const longText = 65_536
 
 /**
- * Parses objects and arrays only. A `__proto__` key is refused: no later step may meet one.
- * @throws ApiError 400 for broken JSON (writing.20), and beyond the limits
+ * Parses a JSON object or array and refuses a `__proto__` key.
+ * @throws ApiError 400 for invalid JSON (writing.20), and beyond the limits
  */
 export async function parseJson(bytes: Buffer, limits: JsonLimits): Promise<unknown> {
   checkStructure(bytes, limits)
@@ -25,7 +25,7 @@ export async function parseJson(bytes: Buffer, limits: JsonLimits): Promise<unkn
   } catch (error) {
     throw syntaxError((error as Error).message)
   }
-  if (bytes.length > long) await nextTurn()
+  if (bytes.length > longText) await nextTurn()
   if (typeof value !== 'object' || value === null) throw syntaxError('invalid JSON, only supports object and array')
   if (maySpellPrototype.test(text) && hasPrototypeKey(value)) throw syntaxError('Object contains forbidden prototype property')
   return value

@@ -1,17 +1,17 @@
-// Hands the body of a form on. Only a few of all forms have their turn at once, and none waits long for its client within it:
-// two hundred together need little more memory than ten, and leave room for other requests.
+// Streams the body of a form to its parser. Only a few forms are processed concurrently and take turns, so that two hundred forms need
+// little more memory than ten and do not block other requests.
 import type { IncomingMessage } from 'node:http'
 import type { Writable } from 'node:stream'
 import { ApiError } from '../errors/errors.js'
 import type { Library } from '../uploads/library.js'
 
-/** Milliseconds that a turn lasts while its client keeps sending, and that it waits for the client's next piece. */
+/** Milliseconds of a turn while the client keeps sending, and how long a turn waits for the next chunk. */
 const turn = 100
-const patience = 5
+const chunkTimeout = 5
 
 /**
- * Pours a request into a parser, which is ended with it. False: the request broke off. `stop` ends it early.
- * @throws ApiError 413 when it is too large.
+ * Streams a request to a parser and ends the parser with it. Returns false if the request was aborted. `stop` ends it early.
+ * @throws ApiError 413 if it is too large.
  */
 export async function streamInTurn(
   request: IncomingMessage,
@@ -19,30 +19,30 @@ export async function streamInTurn(
   { limits, inTurn }: Library,
   stop: AbortSignal,
 ): Promise<boolean> {
-  const arrival = watch(request, stop)
+  const incoming = watch(request, stop)
   let bytes = 0
   const takeTurn = async (): Promise<void> => {
     const end = performance.now() + turn
     while (!stop.aborted && performance.now() < end) {
-      const chunk = arrival.read()
+      const chunk = incoming.read()
       if (chunk === null && (request.readableEnded || request.destroyed)) return
       bytes += chunk?.length ?? 0
       if (bytes > limits.uploadBytes) throw new ApiError('PayloadTooLargeError', 'The form is too large')
-      if (chunk !== null) await given(parser, chunk, stop)
-      if (!(await arrival.next(patience))) return
+      if (chunk !== null) await write(parser, chunk, stop)
+      if (!(await incoming.next(chunkTimeout))) return
     }
   }
   while (!request.readableEnded && !stop.aborted) {
     if (request.readableLength === 0 && request.destroyed) return false
     await inTurn(takeTurn)
-    if (!request.readableEnded && !stop.aborted) await arrival.next()
+    if (!request.readableEnded && !stop.aborted) await incoming.next()
   }
   if (!stop.aborted) parser.end()
   return true
 }
 
-/** Resolves when the parser, and behind it the disk, has taken a piece; one whose form has failed takes nothing any more. */
-function given(parser: Writable, chunk: Buffer, stop: AbortSignal): Promise<void> {
+/** Writes a chunk to the parser; resolves when the parser and the disk have taken it, or when the form has failed. */
+function write(parser: Writable, chunk: Buffer, stop: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const done = (): void => {
       stop.removeEventListener('abort', done)
@@ -53,32 +53,32 @@ function given(parser: Writable, chunk: Buffer, stop: AbortSignal): Promise<void
   })
 }
 
-interface Arrival {
+interface IncomingData {
   read(): Buffer | null
-  /** Resolves to true when something new can be read or the request ended, to false when `atMost` milliseconds are over. */
+  /** Resolves to true if there is new data or the request has ended, and to false after `atMost` milliseconds. */
   next(atMost?: number): Promise<boolean>
 }
 
-/** Watches what comes in. What happens while nobody waits for it is remembered: it happens once. */
-function watch(request: IncomingMessage, stop: AbortSignal): Arrival {
-  let news = false
+/** Watches for new data. Events that occur while nothing waits for them are remembered. */
+function watch(request: IncomingMessage, stop: AbortSignal): IncomingData {
+  let hasNews = false
   let wake = (): void => {}
-  const tell = (): void => {
-    news = true
+  const notify = (): void => {
+    hasNews = true
     wake()
   }
   const events = ['readable', 'end', 'close', 'error']
-  for (const event of events) request.on(event, tell)
+  for (const event of events) request.on(event, notify)
   stop.addEventListener('abort', () => {
-    // Whoever discards the rest must find nobody listening.
-    for (const event of events) request.off(event, tell)
-    tell()
+    // Remove the listeners, so that the rest of the request can be discarded.
+    for (const event of events) request.off(event, notify)
+    notify()
   })
-  // A request that has ended before anybody watched it says so no more.
-  const ready = (): boolean => news || request.readableLength > 0 || request.destroyed || request.readableEnded
+  // If the request ended before it was watched, there is no further event.
+  const ready = (): boolean => hasNews || request.readableLength > 0 || request.destroyed || request.readableEnded
   return {
     read: () => {
-      news = false
+      hasNews = false
       return request.read() as Buffer | null
     },
     next: async (atMost) => {

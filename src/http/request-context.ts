@@ -1,4 +1,4 @@
-// What a route sees of a request, and what it answers. Routes are rows of tables; server.ts wires them up.
+// The context of a request, its reply, and the definition of a route. Routes are rows of tables that server.ts registers.
 import type { IncomingMessage } from 'node:http'
 import type { AccessState } from '../access/access-state.js'
 import type { Caller } from '../access/identify.js'
@@ -11,6 +11,7 @@ import type { AddSourceMaps } from '../source-maps/source-maps.js'
 import type { Library } from '../uploads/library.js'
 import type { IncomingBody } from './incoming-bodies.js'
 
+/** Everything that a route needs to handle a request. */
 export interface RequestContext {
   readonly caller: Caller
   readonly access: AccessState
@@ -18,31 +19,31 @@ export interface RequestContext {
   readonly installation: Installation
   readonly documents: Documents
   readonly writes: DocumentWrites
-  /** What acts on accounts need. */
+  /** The context of account operations. */
   readonly accounts: AccountContext
   readonly config: Config
-  /** The address of the caller's side of the connection; behind configured proxies, the one they tell. */
+  /** The client's IP address; with trusted proxies, the one they send. */
   readonly address: string
   readonly library: Library
-  /** Every file in an answer says whether its address is signed. */
+  /** True if every file in a response states whether its URL is signed. */
   readonly signsAddresses: boolean
   readonly params: Readonly<Record<string, string>>
-  /** The query string as it came, without the question mark. */
+  /** The raw query string without the question mark. */
   readonly query: string
   readonly format: 'flat' | 'nested'
-  /** Writes into an answer where its texts come from; null where nobody asked for that. */
+  /** Adds source maps to a response; null if the client did not ask for them. */
   readonly markSources: AddSourceMaps | null
   /** The request itself, for routes that read its headers, address or stream. */
   readonly request: IncomingMessage
-  /** True once the client's connection is closed: nobody waits for the answer. */
+  /** True once the client has closed the connection. */
   isGone(): boolean
-  /** Begins to count what is kept of a body until it is whole. */
-  coming(): IncomingBody
-  /** Reads the parsed body; `undefined` where there is none. @throws ApiError 400, 408, 413, 499, 503 */
+  /** Starts to count the memory of an incomplete body. */
+  beginBody(): IncomingBody
+  /** Reads and parses the body; `undefined` if there is none. @throws ApiError 400, 408, 413, 499, 503 */
   body(): Promise<unknown>
 }
 
-/** JSON bytes, or a value to write as JSON; neither: no content. */
+/** A reply with JSON bytes, a value to serialize as JSON, or no content. */
 export interface Reply {
   readonly status: number
   readonly bytes?: ReadBytes
@@ -50,11 +51,12 @@ export interface Reply {
   readonly headers?: Readonly<Record<string, string | string[]>>
 }
 
+/** A route of the API. */
 export interface Route {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
-  /** Below the prefix of the API; `:name` matches one part of the path. */
+  /** The path below the prefix of the API; `:name` matches one segment. */
   readonly path: string
-  /** What the caller must be granted. */
+  /** The action that the caller must be granted. */
   readonly action: string
   readonly handle: (context: RequestContext) => Promise<Reply>
 }

@@ -1,31 +1,31 @@
-// The one line that the log has of each request: what was asked for, by whom, and how it ended. Nothing that was sent is in it: no
-// query, no part of a path that names a document, and of messages only the words of ours.
+// Logs one line per request: route, caller and outcome. It contains no data from the client: no query, no document id, and only the fixed
+// parts of error messages.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ApiError } from '../errors/errors.js'
 
-/** What is noted of a request on its way, for its line. */
-export type Noted = FastifyRequest & {
-  /** Who asked: kind and id, never a token. */
+/** A request with the data for its log line. */
+export type LoggedRequest = FastifyRequest & {
+  /** Kind and id of the caller, never a token. */
   callerName?: string
-  /** The content-type that it is about. */
+  /** The content-type of the request. */
   uid?: string
-  /** How it was refused. */
+  /** The error of the response. */
   failure?: Failure
 }
 
 interface Failure extends Pick<ApiError, 'name' | 'message'> {
-  /** The id of the request with which its cause was logged, where that was another one. */
+  /** The id of the request with which the cause was logged, if that was another one. */
   readonly loggedWith?: string | undefined
 }
 
-/** Characters of a message. */
+/** The most characters of a message. */
 const longestMessage = 200
 
-/** What messages quote is what was sent. */
+/** Quoted parts of messages, which come from the client. */
 const quoted = /`[^`]*(`|$)|"[^"]*("|$)|'[^']*('|$)/g
 
-/** Words that what was sent follows without quotes, up to the end of the message. */
-const introductions = [
+/** Phrases that are followed by unquoted data from the client, up to the end of the message. */
+const beforeClientData = [
   'Invalid key ',
   'Invalid locale param ',
   'Invalid parameters: ',
@@ -38,31 +38,31 @@ const introductions = [
   'Files of the type ',
 ]
 
-function ownWords(message: string): string {
+function withoutClientData(message: string): string {
   const words = message.slice(0, 10 * longestMessage).replace(quoted, '…')
   if (words.includes(' has no media attribute ')) return 'no media attribute'
-  const ends = introductions.flatMap((introduction) => {
-    const at = words.indexOf(introduction)
-    return at === -1 ? [] : [at + introduction.length]
+  const ends = beforeClientData.flatMap((phrase) => {
+    const at = words.indexOf(phrase)
+    return at === -1 ? [] : [at + phrase.length]
   })
   return ends.length === 0 ? words : `${words.slice(0, Math.min(...ends))}…`
 }
 
-/** Notes with which error a request is answered. */
+/** Stores the error of a response for its log line. */
 export function noteFailure(request: FastifyRequest, { name, message, loggedWith }: Failure): void {
-  ;(request as Noted).failure = { name, message: ownWords(message).slice(0, longestMessage), loggedWith }
+  ;(request as LoggedRequest).failure = { name, message: withoutClientData(message).slice(0, longestMessage), loggedWith }
 }
 
-/** The path of a request without its values: its route, with the name of a known content-type in its place. */
+/** Returns the route of a request, with the name of a known content-type instead of `:name`. */
 function pathOf(request: FastifyRequest): string | undefined {
   const { url } = request.routeOptions
   const { name } = request.params as { name?: string }
-  return (request as Noted).uid === undefined || name === undefined ? url : url?.replace(':name', name.toLowerCase())
+  return (request as LoggedRequest).uid === undefined || name === undefined ? url : url?.replace(':name', name.toLowerCase())
 }
 
-/** Logs a request that was answered. */
+/** Logs a completed request. */
 export function logRequest(request: FastifyRequest, reply: FastifyReply): void {
-  const { callerName, uid, failure } = request as Noted
+  const { callerName, uid, failure } = request as LoggedRequest
   request.log.info(
     {
       method: request.method,
@@ -80,10 +80,16 @@ export function logRequest(request: FastifyRequest, reply: FastifyReply): void {
   )
 }
 
-/** Logs a request whose client left before it had come in whole: no error, and nobody was answered. */
+/** Logs a request that the client aborted before it was received completely. */
 export function logAborted(request: FastifyRequest): void {
   request.log.info(
-    { method: request.method, route: request.routeOptions.url, aborted: true, caller: (request as Noted).callerName, ip: request.ip },
-    'the client left before its request had come in',
+    {
+      method: request.method,
+      route: request.routeOptions.url,
+      aborted: true,
+      caller: (request as LoggedRequest).callerName,
+      ip: request.ip,
+    },
+    'the client aborted the request',
   )
 }

@@ -1,4 +1,4 @@
-// The one place where answers and errors become bytes and headers.
+// Sends replies and errors; the only code that writes response bodies of the API.
 import type { OutgoingHttpHeaders } from 'node:http'
 import type { FastifyReply } from 'fastify'
 import type { ReadBytes } from '../documents/read/find.js'
@@ -10,7 +10,7 @@ import { noteFailure } from './request-log.js'
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** Where failures are told of. */
+    /** Logs the causes of failures. */
     readonly causes: FailureLog
   }
 }
@@ -26,22 +26,22 @@ export function respond(reply: FastifyReply, { status, bytes, value, headers }: 
   return bytes === undefined ? reply.send(JSON.stringify(value)) : respondBytes(reply, bytes)
 }
 
-/** Answers of so many bytes are copied rather than lent: that is cheaper than a second buffer on the socket. */
-export const onePiece = 16_384
+/** Responses up to this many bytes are copied, which is cheaper than a second buffer on the socket. */
+export const smallResponse = 16_384
 
-/** Bytes in shared memory go to the socket as they are: Fastify would take them for an object. */
+/** Sends bytes in shared memory directly to the socket, because Fastify does not recognize them as a buffer. */
 function respondBytes(reply: FastifyReply, { bytes, release }: ReadBytes): FastifyReply {
   const { raw, statusCode } = reply
   reply.header('content-length', bytes.length)
   reply.hijack()
   raw.writeHead(statusCode, reply.getHeaders() as OutgoingHttpHeaders)
-  if (bytes.length <= onePiece) {
-    // As one byte a character, Node sends headers and body in one piece.
+  if (bytes.length <= smallResponse) {
+    // As latin1 text, Node sends headers and body in one packet.
     raw.end(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1'), 'latin1')
     release()
     return reply
   }
-  // The memory is lent: it goes back when the answer has left, or will not leave any more.
+  // The shared memory is released when the response was sent or aborted.
   if (raw.closed) release()
   else raw.once('close', release)
   raw.end(bytes)
@@ -49,8 +49,7 @@ function respondBytes(reply: FastifyReply, { bytes, release }: ReadBytes): Fasti
 }
 
 /**
- * Sends an error in the contract's shape. Anything that is not an ApiError is our bug: 500, nothing told but the
- * request's id, which leads to the log.
+ * Sends an error in Strapi's format. An error that is not an ApiError is a bug: 500 without details; the request id leads to the log entry.
  */
 export function respondError(reply: FastifyReply, error: unknown): FastifyReply {
   const known = asApiError(error) ?? new ApiError('InternalServerError', 'Internal Server Error', null)
@@ -61,17 +60,17 @@ export function respondError(reply: FastifyReply, error: unknown): FastifyReply 
   return respond(reply, { status, value })
 }
 
-/** Logs what is behind a failure of ours; returns the id of the request with which the same was logged just before. */
+/** Logs the cause of a server error; returns the id of an earlier request if the same cause was just logged with it. */
 function logCause({ request, server: { causes } }: FastifyReply, error: unknown, { status, message }: ApiError): string | undefined {
   if (!(error instanceof ApiError) && status === 500) return causes.report(error, 'a request failed', request.id)
   if (status < 500 || status === 501) return undefined
   return causes.report(causeOf(error), `a request was refused: ${message}`, request.id)
 }
 
-/** What is behind a refusal, where it is known. */
+/** Returns the cause of an error, if it is known. */
 const causeOf = (error: unknown): unknown => (error instanceof Error && error.cause !== undefined ? error.cause : error)
 
-/** Errors of the HTTP library about what the client sent keep their status. */
+/** Converts errors of the HTTP library about invalid requests, keeping their status; null for other errors. */
 function asApiError(error: unknown): ApiError | null {
   if (error instanceof ApiError) return error
   const { statusCode, code } = error as { statusCode?: number; code?: string }
@@ -82,12 +81,12 @@ function asApiError(error: unknown): ApiError | null {
   return null
 }
 
-/** 405 as plain text, with the methods that the path has (endpoints.8). */
+/** Responds with 405 as plain text, and the methods of the path in `Allow` (endpoints.8). */
 export function methodNotAllowed(reply: FastifyReply, methods: readonly string[]): FastifyReply {
   return reply.status(405).header('allow', methods.join(', ')).type('text/plain; charset=utf-8').send('Method Not Allowed')
 }
 
-/** OPTIONS without a preflight: the methods that the path has. */
+/** Responds to OPTIONS without preflight headers, with the methods of the path in `Allow` (endpoints.8). */
 export function allowedMethods(reply: FastifyReply, methods: readonly string[]): FastifyReply {
   return reply.status(200).header('allow', methods.join(', ')).type('text/plain; charset=utf-8').send('')
 }

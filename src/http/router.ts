@@ -1,4 +1,4 @@
-// Which path leads to which route, and what each route is told of its request. Everything else is 404 or 405.
+// Registers all routes and creates the context of each request. Every other path returns 404 or 405.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Identification, Identified } from '../access/identify.js'
 import type { Config } from '../config/config.js'
@@ -10,89 +10,89 @@ import type { Library } from '../uploads/library.js'
 import type { CheckAddress } from '../uploads/signing.js'
 import { contentMethods, handleAction, handleContent, isAction, typeAt } from './api/content.js'
 import { readBody } from './body-parser.js'
-import { type Connections, sayLast } from './connections.js'
+import { addConnectionClose, type Connections } from './connections.js'
 import type { IncomingBodies } from './incoming-bodies.js'
 import { startPage } from './pages/start-page.js'
 import type { Reply, RequestContext, Route } from './request-context.js'
-import type { Noted } from './request-log.js'
-import { allowedMethods, methodNotAllowed, onePiece, respond, respondError } from './respond.js'
-import type { Unsent } from './unsent-responses.js'
+import type { LoggedRequest } from './request-log.js'
+import { allowedMethods, methodNotAllowed, respond, respondError, smallResponse } from './respond.js'
+import type { UnsentResponses } from './unsent-responses.js'
 
-/** What the server needs of the service behind it. */
+/** The parts of the service that the server uses. */
 export interface Backend {
   readonly identification: Identification
   readonly library: Library
-  /** Checks addresses of files; null: everyone may read them. */
+  /** Checks signed URLs of files; null if the files are public. */
   readonly checkAddress: CheckAddress | null
-  /** Answers sign the addresses of files, and say so of each. */
+  /** True if responses sign the URLs of files, and state that for each file. */
   readonly signsAddresses: boolean
-  /** Writes into answers where their texts come from. */
+  /** Adds source maps to responses. */
   readonly markSources: AddSourceMaps
-  /** Null while the service can do its work; otherwise what is wrong, as a sentence. */
+  /** Null while the service is healthy; otherwise a sentence about the problem. */
   health(): string | null
   readonly installations: Installations
 }
 
-/** Liveness: from memory, and without a log line. */
+/** The path of the health check, which is not logged. */
 export const health = '/_health'
-/** The picture that browsers look for. */
+/** The icon that browsers request automatically. */
 export const favicon = '/favicon.ico'
 
 const everyMethod = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 
-/** What every route is registered with. */
-export interface Surroundings {
+/** The dependencies of all routes. */
+export interface RouteContext {
   readonly config: Config
   readonly backend: Backend
   readonly connections: Connections
-  readonly coming: IncomingBodies
-  readonly unsent: Unsent
+  readonly bodies: IncomingBodies
+  readonly unsent: UnsentResponses
 }
 
-/** Registers these routes below the prefix of the API, those of the content-types, and what is beside them. */
-export function addRoutes(app: FastifyInstance, routes: readonly Route[], around: Surroundings): void {
-  addPlainRoutes(app, around)
-  for (const path of new Set(routes.map((route) => route.path))) addPath(app, routes, path, around)
-  addContent(app, around)
-  addEverythingElse(app, around)
+/** Registers these routes below the prefix of the API, the routes of content-types, and the other paths. */
+export function addRoutes(app: FastifyInstance, routes: readonly Route[], parts: RouteContext): void {
+  addPlainRoutes(app, parts)
+  for (const path of new Set(routes.map((route) => route.path))) addPath(app, routes, path, parts)
+  addContent(app, parts)
+  addEverythingElse(app, parts)
 }
 
-/** The query string as it came. */
+/** Returns the raw query string. */
 function rawQuery(request: FastifyRequest): string {
   const url = request.raw.url ?? ''
   const mark = url.indexOf('?')
   return mark === -1 ? '' : url.slice(mark + 1)
 }
 
-/** Handles a request with its caller and its installation, which lasts until it has been handled. */
+/** Handles a request with its caller and with one installation, which it holds until it has been handled. */
 async function handle(
-  around: Surroundings,
+  parts: RouteContext,
   request: FastifyRequest,
   reply: FastifyReply,
   work: (context: RequestContext) => Promise<Reply>,
-) {
-  const { config, backend } = around
+): Promise<FastifyReply> {
+  const { config, backend } = parts
   const started = performance.now()
   const identified = await backend.identification.identify(request.headers.authorization)
   const lease = backend.installations.enter(identified.access.defaultLocale)
   try {
     const ready = performance.now()
-    const answer = await work(contextOf(around, request, identified, lease.installation))
+    const result = await work(createContext(parts, request, identified, lease.installation))
     addTiming(config, reply, started, ready)
-    return await send(around, request, reply, answer)
+    return await send(parts, request, reply, result)
   } finally {
     lease.end()
   }
 }
 
-function contextOf(
-  { config, backend, coming }: Surroundings,
+function createContext(
+  { config, backend, bodies }: RouteContext,
   request: FastifyRequest,
   { caller, access }: Identified,
   installation: Installation,
 ): RequestContext {
   const format = request.headers['strapi-response-format'] === 'v4' ? 'nested' : 'flat'
-  ;(request as Noted).callerName = caller.kind === 'public' ? 'public' : `${caller.kind} ${caller.id}`
+  ;(request as LoggedRequest).callerName = caller.kind === 'public' ? 'public' : `${caller.kind} ${caller.id}`
   const { documents, writes, accounts } = installation
   return {
     caller,
@@ -108,25 +108,25 @@ function contextOf(
     params: request.params as Record<string, string>,
     query: rawQuery(request),
     format,
-    // Nested answers have no marks, as in Strapi.
+    // Responses in the nested format have no source maps, as in Strapi.
     markSources: request.headers['strapi-encode-source-maps'] === 'true' && format === 'flat' ? backend.markSources : null,
     request: request.raw,
     isGone: () => request.raw.socket.destroyed,
-    coming: () => coming.begin(request.ip),
-    body: () => readBody(request.raw, request.ip, coming, config.limits),
+    beginBody: () => bodies.begin(request.ip),
+    body: () => readBody(request.raw, request.ip, bodies, config.limits),
   }
 }
 
-/** Times of a request's parts, for developers: not shown in production. */
+/** Adds `Server-Timing`, except in production. */
 function addTiming(config: Config, reply: FastifyReply, started: number, identified: number): void {
   if (config.production) return
   const ended = performance.now()
   reply.header('server-timing', `auth;dur=${(identified - started).toFixed(2)}, read;dur=${(ended - identified).toFixed(2)}`)
 }
 
-/** Registers the routes of one path; what it does not have is 405 before anyone is asked who they are. */
-function addPath(app: FastifyInstance, routes: readonly Route[], path: string, around: Surroundings): void {
-  const { config } = around
+/** Registers the routes of one path. Other methods return 405 before the caller is identified. */
+function addPath(app: FastifyInstance, routes: readonly Route[], path: string, parts: RouteContext): void {
+  const { config } = parts
   const here = new Map(routes.filter((route) => route.path === path).map((route) => [route.method as string, route]))
   const methods = [...(here.has('GET') ? ['HEAD', 'GET'] : []), ...[...here.keys()].filter((method) => method !== 'GET')]
   app.route({
@@ -135,8 +135,8 @@ function addPath(app: FastifyInstance, routes: readonly Route[], path: string, a
     handler: async (request, reply) => {
       const route = here.get(request.method === 'HEAD' ? 'GET' : request.method)
       if (request.method === 'OPTIONS') return allowedMethods(reply, methods)
-      if (route === undefined) return answerMissing(request, reply, here, methods)
-      return handle(around, request, reply, async (context) => {
+      if (route === undefined) return refuseMethod(request, reply, here, methods)
+      return handle(parts, request, reply, async (context) => {
         if (!context.caller.grants.may(route.action)) throw forbidden()
         return route.handle(context)
       })
@@ -145,19 +145,20 @@ function addPath(app: FastifyInstance, routes: readonly Route[], path: string, a
 }
 
 async function send(
-  { connections, unsent }: Surroundings,
+  { connections, unsent }: RouteContext,
   request: FastifyRequest,
   reply: FastifyReply,
-  answer: Reply,
+  result: Reply,
 ): Promise<FastifyReply> {
-  // Bytes leave past the hooks of the HTTP library.
-  if (connections.isDraining()) await sayLast(connections, request, reply)
-  if (answer.bytes !== undefined && answer.bytes.bytes.length > onePiece) unsent.watch(reply.raw, request.ip, answer.bytes.bytes.length)
-  return respond(reply, answer)
+  // Responses as bytes bypass the hooks of the HTTP library.
+  if (connections.isDraining()) await addConnectionClose(connections, request, reply)
+  if (result.bytes !== undefined && result.bytes.bytes.length > smallResponse)
+    unsent.watch(reply.raw, request.ip, result.bytes.bytes.length)
+  return respond(reply, result)
 }
 
-/** A GET finds no resource at a path that only takes other methods; those find the method missing. */
-function answerMissing(
+/** Returns 404 to a GET of a path that only has other methods, and 405 to other missing methods. */
+function refuseMethod(
   request: FastifyRequest,
   reply: FastifyReply,
   here: ReadonlyMap<string, Route>,
@@ -167,8 +168,8 @@ function answerMissing(
   return methodNotAllowed(reply, methods)
 }
 
-function addContent(app: FastifyInstance, around: Surroundings): void {
-  const { config, backend } = around
+function addContent(app: FastifyInstance, parts: RouteContext): void {
+  const { config, backend } = parts
   const handler = async (request: FastifyRequest, reply: FastifyReply) => {
     const { name, documentId } = request.params as { name: string; documentId?: string }
     const type = typeAt(backend.installations.model(), name, documentId !== undefined)
@@ -176,8 +177,8 @@ function addContent(app: FastifyInstance, around: Surroundings): void {
     if (request.method === 'OPTIONS') return allowedMethods(reply, methods)
     if (!methods.includes(request.method)) return methodNotAllowed(reply, methods)
     if (type === null) throw notFound()
-    ;(request as Noted).uid = type.uid
-    return handle(around, request, reply, (context) => handleContent(typeOf(context, name, documentId), request.method, context))
+    ;(request as LoggedRequest).uid = type.uid
+    return handle(parts, request, reply, (context) => handleContent(typeOf(context, name, documentId), request.method, context))
   }
   app.route({ method: everyMethod, url: `${config.rest.prefix}/:name`, handler })
   app.route({ method: everyMethod, url: `${config.rest.prefix}/:name/:documentId`, handler })
@@ -185,28 +186,28 @@ function addContent(app: FastifyInstance, around: Surroundings): void {
     app.route({
       method: ['POST', 'OPTIONS'],
       url: config.rest.prefix + path,
-      handler: (request, reply) => act(around, request, reply),
+      handler: (request, reply) => act(parts, request, reply),
     })
   }
 }
 
-/** The type of a request, from the installation that it is answered by. @throws ApiError 404 if it has gone since the path was looked at */
+/** The type of a request in its installation. @throws ApiError 404 if it has gone since the path was matched */
 function typeOf({ installation }: RequestContext, name: string, documentId: string | undefined): ContentType {
   const type = typeAt(installation.model, name, documentId !== undefined)
   if (type === null) throw notFound()
   return type
 }
 
-async function act(around: Surroundings, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+async function act(parts: RouteContext, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
   const { name, documentId, action } = request.params as { name: string; documentId?: string; action: string }
-  const type = typeAt(around.backend.installations.model(), name, documentId !== undefined)
+  const type = typeAt(parts.backend.installations.model(), name, documentId !== undefined)
   if (type === null || type.singleType !== (documentId === undefined) || !isAction(action)) throw notFound()
   if (request.method === 'OPTIONS') return allowedMethods(reply, ['POST'])
-  ;(request as Noted).uid = type.uid
-  return handle(around, request, reply, (context) => handleAction(typeOf(context, name, documentId), action, context))
+  ;(request as LoggedRequest).uid = type.uid
+  return handle(parts, request, reply, (context) => handleAction(typeOf(context, name, documentId), action, context))
 }
 
-function addPlainRoutes(app: FastifyInstance, { config, backend, connections }: Surroundings): void {
+function addPlainRoutes(app: FastifyInstance, { config, backend, connections }: RouteContext): void {
   app.route({
     method: everyMethod,
     url: health,
@@ -217,7 +218,7 @@ function addPlainRoutes(app: FastifyInstance, { config, backend, connections }: 
       return reply.status(204).removeHeader('content-type').send()
     },
   })
-  // Browsers ask for it by themselves: it is no request of anybody's.
+  // Browsers request the icon automatically, so it is not logged.
   app.get(favicon, async (_request, reply) =>
     reply.status(204).removeHeader('content-type').header('cache-control', 'max-age=86400').send(),
   )
@@ -228,8 +229,8 @@ function addPlainRoutes(app: FastifyInstance, { config, backend, connections }: 
   })
 }
 
-/** Every other path: a GET finds nothing, other methods are not there. */
-function addEverythingElse(app: FastifyInstance, { config, backend }: Surroundings): void {
+/** Handles all other paths: 404 for GET, 405 for other methods. */
+function addEverythingElse(app: FastifyInstance, { config, backend }: RouteContext): void {
   app.setNotFoundHandler((request, reply) => {
     if (request.method === 'OPTIONS') return allowedMethods(reply, ['HEAD', 'GET'])
     if (request.method !== 'GET' && request.method !== 'HEAD') return methodNotAllowed(reply, methodsAt(config, backend, request))
@@ -237,7 +238,7 @@ function addEverythingElse(app: FastifyInstance, { config, backend }: Surroundin
   })
 }
 
-/** What a content path has, for methods that the router does not know. */
+/** Returns the methods of a content path, for requests with a method that the router does not know. */
 function methodsAt({ rest }: Config, backend: Backend, request: FastifyRequest): readonly string[] {
   const [path = ''] = (request.raw.url ?? '').split('?')
   const parts = path.startsWith(`${rest.prefix}/`) ? path.slice(rest.prefix.length + 1).split('/') : []

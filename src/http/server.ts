@@ -1,4 +1,4 @@
-// Requests come in, routes answer, everything is logged once. Knows no SQL and no rule about content.
+// The HTTP server: receives requests, checks them, calls routes, and logs each request once. Contains no SQL and no rule about content.
 import type { AddressInfo, Socket } from 'node:net'
 import { type FastifyBaseLogger, type FastifyInstance, type FastifyReply, fastify, LogController } from 'fastify'
 import type { Config } from '../config/config.js'
@@ -9,18 +9,18 @@ import { fileRoutes } from './api/files.js'
 import { localeRoutes } from './api/locales.js'
 import { oauthRoutes } from './api/oauth.js'
 import { usersAndRolesRoutes } from './api/users-and-roles.js'
-import { type Connections, sayLast, watchConnections } from './connections.js'
+import { addConnectionClose, type Connections, watchConnections } from './connections.js'
 import { drainRequest } from './drain-request.js'
 import {
   addCors,
   answerPreflight,
   checkUrl,
-  isPassing,
   isPreflight,
+  isUncacheable,
   policy,
   refuseHeaders,
   requestId,
-  safetyHeaders,
+  securityHeaders,
 } from './headers-and-cors.js'
 import { openIncomingBodies } from './incoming-bodies.js'
 import type { Route } from './request-context.js'
@@ -30,14 +30,15 @@ import { addRoutes, type Backend, favicon, health } from './router.js'
 import { addStaticFiles } from './static-files.js'
 import { watchUnsent } from './unsent-responses.js'
 
+/** The HTTP server of a service. */
 export interface HttpServer {
-  /** Starts to listen and returns the address. */
+  /** Starts to listen and returns the URL. */
   listen(): Promise<string>
-  /** Serves on for so many milliseconds while `/_health` is 503, stops accepting, lets requests in flight end in time, closes. */
+  /** Keeps serving for `delay` milliseconds while `/_health` returns 503, then stops listening, waits for requests in flight, and closes. */
   close(delay: number): Promise<void>
 }
 
-/** Every route beside those of content-types, which the model decides about. */
+/** All routes except those of content-types, which depend on the model. */
 export const routes: readonly Route[] = [
   ...usersAndRolesRoutes,
   ...authenticationRoutes,
@@ -50,6 +51,7 @@ const withoutSchemas = () => () => {
   throw new Error('A route has a JSON schema')
 }
 
+/** Creates the server; it does not listen yet. */
 export async function createServer(config: Config, backend: Backend, logger: FastifyBaseLogger): Promise<HttpServer> {
   const { limits } = config
   const app = fastify({
@@ -59,7 +61,7 @@ export async function createServer(config: Config, backend: Backend, logger: Fas
     bodyLimit: limits.bodyBytes,
     trustProxy: (_address: string, hop: number) => hop < config.trustProxy,
     connectionTimeout: limits.idleTimeout,
-    // The longest that any request may take to come in; bodies that are not files have less time.
+    // The longest time to receive any request; bodies without files have a shorter limit.
     requestTimeout: Math.max(limits.requestTimeout, limits.uploadTimeout),
     keepAliveTimeout: limits.keepAliveTimeout,
     forceCloseConnections: false,
@@ -69,25 +71,25 @@ export async function createServer(config: Config, backend: Backend, logger: Fas
       connectionsCheckingInterval: Math.min(1_000, limits.headersTimeout),
     },
     clientErrorHandler: refuseMalformed,
-    // No route has a JSON schema: fastify's compilers for them would only be megabytes in memory.
+    // No route has a JSON schema, so Fastify's schema compilers would only waste megabytes of memory.
     schemaController: { compilersFactory: { buildValidator: withoutSchemas, buildSerializer: withoutSchemas } },
     frameworkErrors: (error, _request, reply) => respondError(reply as FastifyReply, error),
     routerOptions: {
       caseSensitive: false,
       ignoreTrailingSlash: true,
       maxParamLength: 500,
-      // The raw text goes to the query parser, which is ours.
+      // The query string is parsed by our own code.
       querystringParser: () => ({}),
     },
   })
   app.server.maxConnections = limits.connections
-  // One more than may be: beyond this number Node leaves headers out without a word.
+  // One more than allowed, because Node silently drops headers beyond this number.
   app.server.maxHeadersCount = limits.headerCount + 1
   app.decorate('causes', openFailureLog(logger))
   const connections = watchConnections(app.server, limits)
   prepare(app, config, connections)
   addStaticFiles(app, config.uploadsFolder, backend.checkAddress)
-  addRoutes(app, routes, { config, backend, connections, coming: openIncomingBodies(limits.unreadBytes), unsent: watchUnsent(limits) })
+  addRoutes(app, routes, { config, backend, connections, bodies: openIncomingBodies(limits.unreadBytes), unsent: watchUnsent(limits) })
   return {
     listen: async () => {
       await app.listen({ host: config.host, port: config.port })
@@ -95,14 +97,14 @@ export async function createServer(config: Config, backend: Backend, logger: Fas
       return `http://${address === '0.0.0.0' || address === '::' ? 'localhost' : address.includes(':') ? `[${address}]` : address}:${port}`
     },
     close: async (delay) => {
-      const cut = await connections.drain(delay)
-      if (cut > 0) logger.warn({ connections: cut }, 'connections were cut: their clients did not send or take what they should in time')
+      const closed = await connections.drain(delay)
+      if (closed > 0) logger.warn({ connections: closed }, 'closed stalled connections: their clients did not send or receive data in time')
       await app.close()
     },
   }
 }
 
-/** What is no HTTP, or too much of it, is answered on the socket and the connection ends. */
+/** Responds to invalid or oversized HTTP directly on the socket and closes the connection. */
 function refuseMalformed(error: NodeJS.ErrnoException, socket: Socket): void {
   const status =
     error.code === 'HPE_HEADER_OVERFLOW'
@@ -111,21 +113,21 @@ function refuseMalformed(error: NodeJS.ErrnoException, socket: Socket): void {
         ? '408 Request Timeout'
         : '400 Bad Request'
   if (socket.writable) socket.end(`HTTP/1.1 ${status}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`, () => socket.destroy())
-  // Whoever does not take that answer is not waited for either.
-  setTimeout(() => socket.destroy(), socket.writable ? goodbye : 0).unref()
+  // Does not wait for a client that does not receive the response.
+  setTimeout(() => socket.destroy(), socket.writable ? refusalTimeout : 0).unref()
 }
 
-/** Milliseconds for a refusal to leave. */
-const goodbye = 1_000
+/** Milliseconds to send the response to an invalid request. */
+const refusalTimeout = 1_000
 
 function prepare(app: FastifyInstance, config: Config, connections: Connections): void {
   app.removeAllContentTypeParsers()
-  // Bodies are read by the routes that want one, after the caller has been found to be allowed.
+  // Routes read bodies themselves, after the caller's permission was checked.
   app.addContentTypeParser('*', (_request, _payload, done) => done(null))
   app.setErrorHandler((error, _request, reply) => respondError(reply, error))
   app.addHook('onRequest', async (request, reply) => {
-    reply.headers(safetyHeaders)
-    // Files have policies of their own.
+    reply.headers(securityHeaders)
+    // Files have their own policies.
     if (!request.raw.url?.startsWith('/uploads/')) reply.header('content-security-policy', policy)
     reply.header('x-request-id', request.id)
     addCors(config.corsOrigins, request, reply)
@@ -137,9 +139,9 @@ function prepare(app: FastifyInstance, config: Config, connections: Connections)
   const secret = [`${config.rest.prefix}/auth/`, `${config.rest.prefix}/connect/`]
   app.addHook('onSend', (request, reply, payload, done) => {
     const route = request.routeOptions.url ?? ''
-    if (isPassing(reply.statusCode) || secret.some((start) => route.startsWith(start))) reply.header('cache-control', 'no-store')
+    if (isUncacheable(reply.statusCode) || secret.some((start) => route.startsWith(start))) reply.header('cache-control', 'no-store')
     if (!connections.isDraining()) return done(null, payload)
-    sayLast(connections, request, reply).then(() => done(null, payload))
+    addConnectionClose(connections, request, reply).then(() => done(null, payload))
   })
   app.addHook('onRequestAbort', async (request) => logAborted(request))
   app.addHook('onResponse', async (request, reply) => {

@@ -1,5 +1,5 @@
-// The uploaded files of the local disk, below /uploads/. A file is opened once: its length, tag and bytes belong together
-// also while it is replaced. What a browser could run is never run as a page of this origin.
+// Serves the uploaded files of the local disk below /uploads/. A file is opened once, so its length, ETag and bytes match even while it is
+// being replaced. Files never run as a page of this origin.
 import { constants } from 'node:fs'
 import { type FileHandle, open, readlink, realpath } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -9,28 +9,28 @@ import { forbidden, notFound } from '../errors/errors.js'
 import { isSafeInBrowsers } from '../uploads/media-types.js'
 import type { CheckAddress } from '../uploads/signing.js'
 
-/** Nothing runs, nothing is loaded from elsewhere; what a browser shows of the file itself is styled by the browser. */
-const still = "default-src 'none'; style-src 'unsafe-inline'"
-const sandbox = `${still}; sandbox`
+/** Nothing runs or is loaded from elsewhere; inline styles allow the browser's own viewers. */
+const inert = "default-src 'none'; style-src 'unsafe-inline'"
+const sandbox = `${inert}; sandbox`
 /**
- * For what browsers show with a viewer of their own. Chrome's for PDF does not start in a sandbox, and counts as an object of
- * the file; the document of a video or a sound loads the file itself.
+ * The policy for types that browsers show with a built-in viewer. Chrome's PDF viewer does not start in a sandbox and counts as an object;
+ * the page for a video or audio file loads the file itself.
  */
-const viewer = `${still}; object-src 'self'; media-src 'self'; base-uri 'none'; form-action 'none'`
+const viewer = `${inert}; object-src 'self'; media-src 'self'; base-uri 'none'; form-action 'none'`
 const withViewer = /^(?:application\/pdf|video\/.+|audio\/.+)$/
 
-/** Serves a folder. `check` refuses addresses that are not signed; null: everyone may read. */
+/** Serves a folder. `check` refuses URLs that are not signed; null if the files are public. */
 export function addStaticFiles(app: FastifyInstance, folder: string, check: CheckAddress | null): void {
   app.route({
     method: ['GET', 'HEAD'],
     url: '/uploads/*',
     handler: async (request, reply) => {
       const path = pathOf((request.params as { '*': string })['*'])
-      const cacheable = check === null || path === null ? 'public, max-age=0' : privately(check, path, request)
+      const cacheable = check === null || path === null ? 'public, max-age=0' : privateCaching(check, path, request)
       const handle = path === null ? null : await openFile(folder, path)
       if (handle === null) throw notFound()
       try {
-        return await answer(request, reply.header('cache-control', cacheable), path!, handle)
+        return await sendFile(request, reply.header('cache-control', cacheable), path!, handle)
       } catch (error) {
         await handle.close()
         throw error
@@ -39,30 +39,30 @@ export function addStaticFiles(app: FastifyInstance, folder: string, check: Chec
   })
 }
 
-/** Who keeps a private file may use it as long as its address holds. @throws ApiError 403 */
-function privately(check: CheckAddress, path: string, request: FastifyRequest): string {
+/** Returns `Cache-Control` for a private file, which may be cached while its URL is valid. @throws ApiError 403 */
+function privateCaching(check: CheckAddress, path: string, request: FastifyRequest): string {
   const [, query = ''] = (request.raw.url ?? '').split('?', 2)
   const left = check(path, query)
   if (left === null) throw forbidden()
   return `private, max-age=${left}`
 }
 
-/** The path below the folder; null for what names no file there: dots in front, empty parts, other separators. */
-function pathOf(asked: string): string | null {
-  const parts = asked.split('/')
+/** Returns the path below the folder; null for hidden files, empty segments and other separators. */
+function pathOf(requested: string): string | null {
+  const parts = requested.split('/')
   return parts.every((part) => part !== '' && !part.startsWith('.') && !/[\\\0]/.test(part)) ? join(...parts) : null
 }
 
-/** Not through a link, and without waiting for whoever would write into a pipe. */
+/** Does not follow links, and does not wait for the writer of a pipe. */
 const flags = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0)
 const noFile = new Set(['ENOENT', 'ENOTDIR', 'EISDIR', 'ENAMETOOLONG', 'EACCES', 'ELOOP', 'ENXIO'])
 
-/** Opens a file below the folder; null where there is none, or where a link is on the way to it. The folder itself may be one. */
+/** Opens a file below the folder; null if there is none or its path contains a link. The folder itself may be a link. */
 async function openFile(folder: string, path: string): Promise<FileHandle | null> {
   let handle: FileHandle | null = null
   try {
     handle = await open(join(folder, path), flags)
-    if (!/[/\\]/.test(path) || (await placeOf(handle, join(folder, path))) === join(await realpath(folder), path)) return handle
+    if (!/[/\\]/.test(path) || (await realPathOf(handle, join(folder, path))) === join(await realpath(folder), path)) return handle
     await handle.close()
     return null
   } catch (error) {
@@ -72,63 +72,63 @@ async function openFile(folder: string, path: string): Promise<FileHandle | null
   }
 }
 
-/** Where an open file lies: Linux tells of the very file; elsewhere the path is looked at again. */
-const placeOf = (handle: FileHandle, path: string): Promise<string> =>
+/** Returns the real path of an open file: on Linux from its descriptor, elsewhere by resolving the path again. */
+const realPathOf = (handle: FileHandle, path: string): Promise<string> =>
   process.platform === 'linux' ? readlink(`/proc/self/fd/${handle.fd}`).catch(() => realpath(path)) : realpath(path)
 
-async function answer(request: FastifyRequest, reply: FastifyReply, path: string, handle: FileHandle): Promise<FastifyReply> {
-  const about = await handle.stat()
-  if (!about.isFile()) throw notFound()
+async function sendFile(request: FastifyRequest, reply: FastifyReply, path: string, handle: FileHandle): Promise<FastifyReply> {
+  const stats = await handle.stat()
+  if (!stats.isFile()) throw notFound()
   const type = mime.getType(path) ?? 'application/octet-stream'
-  const tag = `"${about.ino.toString(36)}-${Math.round(about.mtimeMs).toString(36)}-${about.size.toString(36)}"`
-  const changed = new Date(Math.floor(about.mtimeMs / 1000) * 1000)
+  const tag = `"${stats.ino.toString(36)}-${Math.round(stats.mtimeMs).toString(36)}-${stats.size.toString(36)}"`
+  const changed = new Date(Math.floor(stats.mtimeMs / 1000) * 1000)
   reply.headers({
     'content-type': type.startsWith('text/') ? `${type}; charset=utf-8` : type,
     'accept-ranges': 'bytes',
     etag: tag,
     'last-modified': changed.toUTCString(),
   })
-  const drawing = type === 'image/svg+xml'
-  const shown = isSafeInBrowsers(type)
-  // A drawing is shown in a sandbox, what is not shown is downloaded.
-  reply.header('content-security-policy', shown && withViewer.test(type) ? viewer : sandbox)
-  if (!shown && !drawing) reply.header('content-disposition', 'attachment')
-  if (isKnown(request, tag, changed)) {
+  const isSvg = type === 'image/svg+xml'
+  const isShown = isSafeInBrowsers(type)
+  // SVG is shown in a sandbox; types that are not shown are downloaded.
+  reply.header('content-security-policy', isShown && withViewer.test(type) ? viewer : sandbox)
+  if (!isShown && !isSvg) reply.header('content-disposition', 'attachment')
+  if (isUnchanged(request, tag, changed)) {
     await handle.close()
     return reply.removeHeader('content-type').status(304).send()
   }
-  const range = holds(request, tag, changed) ? rangeOf(request.headers.range, about.size) : 'whole'
+  const range = rangeApplies(request, tag, changed) ? rangeOf(request.headers.range, stats.size) : 'whole'
   if (range === 'none') {
     await handle.close()
-    return reply.removeHeader('content-type').status(416).header('content-range', `bytes */${about.size}`).send()
+    return reply.removeHeader('content-type').status(416).header('content-range', `bytes */${stats.size}`).send()
   }
-  const { start, end } = range === 'whole' ? { start: 0, end: about.size - 1 } : range
-  if (range !== 'whole') reply.status(206).header('content-range', `bytes ${start}-${end}/${about.size}`)
+  const { start, end } = range === 'whole' ? { start: 0, end: stats.size - 1 } : range
+  if (range !== 'whole') reply.status(206).header('content-range', `bytes ${start}-${end}/${stats.size}`)
   reply.header('content-length', end - start + 1)
-  if (request.method === 'HEAD' || about.size === 0) {
+  if (request.method === 'HEAD' || stats.size === 0) {
     await handle.close()
     return reply.send(request.method === 'HEAD' ? null : '')
   }
   return reply.send(handle.createReadStream({ start, end }))
 }
 
-/** True if the client has this very file already. */
-function isKnown({ headers }: FastifyRequest, tag: string, changed: Date): boolean {
+/** True if the client already has this version of the file. */
+function isUnchanged({ headers }: FastifyRequest, tag: string, changed: Date): boolean {
   const tags = headers['if-none-match']
   if (tags !== undefined) return tags === '*' || tags.split(',').some((one) => one.trim().replace(/^W\//, '') === tag)
   const since = Date.parse(headers['if-modified-since'] ?? '')
   return changed.getTime() <= since
 }
 
-/** True if a range, if one is asked for, is meant of this very file. */
-function holds({ headers }: FastifyRequest, tag: string, changed: Date): boolean {
+/** True if a requested range refers to this version of the file. */
+function rangeApplies({ headers }: FastifyRequest, tag: string, changed: Date): boolean {
   const condition = headers['if-range']
   return condition === undefined || condition === tag || Date.parse(String(condition)) === changed.getTime()
 }
 
-/** One range of bytes. Several at once are answered as the whole file, which the standard allows. */
-function rangeOf(asked: string | undefined, size: number): 'whole' | 'none' | { readonly start: number; readonly end: number } {
-  const [, first, last] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(asked ?? '') ?? []
+/** Parses one byte range. A request for several ranges gets the whole file, which the standard allows. */
+function rangeOf(header: string | undefined, size: number): 'whole' | 'none' | { readonly start: number; readonly end: number } {
+  const [, first, last] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header ?? '') ?? []
   if (first === undefined || last === undefined || (first === '' && last === '')) return 'whole'
   const start = first === '' ? Math.max(0, size - Number(last)) : Number(first)
   const end = first === '' || last === '' ? size - 1 : Math.min(Number(last), size - 1)

@@ -1,50 +1,52 @@
-// Answers that clients have not taken yet. Their memory is lent: nobody keeps it for long, and the slow make room for others.
+// Limits the memory of large responses that are not completely sent; slow clients are disconnected first.
 import type { ServerResponse } from 'node:http'
 import { openClientMemory } from './client-memory.js'
 
+/** The limits for unsent responses. */
 export interface UnsentLimits {
-  /** Bytes of all of them; half of that is for those that are quick. */
+  /** Total bytes; from half of that on, slow clients are disconnected. */
   readonly maxBufferedResponseBytes: number
-  /** Milliseconds for a client to take one whole. */
+  /** Milliseconds for a client to receive a response. */
   readonly answerTimeout: number
 }
 
-export interface Unsent {
-  /** Watches an answer of so many bytes to a client at this address until it has left. */
+export interface UnsentResponses {
+  /** Counts a response of `bytes` bytes to a client address until it is sent. */
   watch(response: ServerResponse, address: string, bytes: number): void
 }
 
-/** Milliseconds that every answer has before it may have to make room, and between two looks. */
-const [patience, between] = [2_000, 500]
+/** In milliseconds: the age from which a response may be aborted to free memory, and the interval between checks. */
+const [minAge, checkInterval] = [2_000, 500]
 
-export function watchUnsent({ maxBufferedResponseBytes, answerTimeout }: UnsentLimits): Unsent {
-  const lent = openClientMemory(patience)
-  let looking: NodeJS.Timeout | null = null
-  const isTight = (): boolean => lent.total() > maxBufferedResponseBytes / 2
+/** Starts to count unsent responses. */
+export function watchUnsent({ maxBufferedResponseBytes, answerTimeout }: UnsentLimits): UnsentResponses {
+  const memory = openClientMemory(minAge)
+  let scheduled: NodeJS.Timeout | null = null
+  const isTight = (): boolean => memory.total() > maxBufferedResponseBytes / 2
 
-  /** Gives up the oldest answers of the address that holds most, until there is room. */
-  function makeRoom(): void {
-    looking = null
-    while (isTight() && lent.takeBack());
-    if (isTight()) look()
+  /** Aborts the oldest responses of the addresses that use most memory, until the total is below the limit. */
+  function freeMemory(): void {
+    scheduled = null
+    while (isTight() && memory.revoke());
+    if (isTight()) scheduleCheck()
   }
 
-  const look = (): void => {
-    looking ??= setTimeout(makeRoom, between)
-    looking.unref()
+  const scheduleCheck = (): void => {
+    scheduled ??= setTimeout(freeMemory, checkInterval)
+    scheduled.unref()
   }
 
   return {
     watch: (response, address, bytes) => {
       if (response.closed) return
-      const loan = lent.lend(address, () => response.destroy())
-      loan.more(bytes)
+      const lease = memory.lease(address, () => response.destroy())
+      lease.add(bytes)
       const deadline = setTimeout(() => response.destroy(), answerTimeout)
       response.once('close', () => {
         clearTimeout(deadline)
-        loan.end()
+        lease.end()
       })
-      if (isTight()) look()
+      if (isTight()) scheduleCheck()
     },
   }
 }

@@ -36,7 +36,7 @@ test('the oldest of the address that holds most is taken back, whatever has happ
   const lent = openClientMemory(1_000)
   let all: Plain[] = []
   let taken: number | undefined
-  const loans = new Map<number, ReturnType<typeof lent.lend>>()
+  const loans = new Map<number, ReturnType<typeof lent.lease>>()
   for (let number = 0; number < 8_000; number++) {
     const act = random(10)
     const one = all[random(all.length)]
@@ -44,7 +44,7 @@ test('the oldest of the address that holds most is taken back, whatever has happ
       const address = `a${random(12)}`
       loans.set(
         number,
-        lent.lend(address, () => {
+        lent.lease(address, () => {
           taken = number
         }),
       )
@@ -52,7 +52,7 @@ test('the oldest of the address that holds most is taken back, whatever has happ
     } else if (act < 7 && one !== undefined) {
       const bytes = 1 + random(3)
       one.bytes += bytes
-      loans.get(one.number)!.more(bytes)
+      loans.get(one.number)!.add(bytes)
     } else if (act < 8 && one !== undefined) {
       loans.get(one.number)!.end()
       all = all.filter((other) => other !== one)
@@ -60,7 +60,7 @@ test('the oldest of the address that holds most is taken back, whatever has happ
     else {
       const expected = chosen(all, performance.now() - 1_000)
       taken = undefined
-      expect(lent.takeBack()).toBe(expected !== undefined)
+      expect(lent.revoke()).toBe(expected !== undefined)
       expect(taken).toBe(expected)
       all = all.filter((other) => other.number !== expected)
       if (expected !== undefined) expect(loans.get(expected)!.isOpen()).toBe(false)
@@ -82,7 +82,7 @@ test.each([
   }
   const tenThousand = () => {
     const started = performance.now()
-    for (let index = 0; index < 10_000; index++) open(index).more(10)
+    for (let index = 0; index < 10_000; index++) open(index).add(10)
     return performance.now() - started
   }
   const alone = tenThousand()

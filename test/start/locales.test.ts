@@ -154,5 +154,5 @@ test('the start page of a project that shows nothing names a command that does',
   const open = await closed.ask('/')
   await closed.close()
   expect(answer.status).toBe(200)
-  expect(open.text).not.toContain('Nothing is public yet')
+  expect(open.text).not.toContain('No content is public yet')
 })

@@ -1,4 +1,4 @@
-// Signing in and out, signing up, new passwords, sessions: /api/auth. Bare bodies; attempts are limited by route and address.
+// The routes of /api/auth: sign-in and sign-out, registration, passwords, sessions. Bodies have no envelope; attempts are rate-limited.
 
 import type { Caller } from '../../access/identify.js'
 import type { Issued } from '../../accounts/context.js'
@@ -12,14 +12,14 @@ import { readRefreshCookie, refreshCookie, wantsCookie } from './refresh-cookie.
 const action = (name: string): string => `plugin::users-permissions.auth.${name}`
 const userType = 'plugin::users-permissions.user'
 
-/** A user as everyone may see it: no private attribute, nothing populated. */
+/** Reads a user without private attributes and relations. */
 export function userOf({ documents }: RequestContext, id: number): Promise<unknown> {
   const type = documents.context.model.types.get(userType)!
   const identity = { attribute: 'id' as const, value: id }
   return documents.findAsService({ type, mode: 'first', paged: false, identity, query: '', envelope: 'bare' })
 }
 
-/** A user who was just registered: with the role, for callers that may find roles. */
+/** Reads a newly registered user, with the role if the caller may read roles. */
 async function registeredUser({ documents, caller }: RequestContext, id: number): Promise<unknown> {
   const type = documents.context.model.types.get(userType)!
   const wanted = { type, action: action('register'), mode: 'first', paged: false, query: 'populate=role', envelope: 'bare' } as const
@@ -31,7 +31,7 @@ async function registeredUser({ documents, caller }: RequestContext, id: number)
   }
 }
 
-/** The answer to whoever signed in: tokens and the user. The refresh token goes into a cookie where that is wanted. */
+/** Creates the reply to a sign-in: tokens and the user. The refresh token goes into a cookie if the client wants that. */
 export async function signedIn(context: RequestContext, issued: Issued): Promise<Reply> {
   return tokens(context, issued, { user: await userOf(context, issued.userId) })
 }
@@ -42,7 +42,7 @@ function tokens(context: RequestContext, { jwt, refresh: token }: Issued, rest: 
   return { ...ok({ jwt, ...rest }), headers: { 'set-cookie': refreshCookie(context, token) } }
 }
 
-/** Limits a handler by its route and the caller's address. */
+/** Rate-limits a handler by its route and the caller's IP address. */
 const limited =
   (name: string, counted: 'failures' | 'all', handle: Route['handle']): Route['handle'] =>
   (context) =>
@@ -50,12 +50,13 @@ const limited =
 
 const post = (path: string, name: string, handle: Route['handle']): Route => ({ method: 'POST', path, action: action(name), handle })
 
-/** The signed-in user; other callers have no sessions. */
+/** Returns the signed-in user. @throws ApiError 401 for other callers, which have no sessions */
 function signedInUser({ caller }: RequestContext): Extract<Caller, { kind: 'user' }> {
   if (caller.kind !== 'user') throw unauthorized('Missing authentication')
   return caller
 }
 
+/** The routes of /api/auth. */
 export const authenticationRoutes: readonly Route[] = [
   post(
     '/auth/local',

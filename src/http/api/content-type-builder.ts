@@ -1,4 +1,4 @@
-// The content-type-builder's reads that clients such as gatsby-source-strapi make: the model in schema.json's words.
+// The read routes of Strapi's content-type-builder, which clients such as gatsby-source-strapi use: the model in the format of schema.json.
 import { notFound } from '../../errors/errors.js'
 import type { AttributeSource, Component, ContentType, Model } from '../../model/types.js'
 import type { RequestContext, Route } from '../request-context.js'
@@ -6,6 +6,7 @@ import { ok } from '../request-context.js'
 
 const model = ({ documents }: RequestContext): Model => documents.context.model
 
+/** The routes of /api/content-type-builder. */
 export const contentTypeBuilderRoutes: readonly Route[] = [
   {
     method: 'GET',
@@ -82,7 +83,7 @@ function describeComponent(component: Component) {
   }
 }
 
-/** Relations name the attribute on their other side, and say what they leave out by default. */
+/** Adds defaults and the attribute of the other side to relations. */
 function describeAttributes(attributes: Readonly<Record<string, AttributeSource>>) {
   return Object.fromEntries(
     Object.entries(attributes).map(([name, attribute]) => {

@@ -1,4 +1,4 @@
-// The media library: /api/upload and /api/upload/files. Bare bodies, numeric ids.
+// The routes of the media library: /api/upload and /api/upload/files. Bodies have no envelope; ids are numeric.
 import type { Find } from '../../documents/read/find.js'
 import { forbidden, notFound, validationError } from '../../errors/errors.js'
 import { fileType } from '../../model/link.js'
@@ -8,7 +8,7 @@ import { isMultipart, type MultipartBody, readMultipart } from '../multipart.js'
 import type { Reply, RequestContext, Route } from '../request-context.js'
 import { ok, okBytes } from '../request-context.js'
 
-/** Files are shown with whether their address is signed. Where some are, whoever writes the answer says so of each. */
+/** Adds `isUrlSigned: false` to files. If some URLs are signed, the code that writes the response sets it for each file. */
 const constantsOf = ({ signsAddresses }: RequestContext) => (signsAddresses ? [] : [{ name: 'isUrlSigned', json: 'false' }])
 
 function findFiles(context: RequestContext, action: string, wanted: Pick<Find, 'mode' | 'envelope' | 'paged' | 'identity' | 'narrowed'>) {
@@ -18,7 +18,7 @@ function findFiles(context: RequestContext, action: string, wanted: Pick<Find, '
   return documents.find(caller.grants, { type, action: `plugin::upload.content-api.${action}`, query, constants, isGone, ...wanted })
 }
 
-/** A file as its write answers it: whole, whatever else its writer may read. */
+/** Reads a file for the response to a write, independent of the caller's read permissions. */
 function fileOf(context: RequestContext, id: number): Promise<unknown> {
   const { documents } = context
   const constants = constantsOf(context)
@@ -27,6 +27,7 @@ function fileOf(context: RequestContext, id: number): Promise<unknown> {
   return documents.findAsService({ type, mode: 'first', identity, narrowed: false, query: '', envelope: 'bare', constants })
 }
 
+/** The routes of the media library. */
 export const fileRoutes: readonly Route[] = [
   {
     method: 'GET',
@@ -66,21 +67,21 @@ export const fileRoutes: readonly Route[] = [
   { method: 'POST', path: '/upload', action: 'plugin::upload.content-api.upload', handle: upload },
 ]
 
-/** A row id of the path; what is no number names no row. */
+/** Parses a row id in a path; -1 for anything but a number, which matches no row. */
 export function rowId(text: string): number {
   return /^\d{1,15}$/.test(text) ? Number(text) : -1
 }
 
-/** New files, or with `?id=` a change of one: of what is said about it, or of its content too. */
+/** Stores new files, or with `?id=` changes the information or content of one. */
 async function upload(context: RequestContext): Promise<Reply> {
   const { library, request } = context
   const id = new URLSearchParams(context.query).get('id') || null
-  const form = isMultipart(request) ? await readMultipart(request, library, context.coming) : await withoutFiles(context)
+  const form = isMultipart(request) ? await readMultipart(request, library, context.beginBody) : await withoutFiles(context)
   try {
     const { files, fields } = form
-    const none = files.length === 0 || (files.length === 1 && files[0]!.bytes === 0)
-    if (id !== null) return await change(context, rowId(id), none ? { fields, files: [] } : form)
-    if (none) throw validationError('Files are empty')
+    const isEmpty = files.length === 0 || (files.length === 1 && files[0]!.bytes === 0)
+    if (id !== null) return await change(context, rowId(id), isEmpty ? { fields, files: [] } : form)
+    if (isEmpty) throw validationError('Files are empty')
     const infos = readFileInfos(fields.get('fileInfo'), files.length)
     const ids = await library.add(files, infos, linkOf(context, fields), context.installation)
     return { status: 201, value: await Promise.all(ids.map((one) => fileOf(context, one))) }
@@ -98,7 +99,7 @@ async function change(context: RequestContext, id: number, { files, fields }: Mu
   return ok(await fileOf(context, id))
 }
 
-/** A body that is no form brings no files; it may still say something about one. */
+/** Reads a body that is not a form: it has no files, but may have `fileInfo`. */
 async function withoutFiles(context: RequestContext): Promise<MultipartBody> {
   const body = (await context.body()) as { readonly fileInfo?: unknown } | undefined
   const info = body?.fileInfo
@@ -106,8 +107,8 @@ async function withoutFiles(context: RequestContext): Promise<MultipartBody> {
 }
 
 /**
- * What the files shall be linked to: a media attribute of a row, which the caller may write.
- * @throws ApiError 403, or 400 for what has no such attribute.
+ * Returns the media attribute that the files are linked to, or null.
+ * @throws ApiError 403 if the caller may not write it; 400 if there is no such attribute.
  */
 function linkOf({ documents, caller }: RequestContext, fields: MultipartBody['fields']): Link | null {
   const [ref, refId, field] = ['ref', 'refId', 'field'].map((name) => fields.get(name))

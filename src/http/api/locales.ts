@@ -1,9 +1,10 @@
-// /api/i18n/locales: the locales of the installation, bare.
+// The route /api/i18n/locales: the locales of the installation, without envelope.
 import type { Route } from '../request-context.js'
 import { ok } from '../request-context.js'
 
 const localeType = 'plugin::i18n.locale'
 
+/** The routes of /api/i18n. */
 export const localeRoutes: readonly Route[] = [
   {
     method: 'GET',

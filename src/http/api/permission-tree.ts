@@ -1,11 +1,11 @@
-// Every action that a role can be granted, as /api/users-permissions shows them: type → controller → action.
+// The tree of all actions that a role can be granted, in the format of /api/users-permissions: type → controller → action.
 import { controllersOf } from '../../access/actions.js'
 import type { Grants } from '../../grants.js'
 import type { Model } from '../../model/types.js'
 
 type Tree = Record<string, { controllers: Record<string, Record<string, { enabled: boolean; policy: string }>> }>
 
-/** The tree of all actions; those that `grants` allow are enabled, none without grants. */
+/** Returns the tree of all actions, with those enabled that `grants` allow. */
 export function permissionTree(model: Model, grants: Grants | null): Tree {
   const tree: Tree = {}
   for (const { scope, controller, actions } of controllersOf(model)) {

@@ -1,16 +1,17 @@
-// The refresh token as a cookie: out of reach of scripts, and of other sites.
+// The refresh token as a cookie, inaccessible to scripts and other sites.
 import type { RefreshToken } from '../../accounts/context.js'
 import { ApiError } from '../../errors/errors.js'
 import type { RequestContext } from '../request-context.js'
 
-/** A caller that wants the cookie says so in a header, which other sites cannot send without being allowed to. */
+/** The header by which a client requests the cookie; other sites cannot send it without CORS permission. */
 const header = 'x-strapi-refresh-cookie'
 
-const asked = ({ request }: RequestContext): boolean => request.headers[header] === 'httpOnly'
+const requestsCookie = ({ request }: RequestContext): boolean => request.headers[header] === 'httpOnly'
 
-export const wantsCookie = (context: RequestContext): boolean => context.config.auth.cookie.always || asked(context)
+/** True if the refresh token goes into a cookie. */
+export const wantsCookie = (context: RequestContext): boolean => context.config.auth.cookie.always || requestsCookie(context)
 
-/** The `Set-Cookie` header for a token; null takes the cookie away. */
+/** Returns the `Set-Cookie` header for a token; null deletes the cookie. */
 export function refreshCookie(context: RequestContext, token: RefreshToken | null): string {
   const { config } = context
   const { name, sameSite, domain } = config.auth.cookie
@@ -28,8 +29,8 @@ export function refreshCookie(context: RequestContext, token: RefreshToken | nul
 }
 
 /**
- * The token of the cookie; undefined where there is none.
- * @throws ApiError 403 for a request that another site made the browser send.
+ * Returns the token of the cookie; undefined if there is none.
+ * @throws ApiError 403 for a cross-site request.
  */
 export function readRefreshCookie(context: RequestContext): string | undefined {
   const { request, config } = context
@@ -37,9 +38,9 @@ export function readRefreshCookie(context: RequestContext): string | undefined {
   const found = (request.headers.cookie ?? '').split(/;\s*/).find((one) => one.startsWith(start))
   if (found === undefined) return undefined
   const { origin } = request.headers
-  const foreign =
+  const isCrossSite =
     request.headers['sec-fetch-site'] === 'cross-site' || (origin !== undefined && origin !== new URL(config.publicUrl).origin)
   const allowed = origin !== undefined && config.corsOrigins !== '*' && config.corsOrigins.includes(origin)
-  if (foreign && !allowed) throw new ApiError('ForbiddenError', 'Forbidden')
+  if (isCrossSite && !allowed) throw new ApiError('ForbiddenError', 'Forbidden')
   return found.slice(start.length)
 }

@@ -1,4 +1,4 @@
-// Users and roles: /api/users and /api/users-permissions. Bare bodies, numeric ids, unknown users are 204.
+// The routes of /api/users and /api/users-permissions. Bodies have no envelope, ids are numeric, and unknown users return 204.
 import { createRole, deleteRole, readRoleBody, updateRole } from '../../access/roles.js'
 import { checkAuthority } from '../../accounts/user-authority.js'
 import { createUser, deleteUser, updateUser } from '../../accounts/user-records.js'
@@ -19,12 +19,13 @@ async function findUsers({ documents, caller, query, isGone }: RequestContext, a
   return documents.find(caller.grants, { type, action: `${userType}.${action}`, paged: false, query, envelope: 'bare', isGone, ...wanted })
 }
 
-/** A user after it was written, with its role where the caller may find roles. */
+/** Reads a user after a write, with the role if the caller may read roles. */
 const writtenUser = (context: RequestContext, action: string, id: number): Promise<ReadBytes | null> =>
   findUsers({ ...context, query: 'populate=role' }, action, { mode: 'first', identity: { attribute: 'id', value: id } })
 
-const orNothing = (user: ReadBytes | null): Reply => (user === null ? noContent : okBytes(user))
+const orNoContent = (user: ReadBytes | null): Reply => (user === null ? noContent : okBytes(user))
 
+/** The routes of users, roles and permissions. */
 export const usersAndRolesRoutes: readonly Route[] = [
   {
     method: 'GET',
@@ -45,7 +46,7 @@ export const usersAndRolesRoutes: readonly Route[] = [
     handle: async (context) => {
       const { caller } = context
       if (caller.kind !== 'user') throw unauthorized('Unauthorized')
-      return orNothing(await findUsers(context, 'me', { mode: 'first', identity: { attribute: 'id', value: caller.id } }))
+      return orNoContent(await findUsers(context, 'me', { mode: 'first', identity: { attribute: 'id', value: caller.id } }))
     },
   },
   {
@@ -53,7 +54,7 @@ export const usersAndRolesRoutes: readonly Route[] = [
     path: '/users/:id',
     action: `${userType}.findOne`,
     handle: async (context) =>
-      orNothing(await findUsers(context, 'findOne', { mode: 'first', identity: { attribute: 'id', value: rowId(context.params.id!) } })),
+      orNoContent(await findUsers(context, 'findOne', { mode: 'first', identity: { attribute: 'id', value: rowId(context.params.id!) } })),
   },
   {
     method: 'POST',
@@ -75,7 +76,7 @@ export const usersAndRolesRoutes: readonly Route[] = [
       const body = await context.body()
       await checkAuthority(context.accounts, context.caller, id, body)
       await updateUser(context.accounts, context.caller, id, body)
-      return orNothing(await writtenUser(context, 'update', id))
+      return orNoContent(await writtenUser(context, 'update', id))
     },
   },
   {
@@ -86,7 +87,7 @@ export const usersAndRolesRoutes: readonly Route[] = [
       const id = rowId(context.params.id!)
       const user = await findUsers({ ...context, query: '' }, 'destroy', { mode: 'first', identity: { attribute: 'id', value: id } })
       await deleteUser(context.accounts, id)
-      return orNothing(user)
+      return orNoContent(user)
     },
   },
   {
@@ -142,7 +143,7 @@ export const usersAndRolesRoutes: readonly Route[] = [
   },
 ]
 
-/** Roles with the number of their users. Read as the service itself: the route has checked the caller's grant. */
+/** Reads roles with the number of their users, without checking grants, which the route has done. */
 async function readRoles({ documents }: RequestContext, query: string): Promise<readonly Record<string, unknown>[]> {
   const type = documents.context.model.types.get(roleType)!
   const roles = (await documents.findAsService({

@@ -1,11 +1,12 @@
-// The page at /: what this service serves, with requests to try. Static HTML without scripts; the door to the admin page later.
+// The start page at /: the content-types and some example requests. Static HTML without scripts.
 import type { Grants } from '../../grants.js'
 import type { ContentType, Model } from '../../model/types.js'
 import { examplesOf } from './examples.js'
 
+/** The start page. */
 export interface Page {
   readonly html: string
-  /** The Content-Security-Policy that goes with it. */
+  /** Its Content-Security-Policy. */
   readonly policy: string
 }
 
@@ -23,23 +24,23 @@ code,.types a,.try a{font:.85rem/1.7 ui-monospace,monospace}.try li{padding:.35r
 const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)
 const link = (href: string): string => `<a href="${escapeHtml(href)}">${escapeHtml(href)}</a>`
 
-/** The start page for everyone: it links to the types that the public may read; `showsAll`: it names the others too. */
+/** Renders the start page with links to the types that `visitor` may read; `showsAll`: also lists the other types. */
 export function startPage(model: Model, visitor: Grants, prefix: string, showsAll: boolean): Page {
   const types = [...model.paths].filter(([, type]) => showsAll || visitor.may(`${type.uid}.find`)).sort(([a], [b]) => (a < b ? -1 : 1))
   const cards = types.map(([path, type]) => card(type, `${prefix}/${path}`, visitor.may(`${type.uid}.find`)))
   const tries = examplesOf(model, visitor, prefix).map(({ href, what }) => `<li>${link(href)}<small>${escapeHtml(what)}</small></li>`)
   const html = `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Octavo</title><style>${style}</style></head><body><main>
-<h1>Octavo</h1><p>This content service is running. It answers the Content REST API below <code>${escapeHtml(prefix)}</code> as JSON.</p>
+<h1>Octavo</h1><p>This content service is running. It serves the Content REST API below <code>${escapeHtml(prefix)}</code>.</p>
 ${tries.length === 0 ? nothingPublic(types[0]?.[1], showsAll) : `<h2>Try</h2><ul class="try">${tries.join('')}</ul>`}
 ${cards.length === 0 ? '' : `<h2>Content-types</h2><ul class="types">${cards.join('')}</ul>`}</main></body></html>`
   return { html, policy: "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'" }
 }
 
 function nothingPublic(type: ContentType | undefined, showsAll: boolean): string {
-  if (type === undefined && !showsAll) return '<p>Nothing is public. Send an API token, or sign in.</p>'
-  if (type === undefined) return '<p>There is no content-type yet: add one below <code>src/api</code>, and start again.</p>'
+  if (type === undefined && !showsAll) return '<p>No content is public. Send an API token, or sign in.</p>'
+  if (type === undefined) return '<p>There are no content-types yet. Add one below <code>src/api</code> and restart.</p>'
   const command = `octavo roles grant public ${type.uid}.find`
-  return `<p>Nothing is public yet. Let everyone read a type with <code>${escapeHtml(command)}</code>, or send an API token.</p>`
+  return `<p>No content is public yet. Make a type public with <code>${escapeHtml(command)}</code>, or send an API token.</p>`
 }
 
 function card(type: ContentType, href: string, isOpen: boolean): string {
