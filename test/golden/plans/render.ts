@@ -90,7 +90,7 @@ function filled(text: string, separator: string): readonly string[] {
 const clause = /^ (?:from|where|group by|order by|limit|(?:cross |left |inner )?join|union(?: all)?|and|or|on|when|else) /
 
 /** What ends where a clause seems to begin. */
-const halfway = / (?:cross|left|inner|between \S+)$/
+const halfway = / (?:cross|left|inner|distinct|between \S+)$/
 
 /** A statement or an expression in lines: broken before its clauses, and within parentheses where that is not enough. */
 function brokenSql(sql: string, room: number): readonly string[] {
