@@ -102,8 +102,9 @@ function describeStartError({ code = '', syscall, message, port, address, hostna
 }
 
 /** Logs the parts of the project that Octavo does not support, one line per kind. */
-function warn(logger: Logger, folder: string, { leftOut }: Model): void {
-  if (leftOut.length > 0) logger.warn({ attributes: leftOut }, 'skipped relations to types of plugins that are not available')
+function warn(logger: Logger, folder: string, { skippedRelations }: Model): void {
+  if (skippedRelations.length > 0)
+    logger.warn({ attributes: skippedRelations }, 'skipped relations to types of plugins that are not available')
   const paths = codeNotRun(folder)
   if (paths.length > 0) logger.warn({ paths }, 'policies, middlewares and route settings are not run; check the permissions of the roles')
 }

@@ -1,5 +1,5 @@
-// How far each listener has been told, kept in the database: events that were recorded are told also after a kill. One process at a
-// time tells a listener; whoever is gone, or shows no sign of life, loses it to the next.
+// The last delivered event of each listener, stored in the database, so that delivery continues after a crash. One process at a time
+// delivers to a listener; another takes over if that process has ended or shows no sign of life.
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import { sql } from 'kysely'
@@ -7,44 +7,46 @@ import type { MainConnection, WriteDatabase } from '../database/database.js'
 import { insertMissing, same } from '../database/fragments.js'
 import { elapsed } from '../runtime/clock.js'
 
+/** The cursors of all listeners. */
 export interface ListenerCursors {
-  /** Gives listeners that were never there their place: after `last`, since they are not told of the past. Resolves to all places. */
-  enter(names: readonly string[], last: number): Promise<ReadonlyMap<string, number>>
-  /** Takes a listener over for this process; its place, or null while another process tells it. */
+  /** Registers new listeners with `last` as their cursor, because they do not get past events. Resolves to all cursors. */
+  register(names: readonly string[], last: number): Promise<ReadonlyMap<string, number>>
+  /** Claims a listener for this process. Resolves to its cursor, or null while another process delivers to it. */
   claim(name: string): Promise<number | null>
-  /** Keeps how far the listener has been told; false where another process has taken it over. */
+  /** Stores the last delivered event; false if another process has taken the listener over. */
   advance(name: string, sequence: number): Promise<boolean>
-  /** The same, and leaves the listener to whoever comes next. */
+  /** Stores the last delivered event and releases the listener for other processes. */
   release(name: string, sequence: number): Promise<void>
   close(): void
 }
 
-interface Place {
+interface CursorRow {
   readonly sequence: number
   readonly owner: string | null
   readonly beat: number
 }
 
-/** The owners of this process that are still at work. */
-const living = new Set<string>()
+/** The active owners in this process. */
+const activeOwners = new Set<string>()
 const table = sql.table('octavo_listener_cursors')
-/** How often a process that tells shows that it is alive, and after how long without that it counts as gone; milliseconds. */
-const [interval, silence] = [5_000, 30_000]
+/** Milliseconds between two heartbeats, and without a heartbeat after which a process counts as ended. */
+const [heartbeat, heartbeatTimeout] = [5_000, 30_000]
 
+/** Opens the cursors. */
 export function openListenerCursors(database: MainConnection, writer: WriteDatabase, failed: (error: unknown) => void): ListenerCursors {
   const me = `${hostname()} ${process.pid} ${randomUUID()}`
-  living.add(me)
+  activeOwners.add(me)
   const mine = new Set<string>()
-  /** What was seen of others, and when first, by the clock of this process. */
+  /** The last heartbeat seen of other owners, and when it was first seen, by the clock of this process. */
   const seen = new Map<string, { readonly owner: string; readonly beat: number; readonly at: number }>()
 
-  const placeOf = async (name: string): Promise<Place | undefined> =>
-    (await database.rows<Place>(sql`select sequence, owner, beat from ${table} where name = ${name}`))[0]
+  const cursorOf = async (name: string): Promise<CursorRow | undefined> =>
+    (await database.rows<CursorRow>(sql`select sequence, owner, beat from ${table} where name = ${name}`))[0]
 
-  function isGone(name: string, owner: string, beat: number): boolean {
+  function hasTimedOut(name: string, owner: string, beat: number): boolean {
     if (hasEnded(owner)) return true
     const before = seen.get(name)
-    if (before?.owner === owner && before.beat === beat) return elapsed() - before.at > silence
+    if (before?.owner === owner && before.beat === beat) return elapsed() - before.at > heartbeatTimeout
     seen.set(name, { owner, beat, at: elapsed() })
     return false
   }
@@ -60,11 +62,11 @@ export function openListenerCursors(database: MainConnection, writer: WriteDatab
 
   const timer = setInterval(() => {
     if (mine.size > 0) writer.run(sql`update ${table} set beat = beat + 1 where owner = ${me}`).catch(failed)
-  }, interval)
+  }, heartbeat)
   timer.unref()
 
   return {
-    enter: async (names, last) => {
+    register: async (names, last) => {
       const rows = await database.rows<{ name: string; sequence: number }>(sql`select name, sequence from ${table}`)
       const known = new Map(rows.map(({ name, sequence }) => [name, sequence]))
       const missing = names.filter((name) => !known.has(name))
@@ -78,10 +80,10 @@ export function openListenerCursors(database: MainConnection, writer: WriteDatab
       return known
     },
     claim: async (name) => {
-      const place = await placeOf(name)
-      if (place === undefined) return null
-      const { owner, beat } = place
-      if (owner !== null && owner !== me && !isGone(name, owner, beat)) return null
+      const cursor = await cursorOf(name)
+      if (cursor === undefined) return null
+      const { owner, beat } = cursor
+      if (owner !== null && owner !== me && !hasTimedOut(name, owner, beat)) return null
       const isMine = await writer.transaction(async (transaction) => {
         transaction.generation.keep()
         const claimed = await transaction.run(
@@ -91,7 +93,7 @@ export function openListenerCursors(database: MainConnection, writer: WriteDatab
       })
       if (!isMine) return null
       mine.add(name)
-      return (await placeOf(name))!.sequence
+      return (await cursorOf(name))!.sequence
     },
     advance: async (name, sequence) => (await update(name, sequence, me)) === 1,
     release: async (name, sequence) => {
@@ -100,16 +102,16 @@ export function openListenerCursors(database: MainConnection, writer: WriteDatab
     },
     close: () => {
       clearInterval(timer)
-      living.delete(me)
+      activeOwners.delete(me)
     },
   }
 }
 
-/** True for a process of this machine that is known to have ended; another one with its number may be this very one. */
+/** True for a process of this machine that has ended. Its process id may have been reused by this process. */
 function hasEnded(owner: string): boolean {
   const [host, pid] = owner.split(' ')
   if (host !== hostname()) return false
-  if (Number(pid) === process.pid) return !living.has(owner)
+  if (Number(pid) === process.pid) return !activeOwners.has(owner)
   try {
     process.kill(Number(pid), 0)
     return false

@@ -1,69 +1,73 @@
-// Tells the project's listeners what has been recorded: each in order, one event at a time, from the place where it was left, however
-// the process ended. One that fails is told again, and hinders no other.
+// Delivers recorded events to the project's listeners: each in order, one event at a time, from its cursor in the database. A listener that
+// fails gets the event again and does not delay the others.
 import type { ContentEvent, EventListener } from '../public/events.js'
 
+/** A listener with its name. */
 export interface NamedListener {
   readonly name: string
   readonly listener: EventListener
 }
 
+/** The dependencies of delivery. */
 export interface ListenerOptions {
-  /** Events with a higher sequence than this one, oldest first; at most as many as `limit`. */
+  /** Reads up to `limit` events with a higher sequence than `after`, oldest first. */
   read(after: number, limit: number): Promise<readonly ContentEvent[]>
   /** The sequence of the last event. */
   last(): Promise<number>
-  readonly places: Cursors
-  /** Where each listener was left when the process began. */
-  readonly from: ReadonlyMap<string, number>
-  /** How often a listener is told of an event that it fails at. */
+  readonly cursors: Cursors
+  /** The cursor of each listener at the start of the process. */
+  readonly lastDelivered: ReadonlyMap<string, number>
+  /** Attempts to deliver an event to a listener that fails. */
   readonly attempts: number
-  /** Runs a listener for as long as it may take. */
+  /** Runs a listener with its time limit. */
   inTime(name: string, run: () => unknown): Promise<void>
-  /** Told of listeners that fail, and of events that were not kept long enough to be told. */
+  /** Reports failures of listeners, and events that were pruned before delivery. */
   failed(what: string, error: unknown): void
 }
 
-/** How far each listener has been told, for all processes. */
+/** The cursors that delivery uses. */
 export interface Cursors {
   claim(name: string): Promise<number | null>
   advance(name: string, sequence: number): Promise<boolean>
   release(name: string, sequence: number): Promise<void>
 }
 
+/** Delivery to all listeners. */
 export interface Listeners {
-  /** There may be new events. */
+  /** Checks for new events. */
   poll(): void
-  /** Tells what was recorded for at most so many milliseconds; what is left is told after the next start. */
+  /** Continues delivery for at most `within` milliseconds, then stops; the rest is delivered after the next start. */
   close(within: number): Promise<void>
 }
 
-/** Events that are read, and kept as told, at once. */
-const portion = 50
-/** Waits before an event is told again, growing from one to the other, and between looks for events of other processes; milliseconds. */
+/** Events that are read, and after which the cursor is stored, in one batch. */
+const batchSize = 50
+/** In milliseconds: the first and the longest delay before a retry, and the interval of checks for events of other processes. */
 const [firstWait, longestWait, interval] = [1_000, 60_000, 2_000]
-/** How long a process that has told everything keeps a listener for what comes next; milliseconds. */
-const lingering = 300
+/** Milliseconds for which a process keeps a listener after delivering all events. */
+const keepClaimed = 300
 
+/** Starts delivery to the listeners. */
 export function openListeners(listeners: readonly NamedListener[], options: ListenerOptions): Listeners {
   const { failed } = options
   const stopping = new AbortController()
-  const tellers = listeners.map((listener) => openTeller(listener, options, stopping.signal))
-  const look = () => {
-    for (const { wake } of tellers) wake()
+  const deliveries = listeners.map((listener) => openDelivery(listener, options, stopping.signal))
+  const poll = () => {
+    for (const { wake } of deliveries) wake()
   }
-  const compare = () => {
+  const checkForEvents = () => {
     options.last().then(
       (last) => {
-        for (const teller of tellers) if (teller.told() < last) teller.wake()
+        for (const delivery of deliveries) if (delivery.lastDelivered() < last) delivery.wake()
       },
       (error) => failed('listeners', error),
     )
   }
-  const timer = setInterval(compare, interval)
+  const timer = setInterval(checkForEvents, interval)
   timer.unref()
-  compare()
+  checkForEvents()
   return {
-    poll: look,
+    poll,
     close: async (within) => {
       clearInterval(timer)
       stopping.abort()
@@ -71,33 +75,33 @@ export function openListeners(listeners: readonly NamedListener[], options: List
       const timeout = new Promise((resolve) => {
         late = setTimeout(resolve, within)
       })
-      await Promise.race([Promise.all(tellers.map((teller) => teller.quiet())), timeout])
+      await Promise.race([Promise.all(deliveries.map((delivery) => delivery.quiet())), timeout])
       clearTimeout(late)
-      await Promise.all(tellers.map((teller) => teller.leave().catch((error) => failed('listeners', error))))
+      await Promise.all(deliveries.map((delivery) => delivery.leave().catch((error) => failed('listeners', error))))
     },
   }
 }
 
-interface Teller {
-  /** The last event that the listener is known to have heard of. */
-  told(): number
+interface Delivery {
+  /** The sequence of the last delivered event. */
+  lastDelivered(): number
   wake(): void
-  /** Resolves when nothing is left to tell, or nothing can be told any more. */
+  /** Resolves when no event is left or delivery has stopped. */
   quiet(): Promise<void>
-  /** Tells nothing more and keeps the place. */
+  /** Stops delivery and stores the cursor. */
   leave(): Promise<void>
 }
 
-function openTeller({ name, listener }: NamedListener, options: ListenerOptions, stopping: AbortSignal): Teller {
-  const { read, places, from, attempts, inTime, failed } = options
-  let told = from.get(name) ?? 0
+function openDelivery({ name, listener }: NamedListener, options: ListenerOptions, stopping: AbortSignal): Delivery {
+  const { read, cursors, attempts, inTime, failed } = options
+  let lastDelivered = options.lastDelivered.get(name) ?? 0
   let hasClaimed = false
   let running: Promise<void> | null = null
-  let again = false
+  let hasNews = false
   let isOver = false
 
-  /** False where the listener has not heard of it and there is no time to tell it again. */
-  async function tell(event: ContentEvent): Promise<boolean> {
+  /** Delivers an event; false if it was not delivered and there is no time for a retry. */
+  async function deliver(event: ContentEvent): Promise<boolean> {
     for (let attempt = 1; ; attempt++) {
       try {
         await inTime(name, () => listener(event))
@@ -105,7 +109,7 @@ function openTeller({ name, listener }: NamedListener, options: ListenerOptions,
       } catch (error) {
         failed(name, error)
         if (attempt >= attempts) {
-          failed(name, new Error(`Event ${event.sequence} was told ${attempts} times in vain and is left out`))
+          failed(name, new Error(`Event ${event.sequence} failed ${attempts} times and is skipped`))
           return true
         }
       }
@@ -113,54 +117,54 @@ function openTeller({ name, listener }: NamedListener, options: ListenerOptions,
     }
   }
 
-  /** Tells a portion. `over`: no more can be told, or another process has taken the listener over. */
-  async function tellSome(): Promise<'some' | 'nothing' | 'over'> {
-    const events = await read(told, portion)
+  /** Delivers a batch. `over`: delivery has stopped, or another process has taken the listener over. */
+  async function deliverBatch(): Promise<'some' | 'nothing' | 'over'> {
+    const events = await read(lastDelivered, batchSize)
     const [first] = events
     if (first === undefined) return 'nothing'
-    if (first.sequence > told + 1)
-      failed(name, new Error(`Events ${told + 1} to ${first.sequence - 1} were taken away before they were told`))
+    if (first.sequence > lastDelivered + 1)
+      failed(name, new Error(`Events ${lastDelivered + 1}–${first.sequence - 1} were pruned before they were delivered`))
     for (const event of events) {
-      if (isOver || !(await tell(event)) || isOver) return 'over'
-      told = event.sequence
+      if (isOver || !(await deliver(event)) || isOver) return 'over'
+      lastDelivered = event.sequence
     }
-    return (await places.advance(name, told)) ? 'some' : 'over'
+    return (await cursors.advance(name, lastDelivered)) ? 'some' : 'over'
   }
 
-  async function tellAll(): Promise<void> {
-    again = false
-    const place = await places.claim(name)
-    if (place === null) return
-    told = place
+  async function deliverAll(): Promise<void> {
+    hasNews = false
+    const cursor = await cursors.claim(name)
+    if (cursor === null) return
+    lastDelivered = cursor
     hasClaimed = true
-    let last: Awaited<ReturnType<typeof tellSome>>
+    let last: Awaited<ReturnType<typeof deliverBatch>>
     do {
-      again = false
-      do last = await tellSome()
+      hasNews = false
+      do last = await deliverBatch()
       while (last === 'some')
-    } while (last !== 'over' && !isOver && (again || (await pause(lingering, stopping))) && again)
+    } while (last !== 'over' && !isOver && (hasNews || (await pause(keepClaimed, stopping))) && hasNews)
     await leave()
   }
 
   async function leave(): Promise<void> {
     if (!hasClaimed) return
     hasClaimed = false
-    await places.release(name, told)
+    await cursors.release(name, lastDelivered)
   }
 
   function wake(): void {
-    again = true
+    hasNews = true
     if (isOver) return
-    running ??= tellAll()
+    running ??= deliverAll()
       .catch((error) => failed(name, error))
       .finally(() => {
         running = null
-        if (again && !stopping.aborted) wake()
+        if (hasNews && !stopping.aborted) wake()
       })
   }
 
   return {
-    told: () => told,
+    lastDelivered: () => lastDelivered,
     wake,
     quiet: async () => {
       while (running !== null) await running
@@ -172,7 +176,7 @@ function openTeller({ name, listener }: NamedListener, options: ListenerOptions,
   }
 }
 
-/** Waits; false where that was cut short. */
+/** Waits; returns false if the wait was aborted. */
 function pause(milliseconds: number, signal: AbortSignal): Promise<boolean> {
   if (signal.aborted) return Promise.resolve(false)
   return new Promise((resolve) => {

@@ -35,10 +35,10 @@ export async function openEvents({ database, writer, listeners, limits, failed }
   const delivery = openListeners(named, {
     read: log.after,
     last: log.last,
-    places: cursors,
+    cursors,
     failed,
     attempts: limits.listenerAttempts,
-    from: await cursorsOf(named, cursors, log),
+    lastDelivered: await cursorsOf(named, cursors, log),
     inTime: (name, run) => withTimeout(limits.hookTimeout, name, run),
   })
   return {
@@ -58,7 +58,7 @@ async function cursorsOf(
   log: EventLog,
 ): Promise<ReadonlyMap<string, number>> {
   try {
-    return await cursors.enter(
+    return await cursors.register(
       listeners.map(({ name }) => name),
       await log.last(),
     )

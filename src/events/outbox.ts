@@ -1,4 +1,4 @@
-// Events: recorded in the transaction that they tell of, so that none is lost and none is told of what was not committed.
+// Records events in the transaction of the change, so that none is lost and none reports a change that was not committed.
 import { sql } from 'kysely'
 import { textOf } from '../database/answer/text.js'
 import type { MainConnection, PlanHandle, Transaction, WriteDatabase } from '../database/database.js'
@@ -16,13 +16,14 @@ import { readRequest } from '../query/rest/read.js'
 
 const table = sql.table('octavo_outbox')
 
-/** The oldest events are taken away when this many more than the limit are there, at most. */
+/** The oldest events are deleted after at most this many events beyond the limit. */
 const pruneEvery = 64
 
+/** The outbox. */
 export interface Outbox {
-  /** Records what happens to a version of a document; called before the row is removed, after any other change of it. */
+  /** Records an event about a version of a document. Called before a row is deleted, and after any other change. */
   entry(transaction: Transaction, event: EntryEventName, type: ContentType, row: Row, now: number): Promise<void>
-  /** Records what happens to a file. */
+  /** Records an event about a file. */
   media(transaction: Transaction, event: MediaEventName, id: number, now: number): Promise<void>
   /** Called after each commit. */
   committed(): void
@@ -30,20 +31,22 @@ export interface Outbox {
   close(): void
 }
 
+/** The dependencies of the outbox. */
 export interface OutboxOptions {
   readonly context: ReadContext
   readonly dialect: Dialect
   readonly database: Pick<WriteDatabase, 'register' | 'unregister'>
   readonly limits: { readonly outboxEvents: number; readonly eventBytes: number }
-  /** Told that there may be new events. */
+  /** Called if there may be new events. */
   committed(): void
 }
 
-/** Rows that are gone are told without what they were related to, as Strapi does. */
-const alone: ReadonlySet<EntryEventName> = new Set(['entry.delete', 'entry.unpublish'])
+/** Events of deleted rows, which contain no relations, as in Strapi. */
+const withoutRelations: ReadonlySet<EntryEventName> = new Set(['entry.delete', 'entry.unpublish'])
 
+/** Opens the outbox. */
 export function openOutbox({ context, dialect, database: { register, unregister }, limits, committed }: OutboxOptions): Outbox {
-  // What an event shows is the service's own question, however large the type is.
+  // The payload is read by the service itself, so the limit for queries of clients does not apply.
   const read: ReadContext = { ...context, limits: { ...context.limits, queryComplexity: Number.POSITIVE_INFINITY } }
   const { model } = read
   const plans = new Map<string, PlanHandle>()
@@ -52,15 +55,15 @@ export function openOutbox({ context, dialect, database: { register, unregister 
   async function render(transaction: Transaction, type: ContentType, id: number, parameters: Parameters): Promise<string> {
     const identity = { attribute: 'id' as const, value: id }
     const request = readRequest(read, fullAccess, { type, mode: 'first', identity, paged: false }, parameters)
-    // As many shapes as the model has types and versions: this never grows.
-    const shape = planKey(request)
-    const plan = plans.get(shape) ?? register({ ...compileRead(request, dialect, read.contract, 'bare'), unsigned: true })
-    plans.set(shape, plan)
+    // There is one plan key per type and version, so the map does not grow.
+    const key = planKey(request)
+    const plan = plans.get(key) ?? register({ ...compileRead(request, dialect, read.contract, 'bare'), unsigned: true })
+    plans.set(key, plan)
     return textOf(await transaction.read(plan, request.values))
   }
 
   function populateOf(type: ContentType): Parameters {
-    const populate = populates.get(type) ?? wholeOf(model, type, [])
+    const populate = populates.get(type) ?? populateAll(model, type, [])
     populates.set(type, populate)
     return populate
   }
@@ -68,14 +71,15 @@ export function openOutbox({ context, dialect, database: { register, unregister 
   async function record(transaction: Transaction, event: string, subject: string, now: number): Promise<void> {
     const payload = `{"event":"${event}","createdAt":"${new Date(now).toISOString()}",${subject}}`
     const { id } = await transaction.run(sql`insert into ${table} (event, created_at, payload) values (${event}, ${now}, ${payload})`)
-    const kept = limits.outboxEvents
-    if (id > kept && id % Math.min(pruneEvery, kept) === 0) await transaction.run(sql`delete from ${table} where sequence <= ${id - kept}`)
+    const limit = limits.outboxEvents
+    if (id > limit && id % Math.min(pruneEvery, limit) === 0)
+      await transaction.run(sql`delete from ${table} where sequence <= ${id - limit}`)
   }
 
   return {
     entry: async (transaction, event, type, row, now) => {
       const version = versionOf(row)
-      let entry = alone.has(event) ? '' : await render(transaction, type, row.id, { ...version, populate: populateOf(type) })
+      let entry = withoutRelations.has(event) ? '' : await render(transaction, type, row.id, { ...version, populate: populateOf(type) })
       if (entry === '' || entry.length > limits.eventBytes) entry = await render(transaction, type, row.id, version)
       await record(
         transaction,
@@ -95,18 +99,18 @@ export function openOutbox({ context, dialect, database: { register, unregister 
   }
 }
 
-/** Not part of a document's content. */
-const aside = new Set(['localizations', 'createdBy', 'updatedBy'])
+/** Attributes that are not part of a document's content. */
+const notContent = new Set(['localizations', 'createdBy', 'updatedBy'])
 
-/** `populate` for all that a document has: relations with their own attributes, components with everything below them. */
-function wholeOf(model: Model, shape: ContentType | Component, above: readonly string[]): Parameters {
+/** Returns `populate` for all content of a document: relations with their attributes, components with everything below them. */
+function populateAll(model: Model, shape: ContentType | Component, above: readonly string[]): Parameters {
   const below = (uid: string): unknown => {
-    const populate = above.includes(uid) ? {} : wholeOf(model, model.components.get(uid)!, [...above, uid])
+    const populate = above.includes(uid) ? {} : populateAll(model, model.components.get(uid)!, [...above, uid])
     return Object.keys(populate).length === 0 ? true : { populate }
   }
   const populate: Record<string, unknown> = {}
   for (const attribute of shape.attributes.values()) {
-    if (attribute.kind === 'scalar' || attribute.private || aside.has(attribute.name)) continue
+    if (attribute.kind === 'scalar' || attribute.private || notContent.has(attribute.name)) continue
     if (attribute.kind === 'component') populate[attribute.name] = below(attribute.component)
     else if (attribute.kind === 'dynamiczone')
       populate[attribute.name] = { on: Object.fromEntries(attribute.components.map((uid) => [uid, below(uid)])) }
@@ -115,14 +119,15 @@ function wholeOf(model: Model, shape: ContentType | Component, above: readonly s
   return populate
 }
 
-/** Reads what has been recorded. */
+/** Reads recorded events. */
 export interface EventLog {
-  /** Events with a higher sequence than `sequence`, oldest first. The first may be far higher: what is old is not kept. */
+  /** Returns events with a higher sequence than `sequence`, oldest first. Older events may already be deleted. */
   after(sequence: number, limit?: number): Promise<readonly ContentEvent[]>
-  /** The sequence of the last event that was ever recorded; 0 before the first. */
+  /** Returns the sequence of the last recorded event; 0 if there is none. */
   last(): Promise<number>
 }
 
+/** Opens the recorded events for reading. */
 export function openEventLog(database: Pick<MainConnection, 'rows'>): EventLog {
   return {
     after: async (sequence, limit = 100) => {

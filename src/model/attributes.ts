@@ -1,21 +1,22 @@
-// One row per scalar attribute type: how its column is declared, what family its values belong to, how an answer shows it.
-// Adding an attribute type starts here; query/rest/values.ts and database/answer/encode.ts switch over `family` and `answer`.
+// One row per scalar attribute type: its column type, the family of its values, and its form in responses. To add an attribute type, start
+// here; query/rest/values.ts and database/answer/encode.ts switch over `family` and `answer`.
 import type { ScalarType } from './types.js'
 
-/** Families of values: they decide how a query value is understood and which comparisons make sense. */
+/** Families of values, which determine how query values are parsed and compared. */
 export type Family = 'text' | 'number' | 'biginteger' | 'boolean' | 'date' | 'time' | 'datetime' | 'json'
 
-/** How a stored value becomes JSON text in an answer. `never`: it does not. */
+/** How a stored value is written as JSON in a response; `never` for values that are not shown. */
 export type Answer = 'text' | 'number' | 'biginteger' | 'boolean' | 'datetime' | 'timestamp' | 'json' | 'never'
 
+/** The properties of a scalar attribute type. */
 export interface AttributeType {
   readonly family: Family
   readonly answer: Answer
   /** The declared column type in Strapi's layout on SQLite. */
   readonly column: 'varchar(255)' | 'text' | 'integer' | 'bigint' | 'float' | 'boolean' | 'date' | 'time' | 'datetime' | 'json'
-  /** `_q` looks into it: into texts always, into numbers when it is a number itself. */
+  /** Whether `_q` searches it: texts always, numbers only if `_q` is a number. */
   readonly search: 'text' | 'number' | null
-  /** Words for `GET /api/` overviews and OpenAPI. */
+  /** The JSON type for API descriptions. */
   readonly jsonType: 'string' | 'number' | 'integer' | 'boolean' | 'any'
 }
 
@@ -27,7 +28,7 @@ const row = (
   jsonType: AttributeType['jsonType'],
 ): AttributeType => ({ family, answer, column, search, jsonType })
 
-/** The vocabulary of scalar attribute types: Strapi's types and the columns that it keeps them in (decision 001). */
+/** All scalar attribute types: Strapi's types and their columns (decision 001). */
 export const attributeTypes: Readonly<Record<ScalarType, AttributeType>> = {
   string: row('text', 'text', 'varchar(255)', 'text', 'string'),
   text: row('text', 'text', 'text', 'text', 'string'),
@@ -49,7 +50,7 @@ export const attributeTypes: Readonly<Record<ScalarType, AttributeType>> = {
   blocks: row('json', 'json', 'json', null, 'any'),
 }
 
-/** True for the names that schema.json may give a scalar attribute. */
+/** True for the name of a scalar attribute type. */
 export function isScalarType(type: string): type is ScalarType {
   return Object.hasOwn(attributeTypes, type)
 }

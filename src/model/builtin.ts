@@ -1,7 +1,8 @@
-// The content-types that are there without a file: users, roles, files, locales, and the tables that Strapi's admin keeps.
-// Written like schema.json, because a project may extend them (src/extensions) and the layout treats them like any other.
+// The built-in content-types: users, roles, files, locales, and the types of Strapi's admin panel. Written like schema.json, because a
+// project may extend them (src/extensions).
 import type { SchemaSource } from './types.js'
 
+/** The schemas of the built-in content-types. */
 export const builtinSchemas: readonly SchemaSource[] = [
   {
     uid: 'plugin::upload.file',

@@ -1,12 +1,12 @@
-// What the attributes of a schema may say: the options of each type and the kind of value that each option takes.
+// Checks the attributes of a schema: the options of each attribute type and the values of each option.
 import { didYouMean } from '../errors/did-you-mean.js'
 import { isScalarType } from './attributes.js'
 import { columnName } from './names.js'
 import type { AttributeSource, SchemaSource } from './types.js'
 
-/** What was found at a place of a schema: it ends the start, or may be a mistake. */
+/** A finding at one path of a schema: an error that ends the start, or a warning. */
 export interface Finding {
-  /** Where in the file: `attributes.slug.targetField`. */
+  /** The path in the file: `attributes.slug.targetField`. */
   readonly path: string
   readonly message: string
   readonly isWarning: boolean
@@ -14,7 +14,7 @@ export interface Finding {
 
 type Sources = ReadonlyMap<string, SchemaSource>
 
-/** What a value must be, in words; null where it is that. */
+/** Describes what a value must be; null if it is valid. */
 type Form = (value: unknown) => string | null
 
 const form = (words: string, fits: (value: unknown) => boolean): Form => {
@@ -40,7 +40,7 @@ function compiles(source: string): boolean {
 
 type Options = Readonly<Record<string, Form>>
 
-/** Options that every attribute may have; `column`, `customField` and what Strapi's panel keeps are passed over. */
+/** Options of every attribute; `column`, `customField` and options of Strapi's admin panel are ignored. */
 const common: Options = {
   type: text,
   ...{
@@ -60,7 +60,7 @@ const bounds: Options = { min: number, max: number }
 const moment: Options = { default: text, min: any, max: any }
 const entries: Options = { min: count, max: count }
 
-/** The options of each type beside the common ones. */
+/** The further options of each type. */
 const options: Readonly<Record<string, Options>> = {
   string: { ...worded, ...bounds },
   text: worded,
@@ -100,12 +100,12 @@ const options: Readonly<Record<string, Options>> = {
 
 const relations = ['oneToOne', 'oneToMany', 'manyToOne', 'manyToMany', 'morphToOne', 'morphToMany', 'morphOne', 'morphMany']
 
-/** Everything that is wrong or odd with an attribute. */
+/** Returns all errors and warnings about an attribute. */
 export function checkAttribute(schema: SchemaSource, name: string, source: AttributeSource, sources: Sources): readonly Finding[] {
   const { type } = source
   const known = Object.hasOwn(options, type) ? options[type]! : null
   if (known === null && type !== 'customField') {
-    return [wrong(`attributes.${name}.type`, `"${type}" is no type of attributes${didYouMean(type, Object.keys(options))}`)]
+    return [wrong(`attributes.${name}.type`, `"${type}" is not an attribute type${didYouMean(type, Object.keys(options))}`)]
   }
   return [
     ...(known === null ? [] : checkOptions(name, source, { ...common, ...known })),
@@ -117,14 +117,16 @@ export function checkAttribute(schema: SchemaSource, name: string, source: Attri
   ]
 }
 
+/** Creates an error. */
 export const wrong = (path: string, message: string): Finding => ({ path, message, isWarning: false })
+/** Creates a warning. */
 export const unlikely = (path: string, message: string): Finding => ({ path, message, isWarning: true })
 
 function checkOptions(name: string, source: AttributeSource, known: Options): readonly Finding[] {
   return Object.entries(source).flatMap(([option, value]): readonly Finding[] => {
     const path = `attributes.${name}.${option}`
     const fits = Object.hasOwn(known, option) ? known[option]! : null
-    if (fits === null) return [unlikely(path, `is no option of the type ${source.type}${didYouMean(option, Object.keys(known))}`)]
+    if (fits === null) return [unlikely(path, `is not an option of the type ${source.type}${didYouMean(option, Object.keys(known))}`)]
     const problem = value === undefined ? null : fits(value)
     return problem === null ? [] : [wrong(path, problem)]
   })
@@ -140,7 +142,7 @@ function checkBounds(name: string, source: AttributeSource): readonly Finding[] 
     const [low, high] = [source[least], source[most]]
     const isNumber = (value: unknown) => typeof value === 'number' || (typeof value === 'string' && /^-?\d+$/.test(value))
     if (!isNumber(low) || !isNumber(high) || Number(low) <= Number(high)) return []
-    return [wrong(`attributes.${name}.${least}`, `is ${low}, above ${most} (${high}), so no value fits`)]
+    return [wrong(`attributes.${name}.${least}`, `is ${low}, above ${most} (${high}), so no value is valid`)]
   })
 }
 
@@ -150,17 +152,17 @@ function checkEnumeration(name: string, { enum: values, default: chosen }: Attri
   const twice = values.find((value, index) => values.indexOf(value) !== index)
   if (twice !== undefined) return [wrong(path, `has "${twice}" twice`)]
   if (typeof chosen !== 'string' || values.includes(chosen)) return []
-  return [wrong(`attributes.${name}.default`, `"${chosen}" is none of the values${didYouMean(chosen, values)}`)]
+  return [wrong(`attributes.${name}.default`, `"${chosen}" is not one of the values${didYouMean(chosen, values)}`)]
 }
 
 function checkTargetField({ attributes }: SchemaSource, name: string, { targetField }: AttributeSource): readonly Finding[] {
   if (typeof targetField !== 'string') return []
   const path = `attributes.${name}.targetField`
   const target = attributes[targetField]
-  if (target === undefined) return [wrong(path, `"${targetField}" is no attribute${didYouMean(targetField, Object.keys(attributes))}`)]
+  if (target === undefined) return [wrong(path, `"${targetField}" is not an attribute${didYouMean(targetField, Object.keys(attributes))}`)]
   return target.type === 'string' || target.type === 'text' || target.type === 'customField'
     ? []
-    : [unlikely(path, `"${targetField}" is of the type ${target.type}; a uid is made from a string or text`)]
+    : [unlikely(path, `"${targetField}" is of the type ${target.type}; a uid is generated from a string or text`)]
 }
 
 function checkRelation(schema: SchemaSource, name: string, source: AttributeSource, sources: Sources): readonly Finding[] {
@@ -168,30 +170,30 @@ function checkRelation(schema: SchemaSource, name: string, source: AttributeSour
   const at = (option: string) => `attributes.${name}.${option}`
   if (typeof relation !== 'string' || !relations.includes(relation))
     return [
-      wrong(at('relation'), `${JSON.stringify(relation) ?? 'nothing'} is no kind of relation${didYouMean(String(relation), relations)}`),
+      wrong(at('relation'), `${JSON.stringify(relation) ?? 'nothing'} is not a kind of relation${didYouMean(String(relation), relations)}`),
     ]
   if (relation === 'morphToOne' || relation === 'morphToMany') return []
   const uids = [...sources.values()].filter(({ kind }) => kind !== 'component').map(({ uid }) => uid)
   const target = sources.get(String(targetUid))
-  // Types of plugins that only Strapi loads are left out, with a warning.
+  // Relations to types of plugins that only Strapi loads are skipped with a warning.
   if (target === undefined && String(targetUid).startsWith('plugin::')) return []
   if (target === undefined || target.kind === 'component')
-    return [wrong(at('target'), `${JSON.stringify(targetUid) ?? 'nothing'} is no content-type${didYouMean(String(targetUid), uids)}`)]
+    return [wrong(at('target'), `${JSON.stringify(targetUid) ?? 'nothing'} is not a content-type${didYouMean(String(targetUid), uids)}`)]
   return (['mappedBy', 'inversedBy', 'morphBy'] as const).flatMap((side) => {
     const other = source[side]
     return typeof other === 'string' ? checkOtherSide(schema, target, other, at(side)) : []
   })
 }
 
-/** `path`: where the other side is named. */
+/** Checks the other side of a relation. `path`: where it is named. */
 function checkOtherSide(schema: SchemaSource, target: SchemaSource, name: string, path: string): readonly Finding[] {
   const other = target.attributes[name]
   if (other === undefined)
     return [wrong(path, `${target.uid} has no attribute "${name}"${didYouMean(name, Object.keys(target.attributes))}`)]
-  if (other.type !== 'relation') return [wrong(path, `"${name}" of ${target.uid} is of the type ${other.type}, no relation`)]
+  if (other.type !== 'relation') return [wrong(path, `"${name}" of ${target.uid} is of the type ${other.type}, not a relation`)]
   const isMorph = String(other.relation).startsWith('morphTo')
-  if (path.endsWith('morphBy')) return isMorph ? [] : [wrong(path, `"${name}" of ${target.uid} is no morphToOne and no morphToMany`)]
-  if (isMorph) return [wrong(path, `"${name}" of ${target.uid} is a ${String(other.relation)}; its other side says morphBy`)]
+  if (path.endsWith('morphBy')) return isMorph ? [] : [wrong(path, `"${name}" of ${target.uid} is neither morphToOne nor morphToMany`)]
+  if (isMorph) return [wrong(path, `"${name}" of ${target.uid} is a ${String(other.relation)}; its other side needs morphBy`)]
   return other.target === schema.uid
     ? []
     : [wrong(path, `"${name}" of ${target.uid} leads to ${String(other.target)}, not back to ${schema.uid}`)]
@@ -208,16 +210,16 @@ function checkComponents(name: string, source: AttributeSource, sources: Sources
       : [
           wrong(
             `attributes.${name}.${isZone ? `components.${index}` : 'component'}`,
-            `${JSON.stringify(uid) ?? 'nothing'} is no component${didYouMean(String(uid), known)}`,
+            `${JSON.stringify(uid) ?? 'nothing'} is not a component${didYouMean(String(uid), known)}`,
           ),
         ],
   )
 }
 
-/** Whether the attribute has a column of its own. */
+/** True if the attribute has its own column. */
 const hasColumn = ({ type }: AttributeSource): boolean => isScalarType(type) || type === 'customField'
 
-/** Attributes of one column: both would read and write it. */
+/** Finds attributes that would share a column. */
 export function checkColumns({ attributes }: SchemaSource): readonly Finding[] {
   const owners = new Map<string, string>()
   return Object.entries(attributes).flatMap(([name, source]) => {
@@ -225,6 +227,6 @@ export function checkColumns({ attributes }: SchemaSource): readonly Finding[] {
     const column = columnName(name)
     const other = owners.get(column)
     owners.set(column, name)
-    return other === undefined ? [] : [wrong(`attributes.${name}`, `has the column ${column}, and so has "${other}"`)]
+    return other === undefined ? [] : [wrong(`attributes.${name}`, `has the same column as "${other}": ${column}`)]
   })
 }

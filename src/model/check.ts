@@ -1,20 +1,19 @@
-// Whether the schemas of a project can mean what they say, before a model is made of them. A mistake is told with its place in
-// the file and what would be right.
+// Checks the schemas of a project before the model is built. Each error names its path in the file and, if possible, a correction.
 import { closest } from '../errors/did-you-mean.js'
 import { checkAttribute, checkColumns, type Finding, unlikely, wrong } from './check-attributes.js'
 import type { SchemaSource } from './types.js'
 
-/** A schema of the project, and the file that it comes from. */
+/** A schema of the project with its file. */
 export interface SchemaFile {
   readonly file: string
   readonly schema: SchemaSource
 }
 
-/** Attributes that every document has; a schema cannot have others of these names. */
+/** Attributes of every document, whose names a schema cannot use. */
 const reserved = ['id', 'documentId', 'createdAt', 'updatedAt', 'publishedAt', 'createdBy', 'updatedBy', 'localizations']
 const reservedInComponents = ['id', '__component']
-/** Strapi lets a schema have these, and passes over them. */
-const passedOver = ['locale']
+/** Names that Strapi accepts in a schema but ignores. */
+const ignoredNames = ['locale']
 
 const keys = [
   'kind',
@@ -44,13 +43,13 @@ const optionNames = [
   ...['reviewWorkflows', 'noSetStages'],
 ]
 const kebab = /^[a-z0-9]+(?:-[a-z0-9]+)*$/
-/** Files whose mistakes are told at once. */
-const shown = 3
+/** The most errors in one message. */
+const maxShown = 3
 
 /**
- * Looks at the project's own schemas; `all` are those, the built-in ones included.
- * @returns what may be a mistake, as sentences
- * @throws Error with a sentence that names the first mistakes, each with its file and path
+ * Checks the project's own schemas; `all` also contains the built-in ones.
+ * @returns warnings about likely mistakes, as sentences
+ * @throws Error with a sentence that names the first errors, each with its file and path
  */
 export function checkSchemas(files: readonly SchemaFile[], all: readonly SchemaSource[]): readonly string[] {
   const sources = new Map(all.map((schema) => [schema.uid, schema]))
@@ -59,8 +58,8 @@ export function checkSchemas(files: readonly SchemaFile[], all: readonly SchemaS
   )
   const mistakes = found.filter(({ isWarning }) => !isWarning).map(({ sentence }) => sentence)
   if (mistakes.length > 0) {
-    const more = mistakes.length > shown ? ` (and ${mistakes.length - shown} more)` : ''
-    throw new Error(`${mistakes.slice(0, shown).join('; ')}${more}`)
+    const more = mistakes.length > maxShown ? ` (and ${mistakes.length - maxShown} more)` : ''
+    throw new Error(`${mistakes.slice(0, maxShown).join('; ')}${more}`)
   }
   return found.map(({ sentence }) => sentence)
 }
@@ -81,7 +80,7 @@ const unknownKeys = (where: string, given: readonly string[], known: readonly st
   given.flatMap((key) => {
     if (known.includes(key)) return []
     const meant = closest(key, known)
-    return [unlikely(`${where}${key}`, `is no key that means anything here${meant === null ? '' : `; did you mean "${meant}"?`}`)]
+    return [unlikely(`${where}${key}`, `is not a known key${meant === null ? '' : `; did you mean "${meant}"?`}`)]
   })
 
 function checkNames({ kind, info }: SchemaSource): readonly Finding[] {
@@ -98,7 +97,7 @@ function checkNames({ kind, info }: SchemaSource): readonly Finding[] {
   })
 }
 
-/** An option that is like one of ours was meant to be it; others may be of plugins. */
+/** An option that resembles a known one is an error; other unknown options may belong to plugins. */
 function checkOptions({ options = {}, pluginOptions }: SchemaSource): readonly Finding[] {
   const localized = pluginOptions?.i18n?.localized
   return [
@@ -107,8 +106,8 @@ function checkOptions({ options = {}, pluginOptions }: SchemaSource): readonly F
       const meant = closest(name, optionNames)
       return [
         meant === null
-          ? unlikely(`options.${name}`, 'is no option that means anything here')
-          : wrong(`options.${name}`, `is no option; did you mean "${meant}"?`),
+          ? unlikely(`options.${name}`, 'is not a known option')
+          : wrong(`options.${name}`, `is not an option; did you mean "${meant}"?`),
       ]
     }),
     ...(localized === undefined || typeof localized === 'boolean'
@@ -122,8 +121,8 @@ function checkName({ kind, uid }: SchemaSource, name: string): readonly Finding[
   const plain = (one: string) => one.replaceAll('_', '').toLowerCase()
   const taken = (isComponent ? reservedInComponents : reserved).find((one) => one === name || (!isComponent && plain(one) === plain(name)))
   if (taken !== undefined)
-    return [wrong(`attributes.${name}`, `cannot be: ${isComponent ? 'every component' : 'every document'} has "${taken}" already`)]
-  if (!isComponent && uid.startsWith('api::') && passedOver.includes(name))
-    return [unlikely(`attributes.${name}`, 'is passed over: documents have a locale of their own')]
+    return [wrong(`attributes.${name}`, `is not allowed: ${isComponent ? 'every component' : 'every document'} already has "${taken}"`)]
+  if (!isComponent && uid.startsWith('api::') && ignoredNames.includes(name))
+    return [unlikely(`attributes.${name}`, 'is ignored: documents have their own locale')]
   return /^[A-Za-z_]/.test(name) ? [] : [unlikely(`attributes.${name}`, 'should begin with a letter')]
 }

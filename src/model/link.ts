@@ -1,4 +1,4 @@
-// Turns schema sources into a Model: resolves every name to its column or table, relations to both their sides.
+// Builds the Model from schema sources: resolves every name to its column or table, and every relation to both its sides.
 import { createHash } from 'node:crypto'
 import { attributeTypes, isScalarType } from './attributes.js'
 import * as names from './names.js'
@@ -21,14 +21,14 @@ const fileUid = 'plugin::upload.file'
 
 /**
  * Builds the model from all schemas of a project, built-in ones included.
- * @throws Error with a sentence when a schema names a type or component that is not there, or two types claim one path.
+ * @throws Error with a sentence if a schema refers to a missing type or component, or if two types have the same path.
  */
 export function linkModel(schemas: readonly SchemaSource[], warnings: readonly string[] = []): Model {
   const sources = new Map(schemas.map((schema) => [schema.uid, schema]))
   const types = new Map<string, ContentType>()
   const components = new Map<string, Component>()
   const paths = new Map<string, ContentType>()
-  const leftOut = schemas.flatMap((schema) =>
+  const skippedRelations = schemas.flatMap((schema) =>
     Object.entries(schema.attributes)
       .filter(([, source]) => pointsToAbsentPlugin(source, sources))
       .map(([name, { target }]) => `${schema.uid}.${name} (${String(target)})`),
@@ -41,16 +41,16 @@ export function linkModel(schemas: readonly SchemaSource[], warnings: readonly s
     if (!type.exposed) continue
     const path = (type.singleType ? type.singularName : type.pluralName).toLowerCase()
     const other = paths.get(path)
-    if (other !== undefined) throw new Error(`${type.uid} and ${other.uid} would both answer at /api/${path}`)
+    if (other !== undefined) throw new Error(`${type.uid} and ${other.uid} would both be served at /api/${path}`)
     paths.set(path, type)
   }
   const version = createHash('sha256').update(JSON.stringify(schemas)).digest('base64url').slice(0, 12)
-  return { version, types, components, paths, leftOut, warnings }
+  return { version, types, components, paths, skippedRelations, warnings }
 }
 
 const ownTable = (schema: SchemaSource): string => names.tableName(names.collectionName(schema))
 
-/** The name that link tables give this side: the singular name of a type, the file name of a component. */
+/** The name of this side in link tables: the singular name of a type, or the file name of a component. */
 const linkName = (schema: SchemaSource): string =>
   schema.kind === 'component' ? schema.uid.slice(schema.uid.indexOf('.') + 1) : (schema.info.singularName ?? schema.uid)
 
@@ -161,14 +161,14 @@ function linkAttributes(schema: SchemaSource, sources: Sources, into: Map<string
   }
 }
 
-/** A project keeps its relations to a plugin's types when only Strapi loads that plugin. */
+/** True for a relation to a type of a plugin that only Strapi loads. */
 const pointsToAbsentPlugin = ({ type, target }: AttributeSource, sources: Sources): boolean =>
   type === 'relation' && typeof target === 'string' && target.startsWith('plugin::') && !sources.has(target)
 
-/** The type of a plugin's custom field, where its attribute tells; otherwise what the column holds is shown as it is. */
+/** Returns the type of a custom field if its attribute declares one; otherwise string. */
 function customFieldType({ customType, options }: AttributeSource): ScalarType {
-  const told = [customType, (options as { type?: unknown } | undefined)?.type]
-  return told.find((type): type is ScalarType => typeof type === 'string' && isScalarType(type)) ?? 'string'
+  const declared = [customType, (options as { type?: unknown } | undefined)?.type]
+  return declared.find((type): type is ScalarType => typeof type === 'string' && isScalarType(type)) ?? 'string'
 }
 
 function linkAttribute(schema: SchemaSource, name: string, source: AttributeSource, sources: Sources): Attribute {
@@ -204,7 +204,7 @@ function linkAttribute(schema: SchemaSource, name: string, source: AttributeSour
 }
 
 function known(sources: Sources, uid: unknown, where: string): string {
-  if (typeof uid !== 'string' || !sources.has(uid)) throw new Error(`${where} names "${String(uid)}", which does not exist`)
+  if (typeof uid !== 'string' || !sources.has(uid)) throw new Error(`${where} refers to "${String(uid)}", which does not exist`)
   return uid
 }
 
@@ -225,7 +225,7 @@ function linkRelation(schema: SchemaSource, base: RelationBase, sources: Sources
     const by = String(source.morphBy)
     const other = target.attributes[by]
     if (other === undefined || !String(other.relation).startsWith('morphTo'))
-      throw new Error(`${where} is morphed by ${target.uid}.${by}, which is no morph relation`)
+      throw new Error(`${where} is morphed by ${target.uid}.${by}, which is not a polymorphic relation`)
     const theirs = morphTo(target, { ...base, name: by, source: other }, other.relation as 'morphToOne' | 'morphToMany')
     return { ...base, kind: 'morphFrom', many: relation === 'morphMany', target: target.uid, by, storage: theirs.storage }
   }
@@ -253,7 +253,7 @@ function relationStorage(schema: SchemaSource, name: string, source: AttributeSo
   return ownedStorage(schema, name, source, target)
 }
 
-/** A relation's own choice of names. Strapi 5.54 reads none of such tables (and makes none); their names are as written. */
+/** Custom names for a link table. Strapi 5.54 neither creates nor reads such tables; the names are used as written. */
 interface JoinTable {
   readonly name?: string
   readonly joinColumn?: { readonly name?: string }
@@ -262,7 +262,7 @@ interface JoinTable {
   readonly inverseOrderColumnName?: string
 }
 
-/** The storage of a relation as its owning side names it, under the names that Strapi gives (decision 001). */
+/** Returns the storage of a relation, with Strapi's names (decision 001), as seen from its owning side. */
 function ownedStorage(schema: SchemaSource, name: string, source: AttributeSource, target: SchemaSource): Storage {
   const relation = source.relation as RelationKind
   if (source.useJoinTable === false && (relation === 'oneToOne' || relation === 'manyToOne')) {
@@ -312,11 +312,12 @@ function morphTo(schema: SchemaSource, base: RelationBase, relation: 'morphToOne
   }
 }
 
-/** The uid of the media library's files, which media attributes point to. */
+/** The uid of the type of files, which media attributes refer to. */
 export const fileType = fileUid
 
 /**
- * Whether rows of a type may be what a polymorphic relation names, in a body or in an answer: the project's types, files and users.
- * Tokens, roles, the admin panel's users and the like are reached through no such relation, whoever asks.
+ * True if a polymorphic relation may refer to rows of this type: the project's types, files and users. Tokens, roles and users of the
+ * admin panel are never accessible through such a relation.
  */
-export const mayBeNamed = ({ uid, exposed }: ContentType): boolean => exposed || uid === fileUid || uid === 'plugin::users-permissions.user'
+export const isPolymorphicTarget = ({ uid, exposed }: ContentType): boolean =>
+  exposed || uid === fileUid || uid === 'plugin::users-permissions.user'

@@ -9,7 +9,7 @@ import { linkModel } from './link.js'
 import { type Engine, isDangerous, needsEngine, preparePatterns } from './patterns.js'
 import type { Model, SchemaSource } from './types.js'
 
-/** A plugin's custom field may be told by `customField` alone. */
+/** An attribute; a custom field may have `customField` without `type`. */
 const attribute = z.preprocess(
   (value) => (typeof value === 'object' && value !== null && 'customField' in value ? { type: 'customField', ...value } : value),
   z.looseObject({ type: z.string() }),
@@ -28,8 +28,8 @@ const schemaFile = z.looseObject({
 })
 
 /**
- * Loads the model of the project in `folder`. Attributes named by `privateAttributes` are private wherever they stand.
- * @throws Error with a sentence that names the file when a schema cannot be read, cannot mean what it says or contradicts another one.
+ * Loads the model of the project in `folder`. Attributes named in `privateAttributes` are private in every type.
+ * @throws Error with a sentence that names the file if a schema cannot be read, is invalid or contradicts another one.
  */
 export async function loadModel(folder: string, privateAttributes: readonly string[] = []): Promise<Model> {
   const [types, components, extensions] = await Promise.all([
@@ -53,7 +53,7 @@ export async function loadModel(folder: string, privateAttributes: readonly stri
     .filter(({ regex }) => isDangerous(regex))
     .map(
       ({ where, regex }) =>
-        `${where}: the regex ${regex} takes very long for some texts, wherever it is run without a bound; here it is not`,
+        `${where}: the regex ${regex} takes very long for some texts; Octavo limits its time, but other programs may not`,
     )
   return linkModel(
     schemas.map((schema) => withPrivate(schema, privateAttributes)),
@@ -61,7 +61,7 @@ export async function loadModel(folder: string, privateAttributes: readonly stri
   )
 }
 
-/** RE2 in JavaScript: what it takes, it takes in linear time. */
+/** Loads RE2 in JavaScript, which runs every supported pattern in linear time. */
 export async function linearEngine(): Promise<Engine> {
   const { RE2JS } = await import('re2js')
   return (source) => {
@@ -70,7 +70,7 @@ export async function linearEngine(): Promise<Engine> {
   }
 }
 
-/** The regular expressions of all attributes. */
+/** Returns the regular expressions of all attributes. */
 const regexes = (schemas: readonly SchemaSource[]): readonly { readonly where: string; readonly regex: string }[] =>
   schemas.flatMap(({ uid, attributes }) =>
     Object.entries(attributes).flatMap(([name, { regex }]) => (typeof regex === 'string' ? [{ where: `${uid}.${name}`, regex }] : [])),
@@ -81,12 +81,12 @@ function withPrivate(schema: SchemaSource, names: readonly string[]): SchemaSour
   return { ...schema, options: { ...schema.options, privateAttributes: [...(schema.options?.privateAttributes ?? []), ...names] } }
 }
 
-/** An extension's file replaces the built-in schema, attributes and their order included; the table keeps its name. */
+/** Replaces a built-in schema by the file of an extension, including attributes and their order; the table keeps its name. */
 function extend(schema: SchemaSource, extension: SchemaSource): SchemaSource {
   return { ...schema, ...extension, collectionName: schema.collectionName! }
 }
 
-/** An API is named after its folder in kebab-case, a component after its folder and file in lower case, as in Strapi. */
+/** Loads the types in src/api. As in Strapi, the uid contains the API's folder in kebab-case. */
 async function loadTypes(folder: string): Promise<SchemaFile[]> {
   const found: SchemaFile[] = []
   for (const api of await subfolders(folder)) {

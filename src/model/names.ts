@@ -1,25 +1,25 @@
-// Names of tables and columns in Strapi 5's layout, shortened as Strapi shortens them where they would be too long.
+// Names of tables and columns in Strapi 5's layout; long names are shortened as in Strapi.
 import { createHash } from 'node:crypto'
 import snakeCase from 'lodash/snakeCase.js'
 import type { SchemaSource } from './types.js'
 
-/** The longest name of a table, column or index that Strapi 5 makes, in characters. */
+/** The longest name of a table, column or index in Strapi 5, in characters. */
 const maxLength = 55
 const hashLength = 5
 const shortestPart = 3
 
-/** A part of a name; parts that `keep` are never shortened (`lnk`, `id`, `inv`, …). */
+/** A part of a name; parts with `keep` are never shortened (`lnk`, `id`, `inv`, …). */
 interface Part {
   readonly text: string
   readonly keep?: boolean
 }
 
-/** snake_case as the layout writes columns: `uString` → `u_string`, `line2` → `line_2`. */
+/** Converts a name to snake_case as in column names: `uString` → `u_string`, `line2` → `line_2`. */
 export function snake(name: string): string {
   return snakeCase(name)
 }
 
-/** The table's name before it is shortened: what the schema says, or the singular name as it stands. */
+/** Returns the table's name before shortening: the schema's collectionName, or the singular name. */
 export function collectionName(schema: SchemaSource): string {
   if (schema.collectionName !== undefined) return schema.collectionName
   return schema.kind === 'component' ? schema.uid.replace(/[-.]/g, '_') : (schema.info.singularName ?? schema.uid)
@@ -35,7 +35,7 @@ function shorten(text: string, length: number): string {
   return text.slice(0, length - hashLength) + hash
 }
 
-/** Joins parts with `_`; where the whole is longer than 55 characters every long part gives up its end for a hash. */
+/** Joins parts with `_`; if the result exceeds 55 characters, the ends of long parts are replaced by a hash. */
 export function joinName(parts: readonly Part[]): string {
   const full = parts.map((part) => part.text).join('_')
   if (full.length <= maxLength) return full

@@ -1,37 +1,36 @@
-// The regular expressions of schemas. None of them runs without a bound: those that cannot backtrack by their form are run by
-// JavaScript's engine, others by one that takes linear time, and what that one does not know, or counts in another way, in
-// JavaScript's, with one deadline for a whole body.
+// Runs the regular expressions of schemas in bounded time. Patterns that cannot backtrack run in JavaScript's engine, others in RE2, which
+// takes linear time; patterns that RE2 does not support run in JavaScript's engine with one deadline per request body.
 import { type Context, createContext, Script } from 'node:vm'
 import { patternTime } from '../config/limits.js'
 
 /** A regular expression of a schema. */
 export interface Pattern {
-  /** As messages print it. */
+  /** The pattern as shown in messages. */
   readonly printed: RegExp
-  /** Whether it matches a text; null where only an engine without a bound can tell, which gets a deadline (`isDoneWithin`). */
+  /** True if it matches; null if only JavaScript's engine can decide, which needs a deadline (`isDoneWithin`). */
   test(value: string): boolean | null
 }
 
-/** Compiles a pattern in the language of RE2. */
+/** Compiles a pattern in RE2 syntax. */
 export type Engine = (source: string) => (value: string) => boolean
 
 const patterns = new Map<string, Pattern | null>()
 
-/** Whether one of these needs the engine that takes linear time, which is loaded for that alone. */
+/** True if a pattern needs RE2, which is only loaded then. */
 export const needsEngine = (sources: readonly string[]): boolean => sources.some((source) => !isPlain(source))
 
-/** Compiles every pattern of `sources`, once; `engine`: takes linear time, and throws for what it does not know. */
+/** Compiles every pattern once. `engine` runs in linear time and throws for unsupported patterns. */
 export function preparePatterns(sources: readonly string[], engine: Engine | null): void {
   for (const source of sources) if (!patterns.has(source)) patterns.set(source, openPattern(source, engine))
 }
 
-/** The pattern with this source; null where it is none. */
+/** Returns the compiled pattern; null if the source is not a valid pattern. */
 export function patternOf(source: string): Pattern | null {
   if (!patterns.has(source)) patterns.set(source, openPattern(source, null))
   return patterns.get(source)!
 }
 
-/** Half of a character beyond 16 bits: JavaScript counts the halves, as Strapi does, the other engine counts characters. */
+/** Half of a surrogate pair: JavaScript and Strapi count the halves as characters, RE2 does not. */
 const surrogate = /[\ud800-\udfff]/
 
 function openPattern(source: string, engine: Engine | null): Pattern | null {
@@ -49,19 +48,19 @@ function openPattern(source: string, engine: Engine | null): Pattern | null {
       return { printed, test: (value) => (surrogate.test(value) ? null : linear(value)) }
     }
   } catch {
-    // Something that only JavaScript's engine has.
+    // The pattern uses a feature that only JavaScript's engine has.
   }
   return { printed, test: () => null }
 }
 
-/** Whether a pattern cannot backtrack: it is anchored, without groups and choices, and at most one thing is repeated. */
+/** True if a pattern cannot backtrack: it is anchored, has no groups or alternatives, and at most one repetition. */
 function isPlain(source: string): boolean {
   const bare = withoutClasses(source.replaceAll(/\\./gs, 'x'))
   const repeated = bare.match(/[*+?]|\{\d+,\d*\}/g) ?? []
   return /^\^/.test(source) && !/[()|]/.test(bare) && !/\\[1-9k]/.test(source) && repeated.length <= 1
 }
 
-/** A pattern without escapes, with `x` in place of its classes; one that does not end stays as it is. */
+/** Replaces the character classes of a pattern without escapes by `x`; an unclosed class is kept. */
 function withoutClasses(source: string): string {
   const [first, ...rest] = source.split('[')
   let bare = first!
@@ -75,12 +74,12 @@ function withoutClasses(source: string): string {
   return isInside ? `${bare}[` : bare
 }
 
-/** Spaces as JavaScript has them; the other engine means fewer. */
+/** The white-space characters of JavaScript; RE2 has fewer. */
 const spaces = '\\t\\n\\v\\f\\r \\x{a0}\\x{1680}\\x{2000}-\\x{200a}\\x{2028}\\x{2029}\\x{202f}\\x{205f}\\x{3000}\\x{feff}'
-/** Letters that mean the same after a backslash in both. */
+/** Letters with the same meaning after a backslash in both engines. */
 const sameEscapes = 'dDwWtnrfv'
 
-/** The same pattern in the other engine's language; null where that cannot be said. */
+/** Translates a pattern to RE2 syntax; null if that is not possible. */
 function translate(source: string): string | null {
   if (surrogate.test(source) || /\[\^?\]|\[:|\(\?(?:<?[=!])/.test(source)) return null
   let [translated, inClass] = ['', false]
@@ -88,9 +87,9 @@ function translate(source: string): string | null {
     const one = source[at]!
     if (one === '\\') {
       const [, letter = ''] = /^\\(u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|.)/s.exec(source.slice(at)) ?? []
-      const said = escaped(letter, inClass)
-      if (said === null) return null
-      translated += said
+      const translatedEscape = escaped(letter, inClass)
+      if (translatedEscape === null) return null
+      translated += translatedEscape
       at += letter.length
       continue
     }
@@ -109,32 +108,32 @@ function escaped(letter: string, inClass: boolean): string | null {
   return sameEscapes.includes(letter) || /^[^\w\s]$/.test(letter) ? `\\${letter}` : null
 }
 
-/** Made with the first work; to make one takes a millisecond. */
-let room: Context | null = null
+/** The VM context for work with a deadline, created on first use, which takes a millisecond. */
+let context: Context | null = null
 const script = new Script('work()')
 
-/** Does `work`, and stops it wherever it is after so many milliseconds; false: it was not done. */
+/** Runs `work` and interrupts it after `time` milliseconds; false if it was interrupted. */
 export function isDoneWithin(time: number, work: () => void): boolean {
-  room ??= createContext({ work })
-  room.work = work
+  context ??= createContext({ work })
+  context.work = work
   try {
-    script.runInContext(room, { timeout: Math.ceil(time) })
+    script.runInContext(context, { timeout: Math.ceil(time) })
     return true
   } catch (error) {
-    // A long text may also need more than the engine's own stack.
+    // A long text may also overflow the stack of the engine.
     if (error instanceof RangeError || (error as { readonly code?: string }).code === 'ERR_SCRIPT_EXECUTION_TIMEOUT') return false
     throw error
   } finally {
-    room.work = null
+    context.work = null
   }
 }
 
-/** How long the texts are that a pattern is tried with, and how often it must fail to be in time. */
+/** The length of the texts for testing a pattern, and how many times it must time out. */
 const [triedLength, trials] = [40, 2]
 
 /**
- * Whether some short text keeps JavaScript's engine busy, and so every other service that runs the schema. Tried with the letters
- * of the pattern, repeated.
+ * True if some short text makes JavaScript's engine take very long, as it would in Strapi. Tested with repetitions of the characters in
+ * the pattern.
  */
 export function isDangerous(source: string): boolean {
   const pattern = patternOf(source)?.printed
@@ -151,6 +150,6 @@ export function isDangerous(source: string): boolean {
   ].slice(0, 8)
   const tried = [...letters.map((letter) => letter.repeat(triedLength)), letters.join('').repeat(triedLength / letters.length)]
   const isLate = (value: string): boolean => !isDoneWithin(patternTime, () => void pattern.test(`${value}\u0000`))
-  // A busy machine may be late once.
+  // On a busy machine a single test may time out.
   return tried.some((value) => Array.from({ length: trials }).every(() => isLate(value)))
 }

@@ -1,5 +1,5 @@
-// What content is: the vocabulary of content-types, components and their attributes, as one immutable value.
-// Everything that later rooms need about a name (column, link table, localized, private) is resolved here, once.
+// The content model as one immutable value: content-types, components and their attributes. Column, link table and flags of every name are
+// resolved once when the model is built.
 
 /** The scalar attribute types of schema.json, one row each in attributes.ts. */
 export type ScalarType =
@@ -22,15 +22,15 @@ export type ScalarType =
   | 'json'
   | 'blocks'
 
-/** What every attribute carries: its name in the API and who may see it. */
+/** The properties of every attribute. */
 interface AttributeBase {
   readonly name: string
-  /** Never leaves the server: `private: true`, or named by `options.privateAttributes`. */
+  /** Never part of a response: `private: true`, or listed in `options.privateAttributes`. */
   readonly private: boolean
-  /** Has its own value in every locale; shared between the locales of a document otherwise. */
+  /** True if the attribute has a separate value in every locale; otherwise all locales of a document share it. */
   readonly localized: boolean
   readonly required: boolean
-  /** The attribute as schema.json wrote it: constraints, defaults, plugin options. */
+  /** The attribute as in schema.json: constraints, defaults, plugin options. */
   readonly source: AttributeSource
 }
 
@@ -41,11 +41,11 @@ export interface Scalar extends AttributeBase {
   readonly column: string
   readonly unique: boolean
   readonly searchable: boolean
-  /** id, documentId, dates and locale: made by the service, not by the author of the schema. */
+  /** True for id, documentId, dates and locale, which are not defined in the schema. */
   readonly system: boolean
 }
 
-/** Where the pairs of a relation stand. Every column is seen from the side that owns the attribute. */
+/** Where the pairs of a relation are stored. All columns are named from the side of this attribute. */
 export type Storage =
   /** A `_lnk` table. `order` sorts the targets of one owner, `inverseOrder` the owners of one target. */
   | {
@@ -58,13 +58,14 @@ export type Storage =
       /** True on the side that names the table; the other side only reads it. */
       readonly owner: boolean
     }
-  /** A column of this type's own table holds the target's `references`. */
+  /** A column of this type's own table contains the target's `references`. */
   | { readonly kind: 'column'; readonly column: string; readonly references: string }
-  /** A column of the target's table holds this row's id. */
+  /** A column of the target's table contains this row's id. */
   | { readonly kind: 'inverseColumn'; readonly column: string }
   /** The rows of the same document in other locales, same publication state. */
   | { readonly kind: 'localizations' }
 
+/** The kinds of relations in schema.json. */
 export type RelationKind = 'oneToOne' | 'oneToMany' | 'manyToOne' | 'manyToMany' | 'morphToOne' | 'morphToMany' | 'morphOne' | 'morphMany'
 
 /** A relation to one named type. */
@@ -74,11 +75,11 @@ export interface Relation extends AttributeBase {
   readonly target: string
   readonly many: boolean
   readonly storage: Storage
-  /** The attribute of the target that shows the same pairs from the other side, if there is one. */
+  /** The attribute of the target for the other side of the relation, or null. */
   readonly inverse: string | null
 }
 
-/** A relation whose target type is written in each row (morphToOne, morphToMany). */
+/** A polymorphic relation, whose target type is stored in each row (morphToOne, morphToMany). */
 export interface MorphTo extends AttributeBase {
   readonly kind: 'morphTo'
   readonly many: boolean
@@ -123,15 +124,16 @@ export interface DynamicZone extends AttributeBase {
   readonly components: readonly string[]
 }
 
+/** Any attribute. */
 export type Attribute = Scalar | Relation | MorphTo | MorphFrom | Media | ComponentAttribute | DynamicZone
 
-/** The part that content-types and components have in common: a table with attributes. */
-interface Shape {
+/** The common properties of content-types and components. */
+interface Schema {
   readonly uid: string
   readonly table: string
-  /** `<table>_cmps`, where component and zone attributes keep their entries; null where there are none. */
+  /** The table `<table>_cmps` for component and dynamic-zone entries; null if there are none. */
   readonly componentTable: string | null
-  /** snake_case name that link tables use for this side. */
+  /** The snake_case name of this side in link tables. */
   readonly linkName: string
   readonly displayName: string
   /** In the order of the schema, system attributes last. Includes private ones. */
@@ -139,44 +141,46 @@ interface Shape {
   readonly source: SchemaSource
 }
 
-export interface ContentType extends Shape {
+/** A content-type. */
+export interface ContentType extends Schema {
   readonly kind: 'contentType'
   readonly singleType: boolean
   readonly singularName: string
   readonly pluralName: string
   readonly draftAndPublish: boolean
   readonly localized: boolean
-  /** Served under /api/: types of `src/api`. Plugin types have endpoints of their own. */
+  /** True for types in `src/api`, which are served at /api/. Types of plugins have their own endpoints. */
   readonly exposed: boolean
 }
 
-export interface Component extends Shape {
+/** A component. */
+export interface Component extends Schema {
   readonly kind: 'component'
   readonly category: string
   readonly name: string
 }
 
-/** The whole content model. Never changed: a new model is built beside it and swapped in. */
+/** The whole content model, which is immutable. */
 export interface Model {
-  /** Different for every model that is not the same: part of the key of every cached plan. */
+  /** A hash of the model; part of every plan key. */
   readonly version: string
   readonly types: ReadonlyMap<string, ContentType>
   readonly components: ReadonlyMap<string, Component>
   /** Types by the lower-case name in the path: the plural name of collection types, the singular name of single types. */
   readonly paths: ReadonlyMap<string, ContentType>
-  /** Relations to types of plugins that are not here, as `uid.attribute (target)`: no attributes of this model. */
-  readonly leftOut: readonly string[]
-  /** What may be a mistake in the schemas, as sentences. */
+  /** Relations to types of plugins that are not available, as `uid.attribute (target)`. They are not attributes of this model. */
+  readonly skippedRelations: readonly string[]
+  /** Warnings about likely mistakes in the schemas, as sentences. */
   readonly warnings: readonly string[]
 }
 
-/** An attribute as schema.json writes it. */
+/** An attribute as in schema.json. */
 export interface AttributeSource {
   readonly type: string
   readonly [option: string]: unknown
 }
 
-/** A content-type or component as its file writes it, with the uid that its place gives it. */
+/** A content-type or component as in its file, with the uid derived from its path. */
 export interface SchemaSource {
   readonly uid: string
   readonly kind: 'collectionType' | 'singleType' | 'component'
@@ -193,7 +197,7 @@ export interface SchemaSource {
   readonly [key: string]: unknown
 }
 
-/** Exhaustiveness check for switches over a union: the compiler complains when a case is missing. */
+/** Exhaustiveness check for switches over a union: a missing case is a compile error. */
 export function assertNever(value: never): never {
   throw new Error(`unexpected value ${JSON.stringify(value)}`)
 }

@@ -1,65 +1,66 @@
-// What scripts and hooks see of a service: documents by their type, and the hooks of octavo.config. Types only.
+// The public types for scripts and hooks: the document service, and the hooks of octavo.config.
 import type { Grants } from '../grants.js'
 
-/** A document as it is answered: plain data. Attributes hold what the type says; `Documents<Article>` names them. */
+/** A document as plain data. `Documents<Article>` gives its attributes their types. */
 export interface Document {
   readonly id: number
   readonly documentId: string
   readonly [attribute: string]: unknown
 }
 
-/** `'author'`, `['author', 'tags.icon']`, `'*'`, or one object of parameters for each attribute. */
+/** `'author'`, `['author', 'tags.icon']`, `'*'`, or an object with parameters for each attribute. */
 export type Populate = string | readonly string[] | Readonly<Record<string, unknown>>
 
-/** What an answer shows. */
+/** The fields and relations of a result. */
 export interface Shown {
-  /** Attributes, all without it. */
+  /** Attributes to include; default: all. */
   readonly fields?: string | readonly string[]
   readonly populate?: Populate
 }
 
-/** Which version of a document is meant. */
+/** Selects a version of a document. */
 export interface Version extends Shown {
-  /** A locale of the type; the default one without it. */
+  /** A locale; default: the default locale. */
   readonly locale?: string
-  /** `draft` without it. A write with `published` publishes. */
+  /** Default: `draft`. A write with `published` publishes. */
   readonly status?: 'draft' | 'published'
 }
 
-/** Which documents are meant. Filters and sort keys are those of the REST API, as data. */
+/** Selects documents. Filters and sort keys are those of the REST API, as objects. */
 export interface Criteria extends Version {
   readonly filters?: Readonly<Record<string, unknown>>
   readonly sort?: string | readonly unknown[] | Readonly<Record<string, unknown>>
-  /** Text to look for in all attributes that are text. */
+  /** Text to search in all text attributes. */
   readonly _q?: string
 }
 
+/** Parameters of a list. */
 export interface ListParameters extends Criteria {
-  /** The first of the documents found, from 0. */
+  /** Number of documents to skip. */
   readonly start?: number
-  /** How many at most; all without it. */
+  /** Maximum number of documents; default: all. */
   readonly limit?: number
-  /** The same in pages from 1, or in offsets. */
+  /** The same as pages, counted from 1, or as offsets. */
   readonly pagination?: { readonly page?: number; readonly pageSize?: number } | { readonly start?: number; readonly limit?: number }
 }
 
-/** Names one document. Single types have one: its documentId may be left out. */
+/** Identifies a document. Single types have one document, so its documentId is optional. */
 export interface Identity {
   readonly documentId?: string
 }
 
-/** Attributes and their values, as in the `data` of a body. Dates become ISO texts. */
+/** Attributes and their values, as in the `data` of a request body. Dates are converted to ISO text. */
 export type Data = Readonly<Record<string, unknown>>
 
-/** The versions that an act was about; for those that are gone, as they were. */
+/** The versions that an operation affected; deleted versions as they were before. */
 export interface Entries<Shape> {
   readonly documentId: string
   readonly entries: readonly Shape[]
 }
 
 /**
- * The documents of one type, in the shape of Strapi 5's document service. Every method throws an `ApiError`: 400 for what makes
- * no sense, 403 without the grant, 503 when the database is busy.
+ * The documents of one type, with the methods of Strapi 5's document service. Every method throws an `ApiError`: 400 for invalid
+ * parameters, 403 without permission, 503 if the database is busy.
  */
 export interface Documents<Shape = Document> {
   findMany(parameters?: ListParameters): Promise<Shape[]>
@@ -68,23 +69,24 @@ export interface Documents<Shape = Document> {
   count(parameters?: Omit<Criteria, 'fields' | 'populate' | 'sort'>): Promise<number>
   /** Creates a draft, and publishes it with `status: 'published'`. */
   create(parameters: Version & { readonly data: Data }): Promise<Shape>
-  /** Changes the draft, and publishes it with `status: 'published'`. Null where there is no such document. */
+  /** Changes the draft, and publishes it with `status: 'published'`. Null if there is no such document. */
   update(parameters: Identity & Version & { readonly data: Data }): Promise<Shape | null>
-  /** Removes the versions in one locale, or with `*` all. */
+  /** Deletes the versions in one locale, or with `*` in all. */
   delete(parameters?: Identity & Omit<Version, 'status'>): Promise<Entries<Shape>>
-  /** Publishes the draft in one locale, or with `*` in all. Types with Draft & Publish only, like the next two. */
+  /** Publishes the draft in one locale, or with `*` in all. This and the next two are only for types with Draft & Publish. */
   publish(parameters?: Identity & Omit<Version, 'status'>): Promise<Entries<Shape>>
   unpublish(parameters?: Identity & Omit<Version, 'status'>): Promise<Entries<Shape>>
-  /** Gives the draft what the published version has. */
+  /** Replaces the draft by the published version. */
   discardDraft(parameters?: Identity & Omit<Version, 'status'>): Promise<Entries<Shape>>
 }
 
-/** `documents('api::article.article')`. Without `grants` everything is allowed. */
+/** Returns the documents of a type: `documents('api::article.article')`. Without `grants` everything is allowed. */
 export type DocumentService = <Shape = Document>(uid: string, options?: { readonly grants?: Grants }) => Documents<Shape>
 
+/** The operations that hooks run for. */
 export type HookAction = 'create' | 'update' | 'delete' | 'publish' | 'unpublish' | 'discardDraft'
 
-/** Who asked for an operation. */
+/** The caller of an operation. */
 export interface OperationCaller {
   readonly kind: 'public' | 'token' | 'user'
   /** The row id of the token or user. */
@@ -94,45 +96,45 @@ export interface OperationCaller {
 interface HookCall {
   readonly action: HookAction
   readonly uid: string
-  /** `*`: all locales. Null on types that are not localized. */
+  /** `*` for all locales; null for types that are not localized. */
   readonly locale: string | null
-  /** Whether a create or an update publishes; types without Draft & Publish are always published. */
+  /** `published` if a create or update publishes; always `published` for types without Draft & Publish. */
   readonly status: 'draft' | 'published'
-  /** Null: a script, or another hook. */
+  /** Null for a script or another hook. */
   readonly caller: OperationCaller | null
-  /** Everything may be read and written. What a hook writes is an operation of its own, with its own hooks. */
+  /** The document service without restrictions. A write by a hook is a separate operation with its own hooks. */
   readonly documents: DocumentService
-  /** Aborted when the hook has taken longer than `limits.hookTimeout`. */
+  /** Aborted after `limits.hookTimeout`. */
   readonly signal: AbortSignal
 }
 
-/** What a before-hook is told. The transaction has not started. */
+/** The argument of a before-hook, which runs before the transaction. */
 export interface BeforeCall extends HookCall {
-  /** Null for a create, and for a single type's document that was not named. */
+  /** Null for a create, and for a single type requested without its id. */
   readonly documentId: string | null
-  /** What shall be written, not checked yet; may be changed or replaced. Null where an action writes no data. */
+  /** The data to write, not validated yet; may be changed or replaced. Null if the action writes no data. */
   data: Record<string, unknown> | null
 }
 
-/** What an after-hook is told. The change is committed. */
+/** The argument of an after-hook, which runs after the commit. */
 export interface AfterCall extends HookCall {
   readonly documentId: string
-  /** What was asked to be written. */
+  /** The data to write. */
   readonly data: Data | null
-  /** The version that was written, published, removed …; several where several locales were meant. */
+  /** The versions that were written, published, deleted …; several if the operation affects several locales. */
   readonly entries: readonly Document[]
 }
 
-/** Code of the project that runs once for every operation on documents, however it was asked for. */
+/** Project code that runs once for every operation on documents, by requests, scripts and other hooks. */
 export interface Hook {
-  /** For the log. */
+  /** The name in the log. */
   readonly name?: string
-  /** All types without it. */
+  /** Default: all types. */
   readonly types?: readonly string[]
-  /** All actions without it. */
+  /** Default: all actions. */
   readonly actions?: readonly HookAction[]
-  /** Runs before the transaction. An `ApiError`, or an error with such a name, is the answer; any other is 500 and logged. */
+  /** Runs before the transaction. An `ApiError`, or an error with the name of one, becomes the response; any other error is logged as 500. */
   readonly before?: (call: BeforeCall) => unknown
-  /** Runs after the commit, before the answer. What it throws is logged. */
+  /** Runs after the commit, before the response. Errors are logged. */
   readonly after?: (call: AfterCall) => unknown
 }

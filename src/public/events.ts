@@ -1,20 +1,20 @@
-// What has happened to content: one union, in Strapi's names and shapes. Recorded with the change itself, told after its commit.
+// Events about content, with the names and payloads of Strapi's webhooks. Recorded with the change, delivered after its commit.
 
-/** What happens to a version of a document. */
+/** Events about a version of a document. */
 export type EntryEventName = 'entry.create' | 'entry.update' | 'entry.delete' | 'entry.publish' | 'entry.unpublish' | 'entry.draft-discard'
 
-/** What happens to a file of the media library. */
+/** Events about a file of the media library. */
 export type MediaEventName = 'media.create' | 'media.update' | 'media.delete'
 
-interface Happened {
-  /** Counts every event of the database from 1, in the order of the commits, without gaps. */
+interface EventBase {
+  /** Number of the event in the order of commits, starting at 1, without gaps. */
   readonly sequence: number
   /** ISO 8601. */
   readonly createdAt: string
 }
 
-/** A version of a document as it was committed, or as it was before it was removed. Private attributes and passwords are not in it. */
-export interface EntryEvent extends Happened {
+/** An event with a version of a document as committed, or as it was before it was deleted. Without private attributes and passwords. */
+export interface EntryEvent extends EventBase {
   readonly event: EntryEventName
   /** The singular name of its type: `article`. */
   readonly model: string
@@ -23,12 +23,14 @@ export interface EntryEvent extends Happened {
   readonly entry: Readonly<Record<string, unknown>>
 }
 
-export interface MediaEvent extends Happened {
+/** An event about a file. */
+export interface MediaEvent extends EventBase {
   readonly event: MediaEventName
   readonly media: Readonly<Record<string, unknown>>
 }
 
+/** Any event. */
 export type ContentEvent = EntryEvent | MediaEvent
 
-/** Hears of every event after its commit, one at a time and in order. What it throws is logged. */
+/** Called with every event after its commit, one at a time and in order. Errors are logged. */
 export type EventListener = (event: ContentEvent) => unknown

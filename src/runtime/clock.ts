@@ -1,16 +1,16 @@
-// The clock for deadlines, intervals and limits: it never goes back, does not know what day it is, and stands still while the
-// process is paused, so that nobody who waits is refused for a pause that was not theirs.
+// A monotonic clock for deadlines, intervals and limits. It stops while the process is paused, so that a pause of the machine does not
+// time out waiting requests.
 
-/** A longer time between two looks at the clock is a pause of the process; milliseconds. */
+/** A gap between two readings, in milliseconds, beyond which the process was paused. */
 const longestGap = 1_000
-/** How often somebody looks at least; milliseconds. */
+/** Milliseconds between two automatic readings. */
 const interval = 200
 
 let seen = performance.now()
 let paused = 0
 let isTicking = false
 
-/** Milliseconds that this thread has been running, from an arbitrary moment on; only differences mean something. */
+/** Returns the milliseconds for which this thread has been running; only differences are meaningful. */
 export function elapsed(): number {
   if (!isTicking) {
     isTicking = true

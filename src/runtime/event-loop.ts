@@ -1,37 +1,37 @@
-// Long work on the main thread stops now and then, so that the requests of others are served meanwhile.
+// Splits long work on the main thread, so that other requests are served in between.
 import { setImmediate as nextTurn } from 'node:timers/promises'
 
 export { nextTurn }
 
-/** Milliseconds that all long work together may take in one turn of the event loop. */
-const longest = 10
-/** Entries that are worked on side by side. */
-const piece = 100
+/** Milliseconds for all long work in one turn of the event loop. */
+const turnTime = 10
+/** Entries that are processed concurrently. */
+const batchSize = 100
 
-/** When the work of this turn of the event loop began; null: none has yet. */
-let begun: number | null = null
+/** When the work of this turn of the event loop started; null if none has started. */
+let startedAt: number | null = null
 
-/** Goes on at once while the work of this turn of the event loop is short, otherwise in a later one. */
+/** Resolves immediately unless the work of this turn of the event loop has taken too long; then in a later turn. */
 export async function yieldIfBusy(): Promise<void> {
   while (isLate()) await nextTurn()
 }
 
 function isLate(): boolean {
-  if (begun !== null) return performance.now() - begun > longest
-  begun = performance.now()
-  // Runs before everybody who is told to wait from now on goes on.
+  if (startedAt !== null) return performance.now() - startedAt > turnTime
+  startedAt = performance.now()
+  // Runs before any work that yields from now on continues.
   setImmediate(() => {
-    begun = null
+    startedAt = null
   })
   return false
 }
 
-/** Does `work` with each entry, some of them side by side; the results come in the order of the entries. */
+/** Runs `work` for each entry, some of them concurrently; returns the results in the order of the entries. */
 export async function mapYielding<Entry, Result>(entries: readonly Entry[], work: (entry: Entry) => Promise<Result>): Promise<Result[]> {
   const results: Result[] = []
-  for (let from = 0; from < entries.length; from += piece) {
+  for (let from = 0; from < entries.length; from += batchSize) {
     if (from > 0) await yieldIfBusy()
-    results.push(...(await Promise.all(entries.slice(from, from + piece).map(work))))
+    results.push(...(await Promise.all(entries.slice(from, from + batchSize).map(work))))
   }
   return results
 }

@@ -1,65 +1,64 @@
-// Tunes V8's garbage collector for a server that stays small (decision 028): short-lived objects need a young generation of a few
-// megabytes, not the 32 that V8 grows to.
+// Tunes V8's garbage collector for a service that stays small (decision 028): a young generation of a few megabytes is enough, while V8
+// would grow it to 32.
 import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 
-/** Mebibytes that the young generation of the main thread may grow to; more gains no speed that the benchmarks show. */
-const enough = 4
-/** Mebibytes of each half of the young generation that threads begin with. Half as much doubles the cost of large answers, which then do not fit. */
-const halfOfThreads = 2
-/** The share of time below which the main thread has nothing to grow for, nor to collect. */
-const leastShare = 0.015
-/** Milliseconds between two looks at the young generation of the main thread, and while it grows. */
-const [lookEvery, lookSoon] = [1_000, 50]
+/** The maximum young generation of the main thread in mebibytes; a larger one does not improve the benchmarks. */
+const maxYoungGeneration = 4
+/** The initial semi-space of threads in mebibytes. Half as much doubles the cost of large responses, which then do not fit. */
+const threadSemiSpace = 2
+/** The event-loop utilization below which the main thread counts as idle. */
+const idleUtilization = 0.015
+/** Milliseconds between two checks of the young generation, and between checks while it grows. */
+const [checkInterval, growInterval] = [1_000, 50]
 
 /** `OCTAVO_GC_TUNING=off` leaves the garbage collector as Node configures it. */
 const isOff = process.env.OCTAVO_GC_TUNING === 'off'
 
-const grow = (factor: 1 | 2): void => setFlagsFromString(`--semi-space-growth-factor=${factor}`)
+const setGrowth = (factor: 1 | 2): void => setFlagsFromString(`--semi-space-growth-factor=${factor}`)
 
-/** Called first of all: what is made while modules load lives on, and would grow the young generation for nothing. */
+/** Called first: objects created while modules load are long-lived and would needlessly grow the young generation. */
 export function limitYoungGeneration(): void {
   if (isOff) return
-  grow(1)
-  // A young generation of this size is collected faster by its own thread than by several that must first find a free processor.
+  setGrowth(1)
+  // A small young generation is collected faster by its own thread than by several that must first get a CPU.
   setFlagsFromString('--no-parallel-scavenge')
-  // Threads begin with theirs at full size, which V8 then never shrinks: whether it grows is one switch for all threads.
-  setFlagsFromString(`--min-semi-space-size=${halfOfThreads}`)
+  // Threads start with the full size, which V8 never shrinks, because the growth factor applies to all threads.
+  setFlagsFromString(`--min-semi-space-size=${threadSemiSpace}`)
 }
 
-/** Called once the service listens: lets the young generation grow with the load, up to `enough`; V8 shrinks it when there is none. */
+/** Called once the service listens: lets the young generation grow with the load up to the maximum; V8 shrinks it without load. */
 export function adaptYoungGeneration(): void {
   if (isOff) return
-  const worked = workMeter()
-  const look = (): void => {
+  const wasBusy = workMeter()
+  const check = (): void => {
     const size = getHeapSpaceStatistics().find(({ space_name }) => space_name === 'new_space')?.space_size ?? Infinity
-    const growing = size < enough * 1024 * 1024 && worked()
-    grow(growing ? 2 : 1)
-    setTimeout(look, growing ? lookSoon : lookEvery).unref()
+    const growing = size < maxYoungGeneration * 1024 * 1024 && wasBusy()
+    setGrowth(growing ? 2 : 1)
+    setTimeout(check, growing ? growInterval : checkInterval).unref()
   }
-  look()
+  check()
   collectRegularly(workMeter())
 }
 
-/** Says whether the main thread has worked for a part of the time since it was asked last. */
+/** Returns a function that reports whether the main thread was busy since its last call. */
 function workMeter(): () => boolean {
   let before = performance.eventLoopUtilization()
   return () => {
     const now = performance.eventLoopUtilization()
     const { utilization } = performance.eventLoopUtilization(now, before)
     before = now
-    return utilization > leastShare
+    return utilization > idleUtilization
   }
 }
 
-/** Milliseconds between two looks whether there is something to collect, and looks after which a thread that is always busy is collected. */
-const [collectEvery, patience] = [1_000, 10]
+/** Milliseconds between two checks for garbage collection, and the number of checks after which a busy thread is collected anyway. */
+const [collectInterval, maxBusyChecks] = [1_000, 10]
 
 /**
- * Collects garbage when the thread that calls this comes to rest, and now and then while it does not, and closes the gaps: left
- * alone, V8 lets old objects of past requests stand until the heap has doubled, and half-empty pages for good. Not more often:
- * each full collection makes V8 forget some of the code that it has optimised. `worked` says whether anything was done since it
- * was asked last.
+ * Runs a compacting garbage collection when the calling thread becomes idle, and occasionally while it is busy. Otherwise V8 keeps old
+ * objects until the heap has doubled, and half-empty pages forever. More frequent full collections would discard optimised code. `worked`
+ * reports whether the thread was busy since its last call.
  */
 export function collectRegularly(worked: () => boolean): void {
   if (isOff) return
@@ -67,13 +66,13 @@ export function collectRegularly(worked: () => boolean): void {
   const collect = runInNewContext('gc') as () => void
   let busy = 0
   setInterval(() => {
-    const rests = !worked()
-    if (rests && busy === 0) return
-    busy = rests ? 0 : (busy + 1) % patience
+    const isIdle = !worked()
+    if (isIdle && busy === 0) return
+    busy = isIdle ? 0 : (busy + 1) % maxBusyChecks
     if (busy > 0) return
-    // For this one alone; the flag is one for all threads, which may therefore miss it now and then.
+    // Set for this collection only; the flag is shared by all threads, so a thread may occasionally miss it.
     setFlagsFromString('--compact-on-every-full-gc')
     collect()
     setFlagsFromString('--no-compact-on-every-full-gc')
-  }, collectEvery).unref()
+  }, collectInterval).unref()
 }

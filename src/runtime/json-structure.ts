@@ -1,8 +1,9 @@
-// How deep and how wide a JSON text is, found without parsing it: what a parser makes of it costs many times its bytes.
+// Checks depth and size of a JSON text without parsing it, because parsing costs many times its bytes.
 import { validationError } from '../errors/errors.js'
 
+/** Limits for JSON bodies. */
 export interface JsonLimits {
-  /** Levels. */
+  /** Nesting levels. */
   readonly bodyDepth: number
   /** Values, keys not counted. */
   readonly bodyValues: number
@@ -14,17 +15,17 @@ const [quote, backslash, comma, colon] = [0x22, 0x5c, 0x2c, 0x3a]
 const [brace, bracket, braceEnd, bracketEnd] = [0x7b, 0x5b, 0x7d, 0x5d]
 
 /**
- * Looks at each byte once. What is no JSON passes, or is refused for its size: the parser tells the rest.
+ * Checks a JSON text in one pass. Invalid JSON may pass, because the parser reports it.
  * @throws ApiError 400 beyond the limits
  */
 export function checkStructure(bytes: Buffer, { bodyDepth, bodyValues, bodyKeys }: JsonLimits): void {
-  /** The keys so far of each object that is open. */
+  /** The number of keys so far in each open object. */
   const keys: number[] = []
   let values = 1
   for (let at = 0; at < bytes.length; at++) {
     const byte = bytes[at]!
     if (byte === quote) {
-      at = endOfText(bytes, at)
+      at = endOfString(bytes, at)
     } else if (byte === comma) {
       values++
     } else if (byte === colon) {
@@ -41,8 +42,8 @@ export function checkStructure(bytes: Buffer, { bodyDepth, bodyValues, bodyKeys 
   if (values > bodyValues) throw validationError(`The body has more than ${bodyValues} values`)
 }
 
-/** The place of the quote that ends the text which begins at `from`; the end of everything where it is missing. */
-export function endOfText(bytes: Buffer, from: number): number {
+/** Returns the index of the quote that closes the string at `from`; the length of the text if it is missing. */
+export function endOfString(bytes: Buffer, from: number): number {
   let end = from
   do {
     end = bytes.indexOf(quote, end + 1)

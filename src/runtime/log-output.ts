@@ -1,78 +1,80 @@
-// Text to a descriptor of the process that may be slow, full, closed or never read: it waits in a bounded buffer, what does
-// not fit is counted, and nothing here ever blocks the event loop.
+// Writes text to standard output or error without ever blocking the event loop, even if the descriptor is slow, full, closed or never
+// read. Text waits in a bounded buffer; lines that do not fit are counted.
 import { closeSync, constants, fstatSync, openSync, write, writeSync } from 'node:fs'
 import { isatty } from 'node:tty'
 
+/** A non-blocking output. */
 export interface Output {
-  /** Takes a line, or several. Beyond the bound of the buffer it is counted as lost. */
+  /** Buffers one or several lines; if the buffer is full, they are counted as lost. */
   write(text: string): void
   /**
-   * Resolves when everything is written, or after so many milliseconds: `written`, `waiting` where the descriptor takes nothing, or
-   * `blocked` where the system has not even returned from a write.
+   * Resolves when everything is written or after `atMost` milliseconds: to `written`, to `waiting` if the descriptor accepts nothing, or to
+   * `blocked` if the system has not returned from a write.
    */
-  settle(atMost: number): Promise<'written' | 'waiting' | 'blocked'>
-  /** Tries once to write what waits, for a process that ends now. */
+  flush(atMost: number): Promise<'written' | 'waiting' | 'blocked'>
+  /** Tries once to write the buffer synchronously, for a process that is exiting. */
   writeNow(): void
-  /** Lets go of the descriptor: what waits, and what is written from now on, is lost. */
+  /** Releases the descriptor; buffered and later text is lost. */
   close(): void
 }
 
+/** Options of an output. */
 export interface OutputOptions {
-  /** Bytes that may wait. */
+  /** Size of the buffer. */
   readonly bytes: number
-  /** Collect lines until there are so many bytes, a second at most; 0: write at once. */
+  /** Collect lines up to this many bytes, for one second at most; 0 writes immediately. */
   readonly batchBytes: number
-  /** The line that says how many others were lost. */
+  /** Creates the line that reports lost lines. */
   readonly lostLine: (lost: number) => string
 }
 
-/** Milliseconds until another attempt: where a pipe is full, and where the descriptor reports an error. */
-const [whenFull, whenBroken] = [20, 1_000]
-/** Milliseconds that a batch waits at most. */
+/** Milliseconds until the next attempt if a pipe is full, and if the descriptor reports an error. */
+const [retryWhenFull, retryAfterError] = [20, 1_000]
+/** The longest time a batch waits, in milliseconds. */
 const batchTime = 1_000
-/** Bytes of one write. */
-const pieceBytes = 65_536
+/** The most bytes of one write. */
+const chunkBytes = 65_536
 
-/** Opens the output behind standard output (1) or standard error (2). */
+/** Opens an output on standard output (1) or standard error (2). */
 export function openOutput(descriptor: 1 | 2, { bytes, batchBytes, lostLine }: OutputOptions): Output {
-  const { target, letGo } = nonBlocking(descriptor)
+  const { target, release } = nonBlocking(descriptor)
   const waiting: string[] = []
   let waitingBytes = 0
   let lost = 0
-  /** What is being written. */
-  let piece: Buffer = Buffer.alloc(0)
-  let underWay = false
+  /** The chunk being written. */
+  let chunk: Buffer = Buffer.alloc(0)
+  let isWriting = false
   let isOpen = true
   let timer: NodeJS.Timeout | null = null
-  let settled: (() => void) | null = null
-  const isEmpty = (): boolean => piece.length === 0 && waiting.length === 0 && lost === 0
+  let onFlushed: (() => void) | null = null
+  const isEmpty = (): boolean => chunk.length === 0 && waiting.length === 0 && lost === 0
 
   function pump(): void {
     if (timer !== null) clearTimeout(timer)
     timer = null
-    if (underWay || !isOpen) return
-    if (piece.length === 0) piece = nextPiece()
-    if (piece.length === 0) {
-      settled?.()
+    if (isWriting || !isOpen) return
+    if (chunk.length === 0) chunk = nextChunk()
+    if (chunk.length === 0) {
+      onFlushed?.()
       return
     }
-    underWay = true
-    write(target, piece, 0, piece.length, null, (error, written) => {
-      underWay = false
-      if (error === null) piece = piece.subarray(written)
+    isWriting = true
+    write(target, chunk, 0, chunk.length, null, (error, written) => {
+      isWriting = false
+      if (error === null) chunk = chunk.subarray(written)
       if (error === null && written > 0) pump()
-      else pumpIn(error !== null && error.code !== 'EAGAIN' ? whenBroken : whenFull)
+      else pumpIn(error !== null && error.code !== 'EAGAIN' ? retryAfterError : retryWhenFull)
     })
   }
 
   function pumpIn(milliseconds: number): void {
-    timer ??= setTimeout(pump, settled === null ? milliseconds : whenFull)
+    timer ??= setTimeout(pump, onFlushed === null ? milliseconds : retryWhenFull)
     timer.unref()
   }
 
-  function nextPiece(): Buffer {
+  function nextChunk(): Buffer {
     let [count, size] = [0, 0]
-    while (count < waiting.length && size < pieceBytes) size += Buffer.byteLength(waiting[count++]!)
+    while (count < waiting.length && size < chunkBytes) size += Buffer.byteLength(waiting[count++]!)
     const lines = waiting.splice(0, count)
     waitingBytes -= size
     if (waiting.length === 0) lines.push(takeLost())
@@ -89,67 +91,67 @@ export function openOutput(descriptor: 1 | 2, { bytes, batchBytes, lostLine }: O
     write(text) {
       if (!isOpen) return
       const size = Buffer.byteLength(text)
-      if (waitingBytes + piece.length + size > bytes) {
+      if (waitingBytes + chunk.length + size > bytes) {
         lost++
         return
       }
       const line = takeLost() + text
       waiting.push(line)
       waitingBytes += Buffer.byteLength(line)
-      if (underWay || (timer !== null && waitingBytes < batchBytes) || piece.length > 0) return
+      if (isWriting || (timer !== null && waitingBytes < batchBytes) || chunk.length > 0) return
       if (waitingBytes >= batchBytes) pump()
       else pumpIn(batchTime)
     },
-    settle: (atMost) =>
+    flush: (atMost) =>
       new Promise((resolve) => {
         const end = (): void => {
           clearTimeout(deadline)
-          settled = null
-          resolve(isEmpty() ? 'written' : underWay ? 'blocked' : 'waiting')
+          onFlushed = null
+          resolve(isEmpty() ? 'written' : isWriting ? 'blocked' : 'waiting')
         }
         const deadline = setTimeout(end, atMost)
-        settled = end
+        onFlushed = end
         pump()
       }),
     writeNow() {
-      if (underWay || isEmpty()) return
+      if (isWriting || isEmpty()) return
       try {
-        writeSync(target, Buffer.concat([piece, Buffer.from(waiting.join('') + takeLost())]))
+        writeSync(target, Buffer.concat([chunk, Buffer.from(waiting.join('') + takeLost())]))
       } catch {
-        // There is nobody left who could be told.
+        // The process exits, so the error cannot be reported.
       }
     },
     close() {
       if (timer !== null) clearTimeout(timer)
       isOpen = false
-      letGo(underWay)
+      release(isWriting)
     },
   }
 }
 
 interface Target {
   readonly target: number
-  /** Closes what was opened for it, unless the system has not returned from a write to it. */
-  letGo(isBusy: boolean): void
+  /** Closes a descriptor that was opened for this output, unless a write to it is still blocked. */
+  release(isBusy: boolean): void
 }
 
-/** A descriptor for the same file, pipe, socket or terminal on which a write returns where there is no room. */
+/** Returns a descriptor for the same file, pipe, socket or terminal in non-blocking mode. */
 function nonBlocking(descriptor: 1 | 2): Target {
   const stream = descriptor === 1 ? process.stdout : process.stderr
-  // Opening its stream makes a pipe or a socket non-blocking. An error of it without a listener would end the process.
+  // Opening its stream makes a pipe or socket non-blocking. Its errors need a listener, or they would end the process.
   const ignored = (): void => {}
   stream.on('error', ignored)
   const target = ownTerminal(descriptor) ?? descriptor
   return {
     target,
-    letGo: (isBusy) => {
+    release: (isBusy) => {
       stream.off('error', ignored)
       if (target !== descriptor && !isBusy) closeSync(target)
     },
   }
 }
 
-/** A terminal that is held would block: it is opened anew, which leaves those who share it as they are. */
+/** Opens a terminal again in non-blocking mode, without affecting other processes that share it; null for other descriptors. */
 function ownTerminal(descriptor: 1 | 2): number | null {
   if (!isatty(descriptor)) return null
   try {
@@ -157,7 +159,7 @@ function ownTerminal(descriptor: 1 | 2): number | null {
     if (fstatSync(own).isCharacterDevice()) return own
     closeSync(own)
   } catch {
-    // A system without /dev/fd, or a terminal of somebody else.
+    // The system has no /dev/fd, or the terminal belongs to another user.
   }
   return null
 }

@@ -1,21 +1,23 @@
-// The log of a service: JSON lines on standard output, which can never stop it. In the process of `octavo start` whatever else is
-// printed goes the same way.
+// The log of a service: JSON lines on standard output, which never blocks it. With `octavo start`, all other output of the process takes
+// the same way.
 import { type Logger, pino } from 'pino'
 import { type Output, openOutput } from './log-output.js'
 
+/** The log of a service. */
 export interface Log {
   readonly logger: Logger
-  /** What is printed from now on through process.stdout, process.stderr or the console goes through the bounded outputs of the log. */
+  /** Redirects process.stdout, process.stderr and the console to the non-blocking outputs of the log. */
   takeOver(): void
-  /** Waits until all lines are written, so many milliseconds at most. `blocked`: the system does not return from a write. */
+  /** Waits until all lines are written, for `atMost` milliseconds. `blocked`: the system does not return from a write. */
   flush(atMost: number): Promise<'written' | 'waiting' | 'blocked'>
-  /** Waits like that, then lets go of the process: whatever is logged later is lost. For a log that has not taken over. */
+  /** Waits like `flush`, then closes the log; later lines are lost. For a log that has not taken over. */
   close(atMost: number): Promise<void>
 }
 
+/** Options of the log. */
 export interface LogOptions {
   readonly level: string
-  /** Bytes of lines that may wait for each of standard output and standard error. */
+  /** Size of the buffers for standard output and standard error. */
   readonly bytes: number
   /** Write lines in batches. */
   readonly batches: boolean
@@ -24,9 +26,10 @@ export interface LogOptions {
 /** Bytes of a batch of lines. */
 const batchBytes = 4_096
 
+/** Opens the log. */
 export function openLog({ level, bytes, batches }: LogOptions): Log {
   const lostLine = (lostLines: number): string =>
-    `${JSON.stringify({ level: 40, time: Date.now(), lostLines, msg: 'lines of the log were lost: its output did not take them' })}\n`
+    `${JSON.stringify({ level: 40, time: Date.now(), lostLines, msg: 'log lines were lost because the output did not accept them' })}\n`
   const out = openOutput(1, { bytes, batchBytes: batches ? batchBytes : 0, lostLine })
   const opened: Output[] = [out]
   const writeLast = (): void => {
@@ -41,8 +44,8 @@ export function openLog({ level, bytes, batches }: LogOptions): Log {
     },
     out,
   )
-  const settle = async (atMost: number): Promise<'written' | 'waiting' | 'blocked'> => {
-    const ends = await Promise.all(opened.map((output) => output.settle(atMost)))
+  const flush = async (atMost: number): Promise<'written' | 'waiting' | 'blocked'> => {
+    const ends = await Promise.all(opened.map((output) => output.flush(atMost)))
     return ends.find((end) => end === 'blocked') ?? ends.find((end) => end === 'waiting') ?? 'written'
   }
   return {
@@ -53,9 +56,9 @@ export function openLog({ level, bytes, batches }: LogOptions): Log {
       process.stdout.write = into(out)
       process.stderr.write = into(errors)
     },
-    flush: settle,
+    flush,
     close: async (atMost) => {
-      await settle(atMost)
+      await flush(atMost)
       process.off('exit', writeLast)
       for (const output of opened) output.close()
     },
@@ -65,7 +68,7 @@ export function openLog({ level, bytes, batches }: LogOptions): Log {
 type Write = typeof process.stdout.write
 type Written = (error?: Error | null) => void
 
-/** `write` of a stream that hands everything to an output and is always ready for more. */
+/** Creates a stream's `write` that passes everything to an output and never applies back-pressure. */
 const into =
   (output: Output): Write =>
   (chunk: Uint8Array | string, encoding?: BufferEncoding | Written, written?: Written) => {

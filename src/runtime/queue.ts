@@ -1,25 +1,26 @@
-// Heavy work, a few at a time: the rest waits in line, and beyond its end is told to come back. And work on one thing at a time.
+// Queues: one with limited concurrency and length, and one that runs work for the same id one at a time.
 import { ApiError } from '../errors/errors.js'
 
+/** A queue with limited concurrency. */
 export interface Queue {
-  /** Runs `work` when it is its turn. @throws ApiError 503 when too many wait. */
+  /** Runs `work` when it is its turn. @throws ApiError 503 if the queue is full. */
   run<Result>(work: () => Promise<Result>): Promise<Result>
 }
 
-/** `refusal`: what is told where `longest` wait already. */
-export function openQueue(atOnce: number, longest: number, refusal: string): Queue {
+/** Opens a queue with `concurrency` running and at most `maxWaiting` waiting works. `refusal`: the message if it is full. */
+export function openQueue(concurrency: number, maxWaiting: number, refusal: string): Queue {
   const waiting: (() => void)[] = []
   let running = 0
   return {
     run: async (work) => {
-      if (running >= atOnce) {
-        if (waiting.length >= longest) throw new ApiError('ServiceUnavailableError', refusal)
+      if (running >= concurrency) {
+        if (waiting.length >= maxWaiting) throw new ApiError('ServiceUnavailableError', refusal)
         await new Promise<void>((start) => waiting.push(start))
       } else running++
       try {
         return await work()
       } finally {
-        // The place goes on to the next in line; nobody can take it in between.
+        // Starts the next work directly, so that no other can take its place.
         const next = waiting.shift()
         if (next === undefined) running--
         else next()
@@ -28,12 +29,14 @@ export function openQueue(atOnce: number, longest: number, refusal: string): Que
   }
 }
 
-export interface Lines {
-  /** Runs `work` when everything that came before for the same `id` is over. */
+/** One queue per id, which runs one work at a time. */
+export interface SerialQueues {
+  /** Runs `work` after all earlier work for the same `id`. */
   inLine<Result>(id: number, work: () => Promise<Result>): Promise<Result>
 }
 
-export function openLines(): Lines {
+/** Opens queues by id. */
+export function openSerialQueues(): SerialQueues {
   const last = new Map<number, Promise<unknown>>()
   return {
     inLine: (id, work) => {

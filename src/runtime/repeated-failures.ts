@@ -1,43 +1,45 @@
-// Failures in the log: each cause once a second at most, with a count of those that were left out.
+// Logs failures: each cause at most once per second, with the number of suppressed repetitions.
 import type { Logger } from 'pino'
 
+/** A log of failures without repetitions. */
 export interface FailureLog {
   /**
-   * Logs a failure at level error, unless the same cause was logged within the last second: then it is counted.
-   * @returns the id of the request that the cause was logged with, where it is another one's; otherwise undefined
+   * Logs a failure at level error, or counts it if the same cause was logged within the last second.
+   * @returns the id of the earlier request with which the cause was logged; otherwise undefined
    */
   report(error: unknown, message: string, requestId?: string): string | undefined
 }
 
-/** Milliseconds in which a cause is logged once. */
+/** Milliseconds in which a cause is logged only once. */
 const window = 1_000
-/** Causes that are told apart at the same time; more share one. */
-const mostCauses = 100
+/** The most causes that are distinguished at the same time; further ones are counted together. */
+const maxCauses = 100
 
+/** Opens a log of failures. */
 export function openFailureLog(logger: Pick<Logger, 'error'>): FailureLog {
-  const recent = new Map<string, { leftOut: number; readonly requestId: string | undefined }>()
+  const recent = new Map<string, { suppressed: number; readonly requestId: string | undefined }>()
   return {
     report: (error, message, requestId) => {
       const own = causeOf(error, message)
-      const key = recent.has(own) || recent.size < mostCauses ? own : 'others'
-      const known = recent.get(key)
-      if (known !== undefined) {
-        known.leftOut++
-        return known.requestId
+      const key = recent.has(own) || recent.size < maxCauses ? own : 'others'
+      const logged = recent.get(key)
+      if (logged !== undefined) {
+        logged.suppressed++
+        return logged.requestId
       }
-      const entry = { leftOut: 0, requestId }
+      const entry = { suppressed: 0, requestId }
       recent.set(key, entry)
       logger.error({ requestId, err: error }, message)
       setTimeout(() => {
         recent.delete(key)
-        if (entry.leftOut > 0) logger.error({ err: error, leftOut: entry.leftOut }, `${message}: again, for the same cause`)
+        if (entry.suppressed > 0) logger.error({ err: error, suppressed: entry.suppressed }, `${message} (repeated for the same cause)`)
       }, window).unref()
       return undefined
     },
   }
 }
 
-/** What makes two failures the same: quoted values in a message do not tell them apart. */
+/** Returns a key for the cause of a failure, ignoring quoted values in messages. */
 function causeOf(error: unknown, message: string): string {
   if (!(error instanceof Error)) return message
   const { name, cause } = error

@@ -1,4 +1,4 @@
-// A seed's locales, permissions of roles, and users: seed/access.json.
+// Loads the locales, permissions of roles, and users of a seed: seed/access.json.
 import type { Database } from 'better-sqlite3'
 import * as z from 'zod'
 import type { Insert } from '../database/sqlite/bulk-insert.js'
@@ -25,7 +25,7 @@ export const seedAccessFile = z.strictObject({
 })
 export type SeedAccess = z.infer<typeof seedAccessFile>
 
-/** What every part of a seed is written with. */
+/** The dependencies for loading a seed. */
 export interface SeedContext {
   readonly model: Model
   readonly insert: Insert
@@ -34,13 +34,13 @@ export interface SeedContext {
   report(line: string): void
 }
 
-/** Who and what is there afterwards: user ids by name, and the default locale. */
+/** User ids by name, and the default locale. */
 export interface SeededAccess {
   readonly users: ReadonlyMap<string, number>
   readonly defaultLocale: string
 }
 
-/** Writes what is not there yet; what a role may do already, it keeps. */
+/** Inserts missing locales, roles, permissions and users; existing permissions are kept. */
 export function seedAccess(access: SeedAccess, database: Database, context: SeedContext): SeededAccess {
   const { insert, newDocumentId } = context
   const time = context.now.getTime()

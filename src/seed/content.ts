@@ -1,4 +1,4 @@
-// A seed's documents become rows: first a row for every version and locale, then, when all have ids, what hangs on them (links.ts).
+// Inserts a seed's documents: first a row for every version and locale, then, when all have ids, their relations and components (links.ts).
 import * as z from 'zod'
 import type { ContentType } from '../model/types.js'
 import { type Linking, type Row, type State, type Values, writeBelow } from './links.js'
@@ -8,10 +8,10 @@ const attributes = z.record(z.string(), z.unknown())
 const times = { createdAt: z.string().optional(), updatedAt: z.string().optional(), publishedAt: z.string().optional() }
 const document = z.strictObject({
   key: z.string(),
-  /** A new one where it is left out. */
+  /** Generated if missing. */
   documentId: z.string().optional(),
   ...times,
-  /** By locale; `-` for types without locales. */
+  /** By locale; `-` for types that are not localized. */
   locales: z.record(z.string(), z.strictObject({ published: attributes.optional(), draft: attributes.optional() })),
 })
 
@@ -23,7 +23,7 @@ type Document = SeedContent['documents'][number]
 
 const userType = 'plugin::users-permissions.user'
 
-/** Writes all documents of all types. */
+/** Inserts all documents of all types. */
 export function seedContent(contents: readonly SeedContent[], context: Omit<Linking, 'rows' | 'orders'>): void {
   const rows = new Map<string, readonly Row[]>(
     [...context.users].map(([name, id]) => [`${userType}:${name}`, [{ id, state: 'only', locale: null }]]),
@@ -58,11 +58,11 @@ interface Version {
   readonly state: State
   readonly locale: string | null
   readonly values: Values
-  /** A published version whose draft says something else by now. */
+  /** True for a published version whose draft differs from it. */
   readonly outdated: boolean
 }
 
-/** The rows of a document in the order in which Strapi writes them: per locale the draft, then the published one. */
+/** Returns the versions of a document in the order of Strapi: per locale the draft, then the published version. */
 function versionsOf(type: ContentType, { key, locales }: Document): readonly Version[] {
   const entries = Object.entries(locales)
   const [first] = entries
@@ -83,15 +83,15 @@ function versionsOf(type: ContentType, { key, locales }: Document): readonly Ver
   })
 }
 
-/** What a locale does not say itself it shares with the first one, unless the attribute is localized. */
+/** Copies missing attributes that are not localized from the first locale. */
 function complete(type: ContentType, own: Values, first: Values): Values {
   const shared = Object.entries(first).filter(([name]) => own[name] === undefined && type.attributes.get(name)?.localized === false)
   return { ...own, ...Object.fromEntries(shared) }
 }
 
 /**
- * The dates of a row: from its attributes, else from the document, else now. An outdated version was last updated when it was
- * published; the document's own `updatedAt` is its draft's.
+ * Returns the dates of a row: from its attributes, otherwise from the document, otherwise now. An outdated version was last updated when it
+ * was published; the document's `updatedAt` is that of its draft.
  */
 function moments(each: Document, values: Values, state: State, outdated: boolean, now: Date) {
   const time = (name: 'createdAt' | 'updatedAt' | 'publishedAt', otherwise: number): number =>

@@ -1,4 +1,4 @@
-// The media library's rows of a seed: seed/files.json, rows as the content API answers them plus the file to copy.
+// Loads the media library of a seed: seed/files.json, with rows in the format of the content API and the files to copy.
 import * as z from 'zod'
 import { fileType } from '../model/link.js'
 import type { SeedContext } from './access.js'
@@ -9,9 +9,9 @@ const format = z.looseObject({ url: z.string() })
 /** The shape of seed/files.json. */
 export const seedFilesFile = z.array(
   z.looseObject({
-    /** What `@file:` names. */
+    /** The key for references with `@file:`. */
     key: z.string(),
-    /** Where the file lies in the project. */
+    /** The path of the file in the project. */
     file: z.string(),
     url: z.string(),
     formats: z.record(z.string(), format).nullish(),
@@ -19,7 +19,7 @@ export const seedFilesFile = z.array(
 )
 export type SeedFile = z.infer<typeof seedFilesFile>[number]
 
-/** Writes the rows and gives their ids by key. */
+/** Inserts the rows and returns their ids by key. */
 export function seedFileRows(files: readonly SeedFile[], { model, insert, newDocumentId, now }: SeedContext): ReadonlyMap<string, number> {
   const type = model.types.get(fileType)!
   const ids = new Map<string, number>()

@@ -1,4 +1,4 @@
-// What hangs on a seeded row: components, files and links to other rows.
+// Inserts the components, files and relations of a seeded row.
 import type { Database } from 'better-sqlite3'
 import { quoted } from '../database/schema/table.js'
 import { fileType } from '../model/link.js'
@@ -6,9 +6,10 @@ import { type Attribute, assertNever, type Component, type ContentType, type Mor
 import type { SeedContext } from './access.js'
 import { scalars } from './values.js'
 
+/** The values of a document or component. */
 export type Values = Readonly<Record<string, unknown>>
 
-/** Types with draft & publish have a draft and a published row; all others have one. */
+/** The state of a row: types with Draft & Publish have a draft and a published row, others only one. */
 export type State = 'draft' | 'published' | 'only'
 
 /** A row of a document. */
@@ -18,7 +19,7 @@ export interface Row {
   readonly locale: string | null
 }
 
-/** What links are written with. */
+/** The dependencies for inserting relations. */
 export interface Linking extends SeedContext {
   readonly database: Database
   readonly defaultLocale: string
@@ -26,23 +27,23 @@ export interface Linking extends SeedContext {
   readonly users: ReadonlyMap<string, number>
   /** Rows of documents by `<uid>:<key>`. */
   readonly rows: ReadonlyMap<string, readonly Row[]>
-  /** The last number of every order that counts the owners of a target: `<table> <target row> <state>`. */
+  /** The last order number of the owners of a target, by `<table> <target row> <state>`. */
   readonly orders: Map<string, number>
 }
 
-/** The row of a type or component that holds the attributes being written. */
+/** The row of a type or component whose attributes are being written. */
 interface Holder {
   readonly shape: ContentType | Component
   readonly id: number
-  /** The version of the document that decides which rows are linked. */
+  /** The version of the document, which determines the linked rows. */
   readonly row: Row
   /** For errors. */
   readonly where: string
 }
 
 /**
- * Writes everything that `values` say beside the row's own columns.
- * @throws Error with a sentence when something named is not there.
+ * Writes all values that are not columns of the row itself.
+ * @throws Error with a sentence if a referenced document, file or component does not exist.
  */
 export function writeBelow(holder: Holder, values: Values, linking: Linking): void {
   for (const attribute of holder.shape.attributes.values()) {
@@ -67,7 +68,7 @@ function writeAttribute(
       writeMorph(holder, attribute, list, linking)
       break
     case 'morphFrom':
-      throw new Error(`${holder.where} is read through ${attribute.target}.${attribute.by}; write it there`)
+      throw new Error(`${holder.where} is the inverse side of ${attribute.target}.${attribute.by}; set it there`)
     case 'media':
       writeFiles(holder, attribute.name, list, linking)
       break
@@ -117,8 +118,8 @@ function writeFiles({ shape, id, where }: Holder, field: string, list: readonly 
 
 function writeRelation(holder: Holder, { storage, target, many }: Relation, list: readonly unknown[], linking: Linking): void {
   const { id, row, where } = holder
-  if (storage.kind === 'link' && !storage.owner) throw new Error(`${where} is the other side of a relation of ${target}; write it there`)
-  if (!many && list.length > 1) throw new Error(`${where} can hold one document only`)
+  if (storage.kind === 'link' && !storage.owner) throw new Error(`${where} is the inverse side of a relation of ${target}; set it there`)
+  if (!many && list.length > 1) throw new Error(`${where} can have only one document`)
   const type = linking.model.types.get(target)!
   const targets = list.flatMap((each) => targetsOf(type, reference(each, where), row, where, linking))
   switch (storage.kind) {
@@ -150,7 +151,7 @@ function writeMorph(holder: Holder, { name, storage }: MorphTo, list: readonly u
     const named = reference(each, where)
     const type = [...linking.model.types.values()].find((type) => type.exposed && type.singularName === named.singularName)
     if (type === undefined) throw new Error(`${where}: there is no type ${named.singularName}`)
-    // One row of each document: where the own version does not say which, Strapi takes the published one.
+    // One row per document: if both versions are possible, Strapi uses the published one.
     return targetsOf(type, named, row, where, linking)
       .slice(-1)
       .map((there) => ({ id: there.id, type }))
@@ -188,11 +189,11 @@ interface Reference {
 
 function reference(value: unknown, where: string): Reference {
   const [, singularName, key] = /^@([^:]+):(.+)$/.exec(String(value)) ?? []
-  if (singularName === undefined || key === undefined) throw new Error(`${where}: ${JSON.stringify(value)} is not of the form @type:key`)
+  if (singularName === undefined || key === undefined) throw new Error(`${where}: ${JSON.stringify(value)} must have the form @type:key`)
   return { singularName, key }
 }
 
-/** The rows of a document that a version links to: same locale, same state; both states from types without draft & publish. */
+/** Returns the rows of a document that a version links to: same locale and same state, or both states for types without Draft & Publish. */
 function targetsOf(type: ContentType, { singularName, key }: Reference, row: Row, where: string, linking: Linking): readonly Row[] {
   const rows = singularName === type.singularName ? linking.rows.get(`${type.uid}:${key}`) : undefined
   if (rows === undefined) throw new Error(`${where}: there is no document @${singularName}:${key}`)

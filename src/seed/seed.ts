@@ -1,5 +1,5 @@
-// Loads a project's seed/ folder into a database without content: locales, roles, users, files and documents, in one transaction.
-// Rows are written directly, as Strapi would have written them (decision 001).
+// Loads a project's seed/ folder into an empty database: locales, roles, users, files and documents, in one transaction. Rows are inserted
+// directly, in the form of Strapi's layout (decision 001).
 import { chmod, copyFile, mkdir, readdir, readFile, stat } from 'node:fs/promises'
 import { basename, dirname, join, relative } from 'node:path'
 import type { Database } from 'better-sqlite3'
@@ -11,16 +11,17 @@ import { type SeedAccess, seedAccess, seedAccessFile } from './access.js'
 import { type SeedContent, seedContent, seedContentFile } from './content.js'
 import { type SeedFile, seedFileRows, seedFilesFile } from './files.js'
 
+/** Options for loading a seed. */
 export interface SeedOptions {
   newDocumentId(): string
   readonly now: Date
-  /** Where the service keeps its files. */
+  /** The uploads folder of the service. */
   readonly uploadsFolder: string
-  /** Told what has been loaded, and what a reader may wonder about. */
+  /** Reports what was loaded, and irregularities. */
   report(line: string): void
 }
 
-/** What seed/ holds. */
+/** The contents of seed/. */
 interface Seed {
   readonly access: SeedAccess
   readonly files: readonly SeedFile[]
@@ -28,17 +29,17 @@ interface Seed {
 }
 
 /**
- * Loads `seed/` of the project in `folder` and gives the number of its documents; 0 where there is no such folder.
- * @throws Error with a sentence when a file cannot be read, names something that is not there, or the database has content already.
+ * Loads `seed/` of the project in `folder` and returns the number of documents; 0 if there is no such folder.
+ * @throws Error with a sentence if a file cannot be read or refers to something that does not exist, or if the database has content.
  */
 export async function seedProject(folder: string, database: Database, model: Model, options: SeedOptions): Promise<number> {
   const seed = await readSeed(join(folder, 'seed'))
   if (seed === null) return 0
   for (const { uid } of seed.contents) {
     const type = model.types.get(uid)
-    if (type === undefined) throw new Error(`the seed has documents of ${uid}, which is no type of this project`)
+    if (type === undefined) throw new Error(`the seed has documents of ${uid}, which is not a type of this project`)
     const taken = database.prepare(`SELECT 1 FROM ${quoted(type.table)} LIMIT 1`).get()
-    if (taken !== undefined) throw new Error(`${uid} has documents already: a seed is loaded into an empty project`)
+    if (taken !== undefined) throw new Error(`${uid} already has documents; a seed can only be loaded into an empty project`)
   }
   await copyUploads(folder, seed.files, options.uploadsFolder)
   const context = { model, insert: bulkInsert(database), ...options }
@@ -88,7 +89,7 @@ async function readJson<Shape>(file: string, shape: z.ZodType<Shape>): Promise<S
   return parsed.data
 }
 
-/** Copies every file and its formats, which lie beside it, under the names that their URLs end with; they are as open as their folder. */
+/** Copies every file and its formats from the same folder, under the names in their URLs, with the permissions of the uploads folder. */
 async function copyUploads(folder: string, files: readonly SeedFile[], uploadsFolder: string): Promise<void> {
   await mkdir(uploadsFolder, { recursive: true })
   const mode = (await stat(uploadsFolder)).mode & 0o666
@@ -99,7 +100,7 @@ async function copyUploads(folder: string, files: readonly SeedFile[], uploadsFo
   }
   for (const { file, url, formats } of files) {
     const source = join(folder, file)
-    if (relative(folder, source).startsWith('..')) throw new Error(`the seed's file ${file} lies outside the project`)
+    if (relative(folder, source).startsWith('..')) throw new Error(`the seed's file ${file} is outside the project`)
     await copy(source, url)
     for (const format of Object.values(formats ?? {})) await copy(join(dirname(source), basename(format.url)), format.url)
   }

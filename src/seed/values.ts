@@ -1,20 +1,20 @@
-// A seed's values, written as the content API answers them, become what Strapi keeps in the column (decision 001).
+// Converts a seed's values from the format of the content API to column values.
 import { hashSync } from '@node-rs/bcrypt'
 import type { Stored } from '../database/database.js'
 import { attributeTypes } from '../model/attributes.js'
 import { assertNever, type Component, type ContentType, type Scalar } from '../model/types.js'
 
-/** What Strapi pays for a password hash: 2^10 rounds. */
+/** The cost of password hashes, as in Strapi: 2^10 rounds. */
 const passwordCost = 10
 
-/** A password as it is kept. */
+/** Hashes a password. */
 export function passwordHash(password: string): string {
   return hashSync(password, { cost: passwordCost, version: '2a' })
 }
 
 /**
- * The columns of a row that need no other row; what the seed leaves out takes its default.
- * @throws Error with a sentence when a name or value does not fit.
+ * Returns the scalar columns of a row; missing values get their default.
+ * @throws Error with a sentence for an unknown name or an invalid value.
  */
 export function scalars(shape: ContentType | Component, values: Readonly<Record<string, unknown>>, where: string): Record<string, Stored> {
   for (const name of Object.keys(values))
@@ -29,14 +29,14 @@ export function scalars(shape: ContentType | Component, values: Readonly<Record<
 }
 
 /**
- * The stored form of a value.
- * @throws Error with a sentence that starts with `where` when the value does not fit the attribute.
+ * Converts a value to its stored form.
+ * @throws Error with a sentence that starts with `where` if the value is invalid for the attribute.
  */
 export function stored(attribute: Scalar, value: unknown, where: string): Stored {
   if (value === null || value === undefined) return null
   if (attribute.type === 'password') return passwordHash(String(value))
   const wrong = (kind: string): never => {
-    throw new Error(`${where}: ${JSON.stringify(value)} is no ${kind}`)
+    throw new Error(`${where}: ${JSON.stringify(value)} is not a valid ${kind}`)
   }
   const { family } = attributeTypes[attribute.type]
   switch (family) {
@@ -67,7 +67,7 @@ function timeOfDay(text: string): string | null {
   return minutes === undefined ? null : `${minutes}${seconds}.${fraction.padEnd(3, '0')}`
 }
 
-/** Milliseconds since 1970, from ISO text or from the number itself (as `timestamp` is answered). */
+/** Returns milliseconds since 1970 from ISO text or a number (the format of `timestamp`); null for other values. */
 export function milliseconds(value: unknown): number | null {
   const time = /^-?\d+$/.test(String(value)) ? Number(value) : Date.parse(String(value))
   return Number.isFinite(time) ? time : null

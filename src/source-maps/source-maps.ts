@@ -1,44 +1,44 @@
-// Where the texts of an answer come from, written behind each of them in characters that nobody sees, for front ends that let
-// editors click on what they see (`strapi-encode-source-maps`). Done to the finished answer: no other read pays for it.
+// Content source maps: appends to each text of a response, in invisible characters, where the text comes from, for visual editors
+// (`Strapi-Encode-Source-Maps`). Works on finished responses, so other reads have no overhead.
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { ReadBytes } from '../database/database.js'
 import { fileType } from '../model/link.js'
 import type { Attribute, Component, ContentType, Model } from '../model/types.js'
-import { endOfText } from '../runtime/json-structure.js'
+import { endOfString } from '../runtime/json-structure.js'
 
-/** Marks the texts of a flat answer about documents of `type`. An answer that would grow beyond a limit stays as it is. */
-export type AddSourceMaps = (model: Model, type: ContentType, answer: ReadBytes) => Promise<ReadBytes>
+/** Adds source maps to a flat response with documents of `type`. A response that would exceed a limit stays unchanged. */
+export type AddSourceMaps = (model: Model, type: ContentType, response: ReadBytes) => Promise<ReadBytes>
 
 type Body = Record<string, unknown>
 
-/** What all marks of one document have in common, and where their bytes are counted. */
+/** The common parts of all marks of one document, and the counter of their bytes. */
 interface Walk {
   readonly model: Model
   readonly documentId: string
   readonly locale: unknown
-  /** False: there is no room for so many more bytes. */
+  /** Counts bytes; returns false if the limit is exceeded. */
   readonly spend: (bytes: number) => boolean
 }
 
-/** Thrown where an answer would grow too large, and caught before anyone sees it. */
-const tooLarge = Symbol('the marked answer is too large')
+/** Thrown if a response would become too large; always caught here. */
+const tooLarge = Symbol('the response with source maps is too large')
 
-/** Attributes of these names have no marks, nor have uids: clients compare and link with them. */
+/** Attributes without marks, in addition to uids, because clients compare them or use them in links. */
 const bareNames = new Set(['documentId', 'locale', 'localizations', 'publishedAt'])
 
-/** Two bits each, and what they begin with: the encoding that `@vercel/stega` reads. */
+/** Invisible characters for two bits each, and the prefix of a mark, in the encoding of `@vercel/stega`. */
 const signs = ['\u200b', '\u200c', '\u200d', '\ufeff'] as const
 const opening = signs[0].repeat(4)
 const hiddenTexts = Array.from({ length: 256 }, (_, byte) => [6, 4, 2, 0].map((shift) => signs[(byte >> shift) & 3]).join(''))
-/** The four signs of each byte in one cell: text that is put together from cells costs a third of text from strings. */
+/** The four characters for each byte in one 64-bit cell; building text from cells takes a third of the time of joining strings. */
 const hidden = new BigUint64Array(Uint8Array.from(Buffer.from(hiddenTexts.join(''), 'utf16le')).buffer)
-/** UTF-8 needs so many bytes for each of the signs. */
+/** UTF-8 bytes of each of the characters. */
 const bytesOfSign = 3
 
-/** Milliseconds of marking after which other requests have their turn. */
+/** Milliseconds of work after which other requests are served. */
 const turnLength = 10
 
-/** Opens the marking of answers, each of at most `sourceMapBytes` and `maxBufferedResponseBytes` of all that clients have not taken yet. */
+/** Opens the marking of responses, with limits for one response and for all responses not yet sent. */
 export function openSourceMaps({
   sourceMapBytes,
   maxBufferedResponseBytes,
@@ -48,12 +48,12 @@ export function openSourceMaps({
 }): AddSourceMaps {
   let unsent = 0
   let lastTurn = Promise.resolve()
-  /** Resolves when everything else has been looked after since another answer was marked. */
+  /** Resolves in a later turn of the event loop, for one response at a time. */
   const takeTurn = (): Promise<void> => {
     lastTurn = lastTurn.then(() => nextTurn())
     return lastTurn
   }
-  return async (model, type, answer) => {
+  return async (model, type, response) => {
     let bytes = 0
     const spend = (more: number): boolean => {
       bytes += more
@@ -65,27 +65,27 @@ export function openSourceMaps({
       bytes = 0
     }
     try {
-      if (!spend(answer.bytes.length)) throw tooLarge
-      const marked = await markAnswer(model, type, answer, spend, takeTurn)
-      answer.release()
+      if (!spend(response.bytes.length)) throw tooLarge
+      const marked = await markResponse(model, type, response, spend, takeTurn)
+      response.release()
       return { bytes: marked, release: giveBack }
     } catch (error) {
       giveBack()
-      // A RangeError is JSON that is nested more deeply than it can be written again.
-      if (error === tooLarge || error instanceof RangeError) return answer
+      // A RangeError means that the JSON is too deeply nested to be serialized again.
+      if (error === tooLarge || error instanceof RangeError) return response
       throw error
     }
   }
 }
 
-async function markAnswer(
+async function markResponse(
   model: Model,
   type: ContentType,
-  answer: ReadBytes,
+  response: ReadBytes,
   spend: Walk['spend'],
   takeTurn: () => Promise<void>,
 ): Promise<Buffer> {
-  const bytes = Buffer.from(answer.bytes.buffer, answer.bytes.byteOffset, answer.bytes.length)
+  const bytes = Buffer.from(response.bytes.buffer, response.bytes.byteOffset, response.bytes.length)
   if (bytes.subarray(0, head.length).toString() !== head) throw tooLarge
   const isList = bytes[head.length] === bracket
   let at = isList ? head.length + 1 : head.length
@@ -105,13 +105,13 @@ async function markAnswer(
   return Buffer.concat(pieces)
 }
 
-/** How an answer begins. */
+/** The beginning of every response. */
 const head = '{"data":'
 const [brace, braceEnd, bracket, comma, quote] = [0x7b, 0x7d, 0x5b, 0x2c, 0x22]
-/** Bytes of one entry beyond which it stays as it is: it would take too long in one piece. */
+/** Entries with more bytes stay unchanged, because marking them would block the event loop. */
 const longestEntry = 500_000
 
-/** An entry with its marks. */
+/** Adds marks to one entry. */
 function markPiece(model: Model, type: ContentType, bytes: Buffer, spend: Walk['spend']): Buffer {
   if (bytes.length > longestEntry) return bytes
   const entry = JSON.parse(bytes.toString('utf8')) as Body
@@ -119,12 +119,12 @@ function markPiece(model: Model, type: ContentType, bytes: Buffer, spend: Walk['
   return Buffer.from(JSON.stringify(entry))
 }
 
-/** The place behind the object that begins at `from`. */
+/** Returns the index after the object that starts at `from`. */
 function endOfObject(bytes: Buffer, from: number): number {
   let depth = 0
   for (let at = from; at < bytes.length; at++) {
     const byte = bytes[at]
-    if (byte === quote) at = endOfText(bytes, at)
+    if (byte === quote) at = endOfString(bytes, at)
     else if (byte === brace) depth++
     else if (byte === braceEnd && --depth === 0) return at + 1
   }
@@ -133,7 +133,7 @@ function endOfObject(bytes: Buffer, from: number): number {
 
 const isBody = (value: unknown): value is Body => typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Marks what an entry shows. `prefix` is where it stands in its document: empty, or with a dot at the end. */
+/** Marks the texts of an entry. `prefix` is its path in the document: empty, or with a trailing dot. */
 function markEntry(walk: Walk, shape: ContentType | Component, entry: Body, prefix: string): void {
   for (const name of Object.keys(entry)) {
     const attribute = shape.attributes.get(name)
@@ -146,7 +146,7 @@ function markEntry(walk: Walk, shape: ContentType | Component, entry: Body, pref
   }
 }
 
-/** Entries of lists have their place in the path; files have none. The other side of a polymorphic relation has no marks. */
+/** Marks nested entries. The path contains the index of list entries, except for files. The inverse side of a polymorphic relation has no marks. */
 function markInside(walk: Walk, attribute: Exclude<Attribute, { kind: 'scalar' }>, value: unknown, path: string): void {
   for (const [index, entry] of Array.isArray(value) ? value.entries() : [[-1, value] as const]) {
     const shape = isBody(entry) ? shapeOf(walk.model, attribute, entry) : undefined
@@ -176,7 +176,7 @@ function shapeOf(
   }
 }
 
-/** The first text of every block and of every item of a list, and what a picture shows; code stays as it is. */
+/** Marks the first text of every block and list item, and the alternative text of images; code stays unchanged. */
 function markBlocks(blocks: unknown, mark: string, walk: Walk): void {
   for (const block of Array.isArray(blocks) ? blocks.filter(isBody) : []) {
     const { type, image, children } = block
@@ -186,7 +186,7 @@ function markBlocks(blocks: unknown, mark: string, walk: Walk): void {
   }
 }
 
-/** True when there was a text. */
+/** Marks the first text; returns true if there was one. */
 function markFirstText(nodes: unknown, mark: string, walk: Walk): boolean {
   return (
     Array.isArray(nodes) &&
@@ -198,14 +198,14 @@ function markFirstText(nodes: unknown, mark: string, walk: Walk): boolean {
 
 function markText(holder: unknown, name: 'text' | 'alternativeText', mark: string, { spend }: Walk): boolean {
   const text = isBody(holder) ? holder[name] : null
-  // A picture without a description has nothing to mark; an empty paragraph is where one types.
+  // An image without alternative text is not marked, but an empty paragraph is, because editors type there.
   if (!isBody(holder) || typeof text !== 'string' || (name === 'alternativeText' && text === '')) return false
   if (!spend(mark.length * bytesOfSign)) throw tooLarge
   holder[name] = text + mark
   return true
 }
 
-/** What stands behind a text. Paths inside a component begin at the document, whose id and locale all of its marks have. */
+/** Creates the mark of a text. Paths inside components start at the document, whose id and locale are in every mark. */
 function markOf({ documentId, locale, spend }: Walk, shape: ContentType | Component, type: string, path: string, inBlocks = false): string {
   const source = new URLSearchParams({ documentId, type, path, model: shape.uid })
   if (shape.kind === 'contentType') source.set('kind', shape.singleType ? 'singleType' : 'collectionType')
@@ -216,10 +216,10 @@ function markOf({ documentId, locale, spend }: Walk, shape: ContentType | Compon
   return mark
 }
 
-/** Where marks are put together; one after the other, so one place is enough. */
+/** A buffer for building marks, reused because they are built one at a time. */
 let cells = new BigUint64Array(512)
 
-/** ASCII in signs that nobody sees. */
+/** Encodes ASCII as invisible characters. */
 function hide(text: string): string {
   if (text.length > cells.length) cells = new BigUint64Array(text.length)
   for (let index = 0; index < text.length; index++) cells[index] = hidden[text.charCodeAt(index)]!

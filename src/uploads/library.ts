@@ -5,7 +5,7 @@ import { markOwnerModified } from '../documents/store/owning-document.js'
 import { notFound, validationError } from '../errors/errors.js'
 import type { Model } from '../model/types.js'
 import type { MediaEventName } from '../public/events.js'
-import { openLines, openQueue, type Queue } from '../runtime/queue.js'
+import { openQueue, openSerialQueues, type Queue } from '../runtime/queue.js'
 import type { FileInfo } from './file-info.js'
 import { newHash } from './file-names.js'
 import type { Images } from './images/pool.js'
@@ -97,7 +97,7 @@ interface PreparedFile {
 export function openLibrary(parts: LibraryParts): Library {
   const { database, storages, receiver, journal, images } = parts
   const storage = storages.current
-  const replacements = openLines()
+  const replacements = openSerialQueues()
 
   async function transaction<Result>({ watch }: LibraryScope, work: (tx: Transaction) => Promise<Result>): Promise<Result> {
     const result = await parts.writer.transaction(work)

@@ -394,7 +394,7 @@ describe('a small project', () => {
   })
 
   it('is loaded into an empty project only', async () => {
-    await expect(load(join(folder, 'small'), loaded)).rejects.toThrow('has documents already')
+    await expect(load(join(folder, 'small'), loaded)).rejects.toThrow('already has documents')
   })
 })
 
@@ -406,9 +406,9 @@ describe('a seed with a mistake', () => {
   const mistakes: readonly [string, object, string][] = [
     ['an unknown document', { 'seed/content/author.json': author({ favourites: ['@story:none'] }) }, 'there is no document @story:none'],
     ['an unknown attribute', { 'seed/content/author.json': author({ nam: 'Ann' }) }, 'api::author.author has no attribute nam'],
-    ['a wrong value', { 'seed/content/author.json': author({ name: 5 }) }, '5 is no text'],
-    ['the other side of a relation', { 'seed/content/author.json': author({ stories: ['@story:one'] }) }, 'is the other side'],
-    ['an unknown type', { 'seed/content/x.json': { uid: 'api::x.x', documents: [] } }, 'api::x.x, which is no type'],
+    ['a wrong value', { 'seed/content/author.json': author({ name: 5 }) }, '5 is not a valid text'],
+    ['the other side of a relation', { 'seed/content/author.json': author({ stories: ['@story:one'] }) }, 'is the inverse side'],
+    ['an unknown type', { 'seed/content/x.json': { uid: 'api::x.x', documents: [] } }, 'api::x.x, which is not a type'],
     [
       'a locale for a type without',
       { 'seed/content/author.json': { uid: 'api::author.author', documents: [{ key: 'a', locales: { en: { published: {} } } }] } },

@@ -325,9 +325,9 @@ describe('octavo.config', () => {
 
   test.each([
     ["{ hooks: [{ types: ['api::nobody.nobody'], before: () => {} }] }", /hooks\[0\]: there is no type api::nobody\.nobody/],
-    ["{ hooks: [{ before: 'text' }] }", /hooks\.0\.before: must be a function/],
-    ["{ hooks: [{ actions: ['find'] }] }", /hooks\.0\.actions\.0/],
-    ['{ events: { listeners: [1] } }', /events\.listeners\.0: must be a function/],
+    ["{ hooks: [{ before: 'text' }] }", /hooks\[0\]\.before\): must be a function/],
+    ["{ hooks: [{ actions: ['find'] }] }", /hooks\[0\]\.actions\[0\]/],
+    ['{ events: { listeners: [1] } }', /events\.listeners\[0\]\): must be a function/],
   ])('what cannot be a hook is refused at the start: %s', async (code, message) => {
     const starting = serveProject({ ...files, 'octavo.config.mjs': `export default ${code}` })
     await expect(starting).rejects.toThrow(message)

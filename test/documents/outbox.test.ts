@@ -260,7 +260,7 @@ describe('listeners', () => {
     expect(heard).toEqual([1, 2])
     await served.close()
     expect(served.log.filter((line) => line.includes('took longer than 20 milliseconds'))).toHaveLength(4)
-    expect(served.log.some((line) => line.includes('Event 1 was told 2 times in vain'))).toBe(true)
+    expect(served.log.some((line) => line.includes('Event 1 failed 2 times and is skipped'))).toBe(true)
   })
 })
 

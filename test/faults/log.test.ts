@@ -174,11 +174,11 @@ describe('code of the project', () => {
     })
     expect(answer.status, await answer.text()).toBe(201)
     expect(await status('/_health')).toBe(204)
-    await until('both lines are there', () => readFileSync(join(logs, 'log'), 'utf8').includes('"leftOut":49'))
+    await until('both lines are there', () => readFileSync(join(logs, 'log'), 'utf8').includes('"suppressed":49'))
     await stops()
     const lines = readFileSync(join(logs, 'log'), 'utf8').split('\n')
     const told = lines.filter((line) => line.includes('unhandled promise rejection')).map((line) => JSON.parse(line))
-    expect(told).toMatchObject([{ level: 50, err: { message: 'nobody waits' } }, { leftOut: 49 }])
+    expect(told).toMatchObject([{ level: 50, err: { message: 'nobody waits' } }, { suppressed: 49 }])
   })
 
   test('an error that nobody catches is logged, and stops the service with status 1', async () => {

@@ -35,45 +35,48 @@ describe('ends the start', () => {
   test.each([
     [
       { dishes: { ...dishes, relation: 'manyToon' } },
-      'attributes.dishes.relation "manyToon" is no kind of relation; did you mean "manyToOne"?',
+      'attributes.dishes.relation "manyToon" is not a kind of relation; did you mean "manyToOne"?',
     ],
-    [{ dishes: { ...dishes, relation: undefined } }, 'attributes.dishes.relation nothing is no kind of relation'],
+    [{ dishes: { ...dishes, relation: undefined } }, 'attributes.dishes.relation nothing is not a kind of relation'],
     [
       { dishes: { ...dishes, target: 'api::dihs.dish' } },
-      'attributes.dishes.target "api::dihs.dish" is no content-type; did you mean "api::dish.dish"?',
+      'attributes.dishes.target "api::dihs.dish" is not a content-type; did you mean "api::dish.dish"?',
     ],
     [
       { dishes: { ...dishes, mappedBy: 'menus' } },
       'attributes.dishes.mappedBy api::dish.dish has no attribute "menus"; did you mean "menu"?',
     ],
-    [{ dishes: { ...dishes, mappedBy: 'name' } }, 'attributes.dishes.mappedBy "name" of api::dish.dish is of the type string, no relation'],
+    [
+      { dishes: { ...dishes, mappedBy: 'name' } },
+      'attributes.dishes.mappedBy "name" of api::dish.dish is of the type string, not a relation',
+    ],
     [
       { dishes, best: { ...dishes, relation: 'oneToOne', mappedBy: undefined, inversedBy: 'chef' } },
       'attributes.best.inversedBy api::dish.dish has no attribute "chef"',
     ],
-    [{ slug: { type: 'uid', targetField: 'titel' } }, 'attributes.slug.targetField "titel" is no attribute; did you mean "title"?'],
+    [{ slug: { type: 'uid', targetField: 'titel' } }, 'attributes.slug.targetField "titel" is not an attribute; did you mean "title"?'],
     [{ kind: { type: 'enumeration', enum: [] } }, 'attributes.kind.enum must name at least one value'],
     [{ kind: { type: 'enumeration' } }, 'attributes.kind.enum must name at least one value'],
     [{ kind: { type: 'enumeration', enum: ['a', 'b', 'a'] } }, 'attributes.kind.enum has "a" twice'],
     [
       { kind: { type: 'enumeration', enum: ['lunch', 'dinner'], default: 'diner' } },
-      'attributes.kind.default "diner" is none of the values; did you mean "dinner"?',
+      'attributes.kind.default "diner" is not one of the values; did you mean "dinner"?',
     ],
-    [{ id: { type: 'string' } }, 'attributes.id cannot be: every document has "id" already'],
-    [{ documentId: { type: 'string' } }, 'attributes.documentId cannot be'],
-    [{ created_at: { type: 'datetime' } }, 'attributes.created_at cannot be: every document has "createdAt" already'],
-    [{ name: { type: 'strng' } }, 'attributes.name.type "strng" is no type of attributes; did you mean "string"?'],
+    [{ id: { type: 'string' } }, 'attributes.id is not allowed: every document already has "id"'],
+    [{ documentId: { type: 'string' } }, 'attributes.documentId is not allowed'],
+    [{ created_at: { type: 'datetime' } }, 'attributes.created_at is not allowed: every document already has "createdAt"'],
+    [{ name: { type: 'strng' } }, 'attributes.name.type "strng" is not an attribute type; did you mean "string"?'],
     [{ name: { type: 'string', required: 'yes' } }, 'attributes.name.required is "yes"; it must be true or false'],
     [{ name: { type: 'string', maxLength: '10' } }, 'attributes.name.maxLength is "10"; it must be a whole number'],
-    [{ name: { type: 'string', minLength: 5, maxLength: 2 } }, 'attributes.name.minLength is 5, above maxLength (2), so no value fits'],
+    [{ name: { type: 'string', minLength: 5, maxLength: 2 } }, 'attributes.name.minLength is 5, above maxLength (2), so no value is valid'],
     [{ name: { type: 'string', regex: '(' } }, 'attributes.name.regex is "("; it must be a regular expression'],
     [{ name: { type: 'string', default: 5 } }, 'attributes.name.default is 5; it must be a text'],
-    [{ price: { type: 'decimal', min: 9, max: 1 } }, 'attributes.price.min is 9, above max (1), so no value fits'],
+    [{ price: { type: 'decimal', min: 9, max: 1 } }, 'attributes.price.min is 9, above max (1), so no value is valid'],
     [{ price: { type: 'integer', default: 'many' } }, 'attributes.price.default is "many"; it must be a number'],
     [{ open: { type: 'boolean', default: 'true' } }, 'attributes.open.default is "true"; it must be true or false'],
     [{ picture: { type: 'media', multiple: 1 } }, 'attributes.picture.multiple is 1; it must be true or false'],
-    [{ part: { type: 'component', component: 'menu.part' } }, 'attributes.part.component "menu.part" is no component'],
-    [{ fooBar: { type: 'string' }, foo_bar: { type: 'string' } }, 'attributes.foo_bar has the column foo_bar, and so has "fooBar"'],
+    [{ part: { type: 'component', component: 'menu.part' } }, 'attributes.part.component "menu.part" is not a component'],
+    [{ fooBar: { type: 'string' }, foo_bar: { type: 'string' } }, 'attributes.foo_bar has the same column as "fooBar": foo_bar'],
   ])('%j', async (attributes, said) => {
     const { error } = await withAttributes(attributes)
     expect(error).toContain(`${file}: ${said}`)
@@ -83,7 +86,7 @@ describe('ends the start', () => {
     const schema = contentType('menu', { name: { type: 'string' } })[file] as Record<string, unknown>
     const said = async (over: object) => (await saidOf({ [file]: { ...schema, ...over } })).error
     expect(await said({ options: { draftAndPublsh: true } })).toContain(
-      `${file}: options.draftAndPublsh is no option; did you mean "draftAndPublish"?`,
+      `${file}: options.draftAndPublsh is not an option; did you mean "draftAndPublish"?`,
     )
     expect(await said({ info: { singularName: 'Menu!', pluralName: 'menus', displayName: 'Menu' } })).toContain(
       'info.singularName is "Menu!"; it must be in kebab-case, like "menu"',
@@ -114,9 +117,9 @@ describe('is told', () => {
     })
     expect(error).toBe(null)
     expect(warnings).toEqual([
-      `${file}: attributes.locale is passed over: documents have a locale of their own`,
-      `${file}: attributes.name.requierd is no option of the type string; did you mean "required"?`,
-      `${file}: attributes.at.targetField "price" is of the type integer; a uid is made from a string or text`,
+      `${file}: attributes.locale is ignored: documents have their own locale`,
+      `${file}: attributes.name.requierd is not an option of the type string; did you mean "required"?`,
+      `${file}: attributes.at.targetField "price" is of the type integer; a uid is generated from a string or text`,
     ])
   })
 

@@ -6,7 +6,7 @@ import { same } from '../../database/fragments.js'
 import { inList } from '../../database/in-list.js'
 import { printed } from '../../errors/bounded-values.js'
 import { validationError } from '../../errors/errors.js'
-import { fileType, mayBeNamed } from '../../model/link.js'
+import { fileType, isPolymorphicTarget } from '../../model/link.js'
 import type { ContentType, Model, MorphTo } from '../../model/types.js'
 import type { Reference, RelationInput } from '../input/input.js'
 import { type PlacedEntry, placeEntries } from './positions.js'
@@ -108,7 +108,7 @@ async function pointers(
   const found: PlacedEntry<string>[] = []
   for (const reference of references) {
     const target = model.types.get(reference.type ?? '')
-    if (target === undefined || !mayBeNamed(target))
+    if (target === undefined || !isPolymorphicTarget(target))
       throw validationError(`Relations of ${morph.name} need a known content-type in __type, got ${printed(reference.type ?? null)}`)
     const [resolved] = await resolveReferences(transaction, target, [reference], resolving)
     found.push({ reference, rows: resolved!.rows.map((id) => keyOf({ id, type: target.uid })) })

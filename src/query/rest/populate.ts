@@ -1,7 +1,7 @@
 // `populate` in all its forms becomes the levels of the answer. One walk: a relation whose target the caller may not
 // find is left out here, so nothing has to be taken away from the answer.
 import { type ApiError, invalidKey, validationError } from '../../errors/errors.js'
-import { mayBeNamed } from '../../model/link.js'
+import { isPolymorphicTarget } from '../../model/link.js'
 import type { Attribute, Component, ContentType, DynamicZone, MorphTo } from '../../model/types.js'
 import { assertNever } from '../../model/types.js'
 import type { Filter, Populated, Selection, SortKey } from '../request.js'
@@ -344,7 +344,7 @@ function readFragments(reading: Resolver, on: unknown, place: Place, allowed: (u
 
 /** A morphTo shows rows of any type that the caller may find. */
 function readMorph(reading: Resolver, attribute: MorphTo, value: unknown, place: Place): readonly Populated[] {
-  const types = [...reading.model.types.values()].filter((type) => mayBeNamed(type) && maySee(reading, type.uid))
+  const types = [...reading.model.types.values()].filter((type) => isPolymorphicTarget(type) && maySee(reading, type.uid))
   if (value === true) {
     const versions = place.form === 'list' ? 'status' : 'any'
     return [{ kind: 'morph', attribute, on: types.map((type) => ({ shape: type, fields: readableFields(type), populate: [], versions })) }]
