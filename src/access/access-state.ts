@@ -7,6 +7,7 @@ import type { Grants } from '../grants.js'
 import { fullAccess, grantsOf } from '../grants.js'
 import { type AccountSettings, accountSettings } from './account-settings.js'
 
+/** An API token with its grants. */
 export interface ApiToken {
   readonly id: number
   readonly name: string

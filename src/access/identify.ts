@@ -24,6 +24,7 @@ export interface Identified {
   readonly access: AccessState
 }
 
+/** Identifies the callers of requests. */
 export interface Identification {
   /**
    * Identifies the caller of a request by the current access rules.

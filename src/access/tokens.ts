@@ -6,6 +6,7 @@ import { insertRow } from '../documents/store/rows.js'
 import { ApiError } from '../errors/errors.js'
 import { newDocumentId } from '../model/document-id.js'
 
+/** The types of API tokens in Strapi. */
 export type TokenType = 'read-only' | 'full-access' | 'custom'
 
 /** The values of a token to create. */

@@ -3,6 +3,7 @@ import { addLocale, listLocales, removeLocale, setDefaultLocale } from '../local
 import { orExplain } from './explain-error.js'
 import { lookIntoProject, print, printTable, withProject } from './project.js'
 
+/** Prints the locales of a project. */
 export const listLocalesCommand = orExplain(async (folder: string) => {
   const locales = await lookIntoProject(folder, ({ database, model }) => listLocales(database, model))
   printTable(
@@ -11,6 +12,7 @@ export const listLocalesCommand = orExplain(async (folder: string) => {
   )
 })
 
+/** Adds a locale. */
 export const addLocaleCommand = orExplain(async (code: string, folder: string, options: { readonly name?: string }) => {
   const name = await withProject(folder, ({ writer }) =>
     writer.transaction((transaction) => addLocale(transaction, code, options.name, Date.now())),
@@ -18,11 +20,13 @@ export const addLocaleCommand = orExplain(async (code: string, folder: string, o
   print(`Added locale ${code}: ${name}.`)
 })
 
+/** Removes a locale. */
 export const removeLocaleCommand = orExplain(async (code: string, folder: string) => {
   await withProject(folder, ({ model, writer }) => writer.transaction((transaction) => removeLocale(transaction, model, code)))
   print(`Removed locale ${code}.`)
 })
 
+/** Sets the default locale. */
 export const defaultLocaleCommand = orExplain(async (code: string, folder: string) => {
   await withProject(folder, ({ writer }) => writer.transaction((transaction) => setDefaultLocale(transaction, code)))
   print(`The default locale is now ${code}.`)

@@ -11,6 +11,7 @@ import { onDatabase } from './explain-error.js'
 import { checkProject } from './project-folder.js'
 import { ensureSecrets, reportCreated } from './secrets.js'
 
+/** A project opened for a command. */
 export interface Project {
   readonly config: Config
   readonly model: Model
@@ -84,6 +85,7 @@ export function checkPrepared(view: DatabaseView, { database: { filename } }: Co
 export const strapiEvidence = (folder: string): string | null =>
   dependsOnStrapi(folder) ? 'package.json depends on @strapi/strapi, so the project has one' : null
 
+/** Prints a line to standard output. */
 export const print = (line: string): void => void process.stdout.write(`${line}\n`)
 
 /** Prints a plain-text table with columns as wide as their longest entry. */

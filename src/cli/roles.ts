@@ -5,6 +5,7 @@ import { orExplain } from './explain-error.js'
 import { lookIntoProject, type Project, print, printTable, withProject } from './project.js'
 import { readActions } from './tokens.js'
 
+/** Prints the roles of a project. */
 export const listRolesCommand = orExplain(async (folder: string, { actions: shown }: { readonly actions?: boolean }) => {
   const roles = await lookIntoProject(folder, ({ database }) => listRoles(database))
   printTable(
@@ -15,6 +16,7 @@ export const listRolesCommand = orExplain(async (folder: string, { actions: show
   for (const { type, actions } of roles) print(`\n${type}:\n${actions.map((action) => `  ${action}`).join('\n')}`)
 })
 
+/** Creates a role. */
 export const createRoleCommand = orExplain(
   async (name: string, folder: string, options: { readonly description?: string; readonly permissions?: string }) => {
     if (name.trim() === '') throw new ConfigError('A role needs a name.')
@@ -28,6 +30,7 @@ export const createRoleCommand = orExplain(
   },
 )
 
+/** Deletes a role. */
 export const deleteRoleCommand = orExplain(async (nameOrId: string, folder: string) => {
   const role = await withProject(folder, async (project) => {
     const found = await findRole(project, nameOrId)
@@ -37,6 +40,7 @@ export const deleteRoleCommand = orExplain(async (nameOrId: string, folder: stri
   print(`Deleted role "${role.name}".${role.users === 0 ? '' : ` Its users (${role.users}) now have the public role.`}`)
 })
 
+/** Grants actions to a role. */
 export const grantCommand = orExplain(async (nameOrId: string, list: string, folder: string) => {
   const added = await withProject(folder, async (project) => {
     const role = await findRole(project, nameOrId)
@@ -49,6 +53,7 @@ export const grantCommand = orExplain(async (nameOrId: string, list: string, fol
   print(added.length === 0 ? `The role "${nameOrId}" already allows that.` : `The role "${nameOrId}" now allows ${added.join(', ')}.`)
 })
 
+/** Revokes actions from a role. */
 export const revokeCommand = orExplain(async (nameOrId: string, list: string, folder: string) => {
   const taken = await withProject(folder, async (project) => {
     const role = await findRole(project, nameOrId)

@@ -23,6 +23,7 @@ import { ConfigError } from '../errors/errors.js'
 
 const privateFile = 0o600
 
+/** The result of saving secrets. */
 export interface SavedSecrets {
   /** The configuration with the secrets that the project uses from now on. */
   readonly config: Config

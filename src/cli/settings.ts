@@ -71,6 +71,7 @@ const settings: Readonly<Record<string, Setting>> = {
   },
 }
 
+/** Prints all settings with their values. */
 export const listSettingsCommand = orExplain(async (folder: string) => {
   const stored = await lookIntoProject(folder, ({ database }) => readAccountSettings(database))
   printTable(
@@ -79,6 +80,7 @@ export const listSettingsCommand = orExplain(async (folder: string) => {
   )
 })
 
+/** Changes a setting. */
 export const setSettingCommand = orExplain(async (name: string, word: string, folder: string) => {
   const setting = Object.hasOwn(settings, name) ? settings[name] : undefined
   if (setting === undefined) throw new ConfigError(`There is no setting "${name}". Settings: ${Object.keys(settings).join(', ')}.`)

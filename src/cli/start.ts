@@ -17,6 +17,7 @@ import { checkProject } from './project-folder.js'
 import { ensureSecrets, reportCreated } from './secrets.js'
 import { type Shutdown, watchShutdown } from './shutdown.js'
 
+/** Options of `octavo start`. */
 export interface StartOptions {
   /** Start with an empty database although the project had one. */
   readonly new?: boolean

@@ -6,6 +6,7 @@ import type { Model } from '../model/types.js'
 import { orExplain } from './explain-error.js'
 import { lookIntoProject, moment, print, printTable, withProject } from './project.js'
 
+/** Options of `octavo tokens create`. */
 export interface TokenOptions {
   readonly name: string
   readonly type: string
@@ -18,6 +19,7 @@ export interface TokenOptions {
 const types: readonly TokenType[] = ['read-only', 'full-access', 'custom']
 const shortestKey = 32
 
+/** Creates an API token and prints its key. */
 export const createTokenCommand = orExplain(async (folder: string, options: TokenOptions) => {
   const type = types.find((one) => one === options.type)
   if (type === undefined) throw new ConfigError(`--type is "${options.type}"; it must be one of ${types.join(', ')}.`)
@@ -38,6 +40,7 @@ export const createTokenCommand = orExplain(async (folder: string, options: Toke
   print(key)
 })
 
+/** Prints the API tokens of a project. */
 export const listTokensCommand = orExplain(async (folder: string) => {
   const tokens = await lookIntoProject(folder, ({ database }) => listTokens(database))
   const rows = tokens.map(({ id, name, type, expires_at, last_used_at }) => [
@@ -50,6 +53,7 @@ export const listTokensCommand = orExplain(async (folder: string) => {
   printTable(['id', 'name', 'type', 'expires', 'last used'], rows)
 })
 
+/** Deletes an API token. */
 export const revokeTokenCommand = orExplain(async (nameOrId: string, folder: string) => {
   const name = await withProject(folder, async ({ database, writer }) => {
     const token = await findToken(database, nameOrId)
@@ -59,6 +63,7 @@ export const revokeTokenCommand = orExplain(async (nameOrId: string, folder: str
   print(`Revoked token "${name}".`)
 })
 
+/** Replaces the key of an API token and prints it. */
 export const regenerateTokenCommand = orExplain(async (nameOrId: string, folder: string, options: { readonly key?: string }) => {
   const key = options.key ?? newKey()
   checkKey(key)

@@ -21,6 +21,7 @@ import { orExplain } from './explain-error.js'
 import { lookIntoProject, print, printTable, withProject } from './project.js'
 import { findRole } from './roles.js'
 
+/** Options of `octavo users create`. */
 export interface UserOptions {
   readonly username: string
   readonly email: string
@@ -30,6 +31,7 @@ export interface UserOptions {
 
 const typeOfUsers = (model: Model) => model.types.get('plugin::users-permissions.user')!
 
+/** Creates a user. */
 export const createUserCommand = orExplain(async (folder: string, { username, email, role, password: given }: UserOptions) => {
   const { password, made } = await readPassword(given)
   await withProject(folder, async ({ database, model, writer }) => {
@@ -51,6 +53,7 @@ export const createUserCommand = orExplain(async (folder: string, { username, em
   print(made ? `Created user "${username}". Password: ${password}` : `Created user "${username}".`)
 })
 
+/** Prints the users of a project. */
 export const listUsersCommand = orExplain(async (folder: string) => {
   const users = await lookIntoProject(folder, ({ database }) => listUsers(database))
   const state = (user: User) => (user.blocked === 1 ? 'blocked' : user.confirmed === 1 ? 'confirmed' : 'not confirmed')
@@ -69,6 +72,7 @@ export const blockUserCommand = (blocked: boolean) =>
     print(`${blocked ? 'Blocked' : 'Unblocked'} user "${user.username}".`)
   })
 
+/** Confirms a user's e-mail address. */
 export const confirmUserCommand = orExplain(async (nameOrId: string, folder: string) => {
   const user = await withProject(folder, async ({ database, writer }) => {
     const found = await findUser(database, nameOrId)
@@ -78,6 +82,7 @@ export const confirmUserCommand = orExplain(async (nameOrId: string, folder: str
   print(`Confirmed the e-mail address of "${user.username}".`)
 })
 
+/** Changes the role of a user. */
 export const roleOfUserCommand = orExplain(async (nameOrId: string, role: string, folder: string) => {
   const [user, given] = await withProject(folder, async ({ database, writer }) => {
     const [found, wanted] = [await findUser(database, nameOrId), await findRole({ database }, role)]
@@ -87,6 +92,7 @@ export const roleOfUserCommand = orExplain(async (nameOrId: string, role: string
   print(`The user "${user.username}" now has the role "${given.name}".`)
 })
 
+/** Deletes a user. */
 export const deleteUserCommand = orExplain(async (nameOrId: string, folder: string) => {
   const user = await withProject(folder, async ({ database, model, writer }) => {
     const found = await findUser(database, nameOrId)
@@ -98,6 +104,7 @@ export const deleteUserCommand = orExplain(async (nameOrId: string, folder: stri
   print(`Deleted user "${user.username}".`)
 })
 
+/** Sets the password of a user. */
 export const passwordCommand = orExplain(async (nameOrId: string, folder: string, options: { readonly password?: string }) => {
   const { password, made } = await readPassword(options.password)
   const user = await withProject(folder, async ({ database, model, writer }) => {

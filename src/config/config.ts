@@ -103,11 +103,13 @@ const file = z.strictObject({
 /** The contents of octavo.config.{ts,js,json}; everything is optional. */
 export type UserConfig = z.input<typeof file>
 
+/** The secrets of a project. */
 export interface Secrets {
   readonly apiTokenSalt: string
   readonly jwtSecret: string
 }
 
+/** The complete configuration of a project. */
 export interface Config {
   readonly folder: string
   readonly host: string

@@ -16,6 +16,7 @@ const knownHeaders = [
   ...['Strapi-Response-Format', 'Strapi-Encode-Source-Maps', 'Idempotency-Key'],
 ]
 
+/** The section `cors` of the configuration. */
 export const corsSettings = z.strictObject({
   origins: origins.default('*'),
   /** Headers that pages of other origins may send. */

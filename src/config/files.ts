@@ -5,6 +5,7 @@ import { pathToFileURL } from 'node:url'
 import { parseEnv } from 'node:util'
 import { ApiError, ConfigError } from '../errors/errors.js'
 
+/** Environment variables by name. */
 export type Environment = Readonly<Record<string, string | undefined>>
 
 /** Reads a project's .env; a name without a value counts as not set. @throws ConfigError if it cannot be read */
@@ -96,6 +97,7 @@ export async function readStrapiDatabase(root: string, environment: Environment)
   }
 }
 
+/** True if the package.json of a project depends on @strapi/strapi. @throws ConfigError for invalid JSON */
 export function dependsOnStrapi(root: string): boolean {
   const path = join(root, 'package.json')
   if (!existsSync(path)) return false

@@ -32,12 +32,15 @@ const s3 = z.strictObject({
   rootPath: z.string().default(''),
 })
 
+/** The complete settings of a storage. */
 export const storageSchema = z.discriminatedUnion('provider', [local, s3])
 
 /** The storage in octavo.config; for S3, missing values come from the environment. */
 export const givenStorage = z.discriminatedUnion('provider', [local, s3.partial().extend({ provider: z.literal('aws-s3') })])
 
+/** The settings of a storage. */
 export type StorageConfig = Readonly<z.output<typeof storageSchema>>
+/** The settings of a storage in S3. */
 export type S3Config = Extract<StorageConfig, { readonly provider: 'aws-s3' }>
 
 type Environment = Readonly<Record<string, string | undefined>>

@@ -26,6 +26,7 @@ const statuses = {
   ServiceUnavailableError: 503,
 } as const
 
+/** The names of API errors. */
 export type ErrorName = keyof typeof statuses
 
 /** An error that the client may see: its name, message and details become the response body. */
@@ -56,11 +57,15 @@ export function invalidKey(param: QueryParameter, key: string, path: string | nu
   return new ApiError('ValidationError', `Invalid key ${key}${where}`, { key, path, source: 'query', param })
 }
 
+/** Creates a 400 error about invalid input. */
 export const validationError = (message: string, details?: Readonly<Record<string, unknown>>): ApiError =>
   new ApiError('ValidationError', message, details)
 
+/** Creates a 404 error. */
 export const notFound = (message = 'Not Found'): ApiError => new ApiError('NotFoundError', message)
+/** Creates a 403 error. */
 export const forbidden = (): ApiError => new ApiError('ForbiddenError', 'Forbidden')
+/** Creates a 401 error. */
 export const unauthorized = (message: string): ApiError => new ApiError('UnauthorizedError', message)
 
 /** An invalid configuration, or an environment that cannot be used; the message is a sentence for the operator. */

@@ -61,7 +61,11 @@ export interface Route {
   readonly handle: (context: RequestContext) => Promise<Reply>
 }
 
+/** A reply with status 200 and JSON bytes. */
 export const okBytes = (bytes: ReadBytes): Reply => ({ status: 200, bytes })
+/** A reply with status 201 and JSON bytes. */
 export const created = (bytes: ReadBytes): Reply => ({ status: 201, bytes })
+/** A reply with status 200 and a value. */
 export const ok = (value: unknown): Reply => ({ status: 200, value })
+/** A reply with status 204. */
 export const noContent: Reply = { status: 204 }

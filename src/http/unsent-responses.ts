@@ -10,6 +10,7 @@ export interface UnsentLimits {
   readonly answerTimeout: number
 }
 
+/** All large responses that are not completely sent. */
 export interface UnsentResponses {
   /** Counts a response of `bytes` bytes to a client address until it is sent. */
   watch(response: ServerResponse, address: string, bytes: number): void

@@ -9,6 +9,7 @@ import { newDocumentId } from '../model/document-id.js'
 import { localeName } from '../model/locale-names.js'
 import type { Model } from '../model/types.js'
 
+/** A locale with the number of its documents. */
 export interface ListedLocale {
   readonly code: string
   readonly name: string | null

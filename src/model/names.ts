@@ -57,17 +57,30 @@ export function joinName(parts: readonly Part[]): string {
 const word = (text: string): Part => ({ text })
 const fixed = (text: string): Part => ({ text, keep: true })
 
+/** The table of a type or component. */
 export const tableName = (collectionName: string): string => joinName([word(collectionName)])
+/** The column of a scalar attribute. */
 export const columnName = (attribute: string): string => joinName([word(snake(attribute))])
+/** The link table of a relation. */
 export const linkTable = (table: string, attribute: string): string => joinName([word(snake(table)), word(snake(attribute)), fixed('lnk')])
+/** The table of a morphToMany relation. */
 export const morphTable = (table: string, attribute: string): string => joinName([word(snake(table)), word(snake(attribute)), fixed('mph')])
+/** The table of component and dynamic-zone entries. */
 export const componentTable = (collectionName: string): string => joinName([word(collectionName), fixed('cmps')])
+/** The id column of one side in a link table. */
 export const idColumn = (name: string): string => joinName([word(snake(name)), fixed('id')])
+/** The id column of the other side, if both have the same name. */
 export const inverseIdColumn = (name: string): string => joinName([fixed('inv'), word(snake(name)), fixed('id')])
+/** The order column of a link table. */
 export const orderColumn = (name: string): string => joinName([word(snake(name)), fixed('ord')])
+/** The order column of the other side, if both have the same name. */
 export const inverseOrderColumn = (name: string): string => joinName([fixed('inv'), word(snake(name)), fixed('ord')])
+/** The column with the target id of a polymorphic relation. */
 export const morphIdColumn = (name: string): string => joinName([word(snake(name)), fixed('id')])
+/** The column with the target type of a polymorphic relation. */
 export const morphTypeColumn = (name: string): string => joinName([word(snake(name)), fixed('type')])
+/** The index of a table. */
 export const indexName = (table: string, suffix: string): string => joinName([word(table), fixed(suffix)])
+/** The index of a column. */
 export const columnIndexName = (table: string, column: string, suffix: string): string =>
   joinName([word(table), word(column), fixed(suffix)])

@@ -23,6 +23,7 @@ export const seedAccessFile = z.strictObject({
     )
     .default([]),
 })
+/** The contents of seed/access.json. */
 export type SeedAccess = z.infer<typeof seedAccessFile>
 
 /** The dependencies for loading a seed. */

@@ -17,6 +17,7 @@ const document = z.strictObject({
 
 /** The shape of the files in seed/content/. */
 export const seedContentFile = z.strictObject({ uid: z.string(), documents: z.array(document) })
+/** The contents of a file in seed/content/. */
 export type SeedContent = z.infer<typeof seedContentFile>
 
 type Document = SeedContent['documents'][number]

@@ -17,6 +17,7 @@ export const seedFilesFile = z.array(
     formats: z.record(z.string(), format).nullish(),
   }),
 )
+/** One file in seed/files.json. */
 export type SeedFile = z.infer<typeof seedFilesFile>[number]
 
 /** Inserts the rows and returns their ids by key. */

@@ -36,6 +36,7 @@ export interface InfoColumns {
   readonly focalPoint: unknown
 }
 
+/** A row of `files` to insert. */
 export interface NewFile extends ContentColumns, InfoColumns, LocationColumns {
   readonly documentId: string
   readonly hash: string
