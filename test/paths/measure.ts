@@ -46,7 +46,12 @@ export async function startMeasured(): Promise<Measured> {
     env: { PATH: process.env.PATH, MEASURED: pathToFileURL(code).href },
     serialization: 'advanced',
   })
-  const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()))
+  const ended = new Promise<void>((resolve) =>
+    child.once('exit', () => {
+      rmSync(folder, { recursive: true, force: true })
+      resolve()
+    }),
+  )
   const { origin } = await said<{ readonly origin: string }>(child)
   const maps = new Map<string, Mapped>()
   return {
@@ -59,7 +64,6 @@ export async function startMeasured(): Promise<Measured> {
     close: async () => {
       child.disconnect()
       await ended
-      rmSync(folder, { recursive: true, force: true })
     },
   }
 }
