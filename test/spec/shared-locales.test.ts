@@ -68,6 +68,16 @@ describe.each(['specification', 'strapi'] as const)('contract %s', (contract) =>
     expect(await stock()).toBe(29)
   })
 
+  test.runIf(contract === 'strapi')(
+    'files are compared as well: a draft that differs in them alone shares them, as in Strapi',
+    async () => {
+      const { documentId } = await send('POST', '?status=draft&locale=en', { name: 'English', price: 1, images: [] })
+      await send('PUT', `/${documentId}?locale=de`, { name: 'Deutsch', images: [6] })
+      await send('PUT', `/${documentId}?status=draft&locale=en`, { name: 'In English' })
+      expect((await send('GET', `/${documentId}?status=draft&locale=de&populate=images`)).images).toEqual([])
+    },
+  )
+
   test.runIf(contract === 'strapi')('without drafts too, components of other locales keep their ids where no value changes', async () => {
     const press = await servePress(contract)
     try {

@@ -70,7 +70,7 @@ export async function reachesOthers(
   const given = [...touched].filter(isShared)
   if (given.some(({ kind }) => kind === 'media')) return async () => true
   const textOf = async (id: number): Promise<string> =>
-    sharedText(type, (await readWhole({ model: read.model, contract: read.contract }, plans, transaction, type, id, true)) ?? {})
+    sharedText(type, (await readWhole({ model: read.model, contract: read.contract }, plans, transaction, type, id, 'files')) ?? {})
   if (reference.id !== current?.id) return async (written) => (await textOf(reference.id)) !== (await textOf(written))
   if (compared.length === 1 || given.length === 0) return never
   const before = await textOf(reference.id)

@@ -35,29 +35,32 @@ export async function validateDraft(
   reader: Reader,
 ): Promise<void> {
   if (given !== 'whole' && (await passes(context, type, data, given === 'new', findTaken))) return
-  const read = (relations: boolean) => readWhole(context, plans, transaction, type, id, relations)
+  const read = (extent: Extent) => readWhole(context, plans, transaction, type, id, extent)
   const validate = (document: Body) => withUnique((unique) => validateDocument(context, type, document, reader, unique), findTaken)
-  const document = await read(false)
+  const document = await read('values')
   if (document === null) return
   try {
     await validate(document)
   } catch (error) {
     // Errors show components with the relations that they would be published with.
-    await validate((await shownRelations(context.model, transaction, type, (await read(true))!)) as Body)
+    await validate((await shownRelations(context.model, transaction, type, (await read('components'))!)) as Body)
     throw error
   }
 }
 
-/** Everything that a row has and contains; with `relations` those of its components too. */
+/** How much of a row is read: values and components, the relations and files of components too, or also the row's own files. */
+type Extent = 'values' | 'components' | 'files'
+
+/** Reads a row with its components. */
 export async function readWhole(
   context: InputContext,
   plans: Plans,
   transaction: Transaction,
   type: ContentType,
   id: number,
-  relations: boolean,
+  extent: Extent,
 ): Promise<Body | null> {
-  const request = wholeDocument(context, type, id, relations)
+  const request = wholeDocument(context, type, id, extent)
   const answer = await transaction.read(plans.forRequest(request, 'bare').plan, request.values)
   if (answer === null) return null
   const document = JSON.parse(Buffer.from(answer.bytes).toString('utf8')) as Body
@@ -81,7 +84,7 @@ async function passes(
 }
 
 /** A read of one row with all its values and everything it contains. */
-function wholeDocument(context: InputContext, type: ContentType, id: number, relations: boolean): ReadRequest {
+function wholeDocument(context: InputContext, type: ContentType, id: number, extent: Extent): ReadRequest {
   return {
     type,
     mode: 'first',
@@ -93,15 +96,14 @@ function wholeDocument(context: InputContext, type: ContentType, id: number, rel
     closedDrafts: [],
     sort: [],
     page: { style: 'offset', start: 0, limit: 1, withCount: false },
-    selection: wholeSelection(context, type, relations),
+    selection: wholeSelection(context, type, extent),
     format: 'flat',
     identityAt: -1,
     values: [0, 1, id],
   }
 }
 
-/** `relations`: with those of the components. */
-function wholeSelection(context: InputContext, shape: ContentType | Component, relations: boolean): Selection {
+function wholeSelection(context: InputContext, shape: ContentType | Component, extent: Extent): Selection {
   const { model } = context
   const attributes = [...shape.attributes.values()]
   const populate = attributes.flatMap((attribute): Populated[] => {
@@ -112,18 +114,19 @@ function wholeSelection(context: InputContext, shape: ContentType | Component, r
           attribute,
           filter: null,
           sort: [],
-          of: wholeSelection(context, model.components.get(attribute.component)!, relations),
+          of: wholeSelection(context, model.components.get(attribute.component)!, extent),
         },
       ]
     }
-    const target = relations && shape.kind === 'component' ? targetOf(model, attribute) : null
+    const isRead = shape.kind === 'component' ? extent !== 'values' : extent === 'files' && attribute.kind === 'media'
+    const target = isRead ? targetOf(model, attribute) : null
     if (target !== null && (attribute.kind === 'relation' || attribute.kind === 'media')) {
       const of: Selection = { shape: target, fields: [target.attributes.get('id') as Scalar], populate: [] }
       return [{ kind: 'relation', attribute, target, filter: null, sort: [], of }]
     }
     if (attribute.kind === 'dynamiczone') {
       return [
-        { kind: 'zone', attribute, on: attribute.components.map((uid) => wholeSelection(context, model.components.get(uid)!, relations)) },
+        { kind: 'zone', attribute, on: attribute.components.map((uid) => wholeSelection(context, model.components.get(uid)!, extent)) },
       ]
     }
     return []
