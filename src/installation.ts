@@ -29,7 +29,7 @@ export interface Installation {
 }
 
 /** An installation held by one request. */
-export interface Lease {
+export interface HeldInstallation {
   readonly installation: Installation
   /** The request has ended; may be called more than once. */
   end(): void
@@ -38,8 +38,8 @@ export interface Lease {
 export interface Installations {
   /** The model in force, for what depends on no caller: the methods of a path, the start page. */
   model(): Model
-  /** Holds the installation in force, with this default locale, until the lease is ended. */
-  enter(defaultLocale: string): Lease
+  /** Holds the installation in force, with this default locale, until it is released. */
+  enter(defaultLocale: string): HeldInstallation
   /** Puts a new model in force for the requests that come from now on. */
   replace(model: Model): void
   /** Closes the installation in force when its last request has ended. */

@@ -17,7 +17,7 @@ import { openService, type WithParts } from './documents/service.js'
 import { openEvents } from './events/open.js'
 import { examplesOf } from './http/pages/examples.js'
 import { createServer } from './http/server.js'
-import { openInstallations } from './installation.js'
+import { type HeldInstallation, type Installation, openInstallations } from './installation.js'
 import { newDocumentId } from './model/document-id.js'
 import { loadModel } from './model/load.js'
 import type { Model } from './model/types.js'
@@ -76,14 +76,7 @@ async function open(config: Config, logger: Logger, opened: Closers): Promise<Se
   opened.add(database.close)
   const { writes, main } = database
   const jwts = openJwts(config.secrets.jwtSecret)
-  const identification = await openIdentification(main, {
-    secrets: config.secrets,
-    jwts,
-    jwtManagement: config.auth.jwtManagement,
-    cachedCallers: config.limits.cachedCallers,
-    tokenUsed: (id, now) =>
-      updateLastUse(writes, id, now).catch((error) => logger.warn({ err: error }, 'could not update last_used_at of an API token')),
-  })
+  const identification = await identificationOf(config, database, jwts, logger)
   const events = await openEvents({
     database: main,
     writer: writes,
@@ -98,14 +91,7 @@ async function open(config: Config, logger: Logger, opened: Closers): Promise<Se
   })
   opened.add(uploads.close)
   const defaultLocale = async () => (await identification.access()).defaultLocale
-  const withParts: WithParts = async (work) => {
-    const lease = installations.enter(await defaultLocale())
-    try {
-      return await work(lease.installation)
-    } finally {
-      lease.end()
-    }
-  }
+  const withParts: WithParts = async (work) => holding(installations.enter(await defaultLocale()), work)
   const installations = openInstallations({
     config,
     model,
@@ -142,7 +128,27 @@ async function open(config: Config, logger: Logger, opened: Closers): Promise<Se
   }
 }
 
-/** What acts on accounts need. */
+/** Runs work with a held installation, and releases it. */
+async function holding<Result>(held: HeldInstallation, work: (installation: Installation) => Promise<Result>): Promise<Result> {
+  try {
+    return await work(held.installation)
+  } finally {
+    held.end()
+  }
+}
+
+/** Identifies callers by the database's users and tokens. */
+const identificationOf = (config: Config, { main, writes }: Database, jwts: Jwts, logger: Logger): Promise<Identification> =>
+  openIdentification(main, {
+    secrets: config.secrets,
+    jwts,
+    jwtManagement: config.auth.jwtManagement,
+    cachedCallers: config.limits.cachedCallers,
+    tokenUsed: (id, now) =>
+      updateLastUse(writes, id, now).catch((error) => logger.warn({ err: error }, 'could not update last_used_at of an API token')),
+  })
+
+/** What accounts need, apart from the installation. */
 function accountContext(
   config: Config,
   { main, writes }: Database,

@@ -74,14 +74,14 @@ async function handle(
   const { config, backend } = parts
   const started = performance.now()
   const identified = await backend.identification.identify(request.headers.authorization)
-  const lease = backend.installations.enter(identified.access.defaultLocale)
+  const held = backend.installations.enter(identified.access.defaultLocale)
   try {
     const ready = performance.now()
-    const result = await work(createContext(parts, request, identified, lease.installation))
+    const result = await work(createContext(parts, request, identified, held.installation))
     addTiming(config, reply, started, ready)
     return await send(parts, request, reply, result)
   } finally {
-    lease.end()
+    held.end()
   }
 }
 
