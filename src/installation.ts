@@ -31,7 +31,7 @@ export interface Installation {
 /** An installation held by one request. */
 export interface HeldInstallation {
   readonly installation: Installation
-  /** The request has ended; may be called more than once. */
+  /** Releases the installation; may be called more than once. */
   end(): void
 }
 
@@ -61,7 +61,8 @@ export interface InstallationOptions {
 
 interface Opened {
   readonly installation: Installation
-  leases: number
+  /** Requests that hold it. */
+  holders: number
   isRetired: boolean
   close(): void
 }
@@ -78,7 +79,7 @@ export function openInstallations(options: InstallationOptions): Installations {
 
   /** Closes an installation that nobody uses any more. */
   function settle(opened: Opened): void {
-    if (opened.isRetired && opened.leases === 0) opened.close()
+    if (opened.isRetired && opened.holders === 0) opened.close()
   }
 
   function change(model: Model, defaultLocale: string): void {
@@ -94,14 +95,14 @@ export function openInstallations(options: InstallationOptions): Installations {
       const { installation } = current
       if (installation.defaultLocale !== defaultLocale) change(installation.model, defaultLocale)
       const held = current
-      held.leases++
+      held.holders++
       let isOver = false
       return {
         installation: held.installation,
         end: () => {
           if (isOver) return
           isOver = true
-          held.leases--
+          held.holders--
           settle(held)
         },
       }
@@ -149,7 +150,7 @@ function open(
               committed: outbox.committed,
             },
     },
-    leases: 0,
+    holders: 0,
     isRetired: false,
     close: () => {
       ofReads.close()

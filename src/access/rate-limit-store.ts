@@ -37,11 +37,13 @@ export function openSharedCounters(
         const sum = sql`octavo_rate_limits.count + ${amount}`
         await transaction.run(upsert('octavo_rate_limits', fresh, ['key'], sql`count = case when ${sum} > 0 then ${sum} else 0 end`))
         const [row] = await transaction.rows<Row>(sql`select count, ends_at from octavo_rate_limits where key = ${key}`)
-        const [oldest] = await transaction.rows<{ ends_at: number }>(sql`select ends_at from octavo_rate_limits
-          where key <> ${key} and key >= ${kind} and key < ${`${kind}~`} order by ends_at desc limit 1 offset ${most - 1}`)
-        if (oldest !== undefined)
-          await transaction.run(sql`delete from octavo_rate_limits
-            where key <> ${key} and key >= ${kind} and key < ${`${kind}~`} and ends_at <= ${oldest.ends_at}`)
+        const others = sql`key <> ${key} and key >= ${kind} and key < ${`${kind}~`}`
+        const [surplus] = await transaction.rows<{ key: string; ends_at: number }>(
+          sql`select key, ends_at from octavo_rate_limits where ${others} order by ends_at desc, key limit 1 offset ${most - 1}`,
+        )
+        if (surplus !== undefined)
+          await transaction.run(sql`delete from octavo_rate_limits where ${others}
+            and (ends_at < ${surplus.ends_at} or (ends_at = ${surplus.ends_at} and key >= ${surplus.key}))`)
         return counted(row, at, longest)
       }),
     read: async (key, longest) => {

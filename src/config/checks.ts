@@ -172,6 +172,7 @@ function modeWarning(root: string, mode: string | undefined): readonly string[] 
 /** Warns of unknown OCTAVO_ variables, and of names in .env that resemble ours; a shell has many unrelated ones. */
 function nameWarnings(environment: Environment, own: Environment): readonly string[] {
   return Object.keys(environment).flatMap((name) => {
+    if (name === 'OCTAVO_GC_TUNING' && name in own) return [`${name} in .env has no effect: set it in the environment of the process`]
     if (variableNames.includes(name) || environment[name] === '') return []
     if (name.startsWith('OCTAVO_')) return [`${name} is not a known setting${didYouMean(name, variableNames)}`]
     const like = name.length >= minGuessLength && name in own ? closest(name, variableNames, maxGuessDistance) : null

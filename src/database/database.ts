@@ -51,7 +51,6 @@ export interface Changed {
   readonly id: number
 }
 
-/** Statements inside one transaction, in the order in which they were asked for. */
 /**
  * Counts the transactions of this service that may have written to any document. What was known of a document in one generation holds as
  * long as it lasts, unless another process writes.
@@ -64,6 +63,7 @@ export interface Generation {
   keep(): void
 }
 
+/** Statements inside one transaction, in the order in which they were asked for. */
 export interface Transaction {
   readonly generation: Generation
   rows<Row>(query: RawBuilder<unknown>): Promise<readonly Row[]>
@@ -118,7 +118,7 @@ export interface SchemaMismatches {
   readonly tables: readonly string[]
 }
 
-/** A database that is only looked at. Nothing is created, nothing is left behind. */
+/** A database that is only read. */
 export interface DatabaseView {
   readonly main: MainConnection
   /** True if the first start of a service did not get as far as creating the tables. */

@@ -95,6 +95,7 @@ export function openOutbox({ context, dialect, database: { register, unregister 
     committed,
     close: () => {
       for (const plan of plans.values()) unregister(plan)
+      plans.clear()
     },
   }
 }

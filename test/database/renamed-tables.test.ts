@@ -27,6 +27,11 @@ test('tables of our own get their names of today, with their rows and their inde
     ])
       connection.exec(`drop index ${index}`)
     connection.exec('create index octavo_codes_end on octavo_codes (expires_at)')
+    // A view of somebody else's, whose table is gone.
+    connection.exec('create table gone (id integer)')
+    connection.exec('create view stale as select id from gone')
+    connection.pragma('legacy_alter_table = on')
+    connection.exec('drop table gone')
     connection.exec("insert into octavo_drifted_drafts (type, row_id) values ('api::x.x', 7)")
     connection.exec('insert into octavo_user_epochs (user_id, epoch, changed_at) values (4711, 3, 12)')
     const second = await serveBeside(first)
@@ -39,6 +44,16 @@ test('tables of our own get their names of today, with their rows and their inde
     const indexes = connection.prepare("select name from sqlite_schema where name like 'octavo_%' and type = 'index'").pluck().all()
     expect(indexes).toEqual(expect.arrayContaining(['octavo_pending_links_target', 'octavo_one_time_tokens_end', 'octavo_rate_limits_end']))
     expect(indexes).not.toContain('octavo_codes_end')
+    // An earlier version has run once more.
+    connection.exec('create table octavo_user_epochs (user_id integer primary key, epoch integer not null, changed_at integer not null)')
+    connection.exec('insert into octavo_user_epochs (user_id, epoch, changed_at) values (4711, 5, 13), (4712, 1, 13)')
+    const third = await serveBeside(first)
+    await third.close()
+    expect(connection.prepare('select user_id, epoch from octavo_credential_versions order by user_id').raw().all()).toEqual([
+      [4711, 5],
+      [4712, 1],
+    ])
+    expect(connection.prepare("select 1 from sqlite_schema where name = 'octavo_user_epochs'").all()).toEqual([])
   } finally {
     connection.close()
     await first.close()

@@ -57,7 +57,11 @@ const project = {
   ...contentType('contract', { text: { type: 'text' } }),
   ...contentType(
     'notice',
-    { text: localized({ type: 'string' }), parts: shared({ type: 'component', component: 'parts.chapter', repeatable: true }) },
+    {
+      text: localized({ type: 'string' }),
+      menu: shared({ type: 'json' }),
+      parts: shared({ type: 'component', component: 'parts.chapter', repeatable: true }),
+    },
     { localized: true },
   ),
   ...contentType('front', { heading: { type: 'string', required: true }, text: { type: 'text' } }, { kind: 'singleType' }),

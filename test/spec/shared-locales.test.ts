@@ -86,7 +86,11 @@ describe.each(['specification', 'strapi'] as const)('contract %s', (contract) =>
       await press.change(`${path}?locale=de`, { text: 'Deutsch' })
       await press.change(`${path}?locale=de`, { parts: [{ heading: 'one' }] })
       expect((await press.read(`${path}?locale=en&populate=parts`)).parts).toEqual(made.parts)
-      await press.change(`${path}?locale=en`, { parts: [{ id: made.parts[0].id, text: 'changed' }] })
+      await press.change(`${path}?locale=en`, { menu: [{ id: 1, label: 'a' }] })
+      await press.change(`${path}?locale=en`, { menu: [{ id: 2, label: 'a' }] })
+      expect((await press.read(`${path}?locale=de`)).menu).toEqual([{ id: 2, label: 'a' }])
+      const [part] = (await press.read(`${path}?locale=en&populate=parts`)).parts
+      await press.change(`${path}?locale=en`, { parts: [{ id: part.id, text: 'changed' }] })
       expect((await press.read(`${path}?locale=de&populate=parts`)).parts).toMatchObject([{ heading: 'one', text: 'changed' }])
     } finally {
       await press.served.close()

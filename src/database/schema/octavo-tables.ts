@@ -90,16 +90,35 @@ const renamed: readonly { readonly from: string; readonly to: string; readonly i
   { from: 'octavo_listeners', to: 'octavo_listener_cursors', indexes: [] },
 ]
 
-/** Whether a database with these tables and indexes lacks one of ours. */
-export const lacksOctavoTables = (present: ReadonlySet<string>): boolean => namesMade.some((name) => !present.has(name))
+/** Whether a database with these tables and indexes lacks one of ours, or has one under an earlier name. */
+export const lacksOctavoTables = (present: ReadonlySet<string>): boolean =>
+  namesMade.some((name) => !present.has(name)) || renamed.some(({ from }) => present.has(from))
 
 /** Gives tables of earlier versions their names of today, and creates the tables that are missing. */
 export function createOctavoTables(database: Database): void {
-  const isThere = database.prepare("select 1 from sqlite_schema where type = 'table' and name = ?")
-  for (const { from, to, indexes } of renamed) {
-    if (isThere.get(from) === undefined || isThere.get(to) !== undefined) continue
-    database.exec(`alter table ${from} rename to ${to}`)
-    for (const index of indexes) database.exec(`drop index if exists ${index}`)
+  const isThere = (name: string): boolean =>
+    database.prepare("select 1 from sqlite_schema where type = 'table' and name = ?").get(name) !== undefined
+  const earlier = renamed.filter(({ from }) => isThere(from))
+  // Otherwise a rename fails where any view of the database names a table that is gone.
+  if (earlier.length > 0) database.pragma('legacy_alter_table = on')
+  try {
+    for (const { from, to, indexes } of earlier) {
+      if (isThere(to)) mergeTable(database, from, to)
+      else database.exec(`alter table ${from} rename to ${to}`)
+      for (const index of indexes) database.exec(`drop index if exists ${index}`)
+    }
+  } finally {
+    if (earlier.length > 0) database.pragma('legacy_alter_table = off')
   }
   for (const statement of statements) database.exec(statement)
+}
+
+/** An earlier version has run after a later one: what it wrote comes to the rows of today. Of two credential versions the higher holds. */
+function mergeTable(database: Database, from: string, to: string): void {
+  const columns = database.prepare("select name from pragma_table_info(?) where name <> 'id'").pluck().all(from).join(', ')
+  database.exec(`insert or ignore into ${to} (${columns}) select ${columns} from ${from}`)
+  if (to === 'octavo_credential_versions')
+    database.exec(`update ${to} as t set epoch = max(epoch, (select epoch from ${from} f where f.user_id = t.user_id))
+      where user_id in (select user_id from ${from})`)
+  database.exec(`drop table ${from}`)
 }

@@ -6,11 +6,12 @@ import type { Model } from '../../model/types.js'
 import { elapsed } from '../../runtime/clock.js'
 import { openClosers } from '../../runtime/closers.js'
 import type { Signing } from '../answer/signed-addresses.js'
-import type { CommandDatabase, Database, DatabaseLock, DatabaseView } from '../database.js'
+import type { CommandDatabase, Database, DatabaseLock, DatabaseView, WriteDatabase } from '../database.js'
 import { startIndexing } from './background-indexes.js'
 import { openSqlite, openSqliteReader, openSqliteToLook, waitForLock } from './connection.js'
 import { sqliteDialect } from './dialect.js'
 import { openPresence } from './file/presence.js'
+import type { FileIdentities } from './file/watch.js'
 import { createIndexes, describeIndexes } from './indexes.js'
 import { openMainConnection } from './main-connection.js'
 import { type FillDatabase, openProjectFile } from './project-file.js'
@@ -51,27 +52,22 @@ export async function openSqliteDatabase(config: Config, model: Model, { logger,
       logger.error({ err: error }, message)
     }
     const readers = await openReaders(
-      { sqlite: settings, signing, ...settings, ...limits, readers: settings.readerThreads, maxReaders: settings.maxReaderThreads },
+      {
+        sqlite: settings,
+        signing,
+        readers: settings.readerThreads,
+        maxReaders: settings.maxReaderThreads,
+        readQueue: limits.readQueue,
+        heavyReadQueue: limits.heavyReadQueue,
+        readTimeout: limits.readTimeout,
+        answerBytes: limits.answerBytes,
+        maxBufferedResponseBytes: limits.maxBufferedResponseBytes,
+      },
       sqliteDialect,
       failed('a reader thread failed'),
     )
     opened.add(readers.close)
-    const writer = openWriter(
-      {
-        sqlite: settings,
-        signing,
-        files: presence.files,
-        // A document as large as its body is answered, whatever the limits are.
-        writtenBytes: Math.max(limits.writtenBytes, limits.bodyBytes * 4),
-        writeQueue: limits.writeQueue,
-        writeTimeout: limits.writeTimeout,
-        // Counting costs the driver time: only who reads every line of the log wants it.
-        ...(logger.isLevelEnabled('trace') && {
-          committed: (statements: number) => logger.trace({ statements }, 'a write is on disk'),
-        }),
-      },
-      failed('the writer thread failed'),
-    )
+    const writer = startWriter(config, signing, presence.files, logger, failed('the writer thread failed'))
     opened.add(writer.close)
     return {
       reads: presence.guardReads(readers),
@@ -84,6 +80,31 @@ export async function openSqliteDatabase(config: Config, model: Model, { logger,
     await opened.close(0).catch(() => {})
     throw error
   }
+}
+
+function startWriter(
+  { database: sqlite, limits }: Config,
+  signing: Signing | null,
+  files: FileIdentities,
+  logger: Logger,
+  failed: (error: Error) => void,
+): WriteDatabase {
+  return openWriter(
+    {
+      sqlite,
+      signing,
+      files,
+      // A document as large as its body is answered, whatever the limits are.
+      writtenBytes: Math.max(limits.writtenBytes, limits.bodyBytes * 4),
+      writeQueue: limits.writeQueue,
+      writeTimeout: limits.writeTimeout,
+      // Counting costs the driver time, so only a log at level trace has it.
+      ...(logger.isLevelEnabled('trace') && {
+        committed: (statements: number) => logger.trace({ statements }, 'a write is on disk'),
+      }),
+    },
+    failed,
+  )
 }
 
 const indexInBackground = (settings: Config['database'], model: Model, logger: Logger): (() => Promise<void>) =>

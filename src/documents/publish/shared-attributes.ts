@@ -2,7 +2,7 @@
 // each locale's own.
 import { sql } from 'kysely'
 import type { Transaction } from '../../database/database.js'
-import type { Attribute, ContentType } from '../../model/types.js'
+import type { Attribute, ContentType, Model } from '../../model/types.js'
 import type { Row } from '../../query/rest/document-version.js'
 import type { ReadContext } from '../../query/rest/read.js'
 import type { Plans } from '../read/plans.js'
@@ -68,27 +68,47 @@ export async function reachesOthers(
   const [reference] = compared.toSorted((one, other) => (one.locale! < other.locale! ? -1 : 1))
   if (read.contract.localesShareAlways || !type.localized || reference === undefined) return never
   const given = [...touched].filter(isShared)
-  if (given.some(({ kind }) => kind === 'media')) return async () => true
+  if (given.some((attribute) => attribute.kind === 'media' || holdsPolymorphic(read.model, attribute))) return async () => true
   const textOf = async (id: number): Promise<string> =>
-    sharedText(type, (await readWhole({ model: read.model, contract: read.contract }, plans, transaction, type, id, 'files')) ?? {})
+    sharedText(
+      read.model,
+      type,
+      (await readWhole({ model: read.model, contract: read.contract }, plans, transaction, type, id, 'files')) ?? {},
+    )
   if (reference.id !== current?.id) return async (written) => (await textOf(reference.id)) !== (await textOf(written))
   if (compared.length === 1 || given.length === 0) return never
   const before = await textOf(reference.id)
   return async (written) => before !== (await textOf(written))
 }
 
+type Values = Readonly<Record<string, unknown>>
+
 /** The shared part of a row as text that is the same for the same values, files and targets of relations. */
-function sharedText(type: ContentType, row: Readonly<Record<string, unknown>>): string {
-  const names = [...type.attributes.values()].filter(isShared).map(({ name }) => name)
-  return JSON.stringify(
-    names.map((name) => row[name] ?? null),
-    (_, value: unknown) => (isEntry(value) ? { ...value, id: undefined } : value),
-  )
+function sharedText(model: Model, type: ContentType, row: Values): string {
+  const shared = [...type.attributes.values()].filter(isShared)
+  return JSON.stringify(shared.map((attribute) => comparable(model, attribute, row[attribute.name] ?? null)))
 }
 
-/** An entry of a component: what has nothing but an id is a target or a file, told by it. */
-const isEntry = (value: unknown): value is object =>
-  typeof value === 'object' && value !== null && Object.hasOwn(value, 'id') && Object.keys(value).length > 1
+/** A value without the ids of component rows; those inside of JSON are values. */
+function comparable(model: Model, attribute: Attribute, value: unknown): unknown {
+  if (value === null || (attribute.kind !== 'component' && attribute.kind !== 'dynamiczone')) return value
+  if (Array.isArray(value)) return value.map((entry) => comparable(model, attribute, entry))
+  const entry = value as Values
+  const uid = attribute.kind === 'component' ? attribute.component : String(entry.__component)
+  const attributes = [...(model.components.get(uid)?.attributes.values() ?? [])].filter(({ name }) => name !== 'id')
+  return [uid, ...attributes.map((inner) => comparable(model, inner, entry[inner.name] ?? null))]
+}
+
+/** Whether an attribute holds components with polymorphic relations, which a read of the whole row does not show. */
+function holdsPolymorphic(model: Model, attribute: Attribute, above: readonly string[] = []): boolean {
+  if (attribute.kind === 'morphTo' || attribute.kind === 'morphFrom') return above.length > 0
+  const uids = attribute.kind === 'component' ? [attribute.component] : attribute.kind === 'dynamiczone' ? attribute.components : []
+  return uids
+    .filter((uid) => !above.includes(uid))
+    .some((uid) =>
+      [...(model.components.get(uid)?.attributes.values() ?? [])].some((inner) => holdsPolymorphic(model, inner, [...above, uid])),
+    )
+}
 
 /** Whether what locales share may be unequal among them: where a write gives such attributes, and where one did before. */
 export const mayDiffer = (type: ContentType, versions: readonly Version[], touched: ReadonlySet<Attribute>): boolean =>

@@ -164,7 +164,7 @@ export async function openReaders(options: ReaderOptions, dialect: Dialect, repo
 
   /** Gives the next light job to a thread. False: there is none, or no thread for it. */
   function serveLight(now: number): boolean {
-    const line = fresh.length > 0 && (isFreshNext || seen.length === 0) && allowsNewDatabaseFresh() ? fresh : seen
+    const line = fresh.length > 0 && (isFreshNext || seen.length === 0) && mayBeginFresh() ? fresh : seen
     const [job] = line
     if (job === undefined) return false
     if (isOver(job, now)) return line.shift() !== undefined
@@ -181,7 +181,7 @@ export async function openReaders(options: ReaderOptions, dialect: Dialect, repo
     return true
   }
 
-  const allowsNewDatabaseFresh = (): boolean =>
+  const mayBeginFresh = (): boolean =>
     light.filter((reader) => reader.jobs().some(({ plan }) => costs.of(plan) === 'fresh')).length < mostFresh
 
   function freest(most: number, now: number): Reader | null {
