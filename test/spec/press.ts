@@ -65,6 +65,8 @@ const project = {
     { localized: true },
   ),
   ...contentType('front', { heading: { type: 'string', required: true }, text: { type: 'text' } }, { kind: 'singleType' }),
+  ...contentType('poster', { marks: { type: 'component', component: 'parts.mark', repeatable: true } }, { draftAndPublish: true }),
+  ...component('parts', 'mark', { code: { type: 'string', unique: true }, note: { type: 'string' } }),
   ...component('parts', 'imprint', { place: { type: 'string', required: true }, year: { type: 'integer' } }),
   ...component('parts', 'chapter', { heading: { type: 'string', required: true }, text: { type: 'text' } }),
   ...component('parts', 'quote', { text: { type: 'string' } }),

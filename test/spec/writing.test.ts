@@ -287,6 +287,16 @@ rule('writing.15', 'unique holds in a locale and a publication state; null and t
   for (const slug of ['', '']) expect(await press.make('books', { title: 'Empty', slug })).toMatchObject({ slug })
 })
 
+rule('writing.15', 'an entry of a list that is kept by its id keeps its unique value: no other entry may have it', async () => {
+  const { documentId, marks } = await press.make('posters?status=draft&populate=marks', { marks: [{ code: 'one' }, { code: 'two' }] })
+  const path = `posters/${documentId}`
+  const kept = { id: marks[0].id, note: 'kept' }
+  expect(await press.refusal('PUT', path, { marks: [kept, { code: 'one' }] })).toBe('2 errors occurred')
+  await press.change(path, { marks: [kept, { code: 'three' }] })
+  const [first] = (await press.read(`${path}?populate=marks&status=draft`)).marks
+  expect(await press.refusal('PUT', path, { marks: [{ id: first.id }, { code: 'one' }] })).toBe('2 errors occurred')
+})
+
 rule('writing.16', 'components are added, changed by the id of the draft’s own, or refused', async () => {
   const { documentId } = await press.make('books?status=draft', {
     title: 'In parts',

@@ -34,7 +34,8 @@ export async function validateDraft(
   findTaken: FindTaken,
   reader: Reader,
 ): Promise<void> {
-  if (given !== 'whole' && (await passes(context, type, data, given === 'new', findTaken))) return
+  const saysAll = given === 'new' || (given === 'part' && !keepsUniqueEntries(context.model, type, data))
+  if (saysAll && (await passes(context, type, data, given === 'new', findTaken))) return
   const read = (extent: Extent) => readWhole(context, plans, transaction, type, id, extent)
   const validate = (document: Body) => withUnique((unique) => validateDocument(context, type, document, reader, unique), findTaken)
   const document = await read('values')
@@ -46,6 +47,20 @@ export async function validateDraft(
     await validate((await shownRelations(context.model, transaction, type, (await read('components'))!)) as Body)
     throw error
   }
+}
+
+/**
+ * Whether the data keeps entries of a list by their ids, whose unique values it need not repeat: whether they differ from those of the
+ * other entries only the stored document shows.
+ */
+function keepsUniqueEntries(model: Model, type: ContentType, data: unknown): boolean {
+  if (typeof data !== 'object' || data === null) return false
+  return Object.entries(data).some(([name, value]) => {
+    const attribute = type.attributes.get(name)
+    if (attribute?.kind !== 'component' || !Array.isArray(value) || value.length < 2) return false
+    const attributes = [...model.components.get(attribute.component)!.attributes.values()]
+    return attributes.some((inner) => inner.kind === 'scalar' && inner.unique) && value.some((entry) => entry?.id !== undefined)
+  })
 }
 
 /** How much of a row is read: values and components, the relations and files of components too, or also the row's own files. */
