@@ -66,6 +66,7 @@ function documentsIn(value: unknown, attribute: Attribute): readonly Reference[]
   return references.flatMap((reference) => {
     const neighbour = reference.position?.before ?? reference.position?.after
     const beside = typeof neighbour === 'string' && !/^\d+$/.test(neighbour) ? [{ documentId: neighbour }] : []
-    return [...(reference.documentId === undefined ? [] : [reference]), ...beside]
+    // As in Strapi, the neighbour of a row id is looked for when it is written.
+    return reference.documentId === undefined ? [] : [reference, ...beside]
   })
 }
