@@ -80,7 +80,8 @@ test('S125 answers that clients do not take are bounded together and make room: 
       expect((await fetch(`${origin}/api/tags`)).status).toBe(200)
     }
     expect(48 * bytes, 'what they would hold without a limit').toBeGreaterThan(300_000_000)
-    expect(megabytes(child.process.pid!) - before).toBeLessThan(250)
+    // A busy machine collects late; without the limit the clients would hold all of it until answerTimeout.
+    await expect.poll(() => megabytes(child.process.pid!) - before, { timeout: 15_000, interval: 500 }).toBeLessThan(250)
     for (const socket of silent) socket.destroy()
     await expect.poll(async () => (await fetch(origin + large)).status, { timeout: 20_000 }).toBe(200)
   } finally {
