@@ -35,6 +35,15 @@ export interface HeldInstallation {
   end(): void
 }
 
+/** Runs work with a held installation, and releases it. */
+export async function holding<Result>(held: HeldInstallation, work: (installation: Installation) => Promise<Result>): Promise<Result> {
+  try {
+    return await work(held.installation)
+  } finally {
+    held.end()
+  }
+}
+
 export interface Installations {
   /** The model in force, for what depends on no caller: the methods of a path, the start page. */
   model(): Model

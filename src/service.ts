@@ -17,7 +17,7 @@ import { openService, type WithParts } from './documents/service.js'
 import { openEvents } from './events/open.js'
 import { examplesOf } from './http/pages/examples.js'
 import { createServer } from './http/server.js'
-import { type HeldInstallation, type Installation, openInstallations } from './installation.js'
+import { holding, openInstallations } from './installation.js'
 import { newDocumentId } from './model/document-id.js'
 import { loadModel } from './model/load.js'
 import type { Model } from './model/types.js'
@@ -125,15 +125,6 @@ async function open(config: Config, logger: Logger, opened: Closers): Promise<Se
     listen: () => server.listen(),
     examples: async () => examplesOf(model, (await identification.access()).public, config.rest.prefix).map(({ href }) => href),
     close: ({ delay = 0 } = {}) => opened.close(delay),
-  }
-}
-
-/** Runs work with a held installation, and releases it. */
-async function holding<Result>(held: HeldInstallation, work: (installation: Installation) => Promise<Result>): Promise<Result> {
-  try {
-    return await work(held.installation)
-  } finally {
-    held.end()
   }
 }
 

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Identification, Identified } from '../access/identify.js'
 import type { Config } from '../config/config.js'
 import { ApiError, forbidden, notFound } from '../errors/errors.js'
-import type { Installation, Installations } from '../installation.js'
+import { holding, type Installation, type Installations } from '../installation.js'
 import type { ContentType } from '../model/types.js'
 import type { AddSourceMaps } from '../source-maps/source-maps.js'
 import type { Library } from '../uploads/library.js'
@@ -74,15 +74,12 @@ async function handle(
   const { config, backend } = parts
   const started = performance.now()
   const identified = await backend.identification.identify(request.headers.authorization)
-  const held = backend.installations.enter(identified.access.defaultLocale)
-  try {
+  return holding(backend.installations.enter(identified.access.defaultLocale), async (installation) => {
     const ready = performance.now()
-    const result = await work(createContext(parts, request, identified, held.installation))
+    const result = await work(createContext(parts, request, identified, installation))
     addTiming(config, reply, started, ready)
-    return await send(parts, request, reply, result)
-  } finally {
-    held.end()
-  }
+    return send(parts, request, reply, result)
+  })
 }
 
 function createContext(

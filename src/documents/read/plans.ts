@@ -2,13 +2,10 @@
 import { LRUCache } from 'lru-cache'
 import type { PlanHandle, ReadDatabase } from '../../database/database.js'
 import type { Dialect } from '../../database/dialect.js'
-import { compileRead } from '../../query/compile/compile.js'
+import { compileRead, type EnvelopeKind } from '../../query/compile/compile.js'
 import { planKey } from '../../query/compile/plan-key.js'
 import type { Contract } from '../../query/contract.js'
 import type { ReadRequest } from '../../query/request.js'
-
-/** What stands around the objects of an answer. */
-export type EnvelopeKind = Parameters<typeof compileRead>[3]
 
 export interface PlanLimits {
   /** Compiled plans that are kept. */
