@@ -1,0 +1,177 @@
+// Pools of connections to a PostgreSQL server, and statements on them: prepared once for each connection, their values encoded by the
+// types that the server gives the parameters.
+import { createHash } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
+import pg, { type Connection } from 'pg'
+import type { Stored } from '../database.js'
+import { encodeParameter, parserOf } from './codec.js'
+
+/** How to reach a server, and how many connections to hold. */
+export interface PostgresSettings {
+  /** Takes precedence over host, port, name, user and password; null: not given. */
+  readonly url: string | null
+  readonly host: string
+  readonly port: number
+  readonly name: string
+  readonly user: string
+  readonly password: string
+  /** The schema of all tables. It is never created. */
+  readonly schema: string
+  /** Settings for TLS; false: none. */
+  readonly ssl: false | Readonly<Record<string, string | boolean>>
+  /** Connections for reads and for writes, each; at least and at most. */
+  readonly pool: { readonly min: number; readonly max: number }
+  /** Milliseconds to wait for a connection. */
+  readonly connectionTimeout: number
+}
+
+/** Seconds after which a connection is replaced: what it keeps of statements goes with it. */
+const lifetime = 1_800
+
+/** Milliseconds after which an idle connection is closed. */
+const idleTime = 30_000
+
+/** What a pool is for. */
+export interface PoolOptions {
+  /** Connections at most. */
+  readonly max: number
+  /** Whether statements are sent before those before them have been executed. */
+  readonly pipelined: boolean
+  /** Receives errors of idle connections, which are replaced. */
+  failed(error: Error): void
+}
+
+/** Opens a pool; connections are made when they are needed. */
+export function openPool(settings: PostgresSettings, { max, pipelined, failed }: PoolOptions): pg.Pool {
+  const { url, host, port, name, user, password, schema, ssl } = settings
+  const server = url === null ? { host, port, database: name, user, password } : { connectionString: url }
+  const pool = new pg.Pool({
+    ...server,
+    ...(ssl !== false && { ssl }),
+    // The only setting of a connection, and only where it is not the server's own: a pooler in transaction mode knows none.
+    ...(schema !== 'public' && { options: `-c search_path="${schema.replaceAll('"', '""')}"` }),
+    application_name: 'octavo',
+    max,
+    min: Math.min(settings.pool.min, max),
+    connectionTimeoutMillis: settings.connectionTimeout,
+    idleTimeoutMillis: idleTime,
+    maxLifetimeSeconds: lifetime,
+    keepAlive: true,
+    pipeline: pipelined,
+    types: { getTypeParser: parserOf },
+  } as pg.PoolConfig)
+  pool.on('error', failed)
+  return pool
+}
+
+/** A statement as a connection executes it. */
+export interface PreparedStatement {
+  /** The name by which connections keep it; undefined: it is not kept. */
+  readonly name: string | undefined
+  readonly text: string
+  /** The types of its parameters. */
+  readonly types: readonly number[]
+}
+
+/** Statements whose parameter types are kept. */
+const keptStatements = 5_000
+
+/** The statements of one database. Their parameter types are asked for once, whatever the connection. */
+export interface Statements {
+  /** The statement if its types are known. */
+  known(text: string): PreparedStatement | undefined
+  /** Asks for the types. @throws the server's error for a statement that it does not accept */
+  describe(text: string): Promise<PreparedStatement>
+}
+
+/** `pool`: of connections that do not pipeline. */
+export function openStatements(pool: pg.Pool): Statements {
+  const statements = new LRUCache<string, PreparedStatement>({ max: keptStatements })
+  return {
+    known: (text) => statements.get(text),
+    describe: async (text) => {
+      const types = await parameterTypes(pool, text)
+      const name = createHash('sha256').update(text).digest('base64url').slice(0, 32)
+      const statement = { name, text, types }
+      statements.set(text, statement)
+      return statement
+    },
+  }
+}
+
+interface TypesMessage {
+  readonly dataTypeIDs: readonly number[]
+}
+
+/** Asks the server which types it gives the parameters of a statement, without executing it. */
+async function parameterTypes(pool: pg.Pool, text: string): Promise<readonly number[]> {
+  const client = await pool.connect()
+  try {
+    return await new Promise<readonly number[]>((resolve, reject) => {
+      let types: readonly number[] = []
+      const note = (message: TypesMessage) => {
+        types = message.dataTypeIDs
+      }
+      let source: Connection | null = null
+      client.query({
+        submit: (connection: Connection) => {
+          source = connection
+          const messages = connection as unknown as Messages
+          messages.once('parameterDescription', note)
+          messages.parse({ text, name: '', types: [] })
+          messages.describe({ type: 'S', name: '' })
+          messages.sync()
+        },
+        handleError: (error: Error) => {
+          source?.removeListener('parameterDescription', note)
+          reject(error)
+        },
+        handleReadyForQuery: () => resolve(types),
+        handleRowDescription: () => {},
+      } as never)
+    })
+  } finally {
+    client.release()
+  }
+}
+
+/** What of the protocol's messages is used directly. */
+interface Messages {
+  once(event: 'parameterDescription', listener: (message: TypesMessage) => void): void
+  parse(message: { readonly text: string; readonly name: string; readonly types: readonly number[] }): void
+  describe(message: { readonly type: 'S'; readonly name: string }): void
+  sync(): void
+}
+
+/** The result of a statement: rows as lists of values. */
+export interface Executed {
+  readonly rows: readonly (readonly Stored[])[]
+  readonly columns: readonly string[]
+  /** Rows that were changed. */
+  readonly changed: number
+}
+
+/** Executes a prepared statement; sent at once, behind those that were sent before on the same connection. */
+export async function executePrepared(
+  client: Pick<pg.PoolClient, 'query'>,
+  { name, text, types }: PreparedStatement,
+  values: readonly unknown[],
+): Promise<Executed> {
+  const encoded = values.map((value, index) => encodeParameter(types[index], value))
+  const { rows, fields, rowCount } = await client.query<Stored[]>({ name, text, values: encoded, rowMode: 'array' } as never)
+  return { rows, columns: fields.map((field) => field.name), changed: rowCount ?? 0 }
+}
+
+/** Executes a statement wherever its types have to be asked for first. */
+export async function execute(
+  statements: Statements,
+  client: Pick<pg.PoolClient, 'query'>,
+  text: string,
+  values: readonly unknown[],
+): Promise<Executed> {
+  return executePrepared(client, statements.known(text) ?? (await statements.describe(text)), values)
+}
+
+/** Rows as objects by the names of their columns. */
+export const objectsOf = ({ rows, columns }: Executed): readonly Readonly<Record<string, Stored>>[] =>
+  rows.map((row) => Object.fromEntries(columns.map((column, index) => [column, row[index]!])))
