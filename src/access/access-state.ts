@@ -43,12 +43,12 @@ function grants(actions: readonly string[]): Grants {
 export async function stateText(database: MainConnection): Promise<string> {
   const all = (table: string, ...columns: readonly string[]) => {
     const row = sql.join(
-      columns.map((column) => sql`coalesce(${sql.ref(column)}, '')`),
+      columns.map((column) => sql`coalesce(cast(${sql.ref(column)} as text), '')`),
       sql` || ' ' || `,
     )
-    return sql`(select coalesce(group_concat(${row}), '') from ${sql.table(table)})`
+    return sql`(select coalesce(string_agg(${row}, ','), '') from ${sql.table(table)})`
   }
-  const settings = sql`(select coalesce(group_concat(value), '') from strapi_core_store_settings
+  const settings = sql`(select coalesce(string_agg(value, ','), '') from strapi_core_store_settings
     where ${sql.ref('key')} in ('plugin_i18n_default_locale', 'plugin_users-permissions_advanced'))`
   const [row] = await database.rows<{ state: string }>(
     sql`select ${sql.join(

@@ -83,7 +83,8 @@ export async function openIdentification(database: MainConnection, options: Iden
   const lastUses = new Map<number, number>()
 
   async function access(): Promise<AccessState> {
-    if (database.changed()) {
+    const changed = database.changed()
+    if (typeof changed === 'boolean' ? changed : await changed) {
       users.clear()
       sessions.clear()
       commits++

@@ -10,6 +10,7 @@ import type { EventListener } from '../public/events.js'
 import { auth } from './auth.js'
 import { checkMailServer, checkRenamed, checkSecret, checkSender, checkSite, problemOf, warningsOf, withoutSlashes } from './checks.js'
 import { corsSettings } from './cors.js'
+import { clientOf, type DatabaseClient, type PostgresSettings, postgresOf } from './database-server.js'
 import {
   dependsOnStrapi,
   type Environment,
@@ -125,6 +126,9 @@ export interface Config {
   /** Attributes of these names are private in every type and component. */
   readonly privateAttributes: readonly string[]
   readonly database: {
+    readonly client: DatabaseClient
+    /** Null: the database is a SQLite file. */
+    readonly server: PostgresSettings | null
     readonly filename: string
     readonly readerThreads: number
     readonly maxReaderThreads: number
@@ -238,7 +242,7 @@ interface Parts {
 }
 
 function assemble({ root, given, environment, own, database, makeSecret }: Parts): Config {
-  checkClient(environment, database)
+  const client = clientOf(environment, database)
   const { secrets, missingSecrets } = secretsOf(environment, makeSecret)
   const givenSecrets = Object.fromEntries(Object.entries(environment).filter(([name]) => secretNames.includes(name))) as Record<
     string,
@@ -274,6 +278,8 @@ function assemble({ root, given, environment, own, database, makeSecret }: Parts
     privateAttributes: given.api.responses.privateAttributes,
     database: {
       ...given.database,
+      client,
+      server: client === 'postgres' ? postgresOf(environment, database) : null,
       filename: resolve(root, environment.DATABASE_FILENAME ?? given.database.filename ?? database?.filename ?? '.tmp/data.db'),
       readerThreads,
       maxReaderThreads: Math.max(
@@ -305,15 +311,6 @@ function assemble({ root, given, environment, own, database, makeSecret }: Parts
 
 /** True if a service that listens on this host is only reachable from the same machine. */
 const isLoopback = (host: string): boolean => host === 'localhost' || host === '::1' || /^127(\.\d+){3}$/.test(host)
-
-function checkClient({ DATABASE_CLIENT }: Environment, database: StrapiDatabase | null): void {
-  const [name, client] =
-    DATABASE_CLIENT === undefined
-      ? ["The database client in Strapi's config/database", database?.client]
-      : ['DATABASE_CLIENT', DATABASE_CLIENT]
-  if (client !== undefined && client !== null && client !== 'sqlite' && client !== 'better-sqlite3')
-    throw new ConfigError(`${name} is "${client}"; this version of Octavo only supports SQLite.`)
-}
 
 const secretNames = ['API_TOKEN_SALT', 'JWT_SECRET']
 

@@ -76,6 +76,8 @@ export interface StrapiDatabase {
   /** The file of a SQLite database; null if unknown. */
   readonly filename: string | null
   readonly client: string | null
+  /** `connection` as the file has it, where it names a server. */
+  readonly connection: unknown
   /** Why the file is unknown. */
   readonly problem: string | null
 }
@@ -87,16 +89,17 @@ export async function readStrapiDatabase(root: string, environment: Environment)
   const unknown = (why: string) => ({
     filename: null,
     client: null,
+    connection: null,
     problem: `${files.join(' and ')} does not name the database file (${why})`,
   })
   try {
     const { config } = (await readStrapiConfig(root, 'database', environment))!
-    const { client, connection = {} } =
-      (config as { connection?: { client?: unknown; connection?: { filename?: unknown } } }).connection ?? {}
+    const { connection: whole = {} } = config as { connection?: { client?: unknown; connection?: { filename?: unknown } } }
+    const { client, connection = {} } = whole
     const { filename } = connection
-    if (typeof client === 'string' && !/sqlite/.test(client)) return { filename: null, client, problem: null }
+    if (typeof client === 'string' && !/sqlite/.test(client)) return { filename: null, client, connection: whole, problem: null }
     return typeof filename === 'string' && filename !== ''
-      ? { filename, client: null, problem: null }
+      ? { filename, client: null, connection: null, problem: null }
       : unknown('connection.connection.filename is not a string')
   } catch (error) {
     return unknown((error as Error).message)

@@ -1,6 +1,9 @@
 // What the rest of the service sees of a database: it executes plans. Where and on which thread is its own affair.
+import type { Database as Connection } from 'better-sqlite3'
 import type { RawBuilder } from 'kysely'
+import type { Logger } from 'pino'
 import type { Model } from '../model/types.js'
+import type { Signing } from './answer/signed-addresses.js'
 import type { Dialect } from './dialect.js'
 import type { ReadPlan } from './plan.js'
 
@@ -40,15 +43,18 @@ export interface ReadDatabase {
 
 /** Small statements on the service's own connection, apart from the reads of content. */
 export interface MainConnection {
-  /** True when anything was committed, here or by another process, since the last call that said so. Costs microseconds. */
-  changed(): boolean
+  /**
+   * True when anything was committed, here or by another process, since the last call that said so. At once where that costs
+   * microseconds; otherwise callers share the look of a moment after they called.
+   */
+  changed(): boolean | Promise<boolean>
   rows<Row>(query: RawBuilder<unknown>): Promise<readonly Row[]>
 }
 
-/** What a statement did: how many rows it changed, and the id of the last inserted one. */
+/** What a statement did. */
 export interface Changed {
+  /** Rows that it changed. */
   readonly rows: number
-  readonly id: number
 }
 
 /**
@@ -65,10 +71,13 @@ export interface Generation {
 
 /** Statements inside one transaction, in the order in which they were asked for. */
 export interface Transaction {
+  readonly dialect: Dialect
   readonly generation: Generation
   rows<Row>(query: RawBuilder<unknown>): Promise<readonly Row[]>
   /** Need not be awaited before the next statement: the order holds, and a failure fails the transaction's `work` or its commit. */
   run(query: RawBuilder<unknown>): Promise<Changed>
+  /** Inserts one row and resolves to its id, which is in the column `key` (`id`). */
+  insert(query: RawBuilder<unknown>, key?: string): Promise<number>
   /** A statement that nobody waits for: it is sent along with the next one, in this order. */
   follow(query: RawBuilder<unknown>): void
   /**
@@ -92,6 +101,17 @@ export interface WriteDatabase {
   /** One statement that is a transaction of its own and writes to no document; waits in the same line, and is sent in one piece. */
   run(query: RawBuilder<unknown>): Promise<void>
   close(): Promise<void>
+}
+
+/** Loads a project's seed into its new database, inside the transaction that creates the tables. */
+export type FillDatabase = (connection: Connection, now: Date) => Promise<void>
+
+/** What a service gives its database. */
+export interface DatabaseHost {
+  readonly logger: Logger
+  /** How answers sign the addresses of files; null: everyone may read them. */
+  readonly signing: Signing | null
+  readonly fill: FillDatabase
 }
 
 /** A database as a service uses it. */

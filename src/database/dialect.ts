@@ -1,12 +1,20 @@
 // The few places where databases differ, as functions that build SQL. Asking a dialect for its name elsewhere is an error.
 import type { RawBuilder } from 'kysely'
+import type { Answer } from '../model/attributes.js'
+import type { Stored } from './database.js'
 import type { Statement } from './plan.js'
 
 /** A piece of SQL: a column or a bound value. */
 export type Expression = RawBuilder<unknown>
 
-/** `like`: Strapi's matching on this database. `exact`: by character. `folded`: case folded beyond ASCII. */
-export type Matching = 'like' | 'exact' | 'folded'
+/**
+ * `like`, `ilike`: Strapi's matching on this database, of the operators without and with `i`. `exact`: by character. `folded`: case
+ * folded beyond ASCII.
+ */
+export type Matching = 'like' | 'ilike' | 'exact' | 'folded'
+
+/** The types of the columns of bound rows. */
+export type BoundType = 'integer' | 'real' | 'text'
 
 export interface Dialect {
   /** The text of a query with its placeholders; bound values must be `Parameter`s of a plan. */
@@ -22,8 +30,22 @@ export interface Dialect {
   joinedInOrder(tables: readonly Expression[]): Expression
   /** The column, in a comparison that must not choose the index. */
   unindexed(column: Expression): Expression
-  /** The exact digits of a 64-bit integer as text; other stored values as they are. */
-  exactInteger(column: Expression): Expression
+  /** The column as a result column from which its value is written as `answer`: 64-bit integers as text, with all their digits. */
+  selected(column: Expression, answer: Answer): Expression
+  /** Bound values, for the parentheses behind `in`: ids of rows, or of documents. */
+  list(values: readonly (number | string)[]): Expression
+  /** Bound rows as a table named `as`, with their position from 0 as its column `ordinal`. */
+  rows<Name extends string>(rows: readonly (readonly Stored[])[], columns: Readonly<Record<Name, BoundType>>, as: string): Expression
+  /** The first of a group's values in the order of a sort, where nulls have a place. */
+  first(value: Expression, descending: boolean): Expression
+  /** True where two values of a `timestamp` attribute differ, as Strapi's publication reads them. */
+  timestampsDiffer(one: Expression, other: Expression): Expression
+  /** A number that is another one once others than this service have written to the database; null: not known. */
+  readonly writtenByOthers: Expression
+  /** Ids for `count` new rows of a table, as the select of one column `id`. */
+  newIds(table: string, count: number): Expression
+  /** The ids that `newIds` found, one for each call; null: there is none left, the database gives one. */
+  idsFrom(found: readonly number[]): () => number | null
   /**
    * A condition that always holds, and by which a statement can be ended: now and then, while it looks at the rows whose ids are
    * `id`, it asks whether anybody still waits for it. It stands wherever a statement goes through rows.

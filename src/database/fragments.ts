@@ -5,6 +5,17 @@ import type { Stored } from './database.js'
 /** True where both values are equal, or both are null. */
 export const same = (left: unknown, right: unknown): RawBuilder<boolean> => sql<boolean>`${left} is not distinct from ${right}`
 
+/** True where the values are not equal, and not both null. */
+export const differs = (left: unknown, right: unknown): RawBuilder<boolean> => sql<boolean>`${left} is distinct from ${right}`
+
+/** The moment `now`, or that of the column where it is later. */
+export const notBefore = (column: RawBuilder<unknown>, now: Stored): RawBuilder<unknown> =>
+  sql`case when ${column} > ${now} then ${column} else ${now} end`
+
+/** The texts of a group joined by commas, in this order. */
+export const joined = (text: RawBuilder<unknown>, order: RawBuilder<unknown>): RawBuilder<unknown> =>
+  sql`string_agg(cast(${text} as text), ',' order by ${order})`
+
 const names = (columns: readonly string[]): RawBuilder<unknown> => sql.join(columns.map((column) => sql.id(column)))
 
 /** Inserts the rows that `source` selects, but for those whose key is there already. */

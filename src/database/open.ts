@@ -1,36 +1,38 @@
-// The one door to a project's database: which driver it is opened with is decided here. Today there is SQLite.
+// The one door to a project's database: which driver it is opened with is decided here.
 import { existsSync } from 'node:fs'
 import type { Config } from '../config/config.js'
 import type { Model } from '../model/types.js'
-import type { CommandDatabase, Database, DatabaseLock, DatabaseView } from './database.js'
+import type { CommandDatabase, Database, DatabaseHost, DatabaseLock, DatabaseView, FillDatabase } from './database.js'
 import type { Dialect } from './dialect.js'
+import { postgresDialect } from './postgres/dialect.js'
+import { openPostgresDatabase, openPostgresForCommand } from './postgres/open.js'
 import { sqliteDialect } from './sqlite/dialect.js'
 import {
   createSqliteIndexes,
-  type DatabaseHost,
   lockSqlite,
   lookIntoSqlite,
   openSqliteDatabase,
   openSqliteForCommand,
   snapshotOfSqlite,
 } from './sqlite/open.js'
-import { type FillDatabase, refuseLostDatabase } from './sqlite/project-file.js'
+import { refuseLostDatabase } from './sqlite/project-file.js'
 
 /** The dialect of the configured database. */
-export const dialectOf = (_config: Config): Dialect => sqliteDialect
+export const dialectOf = ({ database }: Config): Dialect => (database.client === 'postgres' ? postgresDialect : sqliteDialect)
 
 /** Whether there is a database, empty or not. */
-export const databaseExists = ({ database }: Config): boolean => existsSync(database.filename)
+export const databaseExists = ({ database }: Config): boolean => database.client !== 'sqlite' || existsSync(database.filename)
 
 /**
  * Opens the database of a service.
  * @throws ConfigError with a sentence if it was lost, is damaged or cannot be prepared
  */
-export const openDatabase = (config: Config, model: Model, host: DatabaseHost): Promise<Database> => openSqliteDatabase(config, model, host)
+export const openDatabase = (config: Config, model: Model, host: DatabaseHost): Promise<Database> =>
+  config.database.client === 'postgres' ? openPostgresDatabase(config, model, host) : openSqliteDatabase(config, model, host)
 
 /** Opens the database for a command that writes; created if the project is new. @throws ConfigError as `openDatabase` */
 export const openForCommand = (config: Config, model: Model, fill: FillDatabase): Promise<CommandDatabase> =>
-  openSqliteForCommand(config, model, fill)
+  config.database.client === 'postgres' ? openPostgresForCommand(config) : openSqliteForCommand(config, model, fill)
 
 /** Opens the database for a few reads. Nothing is created, nothing is left behind. */
 export const lookInto = (config: Config): DatabaseView => lookIntoSqlite(config)
@@ -49,4 +51,6 @@ export const lockDatabase = (config: Config, wait: number): DatabaseLock => lock
  * Refuses a project whose database is missing although the project had one. `sign`: what else says so.
  * @throws ConfigError with a sentence that says what to do
  */
-export const refuseLost = (config: Config, sign: string | null): void => refuseLostDatabase(config, sign)
+export const refuseLost = (config: Config, sign: string | null): void => {
+  if (config.database.client === 'sqlite') refuseLostDatabase(config, sign)
+}

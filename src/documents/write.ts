@@ -198,14 +198,14 @@ async function updateIn(context: WriteContext, transaction: Transaction, asked: 
 /** How a draft is compared with its publication: with less where this process has left them in sync. */
 function comparing(
   { read: { model }, inSync }: WriteContext,
-  { generation }: Transaction,
+  { generation, dialect }: Transaction,
   type: ContentType,
   locale: string | null,
   draft: string,
 ): Compared {
   const known = inSync.momentOf(draft)
   const synced = known?.generation === generation.before ? known.version : null
-  return { locale, differs: modifiedCondition(model, type), synced }
+  return { locale, differs: modifiedCondition(dialect, model, type), synced }
 }
 
 /** What a create or an update leaves: events, and the outcome, which is about the published row where there is one. */

@@ -70,7 +70,10 @@ export function openOutbox({ context, dialect, database: { register, unregister 
 
   async function record(transaction: Transaction, event: string, subject: string, now: number): Promise<void> {
     const payload = `{"event":"${event}","createdAt":"${new Date(now).toISOString()}",${subject}}`
-    const { id } = await transaction.run(sql`insert into ${table} (event, created_at, payload) values (${event}, ${now}, ${payload})`)
+    const id = await transaction.insert(
+      sql`insert into ${table} (event, created_at, payload) values (${event}, ${now}, ${payload})`,
+      'sequence',
+    )
     const limit = limits.outboxEvents
     if (id > limit && id % Math.min(pruneEvery, limit) === 0)
       await transaction.run(sql`delete from ${table} where sequence <= ${id - limit}`)

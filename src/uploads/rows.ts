@@ -1,6 +1,7 @@
 // Statements on `files`, their links to documents, and the media-library folder for uploads through the API.
 import { sql } from 'kysely'
 import type { MainConnection, Transaction, WriteDatabase } from '../database/database.js'
+import { notBefore } from '../database/fragments.js'
 import type { Component, ContentType, Media } from '../model/types.js'
 import type { ImageSettings } from './images/protocol.js'
 
@@ -113,7 +114,7 @@ export async function linkedRowExists(database: MainConnection, { shape: { table
 
 /** Inserts a file into the API's folder and returns its id. */
 export async function insertFile(tx: Transaction, file: NewFile, folder: ApiFolder, now: number): Promise<number> {
-  const { id } = await tx.run(sql`
+  const id = await tx.insert(sql`
     insert into files (document_id, name, alternative_text, caption, focal_point, width, height, formats, hash, ext, mime, size, url, provider,
       folder_path, created_at, updated_at, published_at)
     values (${file.documentId}, ${file.name}, ${file.alternativeText}, ${file.caption}, ${json(file.focalPoint)}, ${file.width}, ${file.height},
@@ -128,7 +129,7 @@ export async function insertFile(tx: Transaction, file: NewFile, folder: ApiFold
 export async function updateInfo(tx: Transaction, id: number, info: InfoColumns, now: number): Promise<boolean> {
   const { rows } = await tx.run(sql`
     update files set name = ${info.name}, alternative_text = ${info.alternativeText}, caption = ${info.caption},
-      focal_point = ${json(info.focalPoint)}, updated_at = max(ifnull(updated_at, 0), ${now}) where id = ${id}`)
+      focal_point = ${json(info.focalPoint)}, updated_at = ${notBefore(sql`updated_at`, now)} where id = ${id}`)
   return rows > 0
 }
 
@@ -189,7 +190,7 @@ export async function apiFolder(tx: Transaction, newDocumentId: () => string, no
   }
   const [next] = await tx.rows<{ number: number }>(sql`select coalesce(max(path_id), 0) + 1 as number from upload_folders`)
   const path = `/${next!.number}`
-  const { id } = await tx.run(sql`
+  const id = await tx.insert(sql`
     insert into upload_folders (document_id, name, path_id, path, created_at, updated_at, published_at)
     values (${newDocumentId()}, 'API Uploads', ${next!.number}, ${path}, ${now}, ${now}, ${now})`)
   const key = sql.ref('key')

@@ -11,7 +11,7 @@ import { consumeOneTimeToken, createOneTimeToken, ownerOfToken } from '../../src
 import { addUser, changeUser, removeUser, userByEmail, userById, userByIdentifier, userByName } from '../../src/accounts/users.js'
 import type { Changed, Transaction } from '../../src/database/database.js'
 import { createOctavoTables } from '../../src/database/schema/octavo-tables.js'
-import { writeSql } from '../../src/database/sqlite/dialect.js'
+import { sqliteDialect, writeSql } from '../../src/database/sqlite/dialect.js'
 import { createIndexes, describeIndexes } from '../../src/database/sqlite/indexes.js'
 import { loadModel } from '../../src/model/load.js'
 import { goldenProject } from '../support/serve.js'
@@ -58,14 +58,18 @@ function watched(): { readonly transaction: Transaction; readonly scans: string[
     return { statement: database.prepare(sql), parameters }
   }
   const transaction: Transaction = {
+    dialect: sqliteDialect,
     rows: async (query) => {
       const { statement, parameters } = prepare(query)
       return statement.all(...parameters) as never
     },
     run: async (query): Promise<Changed> => {
       const { statement, parameters } = prepare(query)
-      const { changes, lastInsertRowid } = statement.run(...parameters)
-      return { rows: changes, id: Number(lastInsertRowid) }
+      return { rows: statement.run(...parameters).changes }
+    },
+    insert: async (query) => {
+      const { statement, parameters } = prepare(query)
+      return Number(statement.run(...parameters).lastInsertRowid)
     },
     follow: (query) => {
       const { statement, parameters } = prepare(query)

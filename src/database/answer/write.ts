@@ -27,6 +27,8 @@ export interface RowSource {
   page(root: Level, envelope: ListEnvelope): (values: Values) => { readonly rows: readonly Row[]; readonly total: number | null }
   /** Signs the addresses of private files; null where everyone may read them. */
   readonly signer: Signer | null
+  /** Links without a place come last, and not first. */
+  readonly nullsLast?: boolean
   /** Called while rows become text; throws where the answer is not wanted any more. */
   readonly look?: () => void
 }
@@ -210,11 +212,11 @@ function prepareFill(source: RowSource, fill: Fill): Load {
 }
 
 function prepareRows(source: RowSource, level: Level): Children {
-  const { orderAt } = level
+  const inOrder = ordering(source, level.orderAt)
   const query = source.query(level.statement)
   const write = prepareLevel(source, level)
   return (run, parents) => {
-    const rows = inOrder(query(run.values, parents), orderAt)
+    const rows = inOrder(query(run.values, parents))
     const objects = write(run, rows)
     const byParent = new Map<number, string[]>()
     for (let index = 0; index < rows.length; index++) append(byParent, rows[index]![level.parentAt!] as number, objects[index]!)
@@ -224,9 +226,10 @@ function prepareRows(source: RowSource, level: Level): Children {
 
 function prepareTyped(source: RowSource, { links, levels }: Fill & { kind: 'typed' }): Children {
   const query = source.query(links)
+  const inOrder = ordering(source, linkOrder)
   const prepared = new Map(Object.entries(levels).map(([uid, level]) => [uid, prepareRows(source, level)]))
   return (run, parents) => {
-    const pairs = inOrder(query(run.values, parents), linkOrder) as unknown as readonly [number, string, number][]
+    const pairs = inOrder(query(run.values, parents)) as unknown as readonly [number, string, number][]
     const wanted = new Map<string, Set<number>>()
     for (const [, uid, id] of pairs) {
       if (!prepared.has(uid)) continue
@@ -246,23 +249,26 @@ function prepareTyped(source: RowSource, { links, levels }: Fill & { kind: 'type
 
 const linkOrder: readonly number[] = [3, 4]
 
-/** Rows by their order columns. Links are mostly stored in their order already: then nothing is moved. */
-function inOrder(rows: readonly Row[], orderAt: readonly number[]): readonly Row[] {
-  if (orderAt.length === 0) return rows
+/** Sorts rows by their order columns. Links are mostly stored in their order already: then nothing is moved. */
+function ordering({ nullsLast = false }: RowSource, orderAt: readonly number[]): (rows: readonly Row[]) => readonly Row[] {
+  if (orderAt.length === 0) return (rows) => rows
+  const beforeAll = nullsLast ? 1 : -1
   const compare = (a: Row, b: Row): number => {
     for (const at of orderAt) {
       const [left, right] = [a[at] as number | string | null, b[at] as number | string | null]
       if (left === right) continue
-      if (left === null || right === null) return left === null ? -1 : 1
+      if (left === null || right === null) return left === null ? beforeAll : -beforeAll
       return left < right ? -1 : 1
     }
     return 0
   }
-  for (let index = 1; index < rows.length; index++) {
-    const [before, row] = [rows[index - 1]!, rows[index]!]
-    if (before[0] === row[0] && compare(before, row) > 0) return [...rows].sort(compare)
+  return (rows) => {
+    for (let index = 1; index < rows.length; index++) {
+      const [before, row] = [rows[index - 1]!, rows[index]!]
+      if (before[0] === row[0] && compare(before, row) > 0) return [...rows].sort(compare)
+    }
+    return rows
   }
-  return rows
 }
 
 function append(lists: Map<number, string[]>, key: number, text: string): void {

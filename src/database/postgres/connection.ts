@@ -3,33 +3,28 @@
 import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import pg, { type Connection } from 'pg'
+import type { PostgresSettings } from '../../config/database-server.js'
 import type { Stored } from '../database.js'
 import { encodeParameter, parserOf } from './codec.js'
 
-/** How to reach a server, and how many connections to hold. */
-export interface PostgresSettings {
-  /** Takes precedence over host, port, name, user and password; null: not given. */
-  readonly url: string | null
-  readonly host: string
-  readonly port: number
-  readonly name: string
-  readonly user: string
-  readonly password: string
-  /** The schema of all tables. It is never created. */
-  readonly schema: string
-  /** Settings for TLS; false: none. */
-  readonly ssl: false | Readonly<Record<string, string | boolean>>
-  /** Connections for reads and for writes, each; at least and at most. */
-  readonly pool: { readonly min: number; readonly max: number }
-  /** Milliseconds to wait for a connection. */
-  readonly connectionTimeout: number
-}
+export type { PostgresSettings }
 
 /** Seconds after which a connection is replaced: what it keeps of statements goes with it. */
 const lifetime = 1_800
 
 /** Milliseconds after which an idle connection is closed. */
 const idleTime = 30_000
+
+/** How a connection reaches the server. */
+export function serverOf({ url, host, port, name, user, password, schema, ssl }: PostgresSettings): pg.ClientConfig {
+  return {
+    ...(url === null ? { host, port, database: name, user, password } : { connectionString: url }),
+    ...(ssl !== false && { ssl }),
+    // The only setting of a connection, and only where it is not the server's own: a pooler in transaction mode knows none.
+    ...(schema !== 'public' && { options: `-c search_path="${schema.replaceAll('"', '""')}"` }),
+    application_name: 'octavo',
+  }
+}
 
 /** What a pool is for. */
 export interface PoolOptions {
@@ -43,14 +38,8 @@ export interface PoolOptions {
 
 /** Opens a pool; connections are made when they are needed. */
 export function openPool(settings: PostgresSettings, { max, pipelined, failed }: PoolOptions): pg.Pool {
-  const { url, host, port, name, user, password, schema, ssl } = settings
-  const server = url === null ? { host, port, database: name, user, password } : { connectionString: url }
   const pool = new pg.Pool({
-    ...server,
-    ...(ssl !== false && { ssl }),
-    // The only setting of a connection, and only where it is not the server's own: a pooler in transaction mode knows none.
-    ...(schema !== 'public' && { options: `-c search_path="${schema.replaceAll('"', '""')}"` }),
-    application_name: 'octavo',
+    ...serverOf(settings),
     max,
     min: Math.min(settings.pool.min, max),
     connectionTimeoutMillis: settings.connectionTimeout,
@@ -88,11 +77,16 @@ export interface Statements {
 export function openStatements(pool: pg.Pool): Statements {
   const statements = new LRUCache<string, PreparedStatement>({ max: keptStatements })
   return {
-    known: (text) => statements.get(text),
+    known: (text) => {
+      const statement = statements.get(text)
+      if (statement === undefined || statement.name !== undefined) return statement
+      // Connections keep only what comes again.
+      const named = { ...statement, name: createHash('sha256').update(text).digest('base64url').slice(0, 32) }
+      statements.set(text, named)
+      return named
+    },
     describe: async (text) => {
-      const types = await parameterTypes(pool, text)
-      const name = createHash('sha256').update(text).digest('base64url').slice(0, 32)
-      const statement = { name, text, types }
+      const statement = { name: undefined, text, types: await parameterTypes(pool, text) }
       statements.set(text, statement)
       return statement
     },

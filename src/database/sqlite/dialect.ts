@@ -1,7 +1,9 @@
 // SQLite's part of the vocabulary in dialect.ts. Functions named `octavo_*` are registered by every connection (functions.ts).
-import { DummyDriver, Kysely, type RawBuilder, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler, sql } from 'kysely'
+import { DummyDriver, Kysely, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler, sql } from 'kysely'
 import type { Dialect, Expression } from '../dialect.js'
+import { differs } from '../fragments.js'
 import type { Parameter } from '../plan.js'
+import { lastId } from './last-ids.js'
 
 /** Writes SQL and never runs it: statements are run on the driver (connection.ts). */
 const writer = new Kysely<unknown>({
@@ -18,9 +20,6 @@ export function writeSql(query: Expression): { readonly sql: string; readonly pa
   const { sql: text, parameters } = query.compile(writer)
   return { sql: text, parameters }
 }
-
-/** A number that is another one once any other connection, of this process or of another, has written to the database. */
-export const writtenByOthers: RawBuilder<number> = sql`(select data_version from pragma_data_version)`
 
 const escaped = (value: Expression): Expression => sql`replace(replace(replace(${value}, '\\', '\\\\'), '%', '\\%'), '_', '\\_')`
 
@@ -63,13 +62,16 @@ const like = (column: Expression, value: Expression, kind: 'contains' | 'startsW
  */
 const rowsBetweenLooks = 127
 
+/** So many values are bound one by one. */
+const few = 500
+
 export const sqliteDialect: Dialect = {
   compile: (query) => {
     const { sql: text, parameters } = writeSql(query)
     return { sql: text, parameters: parameters as readonly Parameter[] }
   },
   matches: (column, value, kind, matching) => {
-    if (matching === 'like') return like(column, value, kind)
+    if (matching === 'like' || matching === 'ilike') return like(column, value, kind)
     return matching === 'folded' ? compare(fold(column), fold(value), kind) : compare(asText(column), value, kind)
   },
   equalsIgnoringCase: (column, value, folding) =>
@@ -80,6 +82,24 @@ export const sqliteDialect: Dialect = {
   joinedInOrder: (tables) => sql.join([...tables], sql` cross join `),
   unindexed: (column) => sql`+${column}`,
   stoppable: (id) => sql<boolean>`likelihood(${id} % ${sql.lit(rowsBetweenLooks)} or octavo_alive(), 1.0)`,
-  exactInteger: (column) => sql`case typeof(${column}) when 'integer' then cast(${column} as text) else ${column} end`,
+  selected: (column, answer) =>
+    answer === 'biginteger' ? sql`case typeof(${column}) when 'integer' then cast(${column} as text) else ${column} end` : column,
+  // One text where they are many: no statement is too long for it.
+  list: (values) => (values.length <= few ? sql.join(values) : sql`select value from json_each(${JSON.stringify(values)})`),
+  rows: (rows, columns, as) => {
+    const names = Object.keys(columns).map((name, index) => sql`value ->> ${sql.lit(index)} as ${sql.id(name)}`)
+    return sql`(select ${sql.join(names)}, key as ordinal from json_each(${JSON.stringify(rows)})) as ${sql.id(as)}`
+  },
+  // Null is the smallest value.
+  first: (value, descending) => (descending ? sql`max(${value})` : sql`case when count(${value}) = count(*) then min(${value}) end`),
+  // Strapi misreads those next to 1970.
+  timestampsDiffer: (one, other) => sql`(${differs(one, other)} and abs(coalesce(${one}, 0)) >= 10000000)`,
+  writtenByOthers: sql`(select data_version from pragma_data_version)`,
+  newIds: (table) => sql`${lastId(table)} as id`,
+  // The transaction holds the write lock: nobody else gives any.
+  idsFrom: ([last = 0]) => {
+    let given = last
+    return () => ++given
+  },
   isJson: (column) => sql`json_valid(${column})`,
 }

@@ -6,7 +6,7 @@ import type { Model } from '../../model/types.js'
 import { elapsed } from '../../runtime/clock.js'
 import { openClosers } from '../../runtime/closers.js'
 import type { Signing } from '../answer/signed-addresses.js'
-import type { CommandDatabase, Database, DatabaseLock, DatabaseView, WriteDatabase } from '../database.js'
+import type { CommandDatabase, Database, DatabaseHost, DatabaseLock, DatabaseView, FillDatabase, WriteDatabase } from '../database.js'
 import { startIndexing } from './background-indexes.js'
 import { openSqlite, openSqliteReader, openSqliteToLook, waitForLock } from './connection.js'
 import { sqliteDialect } from './dialect.js'
@@ -14,19 +14,11 @@ import { openPresence } from './file/presence.js'
 import type { FileIdentities } from './file/watch.js'
 import { createIndexes, describeIndexes } from './indexes.js'
 import { openMainConnection } from './main-connection.js'
-import { type FillDatabase, openProjectFile } from './project-file.js'
+import { openProjectFile } from './project-file.js'
 import { openReaders } from './readers/pool.js'
 import { findSchemaMismatches } from './schema-mismatches.js'
 import { isUnprepared } from './sync-schema.js'
 import { openWriter } from './writer/writer.js'
-
-/** What a service gives its database. */
-export interface DatabaseHost {
-  readonly logger: Logger
-  /** How answers sign the addresses of files; null: everyone may read them. */
-  readonly signing: Signing | null
-  readonly fill: FillDatabase
-}
 
 /**
  * Opens the database of a service: one connection for small statements, reader threads, a writer thread that starts with the first

@@ -7,6 +7,7 @@ import type { Config } from '../../config/config.js'
 import { ConfigError } from '../../errors/errors.js'
 import { newDocumentId } from '../../model/document-id.js'
 import type { Model } from '../../model/types.js'
+import type { FillDatabase } from '../database.js'
 import { makePrivateFolder, openSqlite, throughSchemaChanges } from './connection.js'
 import { quickCheck } from './file/quick-check.js'
 import { leaveTrace, tracedDatabase, traceOf } from './file/trace.js'
@@ -14,9 +15,6 @@ import { findSchemaMismatches } from './schema-mismatches.js'
 import { isUnprepared, prepareDatabase } from './sync-schema.js'
 
 type Log = Pick<Logger, 'info' | 'warn'>
-
-/** Loads a project's seed into its new database, inside the transaction that creates the tables. */
-export type FillDatabase = (connection: Database, now: Date) => Promise<void>
 
 /**
  * Refuses a project whose database is missing although the project had one. `sign`: further evidence that it had one.

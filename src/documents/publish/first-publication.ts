@@ -3,7 +3,6 @@
 import { sql } from 'kysely'
 import type { Transaction } from '../../database/database.js'
 import { insertMissing } from '../../database/fragments.js'
-import { inList } from '../../database/in-list.js'
 import type { ContentType, Model } from '../../model/types.js'
 import { owningDocumentOf } from '../store/owning-document.js'
 import { type OwnedLink, ownedLinks } from '../store/pending-links.js'
@@ -23,7 +22,7 @@ export async function showInTypesWithoutDrafts(
     if (owners.length === 0) continue
     const kept = [here, order, inverseOrder].filter((column) => column !== null)
     const links = sql`select ${published}, ${sql.join(kept.map((column) => sql.id(column)))} from ${sql.table(table)}
-      where ${sql.id(there)} = ${draft} and ${sql.id(here)} in (${inList(owners)})`
+      where ${sql.id(there)} = ${draft} and ${sql.id(here)} in (${transaction.dialect.list(owners)})`
     transaction.follow(insertMissing(table, [there, ...kept], links))
   }
 }

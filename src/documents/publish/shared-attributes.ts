@@ -145,7 +145,7 @@ export async function equalizeLocales(writing: RowContext, type: ContentType, ve
   const found = await transaction.rows<Version>(
     sql`select v.id, v.locale from ${sql.table(type.table)} v join ${sql.table(type.table)} q on q.document_id = v.document_id
       where q.id = ${row.id} and v.id <> q.id and (v.published_at is null) = (q.published_at is null)
-      and ${outOfSyncCondition(model, type, isShared)} order by v.id`,
+      and ${outOfSyncCondition(transaction.dialect, model, type, isShared)} order by v.id`,
   )
   for (const { id, locale } of found) await share(writing, type, row.id, id, isShared, true, locale)
   if (!type.draftAndPublish || found.length === 0) return

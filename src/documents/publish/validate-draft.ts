@@ -2,7 +2,6 @@
 import { sql } from 'kysely'
 import type { Transaction } from '../../database/database.js'
 import { same } from '../../database/fragments.js'
-import { inList } from '../../database/in-list.js'
 import { fullAccess } from '../../grants.js'
 import { fileType } from '../../model/link.js'
 import type { Attribute, Component, ContentType, Model, Scalar } from '../../model/types.js'
@@ -187,7 +186,7 @@ async function publishedIds(transaction: Transaction, target: ContentType, rows:
   const found = await transaction.rows<{ draft: number; id: number }>(
     sql`select d.id as draft, p.id as id from ${sql.table(target.table)} d join ${sql.table(target.table)} p
       on p.document_id = d.document_id and ${same(sql`p.locale`, sql`d.locale`)} and p.published_at is not null
-      where d.id in (${inList(rows.map(({ id }) => id))})`,
+      where d.id in (${transaction.dialect.list(rows.map(({ id }) => id))})`,
   )
   return rows.flatMap(({ id }) => found.filter(({ draft }) => draft === id).map((row) => row.id))
 }

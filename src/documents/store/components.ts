@@ -1,7 +1,7 @@
 // Writes component and zone entries of a row: updated in place by id, created, reordered, removed with all below them.
 import { sql } from 'kysely'
 import type { Transaction } from '../../database/database.js'
-import { inList } from '../../database/in-list.js'
+import type { Dialect } from '../../database/dialect.js'
 import { ApiError } from '../../errors/errors.js'
 import type {
   Attribute,
@@ -117,12 +117,12 @@ async function entriesOf(
   fields: readonly string[],
 ): Promise<readonly Entry[]> {
   if (componentTable === null || fields.length === 0) return []
-  return transaction.rows<Entry>(sql`${entryRows(componentTable, owners, fields)} order by ${sql.id('order')}, id`)
+  return transaction.rows<Entry>(sql`${entryRows(transaction.dialect, componentTable, owners, fields)} order by ${sql.id('order')}, id`)
 }
 
-const entryRows = (table: string, owners: readonly number[], fields: readonly string[]) =>
+const entryRows = ({ list, unindexed }: Dialect, table: string, owners: readonly number[], fields: readonly string[]) =>
   sql`select id, cmp_id, component_type, field, ${sql.id('order')} from ${sql.table(table)}
-    where entity_id in (${inList(owners)}) and +field in (${sql.join(fields)})`
+    where entity_id in (${list(owners)}) and ${unindexed(sql`field`)} in (${sql.join(fields)})`
 
 /** Deletes component rows with everything below them. Their links go with them. */
 async function removeEntries(writing: RowContext, entries: readonly Entry[]): Promise<void> {
@@ -131,7 +131,8 @@ async function removeEntries(writing: RowContext, entries: readonly Entry[]): Pr
     if (ids.length === 0) continue
     await removeBelow(writing, component, ids, [...component.attributes.values()])
     dropPendingLinks(writing.transaction, component, ids)
-    writing.transaction.follow(sql`delete from ${sql.table(component.table)} where id in (${inList(ids)})`)
+    const { transaction } = writing
+    transaction.follow(sql`delete from ${sql.table(component.table)} where id in (${transaction.dialect.list(ids)})`)
   }
 }
 
@@ -146,13 +147,16 @@ export async function removeBelow(
   const fields = attributes.filter(isHolder).map(({ name }) => name)
   const media = attributes.filter(isMedia)
   if (shape.componentTable === null || fields.length === 0) return removeMedia(transaction, shape, ids, media)
-  const files = media.length === 0 ? sql`` : sql` union all select null, null, null, field, null from (${fileLinks(shape, ids, media)})`
-  const found = await transaction.rows<Entry>(sql`${entryRows(shape.componentTable, ids, fields)}${files}`)
+  const files =
+    media.length === 0
+      ? sql``
+      : sql` union all select null, null, null, field, null from (${fileLinks(transaction.dialect, shape, ids, media)}) as files`
+  const found = await transaction.rows<Entry>(sql`${entryRows(transaction.dialect, shape.componentTable, ids, fields)}${files}`)
   const entries = found.filter(({ cmp_id }) => cmp_id !== null)
   await removeEntries(writing, entries)
   if (entries.length > 0) {
     transaction.follow(
-      sql`delete from ${sql.table(shape.componentTable)} where entity_id in (${inList(ids)}) and field in (${sql.join(fields)})`,
+      sql`delete from ${sql.table(shape.componentTable)} where entity_id in (${transaction.dialect.list(ids)}) and field in (${sql.join(fields)})`,
     )
   }
   if (found.length > entries.length) removeMedia(transaction, shape, ids, media)

@@ -33,7 +33,7 @@ export function placeInOther(
   const ordered = (which: 'max' | 'min', condition: RawBuilder<unknown>) => {
     const linked = sql`select ${sql.raw(which)}(${order('y')}) as at from ${links} y where ${leadsTo('y', shown)} and ${order('y')} ${condition}`
     if (owner) return sql`(${linked})`
-    return sql`(select ${sql.raw(which)}(at) from (${linked} union all select ${sql.raw(which)}(k.place) from ${hidden} k where ${waits} and k.place ${condition}))`
+    return sql`(select ${sql.raw(which)}(at) from (${linked} union all select ${sql.raw(which)}(k.place) from ${hidden} k where ${waits} and k.place ${condition}) as both)`
   }
   const ownWaits = sql`w.link_table = ${table} and w.owner_id = ${source}`
   const waitingBefore = sql` union all select w.target_document, w.target_locale, w.place, 0 from ${hidden} w where ${ownWaits} and w.place < ${place}`
@@ -43,16 +43,16 @@ export function placeInOther(
   // The places in both lists of what stands before the link in its own.
   const inBoth = sql`select coalesce(
       (select ${order('y')} from ${rows} r join ${links} y on ${sql.id('y', here)} = r.id and ${leadsTo('y', shown)} where r.document_id = b.document and ${same(sql`r.locale`, sql`b.locale`)} limit 1),
-      ${owner ? sql`null` : sql`(select k.place from ${hidden} k where ${waits} and k.target_document = b.document and k.target_locale is b.locale limit 1)`}) as at,
+      ${owner ? sql`null` : sql`(select k.place from ${hidden} k where ${waits} and k.target_document = b.document and ${same(sql`k.target_locale`, sql`b.locale`)} limit 1)`}) as at,
       b.before as before, b.link as link from (${documentsBefore}) b`
-  const behind = sql`(select at from (${inBoth}) where at is not null order by before desc, link desc limit 1)`
+  const behind = sql`(select at from (${inBoth}) as found where at is not null order by before desc, link desc limit 1)`
   const waitsBehind = owner ? sql`` : sql` and not exists (select 1 from ${hidden} w where ${ownWaits} and w.place > ${place})`
   const isLast = sql`not exists (select 1 from ${links} x where ${leadsTo('x', source)} and ${order('x')} > ${place})${waitsBehind}`
   const next = sql`(select case when f.at is null then f.prior + 1 else (f.prior + f.at) / 2 end
     from (select b.prior as prior, ${ordered('min', sql`> b.prior`)} as at from (select ${behind} as prior) b where b.prior is not null) f)`
   const kept = owner
     ? sql`null`
-    : sql`(select k.place from ${hidden} k join ${rows} r on r.id = ${to} where ${waits} and k.target_document = r.document_id and k.target_locale is r.locale limit 1)`
+    : sql`(select k.place from ${hidden} k join ${rows} r on r.id = ${to} where ${waits} and k.target_document = r.document_id and ${same(sql`k.target_locale`, sql`r.locale`)} limit 1)`
   return sql`coalesce(${kept}, case when ${isLast} then coalesce(${ordered('max', sql`is not null`)}, 0) + 1 end,
     ${next}, ${ordered('min', sql`is not null`)} - 1, 1)`
 }

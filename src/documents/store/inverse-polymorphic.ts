@@ -73,8 +73,11 @@ function pointingRows(transaction: Transaction, target: ContentType, owner: Owne
 }
 
 /** The condition of a row, in the table of links or of the target itself, that points at the owner through this attribute. */
-const pointsAt = ({ name, storage }: MorphFrom, owner: Owner) =>
-  sql`${sql.id(storage.id)} = ${owner.id} and ${sql.id(storage.type)} = ${owner.shape.uid}${storage.kind === 'table' ? sql` and field = ${name}` : sql``}`
+const pointsAt = ({ name, storage }: MorphFrom, owner: Owner, alias?: string) => {
+  const column = (column: string) => (alias === undefined ? sql.id(column) : sql.id(alias, column))
+  const isField = storage.kind === 'table' ? sql` and ${column('field')} = ${name}` : sql``
+  return sql`${column(storage.id)} = ${owner.id} and ${column(storage.type)} = ${owner.shape.uid}${isField}`
+}
 
 /** Makes `wanted` the rows that point at the owner, in this order. Returns which no longer do, and which do now. */
 function setPointing(
@@ -92,7 +95,7 @@ function setPointing(
   if (storage.kind === 'columns') {
     const point = (id: number | null, type: string | null, rows: readonly number[]) =>
       transaction.follow(
-        sql`update ${sql.table(target.table)} set ${sql.id(storage.id)} = ${id}, ${sql.id(storage.type)} = ${type} where id in (${listed(rows)})`,
+        sql`update ${sql.table(target.table)} set ${sql.id(storage.id)} = ${id}, ${sql.id(storage.type)} = ${type} where id in (${transaction.dialect.list(rows)})`,
       )
     if (gone.length > 0) point(null, null, gone)
     if (added.length > 0) point(owner.id, owner.shape.uid, added)
@@ -100,24 +103,31 @@ function setPointing(
   }
   const [here, order] = [sql.id(storage.here), sql.id(storage.order)]
   const isOurs = pointsAt(attribute, owner)
-  if (gone.length > 0) transaction.follow(sql`delete from ${sql.table(storage.table)} where ${isOurs} and ${here} in (${listed(gone)})`)
+  if (gone.length > 0)
+    transaction.follow(sql`delete from ${sql.table(storage.table)} where ${isOurs} and ${here} in (${transaction.dialect.list(gone)})`)
   if (added.length > 0) {
     const last = present.reduce((most, { place }) => Math.max(most, place ?? 0), 0)
     transaction.follow(
       sql`insert into ${sql.table(storage.table)} (${here}, ${sql.id(storage.id)}, ${sql.id(storage.type)}, field, ${order})
-        select value, ${owner.id}, ${owner.shape.uid}, ${attribute.name}, ${last} + key + 1 from json_each(${JSON.stringify(added)})`,
+        select e.id, ${owner.id}, ${owner.shape.uid}, ${attribute.name}, ${sql.lit(last)} + e.ordinal + 1 from ${numbered(transaction, added)}`,
     )
   }
   const kept = present.map(({ id }) => id).filter((id) => after.has(id))
   if ([...kept, ...added].every((id, index) => id === wanted[index])) return { gone, added }
   transaction.follow(
-    sql`with e (target, place) as materialized (select value, key + 1 from json_each(${JSON.stringify(wanted)}))
-      update ${sql.table(storage.table)} set ${order} = e.place from e where ${isOurs} and ${here} = e.target`,
+    sql`update ${sql.table(storage.table)} as l set ${order} = e.ordinal + 1 from ${numbered(transaction, wanted)}
+      where ${pointsAt(attribute, owner, 'l')} and l.${here} = e.id`,
   )
   return { gone, added }
 }
 
-const listed = (ids: readonly number[]) => sql`select value from json_each(${JSON.stringify(ids)})`
+/** Row ids in their order, as a table `e`. */
+const numbered = ({ dialect }: Transaction, ids: readonly number[]) =>
+  dialect.rows(
+    ids.map((id) => [id]),
+    { id: 'integer' },
+    'e',
+  )
 
 /**
  * Lets the versions of other documents on the side that is copied to point at `to` as those on the other side point at `from`.
@@ -140,7 +150,8 @@ function copyRows(transaction: Transaction, from: Owner, to: Owner, attribute: M
   if (storage.kind === 'columns') return
   const columns = [storage.here, storage.id, storage.type, 'field', storage.order].map((column) => sql.id(column))
   const [links, here] = [sql.table(storage.table), sql.id(storage.here)]
-  if (gone.length > 0) transaction.follow(sql`delete from ${links} where ${pointsAt(attribute, to)} and ${here} in (${listed(gone)})`)
+  if (gone.length > 0)
+    transaction.follow(sql`delete from ${links} where ${pointsAt(attribute, to)} and ${here} in (${transaction.dialect.list(gone)})`)
   transaction.follow(
     sql`insert into ${links} (${sql.join(columns)})
       select ${here}, ${to.id}, ${sql.id(storage.type)}, field, ${sql.id(storage.order)} from ${links} where ${pointsAt(attribute, from)}

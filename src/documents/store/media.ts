@@ -1,8 +1,8 @@
 // Links rows to files of the media library, in `files_related_mph`.
 import { sql } from 'kysely'
 import type { Transaction } from '../../database/database.js'
+import type { Dialect } from '../../database/dialect.js'
 import { same } from '../../database/fragments.js'
-import { inList } from '../../database/in-list.js'
 import type { ContentType, Media } from '../../model/types.js'
 import type { RelationInput } from '../input/input.js'
 import { placeEntries } from './positions.js'
@@ -73,10 +73,11 @@ async function wantedFiles(
 /** Gives `to` the files that `from` has, for these attributes. `replaces`: those that `to` has already keep their rows. */
 export function copyMedia(transaction: Transaction, from: Owner, to: Owner, attributes: readonly Media[], replaces: boolean): void {
   if (attributes.length === 0) return
-  const links = fileLinks(from.shape, [from.id], attributes)
+  const { dialect } = transaction
+  const links = fileLinks(dialect, from.shape, [from.id], attributes)
   const equal = ['file_id', 'field', 'order'].map((name) => same(sql.id('f', name), sql.id('o', name)))
   const isSame = sql.join(equal, sql` and `)
-  const own = isOfAny(to.shape, [to.id], attributes)
+  const own = isOfAny(dialect, to.shape, [to.id], attributes)
   if (replaces) transaction.follow(sql`delete from ${table} as o where ${own} and not exists (select 1 from (${links}) f where ${isSame})`)
   const isMissing = replaces ? sql`where not exists (select 1 from ${table} o where ${own} and ${isSame})` : sql``
   transaction.follow(
@@ -86,14 +87,14 @@ export function copyMedia(transaction: Transaction, from: Owner, to: Owner, attr
 }
 
 /** The links of rows of one shape to files, for some attributes or for all. */
-export const fileLinks = (shape: Owner['shape'], ids: readonly number[], attributes: readonly Media[]) =>
-  sql`select * from ${table} where ${isOfAny(shape, ids, attributes)}`
+export const fileLinks = (dialect: Dialect, shape: Owner['shape'], ids: readonly number[], attributes: readonly Media[]) =>
+  sql`select * from ${table} where ${isOfAny(dialect, shape, ids, attributes)}`
 
-const isOfAny = (shape: Owner['shape'], ids: readonly number[], attributes: readonly Media[]) =>
-  sql`related_id in (${inList(ids)}) and related_type = ${shape.uid} and field in (${sql.join(attributes.map(({ name }) => name))})`
+const isOfAny = (dialect: Dialect, shape: Owner['shape'], ids: readonly number[], attributes: readonly Media[]) =>
+  sql`related_id in (${dialect.list(ids)}) and related_type = ${shape.uid} and field in (${sql.join(attributes.map(({ name }) => name))})`
 
 /** Removes the links of rows of one shape to files, for some attributes or for all. */
 export function removeMedia(transaction: Transaction, shape: Owner['shape'], ids: readonly number[], attributes: readonly Media[]): void {
   if (attributes.length === 0) return
-  transaction.follow(sql`delete from ${table} where ${isOfAny(shape, ids, attributes)}`)
+  transaction.follow(sql`delete from ${table} where ${isOfAny(transaction.dialect, shape, ids, attributes)}`)
 }

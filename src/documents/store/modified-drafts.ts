@@ -3,9 +3,8 @@
 import type { RawBuilder } from 'kysely'
 import { sql } from 'kysely'
 import type { Transaction } from '../../database/database.js'
+import type { Dialect } from '../../database/dialect.js'
 import { insertMissing } from '../../database/fragments.js'
-import { inList } from '../../database/in-list.js'
-import { writeSql } from '../../database/sqlite/dialect.js'
 import type { Attribute, ContentType, Model } from '../../model/types.js'
 import { areOutOfSync, type Comparing, isModified } from '../../query/compile/modified.js'
 import type { Version } from './rows.js'
@@ -16,7 +15,11 @@ const drifted = 'octavo_modified_drafts'
 export function markModified(transaction: Transaction, type: ContentType, drafts: readonly number[]): void {
   if (drafts.length === 0) return
   transaction.follow(
-    insertMissing(drifted, ['type', 'row_id'], sql`select ${type.uid}, value from json_each(${JSON.stringify(drafts)}) where true`),
+    insertMissing(
+      drifted,
+      ['type', 'row_id'],
+      sql`select ${type.uid}, id from ${sql.table(type.table)} where id in (${transaction.dialect.list(drafts)})`,
+    ),
   )
 }
 
@@ -34,7 +37,8 @@ export function markModifiedWhere(transaction: Transaction, type: ContentType, r
 /** These versions are equal again, or go. */
 export function clearModified(transaction: Transaction, type: ContentType, versions: readonly Version[]): void {
   const ids = versions.filter((version) => version.drifted === 1).map(({ id }) => id)
-  if (ids.length > 0) transaction.follow(sql`delete from ${sql.table(drifted)} where type = ${type.uid} and row_id in (${inList(ids)})`)
+  if (ids.length > 0)
+    transaction.follow(sql`delete from ${sql.table(drifted)} where type = ${type.uid} and row_id in (${transaction.dialect.list(ids)})`)
 }
 
 const unequal = 'octavo_out_of_sync_locales'
@@ -54,22 +58,27 @@ export function clearOutOfSync(transaction: Transaction, type: ContentType, [ver
 const modified = new WeakMap<ContentType, string>()
 const unequalShared = new WeakMap<ContentType, string>()
 
-function written(model: Model, write: (comparing: Comparing) => RawBuilder<unknown>): string {
+function written(dialect: Dialect, model: Model, write: (comparing: Comparing) => RawBuilder<unknown>): string {
   let aliases = 0
   const nextAlias = () => `c${++aliases}`
-  return writeSql(write({ model, text: (value) => sql.lit(value), nextAlias, purpose: 'publication' })).sql
+  return dialect.compile(write({ dialect, model, text: (value) => sql.lit(value), nextAlias, purpose: 'publication' })).sql
 }
 
 /** True where publishing the draft `v` would change the published row `q`. */
-export function modifiedCondition(model: Model, type: ContentType): RawBuilder<unknown> {
-  const text = modified.get(type) ?? written(model, (comparing) => isModified(comparing, type, 'v', 'q'))
+export function modifiedCondition(dialect: Dialect, model: Model, type: ContentType): RawBuilder<unknown> {
+  const text = modified.get(type) ?? written(dialect, model, (comparing) => isModified(comparing, type, 'v', 'q'))
   modified.set(type, text)
   return sql.raw(text)
 }
 
 /** True where the versions `v` and `q` of one state differ in what `isShared` names. */
-export function outOfSyncCondition(model: Model, type: ContentType, isShared: (attribute: Attribute) => boolean): RawBuilder<unknown> {
-  const text = unequalShared.get(type) ?? written(model, (comparing) => areOutOfSync(comparing, type, 'v', 'q', isShared))
+export function outOfSyncCondition(
+  dialect: Dialect,
+  model: Model,
+  type: ContentType,
+  isShared: (attribute: Attribute) => boolean,
+): RawBuilder<unknown> {
+  const text = unequalShared.get(type) ?? written(dialect, model, (comparing) => areOutOfSync(comparing, type, 'v', 'q', isShared))
   unequalShared.set(type, text)
   return sql.raw(text)
 }

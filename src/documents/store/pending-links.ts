@@ -4,7 +4,6 @@ import type { RawBuilder } from 'kysely'
 import { sql } from 'kysely'
 import type { Transaction } from '../../database/database.js'
 import { insertMissing, same } from '../../database/fragments.js'
-import { inList } from '../../database/in-list.js'
 import type { Attribute, Component, ContentType, Model, Relation } from '../../model/types.js'
 import { placeInOther } from './copied-positions.js'
 import { markModifiedWhere } from './modified-drafts.js'
@@ -28,13 +27,13 @@ export function copyLinks(writing: RowContext, from: Owner, to: Owner, relations
     const { table, here, there, order, inverseOrder } = storage
     const target = model.types.get(relation.target)!
     const links = copiedLinks(storage, target, from, copies, into)
-    const shown = sql`select shown from (${links}) where shown is not null`
+    const shown = sql`select shown from (${links}) as s where shown is not null`
     if (!isNew) removeOthers(transaction, storage, target, to, shown, copies)
     takeAway(transaction, relation, storage, to, shown, copies === 'published' ? 'published' : 'draft')
     // A document that is related to itself says the same link from both sides.
     if (order !== null && (!isNew || target === to.shape)) {
       transaction.follow(
-        sql`update ${sql.table(table)} as y set ${sql.id(order)} = (select place from (${links}) where shown = ${sql.id('y', there)})
+        sql`update ${sql.table(table)} as y set ${sql.id(order)} = (select place from (${links}) as s where shown = ${sql.id('y', there)})
           where ${sql.id(here)} = ${to.id} and ${sql.id(there)} in (${shown})`,
       )
     }
@@ -135,12 +134,12 @@ function hideUnshown(
   if (hasOneOwner(relation)) {
     transaction.follow(
       sql`delete from ${hidden} where link_table = ${storage.table} and owner_id <> ${owner} and target_type = ${target.uid}
-        and target_document in (select document from (${links})) and (target_document, ifnull(target_locale, '')) in (select document, ifnull(locale, '') from (${links}))`,
+        and target_document in (select document from (${links}) as s) and (target_document, coalesce(target_locale, '')) in (select document, coalesce(locale, '') from (${links}) as s)`,
     )
   }
   transaction.follow(
     sql`insert into ${hidden} (link_table, owner_id, target_type, target_document, target_locale, place)
-      select ${storage.table}, ${owner}, ${target.uid}, document, locale, ${place} from (${links}) where shown is null order by ${storage.order === null ? sql`id` : sql`place, id`}`,
+      select ${storage.table}, ${owner}, ${target.uid}, document, locale, ${place} from (${links}) as s where shown is null order by ${storage.order === null ? sql`id` : sql`place, id`}`,
   )
 }
 
@@ -157,7 +156,7 @@ export function dropPendingLinks(
   })
   const locales = [...new Map(targets.map((target) => [target.locale, target])).values()]
   const gone = [
-    ...(tables.length === 0 ? [] : [sql`(owner_id in (${inList(ids)}) and link_table in (${sql.join(tables)}))`]),
+    ...(tables.length === 0 ? [] : [sql`(owner_id in (${transaction.dialect.list(ids)}) and link_table in (${sql.join(tables)}))`]),
     ...locales.map(
       ({ document_id, locale }) =>
         sql`(target_type = ${shape.uid} and target_document = ${document_id} and ${same(sql`target_locale`, locale)})`,
@@ -233,7 +232,7 @@ export async function restorePendingLinks(
       ),
     )
   }
-  transaction.follow(sql`delete from ${hidden} where id in (${inList(waiting.map(({ id }) => id))})`)
+  transaction.follow(sql`delete from ${hidden} where id in (${transaction.dialect.list(waiting.map(({ id }) => id))})`)
 }
 
 /** The version is about to be unpublished: what is published and links to it will link to it again when it is published again. */

@@ -3,7 +3,6 @@ import type { RawBuilder } from 'kysely'
 import { sql } from 'kysely'
 import type { Transaction } from '../../database/database.js'
 import { same } from '../../database/fragments.js'
-import { inList } from '../../database/in-list.js'
 import { printed } from '../../errors/bounded-values.js'
 import { validationError } from '../../errors/errors.js'
 import { fileType, isPolymorphicTarget } from '../../model/link.js'
@@ -142,16 +141,16 @@ function setPointers(transaction: Transaction, model: Model, owner: Owner, { nam
     return [id, type, known === undefined ? null : fieldOf(known, owner, name), place ?? index + 1]
   })
   const given = (field: RawBuilder<unknown>) =>
-    sql`select value ->> 0, value ->> 1, ${field}, value ->> 3 from json_each(${JSON.stringify(rows)})`
+    sql`select e.id, e.type, ${field}, e.place from ${transaction.dialect.rows(rows, { id: 'integer', type: 'text', field: 'text', place: 'real' }, 'e')}`
   // What stays keeps its row, by which the other side sorts.
-  const key = sql`(${sql.id(storage.id)}, ${sql.id(storage.type)}, ifnull(field, ''), ${sql.id(storage.order)})`
-  const others = sql`${key} not in (${given(sql`ifnull(value ->> 2, '')`)})`
+  const key = sql`(${sql.id(storage.id)}, ${sql.id(storage.type)}, coalesce(field, ''), ${sql.id(storage.order)})`
+  const others = sql`${key} not in (${given(sql`coalesce(e.field, '')`)})`
   transaction.follow(sql`delete from ${sql.table(storage.table)} where ${sql.id(storage.here)} = ${owner.id} and ${others}`)
   if (rows.length === 0) return
   const own = sql`select ${columns} from ${sql.table(storage.table)} where ${sql.id(storage.here)} = ${owner.id}`
   transaction.follow(
     sql`insert into ${sql.table(storage.table)} (${sql.id(storage.here)}, ${columns})
-      select ${owner.id}, * from (${given(sql`value ->> 2`)} except ${own}) order by 5`,
+      select ${owner.id}, missing.* from (${given(sql`e.field`)} except ${own}) as missing order by 5`,
   )
 }
 
@@ -215,7 +214,7 @@ async function sidesOf(
     const ids = targets.filter(({ type }) => type === uid).map(({ id }) => id)
     return sql`select ${uid} as type, t.id as target, t.document_id as document, t.locale as locale, case when t.published_at is ${side} then t.id
       else (select p.id from ${table} p where p.document_id = t.document_id and ${same(sql`p.locale`, sql`t.locale`)} and p.published_at is ${side}) end as shown
-      from ${table} t where t.id in (${inList(ids)})`
+      from ${table} t where t.id in (${transaction.dialect.list(ids)})`
   })
   const rows = selects.length === 0 ? [] : await transaction.rows<SideRow>(sql`${sql.join(selects, sql` union all `)}`)
   const found = new Map(rows.map((row) => [keyOf({ id: row.target, type: row.type }), row]))
@@ -268,7 +267,7 @@ export function keepPendingTargets(transaction: Transaction, model: Model, type:
 /** Removes what points at rows of `type` that are removed. */
 export function dropPendingTargets(transaction: Transaction, model: Model, type: ContentType, ids: readonly number[]): void {
   for (const { shape, storage } of morphsOf(model)) {
-    const isGone = sql`${sql.id(storage.id)} in (${inList(ids)}) and ${sql.id(storage.type)} = ${type.uid}`
+    const isGone = sql`${sql.id(storage.id)} in (${transaction.dialect.list(ids)}) and ${sql.id(storage.type)} = ${type.uid}`
     if (storage.kind === 'table') transaction.follow(sql`delete from ${sql.table(storage.table)} where ${isGone}`)
     else
       transaction.follow(

@@ -2,7 +2,6 @@
 // and the last ids of the tables that get new rows. Afterwards its inserts follow each other without waiting.
 import { sql } from 'kysely'
 import type { Transaction } from '../../database/database.js'
-import { lastId } from '../../database/sqlite/last-ids.js'
 import { fileType } from '../../model/link.js'
 import type { ContentType, Model } from '../../model/types.js'
 import type { ComponentInput, Input, Reference } from '../input/input.js'
@@ -26,21 +25,37 @@ export async function prefetchTargets(
 ): Promise<ReadonlyMap<string, readonly TargetRow[]>> {
   const named = new Map<string, Named>()
   collect(input, named)
-  const tables = [...new Set([...(newRowsOf === null ? [] : [newRowsOf.table]), ...newComponents(input)])]
+  const { dialect } = transaction
+  const news = countEach([...(newRowsOf === null ? [] : [newRowsOf.table]), ...newComponents(input)])
   const targets = [...named].flatMap(([uid, { references, required }]) => {
     const target = model.types.get(uid)
     return target === undefined || references.length === 0 ? [] : [{ target, references, required }]
   })
   const selects = [
-    ...targets.map(({ target, references }) => sql`select ${target.uid} as kind, ${targetRows(target, references)}`),
-    ...tables.map((table) => sql`select ${`#${table}`} as kind, ${lastId(table)} as id, null, null, null`),
+    ...targets.map(({ target, references }) => sql`select ${target.uid} as kind, ${targetRows(dialect, target, references)}`),
+    ...[...news].map(
+      ([table, count]) => sql`select ${`#${table}`} as kind, n.id, null, null, null from (select ${dialect.newIds(table, count)}) as n`,
+    ),
   ]
   const found = selects.length === 0 ? [] : await transaction.rows<Row>(sql`${sql.join(selects, sql` union all `)}`)
-  for (const table of tables) reserveIds(transaction, table, found.find(({ kind }) => kind === `#${table}`)!.id)
+  for (const table of news.keys()) {
+    const ids = found.filter(({ kind }) => kind === `#${table}`)
+    reserveIds(
+      transaction,
+      table,
+      ids.map(({ id }) => id),
+    )
+  }
   const known = new Map(targets.map(({ target }) => [target.uid, found.filter(({ kind }) => kind === target.uid)]))
   // As in Strapi, all that is missing of one type is told together, before anything is written.
   for (const { target, required } of targets) requireRows(target.uid, required, known.get(target.uid)!, input.checked)
   return known
+}
+
+const countEach = (names: readonly string[]): ReadonlyMap<string, number> => {
+  const counts = new Map<string, number>()
+  for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1)
+  return counts
 }
 
 /** What is named of one type; what is disconnected need not be there. */

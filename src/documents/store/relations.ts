@@ -2,7 +2,7 @@
 import type { RawBuilder } from 'kysely'
 import { sql } from 'kysely'
 import type { Transaction } from '../../database/database.js'
-import { inList } from '../../database/in-list.js'
+import type { Dialect } from '../../database/dialect.js'
 import type { Component, ContentType, Relation, Storage } from '../../model/types.js'
 import { yieldIfBusy } from '../../runtime/event-loop.js'
 import type { RelationInput } from '../input/input.js'
@@ -117,12 +117,12 @@ function writeLinks(
   const added = wanted.filter((id) => !present.has(id))
   if (gone.length > 0) {
     transaction.follow(
-      sql`delete from ${sql.table(storage.table)} where ${sql.id(storage.here)} = ${owner} and ${sql.id(storage.there)} in (${inList(gone)})`,
+      sql`delete from ${sql.table(storage.table)} where ${sql.id(storage.here)} = ${owner} and ${sql.id(storage.there)} in (${transaction.dialect.list(gone)})`,
     )
   }
   noteOthers(writing, relation, storage, ownerRow, gone, added)
   if (added.length > 0) {
-    takeAway(transaction, relation, storage, ownerRow, inList(added), 'draft')
+    takeAway(transaction, relation, storage, ownerRow, transaction.dialect.list(added), 'draft')
     insertLinks(transaction, storage, owner, added, places)
   }
   const kept = wanted.filter((id) => present.has(id))
@@ -143,11 +143,12 @@ function noteOthers(
   const target = model.types.get(relation.target)!
   if (relation.inverse === null || shape.kind !== 'contentType') return
   // What has no drafts may be linked to one version alone, by its row.
-  if (!shape.draftAndPublish && target.draftAndPublish) markModifiedWhere(transaction, target, inList([...gone, ...added]))
+  if (!shape.draftAndPublish && target.draftAndPublish)
+    markModifiedWhere(transaction, target, transaction.dialect.list([...gone, ...added]))
   if (!drafts) return
   if (target.draftAndPublish) markModified(transaction, target, [...gone, ...added])
   if (added.length > 0 && (relation.relation === 'oneToOne' || relation.relation === 'oneToMany')) {
-    const owners = sql`select ${sql.id(here)} from ${sql.table(table)} where ${sql.id(there)} in (${inList(added)}) and ${sql.id(here)} <> ${owner}`
+    const owners = sql`select ${sql.id(here)} from ${sql.table(table)} where ${sql.id(there)} in (${transaction.dialect.list(added)}) and ${sql.id(here)} <> ${owner}`
     markModifiedWhere(transaction, shape, owners)
   }
 }
@@ -155,8 +156,13 @@ function noteOthers(
 /** The place of each target, from 1. */
 type Places = ReadonlyMap<number, number>
 
-/** Targets with their places, for `json_each`: one text, however many they are. */
-const placed = (targets: readonly number[], places: Places): string => JSON.stringify(targets.map((id) => [id, places.get(id)!]))
+/** Targets with their places as a table `e`. */
+const placed = ({ rows }: Dialect, targets: readonly number[], places: Places): RawBuilder<unknown> =>
+  rows(
+    targets.map((id) => [id, places.get(id)!]),
+    { target: 'integer', place: 'real' },
+    'e',
+  )
 
 /** Links an owner to more targets; each sees the owner behind those that it has. */
 function insertLinks(transaction: Transaction, storage: Link, owner: number, added: readonly number[], places: Places): void {
@@ -164,15 +170,15 @@ function insertLinks(transaction: Transaction, storage: Link, owner: number, add
   const columns = [here, there, order, inverseOrder].filter((column) => column !== null)
   const values = [
     sql`${owner}`,
-    sql`e.value ->> 0`,
-    ...(order === null ? [] : [sql`e.value ->> 1`]),
+    sql`e.target`,
+    ...(order === null ? [] : [sql`e.place`]),
     ...(inverseOrder === null
       ? []
-      : [sql`(select coalesce(max(${sql.id(inverseOrder)}), 0) + 1 from ${sql.table(table)} where ${sql.id(there)} = e.value ->> 0)`]),
+      : [sql`(select coalesce(max(${sql.id(inverseOrder)}), 0) + 1 from ${sql.table(table)} where ${sql.id(there)} = e.target)`]),
   ]
   transaction.follow(
     sql`insert into ${sql.table(table)} (${sql.join(columns.map((column) => sql.id(column)))})
-      select ${sql.join(values)} from json_each(${placed(added, places)}) e order by e.key`,
+      select ${sql.join(values)} from ${placed(transaction.dialect, added, places)} order by e.ordinal`,
   )
 }
 
@@ -208,7 +214,7 @@ function renumber(
   kept: readonly number[],
 ): void {
   transaction.follow(
-    sql`with e (target, place) as materialized (select value ->> 0, value ->> 1 from json_each(${placed(kept, places)}))
-      update ${sql.table(table)} as l set ${sql.id(order!)} = e.place from e where l.${sql.id(here)} = ${owner} and l.${sql.id(there)} = e.target`,
+    sql`update ${sql.table(table)} as l set ${sql.id(order!)} = e.place from ${placed(transaction.dialect, kept, places)}
+      where l.${sql.id(here)} = ${owner} and l.${sql.id(there)} = e.target`,
   )
 }

@@ -2,8 +2,7 @@
 import type { RawBuilder } from 'kysely'
 import { sql } from 'kysely'
 import type { Stored, Transaction } from '../../database/database.js'
-import { same } from '../../database/fragments.js'
-import { writtenByOthers } from '../../database/sqlite/dialect.js'
+import { notBefore, same } from '../../database/fragments.js'
 import type { Component, ContentType, Scalar } from '../../model/types.js'
 
 /** One version of a document. */
@@ -58,7 +57,7 @@ export async function versionsOf(
   const select = (condition: RawBuilder<unknown>) => {
     const modified = sql`case when v.published_at is null and ${same(sql`v.locale`, locale)} then (select ${condition} from ${sql.table(type.table)} q
       where q.document_id = v.document_id and ${same(sql`q.locale`, sql`v.locale`)} and q.published_at is not null order by q.id limit 1) end`
-    return transaction.rows<Version>(selectVersions(type, documentId, modified, writtenByOthers))
+    return transaction.rows<Version>(selectVersions(type, documentId, modified, transaction.dialect.writtenByOthers))
   }
   if (synced !== null) {
     const versions = await select(sql`0`)
@@ -88,22 +87,16 @@ function selectVersions(
 
 const columnsOf = (columns: readonly string[]) => sql.join(columns.map((column) => sql.id(column)))
 
-/** The last ids of tables whose new rows a transaction gives ids to itself: nobody waits for them. */
-const lastIds = new WeakMap<Transaction, Map<string, number>>()
+/** The ids that a transaction gives new rows of a table itself: nobody waits for them. */
+const reserved = new WeakMap<Transaction, Map<string, () => number | null>>()
 
-/** From now on new rows of `table` get the ids behind `last`. The transaction holds the write lock: nobody else gives any. */
-export function reserveIds(transaction: Transaction, table: string, last: number): void {
-  const ids = lastIds.get(transaction) ?? new Map<string, number>()
-  lastIds.set(transaction, ids.set(table, last))
+/** From now on new rows of `table` get these ids (`Dialect.newIds`). */
+export function reserveIds(transaction: Transaction, table: string, found: readonly number[]): void {
+  const ids = reserved.get(transaction) ?? new Map<string, () => number | null>()
+  reserved.set(transaction, ids.set(table, transaction.dialect.idsFrom(found)))
 }
 
-function nextId(transaction: Transaction, table: string): number | null {
-  const ids = lastIds.get(transaction)
-  const last = ids?.get(table)
-  if (ids === undefined || last === undefined) return null
-  ids.set(table, last + 1)
-  return last + 1
-}
+const nextId = (transaction: Transaction, table: string): number | null => reserved.get(transaction)?.get(table)?.() ?? null
 
 /** Inserts a row and returns its id. */
 export async function insertRow(transaction: Transaction, table: string, row: Readonly<Record<string, Stored>>): Promise<number> {
@@ -113,12 +106,11 @@ export async function insertRow(transaction: Transaction, table: string, row: Re
     insertRows(transaction, table, [{ id: given, ...row }])
     return given
   }
-  const { id } = await transaction.run(
+  return transaction.insert(
     columns.length === 0
       ? sql`insert into ${sql.table(table)} default values`
       : sql`insert into ${sql.table(table)} (${columnsOf(columns)}) values (${sql.join(Object.values(row))})`,
   )
-  return id
 }
 
 /** Rows that one statement writes, so that it has not too many values. */
@@ -144,7 +136,7 @@ export function updateRow(transaction: Transaction, table: string, id: number, r
   const columns = Object.entries(row)
   if (columns.length === 0) return
   const changes = columns.map(([column, value]) => {
-    const later = column === 'updated_at' ? sql`max(ifnull(updated_at, 0), ${value})` : sql`${value}`
+    const later = column === 'updated_at' ? notBefore(sql`updated_at`, value) : sql`${value}`
     return sql`${sql.id(column)} = ${later}`
   })
   transaction.follow(sql`update ${sql.table(table)} set ${sql.join(changes)} where id = ${id}`)
@@ -170,7 +162,7 @@ export async function copyRow(
   const names = [...columns, ...Object.keys(set)]
   const values = [...columns.map((column) => sql`${sql.id(column)}`), ...Object.values(set).map((value) => sql`${value}`)]
   const copy = sql`insert into ${sql.table(table)} (${columnsOf(names)}) select ${sql.join(values)} from ${sql.table(table)} where id = ${from}`
-  if (given === null) return (await transaction.run(copy)).id
+  if (given === null) return transaction.insert(copy)
   transaction.follow(copy)
   return given
 }

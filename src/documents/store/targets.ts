@@ -3,7 +3,7 @@
 import type { RawBuilder } from 'kysely'
 import { sql } from 'kysely'
 import type { Transaction } from '../../database/database.js'
-import { inList } from '../../database/in-list.js'
+import type { Dialect } from '../../database/dialect.js'
 import { ApiError } from '../../errors/errors.js'
 import type { ContentType } from '../../model/types.js'
 import type { Reference } from '../input/input.js'
@@ -49,7 +49,9 @@ export async function resolveReferences(
   optional = 0,
 ): Promise<readonly Resolved[]> {
   if (references.length === 0) return []
-  const rows = resolving.known?.get(target.uid) ?? (await transaction.rows<TargetRow>(sql`select ${targetRows(target, references)}`))
+  const rows =
+    resolving.known?.get(target.uid) ??
+    (await transaction.rows<TargetRow>(sql`select ${targetRows(transaction.dialect, target, references)}`))
   requireRows(target.uid, references.slice(optional), rows, resolving.shown)
   const versions = grouped(rows).documents
   return references.map((reference) => ({ reference, rows: rowsFor(target, reference, versions, resolving) }))
@@ -79,12 +81,12 @@ export function requireRows(uid: string, references: readonly Reference[], rows:
 }
 
 /** The part of a select behind its columns' beginning: the rows that references name, as `TargetRow`s. */
-export function targetRows(target: ContentType, references: readonly Reference[]): RawBuilder<unknown> {
+export function targetRows({ list }: Dialect, target: ContentType, references: readonly Reference[]): RawBuilder<unknown> {
   const documentIds = references.flatMap(({ documentId }) => (documentId === undefined ? [] : [documentId]))
   const ids = references.flatMap(({ id, documentId }) => (documentId === undefined && id !== undefined ? [id] : []))
   const conditions = [
-    ...(documentIds.length === 0 ? [] : [sql`document_id in (${inList(documentIds)})`]),
-    ...(ids.length === 0 ? [] : [sql`id in (${inList(ids)})`]),
+    ...(documentIds.length === 0 ? [] : [sql`document_id in (${list(documentIds)})`]),
+    ...(ids.length === 0 ? [] : [sql`id in (${list(ids)})`]),
   ]
   return sql`id, document_id, locale, published_at from ${sql.table(target.table)} where ${sql.join(conditions, sql` or `)}`
 }

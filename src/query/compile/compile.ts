@@ -107,12 +107,9 @@ function selectColumns(compilation: Writer, selection: Selection, alias: string,
 
 function selectField(compilation: Writer, field: Scalar, alias: string, selected: Fragment[], at: number): Column {
   const { answer } = attributeTypes[field.type]
-  const stored = column(alias, field.column)
+  const stored = compilation.dialect.selected(column(alias, field.column), answer)
   const here = at + selected.length
   switch (answer) {
-    case 'biginteger':
-      selected.push(compilation.dialect.exactInteger(stored))
-      return { name: field.name, at: here, answer }
     case 'json':
       selected.push(stored, compilation.dialect.isJson(stored))
       return { name: field.name, at: here, answer, validAt: here + 1 }

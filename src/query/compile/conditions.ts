@@ -202,9 +202,9 @@ function publication(compilation: Compilation, type: ContentType, alias: string,
   const isDraft = published(other, 'draft')
   // Both rows of a pair say whether the draft has something else.
   const pair = (differs: boolean) => {
-    const { nextAlias } = compilation
+    const { nextAlias, dialect } = compilation
     const compare = (draft: string, live: string) => {
-      const modified = isModified({ model, text: constant, nextAlias, purpose: 'list' }, type, draft, live)
+      const modified = isModified({ dialect, model, text: constant, nextAlias, purpose: 'list' }, type, draft, live)
       return sibling([published(draft, 'draft'), published(live, 'published'), differs ? modified : sql`not ${modified}`])
     }
     if (compilation.status === 'any') return sql`(${compare(alias, other)} or ${compare(other, alias)})`

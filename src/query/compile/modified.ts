@@ -2,7 +2,8 @@
 // with all that hangs on them. Lists and publishing writes ask the same question here (decision 017).
 import type { RawBuilder } from 'kysely'
 import { sql } from 'kysely'
-import { same as isSame } from '../../database/fragments.js'
+import type { Dialect } from '../../database/dialect.js'
+import { differs, same as isSame, joined } from '../../database/fragments.js'
 import type { Attribute, Component, ContentType, Model, MorphFrom, MorphTo, Relation, Scalar } from '../../model/types.js'
 
 type Fragment = RawBuilder<unknown>
@@ -11,6 +12,7 @@ type Linked = Relation & { readonly storage: Extract<Relation['storage'], { read
 
 /** What comparing two versions needs besides the rows. */
 export interface Comparing {
+  readonly dialect: Dialect
   readonly model: Model
   /** Binds a text of the model. */
   readonly text: (value: string) => Fragment
@@ -31,7 +33,7 @@ interface Within extends Comparing {
 
 const column = (alias: string, name: string): Fragment => sql.ref(`${alias}.${name}`)
 const any = (conditions: readonly Fragment[]): Fragment =>
-  conditions.length === 0 ? sql`0` : sql`(${sql.join([...conditions], sql` or `)})`
+  conditions.length === 0 ? sql`1 = 0` : sql`(${sql.join([...conditions], sql` or `)})`
 const texts = ({ text }: Comparing, values: readonly string[]): Fragment => sql.join(values.map(text))
 
 /** True where the draft `draft` of `type` has other content than the published row `live` of the same document and locale. */
@@ -43,7 +45,7 @@ export function isModified(comparing: Comparing, type: ContentType, draft: strin
   const relations = relationsOf(type)
   const lists = relations.filter(({ storage }) => !storage.owner)
   // The lists of the other side may be long. Who changes one either is Octavo, which notes it, or saves the draft.
-  const isSaved = sql`(${saved} is not ${published} or ${noted})`
+  const isSaved = sql`(${differs(saved, published)} or ${noted})`
   const others = [
     ...lists.map((relation) => linksDiffer(within, relation, draft, live)),
     ...[...type.attributes.values()].flatMap((attribute) =>
@@ -108,17 +110,17 @@ const relationsOf = (shape: Shape): readonly Linked[] =>
   )
 
 /** Strapi's publication hashes passwords again, rounds large integers, and misreads timestamps next to 1970. */
-const coarse: Partial<Record<Scalar['type'], (one: Fragment, other: Fragment) => Fragment>> = {
-  password: (one, other) => sql`(${one} is null) <> (${other} is null)`,
-  biginteger: (one, other) => sql`cast(${one} as real) is not cast(${other} as real)`,
-  timestamp: (one, other) => sql`(${one} is not ${other} and abs(ifnull(${one}, 0)) >= 10000000)`,
+const coarse: Partial<Record<Scalar['type'], (dialect: Dialect, one: Fragment, other: Fragment) => Fragment>> = {
+  password: (_dialect, one, other) => sql`(${one} is null) <> (${other} is null)`,
+  biginteger: (_dialect, one, other) => differs(sql`cast(${one} as double precision)`, sql`cast(${other} as double precision)`),
+  timestamp: (dialect, one, other) => dialect.timestampsDiffer(one, other),
 }
 
-function valueDiffers({ exact }: Within, { type, column: name }: Scalar, draft: string, live: string): Fragment {
+function valueDiffers({ dialect, exact }: Within, { type, column: name }: Scalar, draft: string, live: string): Fragment {
   const [one, other] = [column(draft, name), column(live, name)]
-  const differs = sql`${one} is not ${other}`
+  const isOther = differs(one, other)
   const blurred = coarse[type]
-  return blurred === undefined || exact === null ? differs : sql`(${differs} and (${blurred(one, other)} or ${exact}))`
+  return blurred === undefined || exact === null ? isOther : sql`(${isOther} and (${blurred(dialect, one, other)} or ${exact}))`
 }
 
 /** Two sets of rows, each a function of its alias and its owner, differ: in number, or one row has no equal. */
@@ -134,24 +136,25 @@ function rowsDiffer({ nextAlias }: Comparing, { from, same }: Rows, draft: strin
 }
 
 function mediaDiffer(within: Within, shape: Shape, attributes: readonly Attribute[], draft: string, live: string): readonly Fragment[] {
+  const { unindexed } = within.dialect
   const fields = attributes.filter(({ kind }) => kind === 'media').map(({ name }) => name)
   if (fields.length === 0) return []
   const from = (
     alias: string,
     owner: string,
   ) => sql`files_related_mph as ${sql.id(alias)} where ${column(alias, 'related_id')} = ${column(owner, 'id')}
-    and +${column(alias, 'related_type')} = ${within.text(shape.uid)} and +${column(alias, 'field')} in (${texts(within, fields)})`
+    and ${unindexed(column(alias, 'related_type'))} = ${within.text(shape.uid)} and ${unindexed(column(alias, 'field'))} in (${texts(within, fields)})`
   const same = (one: string, other: string) =>
     sql.join(
-      ['file_id', 'field', 'order'].map((name) => isSame(sql`+${column(other, name)}`, column(one, name))),
+      ['file_id', 'field', 'order'].map((name) => isSame(unindexed(column(other, name)), column(one, name))),
       sql` and `,
     )
   const listed = (owner: string): Fragment => {
     const link = within.nextAlias()
     const order = ['field', 'order', 'id'].map((name) => column(link, name))
-    return sql`(select group_concat(${column(link, 'field')} || ' ' || ${column(link, 'file_id')}, ',' order by ${sql.join(order)}) from ${from(link, owner)})`
+    return sql`(select ${joined(sql`${column(link, 'field')} || ' ' || ${column(link, 'file_id')}`, sql.join(order))} from ${from(link, owner)})`
   }
-  return [sql`(${rowsDiffer(within, { from, same }, draft, live)} and ${listed(draft)} is not ${listed(live)})`]
+  return [sql`(${rowsDiffer(within, { from, same }, draft, live)} and ${differs(listed(draft), listed(live))})`]
 }
 
 function entriesDiffer(within: Within, shape: Shape, attributes: readonly Attribute[], draft: string, live: string): readonly Fragment[] {
@@ -162,9 +165,10 @@ function entriesDiffer(within: Within, shape: Shape, attributes: readonly Attrib
   const uids = [...new Set(holders.flatMap(({ components }) => components))]
   if (uids.length === 0) return []
   const fields = holders.map(({ name }) => name)
+  const { unindexed } = within.dialect
   const from = (alias: string, owner: string) => sql`${sql.table(shape.componentTable!)} as ${sql.id(alias)}
-    where ${column(alias, 'entity_id')} = ${column(owner, 'id')} and +${column(alias, 'field')} in (${texts(within, fields)})
-    and +${column(alias, 'component_type')} in (${texts(within, uids)})`
+    where ${column(alias, 'entity_id')} = ${column(owner, 'id')} and ${unindexed(column(alias, 'field'))} in (${texts(within, fields)})
+    and ${unindexed(column(alias, 'component_type'))} in (${texts(within, uids)})`
   const same = (one: string, other: string) => {
     const below = uids.map((uid) => {
       const component = within.model.components.get(uid)!
@@ -174,15 +178,15 @@ function entriesDiffer(within: Within, shape: Shape, attributes: readonly Attrib
       return sql`when ${within.text(uid)} then exists (select 1 from ${tables}
         where ${column(mine, 'id')} = ${column(one, 'cmp_id')} and ${column(theirs, 'id')} = ${column(other, 'cmp_id')} and not ${differs})`
     })
-    const alike = ['field', 'component_type', 'order'].map((name) => isSame(sql`+${column(other, name)}`, column(one, name)))
+    const alike = ['field', 'component_type', 'order'].map((name) => isSame(unindexed(column(other, name)), column(one, name)))
     return sql`${sql.join(alike, sql` and `)} and case ${column(one, 'component_type')} ${sql.join(below, sql` `)} end`
   }
   return [rowsDiffer(within, { from, same }, draft, live)]
 }
 
 /** The document that a row belongs to, in its locale. */
-const documentOf = (row: string): Fragment => sql`${column(row, 'document_id')} || ' ' || ifnull(${column(row, 'locale')}, '')`
-const listed = (rows: Fragment): Fragment => sql`(select group_concat(document, ',' order by place, id) from (${rows}))`
+const documentOf = (row: string): Fragment => sql`${column(row, 'document_id')} || ' ' || coalesce(${column(row, 'locale')}, '')`
+const listed = (rows: Fragment): Fragment => sql`(select ${joined(sql`document`, sql`place, id`)} from (${rows}) as listed)`
 
 /** Links lead to the same documents in the same order. */
 function linksDiffer(within: Within, { storage, target: uid }: Linked, draft: string, live: string): Fragment {
@@ -192,15 +196,15 @@ function linksDiffer(within: Within, { storage, target: uid }: Linked, draft: st
   if (within.isAcross && (target.localized || target.draftAndPublish)) {
     const rows = (owner: string) => sql`select t.document_id as document, ${place} as place, l.id as id from ${sql.table(table)} as l
       cross join ${sql.table(target.table)} as t where t.id = ${sql.id('l', there)} and ${sql.id('l', here)} = ${column(owner, 'id')}`
-    return sql`${listed(rows(draft))} is not ${listed(rows(live))}`
+    return differs(listed(rows(draft)), listed(rows(live)))
   }
   if (!target.draftAndPublish) {
     const rows = (owner: string) =>
       sql`select ${sql.id('l', there)} as document, ${place} as place, l.id as id from ${sql.table(table)} as l where ${sql.id('l', here)} = ${column(owner, 'id')}`
-    if (storage.order !== null) return sql`${listed(rows(draft))} is not ${listed(rows(live))}`
+    if (storage.order !== null) return differs(listed(rows(draft)), listed(rows(live)))
     const only = (owner: string) =>
       sql`(select ${sql.id('l', there)} from ${sql.table(table)} as l where ${sql.id('l', here)} = ${column(owner, 'id')} order by 1)`
-    return sql`${only(draft)} is not ${only(live)}`
+    return differs(only(draft), only(live))
   }
   const from = (owner: string) =>
     sql`${sql.table(table)} as l cross join ${sql.table(target.table)} as t where t.id = ${sql.id('l', there)} and ${sql.id('l', here)} = ${column(owner, 'id')}`
@@ -213,17 +217,17 @@ function linksDiffer(within: Within, { storage, target: uid }: Linked, draft: st
   // Most documents have few of the relations that their type has.
   const links = (owner: string) => sql`exists (select 1 from ${sql.table(table)} as l where ${sql.id('l', here)} = ${column(owner, 'id')})`
   const hidden = storage.owner ? sql` or exists (select 1 from octavo_pending_links as h where h.owner_id = ${column(live, 'id')})` : sql``
-  return sql`((${links(draft)} or ${links(live)}${hidden}) and ${listed(drafted)} is not ${listed(rows)})`
+  return sql`((${links(draft)} or ${links(live)}${hidden}) and ${differs(listed(drafted), listed(rows))})`
 }
 
 /** The documents that a published row waits to be linked to. */
 function waiting(within: Within, table: string, live: string, targets: readonly ContentType[]): Fragment {
   const isThere = targets.map(
     (target) => sql`exists (select 1 from ${sql.table(target.table)} as t where h.target_type = ${within.text(target.uid)}
-      and t.document_id = h.target_document and t.locale is h.target_locale)`,
+      and t.document_id = h.target_document and ${isSame(sql`t.locale`, sql`h.target_locale`)})`,
   )
   const counts = within.exact === null ? sql`` : sql` and ${within.exact}`
-  return sql`select h.target_document || ' ' || ifnull(h.target_locale, '') as document, h.place as place, h.id as id from octavo_pending_links as h
+  return sql`select h.target_document || ' ' || coalesce(h.target_locale, '') as document, h.place as place, h.id as id from octavo_pending_links as h
     where h.owner_id = ${column(live, 'id')} and h.link_table = ${within.text(table)} and ${any(isThere)}${counts}`
 }
 
@@ -237,40 +241,42 @@ function pointingDiffer(
 ): readonly Fragment[] {
   const target = within.model.types.get(uid)!
   if (!target.draftAndPublish) return []
+  const { unindexed } = within.dialect
   const [id, kind] = [sql.id('l', storage.id), sql.id('l', storage.type)]
   const [from, place] =
     storage.kind === 'table'
       ? [
-          sql`${sql.table(storage.table)} as l cross join ${sql.table(target.table)} as t on t.id = ${sql.id('l', storage.here)} and +l.field = ${within.text(name)}`,
+          sql`${sql.table(storage.table)} as l join ${sql.table(target.table)} as t on t.id = ${sql.id('l', storage.here)} and ${unindexed(sql`l.field`)} = ${within.text(name)}`,
           sql.id('l', storage.order),
         ]
-      : [sql`${sql.table(target.table)} as l cross join ${sql.table(target.table)} as t on t.id = l.id`, sql`0`]
+      : [sql`${sql.table(target.table)} as l join ${sql.table(target.table)} as t on t.id = l.id`, sql`0`]
   const rows = (owner: string, which: Fragment) =>
-    sql`select ${documentOf('t')} as document, ${place} as place, l.id as id from ${from} where ${id} = ${column(owner, 'id')} and +${kind} = ${within.text(type.uid)} and ${which}`
+    sql`select ${documentOf('t')} as document, ${place} as place, l.id as id from ${from} where ${id} = ${column(owner, 'id')} and ${unindexed(kind)} = ${within.text(type.uid)} and ${which}`
   const isPublished = sql`exists (select 1 from ${sql.table(target.table)} as p where p.document_id = t.document_id and ${isSame(sql`p.locale`, sql`t.locale`)} and p.published_at is not null)`
   const drafted = rows(draft, sql`t.published_at is null and ${isPublished}`)
-  return [sql`${listed(drafted)} is not ${listed(rows(live, sql`t.published_at is not null`))}`]
+  return [differs(listed(drafted), listed(rows(live, sql`t.published_at is not null`)))]
 }
 
 /** The same for relations whose target type is written in each row. */
 function pointersDiffer(within: Within, { storage }: MorphTo, draft: string, live: string): Fragment {
   const sided = [...within.model.types.values()].filter(({ draftAndPublish }) => draftAndPublish)
   const document = (type: Fragment, id: Fragment): Fragment => {
-    if (sided.length === 0) return id
+    if (sided.length === 0) return sql`cast(${id} as text)`
     const each = sided.map(
       (target) =>
         sql`when ${within.text(target.uid)} then (select ${documentOf('t')} from ${sql.table(target.table)} as t where t.id = ${id})`,
     )
-    return sql`ifnull(case ${type} ${sql.join(each, sql` `)} end, ${id})`
+    return sql`coalesce(case ${type} ${sql.join(each, sql` `)} end, cast(${id} as text))`
   }
   if (storage.kind === 'columns') {
     const named = (row: string) => document(column(row, storage.type), column(row, storage.id))
-    return sql`(${column(draft, storage.type)} is not ${column(live, storage.type)} or ${named(draft)} is not ${named(live)})`
+    return sql`(${differs(column(draft, storage.type), column(live, storage.type))} or ${differs(named(draft), named(live))})`
   }
   const [id, type] = [sql.id('l', storage.id), sql.id('l', storage.type)]
   const rows = (owner: string) =>
     sql`select ${type} || ' ' || ${document(type, id)} as document, l."order" as place, l.id as id from ${sql.table(storage.table)} as l where ${sql.id('l', storage.here)} = ${column(owner, 'id')}`
-  return sql`${listed(rows(draft))} is not ${listed(sided.length === 0 ? rows(live) : sql`${rows(live)} union all ${waitingPointers(within, storage.table, live, sided)}`)}`
+  const shown = sided.length === 0 ? rows(live) : sql`${rows(live)} union all ${waitingPointers(within, storage.table, live, sided)}`
+  return differs(listed(rows(draft)), listed(shown))
 }
 
 /** The same as `waiting`, with the type that each is of. */

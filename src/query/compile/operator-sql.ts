@@ -11,7 +11,7 @@ type OperatorSql = (dialect: Dialect, column: Expression, values: readonly Expre
 const matching =
   (kind: 'contains' | 'startsWith' | 'endsWith', fold: boolean): OperatorSql =>
   (dialect, column, [value], contract) =>
-    dialect.matches(column, value!, kind, contract.textMatching === 'like' ? 'like' : fold ? 'folded' : 'exact')
+    dialect.matches(column, value!, kind, contract.textMatching === 'like' ? (fold ? 'ilike' : 'like') : fold ? 'folded' : 'exact')
 
 const not =
   (condition: OperatorSql): OperatorSql =>

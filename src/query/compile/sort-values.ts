@@ -52,8 +52,7 @@ function fromSets(compilation: Compilation, owner: Shape, alias: string, further
   if (next === undefined) return { value: column(alias, key.attribute.column), joins: [] }
   const { as, path, conditions } = reach(compilation, owner, next)
   const { value, joins } = fromSets(compilation, next.target, as, rest, key)
-  // Null is the smallest value.
-  const first = key.descending ? sql`max(${value})` : sql`case when count(${value}) = count(*) then min(${value}) end`
+  const first = compilation.dialect.first(value, key.descending)
   const firsts = sql`select ${path.owner} as owner, ${first} as value from ${sql.join([from(path), ...joins], sql` `)}
     where ${every(conditions)} group by ${path.owner}`
   const name = `${as}_f`

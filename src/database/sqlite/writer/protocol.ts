@@ -48,7 +48,12 @@ export type ToWriter =
 
 export type FromWriter =
   | { readonly id: number; readonly rows: readonly unknown[] }
-  | { readonly id: number; readonly changed: Changed }
+  | { readonly id: number; readonly changed: Inserted }
   | { readonly id: number; readonly bytes: Uint8Array | null }
   | { readonly id: number; readonly statements: number }
   | { readonly id: number; readonly code: string; readonly message: string }
+
+/** What the thread tells of a statement that changed rows: also the id of the last one that was inserted. */
+export interface Inserted extends Changed {
+  readonly id: number
+}

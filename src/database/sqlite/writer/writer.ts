@@ -5,9 +5,10 @@ import type { Signing } from '../../answer/signed-addresses.js'
 import type { PlanHandle, Transaction, WriteDatabase } from '../../database.js'
 import { unavailable } from '../../unavailable.js'
 import type { SqliteOptions } from '../connection.js'
-import { writeSql } from '../dialect.js'
+import { sqliteDialect, writeSql } from '../dialect.js'
 import type { FileIdentities } from '../file/watch.js'
 import { type Channel, type Order, openChannel } from './channel.js'
+import type { Inserted } from './protocol.js'
 
 export interface WriterOptions {
   readonly sqlite: SqliteOptions
@@ -81,6 +82,7 @@ export function openWriter(options: WriterOptions, failed: (error: Error) => voi
     ask({ kind: 'begin' }, true)
     try {
       const result = await work({
+        dialect: sqliteDialect,
         generation: {
           before,
           after,
@@ -90,6 +92,7 @@ export function openWriter(options: WriterOptions, failed: (error: Error) => voi
         },
         rows: (query) => ask({ kind: 'rows', ...writeSql(query) }),
         run: (query) => ask({ kind: 'run', ...writeSql(query) }),
+        insert: async (query) => (await ask<Inserted>({ kind: 'run', ...writeSql(query) })).id,
         follow: (query) => {
           if (mayAsk()) mine.tell({ kind: 'follow', ...writeSql(query) }, true)
         },

@@ -1,0 +1,156 @@
+// The database server of a project: Strapi's environment variables, and what its config/database says.
+import * as z from 'zod'
+import { ConfigError } from '../errors/errors.js'
+import type { StrapiDatabase } from './files.js'
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+/** How to reach a server, and how many connections to hold. */
+export interface PostgresSettings {
+  /** Takes precedence over host, port, name, user and password; null: not given. */
+  readonly url: string | null
+  readonly host: string
+  readonly port: number
+  readonly name: string
+  readonly user: string
+  readonly password: string
+  /** The schema of all tables. It is never created. */
+  readonly schema: string
+  /** Settings for TLS; false: none. */
+  readonly ssl: false | Readonly<Record<string, string | boolean>>
+  /** Connections for reads and for writes, each; at least and at most. */
+  readonly pool: { readonly min: number; readonly max: number }
+  /** Milliseconds to wait for a connection. */
+  readonly connectionTimeout: number
+}
+
+/** The databases that a project can be on, by the names of `DATABASE_CLIENT`. */
+export type DatabaseClient = 'sqlite' | 'postgres'
+
+const clients: Readonly<Record<string, DatabaseClient>> = {
+  sqlite: 'sqlite',
+  'better-sqlite3': 'sqlite',
+  postgres: 'postgres',
+  pg: 'postgres',
+}
+
+/** The database that a project is on. @throws ConfigError for one that is not supported */
+export function clientOf({ DATABASE_CLIENT }: Environment, strapi: StrapiDatabase | null): DatabaseClient {
+  const [name, client] =
+    DATABASE_CLIENT === undefined
+      ? ["The database client in Strapi's config/database", strapi?.client ?? 'sqlite']
+      : ['DATABASE_CLIENT', DATABASE_CLIENT]
+  const known = clients[client]
+  if (known === undefined) throw new ConfigError(`${name} is "${client}"; this version of Octavo supports sqlite and postgres.`)
+  return known
+}
+
+const text = z.string().optional()
+const whole = z.coerce.number().int().nonnegative().optional()
+const flag = z.enum(['true', 'false']).optional()
+
+/** The variables of Strapi's scaffold. */
+const variables = z.object({
+  DATABASE_URL: text,
+  DATABASE_HOST: text,
+  DATABASE_PORT: whole,
+  DATABASE_NAME: text,
+  DATABASE_USERNAME: text,
+  DATABASE_PASSWORD: text,
+  DATABASE_SCHEMA: text,
+  DATABASE_SSL: flag,
+  DATABASE_SSL_KEY: text,
+  DATABASE_SSL_CERT: text,
+  DATABASE_SSL_CA: text,
+  DATABASE_SSL_CAPATH: text,
+  DATABASE_SSL_CIPHER: text,
+  DATABASE_SSL_REJECT_UNAUTHORIZED: flag,
+  DATABASE_POOL_MIN: whole,
+  DATABASE_POOL_MAX: whole,
+  DATABASE_CONNECTION_TIMEOUT: whole,
+})
+
+const ssl = z.union([z.boolean(), z.record(z.string(), z.unknown())]).optional()
+
+/** The parts of `connection` in Strapi's config/database that name a server. */
+const strapiConnection = z.object({
+  connection: z
+    .object({
+      connectionString: text,
+      host: text,
+      port: whole,
+      database: text,
+      user: text,
+      password: text,
+      schema: text,
+      ssl,
+    })
+    .default({}),
+  pool: z.object({ min: whole, max: whole }).default({}),
+  acquireConnectionTimeout: whole,
+})
+
+/** Connections and milliseconds where nothing else is said, as in Strapi's scaffold; but a request waits less long. */
+const defaults = { port: 5432, pool: { min: 2, max: 10 }, connectionTimeout: 3_000 }
+
+/**
+ * The server of a project on PostgreSQL: what Strapi's config/database says where it names one, otherwise the environment.
+ * @throws ConfigError with a sentence that names the invalid value
+ */
+export function postgresOf(environment: Environment, strapi: StrapiDatabase | null): PostgresSettings {
+  const named = strapi?.client != null && clients[strapi.client] === 'postgres' ? strapi.connection : null
+  return named === null ? fromEnvironment(environment) : fromStrapi(named)
+}
+
+function fromEnvironment(environment: Environment): PostgresSettings {
+  const set = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''))
+  const given = parsed(variables, set, 'the environment')
+  return {
+    url: given.DATABASE_URL ?? null,
+    host: given.DATABASE_HOST ?? 'localhost',
+    port: given.DATABASE_PORT ?? defaults.port,
+    name: given.DATABASE_NAME ?? 'strapi',
+    user: given.DATABASE_USERNAME ?? 'strapi',
+    password: given.DATABASE_PASSWORD ?? 'strapi',
+    schema: given.DATABASE_SCHEMA ?? 'public',
+    ssl: given.DATABASE_SSL === 'true' ? sslOf(given) : false,
+    pool: { min: given.DATABASE_POOL_MIN ?? defaults.pool.min, max: given.DATABASE_POOL_MAX ?? defaults.pool.max },
+    connectionTimeout: given.DATABASE_CONNECTION_TIMEOUT ?? defaults.connectionTimeout,
+  }
+}
+
+function sslOf(given: z.output<typeof variables>): Readonly<Record<string, string | boolean>> {
+  const files = {
+    key: given.DATABASE_SSL_KEY,
+    cert: given.DATABASE_SSL_CERT,
+    ca: given.DATABASE_SSL_CA,
+    capath: given.DATABASE_SSL_CAPATH,
+    cipher: given.DATABASE_SSL_CIPHER,
+  }
+  const set = Object.entries(files).filter((entry): entry is [string, string] => entry[1] !== undefined)
+  return { ...Object.fromEntries(set), rejectUnauthorized: given.DATABASE_SSL_REJECT_UNAUTHORIZED !== 'false' }
+}
+
+/** The server that Strapi's config/database names. @throws ConfigError */
+function fromStrapi(server: unknown): PostgresSettings {
+  const { connection, pool, acquireConnectionTimeout } = parsed(strapiConnection, server, "Strapi's config/database")
+  return {
+    url: connection.connectionString ?? null,
+    host: connection.host ?? 'localhost',
+    port: connection.port ?? defaults.port,
+    name: connection.database ?? 'strapi',
+    user: connection.user ?? 'strapi',
+    password: connection.password ?? '',
+    schema: connection.schema ?? 'public',
+    ssl: connection.ssl === true ? { rejectUnauthorized: true } : ((connection.ssl ?? false) as PostgresSettings['ssl']),
+    pool: { min: pool.min ?? defaults.pool.min, max: pool.max ?? defaults.pool.max },
+    connectionTimeout: acquireConnectionTimeout ?? defaults.connectionTimeout,
+  }
+}
+
+function parsed<Schema extends z.ZodType>(schema: Schema, value: unknown, source: string): z.output<Schema> {
+  const result = schema.safeParse(value)
+  if (result.success) return result.data
+  const [issue] = result.error.issues
+  throw new ConfigError(`Invalid database settings in ${source}: ${issue!.path.join('.')}: ${issue!.message}.`)
+}

@@ -1,0 +1,31 @@
+// Ends what another connection executes: the server is asked on a connection of its own, which has no session.
+import pg from 'pg'
+import { type PostgresSettings, serverOf } from './connection.js'
+
+/** What the driver knows of a session, and of the messages before one. */
+interface Session {
+  readonly processID: number | null
+  readonly secretKey: number | null
+}
+interface Messages {
+  on(event: 'error' | 'end' | 'connect' | 'sslconnect', listener: () => void): void
+  connect(port: number, host: string): void
+  requestSsl(): void
+  cancel(processID: number, secretKey: number): void
+}
+
+/** Asks the server to end what `client` executes. Resolves when it has the request, or cannot be reached; never rejects. */
+export async function cancel(settings: PostgresSettings, client: pg.PoolClient): Promise<void> {
+  const { processID, secretKey } = client as unknown as Session
+  if (processID === null || secretKey === null) return
+  const messenger = new pg.Client(serverOf(settings))
+  const { connection, ssl } = messenger as unknown as { readonly connection: Messages; readonly ssl: unknown }
+  await new Promise<void>((resolve) => {
+    const ask = () => connection.cancel(processID, secretKey)
+    connection.on('error', resolve)
+    connection.on('end', resolve)
+    connection.on('sslconnect', ask)
+    connection.on('connect', () => (ssl ? connection.requestSsl() : ask()))
+    connection.connect(messenger.port, messenger.host)
+  })
+}

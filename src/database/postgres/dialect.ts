@@ -1,0 +1,104 @@
+// PostgreSQL's part of the vocabulary in dialect.ts.
+import { DummyDriver, Kysely, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler, sql } from 'kysely'
+import type { BoundType, Dialect, Expression } from '../dialect.js'
+import { differs } from '../fragments.js'
+import type { Parameter } from '../plan.js'
+import { quoted } from '../schema/table.js'
+
+/** Writes SQL and never runs it. */
+const writer = new Kysely<unknown>({
+  dialect: {
+    createAdapter: () => new PostgresAdapter(),
+    createDriver: () => new DummyDriver(),
+    createIntrospector: (database) => new PostgresIntrospector(database),
+    createQueryCompiler: () => new PostgresQueryCompiler(),
+  },
+})
+
+/** The text and the bound values of a query. */
+export function writePostgresSql(query: Expression): { readonly text: string; readonly values: readonly unknown[] } {
+  const { sql: text, parameters } = query.compile(writer)
+  return { text, values: parameters }
+}
+
+const asText = (column: Expression): Expression => sql`cast(${column} as text)`
+const lower = (column: Expression): Expression => sql`lower(${asText(column)})`
+const escaped = (value: Expression): Expression => sql`replace(replace(replace(${asText(value)}, '\\', '\\\\'), '%', '\\%'), '_', '\\_')`
+
+const pattern = (value: Expression, kind: 'contains' | 'startsWith' | 'endsWith'): Expression => {
+  if (kind === 'contains') return sql`'%' || ${escaped(value)} || '%'`
+  return kind === 'startsWith' ? sql`${escaped(value)} || '%'` : sql`'%' || ${escaped(value)}`
+}
+
+const compare = (column: Expression, value: Expression, kind: 'contains' | 'startsWith' | 'endsWith') => {
+  if (kind === 'contains') return sql<boolean>`strpos(${column}, ${value}) > 0`
+  if (kind === 'startsWith') return sql<boolean>`starts_with(${column}, ${value})`
+  return sql<boolean>`right(${column}, length(${value})) = ${value}`
+}
+
+/** The types that bound rows have in a JSON text. */
+const typeNames: Readonly<Record<BoundType, string>> = { integer: 'integer', real: 'double precision', text: 'text' }
+
+const arrayOf = (values: readonly (number | string)[]): string =>
+  `{${values.map((value) => (typeof value === 'number' ? String(value) : `"${value.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`)).join(',')}}`
+
+export const postgresDialect: Dialect = {
+  compile: (query) => {
+    const { text, values } = writePostgresSql(query)
+    return { sql: text, parameters: values as readonly Parameter[] }
+  },
+  matches: (column, value, kind, matching) => {
+    switch (matching) {
+      case 'like':
+        return sql<boolean>`${asText(column)} like ${pattern(value, kind)}`
+      case 'ilike':
+        return sql<boolean>`${lower(column)} like lower(${pattern(value, kind)})`
+      case 'exact':
+        return compare(asText(column), asText(value), kind)
+      case 'folded':
+        return compare(lower(column), lower(value), kind)
+    }
+  },
+  equalsIgnoringCase: (column, value) => sql<boolean>`${lower(column)} = ${lower(value)}`,
+  listed: (list, as) => sql`(${list}) as ${sql.id(as)} (value)`,
+  rowCount: (value) => sql`cast(${value} as bigint)`,
+  joinedInOrder: (tables) => sql.join([...tables], sql` cross join `),
+  unindexed: (column) => column,
+  stoppable: () => sql<boolean>`true`,
+  selected: (column, answer) => {
+    switch (answer) {
+      case 'biginteger':
+        return asText(column)
+      case 'boolean':
+        return sql`cast(${column} as integer)`
+      case 'datetime':
+      case 'timestamp':
+        // A wall clock as milliseconds; half a microsecond more, for what the floating point number lacks.
+        return sql`floor(date_part('epoch', ${column}) * 1000 + 0.0005)`
+      default:
+        return column
+    }
+  },
+  isJson: () => sql`1`,
+  list: (values) => {
+    if (values.length === 1) return sql`${values[0]}`
+    // One value, however many they are: the statement stays the same.
+    return sql`select unnest(cast(${arrayOf(values)} as ${sql.raw(typeof values[0] === 'number' ? 'integer[]' : 'text[]')}))`
+  },
+  rows: (rows, columns, as) => {
+    const names = Object.entries<BoundType>(columns).map(
+      ([name, type], index) => sql`cast(value ->> ${sql.lit(index)} as ${sql.raw(typeNames[type])}) as ${sql.id(name)}`,
+    )
+    return sql`(select ${sql.join(names)}, ordinal - 1 as ordinal
+      from jsonb_array_elements(cast(${JSON.stringify(rows)} as jsonb)) with ordinality as bound (value, ordinal)) as ${sql.id(as)}`
+  },
+  // Of any type; nulls stand where the sort has them.
+  first: (value, descending) => sql`(array_agg(${value} order by ${value} ${descending ? sql`desc` : sql`asc`}))[1]`,
+  timestampsDiffer: differs,
+  writtenByOthers: sql`cast(null as integer)`,
+  newIds: (table, count) => sql`nextval(pg_get_serial_sequence(${quoted(table)}, 'id')) as id from generate_series(1, ${sql.lit(count)})`,
+  idsFrom: (found) => {
+    const left = [...found].reverse()
+    return () => left.pop() ?? null
+  },
+}

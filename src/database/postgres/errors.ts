@@ -1,0 +1,41 @@
+// What the errors of a PostgreSQL server or of a connection to it mean for a caller.
+import { ApiError, validationError } from '../../errors/errors.js'
+import { unavailable } from '../unavailable.js'
+
+/** SQLSTATE, or the code of a network error; empty: neither. */
+export const codeOf = (error: unknown): string => String((error as { readonly code?: unknown } | null)?.code ?? '')
+
+/** The transaction conflicted with another one and succeeds when it is run again: serialization failure, deadlock, lock not available. */
+export const isConflict = (error: unknown): boolean => ['40001', '40P01', '55P03'].includes(codeOf(error))
+
+/** The connection is gone, or the server does not serve: nothing of an uncommitted transaction is left. */
+export function isConnectionLoss(error: unknown): boolean {
+  const code = codeOf(error)
+  if (/^(08|57P0[1-5]|E(CONNREFUSED|CONNRESET|PIPE|TIMEDOUT|HOSTUNREACH|NOTFOUND|AI_AGAIN)$)/.test(code)) return true
+  return (
+    code === '' &&
+    error instanceof Error &&
+    /^Connection terminated|not queryable|timeout exceeded when trying to connect/.test(error.message)
+  )
+}
+
+/** Resources of the server are exhausted, it is read-only, or it ended a statement that took too long. */
+const isRefusal = (code: string): boolean => /^(53|25006$|57014$|58)/.test(code)
+
+/** A value that a column cannot hold or be compared with. */
+const isBadValue = (code: string): boolean => /^(22|42883$|42804$)/.test(code)
+
+/** The error as callers get it: 400 for their values, 503 for what may pass. Other errors are returned as they are. */
+export function explained(error: unknown): unknown {
+  if (error instanceof ApiError) return error
+  const code = codeOf(error)
+  if (isBadValue(code)) {
+    const refused = validationError('A value does not fit the type of its attribute')
+    refused.cause = error
+    return refused
+  }
+  if (isConflict(error)) return unavailable('Too many writes to the same documents, try again', error)
+  if (code === '57014') return unavailable('The database took too long', error)
+  if (isConnectionLoss(error) || isRefusal(code)) return unavailable('The database is not available', error)
+  return error
+}

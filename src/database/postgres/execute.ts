@@ -1,0 +1,79 @@
+// Runs a plan as one statement, and writes its answer from the rows of all levels.
+import type pg from 'pg'
+import type { Signer } from '../answer/signed-addresses.js'
+import type { Sink } from '../answer/sink.js'
+import { prepareAnswer, type Row, type Values } from '../answer/write.js'
+import type { Column, ReadPlan, Statement } from '../plan.js'
+import { fromWallMilliseconds } from './codec.js'
+import { type ComposedRead, composeRead } from './compose.js'
+import { executePrepared, type PreparedStatement } from './connection.js'
+
+/** Reads a plan on a connection and writes its answer. False: one row was asked for and is not there. */
+export interface PlanReader {
+  /** The text of its statement. */
+  readonly text: string
+  read(client: Pick<pg.PoolClient, 'query'>, statement: PreparedStatement, values: Values, sink: Sink): Promise<boolean>
+}
+
+/** The zone of this process shows the same clock as UTC. */
+const isUtc = (): boolean =>
+  new Date(2024, 0, 1).getTime() === Date.UTC(2024, 0, 1) && new Date(2024, 6, 1).getTime() === Date.UTC(2024, 6, 1)
+
+/** Prepares the reader of a plan. `signer`: signs addresses of private files; null: everyone may read them. */
+export function preparePlanReader(plan: ReadPlan, signer: Signer | null): PlanReader {
+  const composed = composeRead(plan)
+  let found: ReadonlyMap<Statement, readonly Row[]> = new Map()
+  let total: number | null = null
+  const rowsOf = (statement: Statement) => () => found.get(statement) ?? []
+  const write = prepareAnswer(
+    {
+      query: rowsOf,
+      count: () => () => total!,
+      page: (root) => {
+        const rows = rowsOf(root.statement)
+        return () => ({ rows: rows(), total })
+      },
+      signer: plan.unsigned === true ? null : signer,
+      nullsLast: true,
+    },
+    plan,
+  )
+  const readParts = composed.parts.map(({ columns }) => partReader(columns))
+  return {
+    text: composed.text,
+    read: async (client, statement, values, sink) => {
+      const { rows } = await executePrepared(client, statement, boundOf(composed, values))
+      const [result] = rows
+      // Nothing waits between these lines: the answer is written from this read.
+      found = new Map(composed.parts.map(({ statement: part }, index) => [part, readParts[index]!(result![index] as string | null)]))
+      total = composed.hasTotal ? (result!.at(-1) as number) : null
+      const isFound = write(values, sink)
+      found = new Map()
+      return isFound
+    },
+  }
+}
+
+const boundOf = ({ parameters }: ComposedRead, values: Values): readonly unknown[] =>
+  parameters.map((parameter) => (parameter.from === 'constant' ? parameter.value : values[parameter.index]))
+
+interface Convertor {
+  readonly at: number
+  readonly convert: (value: unknown) => unknown
+}
+
+/** Reads the rows of one level from their JSON: what JSON has no form for gets the stored form that answers are written from. */
+function partReader(columns: readonly Column[]): (text: string | null) => readonly Row[] {
+  const convertors = columns.flatMap(({ at, answer }): Convertor[] => {
+    if (answer === 'json') return [{ at, convert: JSON.stringify }]
+    const isMoment = answer === 'datetime' || answer === 'timestamp'
+    return isMoment && !isUtc() ? [{ at, convert: (value) => fromWallMilliseconds(value as number) }] : []
+  })
+  return (text) => {
+    if (text === null) return []
+    const rows = JSON.parse(text) as unknown[][]
+    if (convertors.length === 0) return rows
+    for (const row of rows) for (const { at, convert } of convertors) if (row[at] !== null) row[at] = convert(row[at])
+    return rows
+  }
+}

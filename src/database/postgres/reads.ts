@@ -1,0 +1,157 @@
+// The reads of a service: plans on a bounded pool. Heavy ones, by what they cost before, have a share of its connections, so that light
+// ones always find one. What nobody waits for any more, or is over its time, is cancelled.
+import type pg from 'pg'
+import { ApiError } from '../../errors/errors.js'
+import { elapsed } from '../../runtime/clock.js'
+import type { Signer } from '../answer/signed-addresses.js'
+import { AnswerTooLarge, openSink, tooLarge } from '../answer/sink.js'
+import type { PlanHandle, ReadAnswer, ReadDatabase } from '../database.js'
+import { unavailable } from '../unavailable.js'
+import { cancel } from './cancel.js'
+import { openPool, type PostgresSettings, type Statements } from './connection.js'
+import { postgresDialect } from './dialect.js'
+import { codeOf, explained, isConnectionLoss } from './errors.js'
+import { type PlanReader, preparePlanReader } from './execute.js'
+
+export interface ReadOptions {
+  readonly settings: PostgresSettings
+  /** Connections at most. */
+  readonly connections: number
+  /** Reads, and heavy ones, that may wait for a connection. */
+  readonly readQueue: number
+  readonly heavyReadQueue: number
+  /** Milliseconds that a read may take, waiting included. */
+  readonly readTimeout: number
+  /** Bytes of one answer at most. */
+  readonly answerBytes: number
+  /** How addresses of files are signed; null: not at all. */
+  readonly signer: Signer | null
+}
+
+/** A plan, and what it cost lately: milliseconds. */
+interface Registered {
+  readonly reader: PlanReader
+  cost: number
+}
+
+/** A plan is heavy from this cost on; milliseconds. */
+const heavyFrom = 50
+
+/** A look at who still waits; milliseconds. */
+const lookEvery = 100
+
+/** A first room for an answer; bytes. */
+const roomBytes = 16 * 1024
+
+const never = () => false
+
+/** Opens the reads; a connection is made with the first one. */
+export function openReads(options: ReadOptions, statements: Statements, failed: (error: Error) => void): ReadDatabase {
+  const { settings, connections, readTimeout, answerBytes, signer } = options
+  const pool = openPool(settings, { max: connections, pipelined: false, failed })
+  const heavy = openShare(Math.max(1, connections >> 1), options.heavyReadQueue)
+  const registered = new Map<number, Registered>()
+  let plans = 0
+
+  function planOf({ id, plan }: PlanHandle): Registered {
+    const known = registered.get(id)
+    if (known !== undefined) return known
+    const made = { reader: preparePlanReader(plan, signer), cost: 0 }
+    registered.set(id, made)
+    return made
+  }
+
+  async function read(plan: Registered, values: readonly unknown[], isOver: () => ApiError | null): Promise<ReadAnswer> {
+    const { text } = plan.reader
+    const statement = statements.known(text) ?? (await statements.describe(text))
+    const client = await pool.connect()
+    const over = isOver()
+    if (over !== null) {
+      client.release()
+      throw over
+    }
+    const began = elapsed()
+    const watch = watchRead(settings, client, isOver)
+    const sink = openSink(answerBytes)
+    const room = Buffer.allocUnsafe(roomBytes)
+    sink.begin(room)
+    let isBroken = false
+    try {
+      const isFound = await plan.reader.read(client, statement, values, sink)
+      if (!isFound) return null
+      const { length, own } = sink.end()
+      return { bytes: own ?? room.subarray(0, length), release: () => {} }
+    } catch (error) {
+      isBroken = isConnectionLoss(error)
+      if (error instanceof AnswerTooLarge) throw tooLarge()
+      throw (codeOf(error) === '57014' ? isOver() : null) ?? error
+    } finally {
+      await watch.end()
+      plan.cost = plan.cost * 0.7 + (elapsed() - began) * 0.3
+      client.release(isBroken || watch.isCancelled())
+    }
+  }
+
+  return {
+    dialect: postgresDialect,
+    register: (plan) => ({ id: ++plans, plan }),
+    unregister: ({ id }) => void registered.delete(id),
+    execute: async (known, values, isGone = never) => {
+      if (isGone()) throw gone()
+      if (pool.waitingCount >= options.readQueue) throw unavailable('Too many reads are waiting')
+      const end = elapsed() + readTimeout
+      const isOver = () => (isGone() ? gone() : elapsed() > end ? unavailable('The read took too long') : null)
+      const plan = planOf(known)
+      try {
+        if (plan.cost < heavyFrom) return await read(plan, values, isOver)
+        return await heavy(() => read(plan, values, isOver))
+      } catch (error) {
+        throw explained(error)
+      }
+    },
+    close: () => pool.end(),
+  }
+}
+
+const gone = (): ApiError => new ApiError('ClientClosedRequestError', 'The client has gone')
+
+/** Lets at most `most` of some work run at once; `queue` more may wait. */
+function openShare(most: number, queue: number): <Result>(work: () => Promise<Result>) => Promise<Result> {
+  let running = 0
+  const waiting: (() => void)[] = []
+  return async (work) => {
+    if (running >= most) {
+      if (waiting.length >= queue) throw unavailable('Too many reads are waiting')
+      await new Promise<void>((resolve) => waiting.push(resolve))
+    }
+    running++
+    try {
+      return await work()
+    } finally {
+      running--
+      waiting.shift()?.()
+    }
+  }
+}
+
+interface Watch {
+  /** Whether the server was asked to end the statement: its connection may get that request late. */
+  isCancelled(): boolean
+  /** Resolves when no request to cancel is under way any more. */
+  end(): Promise<void>
+}
+
+/** Cancels what a connection executes once `isOver` says so. */
+function watchRead(settings: PostgresSettings, client: pg.PoolClient, isOver: () => ApiError | null): Watch {
+  let cancelling: Promise<void> | null = null
+  const timer = setInterval(() => {
+    if (isOver() !== null) cancelling ??= cancel(settings, client)
+  }, lookEvery)
+  return {
+    isCancelled: () => cancelling !== null,
+    end: async () => {
+      clearInterval(timer)
+      await cancelling
+    },
+  }
+}
