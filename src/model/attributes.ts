@@ -12,8 +12,19 @@ export type Answer = 'text' | 'number' | 'biginteger' | 'boolean' | 'datetime' |
 export interface AttributeType {
   readonly family: Family
   readonly answer: Answer
-  /** The declared column type in Strapi's layout on SQLite. */
-  readonly column: 'varchar(255)' | 'text' | 'integer' | 'bigint' | 'float' | 'boolean' | 'date' | 'time' | 'datetime' | 'json'
+  /** What its column holds in Strapi's layout; each database has its own name for it. */
+  readonly column:
+    | 'varchar(255)'
+    | 'text'
+    | 'integer'
+    | 'bigint'
+    | 'float'
+    | 'decimal(10,2)'
+    | 'boolean'
+    | 'date'
+    | 'time'
+    | 'datetime'
+    | 'json'
   /** Whether `_q` searches it: texts always, numbers only if `_q` is a number. */
   readonly search: 'text' | 'number' | null
   /** The JSON type for API descriptions. */
@@ -40,7 +51,7 @@ export const attributeTypes: Readonly<Record<ScalarType, AttributeType>> = {
   integer: row('number', 'number', 'integer', 'number', 'integer'),
   biginteger: row('biginteger', 'biginteger', 'bigint', 'number', 'string'),
   float: row('number', 'number', 'float', 'number', 'number'),
-  decimal: row('number', 'number', 'float', 'number', 'number'),
+  decimal: row('number', 'number', 'decimal(10,2)', 'number', 'number'),
   boolean: row('boolean', 'boolean', 'boolean', null, 'boolean'),
   date: row('date', 'text', 'date', null, 'string'),
   time: row('time', 'text', 'time', null, 'string'),

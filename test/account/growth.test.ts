@@ -10,9 +10,10 @@ import { endSessions, nextSession, ownerOfSession, revokeSession, sessionsOf, st
 import { consumeOneTimeToken, createOneTimeToken, ownerOfToken } from '../../src/accounts/one-time-tokens.js'
 import { addUser, changeUser, removeUser, userByEmail, userById, userByIdentifier, userByName } from '../../src/accounts/users.js'
 import type { Changed, Transaction } from '../../src/database/database.js'
-import { createOctavoTables } from '../../src/database/schema/octavo-tables.js'
+import { describeIndexes } from '../../src/database/schema/own-indexes.js'
 import { sqliteDialect, writeSql } from '../../src/database/sqlite/dialect.js'
-import { createIndexes, describeIndexes } from '../../src/database/sqlite/indexes.js'
+import { createIndexes } from '../../src/database/sqlite/indexes.js'
+import { createOctavoTables } from '../../src/database/sqlite/octavo-tables.js'
 import { loadModel } from '../../src/model/load.js'
 import { goldenProject } from '../support/serve.js'
 

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import Database from 'better-sqlite3'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createOctavoTables } from '../../src/database/schema/octavo-tables.js'
+import { createOctavoTables } from '../../src/database/sqlite/octavo-tables.js'
 import { goldenProject, serveMagazine } from '../support/serve.js'
 
 const command = join(import.meta.dirname, '..', '..', 'dist', 'main.js')

@@ -5,15 +5,16 @@ import { type Column, column, foreignKey, idColumn, type Table } from './table.j
 const plain = (name: string, columns: readonly Column[]): Table => ({ name, columns: [idColumn, ...columns], indexes: [], foreignKeys: [] })
 const string = (name: string): Column => column(name, 'varchar(255)')
 const datetime = (name: string): Column => column(name, 'datetime')
+const time = column('time', 'timestamp')
 const required = (what: Column): Column => ({ ...what, notNull: true })
 
 const historyCreator = 'strapi_history_versions_created_by_id_fk'
 
 /** Strapi's tables that belong to no content-type, as Strapi 5.54 declares them. */
 export const systemTables: readonly Table[] = [
-  plain('strapi_migrations', [string('name'), datetime('time')]),
-  plain('strapi_migrations_internal', [string('name'), datetime('time')]),
-  plain('strapi_database_schema', [column('schema', 'json'), datetime('time'), string('hash')]),
+  plain('strapi_migrations', [string('name'), time]),
+  plain('strapi_migrations_internal', [string('name'), time]),
+  plain('strapi_database_schema', [column('schema', 'jsonText'), time, string('hash')]),
   plain('strapi_core_store_settings', [string('key'), column('value', 'text'), string('type'), string('environment'), string('tag')]),
   plain('strapi_webhooks', [
     string('name'),

@@ -1,9 +1,28 @@
-// A table of the database as plain data, and the statements that make it.
+// A table of the database as plain data. Each database has its own text for it.
+
+/**
+ * What a column holds, in words that each database translates: `float` has 64 bits, `real` may have fewer; `datetime` is exact to
+ * milliseconds or better, `timestamp` is what Strapi's bookkeeping has; `json` may be stored parsed, `jsonText` is kept as written.
+ */
+export type ColumnType =
+  | `varchar(${number})`
+  | 'text'
+  | 'integer'
+  | 'bigint'
+  | 'float'
+  | 'real'
+  | `decimal(${number},${number})`
+  | 'boolean'
+  | 'date'
+  | 'time'
+  | 'datetime'
+  | 'timestamp'
+  | 'json'
+  | 'jsonText'
 
 export interface Column {
   readonly name: string
-  /** As declared: `varchar(255)`, `datetime`, `float`, … */
-  readonly type: string
+  readonly type: ColumnType
   readonly notNull: boolean
   /** The autoincremented primary key. */
   readonly increments: boolean
@@ -31,33 +50,13 @@ export interface Table {
   readonly foreignKeys: readonly ForeignKey[]
 }
 
-/** The statements that create one table and its indexes. */
-export function createStatements(table: Table): readonly string[] {
-  const list = (columns: readonly string[]) => columns.map(quoted).join(', ')
-  const columns = table.columns.map((column) => {
-    const name = `${quoted(column.name)} ${column.type}`
-    if (column.increments) return `${name} NOT NULL PRIMARY KEY AUTOINCREMENT`
-    return `${name} ${column.notNull ? 'NOT NULL' : 'NULL'}${column.default === null ? '' : ` DEFAULT ${column.default}`}`
-  })
-  const constraints = table.foreignKeys.map(
-    ({ name, columns, references, onDelete }) =>
-      `CONSTRAINT ${quoted(name)} FOREIGN KEY (${list(columns)}) REFERENCES ${quoted(references.table)} (${list(references.columns)}) ON DELETE ${onDelete}`,
-  )
-  return [
-    `CREATE TABLE ${quoted(table.name)} (${[...columns, ...constraints].join(', ')})`,
-    ...table.indexes.map(
-      ({ name, columns, unique }) => `CREATE ${unique ? 'UNIQUE ' : ''}INDEX ${quoted(name)} ON ${quoted(table.name)} (${list(columns)})`,
-    ),
-  ]
-}
-
 /** An identifier for a statement. */
 export function quoted(identifier: string): string {
   return `"${identifier.replaceAll('"', '""')}"`
 }
 
 /** A column that may be empty and has no default. */
-export function column(name: string, type: string): Column {
+export function column(name: string, type: ColumnType): Column {
   return { name, type, notNull: false, increments: false, default: null }
 }
 

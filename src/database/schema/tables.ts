@@ -1,12 +1,11 @@
-// Which tables, columns, indexes and foreign keys a content model has in Strapi 5's layout on SQLite, as plain data; and making them.
+// Which tables, columns, indexes and foreign keys a content model has in Strapi 5's layout, as plain data.
 // What Strapi keeps beside its content-types stands in system-tables.ts.
-import type { Database } from 'better-sqlite3'
 import { attributeTypes } from '../../model/attributes.js'
 import * as names from '../../model/names.js'
 import type { Attribute, AttributeSource, Component, ContentType, Model, MorphTo, Relation, Scalar } from '../../model/types.js'
 import { assertNever } from '../../model/types.js'
 import { columnsAfterLocale, systemTables } from './system-tables.js'
-import { type Column, column, createStatements, type ForeignKey, foreignKey, type Index, idColumn, type Table } from './table.js'
+import { type Column, type ColumnType, column, type ForeignKey, foreignKey, type Index, idColumn, type Table } from './table.js'
 
 type Shape = ContentType | Component
 
@@ -19,13 +18,6 @@ export function describeTables(model: Model): readonly Table[] {
     ...shapes.flatMap((shape) => (shape.componentTable === null ? [] : [entriesTable(shape, shape.componentTable)])),
     ...shapes.flatMap((shape) => [...shape.attributes.values()].flatMap((attribute) => pairsTable(shape, attribute, model))),
   ]
-}
-
-/** Creates the tables with their indexes, all or none. */
-export function createTables(database: Database, tables: readonly Table[]): void {
-  database.transaction(() => {
-    for (const table of tables) for (const statement of createStatements(table)) database.exec(statement)
-  })()
 }
 
 function shapeTable(shape: Shape, model: Model): Table {
@@ -110,31 +102,36 @@ interface ColumnOptions {
 
 const columnOptions = (source: AttributeSource): ColumnOptions => (source.column as ColumnOptions | undefined) ?? {}
 
-/** What the words of the `column` option become on SQLite. */
-const declaredTypes: Readonly<Record<string, string>> = {
+/** What the words of the `column` option mean. */
+const optionTypes: Readonly<Record<string, ColumnType>> = {
   string: 'varchar(255)',
   text: 'text',
   integer: 'integer',
   bigInteger: 'bigint',
-  float: 'float',
+  float: 'real',
   double: 'float',
-  decimal: 'float',
+  decimal: 'decimal(8,2)',
   boolean: 'boolean',
   date: 'date',
   time: 'time',
   datetime: 'datetime',
   timestamp: 'datetime',
-  json: 'json',
+  json: 'jsonText',
   jsonb: 'json',
+}
+
+/** The type that the `column` option asks for, with its arguments: a length, or digits and decimals. */
+function optionType({ type = '', args = [] }: ColumnOptions): ColumnType | undefined {
+  const [size, decimals] = args
+  if (type === 'string' && typeof size === 'number') return `varchar(${size})`
+  if (type === 'decimal' && typeof size === 'number') return `decimal(${size},${typeof decimals === 'number' ? decimals : 2})`
+  return optionTypes[type]
 }
 
 function scalarColumn(attribute: Scalar): Column {
   const options = columnOptions(attribute.source)
-  const [length] = options.args ?? []
-  const declared = declaredTypes[options.type ?? '']
-  const type = options.type === 'string' && typeof length === 'number' ? `varchar(${length})` : declared
   return {
-    ...column(attribute.column, type ?? attributeTypes[attribute.type].column),
+    ...column(attribute.column, optionType(options) ?? attributeTypes[attribute.type].column),
     notNull: options.notNullable === true,
     default: options.defaultTo === undefined || options.defaultTo === null ? null : literal(options.defaultTo),
   }

@@ -3,20 +3,13 @@
 // of several processes that start together one does it while the others wait.
 import type { Database } from 'better-sqlite3'
 import type { Model } from '../../model/types.js'
-import { adminTables, sessionTable } from '../schema/admin-tables.js'
-import { createOctavoTables, lacksOctavoTables } from '../schema/octavo-tables.js'
-import { createStatements, quoted, type Table } from '../schema/table.js'
-import { createTables, describeTables } from '../schema/tables.js'
+import { findLacking, isComplete, type Lacking, namesOf, type Prepared } from '../schema/lacking.js'
+import { quoted } from '../schema/table.js'
 import { throughSchemaChanges } from './connection.js'
-import { accountIndexes, type OwnIndex } from './indexes.js'
-import type { InitialRows } from './initial-rows.js'
-import { insertInitialRows } from './initial-rows.js'
-
-/** What was done: whether the database is new, and what an existing one lacked (`articles`, `articles.subtitle`). */
-export interface Prepared {
-  readonly isNew: boolean
-  readonly added: readonly string[]
-}
+import { createStatements, createTables, declaredType } from './create-tables.js'
+import { indexStatement } from './indexes.js'
+import { type InitialRows, insertInitialRows } from './initial-rows.js'
+import { createOctavoTables, lacksOctavoTables } from './octavo-tables.js'
 
 export interface Preparation {
   readonly first: InitialRows
@@ -28,19 +21,10 @@ export interface Preparation {
   fill(): Promise<void>
 }
 
-interface Lacking {
-  readonly isNew: boolean
-  readonly ownTables: boolean
-  readonly tables: readonly Table[]
-  readonly columns: readonly { readonly table: string; readonly name: string; readonly type: string }[]
-  /** Those by which users and sessions are found: a few hundred milliseconds, once, where there are hundreds of thousands. */
-  readonly indexes: readonly OwnIndex[]
-}
-
 /** Prepares the database behind `database`; a failure, or the end of the process, leaves it as it was. */
 export async function prepareDatabase(database: Database, model: Model, preparation: Preparation): Promise<Prepared> {
   const look = () => lackingIn(database, model, preparation)
-  if (isComplete(throughSchemaChanges(look))) return { isNew: false, added: [] }
+  if (throughSchemaChanges(() => !lacksOwnTables(database) && isComplete(look()))) return { isNew: false, added: [] }
   const { first, wait, fill } = preparation
   const usual = Number(database.pragma('busy_timeout', { simple: true }))
   database.pragma(`busy_timeout = ${wait}`)
@@ -55,7 +39,7 @@ export async function prepareDatabase(database: Database, model: Model, preparat
         insertInitialRows(database, model, first)
         await fill()
       } else add(database, lacking)
-      for (const { sql } of lacking.indexes) database.exec(sql)
+      for (const index of lacking.indexes) database.exec(indexStatement(index))
       database.exec('commit')
       return { isNew: lacking.isNew, added: lacking.isNew ? [] : namesOf(lacking) }
     } catch (error) {
@@ -72,37 +56,23 @@ export function isUnprepared(database: Database): boolean {
   return database.prepare("select 1 from sqlite_schema where name = 'strapi_core_store_settings'").get() === undefined
 }
 
-const isComplete = ({ isNew, ownTables, tables, columns, indexes }: Lacking): boolean =>
-  !isNew && !ownTables && [...tables, ...columns, ...indexes].length === 0
+const namesIn = (database: Database): ReadonlySet<string> =>
+  new Set(database.prepare("select name from sqlite_schema where type in ('table', 'index')").pluck().all() as string[])
+
+const lacksOwnTables = (database: Database): boolean => lacksOctavoTables(namesIn(database))
 
 function lackingIn(database: Database, model: Model, { sessions }: Preparation): Lacking {
-  const names = database.prepare("select name from sqlite_schema where type in ('table', 'index')").pluck().all() as string[]
-  const present = new Set(names)
-  const isNew = isUnprepared(database)
-  // What only Strapi's panel uses stays as the Strapi that made it left it.
-  const panel = isNew ? new Set<string>() : adminTables(model)
-  const kept = sessions ? panel : new Set([...panel, sessionTable])
-  const tables = describeTables(model).filter(({ name }) => !panel.has(name))
-  const columnsOf = database.prepare('select name from pragma_table_info(?)').pluck()
-  return {
-    isNew,
-    ownTables: lacksOctavoTables(present),
-    indexes: accountIndexes().filter(({ name, table }) => !present.has(name) && !(kept.has(table) && !isNew)),
-    tables: tables.filter(({ name }) => !present.has(name)),
-    columns: tables.flatMap(({ name: table, columns }) => {
-      if (!present.has(table) || kept.has(table)) return []
-      const there = new Set(columnsOf.all(table))
-      return columns.filter(({ name }) => !there.has(name)).map(({ name, type }) => ({ table, name, type }))
-    }),
-  }
+  const present = namesIn(database)
+  const columns = database.prepare('select name from pragma_table_info(?)').pluck()
+  return findLacking(
+    model,
+    { isNew: isUnprepared(database), has: (name) => present.has(name), columnsOf: (table) => new Set(columns.all(table) as string[]) },
+    sessions,
+  )
 }
 
 function add(database: Database, { tables, columns }: Lacking): void {
   for (const table of tables) for (const statement of createStatements(table)) database.exec(statement)
-  for (const { table, name, type } of columns) database.exec(`alter table ${quoted(table)} add column ${quoted(name)} ${type}`)
+  for (const { table, column } of columns)
+    database.exec(`alter table ${quoted(table)} add column ${quoted(column.name)} ${declaredType(column.type)}`)
 }
-
-const namesOf = ({ tables, columns }: Lacking): readonly string[] => [
-  ...tables.map(({ name }) => name),
-  ...columns.map(({ table, name }) => `${table}.${name}`),
-]

@@ -1,0 +1,78 @@
+// The text of tables in PostgreSQL's words: Strapi's layout and Octavo's own tables.
+import { type OctavoColumnType, type OctavoTable, octavoTables } from '../schema/octavo-tables.js'
+import { type ColumnType, type ForeignKey, type Index, quoted, type Table } from '../schema/table.js'
+
+/** Types that have another name here, or more to be said about them, as Strapi declares them. */
+const declared: Partial<Record<ColumnType, string>> = {
+  float: 'double precision',
+  time: 'time without time zone',
+  datetime: 'timestamp(6) without time zone',
+  timestamp: 'timestamp without time zone',
+  json: 'jsonb',
+  jsonText: 'json',
+}
+
+/** A column's type as Strapi declares it on PostgreSQL. */
+export const declaredType = (type: ColumnType): string => declared[type] ?? type.replace('decimal', 'numeric')
+
+const list = (columns: readonly string[]): string => columns.map(quoted).join(', ')
+
+/** Creates a table without its foreign keys. Unique indexes are constraints, as Strapi makes them. */
+function createTable({ name, columns, indexes }: Table): readonly string[] {
+  const defined = columns.map((column) => {
+    if (column.increments) return `${quoted(column.name)} serial primary key`
+    const rest = `${column.notNull ? ' not null' : ''}${column.default === null ? '' : ` default ${column.default}`}`
+    return `${quoted(column.name)} ${declaredType(column.type)}${rest}`
+  })
+  return [`create table ${quoted(name)} (${defined.join(', ')})`, ...indexes.map((index) => createIndex(name, index))]
+}
+
+const createIndex = (table: string, { name, columns, unique }: Index): string =>
+  unique
+    ? `alter table ${quoted(table)} add constraint ${quoted(name)} unique (${list(columns)})`
+    : `create index ${quoted(name)} on ${quoted(table)} (${list(columns)})`
+
+const addForeignKey = (table: string, { name, columns, references, onDelete }: ForeignKey): string =>
+  `alter table ${quoted(table)} add constraint ${quoted(name)} foreign key (${list(columns)}) references ${quoted(references.table)} (${list(references.columns)}) on delete ${onDelete}`
+
+/** The statements that create tables with their indexes and, once all of them are there, their foreign keys. */
+export const createStatements = (tables: readonly Table[]): readonly string[] => [
+  ...tables.flatMap(createTable),
+  ...tables.flatMap(({ name, foreignKeys }) => foreignKeys.map((key) => addForeignKey(name, key))),
+]
+
+const octavoTypes: Readonly<Record<OctavoColumnType, string>> = {
+  text: 'text not null',
+  'text?': 'text',
+  integer: 'bigint not null',
+  'real?': 'double precision',
+  'bytes?': 'bytea',
+}
+
+function createOctavoTable({ name, columns, key, numbered = false, unique, indexes = {} }: OctavoTable): readonly string[] {
+  const defined = Object.entries(columns).map(
+    ([column, type]) => `${quoted(column)} ${numbered && key.includes(column) ? 'bigserial' : octavoTypes[type]}`,
+  )
+  const constraints = [`primary key (${list(key)})`, ...(unique === undefined ? [] : [`unique (${list(unique)})`])]
+  return [
+    `create table if not exists ${name} (${[...defined, ...constraints].join(', ')})`,
+    ...Object.entries(indexes).map(([suffix, indexed]) => `create index if not exists ${name}_${suffix} on ${name} (${list(indexed)})`),
+  ]
+}
+
+/** The statements that create those of Octavo's own tables and indexes that are missing. */
+export const createOctavoStatements = (): readonly string[] => octavoTables.flatMap(createOctavoTable)
+
+/** Bytes of an identifier that PostgreSQL keeps. */
+const identifierBytes = 63
+
+/** An identifier as the catalog has it: PostgreSQL cuts long ones off, at a whole character. */
+export function storedName(identifier: string): string {
+  if (Buffer.byteLength(identifier) <= identifierBytes) return identifier
+  let name = ''
+  for (const character of identifier) {
+    if (Buffer.byteLength(name + character) > identifierBytes) return name
+    name += character
+  }
+  return name
+}

@@ -1,0 +1,60 @@
+// What a database lacks of the tables and columns that a model needs.
+import type { Model } from '../../model/types.js'
+import { adminTables, sessionTable } from './admin-tables.js'
+import { accountIndexes, type OwnIndex } from './own-indexes.js'
+import type { Column, Table } from './table.js'
+import { describeTables } from './tables.js'
+
+/** What was done: whether the database is new, and what an existing one lacked (`articles`, `articles.subtitle`). */
+export interface Prepared {
+  readonly isNew: boolean
+  readonly added: readonly string[]
+}
+
+/** What is in a database. */
+export interface Present {
+  /** False once the database has the tables that a start makes first. */
+  readonly isNew: boolean
+  /** Whether a table or an index has this name. */
+  has(name: string): boolean
+  /** The names of a table's columns. */
+  columnsOf(table: string): ReadonlySet<string>
+}
+
+/** What a database lacks of Strapi's layout, and of the indexes that every service needs. */
+export interface Lacking {
+  readonly isNew: boolean
+  readonly tables: readonly Table[]
+  readonly columns: readonly { readonly table: string; readonly column: Column }[]
+  /** Those by which users and sessions are found: a few hundred milliseconds, once, where there are hundreds of thousands. */
+  readonly indexes: readonly OwnIndex[]
+}
+
+/** Compares a database with the model. `sessions`: sessions are issued here, so their table gets columns of newer Strapi versions. */
+export function findLacking(model: Model, present: Present, sessions: boolean): Lacking {
+  const { isNew } = present
+  // What only Strapi's panel uses stays as the Strapi that made it left it.
+  const panel = isNew ? new Set<string>() : adminTables(model)
+  const kept = sessions ? panel : new Set([...panel, sessionTable])
+  const tables = describeTables(model).filter(({ name }) => !panel.has(name))
+  return {
+    isNew,
+    tables: tables.filter(({ name }) => !present.has(name)),
+    columns: tables.flatMap(({ name: table, columns }) => {
+      if (!present.has(table) || kept.has(table)) return []
+      const there = present.columnsOf(table)
+      return columns.filter(({ name }) => !there.has(name)).map((column) => ({ table, column }))
+    }),
+    indexes: accountIndexes().filter(({ name, table }) => !present.has(name) && !(kept.has(table) && !isNew)),
+  }
+}
+
+/** Whether nothing has to be done. */
+export const isComplete = ({ isNew, tables, columns, indexes }: Lacking): boolean =>
+  !isNew && tables.length + columns.length + indexes.length === 0
+
+/** The names of the tables and columns: `articles`, `articles.subtitle`. */
+export const namesOf = ({ tables, columns }: Lacking): readonly string[] => [
+  ...tables.map(({ name }) => name),
+  ...columns.map(({ table, column }) => `${table}.${column.name}`),
+]

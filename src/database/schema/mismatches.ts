@@ -1,0 +1,38 @@
+// Where a database and the model contradict each other: columns of another type, columns and tables that nothing in the model has.
+import type { Model } from '../../model/types.js'
+import type { SchemaMismatches } from '../database.js'
+import { adminTables, sessionTable } from './admin-tables.js'
+import type { ColumnType } from './table.js'
+import { describeTables } from './tables.js'
+
+/** The tables of a database, and how their columns are declared. */
+export interface DeclaredTables {
+  readonly tables: readonly string[]
+  columnsOf(table: string): readonly { readonly name: string; readonly type: string }[]
+  /** How the database declares a column of the model. */
+  declaredType(type: ColumnType): string
+  /** Types among which values stay what they are; the first names each family. */
+  readonly families: readonly (readonly string[])[]
+}
+
+/** Compares the declarations of a database with the model. */
+export function compareWithModel(model: Model, { tables: names, columnsOf, declaredType, families }: DeclaredTables): SchemaMismatches {
+  const familyOf = (declared: string): string => {
+    const name = declared.toLowerCase().split('(', 1)[0]!.trim()
+    return families.find((family) => family.includes(name))?.[0] ?? name
+  }
+  const panel = new Set([...adminTables(model), sessionTable])
+  const described = describeTables(model).filter(({ name }) => !panel.has(name))
+  const known = new Set([...panel, ...described.map(({ name }) => name)])
+  const types: string[] = []
+  const columns: string[] = []
+  for (const table of described) {
+    const wanted = new Map(table.columns.map(({ name, type }) => [name, declaredType(type)]))
+    for (const { name, type } of columnsOf(table.name)) {
+      const said = wanted.get(name)
+      if (said === undefined) columns.push(`${table.name}.${name}`)
+      else if (familyOf(type) !== familyOf(said)) types.push(`${table.name}.${name} is ${type.toLowerCase()}, the model says ${said}`)
+    }
+  }
+  return { types, columns, tables: names.filter((name) => !known.has(name) && !/^(?:sqlite_|octavo_|strapi_)/.test(name)) }
+}
