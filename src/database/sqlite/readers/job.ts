@@ -1,42 +1,113 @@
-// A read on its way through the pool: what is asked, who waits for it, what it is refused with.
+// A read on its way through the pool: what it asks for, the queues in which it waits for a thread, and how it ends.
 import { ApiError, validationError } from '../../../errors/errors.js'
 import { tooLarge } from '../../answer/sink.js'
-import type { PlanHandle, ReadAnswer } from '../../database.js'
+import type { PlanHandle, ReadAnswer, ReadBytes } from '../../database.js'
 
+/** A read that was asked for. */
 export interface Job {
   readonly plan: PlanHandle
   readonly values: readonly unknown[]
-  /** By the monotonic clock of the main thread; milliseconds. */
+  /** In milliseconds of the monotonic clock (`elapsed`). */
   readonly deadline: number
-  /** True once nobody waits for the answer. */
+  /** True once nobody waits for the response. */
   isGone(): boolean
   readonly resolve: (answer: ReadAnswer) => void
   readonly reject: (error: Error) => void
-  /** Answered or refused. */
+  /** True once the job was answered or refused. */
   over: boolean
 }
 
-/** Refuses a job; one that is over already stays as it is. */
+/** What a thread made of a job. */
+export type ReadOutcome =
+  | { readonly kind: 'answer'; readonly answer: ReadBytes }
+  /** The response has memory of its own instead of a slot. */
+  | { readonly kind: 'own'; readonly bytes: Uint8Array }
+  | { readonly kind: 'nothing' }
+  | { readonly kind: 'stopped' }
+  | { readonly kind: 'failed'; readonly error: Error }
+
+/** Refuses a job, unless it is over already. */
 export function refuse(job: Job, error: Error): void {
   if (job.over) return
   job.over = true
   job.reject(error)
 }
 
-/** Refuses a job that nobody waits for any more, or that is over its time. True: it need not be worked on. */
+/** Refuses a job whose client has left or whose deadline has passed. Returns true if no thread needs to work on it. */
 export function isOver(job: Job, now: number): boolean {
   if (!job.over && job.isGone()) refuse(job, new ApiError('ClientClosedRequestError', 'The client has left'))
   if (!job.over && job.deadline <= now) refuse(job, new ApiError('ServiceUnavailableError', 'The read took too long'))
   return job.over
 }
 
+/** Answers a job, unless the responses that are still being sent use too much memory. */
+export function settle(job: Job, outcome: Exclude<ReadOutcome, { kind: 'stopped' }>, buffered: BufferedResponses): void {
+  if (outcome.kind === 'failed') refuse(job, outcome.error)
+  else if (outcome.kind === 'own') lend(job, outcome.bytes, buffered)
+  else {
+    job.over = true
+    job.resolve(outcome.kind === 'nothing' ? null : outcome.answer)
+  }
+}
+
+/** The responses outside of slots that were not released yet: with slow clients, a server runs out of their memory first. */
+export interface BufferedResponses {
+  readonly maxBytes: number
+  bytes: number
+}
+
+function lend(job: Job, bytes: Uint8Array, buffered: BufferedResponses): void {
+  if (buffered.bytes > 0 && buffered.bytes + bytes.length > buffered.maxBytes) {
+    refuse(job, new ApiError('ServiceUnavailableError', 'Too many answers are being sent'))
+    return
+  }
+  buffered.bytes += bytes.length
+  job.over = true
+  let isReleased = false
+  const release = () => {
+    if (!isReleased) buffered.bytes -= bytes.length
+    isReleased = true
+  }
+  job.resolve({ bytes, release })
+}
+
+/** A bounded queue of jobs that wait for a thread. */
+export interface JobQueue {
+  readonly jobs: Job[]
+  /** The most jobs that may wait; 0 once the queue is closed. */
+  limit: number
+}
+
+/** Appends a job, or refuses it if the queue is full. */
+export function enqueue({ jobs, limit }: JobQueue, job: Job): void {
+  if (jobs.length >= limit) refuse(job, tooMany())
+  else jobs.push(job)
+}
+
+/** Removes the jobs that are over, so that they take no place from others. */
+export function dropOver({ jobs }: JobQueue, now: number): void {
+  let kept = 0
+  for (const job of jobs) if (!isOver(job, now)) jobs[kept++] = job
+  jobs.length = kept
+}
+
+/** Refuses the jobs of a queue, and every further one. */
+export function closeQueue(queue: JobQueue): void {
+  queue.limit = 0
+  for (const job of queue.jobs) refuse(job, tooMany())
+}
+
+/** The error of a read that is refused because others wait. */
 export const tooMany = (): ApiError => new ApiError('ServiceUnavailableError', 'Too many reads are waiting')
 
-/** What a database says of statements that are beyond what it prepares, and the engine of what is nested too deeply. */
+/** Errors of SQLite for statements beyond its limits, and of V8 for deep nesting. */
 const beyondPreparing =
   /^(SqliteError: (Expression tree is too large|too many |at most \d+ tables in a join|parser stack overflow|statement too long|LIKE or GLOB pattern too complex)|RangeError: (Maximum call stack size exceeded|Too many parameter values))/
 
-/** The failure of a read as an error: a refusal where the request asked for too much at once. `text` begins with the error's name, `code` is SQLite's. */
+/**
+ * Returns the error of a failed read, which is a 400 if the request asked for too much at once. `text` begins with the name of the error;
+ * `code` is SQLite's.
+ */
 export function failure(text: string, code?: string): Error {
   if (text.startsWith('RangeError: Invalid string length')) return tooLarge()
   return beyondPreparing.test(text)

@@ -1,272 +1,262 @@
-// The pool of reader threads. Light reads have threads of their own; heavy ones, by what their plans cost before, wait and run in a
-// share beside them. What nobody waits for any more, or is over its time, is stopped (decision 015).
-
-import { ApiError } from '../../../errors/errors.js'
+// The pool of reader threads. Light reads have threads of their own; heavy reads, as measured by earlier runs of their plans, wait in
+// another queue for other threads. Reads that nobody waits for, or that exceed their time, are stopped (decision 015).
 import { elapsed } from '../../../runtime/clock.js'
 import type { Signing } from '../../answer/signed-addresses.js'
 import type { PlanHandle, ReadDatabase } from '../../database.js'
 import type { Dialect } from '../../dialect.js'
 import type { ReadPlan } from '../../plan.js'
-import { unavailable } from '../../unavailable.js'
 import type { SqliteOptions } from '../connection.js'
-import { openCosts } from './costs.js'
-import type { Job } from './job.js'
-import { isOver, refuse, tooMany } from './job.js'
-import type { Outcome, Reader } from './reader.js'
-import { once, openReader } from './reader.js'
+import { type Costs, openCosts } from './costs.js'
+import {
+  type BufferedResponses,
+  closeQueue,
+  dropOver,
+  enqueue,
+  isOver,
+  type Job,
+  type JobQueue,
+  type ReadOutcome,
+  refuse,
+  settle,
+  tooMany,
+} from './job.js'
+import type { Reader } from './reader.js'
+import { openBackoff, openShare, type Share, type ShareEvents } from './share.js'
 
+/** Settings of the pool. */
 export interface ReaderOptions {
   readonly sqlite: SqliteOptions
-  /** Threads for light reads, which are always there, and all threads together; at least one is for heavy reads. */
+  /** Threads for light reads, which always run, and all threads together; at least one is for heavy reads. */
   readonly readers: number
   readonly maxReaders: number
   /** Light reads, and heavy ones, that may wait for a thread. */
   readonly readQueue: number
   readonly heavyReadQueue: number
-  /** Milliseconds that a read may take, waiting included. */
+  /** Milliseconds for a read, including the time it waits. */
   readonly readTimeout: number
   readonly answerBytes: number
-  /** Bytes of all answers in memory of their own that were not released yet. */
+  /** Bytes of all responses outside of slots that were not released yet. */
   readonly maxBufferedResponseBytes: number
-  /** How addresses of files are signed; null: not at all. */
+  /** How addresses of files are signed; null if they are not. */
   readonly signing: Signing | null
 }
 
 /**
- * A thread works on one job and has one more in its inbox, so that it never waits for the event loop; where jobs are short,
- * more of them, so that one message brings several.
+ * The most jobs of a thread. With a second one in its inbox it never waits for the event loop; of short jobs it gets more, so that one
+ * message brings several.
  */
 const [depth, depthOfShort] = [2, 16]
-/** A look at what is under way; milliseconds. Nothing waits behind a job that takes longer than one. */
-const lookEvery = 15
-/** A light thread that was seen at one job for longer gives it up to the heavy share where another job waits for it; milliseconds. */
+/** Milliseconds between two checks of running jobs. No job waits behind one that has run for longer. */
+const checkInterval = 15
+/** Milliseconds that a job is seen to run on a light thread before it moves to the heavy threads, if other jobs wait. */
 const slice = 20
-/** Threads of the heavy share go when there was nothing for them for this long; milliseconds. */
+/** Milliseconds without a heavy read after which a heavy thread is closed. */
 const spareAfter = 5_000
-
-/** Before a thread is tried again after one that could not open the database; milliseconds, doubled with each. */
-const [shortestPause, longestPause] = [25, 5_000]
 
 const never = () => false
 
+/** The jobs that wait for a thread. */
+interface Queues {
+  /** Light jobs of plans that were executed before. */
+  readonly known: JobQueue
+  /** Jobs of plans that were not. */
+  readonly fresh: JobQueue
+  readonly heavy: JobQueue
+  /** The queue of light jobs whose turn it is, if both have some. */
+  isFreshNext: boolean
+}
+
+/** The threads, and the jobs they work on or have ahead of them. */
+interface Pool {
+  readonly costs: Costs
+  readonly queues: Queues
+  readonly light: Share
+  readonly heavy: Share
+  /** The most threads that run fresh plans at the same time: one is left for other jobs if there are several. */
+  readonly maxFresh: number
+  /** Jobs that are being stopped to start again on the heavy threads. */
+  readonly moving: Set<Job>
+  /** When a heavy read was last seen. */
+  lastHeavy: number
+  state: 'opening' | 'open' | 'closing'
+}
+
 /** Opens the pool; resolves when the first thread can read. */
 export async function openReaders(options: ReaderOptions, dialect: Dialect, report: (error: Error) => void): Promise<ReadDatabase> {
-  const { sqlite, answerBytes, signing } = options
-  const light: Reader[] = []
-  const heavy: Reader[] = []
-  const mostHeavy = Math.max(1, options.maxReaders - options.readers)
-  /** Jobs of plans that were seen before, of fresh ones, and heavy ones. */
-  const [seen, fresh, large]: [Job[], Job[], Job[]] = [[], [], []]
-  /** Threads that may be at fresh plans at once: one is left for the others where there are several. */
-  const mostFresh = Math.max(1, options.readers - 1)
-  const costs = openCosts()
-  /** Plans that fell out of the cache; threads forget them again when the last jobs that waited for them have ended. */
-  const forgotten = new WeakSet<PlanHandle>()
-  /** Jobs that are stopped to be done in the heavy share. */
-  const moving = new Set<Job>()
-  let isFreshNext = false
-  let plans = 0
-  let unsent = 0
-  let [isOpen, isClosing] = [false, false]
-  let lastHeavy = elapsed()
-  /** Threads in a row that could not open the database, and when the next one may be tried. */
-  let [failures, nextTry] = [0, 0]
-
-  function addReader(share: Reader[]): Promise<void> {
-    let hasOpened = false
-    const reader = openReader(
-      { sqlite, answerBytes, signing },
-      {
-        ended,
-        free: pump,
-        failed: report,
-        lost: (working, notBegun) => {
-          share.splice(share.indexOf(reader), 1)
-          if (!hasOpened) nextTry = elapsed() + Math.min(longestPause, shortestPause * 2 ** failures++)
-          // What ends a thread would end the next one as well.
-          if (working !== null)
-            refuse(working, unavailable('The database cannot be read at the moment', new Error('A reader thread ended at its work')))
-          queueOf(share).unshift(...notBegun)
-          addLight()
-          pump()
-        },
-      },
-    )
-    share.push(reader)
-    return reader.opened.then(() => {
-      hasOpened = true
-      failures = 0
-    })
-  }
-
-  const mayTry = (): boolean => elapsed() >= nextTry
-
-  /** Replaces a light thread that has gone. */
-  function addLight(): void {
-    if (isOpen && !isClosing && light.length < options.readers && mayTry()) addReader(light).catch(report)
-  }
-
-  function forget({ id }: PlanHandle): void {
-    for (const reader of [...light, ...heavy]) reader.forget(id)
-  }
-
-  const queueOf = (share: Reader[]): Job[] => (share === light ? seen : large)
-
-  function ended(job: Job, outcome: Outcome, milliseconds: number): void {
-    const isStopped = outcome.kind === 'stopped'
-    if (milliseconds > 0) costs.note(job.plan, milliseconds, isStopped)
-    if (forgotten.has(job.plan)) forget(job.plan)
-    const isMoved = moving.delete(job)
+  /** Jobs that still wait for one of these plans send it to a thread again; it is forgotten when they end. */
+  const unregistered = new WeakSet<PlanHandle>()
+  const buffered: BufferedResponses = { maxBytes: options.maxBufferedResponseBytes, bytes: 0 }
+  const ended = (job: Job, outcome: ReadOutcome, milliseconds: number): void => {
+    if (milliseconds > 0) pool.costs.note(job.plan, milliseconds, outcome.kind === 'stopped')
+    if (unregistered.has(job.plan)) forget(pool, job.plan)
+    const isMoving = pool.moving.delete(job)
     if (job.over) {
       if (outcome.kind === 'answer') outcome.answer.release()
-    } else if (isStopped) {
-      if (isMoved) queue(job, large, options.heavyReadQueue)
-      else refuse(job, tooMany())
-    } else settle(job, outcome)
+    } else if (outcome.kind !== 'stopped') settle(job, outcome, buffered)
+    else if (isMoving) enqueue(pool.queues.heavy, job)
+    else refuse(job, tooMany())
   }
-
-  function settle(job: Job, outcome: Exclude<Outcome, { kind: 'stopped' }>): void {
-    if (outcome.kind === 'failed') refuse(job, outcome.error)
-    else if (outcome.kind === 'own') lend(job, outcome.bytes)
-    else {
-      job.over = true
-      job.resolve(outcome.kind === 'nothing' ? null : outcome.answer)
-    }
-  }
-
-  /** A large answer, unless clients leave too many of them lying: their memory is what a server runs out of first. */
-  function lend(job: Job, bytes: Uint8Array): void {
-    if (unsent > 0 && unsent + bytes.length > options.maxBufferedResponseBytes) {
-      refuse(job, new ApiError('ServiceUnavailableError', 'Too many answers are being sent'))
-      return
-    }
-    unsent += bytes.length
-    job.over = true
-    job.resolve({ bytes, release: once(() => (unsent -= bytes.length)) })
-  }
-
-  function queue(job: Job, line: Job[], most: number): void {
-    if (isClosing || line.length >= most) refuse(job, tooMany())
-    else line.push(job)
-  }
-
-  function take(job: Job): void {
-    const cost = costs.of(job.plan)
-    if (cost === 'heavy') queue(job, large, options.heavyReadQueue)
-    else queue(job, cost === 'fresh' ? fresh : seen, options.readQueue)
-  }
-
-  function pump(): void {
-    const now = elapsed()
-    while (serveLight(now));
-    while (serveHeavy(now));
-  }
-
-  /** Gives the next light job to a thread. False: there is none, or no thread for it. */
-  function serveLight(now: number): boolean {
-    const line = fresh.length > 0 && (isFreshNext || seen.length === 0) && mayBeginFresh() ? fresh : seen
-    const [job] = line
-    if (job === undefined) return false
-    if (isOver(job, now)) return line.shift() !== undefined
-    const cost = costs.of(job.plan)
-    // Others of its kind have shown meanwhile what it costs.
-    if (cost === 'heavy') {
-      queue(line.shift()!, large, options.heavyReadQueue)
-      return true
-    }
-    const reader = freest(cost === 'short' ? depthOfShort : depth, now)
-    if (reader === null) return false
-    isFreshNext = line === seen
-    reader.give(line.shift()!)
-    return true
-  }
-
-  const mayBeginFresh = (): boolean =>
-    light.filter((reader) => reader.jobs().some(({ plan }) => costs.of(plan) === 'fresh')).length < mostFresh
-
-  function freest(most: number, now: number): Reader | null {
-    let best: Reader | null = null
-    for (const reader of light) {
-      if (!reader.isOpen(most) || reader.atWorkFor(now) > lookEvery) continue
-      if (best === null || reader.held() < best.held()) best = reader
-    }
-    return best
-  }
-
-  /** Gives the next heavy job to a thread of its share, or adds one. */
-  function serveHeavy(now: number): boolean {
-    const [job] = large
-    if (job === undefined) return false
-    if (isOver(job, now)) return large.shift() !== undefined
-    const reader = heavy.find((one) => one.isOpen(1))
-    const coming = heavy.filter((one) => one.held() === 0).length
-    if (reader !== undefined) reader.give(large.shift()!)
-    else if (heavy.length < mostHeavy && coming < large.length && mayTry()) addReader(heavy).catch(report)
-    return reader !== undefined
-  }
-
-  /** Ends what nobody waits for or took too long, and sees to it that nothing light waits behind something heavy. */
-  function look(): void {
-    const now = elapsed()
-    for (const reader of [...light, ...heavy]) for (const job of reader.jobs()) if (isOver(job, now)) reader.stop(job)
-    for (const line of [seen, fresh, large]) dropOver(line, now)
-    for (const reader of light) if (reader.atWorkFor(now) > lookEvery) seen.unshift(...reader.takeBack())
-    pump()
-    makeRoom(now)
-    addLight()
-    if (large.length > 0 || heavy.some((reader) => reader.held() > 0)) lastHeavy = now
-    else if (now - lastHeavy > spareAfter) {
-      lastHeavy = now
-      heavy.at(-1)?.close()
-    }
-  }
-
-  /** Jobs that nobody waits for leave their line: they take no place from others. */
-  function dropOver(line: Job[], now: number): void {
-    let kept = 0
-    for (const job of line) if (!isOver(job, now)) line[kept++] = job
-    line.length = kept
-  }
-
-  /** Where light jobs wait for threads that are at long ones, these are begun again in the heavy share. */
-  function makeRoom(now: number): void {
-    let waiting = seen.length + fresh.length
-    for (const reader of light) {
-      const [job] = reader.jobs()
-      if (waiting === 0 || job === undefined) continue
-      if (reader.atWorkFor(now) <= lookEvery || reader.busyFor(now) < slice || moving.has(job) || job.over) continue
-      waiting--
-      moving.add(job)
-      reader.stop(job)
-    }
-  }
-
-  await Promise.any(Array.from({ length: options.readers }, () => addReader(light))).catch((error: AggregateError) => {
+  const pool = createPool(options, { ended, free: () => assignJobs(pool), failed: report })
+  await Promise.any(Array.from({ length: options.readers }, pool.light.start)).catch((error: AggregateError) => {
     throw error.errors[0]
   })
-  isOpen = true
-  const timer = setInterval(look, lookEvery)
-  timer.unref()
-
+  pool.state = 'open'
+  const checks = setInterval(checkRunning, checkInterval, pool)
+  checks.unref()
+  let plans = 0
   return {
     dialect,
     register: (plan: ReadPlan): PlanHandle => ({ id: ++plans, plan }),
     unregister: (plan) => {
-      forgotten.add(plan)
-      forget(plan)
+      unregistered.add(plan)
+      forget(pool, plan)
     },
     execute: (plan, values, isGone = never) =>
       new Promise((resolve, reject) => {
-        take({ plan, values, deadline: elapsed() + options.readTimeout, isGone, resolve, reject, over: false })
-        pump()
+        addJob(pool, { plan, values, deadline: elapsed() + options.readTimeout, isGone, resolve, reject, over: false })
+        assignJobs(pool)
       }),
     close: async () => {
-      isClosing = true
-      clearInterval(timer)
-      for (const job of [...seen, ...fresh, ...large]) refuse(job, tooMany())
-      const all = [...light, ...heavy]
-      for (const reader of all) for (const job of reader.jobs()) reader.stop(job)
-      await Promise.all(all.map((reader) => reader.close()))
+      clearInterval(checks)
+      await closePool(pool)
     },
   }
+}
+
+/** Returns a pool without threads. */
+function createPool(options: ReaderOptions, events: ShareEvents): Pool {
+  const { sqlite, answerBytes, signing, readers, maxReaders, readQueue, heavyReadQueue } = options
+  const queues: Queues = {
+    known: { jobs: [], limit: readQueue },
+    fresh: { jobs: [], limit: readQueue },
+    heavy: { jobs: [], limit: heavyReadQueue },
+    isFreshNext: false,
+  }
+  const backoff = openBackoff()
+  const shareOf = (maxThreads: number, queue: JobQueue): Share => {
+    const lost = (notBegun: readonly Job[]): void => {
+      queue.jobs.unshift(...notBegun)
+      if (pool.state === 'open') pool.light.grow()
+      assignJobs(pool)
+    }
+    return openShare({ data: { sqlite, answerBytes, signing }, maxThreads, backoff, events, lost })
+  }
+  const pool: Pool = {
+    costs: openCosts(),
+    queues,
+    light: shareOf(readers, queues.known),
+    heavy: shareOf(Math.max(1, maxReaders - readers), queues.heavy),
+    maxFresh: Math.max(1, readers - 1),
+    moving: new Set(),
+    lastHeavy: elapsed(),
+    state: 'opening',
+  }
+  return pool
+}
+
+/** Puts a job into the queue for what its plan cost before. */
+function addJob({ costs, queues }: Pool, job: Job): void {
+  const cost = costs.of(job.plan)
+  if (cost === 'heavy') enqueue(queues.heavy, job)
+  else enqueue(cost === 'fresh' ? queues.fresh : queues.known, job)
+}
+
+/** Gives the jobs that wait to the threads that are free. */
+function assignJobs(pool: Pool): void {
+  const now = elapsed()
+  while (assignLight(pool, now));
+  while (assignHeavy(pool, now));
+}
+
+/** Takes the next light job from its queue. Returns false if there is none, or no thread for it. */
+function assignLight(pool: Pool, now: number): boolean {
+  const { costs, queues } = pool
+  const { known, fresh } = queues
+  const queue = fresh.jobs.length > 0 && (queues.isFreshNext || known.jobs.length === 0) && mayStartFresh(pool) ? fresh : known
+  const [job] = queue.jobs
+  if (job === undefined) return false
+  if (isOver(job, now)) return queue.jobs.shift() !== undefined
+  const cost = costs.of(job.plan)
+  // Other jobs of its plan have run in the meantime.
+  if (cost === 'heavy') {
+    enqueue(queues.heavy, queue.jobs.shift()!)
+    return true
+  }
+  const reader = leastBusy(pool.light, cost === 'short' ? depthOfShort : depth, now)
+  if (reader === null) return false
+  queues.isFreshNext = queue === known
+  reader.give(queue.jobs.shift()!)
+  return true
+}
+
+const mayStartFresh = ({ light, costs, maxFresh }: Pool): boolean =>
+  light.readers.filter((reader) => reader.jobs().some(({ plan }) => costs.of(plan) === 'fresh')).length < maxFresh
+
+/** The reader with the fewest jobs, of those that have less than `most`. */
+function leastBusy({ readers }: Share, most: number, now: number): Reader | null {
+  let best: Reader | null = null
+  for (const reader of readers) {
+    if (!reader.isOpen(most) || reader.atWorkFor(now) > checkInterval) continue
+    if (best === null || reader.held() < best.held()) best = reader
+  }
+  return best
+}
+
+/** Takes the next heavy job from its queue, or starts a thread for it. Returns false if there is none, or no thread for it yet. */
+function assignHeavy({ queues, heavy }: Pool, now: number): boolean {
+  const { jobs } = queues.heavy
+  const [job] = jobs
+  if (job === undefined) return false
+  if (isOver(job, now)) return jobs.shift() !== undefined
+  const reader = heavy.readers.find((one) => one.isOpen(1))
+  const idle = heavy.readers.filter((one) => one.held() === 0).length
+  if (reader !== undefined) reader.give(jobs.shift()!)
+  else if (idle < jobs.length) heavy.grow()
+  return reader !== undefined
+}
+
+/** Stops jobs that are over, and lets no light job wait behind a long one. */
+function checkRunning(pool: Pool): void {
+  const { queues, light, heavy } = pool
+  const now = elapsed()
+  for (const { readers } of [light, heavy])
+    for (const reader of readers) for (const job of reader.jobs()) if (isOver(job, now)) reader.stop(job)
+  for (const queue of [queues.known, queues.fresh, queues.heavy]) if (queue.jobs.length > 0) dropOver(queue, now)
+  for (const reader of light.readers) if (reader.atWorkFor(now) > checkInterval) queues.known.jobs.unshift(...reader.takeBack())
+  assignJobs(pool)
+  moveLong(pool, now)
+  if (light.readers.length < light.maxThreads) light.grow()
+  if (queues.heavy.jobs.length > 0 || heavy.readers.some((reader) => reader.held() > 0)) pool.lastHeavy = now
+  else if (now - pool.lastHeavy > spareAfter) {
+    pool.lastHeavy = now
+    heavy.readers.at(-1)?.close()
+  }
+}
+
+/** Moves long jobs from light threads to heavy ones, at most one for each light job that waits. */
+function moveLong({ queues, light, moving }: Pool, now: number): void {
+  let waiting = queues.known.jobs.length + queues.fresh.jobs.length
+  for (const reader of light.readers) {
+    const [job] = reader.jobs()
+    if (waiting === 0 || job === undefined) continue
+    if (reader.atWorkFor(now) <= checkInterval || reader.busyFor(now) < slice || moving.has(job) || job.over) continue
+    waiting--
+    moving.add(job)
+    reader.stop(job)
+  }
+}
+
+function forget({ light, heavy }: Pool, { id }: PlanHandle): void {
+  for (const reader of light.readers) reader.forget(id)
+  for (const reader of heavy.readers) reader.forget(id)
+}
+
+/** Refuses the jobs that wait, stops those that run, and ends the threads. */
+async function closePool(pool: Pool): Promise<void> {
+  const { queues, light, heavy } = pool
+  pool.state = 'closing'
+  for (const queue of [queues.known, queues.fresh, queues.heavy]) closeQueue(queue)
+  const readers = [...light.readers, ...heavy.readers]
+  for (const reader of readers) for (const job of reader.jobs()) reader.stop(job)
+  await Promise.all(readers.map((reader) => reader.close()))
 }

@@ -1,33 +1,33 @@
-// What the pool of readers and its threads say to each other, and the memory they share.
-
+// The messages between the pool of readers and its threads, and the memory they share.
 import type { Signing } from '../../answer/signed-addresses.js'
 import type { ReadPlan } from '../../plan.js'
 import type { SqliteOptions } from '../connection.js'
 
-/** Bytes of one room. Larger answers travel in memory of their own. */
+/** Bytes of one slot. Larger responses have memory of their own. */
 export const slotBytes = 256 * 1024
-/** Rooms of a thread: for its jobs, and for answers that are on their way to clients. */
+/** Slots of a thread: for its jobs, and for responses that are being sent to clients. */
 export const slotsPerThread = 32
 
 /**
- * What became of the job in a room: it waits in its thread's inbox, was started, or was revoked, before that or at work; its answer
- * stands in the room, there is nothing to answer, or a message says more.
+ * The state of the job of a slot: it waits in the inbox of its thread, was started, or was revoked before or after that; its response is
+ * in the slot, there is nothing to respond with, or a message reports the outcome.
  */
-export const slotStates = { waiting: 0, started: 1, revoked: 2, answered: 3, nothing: 4, told: 5 } as const
+export const slotStates = { waiting: 0, started: 1, revoked: 2, answered: 3, nothing: 4, reported: 5 } as const
 
-/** What the pool and a thread both see. Most answers need no message of their own: a call says that some are there. */
+/** Memory that the pool shares with one thread. One notification announces all responses in slots, instead of a message for each. */
 export interface Shared {
-  /** The rooms: answers that fit into theirs are not handed over, only named. */
+  /** The slots with the bytes of the responses. */
   readonly memory: SharedArrayBuffer
-  /** One of `roomStates` per room. */
+  /** One of `slotStates` per slot. */
   readonly states: Int32Array
-  /** The bytes of the answer in each room, and the microseconds that its job took. */
+  /** The bytes of the response in each slot, and the microseconds that its job took. */
   readonly lengths: Int32Array
   readonly times: Int32Array
-  /** 1 from the thread's call until the pool looks. */
-  readonly called: Int32Array
+  /** 1 from the thread's notification until the pool collects the responses. */
+  readonly notified: Int32Array
 }
 
+/** Allocates the shared memory of one thread. */
 export function shareSlots(): Shared {
   const numbers = (count: number) => new Int32Array(new SharedArrayBuffer(count * Int32Array.BYTES_PER_ELEMENT))
   return {
@@ -35,39 +35,43 @@ export function shareSlots(): Shared {
     states: numbers(slotsPerThread),
     lengths: numbers(slotsPerThread),
     times: numbers(slotsPerThread),
-    called: numbers(1),
+    notified: numbers(1),
   }
 }
 
+/** What a thread is started with. */
 export interface ReaderData {
   readonly sqlite: SqliteOptions
   readonly answerBytes: number
-  /** Null: everyone may read files under their addresses. */
+  /** How addresses of files are signed; null if they are not. */
   readonly signing: Signing | null
   readonly shared: Shared
 }
 
+/** A job as it is sent to a thread. */
 export interface Run {
-  readonly room: number
+  readonly slot: number
   readonly plan: number
   readonly values: readonly unknown[]
 }
 
+/** A message from the pool. */
 export type ToReader =
   | { readonly kind: 'plan'; readonly id: number; readonly plan: ReadPlan }
   | { readonly kind: 'forget'; readonly id: number }
   | { readonly kind: 'run'; readonly runs: readonly Run[] }
   | { readonly kind: 'close' }
 
+/** A message from a thread. */
 export type FromReader =
-  /** `name`: by which the system counts the thread's time. */
+  /** `name`: the name under which the system counts the time of the thread. */
   | { readonly kind: 'ready'; readonly name: string | null }
-  /** Rooms are done. */
-  | { readonly kind: 'call' }
-  /** An answer that did not fit into its room. */
-  | { readonly kind: 'large'; readonly room: number; readonly bytes: Uint8Array<ArrayBuffer> }
-  | { readonly kind: 'tooLarge'; readonly room: number }
-  /** `code`: SQLite's, where it has one. */
-  | { readonly kind: 'failed'; readonly room: number; readonly message: string; readonly code: string | undefined }
-  /** The job had been revoked: it was not begun, or is given up. */
-  | { readonly kind: 'skipped'; readonly room: number }
+  /** There are responses in slots. */
+  | { readonly kind: 'notify' }
+  /** A response that did not fit into its slot. */
+  | { readonly kind: 'large'; readonly slot: number; readonly bytes: Uint8Array<ArrayBuffer> }
+  | { readonly kind: 'tooLarge'; readonly slot: number }
+  /** `code` is SQLite's, if there is one. */
+  | { readonly kind: 'failed'; readonly slot: number; readonly message: string; readonly code: string | undefined }
+  /** The job was revoked: it was not begun, or was given up. */
+  | { readonly kind: 'skipped'; readonly slot: number }

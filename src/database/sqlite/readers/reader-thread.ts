@@ -1,4 +1,4 @@
-// A reader thread: one read-only connection that executes plans and hands their bytes over. Knows nothing but plans.
+// A reader thread: one read-only connection that executes plans and writes the responses. It knows nothing but plans.
 import { parentPort, workerData } from 'node:worker_threads'
 import { collectRegularly } from '../../../runtime/gc.js'
 import { AnswerTooLarge, openSink } from '../../answer/sink.js'
@@ -11,9 +11,9 @@ import { type FromReader, type ReaderData, type Run, slotBytes, slotStates, slot
 
 const port = parentPort!
 const { sqlite, answerBytes, signing, shared } = workerData as ReaderData
-const { memory, states, lengths, times, called } = shared
-const rooms = Array.from({ length: slotsPerThread }, (_, room) => Buffer.from(memory, room * slotBytes, slotBytes))
-/** The room of the job at work. */
+const { memory, states, lengths, times, notified } = shared
+const slots = Array.from({ length: slotsPerThread }, (_, slot) => Buffer.from(memory, slot * slotBytes, slotBytes))
+/** The slot of the current job. */
 let current = 0
 function look(): void {
   if (Atomics.load(states, current) === slotStates.revoked) throw new Error('The read was stopped')
@@ -51,32 +51,32 @@ port.on('message', (message: ToReader) => {
   }
 })
 
-function run({ room, plan, values }: Run): void {
+function run({ slot, plan, values }: Run): void {
   jobs += 1
-  if (Atomics.compareExchange(states, room, slotStates.waiting, slotStates.started) !== slotStates.waiting) {
-    port.postMessage({ kind: 'skipped', room } satisfies FromReader)
+  if (Atomics.compareExchange(states, slot, slotStates.waiting, slotStates.started) !== slotStates.waiting) {
+    port.postMessage({ kind: 'skipped', slot } satisfies FromReader)
     return
   }
-  current = room
-  const { milliseconds, done } = timed(plan, () => readInto(room, plan, values))
-  const { state, told } = done
-  Atomics.store(times, room, Math.min(milliseconds * 1_000, longestTime))
-  // Before the answer is heard of, since its room may be given to another job from then on.
-  const isWanted = Atomics.compareExchange(states, room, slotStates.started, state) === slotStates.started
+  current = slot
+  const { milliseconds, done } = timed(plan, () => readInto(slot, plan, values))
+  const { state, message } = done
+  Atomics.store(times, slot, Math.min(milliseconds * 1_000, longestTime))
+  // Set before the response is announced, because its slot may be given to another job from then on.
+  const isWanted = Atomics.compareExchange(states, slot, slotStates.started, state) === slotStates.started
   if (!isWanted) {
-    port.postMessage({ kind: 'skipped', room } satisfies FromReader)
-  } else if (told !== null) {
-    port.postMessage(told, told.kind === 'large' ? [told.bytes.buffer] : [])
-  } else if (Atomics.exchange(called, 0, 1) === 0) port.postMessage({ kind: 'call' } satisfies FromReader)
+    port.postMessage({ kind: 'skipped', slot } satisfies FromReader)
+  } else if (message !== null) {
+    port.postMessage(message, message.kind === 'large' ? [message.bytes.buffer] : [])
+  } else if (Atomics.exchange(notified, 0, 1) === 0) port.postMessage({ kind: 'notify' } satisfies FromReader)
 }
 
 const longestTime = 2 ** 31 - 1
-/** Milliseconds from which on the time that a plan waits for a processor is asked for when it runs again: on a busy machine all are slow. */
+/** Milliseconds of a run after which the next run of its plan is measured without the time spent waiting for a CPU: on a busy machine all runs look slow. */
 const slowFrom = 5
 const name = currentThread()
 const slow = new Set<number>()
 
-/** Does the work of a plan, and says how long it took. */
+/** Runs a plan, and measures how long it took. */
 function timed(plan: number, work: () => Done): { readonly milliseconds: number; readonly done: Done } {
   const waited = slow.has(plan) ? schedulingDelay(name) : null
   const began = performance.now()
@@ -87,32 +87,32 @@ function timed(plan: number, work: () => Done): { readonly milliseconds: number;
   return { milliseconds: waited === null ? milliseconds : Math.max(0, milliseconds - (schedulingDelay(name) - waited)), done }
 }
 
-/** What became of a job; `told` where that needs a message of its own. */
+/** The outcome of a job, with a message if the state of its slot does not say everything. */
 interface Done {
   readonly state: number
-  readonly told: FromReader | null
+  readonly message: FromReader | null
 }
 
-const tell = (told: FromReader): Done => ({ state: slotStates.told, told })
+const reported = (message: FromReader): Done => ({ state: slotStates.reported, message })
 
-/** Executes a plan into a room. */
-function readInto(room: number, id: number, values: readonly unknown[]): Done {
+/** Executes a plan and writes its response into a slot. */
+function readInto(slot: number, id: number, values: readonly unknown[]): Done {
   try {
     let read = prepared.get(id)
     if (read === undefined) {
       read = prepareRead(source, plans.get(id)!)
       prepared.set(id, read)
     }
-    sink.begin(rooms[room]!)
-    if (!read(values, sink)) return { state: slotStates.nothing, told: null }
+    sink.begin(slots[slot]!)
+    if (!read(values, sink)) return { state: slotStates.nothing, message: null }
     const { length, own } = sink.end()
-    if (own !== null) return tell({ kind: 'large', room, bytes: own })
-    Atomics.store(lengths, room, length)
-    return { state: slotStates.answered, told: null }
+    if (own !== null) return reported({ kind: 'large', slot, bytes: own })
+    Atomics.store(lengths, slot, length)
+    return { state: slotStates.answered, message: null }
   } catch (error) {
-    if (error instanceof AnswerTooLarge) return tell({ kind: 'tooLarge', room })
+    if (error instanceof AnswerTooLarge) return reported({ kind: 'tooLarge', slot })
     const { code, stack = String(error) } = error as { readonly code?: string; readonly stack?: string }
-    return tell({ kind: 'failed', room, message: stack, code })
+    return reported({ kind: 'failed', slot, message: stack, code })
   }
 }
 

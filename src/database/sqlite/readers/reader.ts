@@ -1,110 +1,77 @@
-// One reader thread as the pool sees it: jobs go in, what became of them comes out, and a job that nobody wants any more is
-// stopped where it stands.
+// One reader thread as the pool sees it: jobs go in, their outcomes come out, and a job that nobody waits for any more is stopped.
 import { Worker } from 'node:worker_threads'
 import { elapsed } from '../../../runtime/clock.js'
 import { tooLarge } from '../../answer/sink.js'
-import type { PlanHandle, ReadBytes } from '../../database.js'
+import type { PlanHandle } from '../../database.js'
 import { schedulingDelay } from '../scheduling-delay.js'
-import type { Job } from './job.js'
-import { failure } from './job.js'
-import type { FromReader, ReaderData, Run, ToReader } from './protocol.js'
+import { failure, type Job, type ReadOutcome } from './job.js'
+import type { FromReader, ReaderData, Run, Shared, ToReader } from './protocol.js'
 import { shareSlots, slotBytes, slotStates, slotsPerThread } from './protocol.js'
 
 const { waiting, started, revoked, answered, nothing } = slotStates
 
-/** Rooms of a thread that may hold answers on their way, further ones are copied: each room that was ever used takes memory. */
-const lentRooms = 6
-/** Jobs that are sent in one message. */
+/** Slots of a thread that may be lent to responses at the same time. Further responses are copied: every slot in use takes memory. */
+const maxLent = 6
+/** The most jobs that are sent in one message. */
 const jobsPerMessage = 16
-/** Mebibytes that V8 gives to a thread's short-lived objects at most: three times what gc.ts lets threads begin with. */
+/** Mebibytes that V8 may use for a thread's short-lived objects: three times what gc.ts lets threads start with. */
 const youngMebibytes = 6
 
-/** What became of a job. `own`: its answer stands in memory of its own. */
-export type Outcome =
-  | { readonly kind: 'answer'; readonly answer: ReadBytes }
-  | { readonly kind: 'own'; readonly bytes: Uint8Array }
-  | { readonly kind: 'nothing' }
-  | { readonly kind: 'stopped' }
-  | { readonly kind: 'failed'; readonly error: Error }
-
+/** What a thread reports. */
 export interface ReaderEvents {
   /** A job has ended after so many milliseconds of work. */
-  ended(job: Job, outcome: Outcome, milliseconds: number): void
-  /** The thread can read, or has room for another job. */
+  ended(job: Job, outcome: ReadOutcome, milliseconds: number): void
+  /** The thread can read, or can take another job. */
   free(): void
-  /** The thread is gone. The job that it was at, and those that it had not begun. */
+  /** The thread has ended: the job that it worked on, and those that it had not begun. */
   lost(working: Job | null, notBegun: readonly Job[]): void
   failed(error: Error): void
 }
 
+/** A reader thread. */
 export interface Reader {
   /** Resolves when the thread can read. */
   readonly opened: Promise<void>
-  /** Jobs in its hands: the one that it is at, or will be at next, and its inbox. */
+  /** The job that it works on, or will work on next, and those in its inbox. */
   jobs(): readonly Job[]
-  /** How many these are. */
+  /** The number of these jobs. */
   held(): number
-  /** Whether it can be given a job when it has fewer than `most`. */
+  /** True if it takes another job while it has fewer than `most`. */
   isOpen(most: number): boolean
   give(job: Job): void
-  /** Milliseconds for which it has been at one job; 0 where it is at none. */
+  /** Milliseconds for which it has worked on its current job; 0 if it has none. */
   atWorkFor(now: number): number
-  /** The same without the time for which the thread waited for a processor, counted from the first time that this is asked. */
+  /** The same without the time that the thread waited for a CPU, counted from the first call for this job. */
   busyFor(now: number): number
-  /** The jobs of its inbox that it had not begun: they are the pool's again. */
+  /** Returns the jobs of its inbox that it has not begun to the pool. */
   takeBack(): readonly Job[]
-  /** Ends the work on a job: not begun, or given up a moment later. */
+  /** Stops a job, at work or in the inbox; its outcome follows. */
   stop(job: Job): void
   forget(plan: number): void
-  /** Gets no more jobs and ends after those that it has; resolves when it is gone. */
+  /** Ends the thread after the jobs that it has; resolves when it has ended. */
   close(): Promise<void>
 }
 
-/** A job in a thread's hands. `room` is where its answer will stand. */
-interface Given {
-  readonly job: Job
-  readonly room: number
-}
-
-export function once(action: () => void): () => void {
-  let done = false
-  return () => {
-    if (done) return
-    done = true
-    action()
-  }
-}
-
+/** Starts a thread. */
 export function openReader(data: Omit<ReaderData, 'shared'>, events: ReaderEvents): Reader {
   const shared = shareSlots()
-  const { states, lengths, times, called, memory } = shared
-  const worker = new Worker(new URL('./reader-thread.js', import.meta.url), {
-    workerData: { ...data, shared } satisfies ReaderData,
-    resourceLimits: { maxYoungGenerationSizeMb: youngMebibytes },
-  })
-  const known = new Set<number>()
-  /** Used from the end, so that few rooms are ever touched. */
-  const freeRooms = Array.from({ length: slotsPerThread }, (_, index) => slotsPerThread - 1 - index)
-  let given: Given[] = []
-  /** What is sent to the thread at the end of this turn of the event loop. */
-  let runs: Run[] = []
-  /** Rooms whose answers are on their way. */
-  let lent = 0
-  /** When its first job was begun, as far as is known. */
-  let since = elapsed()
-  /** The job that was seen at work last, when it was first seen, and how long the thread had waited for a processor by then. */
-  let seen: { readonly job: Job; readonly at: number; readonly waited: number } | null = null
-  let name: string | null = null
-  let [isReady, isLeaving] = [false, false]
+  const worker = startThread({ ...data, shared })
+  const slots = openSlots(shared)
+  const inbox = openInbox(shared, events)
+  const sender = openSender(worker, inbox.sent)
+  const busyTime = openBusyTime()
+  let state: 'starting' | 'ready' | 'leaving' = 'starting'
+  /** The name under which the system counts the time of the thread. */
+  let thread: string | null = null
 
   const opened = new Promise<void>((resolve, reject) => {
     worker.on('message', (message: FromReader) => {
       if (message.kind === 'ready') {
-        isReady = true
-        name = message.name
+        if (state === 'starting') state = 'ready'
+        thread = message.name
         resolve()
-      } else if (message.kind === 'call') collect()
-      else finish(message)
+      } else if (message.kind === 'notify') collect(shared, slots, inbox)
+      else finish(message, slots, inbox)
       events.free()
     })
     worker.on('error', (error) => {
@@ -113,135 +80,221 @@ export function openReader(data: Omit<ReaderData, 'shared'>, events: ReaderEvent
     })
   })
   opened.catch(() => undefined)
-  const gone = new Promise<void>((resolve) => {
-    worker.on('exit', () => {
-      const [first, ...rest] = given
-      given = []
-      const isAtWork = first !== undefined && Atomics.load(states, first.room) !== waiting
-      const notBegun = (isAtWork || first === undefined ? rest : [first, ...rest]).map(({ job }) => job)
-      events.lost(isAtWork ? first.job : null, notBegun)
-      resolve()
-    })
+  worker.on('exit', inbox.abandon)
+  const gone = new Promise<void>((resolve) => worker.on('exit', () => resolve()))
+
+  return {
+    opened,
+    jobs: inbox.jobs,
+    held: () => inbox.assignments.length,
+    isOpen: (most) => state === 'ready' && inbox.assignments.length < most && slots.free.length > 0,
+    give: (job) => {
+      try {
+        sender.register(job.plan)
+      } catch (error) {
+        // The plan is nested too deeply to be copied to another thread.
+        events.ended(job, { kind: 'failed', error: failure(String(error)) }, 0)
+        return
+      }
+      const slot = slots.free.pop()!
+      inbox.add(job, slot)
+      sender.run({ slot, plan: job.plan.id, values: job.values })
+    },
+    atWorkFor: inbox.atWorkFor,
+    busyFor: (now) => (inbox.isAtWork() ? busyTime(inbox.assignments[0]!.job, thread, now) : 0),
+    takeBack: inbox.takeBack,
+    stop: inbox.stop,
+    forget: sender.forget,
+    close: () => {
+      state = 'leaving'
+      sender.close()
+      return gone
+    },
+  }
+}
+
+const startThread = (workerData: ReaderData): Worker =>
+  new Worker(new URL('./reader-thread.js', import.meta.url), {
+    workerData,
+    resourceLimits: { maxYoungGenerationSizeMb: youngMebibytes },
   })
 
-  /** Takes what stands in the rooms. */
-  function collect(): void {
-    Atomics.store(called, 0, 0)
-    for (const one of given.slice()) {
-      const state = Atomics.load(states, one.room)
-      if (state === waiting || state === started) return
-      if (state === answered) end(one, inRoom(one.room, lengths[one.room]!))
-      else if (state === nothing) {
-        freeRooms.push(one.room)
-        end(one, { kind: 'nothing' })
+/** Takes the responses that the thread has put into slots. */
+function collect({ states, lengths, notified }: Shared, slots: Slots, inbox: Inbox): void {
+  Atomics.store(notified, 0, 0)
+  for (const assignment of inbox.assignments.slice()) {
+    const { slot } = assignment
+    const state = Atomics.load(states, slot)
+    if (state === waiting || state === started) return
+    if (state === answered) inbox.end(assignment, slots.lend(slot, lengths[slot]!))
+    else if (state === nothing) {
+      slots.free.push(slot)
+      inbox.end(assignment, { kind: 'nothing' })
+    }
+  }
+}
+
+/** Ends the job of a message. */
+function finish(message: Exclude<FromReader, { kind: 'ready' | 'notify' }>, slots: Slots, inbox: Inbox): void {
+  const { slot } = message
+  slots.free.push(slot)
+  const assignment = inbox.assignments.find((other) => other.slot === slot)
+  // A job that was taken back: the thread has skipped it, so its slot is free again.
+  if (assignment === undefined) return
+  if (message.kind === 'skipped') inbox.end(assignment, { kind: 'stopped' })
+  else if (message.kind === 'large') inbox.end(assignment, { kind: 'own', bytes: message.bytes })
+  else inbox.end(assignment, { kind: 'failed', error: message.kind === 'tooLarge' ? tooLarge() : failure(message.message, message.code) })
+}
+
+/** The slots of a thread, as the pool uses them. */
+interface Slots {
+  /** Used from the end, so that few slots are ever touched. */
+  readonly free: number[]
+  /** Lends the response in a slot to whoever sends it, or a copy if many are lent. */
+  lend(slot: number, length: number): ReadOutcome
+}
+
+function openSlots({ memory }: Shared): Slots {
+  const free = Array.from({ length: slotsPerThread }, (_, index) => slotsPerThread - 1 - index)
+  let lent = 0
+  return {
+    free,
+    lend: (slot, length) => {
+      const bytes = Buffer.from(memory, slot * slotBytes, length)
+      if (lent >= maxLent) {
+        free.push(slot)
+        return { kind: 'own', bytes: Buffer.from(bytes) }
       }
-    }
+      lent++
+      let isReleased = false
+      const release = (): void => {
+        if (isReleased) return
+        isReleased = true
+        lent--
+        free.push(slot)
+      }
+      return { kind: 'answer', answer: { bytes, release } }
+    },
   }
+}
 
-  function finish(message: Exclude<FromReader, { kind: 'ready' | 'call' }>): void {
-    const { room } = message
-    freeRooms.push(room)
-    const one = given.find((other) => other.room === room)
-    // A job that was taken back: the thread has seen that, so its room may be used again.
-    if (one === undefined) return
-    if (message.kind === 'skipped') end(one, { kind: 'stopped' })
-    else if (message.kind === 'large') end(one, { kind: 'own', bytes: message.bytes })
-    else end(one, { kind: 'failed', error: message.kind === 'tooLarge' ? tooLarge() : failure(message.message, message.code) })
+/** A job that a thread was given, and the slot for its response. */
+interface Assignment {
+  readonly job: Job
+  readonly slot: number
+}
+
+/** The jobs that a thread was given: the one that it works on, or will work on next, and those behind it. */
+interface Inbox extends Pick<Reader, 'jobs' | 'atWorkFor' | 'takeBack' | 'stop'> {
+  readonly assignments: readonly Assignment[]
+  isAtWork(): boolean
+  add(job: Job, slot: number): void
+  /** Notes that jobs were sent to the thread, the first of them with this slot. */
+  sent(slot: number): void
+  end(assignment: Assignment, outcome: ReadOutcome): void
+  /** Reports the jobs that are left when the thread has ended. */
+  abandon(): void
+}
+
+function openInbox({ states, times }: Shared, { ended, lost }: ReaderEvents): Inbox {
+  const assignments: Assignment[] = []
+  /** When the thread began its first job, as far as is known. */
+  let since = elapsed()
+  const revoke = (slot: number, from: number): boolean => Atomics.compareExchange(states, slot, from, revoked) === from
+  // A response that is ready only waits for the event loop.
+  const isAtWork = (): boolean => assignments.length > 0 && Atomics.load(states, assignments[0]!.slot) <= started
+  return {
+    assignments,
+    isAtWork,
+    jobs: () => assignments.map(({ job }) => job),
+    add: (job, slot) => {
+      Atomics.store(states, slot, waiting)
+      Atomics.store(times, slot, 0)
+      if (assignments.length === 0) since = elapsed()
+      assignments.push({ job, slot })
+    },
+    sent: (slot) => {
+      if (assignments[0]?.slot === slot) since = elapsed()
+    },
+    end: (assignment, outcome) => {
+      assignments.splice(assignments.indexOf(assignment), 1)
+      since = elapsed()
+      ended(assignment.job, outcome, Atomics.load(times, assignment.slot) / 1_000)
+    },
+    atWorkFor: (now) => (isAtWork() ? now - since : 0),
+    takeBack: () => {
+      // Their slots stay in use until the thread has skipped them.
+      const back = assignments.slice(1).filter(({ slot }) => revoke(slot, waiting))
+      for (const assignment of back) assignments.splice(assignments.indexOf(assignment), 1)
+      return back.map(({ job }) => job)
+    },
+    stop: (job) => {
+      const assignment = assignments.find((other) => other.job === job)
+      if (assignment === undefined) return
+      // In both cases the thread reports that it has skipped the job.
+      if (!revoke(assignment.slot, waiting)) revoke(assignment.slot, started)
+    },
+    abandon: () => {
+      const left = assignments.splice(0)
+      const working = left.length > 0 && Atomics.load(states, left[0]!.slot) !== waiting ? left.shift()!.job : null
+      lost(
+        working,
+        left.map(({ job }) => job),
+      )
+    },
   }
+}
 
-  function end(one: Given, outcome: Outcome): void {
-    given.splice(given.indexOf(one), 1)
-    since = elapsed()
-    events.ended(one.job, outcome, Atomics.load(times, one.room) / 1_000)
+/** Measures for how long a thread has been busy with a job, without the time that it waited for a CPU, from the first call for this job. */
+function openBusyTime(): (job: Job, thread: string | null, now: number) => number {
+  let first: { readonly job: Job; readonly at: number; readonly waited: number } | null = null
+  return (job, thread, now) => {
+    const waited = schedulingDelay(thread)
+    if (first?.job !== job) first = { job, at: now, waited }
+    return now - first.at - (waited - first.waited)
   }
+}
 
-  /** The answer as it stands in the shared room, or a copy where many are on their way. */
-  function inRoom(room: number, length: number): Outcome {
-    const bytes = Buffer.from(memory, room * slotBytes, length)
-    if (lent >= lentRooms) {
-      freeRooms.push(room)
-      return { kind: 'own', bytes: Buffer.from(bytes) }
-    }
-    lent++
-    const release = once(() => {
-      lent--
-      freeRooms.push(room)
-    })
-    return { kind: 'answer', answer: { bytes, release } }
-  }
+/** Sends messages to a thread: plans once, and the jobs of one turn of the event loop together. */
+interface Sender {
+  /** Sends a plan that the thread does not have. @throws Error if it cannot be copied */
+  register(plan: PlanHandle): void
+  run(run: Run): void
+  forget(plan: number): void
+  close(): void
+}
 
-  function tell({ id, plan }: PlanHandle): void {
-    if (known.has(id)) return
-    worker.postMessage({ kind: 'plan', id, plan } satisfies ToReader)
-    known.add(id)
-  }
+function openSender(worker: Worker, sent: (slot: number) => void): Sender {
+  const registered = new Set<number>()
+  let runs: Run[] = []
 
-  function postRuns(): void {
+  function sendRuns(): void {
     if (runs.length === 0) return
-    if (given[0]?.room === runs[0]!.room) since = elapsed()
+    sent(runs[0]!.slot)
     worker.postMessage({ kind: 'run', runs } satisfies ToReader)
     runs = []
   }
 
-  /** Messages arrive in their order: what runs is sent before what is said of it afterwards. */
+  /** Sends a message behind the jobs that were given before it. */
   function post(message: ToReader): void {
-    postRuns()
+    sendRuns()
     worker.postMessage(message)
   }
 
-  // What is done already only waits for the event loop.
-  const isAtWork = (): boolean => given.length > 0 && Atomics.load(states, given[0]!.room) <= started
-
   return {
-    opened,
-    jobs: () => given.map(({ job }) => job),
-    held: () => given.length,
-    isOpen: (most) => isReady && !isLeaving && given.length < most && freeRooms.length > 0,
-    give: (job) => {
-      try {
-        tell(job.plan)
-      } catch (error) {
-        // Nested deeper than what can be copied to another thread.
-        events.ended(job, { kind: 'failed', error: failure(String(error)) }, 0)
-        return
-      }
-      const room = freeRooms.pop()!
-      Atomics.store(states, room, waiting)
-      Atomics.store(times, room, 0)
-      if (given.length === 0) since = elapsed()
-      given.push({ job, room })
-      runs.push({ room, plan: job.plan.id, values: job.values })
-      if (runs.length === 1) setImmediate(postRuns)
-      else if (runs.length === jobsPerMessage) postRuns()
+    register: ({ id, plan }) => {
+      if (registered.has(id)) return
+      worker.postMessage({ kind: 'plan', id, plan } satisfies ToReader)
+      registered.add(id)
     },
-    atWorkFor: (now) => (isAtWork() ? now - since : 0),
-    busyFor: (now) => {
-      if (!isAtWork()) return 0
-      const waited = schedulingDelay(name)
-      const { job } = given[0]!
-      if (seen?.job !== job) seen = { job, at: now, waited }
-      return now - seen.at - (waited - seen.waited)
-    },
-    takeBack: () => {
-      // Their rooms stay taken until the thread has skipped them.
-      const back = given.slice(1).filter(({ room }) => Atomics.compareExchange(states, room, waiting, revoked) === waiting)
-      given = given.filter((one) => !back.includes(one))
-      return back.map(({ job }) => job)
-    },
-    stop: (job) => {
-      const one = given.find((other) => other.job === job)
-      if (one === undefined) return
-      // Whichever it is: the thread says that it has skipped the job.
-      if (Atomics.compareExchange(states, one.room, waiting, revoked) !== waiting)
-        Atomics.compareExchange(states, one.room, started, revoked)
+    run: (run) => {
+      runs.push(run)
+      if (runs.length === 1) setImmediate(sendRuns)
+      else if (runs.length === jobsPerMessage) sendRuns()
     },
     forget: (plan) => {
-      if (known.delete(plan)) post({ kind: 'forget', id: plan })
+      if (registered.delete(plan)) post({ kind: 'forget', id: plan })
     },
-    close: () => {
-      isLeaving = true
-      post({ kind: 'close' })
-      return gone
-    },
+    close: () => post({ kind: 'close' }),
   }
 }
