@@ -1,5 +1,5 @@
-// The connection between the writer and its thread. Only here is it known what the thread has been sent: orders carry whole
-// statements and plans, and are put into numbers at the very moment when they leave.
+// The connection between the writer and its thread. Orders carry whole statements and plans; when they are sent, those that the thread
+// already has are replaced by numbers.
 import { Worker } from 'node:worker_threads'
 import type { ApiError } from '../../../errors/errors.js'
 import { answerTooLarge, tooLarge } from '../../answer/sink.js'
@@ -7,7 +7,7 @@ import type { PlanHandle } from '../../database.js'
 import { unavailable } from '../../unavailable.js'
 import type { FromWriter, ToWriter, WriterData } from './protocol.js'
 
-/** What the thread is to do. */
+/** A task for the thread. */
 export type Order =
   | { readonly kind: 'begin' | 'rollback' }
   | { readonly kind: 'flush' }
@@ -17,32 +17,29 @@ export type Order =
   | { readonly kind: 'read'; readonly plan: PlanHandle; readonly parameters: readonly unknown[]; readonly isBounded: boolean }
   | { readonly kind: 'forget'; readonly plan: PlanHandle }
 
+/** The writer's connection to its thread. */
 export interface Channel {
-  /** False once the thread has died: nothing is sent any more. */
+  /** False once the thread has died or is closing: nothing is sent any more. */
   isOpen(): boolean
-  /** Sends an order that has an answer; `later`: along with the next one. @throws ApiError 503 where the thread dies meanwhile */
+  /** Sends an order that has an answer, with `later` together with the next one. @throws ApiError 503 if the thread dies first */
   ask<Answer>(order: Order, later?: boolean): Promise<Answer>
-  /** Sends an order that has none. */
+  /** Sends an order that has no answer. */
   tell(order: Order, later?: boolean): void
-  /** Lets the thread finish what it was told, and end. */
+  /** Ends the thread after the orders that were sent. */
   close(): Promise<void>
 }
 
-interface Asked {
-  readonly resolve: (value: never) => void
-  readonly reject: (error: Error) => void
-}
-
-interface Leaving {
+/** An order on its way to the thread; `id` is 0 if it has no answer. */
+interface NumberedOrder {
   readonly id: number
   readonly order: Order
 }
 
-/** Texts of statements that the thread knows by number; further ones are sent whole each time. */
+/** The most statements that the thread knows by number; the text of others is sent each time. */
 const knownTexts = 1_000
 
-/** What a thread has been sent; it begins with the thread, and ends with it. */
-function openEncoder(): (leaving: Leaving) => ToWriter {
+/** Encodes orders by what the thread has been sent before. */
+function openEncoder(): (numbered: NumberedOrder) => ToWriter {
   const texts = new Map<string, number>()
   const plans = new Set<number>()
 
@@ -82,67 +79,105 @@ function openEncoder(): (leaving: Leaving) => ToWriter {
   }
 }
 
+/** The requests that the thread has not answered yet. */
+interface PendingRequests {
+  isEmpty(): boolean
+  add<Answer>(id: number): Promise<Answer>
+  settle(message: FromWriter): void
+  /** Rejects all with 503. */
+  rejectAll(cause: Error): void
+}
+
+function openPendingRequests(): PendingRequests {
+  const pending = new Map<number, { readonly resolve: (value: never) => void; readonly reject: (error: Error) => void }>()
+  return {
+    isEmpty: () => pending.size === 0,
+    add: (id) => new Promise((resolve, reject) => pending.set(id, { resolve, reject })),
+    settle: (message) => {
+      const request = pending.get(message.id)
+      pending.delete(message.id)
+      if ('code' in message) request?.reject(asApiError(message.code, message.message))
+      else if ('bytes' in message) request?.resolve((message.bytes === null ? null : { bytes: message.bytes, release: () => {} }) as never)
+      else if ('statements' in message) request?.resolve(message.statements as never)
+      else request?.resolve(('rows' in message ? message.rows : message.changed) as never)
+    },
+    rejectAll: (cause) => {
+      for (const { reject } of pending.values()) reject(cannotWrite(cause))
+      pending.clear()
+    },
+  }
+}
+
+/** Collects orders, and sends them in one message when the current callback and its microtasks have ended. */
+interface Batch {
+  /** Adds an order; with `later` it waits for the next one. */
+  add(id: number, order: Order, later: boolean): void
+  clear(): void
+}
+
+function openBatch(send: (orders: readonly NumberedOrder[]) => void): Batch {
+  let orders: NumberedOrder[] = []
+  let isScheduled = false
+
+  function sendAll(): void {
+    isScheduled = false
+    const batch = orders
+    orders = []
+    send(batch)
+  }
+
+  return {
+    add: (id, order, later) => {
+      orders.push({ id, order })
+      if (later || isScheduled) return
+      isScheduled = true
+      process.nextTick(sendAll)
+    },
+    clear: () => {
+      orders = []
+    },
+  }
+}
+
 /**
- * Starts the thread. `died` is called once, when it ends without having been told to: what it was asked is refused with 503,
- * and what it had not acknowledged is rolled back by the database.
+ * Starts the thread. `died` is called if it ends without having been closed: its requests are rejected with 503, and the database rolls
+ * back what was not committed.
  */
 export function openChannel(data: WriterData, died: (error: Error) => void): Channel {
   const worker = new Worker(new URL('./writer-thread.js', import.meta.url), {
     workerData: data,
-    // To close a descriptor of the database's file would end the locks of all connections (wal.ts).
+    // Closing a descriptor of the database's file would release the locks of all connections (wal.ts).
     trackUnmanagedFds: false,
   })
   const encode = openEncoder()
-  const asked = new Map<number, Asked>()
+  const pending = openPendingRequests()
+  const batch = openBatch(send)
   let ids = 0
-  let leaving: Leaving[] = []
-  /** Whether they are sent as soon as the callback that is running, and what follows from it without waiting, has ended. */
-  let isLeaving = false
   let state: 'open' | 'closing' | 'dead' = 'open'
 
-  worker.on('message', (answers: readonly FromWriter[]) => answers.forEach(receive))
+  worker.on('message', (answers: readonly FromWriter[]) => answers.forEach(pending.settle))
   worker.on('error', die)
   worker.on('messageerror', die)
   worker.on('exit', () => die(new Error('The writer thread has ended')))
 
   function die(error: Error): void {
     if (state === 'dead') return
-    const isExpected = state === 'closing' && asked.size === 0
+    const isExpected = state === 'closing' && pending.isEmpty()
     state = 'dead'
-    leaving = []
+    batch.clear()
     if (!isExpected) died(error)
-    for (const { reject } of asked.values()) reject(cannotWrite(error))
-    asked.clear()
+    pending.rejectAll(error)
     void worker.terminate()
   }
 
-  function receive(message: FromWriter): void {
-    const ask = asked.get(message.id)
-    asked.delete(message.id)
-    if ('code' in message) ask?.reject(asApiError(message.code, message.message))
-    else if ('bytes' in message) ask?.resolve((message.bytes === null ? null : { bytes: message.bytes, release: () => {} }) as never)
-    else if ('statements' in message) ask?.resolve(message.statements as never)
-    else ask?.resolve(('rows' in message ? message.rows : message.changed) as never)
-  }
-
-  function sendAll(): void {
-    isLeaving = false
-    const orders = leaving
-    leaving = []
+  function send(orders: readonly NumberedOrder[]): void {
     if (state === 'dead') return
     try {
       worker.postMessage(orders.map(encode))
     } catch (error) {
-      // Values that cannot be copied come from code of the project. Nothing of these orders has arrived, though they were encoded.
+      // The project's code passed a value that cannot be copied. None of the orders was sent, but the encoder has noted them as sent.
       die(error as Error)
     }
-  }
-
-  function put(id: number, order: Order, later: boolean): void {
-    leaving.push({ id, order })
-    if (later || isLeaving) return
-    isLeaving = true
-    process.nextTick(sendAll)
   }
 
   return {
@@ -150,18 +185,17 @@ export function openChannel(data: WriterData, died: (error: Error) => void): Cha
     ask: (order, later = false) => {
       if (state !== 'open') return Promise.reject(cannotWrite(new Error('The writer thread has ended')))
       const id = ++ids
-      return new Promise((resolve, reject) => {
-        asked.set(id, { resolve, reject })
-        put(id, order, later)
-      })
+      const answer = pending.add<never>(id)
+      batch.add(id, order, later)
+      return answer
     },
     tell: (order, later = false) => {
-      if (state === 'open') put(0, order, later)
+      if (state === 'open') batch.add(0, order, later)
     },
     close: async () => {
       if (state === 'dead') return
       const gone = new Promise((resolve) => worker.once('exit', resolve))
-      put(0, { kind: 'close' }, false)
+      batch.add(0, { kind: 'close' }, false)
       state = 'closing'
       await gone
     },
@@ -170,7 +204,7 @@ export function openChannel(data: WriterData, died: (error: Error) => void): Cha
 
 const cannotWrite = (cause: unknown): ApiError => unavailable('The database cannot be written to at the moment', cause)
 
-/** Another process holds the lock, or the disk is full: the caller may try again. Anything else is our bug. */
+/** Converts an error of the thread: to 503 if the database is locked or its disk is full; anything else is a bug of ours. */
 function asApiError(code: string, message: string): Error {
   if (code === answerTooLarge) return tooLarge()
   const cause = Object.assign(new Error(code.startsWith('SQLITE_') ? `${code}: ${message}` : message), { code })
@@ -178,5 +212,5 @@ function asApiError(code: string, message: string): Error {
   return isTrouble.test(code) ? cannotWrite(cause) : cause
 }
 
-/** Codes of SQLite that are about the disk or the file, and not about what was asked. */
+/** Codes of SQLite for problems of the disk or the file, not of the statement. */
 const isTrouble = /^(SQLITE_(FULL|IOERR|READONLY|CORRUPT|NOTADB|CANTOPEN|PROTOCOL|NOMEM)|OCTAVO_LOST_FILES)/
