@@ -2,7 +2,7 @@
 // delivers to a listener; another takes over if that process has ended or shows no sign of life.
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import type { MainConnection, WriteDatabase } from '../database/database.js'
 import { insertMissing, same } from '../database/fragments.js'
 import { elapsed } from '../runtime/clock.js'
@@ -37,28 +37,16 @@ export function openListenerCursors(database: MainConnection, writer: WriteDatab
   const me = `${hostname()} ${process.pid} ${randomUUID()}`
   activeOwners.add(me)
   const mine = new Set<string>()
-  /** The last heartbeat seen of other owners, and when it was first seen, by the clock of this process. */
-  const seen = new Map<string, { readonly owner: string; readonly beat: number; readonly at: number }>()
+  const owners = openOwners()
 
-  const cursorOf = async (name: string): Promise<CursorRow | undefined> =>
-    (await database.rows<CursorRow>(sql`select sequence, owner, beat from ${table} where name = ${name}`))[0]
-
-  function hasTimedOut(name: string, owner: string, beat: number): boolean {
-    if (hasEnded(owner)) return true
-    const before = seen.get(name)
-    if (before?.owner === owner && before.beat === beat) return elapsed() - before.at > heartbeatTimeout
-    seen.set(name, { owner, beat, at: elapsed() })
-    return false
-  }
-
-  const update = (name: string, sequence: number, owner: string | null): Promise<number> =>
+  /** Executes a statement that writes to no document; true if it has changed the listener's row. */
+  const hasChanged = (statement: RawBuilder<unknown>): Promise<boolean> =>
     writer.transaction(async (transaction) => {
       transaction.generation.keep()
-      const { rows } = await transaction.run(
-        sql`update ${table} set sequence = ${sequence}, owner = ${owner}, beat = beat + 1 where name = ${name} and owner = ${me}`,
-      )
-      return rows
+      return (await transaction.run(statement)).rows === 1
     })
+  const store = (name: string, sequence: number, owner: string | null): Promise<boolean> =>
+    hasChanged(sql`update ${table} set sequence = ${sequence}, owner = ${owner}, beat = beat + 1 where name = ${name} and owner = ${me}`)
 
   const timer = setInterval(() => {
     if (mine.size > 0) writer.run(sql`update ${table} set beat = beat + 1 where owner = ${me}`).catch(failed)
@@ -66,43 +54,71 @@ export function openListenerCursors(database: MainConnection, writer: WriteDatab
   timer.unref()
 
   return {
-    register: async (names, last) => {
-      const rows = await database.rows<{ name: string; sequence: number }>(sql`select name, sequence from ${table}`)
-      const known = new Map(rows.map(({ name, sequence }) => [name, sequence]))
-      const missing = names.filter((name) => !known.has(name))
-      for (const name of missing) known.set(name, last)
-      if (missing.length > 0) {
-        await writer.transaction(async (transaction) => {
-          for (const name of missing)
-            transaction.follow(insertMissing('octavo_listener_cursors', ['name', 'sequence', 'beat'], sql`values (${name}, ${last}, 0)`))
-        })
-      }
-      return known
-    },
+    register: (names, last) => registerListeners(database, writer, names, last),
     claim: async (name) => {
-      const cursor = await cursorOf(name)
+      const cursor = await readCursor(database, name)
       if (cursor === undefined) return null
       const { owner, beat } = cursor
-      if (owner !== null && owner !== me && !hasTimedOut(name, owner, beat)) return null
-      const isMine = await writer.transaction(async (transaction) => {
-        transaction.generation.keep()
-        const claimed = await transaction.run(
-          sql`update ${table} set owner = ${me}, beat = beat + 1 where name = ${name} and ${same(sql`owner`, owner)} and beat = ${beat}`,
-        )
-        return claimed.rows === 1
-      })
+      if (owner !== null && owner !== me && !owners.hasTimedOut(name, owner, beat)) return null
+      const isMine = await hasChanged(
+        sql`update ${table} set owner = ${me}, beat = beat + 1 where name = ${name} and ${same(sql`owner`, owner)} and beat = ${beat}`,
+      )
       if (!isMine) return null
       mine.add(name)
-      return (await cursorOf(name))!.sequence
+      return (await readCursor(database, name))!.sequence
     },
-    advance: async (name, sequence) => (await update(name, sequence, me)) === 1,
+    advance: (name, sequence) => store(name, sequence, me),
     release: async (name, sequence) => {
       if (!mine.delete(name)) return
-      await update(name, sequence, null)
+      await store(name, sequence, null)
     },
     close: () => {
       clearInterval(timer)
       activeOwners.delete(me)
+    },
+  }
+}
+
+async function readCursor(database: MainConnection, name: string): Promise<CursorRow | undefined> {
+  const [row] = await database.rows<CursorRow>(sql`select sequence, owner, beat from ${table} where name = ${name}`)
+  return row
+}
+
+async function registerListeners(
+  database: MainConnection,
+  writer: WriteDatabase,
+  names: readonly string[],
+  last: number,
+): Promise<ReadonlyMap<string, number>> {
+  const rows = await database.rows<{ name: string; sequence: number }>(sql`select name, sequence from ${table}`)
+  const cursors = new Map(rows.map(({ name, sequence }) => [name, sequence]))
+  const missing = names.filter((name) => !cursors.has(name))
+  for (const name of missing) cursors.set(name, last)
+  if (missing.length > 0) {
+    await writer.transaction(async (transaction) => {
+      for (const name of missing)
+        transaction.follow(insertMissing('octavo_listener_cursors', ['name', 'sequence', 'beat'], sql`values (${name}, ${last}, 0)`))
+    })
+  }
+  return cursors
+}
+
+/** The other processes that deliver to listeners. */
+interface Owners {
+  /** True if the owner of a listener has ended, or has shown no heartbeat for too long. */
+  hasTimedOut(name: string, owner: string, beat: number): boolean
+}
+
+function openOwners(): Owners {
+  /** The last heartbeat seen for each listener, and when it was first seen, by the clock of this process. */
+  const heartbeats = new Map<string, { readonly owner: string; readonly beat: number; readonly at: number }>()
+  return {
+    hasTimedOut: (name, owner, beat) => {
+      if (hasEnded(owner)) return true
+      const last = heartbeats.get(name)
+      if (last?.owner === owner && last.beat === beat) return elapsed() - last.at > heartbeatTimeout
+      heartbeats.set(name, { owner, beat, at: elapsed() })
+      return false
     },
   }
 }

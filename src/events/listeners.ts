@@ -92,64 +92,38 @@ interface Delivery {
   leave(): Promise<void>
 }
 
-function openDelivery({ name, listener }: NamedListener, options: ListenerOptions, stopping: AbortSignal): Delivery {
-  const { read, cursors, attempts, inTime, failed } = options
-  let lastDelivered = options.lastDelivered.get(name) ?? 0
-  let hasClaimed = false
+function openDelivery(listener: NamedListener, options: ListenerOptions, stopping: AbortSignal): Delivery {
+  const { name } = listener
+  const { read, failed } = options
+  const cursor = openCursor(name, options)
   let running: Promise<void> | null = null
   let hasNews = false
   let isOver = false
 
-  /** Delivers an event; false if it was not delivered and there is no time for a retry. */
-  async function deliver(event: ContentEvent): Promise<boolean> {
-    for (let attempt = 1; ; attempt++) {
-      try {
-        await inTime(name, () => listener(event))
-        return true
-      } catch (error) {
-        failed(name, error)
-        if (attempt >= attempts) {
-          failed(name, new Error(`Event ${event.sequence} failed ${attempts} times and is skipped`))
-          return true
-        }
-      }
-      if (!(await pause(Math.min(longestWait, firstWait * 2 ** (attempt - 1)), stopping))) return false
-    }
-  }
-
   /** Delivers a batch. `over`: delivery has stopped, or another process has taken the listener over. */
   async function deliverBatch(): Promise<'some' | 'nothing' | 'over'> {
-    const events = await read(lastDelivered, batchSize)
+    const events = await read(cursor.at(), batchSize)
     const [first] = events
     if (first === undefined) return 'nothing'
-    if (first.sequence > lastDelivered + 1)
-      failed(name, new Error(`Events ${lastDelivered + 1}–${first.sequence - 1} were pruned before they were delivered`))
+    if (first.sequence > cursor.at() + 1)
+      failed(name, new Error(`Events ${cursor.at() + 1}–${first.sequence - 1} were pruned before they were delivered`))
     for (const event of events) {
-      if (isOver || !(await deliver(event)) || isOver) return 'over'
-      lastDelivered = event.sequence
+      if (isOver || !(await deliver(event, listener, options, stopping)) || isOver) return 'over'
+      cursor.move(event.sequence)
     }
-    return (await cursors.advance(name, lastDelivered)) ? 'some' : 'over'
+    return (await cursor.store()) ? 'some' : 'over'
   }
 
   async function deliverAll(): Promise<void> {
     hasNews = false
-    const cursor = await cursors.claim(name)
-    if (cursor === null) return
-    lastDelivered = cursor
-    hasClaimed = true
+    if (!(await cursor.claim())) return
     let last: Awaited<ReturnType<typeof deliverBatch>>
     do {
       hasNews = false
       do last = await deliverBatch()
       while (last === 'some')
     } while (last !== 'over' && !isOver && (hasNews || (await pause(keepClaimed, stopping))) && hasNews)
-    await leave()
-  }
-
-  async function leave(): Promise<void> {
-    if (!hasClaimed) return
-    hasClaimed = false
-    await cursors.release(name, lastDelivered)
+    await cursor.release()
   }
 
   function wake(): void {
@@ -164,15 +138,74 @@ function openDelivery({ name, listener }: NamedListener, options: ListenerOption
   }
 
   return {
-    lastDelivered: () => lastDelivered,
+    lastDelivered: cursor.at,
     wake,
     quiet: async () => {
       while (running !== null) await running
     },
     leave: async () => {
       isOver = true
-      await leave()
+      await cursor.release()
     },
+  }
+}
+
+/** The cursor of one listener: in the database, and further ahead in memory during a batch. */
+interface Cursor {
+  /** The sequence of the last delivered event. */
+  at(): number
+  /** Claims the listener for this process and reads its cursor; false while another process delivers to it. */
+  claim(): Promise<boolean>
+  move(sequence: number): void
+  /** Stores the cursor; false if another process has taken the listener over. */
+  store(): Promise<boolean>
+  /** Stores the cursor and releases the listener, if it was claimed. */
+  release(): Promise<void>
+}
+
+function openCursor(name: string, { cursors, lastDelivered }: ListenerOptions): Cursor {
+  let sequence = lastDelivered.get(name) ?? 0
+  let isClaimed = false
+  return {
+    at: () => sequence,
+    claim: async () => {
+      const stored = await cursors.claim(name)
+      if (stored === null) return false
+      sequence = stored
+      isClaimed = true
+      return true
+    },
+    move: (to) => {
+      sequence = to
+    },
+    store: () => cursors.advance(name, sequence),
+    release: async () => {
+      if (!isClaimed) return
+      isClaimed = false
+      await cursors.release(name, sequence)
+    },
+  }
+}
+
+/** Delivers an event; false if it was not delivered and there is no time for a retry. */
+async function deliver(
+  event: ContentEvent,
+  { name, listener }: NamedListener,
+  { attempts, inTime, failed }: ListenerOptions,
+  stopping: AbortSignal,
+): Promise<boolean> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      await inTime(name, () => listener(event))
+      return true
+    } catch (error) {
+      failed(name, error)
+      if (attempt >= attempts) {
+        failed(name, new Error(`Event ${event.sequence} failed ${attempts} times and is skipped`))
+        return true
+      }
+    }
+    if (!(await pause(Math.min(longestWait, firstWait * 2 ** (attempt - 1)), stopping))) return false
   }
 }
 

@@ -43,34 +43,20 @@ interface Entry {
 export function openClientMemory(minAge: number): ClientMemory {
   const clients = new Map<string, Client>()
   const heap = openHeap()
-  /** Leases that were not old enough at the last check, oldest first, and the time before which none of them is. */
-  const recent = new Set<Entry>()
-  let nextRevocableAt = Number.POSITIVE_INFINITY
+  const young = openYoungLeases(minAge, (entry) => {
+    const { client } = entry
+    if (client.revocable.size === 0) client.oldest = entry.number
+    client.revocable.add(entry)
+    heap.put(client)
+  })
   let [total, count] = [0, 0]
 
-  function collectRevocable(): void {
-    const now = performance.now()
-    if (now <= nextRevocableAt) return
-    nextRevocableAt = Number.POSITIVE_INFINITY
-    for (const entry of recent) {
-      if (entry.since >= now - minAge) {
-        nextRevocableAt = entry.since + minAge
-        break
-      }
-      recent.delete(entry)
-      const { client } = entry
-      if (client.revocable.size === 0) client.oldest = entry.number
-      client.revocable.add(entry)
-      heap.put(client)
-    }
-  }
-
-  const isOpen = (entry: Entry): boolean => recent.has(entry) || entry.client.revocable.has(entry)
+  const isOpen = (entry: Entry): boolean => young.entries.has(entry) || entry.client.revocable.has(entry)
 
   function end(entry: Entry): void {
     const { client } = entry
     const wasRevocable = client.revocable.delete(entry)
-    if (!wasRevocable && !recent.delete(entry)) return
+    if (!wasRevocable && !young.entries.delete(entry)) return
     total -= entry.bytes
     client.bytes -= entry.bytes
     const next = first(client.revocable)
@@ -82,22 +68,13 @@ export function openClientMemory(minAge: number): ClientMemory {
     if (--client.leases === 0) clients.delete(client.address)
   }
 
-  function clientAt(address: string): Client {
-    const existing = clients.get(address)
-    if (existing !== undefined) return existing
-    const client = { address, bytes: 0, leases: 0, revocable: new Set<Entry>(), oldest: 0, index: -1 }
-    clients.set(address, client)
-    return client
-  }
-
   return {
     total: () => total,
     lease: (address, revoked) => {
-      const client = clientAt(address)
+      const client = clientAt(clients, address)
       client.leases++
       const entry: Entry = { client, number: ++count, since: performance.now(), bytes: 0, revoked }
-      recent.add(entry)
-      nextRevocableAt = Math.min(nextRevocableAt, entry.since + minAge)
+      young.add(entry)
       return {
         isOpen: () => isOpen(entry),
         add: (bytes) => {
@@ -111,13 +88,56 @@ export function openClientMemory(minAge: number): ClientMemory {
       }
     },
     revoke: () => {
-      collectRevocable()
+      young.check()
       const most = heap.top()
       if (most === undefined) return false
       const oldest = first(most.revocable)!
       end(oldest)
       oldest.revoked()
       return true
+    },
+  }
+}
+
+function clientAt(clients: Map<string, Client>, address: string): Client {
+  const existing = clients.get(address)
+  if (existing !== undefined) return existing
+  const client = { address, bytes: 0, leases: 0, revocable: new Set<Entry>(), oldest: 0, index: -1 }
+  clients.set(address, client)
+  return client
+}
+
+/** Leases that were not old enough to be revoked at the last check. */
+interface YoungLeases {
+  /** Oldest first. */
+  readonly entries: Set<Entry>
+  add(entry: Entry): void
+  /** Hands over the entries that are old enough now. */
+  check(): void
+}
+
+function openYoungLeases(minAge: number, becameRevocable: (entry: Entry) => void): YoungLeases {
+  const entries = new Set<Entry>()
+  /** The time before which none of them is old enough. */
+  let nextRevocableAt = Number.POSITIVE_INFINITY
+  return {
+    entries,
+    add: (entry) => {
+      entries.add(entry)
+      nextRevocableAt = Math.min(nextRevocableAt, entry.since + minAge)
+    },
+    check: () => {
+      const now = performance.now()
+      if (now <= nextRevocableAt) return
+      nextRevocableAt = Number.POSITIVE_INFINITY
+      for (const entry of entries) {
+        if (entry.since >= now - minAge) {
+          nextRevocableAt = entry.since + minAge
+          break
+        }
+        entries.delete(entry)
+        becameRevocable(entry)
+      }
     },
   }
 }

@@ -39,73 +39,15 @@ const checkInterval = 100
 
 /** Starts to track the connections of a server. */
 export function watchConnections(server: Server, { drainTimeout, drainBodies }: DrainLimits): Connections {
-  const openRequests = new Map<Socket, Set<IncomingMessage>>()
+  const open = trackRequests(server)
   let state: 'serving' | 'draining' | 'ending' = 'serving'
-  let accepted = 0
-  let allClosed: (() => void) | null = null
-
-  async function closeIfIdle(socket: Socket): Promise<void> {
-    if (state !== 'ending' || openRequests.get(socket)?.size !== 0) return
-    await pendingReads()
-    if (openRequests.get(socket)?.size === 0) socket.destroySoon()
-  }
-
-  server.on('connection', (socket: Socket) => {
-    accepted++
-    openRequests.set(socket, new Set())
-    socket.once('close', () => {
-      openRequests.delete(socket)
-      if (openRequests.size === 0) allClosed?.()
-    })
-  })
-  server.on('request', (request, response) => {
-    const { socket } = request
-    openRequests.get(socket)?.add(request)
-    response.once('close', () => {
-      openRequests.get(socket)?.delete(request)
-      closeIfIdle(socket)
-    })
-  })
-
-  /** Accepts waiting connections, because the system resets them when the server stops listening. */
-  async function acceptAll(): Promise<void> {
-    const end = performance.now() + Math.min(accepting, drainTimeout * acceptingShare)
-    shortenQueue(server)
-    let before: number
-    do {
-      before = accepted
-      await pendingReads()
-    } while (accepted !== before && performance.now() < end)
-  }
-
-  /** Resolves when all connections have ended, to the number of closed ones: stalled connections, and at `end` all remaining ones. */
-  async function closeAll(end: number): Promise<number> {
-    for (const socket of openRequests.keys()) closeIfIdle(socket)
-    if (openRequests.size === 0) return 0
-    const late = Math.min(performance.now() + drainBodies, end)
-    let closed = 0
-    const checking = setInterval(() => {
-      const now = performance.now()
-      for (const [socket, requests] of openRequests) {
-        if (now < end && (now < late || !isStalled(requests))) continue
-        closed++
-        socket.destroy()
-      }
-    }, checkInterval)
-    await new Promise<void>((resolve) => {
-      allClosed = resolve
-    })
-    clearInterval(checking)
-    return closed
-  }
-
   return {
     isDraining: () => state !== 'serving',
     isLast: async (socket) => {
       if (state === 'serving') return false
       await pendingReads()
       // A paused connection has unread data and waits for its responses to be sent.
-      return openRequests.get(socket)?.size === 1 && !socket.isPaused()
+      return open.requests.get(socket)?.size === 1 && !socket.isPaused()
     },
     async drain(delay) {
       if (state !== 'serving') return 0
@@ -113,16 +55,103 @@ export function watchConnections(server: Server, { drainTimeout, drainBodies }: 
       if (!server.listening) return 0
       if (delay > 0) await pause(delay)
       const end = performance.now() + drainTimeout * responseShare
-      await acceptAll()
+      await acceptAll(server, open, performance.now() + Math.min(accepting, drainTimeout * acceptingShare))
       // Closing an HTTP server would also destroy connections that look idle but have unread requests.
       NetServer.prototype.close.call(server)
       await pendingReads()
-      if (openRequests.size > 0) await pause(idleGrace)
+      if (open.requests.size > 0) await pause(idleGrace)
       await pendingReads()
       state = 'ending'
-      return closeAll(end)
+      open.closeIdle()
+      return closeStalled(open, Math.min(performance.now() + drainBodies, end), end)
     },
   }
+}
+
+/** The open connections of a server. */
+interface OpenConnections {
+  /** The requests of each connection that are not answered yet. */
+  readonly requests: ReadonlyMap<Socket, ReadonlySet<IncomingMessage>>
+  /** Number of connections since the start. */
+  accepted(): number
+  /** Closes the connections without requests, now and from now on. */
+  closeIdle(): void
+  /** Resolves when no connection is left. */
+  allClosed(): Promise<void>
+}
+
+function trackRequests(server: Server): OpenConnections {
+  const open = new Map<Socket, Set<IncomingMessage>>()
+  let accepted = 0
+  let closesIdle = false
+  let onAllClosed: (() => void) | null = null
+
+  async function closeIfIdle(socket: Socket): Promise<void> {
+    if (!closesIdle || open.get(socket)?.size !== 0) return
+    await pendingReads()
+    if (open.get(socket)?.size === 0) socket.destroySoon()
+  }
+
+  server.on('connection', (socket: Socket) => {
+    accepted++
+    open.set(socket, new Set())
+    socket.once('close', () => {
+      open.delete(socket)
+      if (open.size === 0) onAllClosed?.()
+    })
+  })
+  server.on('request', (request, response) => {
+    const { socket } = request
+    open.get(socket)?.add(request)
+    response.once('close', () => {
+      open.get(socket)?.delete(request)
+      closeIfIdle(socket)
+    })
+  })
+
+  return {
+    requests: open,
+    accepted: () => accepted,
+    closeIdle: () => {
+      closesIdle = true
+      for (const socket of open.keys()) closeIfIdle(socket)
+    },
+    allClosed: async () => {
+      if (open.size === 0) return
+      await new Promise<void>((resolve) => {
+        onAllClosed = resolve
+      })
+    },
+  }
+}
+
+/** Accepts waiting connections until `end`, because the system resets them when the server stops listening. */
+async function acceptAll(server: Server, open: OpenConnections, end: number): Promise<void> {
+  shortenQueue(server)
+  let before: number
+  do {
+    before = open.accepted()
+    await pendingReads()
+  } while (open.accepted() !== before && performance.now() < end)
+}
+
+/**
+ * Resolves when all connections have ended, to the number of closed ones: stalled connections once it is `late`, and at `end` all remaining
+ * ones.
+ */
+async function closeStalled(open: OpenConnections, late: number, end: number): Promise<number> {
+  let closed = 0
+  const checking = setInterval(() => {
+    const now = performance.now()
+    for (const [socket, requests] of open.requests) {
+      if (now < end && (now < late || !isStalled(requests))) continue
+      closed++
+      socket.destroy()
+    }
+  }, checkInterval)
+  await open.allClosed()
+  clearInterval(checking)
+  return closed
 }
 
 /**

@@ -4,6 +4,7 @@ import type { Stored } from '../database.js'
 
 const oid = {
   boolean: 16,
+  bytea: 17,
   int8: 20,
   int2: 21,
   int4: 23,
@@ -63,12 +64,15 @@ export function encodeParameter(type: number | undefined, value: unknown): strin
       return typeof value === 'number' ? wallClock(value) : String(value)
     case oid.timestamptz:
       return typeof value === 'number' ? new Date(value).toISOString() : String(value)
+    case oid.bytea:
+      return `\\x${Buffer.from(value as Uint8Array).toString('hex')}`
     default:
       return String(value)
   }
 }
 
-const parsers: Readonly<Record<number, (text: string) => Stored>> = {
+const parsers: Readonly<Record<number, (text: string) => Stored | Uint8Array>> = {
+  [oid.bytea]: (text) => Buffer.from(text.slice(2), 'hex'),
   [oid.boolean]: (text) => (text === 't' ? 1 : 0),
   // What a number cannot hold stays text, exact.
   [oid.int8]: (text) => (Number.isSafeInteger(Number(text)) ? Number(text) : text),
@@ -83,4 +87,4 @@ const parsers: Readonly<Record<number, (text: string) => Stored>> = {
 const asText = (text: string): Stored => text
 
 /** How values of a column of this type are read. */
-export const parserOf = (type: number): ((text: string) => Stored) => parsers[type] ?? asText
+export const parserOf = (type: number): ((text: string) => Stored | Uint8Array) => parsers[type] ?? asText

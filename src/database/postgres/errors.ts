@@ -23,7 +23,7 @@ export function isConnectionLoss(error: unknown): boolean {
 const isRefusal = (code: string): boolean => /^(53|25006$|57014$|58)/.test(code)
 
 /** A value that a column cannot hold or be compared with. */
-const isBadValue = (code: string): boolean => /^(22|42883$|42804$)/.test(code)
+const isBadValue = (code: string): boolean => code.startsWith('22')
 
 /** The error as callers get it: 400 for their values, 503 for what may pass. Other errors are returned as they are. */
 export function explained(error: unknown): unknown {

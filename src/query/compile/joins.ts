@@ -30,7 +30,8 @@ const equal = (left: Fragment, right: Fragment): Fragment => sql`${left} = ${rig
 export const constant = (value: string | number): Fragment => sql`${{ from: 'constant', value } as never}`
 
 /** The tables of some pairs as a FROM clause; the database chooses where to start. */
-export const from = ({ tables }: Joins): Fragment => sql.join([...tables], sql` join `)
+export const from = ({ tables: [first, ...further] }: Joins): Fragment =>
+  further.reduce((joined, next) => sql`${joined} join ${next} on true`, first!)
 
 /** The same from the owner's side on: for an owner that has few links, whatever the number of targets that have a value. */
 export const fromOwner = (dialect: Dialect, { tables }: Joins): Fragment => dialect.joinedInOrder(tables)

@@ -210,7 +210,7 @@ function linksDiffer(within: Within, { storage, target: uid }: Linked, draft: st
     sql`${sql.table(table)} as l cross join ${sql.table(target.table)} as t where t.id = ${sql.id('l', there)} and ${sql.id('l', here)} = ${column(owner, 'id')}`
   const document = documentOf('t')
   const isPublished = sql`exists (select 1 from ${sql.table(target.table)} as p where p.document_id = t.document_id and ${isSame(sql`p.locale`, sql`t.locale`)} and p.published_at is not null)`
-  const counts = !storage.owner ? isPublished : within.exact === null ? sql`1` : sql`(${isPublished} or ${within.exact})`
+  const counts = !storage.owner ? isPublished : within.exact === null ? sql`1 = 1` : sql`(${isPublished} or ${within.exact})`
   const drafted = sql`select ${document} as document, min(${place}) as place, min(l.id) as id from ${from(draft)} and ${counts} group by 1`
   const shown = sql`select ${document} as document, ${place} as place, l.id as id from ${from(live)}`
   const rows = storage.owner ? sql`${shown} union all ${waiting(within, table, live, [target])}` : shown
