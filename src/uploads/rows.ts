@@ -87,11 +87,12 @@ const parsed = (text: string | null): unknown => (text === null ? null : JSON.pa
 /** Reads a file's row, or null. */
 export async function readFile(database: MainConnection, id: number): Promise<FileRow | null> {
   const [row] = await database.rows<Record<string, string | number | null>>(
-    sql`select id, name, alternative_text as alternativeText, caption, focal_point as focalPoint, hash, ext, width, height, formats, url, provider
+    sql`select id, name, alternative_text, caption, focal_point, hash, ext, width, height, formats, url, provider
       from files where id = ${id}`,
   )
   if (row === undefined) return null
-  return { ...row, ext: row.ext ?? '', focalPoint: parsed(row.focalPoint as string), formats: parsed(row.formats as string) } as FileRow
+  const { alternative_text: alternativeText, focal_point, formats, ...rest } = row
+  return { ...rest, alternativeText, ext: row.ext ?? '', focalPoint: parsed(focal_point as string), formats: parsed(formats as string) } as FileRow
 }
 
 const defaultSettings: ImageSettings = { sizeOptimization: true, responsiveDimensions: true, autoOrientation: false }

@@ -137,6 +137,9 @@ interface Messages {
   sync(): void
 }
 
+/** Characters of a statement that an error shows. */
+const shownText = 4_000
+
 /** The result of a statement: rows as lists of values. */
 export interface Executed {
   readonly rows: readonly (readonly Stored[])[]
@@ -152,7 +155,11 @@ export async function executePrepared(
   values: readonly unknown[],
 ): Promise<Executed> {
   const encoded = values.map((value, index) => encodeParameter(types[index], value))
-  const { rows, fields, rowCount } = await client.query<Stored[]>({ name, text, values: encoded, rowMode: 'array' } as never)
+  const asked = { name, text, values: encoded, rowMode: 'array' } as never
+  const { rows, fields, rowCount } = await client.query<Stored[]>(asked).catch((error: Error) => {
+    // For the log; values are not in it.
+    throw Object.assign(error, { statement: text.slice(0, shownText) })
+  })
   return { rows, columns: fields.map((field) => field.name), changed: rowCount ?? 0 }
 }
 

@@ -33,7 +33,7 @@ export function placeInOther(
   const ordered = (which: 'max' | 'min', condition: RawBuilder<unknown>) => {
     const linked = sql`select ${sql.raw(which)}(${order('y')}) as at from ${links} y where ${leadsTo('y', shown)} and ${order('y')} ${condition}`
     if (owner) return sql`(${linked})`
-    return sql`(select ${sql.raw(which)}(at) from (${linked} union all select ${sql.raw(which)}(k.place) from ${hidden} k where ${waits} and k.place ${condition}) as both)`
+    return sql`(select ${sql.raw(which)}(at) from (${linked} union all select ${sql.raw(which)}(k.place) from ${hidden} k where ${waits} and k.place ${condition}) as places)`
   }
   const ownWaits = sql`w.link_table = ${table} and w.owner_id = ${source}`
   const waitingBefore = sql` union all select w.target_document, w.target_locale, w.place, 0 from ${hidden} w where ${ownWaits} and w.place < ${place}`

@@ -33,7 +33,7 @@ export function copyLinks(writing: RowContext, from: Owner, to: Owner, relations
     // A document that is related to itself says the same link from both sides.
     if (order !== null && (!isNew || target === to.shape)) {
       transaction.follow(
-        sql`update ${sql.table(table)} as y set ${sql.id(order)} = (select place from (${links}) as s where shown = ${sql.id('y', there)})
+        sql`update ${sql.table(table)} as y set ${sql.id(order)} = (select place from (${links}) as s where shown = ${sql.id('y', there)} order by id limit 1)
           where ${sql.id(here)} = ${to.id} and ${sql.id(there)} in (${shown})`,
       )
     }
@@ -117,7 +117,7 @@ function shownOf(target: ContentType, copies: RowContext['targetSide'], into: Ro
   const side = copies === 'draft' ? sql`null` : sql`not null`
   const isSide = changesSide ? sql`p.published_at is ${side}` : sql`(p.published_at is null) = (t.published_at is null)`
   const other = sql`(select p.id from ${sql.table(target.table)} p where p.document_id = t.document_id
-    and ${same(sql`p.locale`, changesLocale ? into : sql`t.locale`)} and ${isSide})`
+    and ${same(sql`p.locale`, changesLocale ? into : sql`t.locale`)} and ${isSide} order by p.id limit 1)`
   return changesLocale ? other : sql`case when t.published_at is ${side} then t.id else ${other} end`
 }
 

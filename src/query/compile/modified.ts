@@ -203,7 +203,7 @@ function linksDiffer(within: Within, { storage, target: uid }: Linked, draft: st
       sql`select ${sql.id('l', there)} as document, ${place} as place, l.id as id from ${sql.table(table)} as l where ${sql.id('l', here)} = ${column(owner, 'id')}`
     if (storage.order !== null) return differs(listed(rows(draft)), listed(rows(live)))
     const only = (owner: string) =>
-      sql`(select ${sql.id('l', there)} from ${sql.table(table)} as l where ${sql.id('l', here)} = ${column(owner, 'id')} order by 1)`
+      sql`(select ${sql.id('l', there)} from ${sql.table(table)} as l where ${sql.id('l', here)} = ${column(owner, 'id')} order by 1 limit 1)`
     return differs(only(draft), only(live))
   }
   const from = (owner: string) =>
