@@ -18,7 +18,10 @@ export interface DeclaredTables {
 /** Compares the declarations of a database with the model. */
 export function compareWithModel(model: Model, { tables: names, columnsOf, declaredType, families }: DeclaredTables): SchemaMismatches {
   const familyOf = (declared: string): string => {
-    const name = declared.toLowerCase().split('(', 1)[0]!.trim()
+    const name = declared
+      .toLowerCase()
+      .replace(/ *\(.*?\)/, '')
+      .trim()
     return families.find((family) => family.includes(name))?.[0] ?? name
   }
   const panel = new Set([...adminTables(model), sessionTable])

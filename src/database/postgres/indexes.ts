@@ -1,0 +1,194 @@
+// Creates indexes of our own on PostgreSQL while the tables are in use: one at a time, by one process at a time, and never in a
+// transaction. What an interrupted creation left is created anew.
+import { createHash } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type pg from 'pg'
+import type { Model } from '../../model/types.js'
+import { describeIndexes, type OwnIndex } from '../schema/own-indexes.js'
+import { quoted } from '../schema/table.js'
+import { type Catalog, readCatalog } from './catalog.js'
+import { storedName } from './create-tables.js'
+
+/** Bytes of an identifier, and characters of the hash that ends a long one. */
+const [identifierBytes, hashLength] = [63, 8]
+
+/** The name of an index; long ones end in a hash, since PostgreSQL would cut off what tells them apart. */
+export function indexName({ name }: OwnIndex): string {
+  if (Buffer.byteLength(name) <= identifierBytes) return name
+  const hash = createHash('sha256').update(name).digest('hex').slice(0, hashLength)
+  let kept = name
+  while (Buffer.byteLength(kept) > identifierBytes - hashLength - 1) kept = [...kept].slice(0, -1).join('')
+  return `${kept}_${hash}`
+}
+
+/** The statement that creates an index. `concurrently`: while others write; then it must not stand in a transaction. */
+export function indexStatement(index: OwnIndex, concurrently = false): string {
+  const { table, columns, where, descending, isOrder } = index
+  const order = `${columns.map(quoted).join(', ')}${descending ? ' desc' : ''}${isOrder ? ', id' : ''}`
+  const rows = where === null ? '' : ` where ${where}`
+  return `create index ${concurrently ? 'concurrently ' : ''}if not exists ${quoted(indexName(index))} on ${quoted(table)} (${order})${rows}`
+}
+
+/** Characters of a text that an index has room for, together with another text. */
+const indexedLength = 255
+
+/** Whether every value of a type fits into an index: one that did not could not be stored any more. */
+function isBounded(type: string): boolean {
+  if (/^(?:text|jsonb?|bytea|character varying)$/.test(type)) return false
+  const [, length] = /^character(?: varying)?\((\d+)\)$/.exec(type) ?? []
+  return length === undefined || Number(length) <= indexedLength
+}
+
+/** Whether the table is there with the index's columns, none of which holds values that are too long for an index. */
+export function isIndexable({ tables }: Catalog, { table, columns }: OwnIndex): boolean {
+  const types = new Map(tables.get(storedName(table))?.map(({ name, type }) => [name, type]))
+  return types.has('id') && columns.every((column) => types.has(column) && isBounded(types.get(column)!))
+}
+
+/** Called before each index, with how many were created before it. */
+type Report = (index: OwnIndex, done: number, missing: number) => void
+
+/** The lock of the process that creates indexes: the same number in every version. */
+const indexing = 7_082_100_002
+
+/** Milliseconds between two looks whether another process, or another change of a table, has come to its end. */
+const interval = 500
+
+const isStopped = (stop: AbortSignal | undefined): boolean => stop?.aborted === true
+
+/** How often an index is begun anew after another session was in its way. */
+const attempts = 5
+
+/**
+ * Creates the indexes that are missing, one after the other, and reports each before it starts. Waits while another process does the
+ * same. `pool` needs two connections that do not pipeline. Returns how many were created.
+ * @throws the server's first error, once every other index has been tried; nothing if `stop` was aborted
+ */
+export async function createIndexes(pool: pg.Pool, model: Model, report: Report, stop?: AbortSignal): Promise<number> {
+  while (!isStopped(stop)) {
+    const holder = await pool.connect()
+    const release = () => holder.release(true)
+    holder.on('error', () => {})
+    try {
+      // The transaction holds nothing but the lock. With a parameter it would keep its snapshot, which holds up every creation.
+      await holder.query('begin isolation level read committed')
+      await holder.query('set local idle_in_transaction_session_timeout = 0')
+      const { rows } = await holder.query<{ readonly taken: number }>(`select pg_try_advisory_xact_lock(${indexing}) as taken`)
+      if (rows[0]!.taken === 1) return await createMissing(pool, model, report, stop)
+    } finally {
+      release()
+    }
+    await sleep(interval, undefined, { signal: stop }).catch(() => {})
+  }
+  return 0
+}
+
+async function createMissing(pool: pg.Pool, model: Model, report: Report, stop: AbortSignal | undefined): Promise<number> {
+  const catalog = await readCatalog(pool)
+  const missing = describeIndexes(model).filter((index) => catalog.indexes.get(indexName(index)) !== true && isIndexable(catalog, index))
+  let created = 0
+  let failure: unknown = null
+  for (const [done, index] of missing.entries()) {
+    if (isStopped(stop)) return created
+    report(index, done, missing.length)
+    try {
+      await createOne(pool, index, stop)
+      created++
+    } catch (error) {
+      failure ??= error
+    }
+  }
+  if (failure !== null && !isStopped(stop)) throw failure
+  return created
+}
+
+/** Errors of a statement that met another session on the same table: a deadlock, a lock that was not to be had. */
+const inTheWay: ReadonlySet<unknown> = new Set(['40P01', '55P03'])
+
+async function createOne(pool: pg.Pool, index: OwnIndex, stop: AbortSignal | undefined): Promise<void> {
+  const name = indexName(index)
+  for (let attempt = 1; ; attempt++) {
+    await untilUnchanging(pool, index.table, stop)
+    const usable = await isUsable(pool, name)
+    if (usable === true || isStopped(stop)) return
+    try {
+      if (usable === false) await onConnection(pool, `drop index concurrently if exists ${quoted(name)}`, stop)
+      await onConnection(pool, indexStatement(index, true), stop)
+      return
+    } catch (error) {
+      if (isStopped(stop)) return
+      if (inTheWay.has((error as { readonly code?: unknown }).code) && attempt < attempts) continue
+      await pool.query(`drop index concurrently if exists ${quoted(name)}`).catch(() => {})
+      throw error
+    }
+  }
+}
+
+/** Whether an index can be used; undefined: there is none of this name. */
+async function isUsable(pool: pg.Pool, name: string): Promise<boolean | undefined> {
+  const { rows } = await pool.query<{ readonly valid: number }>(
+    'select indisvalid as valid from pg_index where indexrelid = to_regclass($1)',
+    [quoted(name)],
+  )
+  return rows[0] === undefined ? undefined : rows[0].valid === 1
+}
+
+/** Waits while another session creates an index of the table, or changes it otherwise; a minute at most. */
+async function untilUnchanging(pool: pg.Pool, table: string, stop: AbortSignal | undefined): Promise<void> {
+  for (let waited = 0; waited < 60_000 && !isStopped(stop); waited += interval) {
+    const { rows } = await pool.query<{ readonly busy: number }>(
+      `select exists (
+         select from pg_locks where relation = to_regclass($1) and granted and pid <> pg_backend_pid()
+         and database = (select oid from pg_database where datname = current_database())
+         and mode in ('ShareUpdateExclusiveLock', 'ShareLock', 'ShareRowExclusiveLock', 'ExclusiveLock', 'AccessExclusiveLock')
+       ) as busy`,
+      [quoted(table)],
+    )
+    if (rows[0]!.busy === 0) return
+    await sleep(interval, undefined, { signal: stop }).catch(() => {})
+  }
+}
+
+/** Executes a statement that may take minutes; an abort closes its connection, and the server brings it to its end. */
+async function onConnection(pool: pg.Pool, text: string, stop: AbortSignal | undefined): Promise<void> {
+  const client = await pool.connect()
+  let released = false
+  const release = (isBroken: boolean) => {
+    if (released) return
+    released = true
+    client.release(isBroken)
+  }
+  const abort = () => release(true)
+  const lost = () => {}
+  client.on('error', lost)
+  stop?.addEventListener('abort', abort)
+  try {
+    await client.query(text)
+    client.off('error', lost)
+    release(false)
+  } catch (error) {
+    release(true)
+    throw error
+  } finally {
+    stop?.removeEventListener('abort', abort)
+  }
+}
+
+/** What becomes of it. */
+export interface IndexingReport {
+  made(indexes: number): void
+  failed(error: Error): void
+}
+
+/** Starts to create what is missing, on two connections of `pool`; the result stops it. */
+export function startIndexing(pool: pg.Pool, model: Model, report: IndexingReport): () => Promise<void> {
+  const stop = new AbortController()
+  const ended = createIndexes(pool, model, () => {}, stop.signal).then(
+    (made) => stop.signal.aborted || report.made(made),
+    (error: Error) => stop.signal.aborted || report.failed(error),
+  )
+  return async () => {
+    stop.abort()
+    await ended
+  }
+}

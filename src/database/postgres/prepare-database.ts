@@ -1,0 +1,137 @@
+// Makes a PostgreSQL database fit for the model: a new one gets every table and the rows it starts with, an existing one only what it
+// lacks. Nothing is ever dropped or rewritten. One transaction does it all; of several processes that start together one does it.
+import type pg from 'pg'
+import { ConfigError } from '../../errors/errors.js'
+import type { Model } from '../../model/types.js'
+import { findLacking, isComplete, type Lacking, namesOf, type Prepared } from '../schema/lacking.js'
+import { octavoNames } from '../schema/octavo-tables.js'
+import { quoted } from '../schema/table.js'
+import { type Catalog, checkSchema, type Queryable, readCatalog } from './catalog.js'
+import { createOctavoStatements, createStatements, declaredType, storedName } from './create-tables.js'
+import { indexStatement, isIndexable } from './indexes.js'
+
+/** How a database is prepared. */
+export interface Preparation {
+  /** The schema that has the tables. */
+  readonly schema: string
+  /** Milliseconds to wait for another process that prepares the same database. */
+  readonly wait: number
+  /** Sessions are issued here, so their table gets the columns that an older Strapi did not make. */
+  readonly sessions: boolean
+  /** Fills a new database, inside the transaction that makes its tables. */
+  fill(client: pg.ClientBase): Promise<void>
+}
+
+/** The lock of whoever prepares a database: the same number in every version. */
+const preparing = 7_082_100_001
+
+/** The table by which a database is known to have been prepared. */
+const firstTable = 'strapi_core_store_settings'
+
+/** Whether the current schema has none of the tables that a start makes first. */
+export async function isUnprepared(database: Queryable): Promise<boolean> {
+  const { rows } = await database.query<{ readonly isNew: number }>(
+    `select not exists (select from pg_tables where schemaname = current_schema() and tablename = $1) as "isNew"`,
+    [firstTable],
+  )
+  return rows[0]!.isNew === 1
+}
+
+/**
+ * Prepares the database; a failure, or the end of the process, leaves it as it was.
+ * @throws ConfigError with a sentence if the schema does not exist, the user may not change it, or another process prepares it for longer
+ * than `wait`
+ */
+export async function prepareDatabase(pool: pg.Pool, model: Model, preparation: Preparation): Promise<Prepared> {
+  await checkSchema(pool, preparation.schema)
+  if (isPrepared(lackingIn(await readCatalog(pool), model, preparation))) return { isNew: false, added: [] }
+  return inTransaction(pool, preparation, async (client) => {
+    // Another process may have done it meanwhile.
+    const lacking = lackingIn(await readCatalog(client), model, preparation)
+    if (isPrepared(lacking)) return { isNew: false, added: [] }
+    const { isNew, tables, columns, indexes } = lacking
+    await client.query(
+      [
+        ...createOctavoStatements(),
+        ...createStatements(tables),
+        ...columns.map(
+          ({ table, column }) =>
+            `alter table ${quoted(table)} add column if not exists ${quoted(column.name)} ${declaredType(column.type)}`,
+        ),
+        ...indexes.map((index) => indexStatement(index)),
+      ].join(';\n'),
+    )
+    if (isNew) await preparation.fill(client)
+    return { isNew, added: isNew ? [] : namesOf(lacking) }
+  })
+}
+
+interface LackingAll extends Lacking {
+  readonly ownTables: boolean
+}
+
+const isPrepared = (lacking: LackingAll): boolean => !lacking.ownTables && isComplete(lacking)
+
+function lackingIn(catalog: Catalog, model: Model, { sessions }: Preparation): LackingAll {
+  const has = (name: string): boolean => catalog.tables.has(storedName(name)) || catalog.indexes.has(storedName(name))
+  const columnsOf = (table: string): ReadonlySet<string> => new Set(catalog.tables.get(storedName(table))!.map(({ name }) => name))
+  const isNew = !catalog.tables.has(firstTable)
+  const lacking = findLacking(model, { isNew, has, columnsOf }, sessions)
+  const made = new Set(lacking.tables.map(({ name }) => name))
+  return {
+    ...lacking,
+    indexes: lacking.indexes.filter((index) => made.has(index.table) || isIndexable(catalog, index)),
+    ownTables: octavoNames.some((name) => !has(name)),
+  }
+}
+
+/** Runs `work` in one transaction under the lock of whoever prepares. All that is set ends with it: a pooler may share the connection. */
+async function inTransaction<Result>(
+  pool: pg.Pool,
+  { wait, schema }: Preparation,
+  work: (client: pg.PoolClient) => Promise<Result>,
+): Promise<Result> {
+  const client = await pool.connect()
+  const lost = () => {}
+  client.on('error', lost)
+  let broken: Error | undefined
+  try {
+    await client.query('begin isolation level read committed read write')
+    await client.query(
+      `set local lock_timeout = ${Math.ceil(wait)}; set local statement_timeout = 0; set local idle_in_transaction_session_timeout = 0`,
+    )
+    await client.query('select pg_advisory_xact_lock($1)', [preparing])
+    const result = await work(client)
+    await client.query('commit')
+    return result
+  } catch (error) {
+    await client.query('rollback').catch((failure: Error) => {
+      broken = failure
+    })
+    throw explained(error, wait, schema)
+  } finally {
+    client.off('error', lost)
+    client.release(broken)
+  }
+}
+
+/** What went wrong as a sentence, where it is something to be done by the operator. */
+function explained(error: unknown, wait: number, schema: string): unknown {
+  const { code, message } = error as { readonly code?: unknown; readonly message: string }
+  switch (code) {
+    case '55P03':
+      return new ConfigError(
+        `The tables of the schema "${schema}" were locked for ${Math.round(wait / 1000)} seconds. Another process may be preparing them; start again later`,
+      )
+    case '42501':
+      return new ConfigError(
+        `The database user may not create what is missing in the schema "${schema}" (${message}). Grant it: GRANT CREATE ON SCHEMA "${schema}" TO …; tables can only be changed by their owner`,
+      )
+    case '25006':
+      return new ConfigError(
+        `The database can only be read (${message}), and something is missing in its schema "${schema}". Connect to the primary server`,
+      )
+    default:
+      return error
+  }
+}

@@ -1,0 +1,24 @@
+// Where a database on PostgreSQL and the model contradict each other.
+import type { Model } from '../../model/types.js'
+import type { SchemaMismatches } from '../database.js'
+import { compareWithModel } from '../schema/mismatches.js'
+import { type Queryable, readCatalog } from './catalog.js'
+import { declaredType, storedName } from './create-tables.js'
+
+/** Families of types: within one, a value is read as it is. */
+const families: readonly (readonly string[])[] = [
+  ['varchar', 'character varying', 'text', 'character'],
+  ['integer', 'smallint', 'bigint', 'real', 'double precision', 'numeric'],
+  ['json', 'jsonb'],
+]
+
+/** Looks at the schema of the database only, not at rows. */
+export async function findSchemaMismatches(database: Queryable, model: Model): Promise<SchemaMismatches> {
+  const { tables, ownTables } = await readCatalog(database)
+  return compareWithModel(model, {
+    tables: ownTables,
+    columnsOf: (table) => tables.get(storedName(table)) ?? [],
+    declaredType,
+    families,
+  })
+}
