@@ -288,16 +288,17 @@ function sharedPositions(link: OwnedLink, which: 'targets' | 'owners'): readonly
   ]
 }
 
-/** Finds to-one relations with several targets, and exclusive relations whose target has several owners. */
+/** Finds to-one relations with several targets, and exclusive relations whose target has several owners. The locales of a document may share one. */
 function tooManyLinks(link: OwnedLink): readonly Search[] {
   const { relation, storage } = link
   const { targets, owners } = sidesOf(link)
+  const links = relation.inverse === null ? sql`count(*)` : sql`count(distinct o.document_id)`
   const exclusive = relation.inverse !== null && (relation.relation === 'oneToOne' || relation.relation === 'oneToMany')
   return [...(relation.many ? [] : [targets]), ...(exclusive ? [owners] : [])].map(({ by, other, others }) => {
     const owner = sql.id('l', by)
-    return sql`select ${`${storage.table}: ${by} `} || ${owner} || ' has ' || count(*) || ' links' as example
+    return sql`select ${`${storage.table}: ${by} `} || ${owner} || ' has ' || ${links} || ' links' as example
       from ${sql.table(storage.table)} l join ${sql.table(others.table)} o on o.id = ${sql.id('l', other)}
-      group by ${owner}, ${stateOf(others)} having count(*) > 1`
+      group by ${owner}, ${stateOf(others)} having ${links} > 1`
   })
 }
 

@@ -227,6 +227,24 @@ describe('damage is found', () => {
   })
 })
 
+const reviewer = 'insert into articles_reviewer_lnk (article_id, author_id)'
+test('one owner in several locales is sound, several owners are not', async () => {
+  damage((database) => {
+    database.exec(`delete from articles_reviewer_lnk`)
+    const english = `from articles where locale = 'en' and document_id in (select document_id from articles where locale = 'de')`
+    database.exec(
+      `${reviewer} select id, (select min(id) from authors) from articles where document_id = (select min(document_id) ${english})`,
+    )
+  })
+  expect(await doctor(folder)).toMatchObject({ status: 0, wrong: [] })
+  damage((database) => {
+    database.exec(`delete from articles_reviewer_lnk`)
+    const drafts = `from articles where locale = 'en' and published_at is null`
+    database.exec(`${reviewer} select id, (select min(id) from authors) ${drafts} limit 2`)
+  })
+  expect(await doctor(folder)).toMatchObject({ status: 1, wrong: ['to-one relations have at most one target'] })
+})
+
 test('what Strapi leaves in normal work is a note', async () => {
   damage((database) => {
     database.exec(

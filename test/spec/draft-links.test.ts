@@ -2,7 +2,7 @@
 // What a PUT has left in sync is remembered, so each is asked after such a PUT too.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { rule } from '../support/rule.js'
-import { component, contentType } from './library.js'
+import { access, component, contentType, reading } from './library.js'
 import { type Press, serveWritable } from './press.js'
 
 const relation = (kind: string, name: string, more: object = {}) => ({
@@ -32,7 +32,16 @@ beforeAll(async () => {
   }
   const project = {
     ...contentType('left', left, drafts),
-    ...contentType('right', { name, back: relation('oneToOne', 'left', { mappedBy: 'one' }) }, drafts),
+    ...contentType(
+      'right',
+      { name, back: relation('oneToOne', 'left', { mappedBy: 'one' }), sign: relation('oneToOne', 'sign', { mappedBy: 'right' }) },
+      drafts,
+    ),
+    ...contentType('sign', { right: relation('oneToOne', 'right', { inversedBy: 'sign' }) }, { ...drafts, localized: true }),
+    ...access(reading(), [
+      { code: 'en', name: 'English', default: true },
+      { code: 'de', name: 'German' },
+    ]),
     ...contentType('poly', { name, subjects: { type: 'relation', relation: 'morphToMany' } }, { ...drafts, plural: 'polies' }),
     ...contentType('shelf', shelf, { plural: 'shelves' }),
     ...component('parts', 'frame', { name, picture: { type: 'media', multiple: false } }),
@@ -138,4 +147,14 @@ rule('relations.11', 'a target of one owner that several waited for has the last
   await press.change(`lefts/${a}`, { one: right })
   await press.send('POST', `rights/${right}/actions/publish`)
   expect(await owners()).toEqual([right, null])
+})
+
+rule('relations.11', 'a target of one owner that waits for it in several locales gets all of them', async () => {
+  const { documentId: right } = await press.make('rights?status=draft', { name: 'right' })
+  const { documentId: sign } = await press.make('signs', { right })
+  await press.change(`signs/${sign}?locale=de`, { right })
+  await press.change(`rights/${right}`, { name: 'published' })
+  for (const locale of ['en', 'de'])
+    expect(await both(`signs/${sign}?populate=right&locale=${locale}`, (document) => documentOf(document.right))).toEqual([right, right])
+  expect(await both(`rights/${right}?populate=sign`, (document) => documentOf(document.sign))).toEqual([sign, sign])
 })

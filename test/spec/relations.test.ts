@@ -252,6 +252,30 @@ rule('relations.8', 'who may have one owner only is taken away from the previous
   for (const book of [first, second]) expect((await press.read(`books/${book}?populate=sequel`)).sequel.documentId).toBe(sequel)
 })
 
+rule('relations.8', 'the locales of one owner share what may have one owner only', async () => {
+  for (const { make, change, read } of [press, strapi]) {
+    const { documentId: editor } = await make('people', { name: 'An editor' })
+    const { documentId: book } = await make('books?locale=de', { title: 'Ein Buch', editor })
+    const shown = async () => {
+      const versions = ['en', 'de'].flatMap((locale) => ['draft', 'published'].map((status) => `locale=${locale}&status=${status}`))
+      const books = await Promise.all(versions.map((version) => read(`books/${book}?populate=editor&${version}`)))
+      return books.map((each) => each.editor?.documentId ?? null)
+    }
+    await change(`books/${book}`, { title: 'A book', editor })
+    expect(await shown()).toEqual([editor, editor, editor, editor])
+    await change(`books/${book}`, { editor: null })
+    expect(await shown()).toEqual([null, null, editor, editor])
+    await change(`books/${book}`, { editor: { connect: [editor] } })
+    expect(await shown()).toEqual([editor, editor, editor, editor])
+    await change(`people/${editor}`, { edits: { connect: [book] } })
+    expect(await shown()).toEqual([editor, editor, editor, editor])
+    expect((await read(`people/${editor}?populate=edits`)).edits.documentId).toBe(book)
+    const { documentId: other } = await make('books', { title: 'Another', editor })
+    expect(await shown()).toEqual([null, null, null, null])
+    expect((await read(`people/${editor}?populate=edits`)).edits.documentId).toBe(other)
+  }
+})
+
 rule('relations.9', 'a documentId means the version that fits; what does not exist is 400', async () => {
   const book = await bookWith('ab')
   const [published, draft] = await Promise.all(

@@ -9,7 +9,7 @@ import { placeInOther } from './copied-positions.js'
 import { markModifiedWhere } from './modified-drafts.js'
 import { keepPendingTargets, restorePendingTarget } from './polymorphic.js'
 import type { Link, Owner } from './relations.js'
-import { hasOneOwner, takeAway } from './relations.js'
+import { hasOneOwner, localesOf, takeAway } from './relations.js'
 import type { RowContext } from './row-context.js'
 import type { Version } from './rows.js'
 
@@ -53,7 +53,7 @@ export function copyLinks(writing: RowContext, from: Owner, to: Owner, relations
       ),
     )
     // Targets without drafts are always there: nothing waits for them.
-    if (storage.owner && target.draftAndPublish && copies === 'published') hideUnshown(transaction, relation, storage, target, links, to.id)
+    if (storage.owner && target.draftAndPublish && copies === 'published') hideUnshown(transaction, relation, storage, target, links, to)
   }
 }
 
@@ -128,18 +128,18 @@ function hideUnshown(
   storage: Link,
   target: ContentType,
   links: RawBuilder<unknown>,
-  owner: number,
+  owner: Owner,
 ): void {
   const place = storage.order === null ? sql`null` : sql`place`
   if (hasOneOwner(relation)) {
     transaction.follow(
-      sql`delete from ${hidden} where link_table = ${storage.table} and owner_id <> ${owner} and target_type = ${target.uid}
+      sql`delete from ${hidden} where link_table = ${storage.table} and owner_id not in (${localesOf(owner)}) and target_type = ${target.uid}
         and target_document in (select document from (${links}) as s) and (target_document, coalesce(target_locale, '')) in (select document, coalesce(locale, '') from (${links}) as s)`,
     )
   }
   transaction.follow(
     sql`insert into ${hidden} (link_table, owner_id, target_type, target_document, target_locale, place)
-      select ${storage.table}, ${owner}, ${target.uid}, document, locale, ${place} from (${links}) as s where shown is null order by ${storage.order === null ? sql`id` : sql`place, id`}`,
+      select ${storage.table}, ${owner.id}, ${target.uid}, document, locale, ${place} from (${links}) as s where shown is null order by ${storage.order === null ? sql`id` : sql`place, id`}`,
   )
 }
 
@@ -221,7 +221,8 @@ export async function restorePendingLinks(
       ...(inverseOrder === null ? [] : [lastPlace(table, there, published, inverseOrder)]),
     ]
     // The owner may be gone, and somebody may have made the link meanwhile, or become the one owner.
-    const isTaken = sql`exists (select 1 from ${sql.table(table)} where ${sql.id(there)} = ${published})`
+    const isTaken = sql`exists (select 1 from ${sql.table(table)} where ${sql.id(there)} = ${published}
+      and ${sql.id(here)} not in (${localesOf({ shape, id: owner_id })}))`
     transaction.follow(
       insertMissing(
         table,

@@ -75,17 +75,27 @@ async function wantedRows(
   const connected = resolved.slice(input.disconnect.length)
   const neighbours = await neighbourRows(transaction, target, connected, resolving)
   await yieldIfBusy()
-  if (!relation.many) return oneOf(present, connected, relation) ?? (present ?? []).filter((id) => !disconnected.has(id))
+  if (!relation.many) return oneOf(present, connected, disconnected, relation)
   return placeEntries(present ?? [], connected, disconnected, (neighbour) => neighbours.get(String(neighbour)) ?? [], besideOf(resolving))
 }
 
 /** Errors about places name the locale where the owner has none. */
 const besideOf = ({ locale, defaultLocale }: Resolving): object => (locale === null ? { locale: defaultLocale } : {})
 
-/** Which of several connected targets a relation to one gets: the first, but on the owning side of a new row the oldest, as Strapi shows them. */
-function oneOf(present: readonly number[] | null, connected: readonly Resolved[], { storage }: Relation): readonly number[] | undefined {
-  if (present !== null || (storage.kind === 'link' && !storage.owner)) return connected[0]?.rows
-  return [...connected].sort((one, other) => one.rows[0]! - other.rows[0]!)[0]?.rows
+/**
+ * What a relation to one has then. Of several connected targets it gets the first, but on the owning side of a new row the oldest, as
+ * Strapi shows them. One that it has already changes nothing: other locales of that target may be there too.
+ */
+function oneOf(
+  present: readonly number[] | null,
+  connected: readonly Resolved[],
+  disconnected: ReadonlySet<number>,
+  { storage }: Relation,
+): readonly number[] {
+  const isOfOldRow = present !== null || (storage.kind === 'link' && !storage.owner)
+  const [first] = isOfOldRow ? connected : connected.toSorted((one, other) => one.rows[0]! - other.rows[0]!)
+  const kept = (present ?? []).filter((id) => !disconnected.has(id))
+  return first === undefined || first.rows.every((id) => kept.includes(id)) ? kept : first.rows
 }
 
 /** The rows that positions name: documentIds, or row ids. */
@@ -148,7 +158,8 @@ function noteOthers(
   if (!drafts) return
   if (target.draftAndPublish) markModified(transaction, target, [...gone, ...added])
   if (added.length > 0 && (relation.relation === 'oneToOne' || relation.relation === 'oneToMany')) {
-    const owners = sql`select ${sql.id(here)} from ${sql.table(table)} where ${sql.id(there)} in (${transaction.dialect.list(added)}) and ${sql.id(here)} <> ${owner}`
+    const owners = sql`select ${sql.id(here)} from ${sql.table(table)} where ${sql.id(there)} in (${transaction.dialect.list(added)})
+      and ${sql.id(here)} not in (${localesOf({ shape, id: owner })})`
     markModifiedWhere(transaction, shape, owners)
   }
 }
@@ -186,23 +197,31 @@ function insertLinks(transaction: Transaction, storage: Link, owner: number, add
 export const hasOneOwner = ({ relation, inverse }: Pick<Relation, 'relation' | 'inverse'>): boolean =>
   inverse !== null && (relation === 'oneToOne' || relation === 'oneToMany')
 
-/** Whoever connects a target that has one owner takes it away. Drafts take from drafts, published rows from published ones. */
+/** The rows that share a target of one owner: those of the owner's document, in all its locales. */
+export const localesOf = ({ shape, id }: Owner): RawBuilder<unknown> =>
+  shape.kind === 'contentType' && shape.localized
+    ? sql`select v.id from ${sql.table(shape.table)} v join ${sql.table(shape.table)} o on o.document_id = v.document_id where o.id = ${id}`
+    : sql`${id}`
+
+/** Whoever connects a target that has one owner takes it away from other documents. Drafts take from drafts, published rows from published ones. */
 export function takeAway(
   transaction: Transaction,
   { relation, inverse }: Relation,
   storage: Link,
-  { shape, id }: Owner,
+  owner: Owner,
   targets: RawBuilder<unknown>,
   side: 'draft' | 'published',
 ): void {
   if (!hasOneOwner({ relation, inverse })) return
+  const { shape } = owner
   const state = side === 'draft' ? sql`null` : sql`not null`
   const hasSides = shape.kind === 'contentType' && shape.draftAndPublish
   const among = hasSides
     ? sql` and ${sql.id(storage.here)} in (select id from ${sql.table(shape.table)} where published_at is ${state})`
     : sql``
   transaction.follow(
-    sql`delete from ${sql.table(storage.table)} where ${sql.id(storage.there)} in (${targets}) and ${sql.id(storage.here)} <> ${id}${among}`,
+    sql`delete from ${sql.table(storage.table)} where ${sql.id(storage.there)} in (${targets})
+      and ${sql.id(storage.here)} not in (${localesOf(owner)})${among}`,
   )
 }
 
