@@ -66,113 +66,26 @@ const lastUseInterval = 3_600_000
 
 /** Opens the identification of callers, with caches of access rules, tokens, users and sessions. */
 export async function openIdentification(database: MainConnection, options: IdentificationOptions): Promise<Identification> {
-  const { secrets, jwts, jwtManagement, cachedCallers, tokenUsed } = options
-  let state = await stateText(database)
-  let current = await readAccessState(database)
-  /** True if something was committed since the last check. */
-  let stale = false
-  let refreshing: Promise<void> | null = null
-  /** Number of commits seen; a row that was read before the last commit is not cached. */
-  let commits = 0
-  // `max` would allocate all memory at the start; `maxSize` grows with the entries.
-  const cacheOptions = { maxSize: cachedCallers, sizeCalculation: () => 1 }
-  /** Verified JWTs and hashes of tokens, which commits do not change. */
-  const verified = new LRUCache<string, Claims | { kind: 'hash'; hash: string }>(cacheOptions)
-  const users = new LRUCache<number, { user: CachedUser | null }>(cacheOptions)
-  const sessions = new LRUCache<string, { owner: number | null }>(cacheOptions)
-  const lastUses = new Map<number, number>()
-
-  async function access(): Promise<AccessState> {
-    const changed = database.changed()
-    if (typeof changed === 'boolean' ? changed : await changed) {
-      users.clear()
-      sessions.clear()
-      commits++
-      stale = true
-      refreshing = null
-    }
-    if (stale) {
-      refreshing ??= refresh(commits)
-      await refreshing
-    }
-    return current
-  }
-
-  /** Reloads changed access rules. A failure rejects the requests that wait for it; the next request tries again. */
-  async function refresh(seen: number): Promise<void> {
-    try {
-      const now = await stateText(database)
-      if (now !== state) {
-        current = await readAccessState(database)
-        state = now
-      }
-      if (seen === commits) stale = false
-    } finally {
-      if (seen === commits) refreshing = null
-    }
-  }
-
-  async function verify(token: string): Promise<Claims | { kind: 'hash'; hash: string }> {
-    const cached = verified.get(token)
-    if (cached !== undefined) return cached
-    const hash = () => createHmac('sha512', secrets.apiTokenSalt).update(token).digest('hex')
-    const claims = await jwts.verify(token)
-    const found = claims ?? { kind: 'hash' as const, hash: hash() }
-    // A refused JWT is not cached: it may become valid when clocks agree again.
-    if (claims !== null || !token.includes('.')) verified.set(token, found)
-    return found
-  }
-
-  function cachedUser({ blocked, confirmed, role, created_at, changed_at, ...row }: UserRow & CredentialRow): CachedUser {
-    return { blocked, confirmed, role, created_at, changed_at, mark: credentialMark(secrets.jwtSecret, row) }
-  }
-
-  async function userOf(id: number): Promise<CachedUser | null> {
-    const cached = users.get(id)
-    if (cached !== undefined) return cached.user
-    const seen = commits
-    const [row] = await database.rows<UserRow & CredentialRow>(
-      sql`select u.blocked, u.confirmed, u.document_id, u.password, u.created_at, l.role_id as role, e.epoch, e.changed_at from up_users u
-        left join up_users_role_lnk l on l.user_id = u.id left join octavo_credential_versions e on e.user_id = u.id where u.id = ${id}`,
-    )
-    const user = row === undefined ? null : cachedUser(row)
-    if (seen === commits) users.set(id, { user })
-    return user
-  }
-
-  async function sessionOwner(sessionId: string): Promise<number | null> {
-    const cached = sessions.get(sessionId)
-    if (cached !== undefined) return cached.owner
-    const seen = commits
-    const owner = await ownerOfSession(database, sessionId)
-    if (seen === commits) sessions.set(sessionId, { owner })
-    return owner
-  }
+  const { jwtManagement } = options
+  const access = await openRules(database, () => {
+    users.clear()
+    sessions.clear()
+  })
+  const verify = openVerifier(options)
+  const tokenCaller = openTokenCallers(options.tokenUsed)
+  const users = openRowCache(options.cachedCallers, (id: number) => readUser(database, id, options.secrets))
+  const sessions = openRowCache(options.cachedCallers, (sessionId: string) => ownerOfSession(database, sessionId))
 
   /** True if a JWT was issued for this user and the current credential version. */
   async function isCurrent(claims: Claims, user: CachedUser): Promise<boolean> {
     if (claims.kind === 'single') return claims.mark === null ? isValidUnmarked(user, claims.issuedAt) : claims.mark === user.mark
-    return (await sessionOwner(claims.sessionId)) === claims.userId
+    return (await sessions.get(claims.sessionId)) === claims.userId
   }
 
-  function tokenCaller(hash: string, rules: AccessState): Caller {
-    const token = rules.tokens.get(hash)
-    if (token === undefined) throw unauthorized('Missing or invalid credentials')
-    const now = Date.now()
-    if (token.expiresAt !== null && token.expiresAt < now) throw unauthorized('Token expired')
-    if (now - Math.max(token.lastUsedAt ?? 0, lastUses.get(token.id) ?? 0) > lastUseInterval) {
-      lastUses.set(token.id, now)
-      tokenUsed(token.id, now)
-    }
-    return { kind: 'token', id: token.id, grants: token.grants }
-  }
-
-  async function callerOf(token: string, rules: AccessState): Promise<Caller> {
-    const claims = await verify(token)
-    if (claims.kind === 'hash') return tokenCaller(claims.hash, rules)
+  async function userCaller(claims: Claims, rules: AccessState): Promise<Caller> {
     const accepted = jwtManagement === 'refresh' ? 'access' : 'single'
     if (claims.kind !== accepted || claims.expiresAt * 1000 < Date.now()) throw unauthorized('Missing or invalid credentials')
-    const user = await userOf(claims.userId)
+    const user = await users.get(claims.userId)
     if (user === null || user.blocked === 1 || (rules.accounts.emailConfirmation && user.confirmed !== 1)) {
       throw unauthorized('Invalid credentials')
     }
@@ -186,9 +99,127 @@ export async function openIdentification(database: MainConnection, options: Iden
     async identify(authorization) {
       const rules = await access()
       const token = bearer(authorization)
-      return { caller: token === null ? { kind: 'public', grants: rules.public } : await callerOf(token, rules), access: rules }
+      if (token === null) return { caller: { kind: 'public', grants: rules.public }, access: rules }
+      const verified = await verify(token)
+      const caller = verified.kind === 'hash' ? tokenCaller(verified.hash, rules) : await userCaller(verified, rules)
+      return { caller, access: rules }
     },
   }
+}
+
+/** Keeps the access rules, which are read again after a commit that changed them. `committed` is called after every commit. */
+async function openRules(database: MainConnection, committed: () => void): Promise<() => Promise<AccessState>> {
+  let text = await stateText(database)
+  let rules = await readAccessState(database)
+  /** True if something was committed since the last check. */
+  let isStale = false
+  let refreshing: Promise<void> | null = null
+  let commits = 0
+
+  /** Reloads changed access rules. A failure rejects the requests that wait for it; the next request tries again. */
+  async function refresh(seen: number): Promise<void> {
+    try {
+      const now = await stateText(database)
+      if (now !== text) {
+        rules = await readAccessState(database)
+        text = now
+      }
+      if (seen === commits) isStale = false
+    } finally {
+      if (seen === commits) refreshing = null
+    }
+  }
+
+  return async () => {
+    const changed = database.changed()
+    if (typeof changed === 'boolean' ? changed : await changed) {
+      committed()
+      commits++
+      isStale = true
+      refreshing = null
+    }
+    if (isStale) {
+      refreshing ??= refresh(commits)
+      await refreshing
+    }
+    return rules
+  }
+}
+
+// `max` would allocate all memory at the start; `maxSize` grows with the entries.
+const cacheOptions = (maxSize: number) => ({ maxSize, sizeCalculation: () => 1 })
+
+/** Keeps what is read from rows until it is cleared after a commit. */
+interface RowCache<Key, Row> {
+  get(key: Key): Promise<Row>
+  clear(): void
+}
+
+function openRowCache<Key extends string | number, Row>(maxSize: number, read: (key: Key) => Promise<Row>): RowCache<Key, Row> {
+  const rows = new LRUCache<Key, { readonly row: Row }>(cacheOptions(maxSize))
+  let commits = 0
+  return {
+    get: async (key) => {
+      const cached = rows.get(key)
+      if (cached !== undefined) return cached.row
+      const seen = commits
+      const row = await read(key)
+      // A row that was read before the last commit may be outdated.
+      if (seen === commits) rows.set(key, { row })
+      return row
+    },
+    clear: () => {
+      commits++
+      rows.clear()
+    },
+  }
+}
+
+/** An API token, by its hash. */
+interface TokenHash {
+  readonly kind: 'hash'
+  readonly hash: string
+}
+
+/** Verifies JWTs and hashes API tokens. The results are cached, because commits do not change them. */
+function openVerifier({ secrets, jwts, cachedCallers }: IdentificationOptions): (token: string) => Promise<Claims | TokenHash> {
+  const verified = new LRUCache<string, Claims | TokenHash>(cacheOptions(cachedCallers))
+  const hashOf = (token: string) => createHmac('sha512', secrets.apiTokenSalt).update(token).digest('hex')
+  return async (token) => {
+    const cached = verified.get(token)
+    if (cached !== undefined) return cached
+    const claims = await jwts.verify(token)
+    const found = claims ?? { kind: 'hash' as const, hash: hashOf(token) }
+    // A refused JWT is not cached: it may become valid when clocks agree again.
+    if (claims !== null || !token.includes('.')) verified.set(token, found)
+    return found
+  }
+}
+
+/** Finds the callers of API tokens, and reports the use of a token at most once an hour. */
+function openTokenCallers(tokenUsed: IdentificationOptions['tokenUsed']): (hash: string, rules: AccessState) => Caller {
+  const lastUses = new Map<number, number>()
+  return (hash, rules) => {
+    const token = rules.tokens.get(hash)
+    if (token === undefined) throw unauthorized('Missing or invalid credentials')
+    const now = Date.now()
+    if (token.expiresAt !== null && token.expiresAt < now) throw unauthorized('Token expired')
+    if (now - Math.max(token.lastUsedAt ?? 0, lastUses.get(token.id) ?? 0) > lastUseInterval) {
+      lastUses.set(token.id, now)
+      tokenUsed(token.id, now)
+    }
+    return { kind: 'token', id: token.id, grants: token.grants }
+  }
+}
+
+async function readUser(database: MainConnection, id: number, { jwtSecret }: Secrets): Promise<CachedUser | null> {
+  const [user] = await database.rows<UserRow & CredentialRow>(
+    sql`select u.blocked, u.confirmed, u.document_id, u.password, u.created_at, l.role_id as role, e.epoch, e.changed_at from up_users u
+      left join up_users_role_lnk l on l.user_id = u.id left join octavo_credential_versions e on e.user_id = u.id where u.id = ${id}`,
+  )
+  if (user === undefined) return null
+  const { blocked, confirmed, role, created_at, changed_at, ...row } = user
+  return { blocked, confirmed, role, created_at, changed_at, mark: credentialMark(jwtSecret, row) }
 }
 
 /** Returns the token of `Bearer <token>`; null for other schemes, no token, or several. */

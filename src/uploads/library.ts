@@ -9,13 +9,13 @@ import { openQueue, openSerialQueues, type Queue } from '../runtime/queue.js'
 import type { FileInfo } from './file-info.js'
 import { newHash } from './file-names.js'
 import type { Images } from './images/pool.js'
-import type { SourceImage } from './images/protocol.js'
 import type { Journal, JournalEntry } from './journal.js'
 import type { MediaType, TypeRules } from './media-types.js'
 import { checkMediaType, mediaTypeOf } from './media-types.js'
+import { type PreparedFile, prepareFile } from './prepare.js'
 import type { Received, Receiver } from './receive.js'
 import { asApiError, tooManyUploads } from './receive.js'
-import type { ContentColumns, FileRow, InfoColumns, Link, NewFile, StoredFormat } from './rows.js'
+import type { FileRow, InfoColumns, Link, NewFile } from './rows.js'
 import {
   apiFolder,
   commitSwap,
@@ -24,13 +24,11 @@ import {
   linkedRowExists,
   linkFiles,
   readFile,
-  readImageSettings,
   storedNames,
   updateContent,
   updateInfo,
 } from './rows.js'
 import type { Storages } from './storage/open.js'
-import { svgSize } from './svg.js'
 
 /** The media library. */
 export interface Library {
@@ -87,196 +85,168 @@ export interface FileWatch {
   committed(): void
 }
 
-/** A file prepared for storing: the columns of its row, and its files on disk with their names in the storage. */
-interface PreparedFile {
-  readonly content: ContentColumns
-  readonly puts: readonly { readonly path: string; readonly name: string; readonly mime: string }[]
-}
-
 /** Opens the media library. */
 export function openLibrary(parts: LibraryParts): Library {
-  const { database, storages, receiver, journal, images } = parts
-  const storage = storages.current
+  const { limits, receiver } = parts
   const replacements = openSerialQueues()
-
-  async function transaction<Result>({ watch }: LibraryScope, work: (tx: Transaction) => Promise<Result>): Promise<Result> {
-    const result = await parts.writer.transaction(work)
-    watch?.committed()
-    return result
-  }
-
-  async function checkedType(file: Received): Promise<MediaType> {
-    const kind = await mediaTypeOf(file)
-    checkMediaType(kind, parts.rules)
-    return kind
-  }
-
-  async function prepare(file: Received, kind: MediaType, displayName: string, hash: string, ext: string): Promise<PreparedFile> {
-    const image = await images.make({ ...file, mime: kind.detected }, await readImageSettings(database))
-    const size = image ?? (kind.detected === 'image/svg+xml' ? svgSize(file.head) : null)
-    const main = image?.encoded ?? file
-    const format = (name: string) => ({ hash: `${name}_${hash}`, name: `${name}_${hash}${ext}` })
-    const derived = [...(image?.formats ?? [])]
-    return {
-      content: {
-        width: size?.width ?? null,
-        height: size?.height ?? null,
-        formats: image === null ? null : formatsOf(image, (name) => ({ ...format(name), name: `${name}_${displayName}` }), ext, kind.mime),
-        mime: kind.mime,
-        size: kilobytes(main.bytes),
-      },
-      puts: [
-        { path: main.path, name: hash + ext, mime: kind.mime },
-        ...derived.map(([name, { path }]) => ({ path, name: format(name).name, mime: kind.mime })),
-      ],
-    }
-  }
-
-  function formatsOf(
-    { formats }: SourceImage,
-    format: (name: string) => { readonly hash: string; readonly name: string },
-    ext: string,
-    mime: string,
-  ): Readonly<Record<string, StoredFormat>> | null {
-    if (formats.size === 0) return null
-    const entries = [...formats].map(([key, { width, height, bytes }]) => {
-      const { name, hash } = format(key)
-      const url = storage.url(hash + ext)
-      return [key, { name, hash, ext, mime, path: null, width, height, size: kilobytes(bytes), sizeInBytes: bytes, url }] as const
-    })
-    return Object.fromEntries(entries)
-  }
-
-  /** Moves files to the storage and writes rows. If anything fails, files without a row are deleted. */
-  async function write<Result>(entries: readonly JournalEntry[], puts: PreparedFile['puts'], work: () => Promise<Result>): Promise<Result> {
-    const resolvers: (() => Promise<void>)[] = []
-    let isWritten = false
-    try {
-      for (const entry of entries) resolvers.push(await journal.add(entry))
-      for (const { path, name, mime } of puts) await storage.put(path, name, mime)
-      await storage.flush()
-      const result = await work()
-      isWritten = true
-      return result
-    } catch (error) {
-      throw asApiError(error)
-    } finally {
-      const resolved = Promise.all(resolvers.map((resolve) => resolve()))
-      // If a remote storage rejects uploads, deletions may fail too, so the response does not wait for them.
-      if (isWritten || !storage.remote) await resolved
-    }
-  }
-
-  async function add(
-    files: readonly Received[],
-    infos: readonly FileInfo[],
-    link: Link | null,
-    scope: LibraryScope,
-  ): Promise<readonly number[]> {
-    if (link !== null && !(await linkedRowExists(database, link))) throw validationError('No entry with this refId')
-    const types = await Promise.all(files.map(checkedType))
-    const rows: NewFile[] = []
-    const puts: PreparedFile['puts'][number][] = []
-    const entries: JournalEntry[] = []
-    for (const [index, file] of files.entries()) {
-      const info = infos[index]!
-      const type = types[index]!
-      const name = info.name || file.name
-      const hash = newHash(name)
-      const prepared = await prepare(file, type, name, hash, type.ext)
-      const { alternativeText = null, caption = null, focalPoint = null } = info
-      rows.push({
-        ...prepared.content,
-        ...{ name, alternativeText, caption, focalPoint, hash, ext: type.ext },
-        ...{ documentId: parts.newDocumentId(), url: storage.url(hash + type.ext), provider: storage.provider },
-      })
-      puts.push(...prepared.puts)
-      entries.push({ provider: storage.provider, hash, names: prepared.puts.map((put) => put.name) })
-    }
-    return write(entries, puts, () =>
-      transaction(scope, async (tx) => {
-        const now = Date.now()
-        const folder = await apiFolder(tx, parts.newDocumentId, now)
-        const ids: number[] = []
-        for (const row of rows) ids.push(await insertFile(tx, row, folder, now))
-        if (link !== null) {
-          await linkFiles(tx, ids, link)
-          await markOwnerModified(tx, scope.model, link)
-        }
-        for (const id of ids) await scope.watch?.happened(tx, 'media.create', id)
-        return ids
-      }),
-    )
-  }
-
-  async function existing(id: number) {
-    const row = await readFile(database, id)
-    if (row === null) throw notFound('Entity not found')
-    return row
-  }
-
-  /**
-   * Replaces the content of a file. The new files wait next to the old ones until the database commits, then replace them. A file from
-   * another storage moves to the current one.
-   */
-  async function replace(id: number, file: Received, info: FileInfo, scope: LibraryScope): Promise<void> {
-    const row = await existing(id)
-    const type = await checkedType(file)
-    const newInfo = replacedInfo(row, file, info)
-    const { content, puts } = await prepare(file, { ...type, ext: row.ext }, newInfo.name, row.hash, row.ext)
-    const { hash, provider } = row
-    const moved = provider !== storage.provider
-    // Like Strapi, stores an empty object if there are no formats.
-    const location = { url: moved ? storage.url(hash + row.ext) : row.url, provider: storage.provider }
-    const stored = { ...content, formats: content.formats ?? {}, ...location }
-    const swap = { id: randomUUID(), moves: moved ? [] : puts.map(({ name }) => [`.${randomUUID()}`, name] as const) }
-    const staged = new Map(swap.moves.map(([from, to]) => [to, from]))
-    const names = [...new Set([...(moved ? [] : storedNames(row)), ...puts.map(({ name }) => name), ...staged.values()])]
-    const entries = [{ provider: storage.provider, hash, names, ...(moved ? {} : { swap }) }, ...(moved ? entriesOf(row) : [])]
-    const stagedPuts = puts.map((put) => ({ ...put, name: staged.get(put.name) ?? put.name }))
-    await write(entries, stagedPuts, () =>
-      transaction(scope, async (tx) => {
-        if (!(await updateInfo(tx, id, newInfo, Date.now()))) throw notFound('Entity not found')
-        await updateContent(tx, id, stored)
-        if (!moved) await commitSwap(tx, swap.id)
-        await scope.watch?.happened(tx, 'media.update', id)
-      }),
-    )
-  }
-
-  /** Returns the journal entry for deleting a file; none if its storage is not configured. */
-  function entriesOf(row: FileRow): readonly JournalEntry[] {
-    if (!storages.of.has(row.provider)) return []
-    return [{ provider: row.provider, hash: row.hash, names: storedNames(row) }]
-  }
-
-  async function remove(id: number, scope: LibraryScope): Promise<void> {
-    const row = await readFile(database, id)
-    if (row === null) throw notFound('file.notFound')
-    await write(entriesOf(row), [], () =>
-      transaction(scope, async (tx) => {
-        await scope.watch?.happened(tx, 'media.delete', id)
-        if (!(await deleteFile(tx, id))) throw notFound('file.notFound')
-      }),
-    )
-  }
-
   return {
-    limits: parts.limits,
+    limits,
     receive: receiver.receive,
     discard: receiver.discard,
-    inTurn: openQueue(parts.limits.uploadConcurrency, Number.POSITIVE_INFINITY, tooManyUploads).run,
-    add,
-    change: async (id, info, scope) => {
-      const newInfo = changedInfo(await existing(id), info)
-      await transaction(scope, async (tx) => {
-        if (!(await updateInfo(tx, id, newInfo, Date.now()))) throw notFound('Entity not found')
-        await scope.watch?.happened(tx, 'media.update', id)
-      })
-    },
-    replace: (id, file, info, scope) => replacements.inLine(id, () => replace(id, file, info, scope)),
-    remove: (id, scope) => replacements.inLine(id, () => remove(id, scope)),
+    inTurn: openQueue(limits.uploadConcurrency, Number.POSITIVE_INFINITY, tooManyUploads).run,
+    add: (files, infos, link, scope) => addFiles(parts, files, infos, link, scope),
+    change: (id, info, scope) => changeFile(parts, id, info, scope),
+    replace: (id, file, info, scope) => replacements.inLine(id, () => replaceFile(parts, id, file, info, scope)),
+    remove: (id, scope) => replacements.inLine(id, () => removeFile(parts, id, scope)),
   }
+}
+
+async function addFiles(
+  parts: LibraryParts,
+  files: readonly Received[],
+  infos: readonly FileInfo[],
+  link: Link | null,
+  scope: LibraryScope,
+): Promise<readonly number[]> {
+  const { database, newDocumentId } = parts
+  const storage = parts.storages.current
+  if (link !== null && !(await linkedRowExists(database, link))) throw validationError('No entry with this refId')
+  const types = await Promise.all(files.map((file) => checkedType(parts, file)))
+  const rows: NewFile[] = []
+  const puts: PreparedFile['puts'][number][] = []
+  const entries: JournalEntry[] = []
+  for (const [index, file] of files.entries()) {
+    const info = infos[index]!
+    const type = types[index]!
+    const name = info.name || file.name
+    const hash = newHash(name)
+    const prepared = await prepareFile(parts, file, type, { name, hash, ext: type.ext })
+    const { alternativeText = null, caption = null, focalPoint = null } = info
+    rows.push({
+      ...prepared.content,
+      ...{ name, alternativeText, caption, focalPoint, hash, ext: type.ext },
+      ...{ documentId: newDocumentId(), url: storage.url(hash + type.ext), provider: storage.provider },
+    })
+    puts.push(...prepared.puts)
+    entries.push({ provider: storage.provider, hash, names: prepared.puts.map((put) => put.name) })
+  }
+  return changeStorage(parts, entries, puts, () =>
+    transaction(parts, scope, async (tx) => {
+      const now = Date.now()
+      const folder = await apiFolder(tx, newDocumentId, now)
+      const ids: number[] = []
+      for (const row of rows) ids.push(await insertFile(tx, row, folder, now))
+      if (link !== null) {
+        await linkFiles(tx, ids, link)
+        await markOwnerModified(tx, scope.model, link)
+      }
+      for (const id of ids) await scope.watch?.happened(tx, 'media.create', id)
+      return ids
+    }),
+  )
+}
+
+async function changeFile(parts: LibraryParts, id: number, info: FileInfo, scope: LibraryScope): Promise<void> {
+  const newInfo = changedInfo(await existing(parts, id), info)
+  await transaction(parts, scope, async (tx) => {
+    if (!(await updateInfo(tx, id, newInfo, Date.now()))) throw notFound('Entity not found')
+    await scope.watch?.happened(tx, 'media.update', id)
+  })
+}
+
+/**
+ * Replaces the content of a file. The new files wait next to the old ones until the database commits, then replace them. A file from
+ * another storage moves to the current one.
+ */
+async function replaceFile(parts: LibraryParts, id: number, file: Received, info: FileInfo, scope: LibraryScope): Promise<void> {
+  const storage = parts.storages.current
+  const row = await existing(parts, id)
+  const type = await checkedType(parts, file)
+  const newInfo = replacedInfo(row, file, info)
+  const { hash, ext, provider } = row
+  const { content, puts } = await prepareFile(parts, file, type, { name: newInfo.name, hash, ext })
+  const moved = provider !== storage.provider
+  // Like Strapi, stores an empty object if there are no formats.
+  const location = { url: moved ? storage.url(hash + ext) : row.url, provider: storage.provider }
+  const stored = { ...content, formats: content.formats ?? {}, ...location }
+  const swap = { id: randomUUID(), moves: moved ? [] : puts.map(({ name }) => [`.${randomUUID()}`, name] as const) }
+  const staged = new Map(swap.moves.map(([from, to]) => [to, from]))
+  const names = [...new Set([...(moved ? [] : storedNames(row)), ...puts.map(({ name }) => name), ...staged.values()])]
+  const entries = [{ provider: storage.provider, hash, names, ...(moved ? {} : { swap }) }, ...(moved ? deletionOf(parts, row) : [])]
+  const stagedPuts = puts.map((put) => ({ ...put, name: staged.get(put.name) ?? put.name }))
+  await changeStorage(parts, entries, stagedPuts, () =>
+    transaction(parts, scope, async (tx) => {
+      if (!(await updateInfo(tx, id, newInfo, Date.now()))) throw notFound('Entity not found')
+      await updateContent(tx, id, stored)
+      if (!moved) await commitSwap(tx, swap.id)
+      await scope.watch?.happened(tx, 'media.update', id)
+    }),
+  )
+}
+
+async function removeFile(parts: LibraryParts, id: number, scope: LibraryScope): Promise<void> {
+  const row = await readFile(parts.database, id)
+  if (row === null) throw notFound('file.notFound')
+  await changeStorage(parts, deletionOf(parts, row), [], () =>
+    transaction(parts, scope, async (tx) => {
+      await scope.watch?.happened(tx, 'media.delete', id)
+      if (!(await deleteFile(tx, id))) throw notFound('file.notFound')
+    }),
+  )
+}
+
+async function existing({ database }: LibraryParts, id: number): Promise<FileRow> {
+  const row = await readFile(database, id)
+  if (row === null) throw notFound('Entity not found')
+  return row
+}
+
+async function checkedType({ rules }: LibraryParts, file: Received): Promise<MediaType> {
+  const type = await mediaTypeOf(file)
+  checkMediaType(type, rules)
+  return type
+}
+
+/** Returns the journal entry for deleting a file; none if its storage is not configured. */
+function deletionOf({ storages }: LibraryParts, row: FileRow): readonly JournalEntry[] {
+  if (!storages.of.has(row.provider)) return []
+  return [{ provider: row.provider, hash: row.hash, names: storedNames(row) }]
+}
+
+/** Moves files to the storage and writes rows. If anything fails, files without a row are deleted. */
+async function changeStorage<Result>(
+  { storages, journal }: LibraryParts,
+  entries: readonly JournalEntry[],
+  puts: PreparedFile['puts'],
+  writeRows: () => Promise<Result>,
+): Promise<Result> {
+  const storage = storages.current
+  const resolvers: (() => Promise<void>)[] = []
+  let isWritten = false
+  try {
+    for (const entry of entries) resolvers.push(await journal.add(entry))
+    for (const { path, name, mime } of puts) await storage.put(path, name, mime)
+    await storage.flush()
+    const result = await writeRows()
+    isWritten = true
+    return result
+  } catch (error) {
+    throw asApiError(error)
+  } finally {
+    const resolved = Promise.all(resolvers.map((resolve) => resolve()))
+    // If a remote storage rejects uploads, deletions may fail too, so the response does not wait for them.
+    if (isWritten || !storage.remote) await resolved
+  }
+}
+
+async function transaction<Result>(
+  { writer }: LibraryParts,
+  { watch }: LibraryScope,
+  work: (tx: Transaction) => Promise<Result>,
+): Promise<Result> {
+  const result = await writer.transaction(work)
+  watch?.committed()
+  return result
 }
 
 /** Merges changed information about a file; missing values and nulls leave it unchanged, as in Strapi. */
@@ -298,5 +268,3 @@ function replacedInfo(row: InfoColumns, file: Received, info: FileInfo): InfoCol
     focalPoint: info.focalPoint ?? null,
   }
 }
-
-const kilobytes = (bytes: number): number => Math.round(bytes / 10) / 100
