@@ -24,20 +24,17 @@ interface Times {
 /** Milliseconds for the log and the threads to end when the process exits. */
 const exitTimeout = 700
 
+/** The statuses of a process that a signal ends before it has served. */
+const interrupted = { SIGTERM: 143, SIGINT: 130 }
+
 /** Takes over the signals and uncaught errors of this process. */
 export function watchShutdown({ logger, flush }: Log): Shutdown {
-  const threads = new Set<Worker>()
-  process.on('worker', (worker) => {
-    threads.add(worker)
-    worker.once('exit', () => threads.delete(worker))
-  })
+  const endThreads = trackThreads()
   let service: { readonly close: Close; readonly times: Times } | null = null
   let stopping = false
 
   async function leave(status: number): Promise<never> {
-    // The threads end because of this call, so their exit is not reported as a failure.
-    const ended = Promise.all([...threads].map((thread) => thread.removeAllListeners('exit').terminate()))
-    const [log, free] = await Promise.all([flush(exitTimeout), within(exitTimeout, ended)])
+    const [log, free] = await Promise.all([flush(exitTimeout), within(exitTimeout, endThreads())])
     // `exit` waits for threads and for a blocked write, so a process with either is killed.
     if (log === 'blocked' || !free) process.kill(process.pid, 'SIGKILL')
     process.exit(status)
@@ -61,7 +58,6 @@ export function watchShutdown({ logger, flush }: Log): Shutdown {
     return leave(status)
   }
 
-  const interrupted = { SIGTERM: 143, SIGINT: 130 }
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.on(signal, () => {
       if (stopping) return leave(1)
@@ -85,6 +81,17 @@ export function watchShutdown({ logger, flush }: Log): Shutdown {
     },
     leave,
   }
+}
+
+/** Tracks the threads of this process; returns a function that ends them. */
+function trackThreads(): () => Promise<unknown> {
+  const threads = new Set<Worker>()
+  process.on('worker', (worker) => {
+    threads.add(worker)
+    worker.once('exit', () => threads.delete(worker))
+  })
+  // Their exit is expected, so it is not reported as a failure.
+  return () => Promise.all([...threads].map((thread) => thread.removeAllListeners('exit').terminate()))
 }
 
 /** True if a promise is fulfilled within `milliseconds`. */

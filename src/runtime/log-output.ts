@@ -38,26 +38,21 @@ const chunkBytes = 65_536
 /** Opens an output on standard output (1) or standard error (2). */
 export function openOutput(descriptor: 1 | 2, { bytes, batchBytes, lostLine }: OutputOptions): Output {
   const { target, release } = nonBlocking(descriptor)
-  const waiting: string[] = []
-  let waitingBytes = 0
-  let lost = 0
+  const lines = openLineBuffer(lostLine)
   /** The chunk being written. */
   let chunk: Buffer = Buffer.alloc(0)
   let isWriting = false
   let isOpen = true
   let timer: NodeJS.Timeout | null = null
   let onFlushed: (() => void) | null = null
-  const isEmpty = (): boolean => chunk.length === 0 && waiting.length === 0 && lost === 0
+  const isEmpty = (): boolean => chunk.length === 0 && lines.isEmpty()
 
   function pump(): void {
     if (timer !== null) clearTimeout(timer)
     timer = null
     if (isWriting || !isOpen) return
-    if (chunk.length === 0) chunk = nextChunk()
-    if (chunk.length === 0) {
-      onFlushed?.()
-      return
-    }
+    if (chunk.length === 0) chunk = lines.takeChunk()
+    if (chunk.length === 0) return onFlushed?.()
     isWriting = true
     write(target, chunk, 0, chunk.length, null, (error, written) => {
       isWriting = false
@@ -72,34 +67,11 @@ export function openOutput(descriptor: 1 | 2, { bytes, batchBytes, lostLine }: O
     timer.unref()
   }
 
-  function nextChunk(): Buffer {
-    let [count, size] = [0, 0]
-    while (count < waiting.length && size < chunkBytes) size += Buffer.byteLength(waiting[count++]!)
-    const lines = waiting.splice(0, count)
-    waitingBytes -= size
-    if (waiting.length === 0) lines.push(takeLost())
-    return Buffer.from(lines.join(''))
-  }
-
-  function takeLost(): string {
-    const line = lost === 0 ? '' : lostLine(lost)
-    lost = 0
-    return line
-  }
-
   return {
     write(text) {
-      if (!isOpen) return
-      const size = Buffer.byteLength(text)
-      if (waitingBytes + chunk.length + size > bytes) {
-        lost++
-        return
-      }
-      const line = takeLost() + text
-      waiting.push(line)
-      waitingBytes += Buffer.byteLength(line)
-      if (isWriting || (timer !== null && waitingBytes < batchBytes) || chunk.length > 0) return
-      if (waitingBytes >= batchBytes) pump()
+      if (!isOpen || !lines.add(text, bytes - chunk.length)) return
+      if (isWriting || (timer !== null && lines.bytes() < batchBytes) || chunk.length > 0) return
+      if (lines.bytes() >= batchBytes) pump()
       else pumpIn(batchTime)
     },
     flush: (atMost) =>
@@ -114,18 +86,68 @@ export function openOutput(descriptor: 1 | 2, { bytes, batchBytes, lostLine }: O
         pump()
       }),
     writeNow() {
-      if (isWriting || isEmpty()) return
-      try {
-        writeSync(target, Buffer.concat([chunk, Buffer.from(waiting.join('') + takeLost())]))
-      } catch {
-        // The process exits, so the error cannot be reported.
-      }
+      if (!isWriting && !isEmpty()) tryToWrite(target, Buffer.concat([chunk, Buffer.from(lines.all())]))
     },
     close() {
       if (timer !== null) clearTimeout(timer)
       isOpen = false
       release(isWriting)
     },
+  }
+}
+
+function tryToWrite(target: number, bytes: Buffer): void {
+  try {
+    writeSync(target, bytes)
+  } catch {
+    // The process exits, so the error cannot be reported.
+  }
+}
+
+/** The lines that wait to be written, and the number of lines lost since the last one that fitted. */
+interface LineBuffer {
+  isEmpty(): boolean
+  bytes(): number
+  /** Adds text; if the buffer would exceed `most` bytes, counts it as lost and returns false. */
+  add(text: string, most: number): boolean
+  /** Removes the lines for one write. */
+  takeChunk(): Buffer
+  /** Returns everything as text. */
+  all(): string
+}
+
+function openLineBuffer(lostLine: (lost: number) => string): LineBuffer {
+  const waiting: string[] = []
+  let [bytes, lost] = [0, 0]
+
+  function takeLost(): string {
+    const line = lost === 0 ? '' : lostLine(lost)
+    lost = 0
+    return line
+  }
+
+  return {
+    isEmpty: () => waiting.length === 0 && lost === 0,
+    bytes: () => bytes,
+    add: (text, most) => {
+      if (bytes + Buffer.byteLength(text) > most) {
+        lost++
+        return false
+      }
+      const line = takeLost() + text
+      waiting.push(line)
+      bytes += Buffer.byteLength(line)
+      return true
+    },
+    takeChunk: () => {
+      let [count, size] = [0, 0]
+      while (count < waiting.length && size < chunkBytes) size += Buffer.byteLength(waiting[count++]!)
+      const lines = waiting.splice(0, count)
+      bytes -= size
+      if (waiting.length === 0) lines.push(takeLost())
+      return Buffer.from(lines.join(''))
+    },
+    all: () => waiting.join('') + takeLost(),
   }
 }
 
