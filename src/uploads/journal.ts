@@ -42,31 +42,14 @@ export interface JournalParts {
 }
 
 /** Opens the journal of this process. */
-export function openJournal({ stagingFolder, database, writer, storages, failed }: JournalParts): Journal {
+export function openJournal(parts: JournalParts): Journal {
+  const { stagingFolder, failed } = parts
   const unresolved = new Map<string, JournalEntry>()
   const inProgress = new Set<Promise<unknown>>()
 
-  /** Finishes a swap if its transaction was committed, deletes the files of the entry that no row names, then deletes the entry. */
-  async function resolve(path: string, entry: JournalEntry): Promise<void> {
-    const storage = storages.of.get(entry.provider)
-    if (storage === undefined) throw new Error(`leftover files are in the storage "${entry.provider}", which is not configured`)
-    if (entry.swap !== undefined) await finishSwap(storage, entry.swap)
-    const used = await namesOfHash(database, entry.hash, entry.provider)
-    const unused = entry.names.filter((name) => !used.has(name))
-    await Promise.all(unused.map((name) => storage.remove(name)))
-    if (entry.swap !== undefined) await forgetSwap(database, writer, entry.swap.id)
-    await rm(path, { force: true })
-  }
-
-  async function finishSwap(storage: Storage, { id, moves }: NonNullable<JournalEntry['swap']>): Promise<void> {
-    if (!(await swapIsCommitted(database, id))) return
-    for (const [from, to] of moves) await storage.move(from, to)
-    await storage.flush()
-  }
-
   async function tryToResolve(path: string, entry: JournalEntry): Promise<boolean> {
     try {
-      await resolve(path, entry)
+      await resolve(parts, path, entry)
       return unresolved.delete(path) || true
     } catch (error) {
       unresolved.set(path, entry)
@@ -98,7 +81,7 @@ export function openJournal({ stagingFolder, database, writer, storages, failed 
         const path = join(abandoned, name)
         const entry = parse(await readFile(path, { encoding: 'utf8', flag: constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) }))
         // If an entry is incomplete, the process stopped before changing any file.
-        if (entry !== null) await resolve(path, entry)
+        if (entry !== null) await resolve(parts, path, entry)
       }
     },
     retry: async () => {
@@ -108,6 +91,23 @@ export function openJournal({ stagingFolder, database, writer, storages, failed 
       return unresolved.size === 0
     },
   }
+}
+
+/** Finishes a swap if its transaction was committed, deletes the files of the entry that no row names, then deletes the entry. */
+async function resolve({ database, writer, storages }: JournalParts, path: string, entry: JournalEntry): Promise<void> {
+  const storage = storages.of.get(entry.provider)
+  if (storage === undefined) throw new Error(`leftover files are in the storage "${entry.provider}", which is not configured`)
+  if (entry.swap !== undefined && (await swapIsCommitted(database, entry.swap.id))) await finishSwap(storage, entry.swap)
+  const used = await namesOfHash(database, entry.hash, entry.provider)
+  const unused = entry.names.filter((name) => !used.has(name))
+  await Promise.all(unused.map((name) => storage.remove(name)))
+  if (entry.swap !== undefined) await forgetSwap(database, writer, entry.swap.id)
+  await rm(path, { force: true })
+}
+
+async function finishSwap(storage: Storage, { moves }: NonNullable<JournalEntry['swap']>): Promise<void> {
+  for (const [from, to] of moves) await storage.move(from, to)
+  await storage.flush()
 }
 
 function parse(text: string): JournalEntry | null {

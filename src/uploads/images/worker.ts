@@ -35,39 +35,7 @@ const limited = 'ulimit -d "$1" 2>/dev/null; ulimit -c 0 2>/dev/null; shift; uns
 
 /** Starts an image process with a memory limit in bytes. */
 export function startImageWorker(memory: number): ImageWorker {
-  const child = startProcess(memory)
-  let [alive, isReady] = [true, false]
-  let onMessage: (message: Exclude<FromImageProcess, { readonly kind: 'ready' }> | 'lost' | 'died') => void = () => {}
-  const unstarted = (message: string) => onMessage({ kind: 'unstarted', message })
-  child.on('message', (message: FromImageProcess) => {
-    if (message.kind === 'ready') isReady = true
-    else {
-      // The process ends by itself, possibly after the next image was sent.
-      if (message.kind === 'unstarted') alive = false
-      onMessage(message)
-    }
-  })
-  child.on('exit', () => {
-    alive = false
-  })
-  // `close` comes after all messages were received.
-  child.on('close', (code, signal) => {
-    // A decoder that runs out of memory aborts; SIGKILL comes from outside.
-    if (signal === 'SIGKILL') onMessage('lost')
-    else if (isReady) onMessage('died')
-    else unstarted(`it ended with ${signal ?? `status ${code}`}`)
-  })
-  child.on('error', (error) => {
-    alive = false
-    if (isReady) onMessage('lost')
-    else unstarted(error.message)
-  })
-  child.stdin?.on('error', () => {})
-
-  function stop(): void {
-    alive = false
-    child.kill('SIGKILL')
-  }
+  const imageProcess = openImageProcess(memory)
 
   async function work(request: ToImageProcess): Promise<Outcome> {
     let size: ImageSize | null = null
@@ -79,31 +47,89 @@ export function startImageWorker(memory: number): ImageWorker {
     })
     const outcome = new Promise<Outcome>((resolve) => {
       const beyond = (): void => {
-        stop()
+        imageProcess.stop()
         // If the image should have been rotated, its formats do not match the unrotated original.
         if (request.settings.autoOrientation) formats = new Map()
         resolve(made(null))
       }
-      onMessage = (message) => {
-        if (message === 'lost') resolve({ kind: 'lost' })
-        else if (message === 'died' || message.kind === 'beyond') beyond()
-        else if (message.kind === 'measured') size = message.size
-        else if (message.kind === 'formats') formats = message.formats
-        else resolve(message.kind === 'done' ? made(message.encoded) : message)
-      }
+      imageProcess.listen((report) => {
+        if (report === 'lost') resolve({ kind: 'lost' })
+        else if (report === 'died' || report.kind === 'beyond') beyond()
+        else if (report.kind === 'measured') size = report.size
+        else if (report.kind === 'formats') formats = report.formats
+        else resolve(report.kind === 'done' ? made(report.encoded) : report)
+      })
       timeout = setTimeout(beyond, request.bounds.imageTimeout)
-      // A process that could not be started reports that by itself.
-      if (child.pid !== undefined) child.send(request, (error) => error !== null && isReady && onMessage('lost'))
+      imageProcess.send(request)
     })
     try {
       return await outcome
     } finally {
       clearTimeout(timeout)
-      onMessage = () => {}
+      imageProcess.listen(ignored)
     }
   }
 
-  return { work, isAlive: () => alive, stop }
+  return { work, isAlive: imageProcess.isAlive, stop: imageProcess.stop }
+}
+
+/** A message of the process, or its end. */
+type Report = Exclude<FromImageProcess, { readonly kind: 'ready' }> | 'lost' | 'died'
+
+/** The process, and whoever listens to it. */
+interface ImageProcess {
+  isAlive(): boolean
+  /** Sets the listener for reports. */
+  listen(listener: (report: Report) => void): void
+  send(request: ToImageProcess): void
+  stop(): void
+}
+
+const ignored = (): void => {}
+
+function openImageProcess(memory: number): ImageProcess {
+  const child = startProcess(memory)
+  let [alive, isReady] = [true, false]
+  let listener: (report: Report) => void = ignored
+  const unstarted = (message: string) => listener({ kind: 'unstarted', message })
+  child.on('message', (message: FromImageProcess) => {
+    if (message.kind === 'ready') isReady = true
+    else {
+      // The process ends by itself, possibly after the next image was sent.
+      if (message.kind === 'unstarted') alive = false
+      listener(message)
+    }
+  })
+  child.on('exit', () => {
+    alive = false
+  })
+  // `close` comes after all messages were received.
+  child.on('close', (code, signal) => {
+    // A decoder that runs out of memory aborts; SIGKILL comes from outside.
+    if (signal === 'SIGKILL') listener('lost')
+    else if (isReady) listener('died')
+    else unstarted(`it ended with ${signal ?? `status ${code}`}`)
+  })
+  child.on('error', (error) => {
+    alive = false
+    if (isReady) listener('lost')
+    else unstarted(error.message)
+  })
+  child.stdin?.on('error', ignored)
+  return {
+    isAlive: () => alive,
+    listen: (next) => {
+      listener = next
+    },
+    // A process that could not be started reports that by itself.
+    send: (request) => {
+      if (child.pid !== undefined) child.send(request, (error) => error !== null && isReady && listener('lost'))
+    },
+    stop: () => {
+      alive = false
+      child.kill('SIGKILL')
+    },
+  }
 }
 
 function startProcess(memory: number): ChildProcess {

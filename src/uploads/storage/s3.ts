@@ -33,12 +33,64 @@ interface Outcome {
 
 /** Opens the storage. `report` is called with the cause if the service rejects a request. */
 export function openS3Storage(config: S3Config, limits: StorageLimits, report: (error: unknown) => void): Storage {
-  const { origin, path, root } = bucketOf(config)
+  const client = openClient(config, limits)
+  const { root } = bucketOf(config)
+  const acl = config.acl === 'none' ? {} : { 'X-Amz-Acl': config.acl }
+
+  /** Sends a request, with retries after temporary failures. Statuses in `accepted` count as success. @throws ApiError 503 */
+  async function send(what: StorageRequest, accepted: readonly number[] = []): Promise<void> {
+    let failure: unknown
+    for (const wait of [0, ...retryDelays]) {
+      if (wait > 0) await pause(wait)
+      const outcome = await client.attempt(what).catch((error: unknown) => {
+        failure = error
+        return null
+      })
+      if (outcome !== null) {
+        const { status, text } = outcome
+        if (accepted.includes(status) || (status < 300 && !text.includes('<Error>'))) return
+        failure = new Error(`S3 responded to ${what.method} with ${status}: ${/<Code>([\w.]{1,80})/.exec(text)?.[1] ?? 'no code'}`)
+        if (status >= 300 && status < 500 && status !== 429) break
+      } else if (isTimeout(failure)) break
+    }
+    report(failure)
+    throw unavailable('Files cannot be stored at the moment', failure)
+  }
+
+  return {
+    provider: 'aws-s3',
+    remote: true,
+    url: (name) => fileUrl(config, name),
+    put: async (file, name, mime) => {
+      const { size } = await stat(file)
+      const attached = isSafeInBrowsers(mime) ? {} : { 'Content-Disposition': 'attachment' }
+      const headers = { 'Content-Type': mime, 'Content-Length': size, ...attached, ...acl }
+      await send({ method: 'PUT', name, headers, file: { path: file, bytes: size } })
+    },
+    move: async (from, to) => {
+      const source = { 'X-Amz-Copy-Source': `/${config.bucket}/${root}${from}` }
+      await send({ method: 'PUT', name: to, headers: { ...source, ...acl, 'Content-Length': 0 } }, [404])
+      await send({ method: 'DELETE', name: from, headers: {} }, [404])
+    },
+    remove: (name) => send({ method: 'DELETE', name, headers: {} }, [404]),
+    flush: async () => {},
+    close: client.close,
+  }
+}
+
+/** Sends signed requests to the service. */
+interface Client {
+  /** Sends a request once. Rejects if there is no response in time. */
+  attempt(request: StorageRequest): Promise<Outcome>
+  close(): void
+}
+
+function openClient(config: S3Config, limits: StorageLimits): Client {
+  const { origin, path } = bucketOf(config)
   const { protocol, hostname, port, host } = new URL(origin)
   const secure = protocol === 'https:'
   const settings = { keepAlive: true, maxSockets: connections }
   const agent = secure ? new HttpsAgent(settings) : new HttpAgent(settings)
-  const acl = config.acl === 'none' ? {} : { 'X-Amz-Acl': config.acl }
   const { accessKeyId, secretAccessKey, sessionToken } = config
   const credentials = { accessKeyId, secretAccessKey, ...(sessionToken === undefined ? {} : { sessionToken }) }
 
@@ -73,45 +125,7 @@ export function openS3Storage(config: S3Config, limits: StorageLimits, report: (
     })
   }
 
-  /** Sends a request, with retries after temporary failures. Statuses in `accepted` count as success. @throws ApiError 503 */
-  async function send(what: StorageRequest, accepted: readonly number[] = []): Promise<void> {
-    let failure: unknown
-    for (const wait of [0, ...retryDelays]) {
-      if (wait > 0) await pause(wait)
-      const outcome = await attempt(what).catch((error: unknown) => {
-        failure = error
-        return null
-      })
-      if (outcome !== null) {
-        const { status, text } = outcome
-        if (accepted.includes(status) || (status < 300 && !text.includes('<Error>'))) return
-        failure = new Error(`S3 responded to ${what.method} with ${status}: ${/<Code>([\w.]{1,80})/.exec(text)?.[1] ?? 'no code'}`)
-        if (status >= 300 && status < 500 && status !== 429) break
-      } else if (isTimeout(failure)) break
-    }
-    report(failure)
-    throw unavailable('Files cannot be stored at the moment', failure)
-  }
-
-  return {
-    provider: 'aws-s3',
-    remote: true,
-    url: (name) => fileUrl(config, name),
-    put: async (file, name, mime) => {
-      const { size } = await stat(file)
-      const attached = isSafeInBrowsers(mime) ? {} : { 'Content-Disposition': 'attachment' }
-      const headers = { 'Content-Type': mime, 'Content-Length': size, ...attached, ...acl }
-      await send({ method: 'PUT', name, headers, file: { path: file, bytes: size } })
-    },
-    move: async (from, to) => {
-      const source = { 'X-Amz-Copy-Source': `/${config.bucket}/${root}${from}` }
-      await send({ method: 'PUT', name: to, headers: { ...source, ...acl, 'Content-Length': 0 } }, [404])
-      await send({ method: 'DELETE', name: from, headers: {} }, [404])
-    },
-    remove: (name) => send({ method: 'DELETE', name, headers: {} }, [404]),
-    flush: async () => {},
-    close: () => agent.destroy(),
-  }
+  return { attempt, close: () => agent.destroy() }
 }
 
 /** A timed-out request is not retried. */
