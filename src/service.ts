@@ -85,10 +85,7 @@ async function open(config: Config, logger: Logger, opened: Closers): Promise<Se
     failed: (listener, error) => logger.error({ err: error, listener }, 'a listener failed'),
   })
   opened.add(events.close)
-  const uploads = await openUploads(config, main, writes, newDocumentId, {
-    cleanupFailed: (error) => logger.error({ err: error }, 'cleanup of leftover upload files failed; will retry'),
-    storageFailed: (error) => logger.error({ err: error }, 'the file storage rejected a request'),
-  })
+  const uploads = await uploadsOf(config, database, logger)
   opened.add(uploads.close)
   const defaultLocale = async () => (await identification.access()).defaultLocale
   const withParts: WithParts = async (work) => holding(installations.enter(await defaultLocale()), work)
@@ -137,6 +134,13 @@ const identificationOf = (config: Config, { main, writes }: Database, jwts: Jwts
     cachedCallers: config.limits.cachedCallers,
     tokenUsed: (id, now) =>
       updateLastUse(writes, id, now).catch((error) => logger.warn({ err: error }, 'could not update last_used_at of an API token')),
+  })
+
+/** Opens the media library; its failures are logged. */
+const uploadsOf = (config: Config, { main, writes }: Database, logger: Logger): ReturnType<typeof openUploads> =>
+  openUploads(config, main, writes, newDocumentId, {
+    cleanupFailed: (error) => logger.error({ err: error }, 'cleanup of leftover upload files failed; will retry'),
+    storageFailed: (error) => logger.error({ err: error }, 'the file storage rejected a request'),
   })
 
 /** What accounts need, apart from the installation. */

@@ -19,21 +19,15 @@ export interface Parts {
 /** Runs work with the installation in force, which lasts until the work has ended. */
 export type WithParts = <Result>(work: (parts: Parts) => Promise<Result>) => Promise<Result>
 
+type ReadMode = 'many' | 'first'
+
 /** All that a method may be given. */
 type Given = ListParameters & { readonly documentId?: string; readonly data?: Data }
 
 /** The service over the installation in force. `depth`: how many hooks started each other to get it. */
 export function openService(withParts: WithParts, depth: number): DocumentService {
   return <Shape>(uid: string, { grants = fullAccess }: { readonly grants?: Grants } = {}): Documents<Shape> => {
-    /** A method that checks its parameters before it does anything. */
-    const checked =
-      <Parameters, Result>(method: Method, perform: (given: Parameters) => Promise<Result>) =>
-      async (given?: Parameters): Promise<Result> => {
-        checkParameters(uid, method, given)
-        return perform(given ?? ({} as Parameters))
-      }
-
-    type ReadMode = 'many' | 'first'
+    const checked = checkedMethods(uid)
 
     function read(documents: Reads, mode: ReadMode, envelope: 'bare' | 'count', given: Given, documentId?: string): Promise<unknown> {
       const action = `${uid}.${documentId === undefined ? 'find' : 'findOne'}`
@@ -84,6 +78,15 @@ export function openService(withParts: WithParts, depth: number): DocumentServic
     }
   }
 }
+
+/** Makes methods that check their parameters before they do anything. */
+const checkedMethods =
+  (uid: string) =>
+  <Parameters, Result>(method: Method, perform: (given: Parameters) => Promise<Result>) =>
+  async (given?: Parameters): Promise<Result> => {
+    checkParameters(uid, method, given)
+    return perform(given ?? ({} as Parameters))
+  }
 
 function typeOf({ context }: Reads, uid: string): ContentType {
   const type = context.model.types.get(uid)
