@@ -36,7 +36,7 @@ const inner = /^(documents|query|database)\/(input|store|publish|read|rest|compi
 /** The room of a file: its folder below src/, or one of the inner rooms; a file beside the rooms is one by itself. */
 function room(file: string): string {
   const path = name(file)
-  if (path === 'database/open.ts') return 'database/open'
+  if (path === 'database/open.ts' || path === 'database/open-rows.ts') return 'database/open'
   if (inner.test(path)) return path.split('/').slice(0, 2).join('/')
   return path.includes('/') ? path.split('/')[0]! : path.replace(/\.ts$/, '')
 }

@@ -12,7 +12,8 @@ import { type InitialRows, insertInitialRows } from './initial-rows.js'
 import { createOctavoTables, lacksOctavoTables } from './octavo-tables.js'
 
 export interface Preparation {
-  readonly first: InitialRows
+  /** The rows that a new database starts with; null: none. */
+  readonly first: InitialRows | null
   /** Milliseconds to wait for another process that prepares the same database. */
   readonly wait: number
   /** Sessions are issued here, so their table gets the columns that an older Strapi did not make. */
@@ -36,7 +37,7 @@ export async function prepareDatabase(database: Database, model: Model, preparat
       createOctavoTables(database)
       if (lacking.isNew) {
         createTables(database, lacking.tables)
-        insertInitialRows(database, model, first)
+        if (first !== null) insertInitialRows(database, model, first)
         await fill()
       } else add(database, lacking)
       for (const index of lacking.indexes) database.exec(indexStatement(index))
@@ -49,6 +50,11 @@ export async function prepareDatabase(database: Database, model: Model, preparat
   } finally {
     database.pragma(`busy_timeout = ${usual}`)
   }
+}
+
+/** Creates the tables that are missing, without rows. `wait`: as in `Preparation`. */
+export async function createEmptyTables(database: Database, model: Model, wait: number): Promise<void> {
+  await prepareDatabase(database, model, { first: null, wait, sessions: true, fill: async () => {} })
 }
 
 /** Whether the database has none of the tables that a start makes first. */

@@ -1,0 +1,159 @@
+// Rows that are copied from one database to another: how a database gives and takes them, and a text of a row by which copies compare.
+import { createHash } from 'node:crypto'
+
+/** A value on its way: moments as milliseconds, booleans as 0 and 1, JSON as text; what a number cannot hold is a bigint or a text. */
+export type RowValue = string | number | bigint | Uint8Array | null
+
+/** A row, in the order of its table's columns. */
+export type Row = readonly RowValue[]
+
+/** What a column holds; `other`: texts in a form of the database's own. */
+export type ValueKind = 'text' | 'integer' | 'number' | 'boolean' | 'date' | 'time' | 'datetime' | 'json' | 'bytes' | 'other'
+
+/** A column, with its type as declared. */
+export interface RowColumn {
+  readonly name: string
+  readonly kind: ValueKind
+  readonly type: string
+}
+
+/** A table, or those of its columns that are copied. */
+export interface RowTable {
+  readonly name: string
+  readonly columns: readonly RowColumn[]
+  /** The primary key, by which rows are read in order; empty: all are read at once. */
+  readonly key: readonly string[]
+}
+
+/** A column whose values are those of another table's column, or null. */
+export interface Reference {
+  readonly table: string
+  readonly column: string
+  readonly to: { readonly table: string; readonly column: string }
+  /** Whether a row goes with its target; otherwise its reference becomes null. */
+  readonly cascades: boolean
+}
+
+/** A database that is read. All reads belong to one snapshot. */
+export interface RowSource {
+  /** The file, or the address without a password. */
+  readonly name: string
+  tables(): Promise<readonly RowTable[]>
+  count(table: RowTable): Promise<number>
+  /** At most `limit` rows behind the key `after`. */
+  read(table: RowTable, after: Row | null, limit: number): Promise<readonly Row[]>
+  /** The keys of the rows whose target is missing. */
+  missingTargets(table: RowTable, reference: Reference): Promise<readonly Row[]>
+  /** The last numbers that were given to rows, by table. */
+  lastNumbers(): Promise<ReadonlyMap<string, number>>
+  close(): Promise<void>
+}
+
+/** A value as a column can hold it, and why it differs from what was given. */
+export interface Fitted {
+  readonly value: RowValue
+  /** `has 3 decimals, of which 2 are kept`. */
+  readonly problem?: string
+}
+
+/** How far a part of a copy has come: the key of the last row. */
+export interface Progress {
+  readonly part: string
+  readonly source: string
+  readonly last: Row
+}
+
+/** A database that is written. */
+export interface RowTarget extends Omit<RowSource, 'missingTargets' | 'lastNumbers'> {
+  /** References between its tables that it checks. */
+  references(): Promise<readonly Reference[]>
+  /** How the values of a column are fitted into it. */
+  fitter(column: RowColumn): (value: RowValue) => Fitted
+  /** The progress of a copy that was interrupted; null: there was none. */
+  progress(): Promise<readonly Progress[] | null>
+  /** Removes all rows of these tables, and the progress. */
+  clear(tables: readonly RowTable[]): Promise<void>
+  /** Inserts rows, and notes the progress in the same transaction. */
+  insert(table: RowTable, rows: readonly Row[], progress: Progress): Promise<void>
+  /** Gives rows, found by their keys, the values of their other columns; the progress as before. */
+  update(table: RowTable, rows: readonly Row[], progress: Progress): Promise<void>
+  /** Ends the copy: new rows get numbers behind `last`, and the progress is forgotten. */
+  finish(last: ReadonlyMap<string, number>): Promise<void>
+}
+
+/** A number as its digits and a power of ten: `-12.50` is -125 times 10 to the power of -1. */
+export interface Decimal {
+  readonly negative: boolean
+  /** Without zeros at either end; empty for 0. */
+  readonly digits: string
+  readonly exponent: number
+}
+
+/** Reads a number that is written in digits, with an exponent or without; null: the text is something else. */
+export function decimalOf(text: string): Decimal | null {
+  const [, sign, whole = '', fraction = '', power = '0'] = /^([+-]?)(\d*)\.?(\d*)(?:[eE]([+-]?\d+))?$/.exec(text.trim()) ?? []
+  if (sign === undefined || whole + fraction === '') return null
+  const digits = (whole + fraction).replace(/^0+/, '')
+  const kept = digits.replace(/0+$/, '')
+  const exponent = kept === '' ? 0 : Number(power) - fraction.length + digits.length - kept.length
+  return { negative: sign === '-' && kept !== '', digits: kept, exponent }
+}
+
+/** The number that a text means; null: it means none, or one that a double does not hold exactly. */
+export function exactNumber(text: string): number | null {
+  const [meant, number] = [decimalOf(text), Number(text)]
+  const held = Number.isFinite(number) ? decimalOf(String(number)) : null
+  return meant !== null && held !== null && JSON.stringify(meant) === JSON.stringify(held) ? number : null
+}
+
+/** A JSON text with its keys in order and without space, so that equal values have equal texts. */
+function canonicalJson(text: string): string {
+  const sorted = (_: string, value: unknown): unknown =>
+    typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? Object.fromEntries(Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1)))
+      : value
+  try {
+    return JSON.stringify(JSON.parse(text), sorted)
+  } catch {
+    return `invalid: ${text}`
+  }
+}
+
+/** A time of day with three digits behind its seconds, or more. */
+export const fullTime = (text: string): string => {
+  const [, whole, seconds = ':00', fraction = ''] = /^(\d\d:\d\d)(:\d\d)?(?:\.(\d+))?$/.exec(text) ?? []
+  return whole === undefined ? text : `${whole}${seconds}.${fraction.replace(/0+$/, '').padEnd(3, '0')}`
+}
+
+/** A value as a text that is the same in every database. */
+function canonical(kind: ValueKind, value: RowValue): string | null {
+  if (value === null) return null
+  if (value instanceof Uint8Array) return Buffer.from(value).toString('hex')
+  if (kind === 'json') return canonicalJson(String(value))
+  if (typeof value !== 'string') return String(value)
+  return kind === 'time' ? fullTime(value) : value
+}
+
+const hashBytes = 8
+
+/** Adds up rows, in whatever order they come. */
+export interface Checksum {
+  add(row: Row): void
+  /** The number of rows and the sum of their hashes. */
+  readonly result: string
+}
+
+/** A checksum of rows with these columns. */
+export function openChecksum(columns: readonly RowColumn[]): Checksum {
+  let [rows, sum] = [0, 0n]
+  return {
+    add: (row) => {
+      const text = JSON.stringify(columns.map(({ kind }, index) => canonical(kind, row[index]!)))
+      sum = BigInt.asUintN(hashBytes * 8, sum + createHash('sha256').update(text).digest().readBigUInt64LE())
+      rows++
+    },
+    get result() {
+      return `${rows} rows, ${sum.toString(16)}`
+    },
+  }
+}

@@ -1,0 +1,215 @@
+// Rows of a SQLite database on their way from or to another one.
+import type { Database } from 'better-sqlite3'
+import type { Fitted, Progress, Reference, Row, RowColumn, RowSource, RowTable, RowTarget, RowValue, ValueKind } from '../rows.js'
+import { decimalOf, exactNumber, fullTime } from '../rows.js'
+import { quoted } from '../schema/table.js'
+
+/** The table that notes how far a copy has come. */
+const progressTable = 'octavo_copy_progress'
+
+/** What a declared type holds, by the words in it; the first that fits. */
+const kinds: readonly (readonly [RegExp, ValueKind])[] = [
+  [/bool/, 'boolean'],
+  [/datetime|timestamp/, 'datetime'],
+  [/date/, 'date'],
+  [/time/, 'time'],
+  [/json/, 'json'],
+  [/int/, 'integer'],
+  [/char|text|clob/, 'text'],
+  [/float|real|double|decimal|numeric/, 'number'],
+  [/blob/, 'bytes'],
+]
+
+const kindOf = (type: string): ValueKind => kinds.find(([form]) => form.test(type.toLowerCase()))?.[1] ?? 'other'
+
+const list = (columns: readonly string[]): string => columns.map(quoted).join(', ')
+
+interface ColumnRow {
+  readonly name: string
+  readonly type: string
+  readonly pk: number
+}
+
+function tablesOf(database: Database): readonly RowTable[] {
+  const names = database
+    .prepare(
+      `select name from pragma_table_list where schema = 'main' and type = 'table' and name not like 'sqlite\\_%' escape '\\'
+       and name <> '${progressTable}' order by name`,
+    )
+    .pluck()
+    .all() as string[]
+  const columns = database.prepare('select name, type, pk from pragma_table_info(?)')
+  return names.map((name) => {
+    const rows = columns.all(name) as ColumnRow[]
+    const key = rows.filter(({ pk }) => pk > 0).sort((one, other) => one.pk - other.pk)
+    return {
+      name,
+      columns: rows.map((row) => ({ name: row.name, kind: kindOf(row.type), type: row.type })),
+      key: key.map((row) => row.name),
+    }
+  })
+}
+
+/** Integers come as bigints, so that none loses digits. */
+const received = (value: unknown): RowValue =>
+  typeof value === 'bigint' && Number.isSafeInteger(Number(value)) ? Number(value) : (value as RowValue)
+
+/** An integer goes as a bigint, so that it stays one. */
+const sent = (value: RowValue): RowValue =>
+  typeof value === 'number' && Number.isSafeInteger(value) && !Object.is(value, -0) ? BigInt(value) : value
+
+function read(database: Database, { name, columns, key }: RowTable, after: Row | null, limit: number): readonly Row[] {
+  const behind = after === null || key.length === 0 ? '' : ` where (${list(key)}) > (${key.map(() => '?').join(', ')})`
+  const order = key.length === 0 ? '' : ` order by ${list(key)} limit ${limit}`
+  const names = list(columns.map((column) => column.name))
+  const statement = database
+    .prepare(`select ${names} from ${quoted(name)}${behind}${order}`)
+    .raw()
+    .safeIntegers()
+  const rows = statement.all(...(behind === '' ? [] : after!.map(sent))) as unknown[][]
+  return rows.map((row) => row.map(received))
+}
+
+const reading = (database: Database, name: string): Pick<RowSource, 'name' | 'tables' | 'count' | 'read'> => ({
+  name,
+  tables: async () => tablesOf(database),
+  count: async (table) =>
+    database
+      .prepare(`select count(*) from ${quoted(table.name)}`)
+      .pluck()
+      .get() as number,
+  read: async (table, after, limit) => read(database, table, after, limit),
+})
+
+const hasTable = (database: Database, name: string): boolean =>
+  database.prepare("select 1 from sqlite_schema where type = 'table' and name = ?").get(name) !== undefined
+
+/** A SQLite database as the source of a copy. Its transaction, if one is open, is the snapshot. `close` is called in the end. */
+export function sqliteSource(database: Database, name: string, close: () => void): RowSource {
+  return {
+    ...reading(database, name),
+    missingTargets: async ({ name: table, key }, { column, to }) => {
+      if (key.length === 0) return []
+      const [own, other] = [quoted(column), quoted(to.column)]
+      const text = `select ${key.map((each) => `o.${quoted(each)}`).join(', ')} from ${quoted(table)} o
+        where o.${own} is not null and not exists (select 1 from ${quoted(to.table)} t where t.${other} = o.${own})`
+      const rows = database.prepare(text).raw().safeIntegers().all() as unknown[][]
+      return rows.map((row) => row.map(received))
+    },
+    lastNumbers: async () => {
+      if (!hasTable(database, 'sqlite_sequence')) return new Map()
+      const rows = database.prepare('select name, seq from sqlite_sequence').raw().all() as [string, number][]
+      return new Map(rows)
+    },
+    close: async () => close(),
+  }
+}
+
+/** JSON without space between its parts; numbers stay as they are written. */
+const compact = (json: string): string => json.replace(/("(?:[^"\\]|\\.)*")|\s+/g, (_, text: string | undefined) => text ?? '')
+
+/** A value as a column of this kind holds it. */
+function fitted(kind: ValueKind, value: RowValue): Fitted {
+  if (typeof value !== 'string') return { value }
+  if (kind === 'json') return fittedJson(value)
+  if (kind === 'time') return { value: fullTime(value) }
+  // A text that means a number is one that a number cannot hold.
+  const number = Number(value)
+  if (kind === 'number' || kind === 'integer') {
+    if (value === 'NaN') return { value: null, problem: 'is not a number' }
+    return value.trim() === '' || Number.isNaN(number) ? { value } : { value: number, problem: 'has more digits than are kept' }
+  }
+  if (kind !== 'datetime') return { value }
+  if (/^-?infinity$/.test(value)) return { value: null, problem: 'is no moment' }
+  const finer = /^(.*\.\d{3})\d+( BC)?$/.exec(value)
+  if (finer === null) return { value }
+  const moment = Date.parse(`${finer[1]}`)
+  return { value: Number.isNaN(moment) ? null : moment, problem: 'is finer than milliseconds' }
+}
+
+/** A bare number becomes one: the column prefers numbers. */
+function fittedJson(value: string): Fitted {
+  if (decimalOf(value) !== null && exactNumber(value) === null) return { value: Number(value), problem: 'has more digits than are kept' }
+  return { value: isJson(value) ? compact(value) : value }
+}
+
+const isJson = (text: string): boolean => {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
+function referencesOf(database: Database): readonly Reference[] {
+  const keys = database.prepare(
+    'select "from" as own, "table" as target, "to" as other, on_delete as action from pragma_foreign_key_list(?)',
+  )
+  return tablesOf(database).flatMap(({ name }) =>
+    (keys.all(name) as { own: string; target: string; other: string | null; action: string }[]).map(({ own, target, other, action }) => ({
+      ...{ table: name, column: own, to: { table: target, column: other ?? 'id' }, cascades: action === 'CASCADE' },
+    })),
+  )
+}
+
+const noteProgress = (database: Database, { part, source, last }: Progress): void =>
+  void database
+    .prepare(`insert into ${progressTable} (part, source, last) values (?, ?, ?) on conflict (part) do update set last = excluded.last`)
+    .run(part, source, JSON.stringify(last))
+
+/** A SQLite database as the target of a copy. `close` is called in the end. */
+export function sqliteTarget(database: Database, name: string, close: () => void): RowTarget {
+  const inTransaction = async (work: () => void): Promise<void> => database.transaction(work).immediate()
+  return {
+    ...reading(database, name),
+    references: async () => referencesOf(database),
+    fitter:
+      ({ kind }: RowColumn) =>
+      (value) =>
+        fitted(kind, value),
+    progress: async () => {
+      if (!hasTable(database, progressTable)) return null
+      const rows = database.prepare(`select part, source, last from ${progressTable}`).all() as {
+        part: string
+        source: string
+        last: string
+      }[]
+      return rows.map((row) => ({ ...row, last: JSON.parse(row.last) as Row }))
+    },
+    clear: (tables) =>
+      inTransaction(() => {
+        // References hold again when the transaction ends.
+        database.pragma('defer_foreign_keys = on')
+        for (const table of tables) database.exec(`delete from ${quoted(table.name)}`)
+        database.exec(`drop table if exists ${progressTable}`)
+        database.exec(`create table ${progressTable} (part text primary key, source text not null, last text not null)`)
+      }),
+    insert: ({ name: table, columns }, rows, progress) =>
+      inTransaction(() => {
+        const names = list(columns.map((column) => column.name))
+        const statement = database.prepare(`insert into ${quoted(table)} (${names}) values (${columns.map(() => '?').join(', ')})`)
+        for (const row of rows) statement.run(...row.map(sent))
+        noteProgress(database, progress)
+      }),
+    update: ({ name: table, columns, key }, rows, progress) =>
+      inTransaction(() => {
+        const assigned = columns.map((column) => `${quoted(column.name)} = ?`).join(', ')
+        const statement = database.prepare(
+          `update ${quoted(table)} set ${assigned} where ${key.map((each) => `${quoted(each)} = ?`).join(' and ')}`,
+        )
+        const places = key.map((each) => columns.findIndex((column) => column.name === each))
+        for (const row of rows) statement.run(...row.map(sent), ...places.map((place) => sent(row[place]!)))
+        noteProgress(database, progress)
+      }),
+    finish: (last) =>
+      inTransaction(() => {
+        const present = database.prepare('update sqlite_sequence set seq = max(seq, ?) where name = ?')
+        const added = database.prepare('insert into sqlite_sequence (name, seq) values (?, ?)')
+        for (const [table, number] of last)
+          if (hasTable(database, table) && present.run(number, table).changes === 0) added.run(table, number)
+        database.exec(`drop table if exists ${progressTable}`)
+      }),
+    close: async () => close(),
+  }
+}
