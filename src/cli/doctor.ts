@@ -27,12 +27,12 @@ export const doctorCommand = orExplain(async (folder: string, options: { readonl
 
 async function diagnose(config: Config, model: Model, options: { readonly links?: boolean }): Promise<void> {
   const { filename } = config.database
-  const view = readable(filename, () => snapshotOf(config))
+  const view = await readable(filename, () => snapshotOf(config))
   try {
     const project = { database: view.main, model }
     const found = [
       ...(await runChecks(project)),
-      ...schemaMismatches(view, model),
+      ...(await schemaMismatches(view, model)),
       await missingFiles(project.database, config.uploadsFolder),
     ]
     for (const line of found.flatMap(linesOf)) print(line)
@@ -41,14 +41,14 @@ async function diagnose(config: Config, model: Model, options: { readonly links?
     print(wrong === 0 ? 'No problems found.' : `${wrong} of ${found.length} checks found problems.`)
     if (wrong > 0) process.exitCode = 1
   } finally {
-    view.close()
+    await view.close()
   }
 }
 
 /** @throws ConfigError with a remedy if the file is damaged */
-function readable<Result>(filename: string, open: () => Result): Result {
+async function readable<Result>(filename: string, open: () => Promise<Result>): Promise<Result> {
   try {
-    return open()
+    return await open()
   } catch (error) {
     const { code, message: why } = error as { readonly code?: unknown; readonly message: string }
     if (code !== 'SQLITE_NOTADB' && code !== 'SQLITE_CORRUPT') throw error
@@ -82,9 +82,9 @@ function linesOf({ name, warning, count, examples }: CheckResult): readonly stri
 const shown = 5
 
 /** Differences between the tables and the model; empty if the file cannot be read, which other checks report. */
-function schemaMismatches(view: DatabaseView, model: Model): readonly CheckResult[] {
+async function schemaMismatches(view: DatabaseView, model: Model): Promise<readonly CheckResult[]> {
   try {
-    const { types, columns, tables } = view.mismatches(model)
+    const { types, columns, tables } = await view.mismatches(model)
     const checked = (name: string, warning: boolean, examples: readonly string[]): CheckResult => ({
       ...{ name, warning, count: examples.length, examples: examples.slice(0, shown) },
     })

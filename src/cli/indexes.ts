@@ -16,13 +16,13 @@ export const indexes = orExplain(async (folder: string) => {
 })
 
 async function createIndexes(config: Config, folder: string): Promise<void> {
-  const view = lookInto(config)
+  const view = await lookInto(config)
   try {
-    checkPrepared(view, config, folder)
+    await checkPrepared(view, config, folder)
   } finally {
-    view.close()
+    await view.close()
   }
   const model = await loadModel(config.folder, config.privateAttributes)
-  const created = createMissingIndexes(config, model, (name, done, missing) => print(`${done + 1} of ${missing}: ${name}`))
+  const created = await createMissingIndexes(config, model, (name, done, missing) => print(`${done + 1} of ${missing}: ${name}`))
   print(created === 0 ? 'All indexes exist.' : `Created ${created} indexes.`)
 }

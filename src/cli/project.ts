@@ -2,7 +2,7 @@
 import { type Config, loadConfig } from '../config/config.js'
 import { dependsOnStrapi } from '../config/files.js'
 import type { DatabaseView, MainConnection, WriteDatabase } from '../database/database.js'
-import { databaseExists, lookInto, openForCommand, refuseLost } from '../database/open.js'
+import { databaseExists, lookInto, nameOfDatabase, openForCommand, refuseLost } from '../database/open.js'
 import { ConfigError } from '../errors/errors.js'
 import { loadModel } from '../model/load.js'
 import type { Model } from '../model/types.js'
@@ -34,12 +34,12 @@ export async function withProject<Result>(folder: string, work: (project: Projec
 async function withDatabase<Result>(given: Config, work: (project: Project) => Promise<Result>): Promise<Result> {
   const isNew = !databaseExists(given)
   const model = await loadModel(given.folder, given.privateAttributes)
-  const saved = ensureSecrets(given)
+  const saved = await ensureSecrets(given)
   const { config } = saved
   // Standard output belongs to the command, so what is created on the way is reported on standard error.
   process.stderr.write(reportCreated(saved))
   const { main, writes, close } = await openForCommand(config, model, seedLoader(config, model, { info: () => {} }))
-  if (isNew) process.stderr.write(`Created the database ${config.database.filename}.\n`)
+  if (isNew) process.stderr.write(`Created the database ${nameOfDatabase(config)}.\n`)
   try {
     return await work({ config, model, database: main, writer: writes })
   } finally {
@@ -60,12 +60,12 @@ export async function lookIntoProject<Result>(
   checkDatabase(config, folder)
   const model = await loadModel(config.folder, config.privateAttributes)
   return onDatabase(config, async () => {
-    const view = lookInto(config)
+    const view = await lookInto(config)
     try {
-      checkPrepared(view, config, folder)
+      await checkPrepared(view, config, folder)
       return await work({ config, model, database: view.main })
     } finally {
-      view.close()
+      await view.close()
     }
   })
 }
@@ -73,12 +73,13 @@ export async function lookIntoProject<Result>(
 /** @throws ConfigError if there is no database */
 export function checkDatabase(config: Config, folder: string): void {
   if (!databaseExists(config))
-    throw new ConfigError(`There is no database at ${config.database.filename} yet. Start the service once: octavo start ${folder}`)
+    throw new ConfigError(`There is no database at ${nameOfDatabase(config)} yet. Start the service once: octavo start ${folder}`)
 }
 
 /** @throws ConfigError if the database has no tables because its first start did not finish */
-export function checkPrepared(view: DatabaseView, { database: { filename } }: Config, folder: string): void {
-  if (view.isEmpty()) throw new ConfigError(`The database ${filename} is empty. Start the service once: octavo start ${folder}`)
+export async function checkPrepared(view: DatabaseView, config: Config, folder: string): Promise<void> {
+  if (await view.isEmpty())
+    throw new ConfigError(`The database ${nameOfDatabase(config)} is empty. Start the service once: octavo start ${folder}`)
 }
 
 /** Evidence, other than Octavo's own files, that a project without a database had one; null if there is none. */

@@ -36,20 +36,20 @@ export interface SavedSecrets {
  * database serializes processes that do so at the same time; the file of a new database exists afterwards.
  * @throws ConfigError if .env cannot be written, or if the database has tokens that a new salt would invalidate
  */
-export function ensureSecrets(config: Config): SavedSecrets {
+export async function ensureSecrets(config: Config): Promise<SavedSecrets> {
   const names = Object.keys(config.missingSecrets)
   if (names.length === 0) return { config, made: [] }
-  const lock = lockDatabase(config, config.limits.startWait)
+  const lock = await lockDatabase(config, config.limits.startWait)
   try {
     const present = readDotEnv(config.folder)
     const made = names.filter((name) => present[name] === undefined)
-    if (made.includes('API_TOKEN_SALT')) checkTokens(lock)
+    if (made.includes('API_TOKEN_SALT')) await checkTokens(lock)
     const values = Object.fromEntries(made.map((name) => [name, config.missingSecrets[name]!]))
     if (made.length > 0) addToDotEnv(config.folder, values)
     const { API_TOKEN_SALT = config.secrets.apiTokenSalt, JWT_SECRET = config.secrets.jwtSecret } = { ...values, ...pick(present, names) }
     return { config: { ...config, secrets: { apiTokenSalt: API_TOKEN_SALT, jwtSecret: JWT_SECRET }, missingSecrets: {} }, made }
   } finally {
-    lock.release()
+    await lock.release()
   }
 }
 
@@ -61,8 +61,8 @@ const pick = (from: Readonly<Record<string, string | undefined>>, names: readonl
   Object.fromEntries(names.flatMap((name) => (from[name] === undefined ? [] : [[name, from[name]]])))
 
 /** Keys of API tokens are hashed with the salt, so another salt would invalidate all of them. */
-function checkTokens(lock: DatabaseLock): void {
-  const tokens = lock.countTokens()
+async function checkTokens(lock: DatabaseLock): Promise<void> {
+  const tokens = await lock.countTokens()
   if (tokens > 0)
     throw new ConfigError(
       `API_TOKEN_SALT is not set, but the database has ${tokens} API tokens that are only valid with the salt they were created with. Set it in the environment or in .env. If it is lost, set a new one (openssl rand -hex 24) and create the tokens again.`,

@@ -78,7 +78,7 @@ async function listen(folder: string, options: StartOptions, watched: (shutdown:
 /** Generates missing secrets only after the schemas were loaded, so that a start that fails leaves no files behind. */
 async function open(given: Config, logger: Logger): Promise<{ readonly config: Config; readonly service: Service }> {
   if (Object.keys(given.missingSecrets).length > 0) await loadModel(given.folder, given.privateAttributes)
-  const saved = ensureSecrets(given)
+  const saved = await ensureSecrets(given)
   process.stdout.write(reportCreated(saved))
   return { config: saved.config, service: await createService(saved.config, logger) }
 }

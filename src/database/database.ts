@@ -142,14 +142,14 @@ export interface SchemaMismatches {
 export interface DatabaseView {
   readonly main: MainConnection
   /** True if the first start of a service did not get as far as creating the tables. */
-  isEmpty(): boolean
-  mismatches(model: Model): SchemaMismatches
-  close(): void
+  isEmpty(): Promise<boolean>
+  mismatches(model: Model): Promise<SchemaMismatches>
+  close(): Promise<void>
 }
 
 /** The lock on a project's database, by which processes that start together take turns. */
 export interface DatabaseLock {
   /** How many API tokens the database has. */
-  countTokens(): number
-  release(): void
+  countTokens(): Promise<number>
+  release(): Promise<void>
 }

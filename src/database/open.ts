@@ -5,7 +5,15 @@ import type { Model } from '../model/types.js'
 import type { CommandDatabase, Database, DatabaseHost, DatabaseLock, DatabaseView, FillDatabase } from './database.js'
 import type { Dialect } from './dialect.js'
 import { postgresDialect } from './postgres/dialect.js'
-import { openPostgresDatabase, openPostgresForCommand } from './postgres/open.js'
+import {
+  createPostgresIndexes,
+  lockPostgres,
+  lookIntoPostgres,
+  openPostgresDatabase,
+  openPostgresForCommand,
+  placeOf,
+  snapshotOfPostgres,
+} from './postgres/open.js'
 import { sqliteDialect } from './sqlite/dialect.js'
 import {
   createSqliteIndexes,
@@ -32,20 +40,30 @@ export const openDatabase = (config: Config, model: Model, host: DatabaseHost): 
 
 /** Opens the database for a command that writes; created if the project is new. @throws ConfigError as `openDatabase` */
 export const openForCommand = (config: Config, model: Model, fill: FillDatabase): Promise<CommandDatabase> =>
-  config.database.client === 'postgres' ? openPostgresForCommand(config) : openSqliteForCommand(config, model, fill)
+  config.database.client === 'postgres' ? openPostgresForCommand(config, model, fill) : openSqliteForCommand(config, model, fill)
 
 /** Opens the database for a few reads. Nothing is created, nothing is left behind. */
-export const lookInto = (config: Config): DatabaseView => lookIntoSqlite(config)
+export const lookInto = async (config: Config): Promise<DatabaseView> =>
+  config.database.client === 'postgres' ? lookIntoPostgres(config) : lookIntoSqlite(config)
 
 /** Opens the database for reads that all belong to one snapshot, also while a service writes. */
-export const snapshotOf = (config: Config): DatabaseView => snapshotOfSqlite(config)
+export const snapshotOf = async (config: Config): Promise<DatabaseView> =>
+  config.database.client === 'postgres' ? snapshotOfPostgres(config) : snapshotOfSqlite(config)
 
 /** Creates the missing indexes of our own, and reports each before it starts. Returns how many were created. */
-export const createMissingIndexes = (config: Config, model: Model, report: (name: string, done: number, missing: number) => void): number =>
-  createSqliteIndexes(config, model, report)
+export const createMissingIndexes = async (
+  config: Config,
+  model: Model,
+  report: (name: string, done: number, missing: number) => void,
+): Promise<number> =>
+  config.database.client === 'postgres' ? createPostgresIndexes(config, model, report) : createSqliteIndexes(config, model, report)
 
 /** Takes the lock by which processes that start together take turns. `wait`: milliseconds at most. */
-export const lockDatabase = (config: Config, wait: number): DatabaseLock => lockSqlite(config, wait)
+export const lockDatabase = async (config: Config, wait: number): Promise<DatabaseLock> =>
+  config.database.client === 'postgres' ? lockPostgres(config, wait) : lockSqlite(config, wait)
+
+/** The database as messages name it: its file, or its server and name. */
+export const nameOfDatabase = ({ database }: Config): string => (database.server === null ? database.filename : placeOf(database.server))
 
 /**
  * Refuses a project whose database is missing although the project had one. `sign`: what else says so.

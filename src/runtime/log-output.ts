@@ -52,7 +52,10 @@ export function openOutput(descriptor: 1 | 2, { bytes, batchBytes, lostLine }: O
     timer = null
     if (isWriting || !isOpen) return
     if (chunk.length === 0) chunk = lines.takeChunk()
-    if (chunk.length === 0) return onFlushed?.()
+    if (chunk.length === 0) {
+      onFlushed?.()
+      return
+    }
     isWriting = true
     write(target, chunk, 0, chunk.length, null, (error, written) => {
       isWriting = false

@@ -92,7 +92,13 @@ export async function readFile(database: MainConnection, id: number): Promise<Fi
   )
   if (row === undefined) return null
   const { alternative_text: alternativeText, focal_point, formats, ...rest } = row
-  return { ...rest, alternativeText, ext: row.ext ?? '', focalPoint: parsed(focal_point as string), formats: parsed(formats as string) } as FileRow
+  return {
+    ...rest,
+    alternativeText,
+    ext: row.ext ?? '',
+    focalPoint: parsed(focal_point as string),
+    formats: parsed(formats as string),
+  } as FileRow
 }
 
 const defaultSettings: ImageSettings = { sizeOptimization: true, responsiveDimensions: true, autoOrientation: false }

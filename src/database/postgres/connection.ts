@@ -2,7 +2,7 @@
 // types that the server gives the parameters.
 import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
-import pg, { type Connection } from 'pg'
+import pg, { type Connection as Wire } from 'pg'
 import type { PostgresSettings } from '../../config/database-server.js'
 import type { Stored } from '../database.js'
 import { encodeParameter, parserOf } from './codec.js'
@@ -106,9 +106,9 @@ async function parameterTypes(pool: pg.Pool, text: string): Promise<readonly num
       const note = (message: TypesMessage) => {
         types = message.dataTypeIDs
       }
-      let source: Connection | null = null
+      let source: Wire | null = null
       client.query({
-        submit: (connection: Connection) => {
+        submit: (connection: Wire) => {
           source = connection
           const messages = connection as unknown as Messages
           messages.once('parameterDescription', note)
@@ -140,6 +140,9 @@ interface Messages {
 /** Characters of a statement that an error shows. */
 const shownText = 4_000
 
+/** What statements are executed on: one connection, or whichever of a pool is free. */
+export type Connection = Pick<pg.ClientBase, 'query'>
+
 /** The result of a statement: rows as lists of values. */
 export interface Executed {
   readonly rows: readonly (readonly Stored[])[]
@@ -150,7 +153,7 @@ export interface Executed {
 
 /** Executes a prepared statement; sent at once, behind those that were sent before on the same connection. */
 export async function executePrepared(
-  client: Pick<pg.PoolClient, 'query'>,
+  client: Connection,
   { name, text, types }: PreparedStatement,
   values: readonly unknown[],
 ): Promise<Executed> {
@@ -164,12 +167,7 @@ export async function executePrepared(
 }
 
 /** Executes a statement wherever its types have to be asked for first. */
-export async function execute(
-  statements: Statements,
-  client: Pick<pg.PoolClient, 'query'>,
-  text: string,
-  values: readonly unknown[],
-): Promise<Executed> {
+export async function execute(statements: Statements, client: Connection, text: string, values: readonly unknown[]): Promise<Executed> {
   return executePrepared(client, statements.known(text) ?? (await statements.describe(text)), values)
 }
 

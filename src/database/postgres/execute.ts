@@ -1,18 +1,17 @@
 // Runs a plan as one statement, and writes its answer from the rows of all levels.
-import type pg from 'pg'
 import type { Signer } from '../answer/signed-addresses.js'
 import type { Sink } from '../answer/sink.js'
 import { prepareAnswer, type Row, type Values } from '../answer/write.js'
 import type { Column, ReadPlan, Statement } from '../plan.js'
 import { fromWallMilliseconds } from './codec.js'
 import { type ComposedRead, composeRead } from './compose.js'
-import { executePrepared, type PreparedStatement } from './connection.js'
+import { type Connection, executePrepared, type PreparedStatement } from './connection.js'
 
 /** Reads a plan on a connection and writes its answer. False: one row was asked for and is not there. */
 export interface PlanReader {
   /** The text of its statement. */
   readonly text: string
-  read(client: Pick<pg.PoolClient, 'query'>, statement: PreparedStatement, values: Values, sink: Sink): Promise<boolean>
+  read(client: Connection, statement: PreparedStatement, values: Values, sink: Sink): Promise<boolean>
 }
 
 /** The zone of this process shows the same clock as UTC. */

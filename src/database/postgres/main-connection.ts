@@ -1,18 +1,17 @@
 // Small statements beside the reads of content, and the look whether anything was committed.
-import type pg from 'pg'
 import type { MainConnection } from '../database.js'
-import { execute, executePrepared, objectsOf, type Statements } from './connection.js'
+import { type Connection, execute, objectsOf, type Statements } from './connection.js'
 import { writePostgresSql } from './dialect.js'
 import { explained } from './errors.js'
 
 /** Another text once a transaction that wrote has ended, here or elsewhere: which transactions a snapshot sees. */
 const snapshot = 'select pg_current_snapshot()::text'
 
-/** `pool`: a few connections that nothing else uses, so that they are never exhausted. */
-export function openMainConnection(pool: pg.Pool, statements: Statements): MainConnection {
+/** `connection`: a pool that nothing else uses, so that it is never exhausted, or one connection. */
+export function openMainConnection(connection: Connection, statements: Statements): MainConnection {
   let seen = ''
   const look = shared(async () => {
-    const { rows } = await execute(statements, pool as unknown as pg.PoolClient, snapshot, [])
+    const { rows } = await execute(statements, connection, snapshot, [])
     return String(rows[0]![0])
   })
   return {
@@ -29,8 +28,7 @@ export function openMainConnection(pool: pg.Pool, statements: Statements): MainC
     rows: async (query) => {
       const { text, values } = writePostgresSql(query)
       try {
-        const statement = statements.known(text) ?? (await statements.describe(text))
-        return objectsOf(await executePrepared(pool as unknown as pg.PoolClient, statement, values)) as never
+        return objectsOf(await execute(statements, connection, text, values)) as never
       } catch (error) {
         throw explained(error)
       }

@@ -1,20 +1,27 @@
 // Opens the PostgreSQL database of a project.
 import type pg from 'pg'
+import type { Logger } from 'pino'
 import type { Config } from '../../config/config.js'
 import type { PostgresSettings } from '../../config/database-server.js'
 import { ConfigError } from '../../errors/errors.js'
 import type { Model } from '../../model/types.js'
 import { openClosers } from '../../runtime/closers.js'
 import { openSigner } from '../answer/signed-addresses.js'
-import type { CommandDatabase, Database, DatabaseHost } from '../database.js'
-import { openPool, openStatements, type Statements } from './connection.js'
+import type { CommandDatabase, Database, DatabaseHost, DatabaseLock, DatabaseView, FillDatabase } from '../database.js'
+import { firstRowsOfPostgres } from '../open-rows.js'
+import { type Connection, openPool, openStatements, type Statements } from './connection.js'
 import { isConnectionLoss } from './errors.js'
+import { createIndexes, startIndexing } from './indexes.js'
 import { openMainConnection } from './main-connection.js'
+import { isUnprepared, prepareDatabase } from './prepare-database.js'
 import { openReads } from './reads.js'
+import { findSchemaMismatches } from './schema-mismatches.js'
 import { openWrites } from './writes.js'
 
 /** Connections for permissions, health and what the server is asked about statements. */
 const smallPool = 2
+/** Connections that creating indexes takes. */
+const indexPool = 2
 
 interface Opened {
   readonly settings: PostgresSettings
@@ -37,20 +44,55 @@ async function reach(config: Config, failed: (error: Error) => void): Promise<Op
   return { settings, small, statements: openStatements(small) }
 }
 
-const placeOf = ({ url, host, port, name }: PostgresSettings): string =>
+/** The server and database as they may be shown: without a password. */
+export const placeOf = ({ url, host, port, name }: PostgresSettings): string =>
   url === null ? `${host}:${port}/${name}` : url.replace(/\/\/[^@/]*@/, '//')
+
+/** Gives a new database its tables and first rows, an existing one what it lacks. @throws ConfigError if it cannot be prepared */
+async function prepare(config: Config, model: Model, { small, settings }: Opened, logger: Log, fill: FillDatabase): Promise<void> {
+  const { isNew, added } = await prepareDatabase(small, model, {
+    schema: settings.schema,
+    wait: config.limits.startWait,
+    sessions: config.auth.jwtManagement === 'refresh',
+    fill: firstRowsOfPostgres(model, config.initialLocale, fill),
+  })
+  if (isNew) return
+  if (added.length > 0) logger.warn({ added }, 'added missing tables and columns')
+  const { types, columns, tables } = await findSchemaMismatches(small, model)
+  if (types.length > 0) logger.warn({ types }, 'the types of some columns do not match the model; their values may be shown incorrectly')
+  if (columns.length + tables.length > 0)
+    logger.warn({ columns, tables }, 'the database has columns or tables that are not in the model; they are ignored')
+}
+
+type Log = Pick<Logger, 'info' | 'warn'>
+
+/** Creates missing indexes of our own, on connections that are closed afterwards. */
+function indexInBackground(settings: PostgresSettings, model: Model, logger: Logger): () => Promise<void> {
+  const pool = openPool(settings, { max: indexPool, pipelined: false, failed: () => {} })
+  const stop = startIndexing(pool, model, {
+    made: (count) => count > 0 && logger.info({ indexes: count }, 'created missing indexes'),
+    failed: (error) => logger.error({ err: error }, 'could not create an index'),
+  })
+  return async () => {
+    await stop()
+    await pool.end()
+  }
+}
 
 /**
  * Opens the database of a service: a small pool for what everything depends on, a pool for reads and one for writes.
  * @throws ConfigError with a sentence if the database cannot be reached or prepared
  */
-export async function openPostgresDatabase(config: Config, _model: Model, { logger, signing }: DatabaseHost): Promise<Database> {
+export async function openPostgresDatabase(config: Config, model: Model, { logger, signing, fill }: DatabaseHost): Promise<Database> {
   const opened = openClosers()
   const { limits } = config
   const health = openHealth((error) => logger.error({ err: error }, 'lost a connection to the database'))
   try {
-    const { settings, small, statements } = await reach(config, health.failed)
+    const reached = await reach(config, health.failed)
+    const { settings, small, statements } = reached
     opened.add(() => small.end())
+    await prepare(config, model, reached, logger, fill)
+    if (config.database.indexes) opened.add(indexInBackground(settings, model, logger))
     const signer = signing === null ? null : await openSigner(signing)
     const { max } = settings.pool
     const forWrites = Math.max(1, max >> 1)
@@ -84,10 +126,16 @@ export async function openPostgresDatabase(config: Config, _model: Model, { logg
   }
 }
 
-/** Opens the database for a command that writes a few rows. */
-export async function openPostgresForCommand(config: Config): Promise<CommandDatabase> {
-  const ignored = () => {}
-  const { settings, small, statements } = await reach(config, ignored)
+const ignored = () => {}
+
+/** Opens the database for a command that writes a few rows. @throws ConfigError as `openPostgresDatabase` */
+export async function openPostgresForCommand(config: Config, model: Model, fill: FillDatabase): Promise<CommandDatabase> {
+  const reached = await reach(config, ignored)
+  const { settings, small, statements } = reached
+  await prepare(config, model, reached, { info: ignored, warn: ignored }, fill).catch(async (error: unknown) => {
+    await small.end()
+    throw error
+  })
   const { writeQueue, writeTimeout } = config.limits
   const writes = openWrites(
     { settings, signer: null, connections: 1, writeQueue, writeTimeout, writtenBytes: Number.MAX_SAFE_INTEGER },
@@ -102,6 +150,75 @@ export async function openPostgresForCommand(config: Config): Promise<CommandDat
       await writes.close()
       await small.end()
     },
+  }
+}
+
+function viewOf({ small, statements }: Opened, connection: Connection, close: () => Promise<void>): DatabaseView {
+  return {
+    main: openMainConnection(connection, statements),
+    isEmpty: () => isUnprepared(small),
+    mismatches: (model) => findSchemaMismatches(small, model),
+    close,
+  }
+}
+
+/** Opens the database for a few reads. */
+export async function lookIntoPostgres(config: Config): Promise<DatabaseView> {
+  const reached = await reach(config, ignored)
+  return viewOf(reached, reached.small, () => reached.small.end())
+}
+
+/** Opens the database for reads that all belong to one snapshot. */
+export async function snapshotOfPostgres(config: Config): Promise<DatabaseView> {
+  const reached = await reach(config, ignored)
+  const client = await reached.small.connect()
+  await client.query('begin isolation level repeatable read, read only')
+  return viewOf(reached, client, async () => {
+    client.release(true)
+    await reached.small.end()
+  })
+}
+
+/** Creates the missing indexes of our own, and reports each before it starts. Returns how many were created. */
+export async function createPostgresIndexes(
+  config: Config,
+  model: Model,
+  report: (name: string, done: number, missing: number) => void,
+): Promise<number> {
+  const { small } = await reach(config, ignored)
+  try {
+    return await createIndexes(small, model, ({ name }, done, missing) => report(name, done, missing))
+  } finally {
+    await small.end()
+  }
+}
+
+/** The lock of processes that start together: the same number in every version. */
+const starting = 7_082_100_003
+
+/** Takes the lock. `wait`: milliseconds at most. */
+export async function lockPostgres(config: Config, wait: number): Promise<DatabaseLock> {
+  const { small } = await reach(config, ignored)
+  const client = await small.connect()
+  const release = async () => {
+    client.release(true)
+    await small.end()
+  }
+  try {
+    await client.query('begin')
+    await client.query(`set local lock_timeout = ${Math.max(1, Math.round(wait))}`)
+    await client.query(`select pg_advisory_xact_lock(${starting})`)
+  } catch (error) {
+    await release()
+    throw error
+  }
+  return {
+    countTokens: async () => {
+      if (await isUnprepared(client)) return 0
+      const { rows } = await client.query<{ readonly count: number }>('select count(*) as count from strapi_api_tokens')
+      return rows[0]!.count
+    },
+    release,
   }
 }
 

@@ -109,7 +109,7 @@ export function openWrites(options: WriteOptions, small: pg.Pool, statements: St
     const id = await under.id.catch(() => null)
     while (id !== null && elapsed() < end) {
       try {
-        const { rows } = await execute(statements, small as unknown as pg.PoolClient, 'select pg_xact_status(cast($1 as xid8))', [id])
+        const { rows } = await execute(statements, small, 'select pg_xact_status(cast($1 as xid8))', [id])
         const status = String(rows[0]![0])
         if (status !== 'in progress') return status
       } catch (error) {
@@ -144,7 +144,7 @@ export function openWrites(options: WriteOptions, small: pg.Pool, statements: St
     transaction: async (work) => inLine((deadline, inTurn) => attempt(work, deadline, inTurn)),
     run: async (query) => {
       const { text, values } = writePostgresSql(query)
-      await inLine(() => execute(statements, pool as unknown as pg.PoolClient, text, values))
+      await inLine(() => execute(statements, pool, text, values))
     },
     register: (plan) => ({ id: ++plans, plan }),
     unregister: ({ id }) => void readers.delete(id),

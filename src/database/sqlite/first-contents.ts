@@ -1,8 +1,8 @@
 // The first content of a new project as a SQLite database in memory, from which any other database gets it.
 import Connection, { type Database } from 'better-sqlite3'
 import type { Model } from '../../model/types.js'
+import type { FillDatabase } from '../database.js'
 import type { InitialRows } from './initial-rows.js'
-import type { FillDatabase } from './project-file.js'
 import { prepareDatabase } from './sync-schema.js'
 
 /** Makes the database: Strapi's first rows and what `fill` adds to them. The caller closes it. */

@@ -127,9 +127,9 @@ export async function openSqliteForCommand(config: Config, model: Model, fill: F
 
 const viewOf = (connection: Connection): DatabaseView => ({
   main: openMainConnection(connection),
-  isEmpty: () => isUnprepared(connection),
-  mismatches: (model) => findSchemaMismatches(connection, model),
-  close: () => void connection.close(),
+  isEmpty: async () => isUnprepared(connection),
+  mismatches: async (model) => findSchemaMismatches(connection, model),
+  close: async () => void connection.close(),
 })
 
 /** Opens the database for a few reads. */
@@ -173,11 +173,11 @@ export function lockSqlite(config: Config, wait: number): DatabaseLock {
     }
   }
   return {
-    countTokens: () => {
+    countTokens: async () => {
       const table = connection.prepare("select 1 from sqlite_schema where name = 'strapi_api_tokens'").get()
       return table === undefined ? 0 : Number(connection.prepare('select count(*) from strapi_api_tokens').pluck().get())
     },
     // Ends the transaction, which has written nothing.
-    release: () => void connection.close(),
+    release: async () => void connection.close(),
   }
 }
