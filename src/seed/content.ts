@@ -1,7 +1,7 @@
 // Inserts a seed's documents: first a row for every version and locale, then, when all have ids, their relations and components (links.ts).
 import * as z from 'zod'
 import type { ContentType } from '../model/types.js'
-import { type Linking, type Row, type State, type Values, writeBelow } from './links.js'
+import { type Linking, type SeedRow, type SeedValues, type State, writeBelow } from './links.js'
 import { milliseconds, scalars } from './values.js'
 
 const attributes = z.record(z.string(), z.unknown())
@@ -26,11 +26,11 @@ const userType = 'plugin::users-permissions.user'
 
 /** Inserts all documents of all types. */
 export function seedContent(contents: readonly SeedContent[], context: Omit<Linking, 'rows' | 'orders'>): void {
-  const rows = new Map<string, readonly Row[]>(
+  const rows = new Map<string, readonly SeedRow[]>(
     [...context.users].map(([name, id]) => [`${userType}:${name}`, [{ id, state: 'only', locale: null }]]),
   )
   const writing: Linking = { ...context, rows, orders: new Map() }
-  const written: { type: ContentType; row: Row; values: Values; where: string }[] = []
+  const written: { type: ContentType; row: SeedRow; values: SeedValues; where: string }[] = []
   for (const { uid, documents } of contents) {
     const type = context.model.types.get(uid)!
     for (const each of documents) {
@@ -58,7 +58,7 @@ export function seedContent(contents: readonly SeedContent[], context: Omit<Link
 interface Version {
   readonly state: State
   readonly locale: string | null
-  readonly values: Values
+  readonly values: SeedValues
   /** True for a published version whose draft differs from it. */
   readonly outdated: boolean
 }
@@ -85,7 +85,7 @@ function versionsOf(type: ContentType, { key, locales }: Document): readonly Ver
 }
 
 /** Copies missing attributes that are not localized from the first locale. */
-function complete(type: ContentType, own: Values, first: Values): Values {
+function complete(type: ContentType, own: SeedValues, first: SeedValues): SeedValues {
   const shared = Object.entries(first).filter(([name]) => own[name] === undefined && type.attributes.get(name)?.localized === false)
   return { ...own, ...Object.fromEntries(shared) }
 }
@@ -94,7 +94,7 @@ function complete(type: ContentType, own: Values, first: Values): Values {
  * Returns the dates of a row: from its attributes, otherwise from the document, otherwise now. An outdated version was last updated when it
  * was published; the document's `updatedAt` is that of its draft.
  */
-function moments(each: Document, values: Values, state: State, outdated: boolean, now: Date) {
+function moments(each: Document, values: SeedValues, state: State, outdated: boolean, now: Date) {
   const time = (name: 'createdAt' | 'updatedAt' | 'publishedAt', otherwise: number): number =>
     milliseconds(values[name] ?? each[name] ?? otherwise) ?? otherwise
   const created_at = time('createdAt', now.getTime())

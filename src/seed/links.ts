@@ -7,13 +7,13 @@ import type { SeedContext } from './access.js'
 import { scalars } from './values.js'
 
 /** The values of a document or component. */
-export type Values = Readonly<Record<string, unknown>>
+export type SeedValues = Readonly<Record<string, unknown>>
 
 /** The state of a row: types with Draft & Publish have a draft and a published row, others only one. */
 export type State = 'draft' | 'published' | 'only'
 
 /** A row of a document. */
-export interface Row {
+export interface SeedRow {
   readonly id: number
   readonly state: State
   readonly locale: string | null
@@ -26,7 +26,7 @@ export interface Linking extends SeedContext {
   readonly files: ReadonlyMap<string, number>
   readonly users: ReadonlyMap<string, number>
   /** Rows of documents by `<uid>:<key>`. */
-  readonly rows: ReadonlyMap<string, readonly Row[]>
+  readonly rows: ReadonlyMap<string, readonly SeedRow[]>
   /** The last order number of the owners of a target, by `<table> <target row> <state>`. */
   readonly orders: Map<string, number>
 }
@@ -36,7 +36,7 @@ interface Holder {
   readonly shape: ContentType | Component
   readonly id: number
   /** The version of the document, which determines the linked rows. */
-  readonly row: Row
+  readonly row: SeedRow
   /** For errors. */
   readonly where: string
 }
@@ -45,7 +45,7 @@ interface Holder {
  * Writes all values that are not columns of the row itself.
  * @throws Error with a sentence if a referenced document, file or component does not exist.
  */
-export function writeBelow(holder: Holder, values: Values, linking: Linking): void {
+export function writeBelow(holder: Holder, values: SeedValues, linking: Linking): void {
   for (const attribute of holder.shape.attributes.values()) {
     const value = values[attribute.name]
     if (value === undefined || value === null || attribute.kind === 'scalar') continue
@@ -87,11 +87,11 @@ function writeEntries(
   { shape, id, row, where }: Holder,
   field: string,
   list: readonly unknown[],
-  componentOf: (entry: Values) => string,
+  componentOf: (entry: SeedValues) => string,
   ordered: boolean,
   linking: Linking,
 ): void {
-  for (const [index, each] of (list as readonly Values[]).entries()) {
+  for (const [index, each] of (list as readonly SeedValues[]).entries()) {
     const { __component, ...entry } = each
     const uid = componentOf(each)
     const component = linking.model.components.get(uid)
@@ -194,7 +194,7 @@ function reference(value: unknown, where: string): Reference {
 }
 
 /** Returns the rows of a document that a version links to: same locale and same state, or both states for types without Draft & Publish. */
-function targetsOf(type: ContentType, { singularName, key }: Reference, row: Row, where: string, linking: Linking): readonly Row[] {
+function targetsOf(type: ContentType, { singularName, key }: Reference, row: SeedRow, where: string, linking: Linking): readonly SeedRow[] {
   const rows = singularName === type.singularName ? linking.rows.get(`${type.uid}:${key}`) : undefined
   if (rows === undefined) throw new Error(`${where}: there is no document @${singularName}:${key}`)
   const locale = type.localized ? (row.locale ?? linking.defaultLocale) : null

@@ -15,7 +15,7 @@ import { checkMediaType, mediaTypeOf } from './media-types.js'
 import { type PreparedFile, prepareFile } from './prepare.js'
 import type { Received, Receiver } from './receive.js'
 import { asApiError, tooManyUploads } from './receive.js'
-import type { FileRow, InfoColumns, Link, NewFile } from './rows.js'
+import type { FileRow, InfoColumns, MediaLink, NewFile } from './rows.js'
 import {
   apiFolder,
   commitSwap,
@@ -38,7 +38,7 @@ export interface Library {
   /** Limits how many upload forms are parsed concurrently. */
   readonly inTurn: Queue['run']
   /** Stores files and returns their ids in the same order. @throws ApiError 400 for files that may not be stored. */
-  add(files: readonly Received[], infos: readonly FileInfo[], link: Link | null, scope: LibraryScope): Promise<readonly number[]>
+  add(files: readonly Received[], infos: readonly FileInfo[], link: MediaLink | null, scope: LibraryScope): Promise<readonly number[]>
   /** Changes the information about a file. @throws ApiError 404 */
   change(id: number, info: FileInfo, scope: LibraryScope): Promise<void>
   /** Replaces the content of a file, keeping its URL. @throws ApiError 404 */
@@ -105,7 +105,7 @@ async function addFiles(
   parts: LibraryParts,
   files: readonly Received[],
   infos: readonly FileInfo[],
-  link: Link | null,
+  link: MediaLink | null,
   scope: LibraryScope,
 ): Promise<readonly number[]> {
   const { database, newDocumentId } = parts

@@ -61,7 +61,7 @@ export interface FileRow extends InfoColumns, LocationColumns {
 }
 
 /** The media attribute of a row that uploaded files are linked to. */
-export interface Link {
+export interface MediaLink {
   readonly shape: ContentType | Component
   readonly id: number
   readonly attribute: Media
@@ -115,7 +115,7 @@ async function readSetting(database: Pick<MainConnection, 'rows'>, key: string):
 }
 
 /** True if the row of a link exists. */
-export async function linkedRowExists(database: MainConnection, { shape: { table }, id }: Link): Promise<boolean> {
+export async function linkedRowExists(database: MainConnection, { shape: { table }, id }: MediaLink): Promise<boolean> {
   return (await database.rows(sql`select 1 from ${sql.table(table)} where id = ${id}`)).length > 0
 }
 
@@ -168,7 +168,7 @@ export async function deleteFile(tx: Transaction, id: number): Promise<boolean> 
 }
 
 /** Links files in their order: appends them to a list, or replaces the file of a single media attribute. */
-export async function linkFiles(tx: Transaction, files: readonly number[], { shape, id, attribute }: Link): Promise<void> {
+export async function linkFiles(tx: Transaction, files: readonly number[], { shape, id, attribute }: MediaLink): Promise<void> {
   const here = sql`related_id = ${id} and related_type = ${shape.uid} and field = ${attribute.name}`
   const linked = attribute.many ? files : files.slice(-1)
   if (!attribute.many) await tx.run(sql`delete from files_related_mph where ${here}`)

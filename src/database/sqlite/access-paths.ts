@@ -5,7 +5,7 @@ import type { Query, Row, Values } from '../answer/write.js'
 import type { AccessPaths, Envelope, Statement } from '../plan.js'
 import { perConnection } from './connection.js'
 import { prepareCount, prepareQuery } from './statement.js'
-import type { CachedTotal, Seen } from './totals.js'
+import type { CachedTotal, PathStatistics } from './totals.js'
 
 /** Links that are counted at first, and how much further the next look goes where no condition has fewer. */
 const [firstLook, furtherLook] = [2_048, 4]
@@ -22,7 +22,7 @@ const mostPerRow = 16
 /** Rows, and what was seen on the way to them where there are several. */
 interface Found {
   readonly rows: readonly Row[]
-  readonly seen: Seen | null
+  readonly seen: PathStatistics | null
 }
 
 export interface PreparedPages {
@@ -84,7 +84,7 @@ function judge(database: Database.Database, { leads, walk, walksAll, tested }: A
 }
 
 /** The condition with the fewest links, if any has fewer than `last`; counting begins with `first` links at most. */
-function fewestLinks({ counts }: Paths, values: Values, first: number, last: number): Seen {
+function fewestLinks({ counts }: Paths, values: Values, first: number, last: number): PathStatistics {
   let most = first
   for (;;) {
     const links = counts.map((count) => count(values, most))
@@ -99,7 +99,7 @@ const affordableSteps = (links: number, steps: number, milliseconds: number): nu
   Math.min(Math.floor((Math.min(links, many) * perLink) / (milliseconds / steps)), mostSteps)
 
 /** The page, if it lies among the first rows of the order, or among as many more as can be tested while the links would be followed. */
-function pageAlongOrder(scan: Query, values: Values, { start, limit }: Range, seen: Seen): readonly Row[] | null {
+function pageAlongOrder(scan: Query, values: Values, { start, limit }: Range, seen: PathStatistics): readonly Row[] | null {
   if (seen.links < worthWalking) return null
   const tryScan = (steps: number): readonly Row[] | null => {
     const rows = scan(values, steps)

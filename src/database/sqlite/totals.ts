@@ -12,11 +12,11 @@ const [kept, longest] = [1_000_000, 1_000]
 /** A total, and what was seen when the page was found where there are several ways to it. */
 export interface CachedTotal {
   readonly total: number
-  readonly seen: Seen | null
+  readonly seen: PathStatistics | null
 }
 
 /** The condition with the fewest links, and how many it has, or as many as were counted. */
-export interface Seen {
+export interface PathStatistics {
   readonly lead: number
   readonly links: number
   /** The row from which on the list was looked for along the order in vain; infinite before. */

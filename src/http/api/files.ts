@@ -3,7 +3,7 @@ import type { Find } from '../../documents/read/find.js'
 import { forbidden, notFound, validationError } from '../../errors/errors.js'
 import { fileType } from '../../model/link.js'
 import { readFileInfos } from '../../uploads/file-info.js'
-import type { Link } from '../../uploads/rows.js'
+import type { MediaLink } from '../../uploads/rows.js'
 import { isMultipart, type MultipartBody, readMultipart } from '../multipart.js'
 import type { Reply, RequestContext, Route } from '../request-context.js'
 import { ok, okBytes } from '../request-context.js'
@@ -110,7 +110,7 @@ async function withoutFiles(context: RequestContext): Promise<MultipartBody> {
  * Returns the media attribute that the files are linked to, or null.
  * @throws ApiError 403 if the caller may not write it; 400 if there is no such attribute.
  */
-function linkOf({ documents, caller }: RequestContext, fields: MultipartBody['fields']): Link | null {
+function linkOf({ documents, caller }: RequestContext, fields: MultipartBody['fields']): MediaLink | null {
   const [ref, refId, field] = ['ref', 'refId', 'field'].map((name) => fields.get(name))
   if (typeof ref !== 'string' || typeof refId !== 'string' || typeof field !== 'string') return null
   if (!caller.grants.may(`${ref}.update`)) throw forbidden()

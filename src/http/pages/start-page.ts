@@ -4,7 +4,7 @@ import type { ContentType, Model } from '../../model/types.js'
 import { examplesOf } from './examples.js'
 
 /** The start page. */
-export interface Page {
+export interface StartPage {
   readonly html: string
   /** Its Content-Security-Policy. */
   readonly policy: string
@@ -25,7 +25,7 @@ const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (character
 const link = (href: string): string => `<a href="${escapeHtml(href)}">${escapeHtml(href)}</a>`
 
 /** Renders the start page with links to the types that `visitor` may read; `showsAll`: also lists the other types. */
-export function startPage(model: Model, visitor: Grants, prefix: string, showsAll: boolean): Page {
+export function startPage(model: Model, visitor: Grants, prefix: string, showsAll: boolean): StartPage {
   const types = [...model.paths].filter(([, type]) => showsAll || visitor.may(`${type.uid}.find`)).sort(([a], [b]) => (a < b ? -1 : 1))
   const cards = types.map(([path, type]) => card(type, `${prefix}/${path}`, visitor.may(`${type.uid}.find`)))
   const tries = examplesOf(model, visitor, prefix).map(({ href, what }) => `<li>${link(href)}<small>${escapeHtml(what)}</small></li>`)

@@ -11,7 +11,7 @@ const endings = ['', '-wal', '-shm'] as const
 export type FileIdentities = Readonly<Record<(typeof endings)[number], string | null>>
 
 /** Watches the files of a connection. */
-export interface FileWatch {
+export interface DatabaseFileWatch {
   /** Returns null if all is well; otherwise what has happened to which file, as part of a sentence. From then on, this does not change. */
   look(): string | null
   /** Accepts the file as it is now: right after this thread has written to it itself. */
@@ -38,7 +38,7 @@ export function identifyFiles(connection: Database.Database): FileIdentities {
  * Watches the files of a connection, which must not be inside a transaction when they are checked. `patience`: how often in a row a change
  * of the file must look foreign if that is not certain.
  */
-export function watchFiles(connection: Database.Database, identities: FileIdentities, patience: number): FileWatch {
+export function watchFiles(connection: Database.Database, identities: FileIdentities, patience: number): DatabaseFileWatch {
   const path = connection.name
   const log = openLog(connection)
   const content = openContent(path, log, patience)

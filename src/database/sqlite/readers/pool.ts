@@ -20,7 +20,7 @@ import {
   settle,
   tooMany,
 } from './job.js'
-import type { Reader } from './reader.js'
+import type { ReaderThread } from './reader.js'
 import { openBackoff, openShare, type Share, type ShareEvents } from './share.js'
 
 /** Settings of the pool. */
@@ -193,8 +193,8 @@ const mayStartFresh = ({ light, costs, maxFresh }: Pool): boolean =>
   light.readers.filter((reader) => reader.jobs().some(({ plan }) => costs.of(plan) === 'fresh')).length < maxFresh
 
 /** The reader with the fewest jobs, of those that have less than `most`. */
-function leastBusy({ readers }: Share, most: number, now: number): Reader | null {
-  let best: Reader | null = null
+function leastBusy({ readers }: Share, most: number, now: number): ReaderThread | null {
+  let best: ReaderThread | null = null
   for (const reader of readers) {
     if (!reader.isOpen(most) || reader.atWorkFor(now) > checkInterval) continue
     if (best === null || reader.held() < best.held()) best = reader

@@ -29,7 +29,7 @@ export interface ReaderEvents {
 }
 
 /** A reader thread. */
-export interface Reader {
+export interface ReaderThread {
   /** Resolves when the thread can read. */
   readonly opened: Promise<void>
   /** The job that it works on, or will work on next, and those in its inbox. */
@@ -53,7 +53,7 @@ export interface Reader {
 }
 
 /** Starts a thread. */
-export function openReader(data: Omit<ReaderData, 'shared'>, events: ReaderEvents): Reader {
+export function openReader(data: Omit<ReaderData, 'shared'>, events: ReaderEvents): ReaderThread {
   const shared = shareSlots()
   const worker = startThread({ ...data, shared })
   const slots = openSlots(shared)
@@ -185,7 +185,7 @@ interface Assignment {
 }
 
 /** The jobs that a thread was given: the one that it works on, or will work on next, and those behind it. */
-interface Inbox extends Pick<Reader, 'jobs' | 'atWorkFor' | 'takeBack' | 'stop'> {
+interface Inbox extends Pick<ReaderThread, 'jobs' | 'atWorkFor' | 'takeBack' | 'stop'> {
   readonly assignments: readonly Assignment[]
   isAtWork(): boolean
   add(job: Job, slot: number): void

@@ -3,11 +3,11 @@ import { elapsed } from '../../../runtime/clock.js'
 import { unavailable } from '../../unavailable.js'
 import { type Job, refuse } from './job.js'
 import type { ReaderData } from './protocol.js'
-import { openReader, type Reader, type ReaderEvents } from './reader.js'
+import { openReader, type ReaderEvents, type ReaderThread } from './reader.js'
 
 /** The threads for one kind of reads. */
 export interface Share {
-  readonly readers: readonly Reader[]
+  readonly readers: readonly ReaderThread[]
   readonly maxThreads: number
   /** Starts a thread; resolves when it can read. */
   start(): Promise<void>
@@ -31,7 +31,7 @@ export interface ShareOptions {
 
 /** Opens a share without threads. */
 export function openShare({ data, maxThreads, backoff, events, lost }: ShareOptions): Share {
-  const readers: Reader[] = []
+  const readers: ReaderThread[] = []
 
   function start(): Promise<void> {
     let hasOpened = false
