@@ -12,8 +12,8 @@ const variable = 'OCTAVO_TEST_POSTGRES_URL'
 
 /** A server on which every test may have databases of its own. */
 export interface TestServer {
-  /** Creates an empty database and resolves to its URL. */
-  createDatabase(): Promise<string>
+  /** Creates a database, empty or as the one at the URL `template` is, and resolves to its URL. */
+  createDatabase(template?: string): Promise<string>
   /** Runs statements in a database, without values. */
   run(url: string, text: string): Promise<readonly Readonly<Record<string, unknown>>[]>
   close(): Promise<void>
@@ -88,7 +88,7 @@ export async function startServer(): Promise<TestServer> {
     if (isRoot) command.unshift('runuser', '-u', 'postgres', '--')
     execFileSync(command[0]!, command.slice(1), { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] })
   }
-  run('initdb', '-D', data, '-U', 'octavo', '--auth=trust', '--locale=C', '-E', 'UTF8', '--no-sync')
+  run('initdb', '-D', data, '-U', 'octavo', '--auth=trust', '--locale=C.UTF-8', '-E', 'UTF8', '--no-sync')
   const port = await freePort()
   const settings = `-p ${port} -k ${folder} -c listen_addresses=127.0.0.1 -c fsync=off -c max_connections=200`
   run('pg_ctl', '-D', data, '-l', join(folder, 'log'), '-o', settings, '-w', 'start')
@@ -114,10 +114,10 @@ function serverAt(root: string, stop: () => void): TestServer {
     }
   }
   return {
-    createDatabase: async () => {
+    createDatabase: async (template) => {
       const name = `octavo_test_${process.pid}_${created.length}_${Math.random().toString(36).slice(2, 8)}`
       created.push(name)
-      await run(root, `create database ${name} template template0`)
+      await run(root, `create database ${name} template ${template === undefined ? 'template0' : new URL(template).pathname.slice(1)}`)
       const url = new URL(root)
       url.pathname = name
       return url.href

@@ -94,7 +94,8 @@ export const postgresDialect: Dialect = {
   },
   // Of any type; nulls stand where the sort has them.
   first: (value, descending) => sql`(array_agg(${value} order by ${value} ${descending ? sql`desc` : sql`asc`}))[1]`,
-  timestampsDiffer: differs,
+  // Rows that came from SQLite have what Strapi misread next to 1970.
+  timestampsDiffer: (one, other) => sql`(${differs(one, other)} and abs(coalesce(date_part('epoch', ${one}), 0)) >= 10000)`,
   writtenByOthers: sql`cast(null as integer)`,
   newIds: (table, count) => sql`nextval(pg_get_serial_sequence(${quoted(table)}, 'id')) as id from generate_series(1, ${sql.lit(count)})`,
   idsFrom: (found) => {

@@ -1,0 +1,64 @@
+// Replays the recorded conversations on PostgreSQL: those of the golden project on SQLite, and in their place what Strapi 5.54 answered
+// there. The differences are those that are listed for SQLite, and a few of this database's own.
+import { readdirSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { gunzipSync } from 'node:zlib'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { describePostgres } from '../postgres/server.js'
+import type { Served } from '../support/serve.js'
+import { serveGolden } from '../support/serve.js'
+import { allowed, conversationsOf, differing } from './conversations.js'
+
+// Strapi stores the wall clock of its process; the recordings were made where that is UTC.
+process.env.TZ = 'UTC'
+
+const folder = dirname(fileURLToPath(import.meta.url))
+const files = readdirSync(folder).filter((file) => /^(read|write)-.*\.jsonl\.gz$/.test(file))
+const [reads, writes] = [files.filter((file) => file.startsWith('read-')), files.filter((file) => file.startsWith('write-'))]
+
+/** What is answered otherwise than by Strapi on PostgreSQL alone. */
+const ownDifferences: Readonly<Record<string, readonly string[]>> = {
+  // docs/differences.md, "PostgreSQL": a relation that is `true` is ignored on every database.
+  'write-relations.jsonl.gz': ['relations/create true'],
+}
+
+/** The listed differences of a file, in the order of its conversations; those of what Strapi fails at here are none. */
+function named(file: string): readonly string[] {
+  const listed = new Set([...(allowed[file] ?? []).map(({ name }) => name), ...(ownDifferences[file] ?? [])])
+  return conversationsOf(file, 'postgres').flatMap(({ name }) => (listed.has(name) ? [name] : []))
+}
+
+describePostgres('the recordings on PostgreSQL', (server) => {
+  let template: string
+  let served: Served
+  const serve = async () => {
+    const url = await server().createDatabase(template)
+    // The recorded Strapi did not limit attempts, and malformed ones count here too.
+    return serveGolden({ config: { limits: { authRateLimit: 0 } }, environment: { DATABASE_CLIENT: 'postgres', DATABASE_URL: url } })
+  }
+
+  beforeAll(async () => {
+    template = await server().createDatabase()
+    await server().run(template, gunzipSync(readFileSync(join(folder, 'postgres', 'content.sql.gz'))).toString('utf8'))
+    served = await serve()
+  })
+  afterAll(() => served.close())
+
+  test.each(reads)('%s is answered as recorded, but for the listed differences', async (file) => {
+    expect(await differing(served, file, 'postgres')).toEqual(named(file))
+  })
+
+  test.each(writes)(
+    '%s is answered as recorded on a fresh database, but for the listed differences',
+    { timeout: 120_000 },
+    async (file) => {
+      const fresh = await serve()
+      try {
+        expect(await differing(fresh, file, 'postgres')).toEqual(named(file))
+      } finally {
+        await fresh.close()
+      }
+    },
+  )
+})
