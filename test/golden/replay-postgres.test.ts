@@ -6,9 +6,9 @@ import { fileURLToPath } from 'node:url'
 import { gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { describePostgres } from '../postgres/server.js'
-import type { Served } from '../support/serve.js'
+import type { Answer, Served } from '../support/serve.js'
 import { serveGolden } from '../support/serve.js'
-import { allowed, conversationsOf, differing } from './conversations.js'
+import { allowed, conversationsOf, differing, hold } from './conversations.js'
 
 // Strapi stores the wall clock of its process; the recordings were made where that is UTC.
 process.env.TZ = 'UTC'
@@ -61,4 +61,19 @@ describePostgres('the recordings on PostgreSQL', (server) => {
       }
     },
   )
+
+  test.each(readdirSync(folder).filter((file) => file.startsWith('quirk-500-')))('%s: what Strapi fails at is no failure', async (file) => {
+    const failed: string[] = []
+    const fresh = await serve()
+    try {
+      for (const { name, steps } of conversationsOf(file, 'postgres')) {
+        const answers: Answer[] = []
+        for (const step of steps) answers.push(await hold(fresh, step, answers))
+        if (answers.some(({ status }) => status >= 500)) failed.push(name)
+      }
+    } finally {
+      await fresh.close()
+    }
+    expect(failed).toEqual([])
+  })
 })
