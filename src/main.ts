@@ -32,6 +32,16 @@ program
   .action(async (folder: string, options) => (await import('./cli/doctor.js')).doctorCommand(folder, options))
 
 program
+  .command('copy')
+  .description('copy all rows of one database to another, from SQLite to PostgreSQL or back, and verify the copy')
+  .argument('[folder]', 'the project whose tables they have', '.')
+  .requiredOption('--from <database>', 'a SQLite file or postgres://user:password@host/database; nothing should write to it meanwhile')
+  .requiredOption('--to <database>', 'the same for the copy; created or completed as a start would do it; an interrupted copy is resumed')
+  .option('--adapt', 'change values that the copy cannot hold (rounded, cut off or null) and print them')
+  .option('--overwrite', 'remove all rows that --to has')
+  .action(async (folder: string, options) => (await import('./cli/copy.js')).copyCommand(folder, options))
+
+program
   .command('events')
   .description('print recorded content events, one per line (requires events.outbox)')
   .argument('[folder]', 'the project', '.')

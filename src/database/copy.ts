@@ -22,8 +22,11 @@ export interface CopyReport {
 
 /** How to copy. */
 export interface CopyOptions {
-  /** Changes values that the target cannot hold, instead of refusing them: rounded, cut off, or null. */
-  readonly adapt: boolean
+  /**
+   * Called with each value that the target cannot hold, as a sentence: it is rounded, cut off, or null in the copy. Null: such values are
+   * refused.
+   */
+  readonly adapted: ((sentence: string) => void) | null
   /** Removes what the target has. */
   readonly overwrite: boolean
   /** Called after each batch. */
@@ -34,17 +37,16 @@ export interface CopyOptions {
 export interface Copied {
   readonly tables: number
   readonly rows: number
-  /** What was changed: `articles 5, price: 1.005 has 3 decimals, of which 2 are kept`. The first of them; `adaptedValues` counts all. */
-  readonly adapted: readonly string[]
-  readonly adaptedValues: number
+  /** Values that were changed. */
+  readonly adapted: number
   /** What the target has no place for: `old_table (7 rows)`, `articles.old`. */
   readonly left: readonly string[]
   /** Whether an interrupted copy was continued. */
   readonly resumed: boolean
 }
 
-/** Rows of one batch. */
-const batch = 500
+/** Rows of one batch at most, and characters that it should have. */
+const [batchRows, batchSize] = [500, 4_000_000]
 
 /** Values that do not fit which are named. */
 const named = 20
@@ -86,15 +88,25 @@ const keyOf = ({ columns, key }: RowTable): ((row: Row) => Row) => {
   return (row) => places.map((place) => row[place]!)
 }
 
+/** The rows of the next batch: fewer, if these are large. */
+function nextLimit(rows: readonly Row[]): number {
+  const size = rows
+    .flat()
+    .reduce<number>((sum, value) => sum + (typeof value === 'object' || typeof value === 'string' ? (value?.length ?? 0) : 0), 0)
+  return Math.max(1, Math.min(batchRows, Math.floor((rows.length * batchSize) / Math.max(1, size))))
+}
+
 /** All rows behind `after`, batch by batch. */
 async function* batchesOf(database: Pick<RowSource, 'read'>, table: RowTable, after: Row | null = null): AsyncGenerator<readonly Row[]> {
-  const limit = table.key.length === 0 ? Number.MAX_SAFE_INTEGER : batch
+  const isWhole = table.key.length === 0
   const key = keyOf(table)
+  let limit = isWhole ? Number.MAX_SAFE_INTEGER : Math.floor(batchRows / 10)
   for (let last = after; ; ) {
     const rows = await database.read(table, last, limit)
     if (rows.length > 0) yield rows
     if (rows.length < limit) return
     last = key(rows.at(-1)!)
+    limit = nextLimit(rows)
   }
 }
 
@@ -159,12 +171,18 @@ interface Checked {
 }
 
 /** Reads the whole source: what of it does not fit, and what the target should have in the end. */
-async function check(source: RowSource, plan: Plan, fitters: ReadonlyMap<Pair, RowFitter>, { report }: CopyOptions): Promise<Checked> {
+async function check(
+  source: RowSource,
+  plan: Plan,
+  fitters: ReadonlyMap<Pair, RowFitter>,
+  { adapted, report }: CopyOptions,
+): Promise<Checked> {
   const expected = new Map<string, string>()
   const problems: string[] = []
   let count = 0
   const note = (sentence: string) => {
     count++
+    adapted?.(sentence)
     if (problems.length < named) problems.push(sentence)
   }
   for (const pair of plan.pairs) {
@@ -300,7 +318,7 @@ export async function copyDatabase(source: RowSource, target: RowTarget, options
   const missing = await missingOf(source, plan, references)
   const fitters = new Map(plan.pairs.map((pair) => [pair, fitterOf(target, pair, missing)]))
   const { expected, problems, count } = await check(source, plan, fitters, options)
-  if (count > 0 && !options.adapt)
+  if (count > 0 && options.adapted === null)
     throw new ConfigError(
       [
         `${target.name} cannot hold ${count} values as they are. Change them, or let them be changed with --adapt:`,
@@ -315,8 +333,7 @@ export async function copyDatabase(source: RowSource, target: RowTarget, options
   return {
     tables: plan.pairs.length,
     rows: plan.pairs.reduce((sum, { rows }) => sum + rows, 0),
-    adapted: problems,
-    adaptedValues: count,
+    adapted: count,
     left: plan.left,
     resumed: reached !== null,
   }
@@ -347,7 +364,7 @@ export async function copyFirstRows(source: RowSource, target: RowTarget): Promi
     const fit = fitterOf(target, pair, new Map())
     return [pair, (row) => fit(row, refuse)]
   })
-  const options: CopyOptions = { adapt: false, overwrite: false, report: () => {} }
+  const options: CopyOptions = { adapted: null, overwrite: false, report: () => {} }
   await writeAll(source, target, { plan, references, fitters: new Map(fitters), reached: new Map(), options })
   await target.finish(await source.lastNumbers())
 }

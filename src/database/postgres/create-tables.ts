@@ -60,11 +60,13 @@ function createOctavoTable({ name, columns, key, numbered = false, unique, index
   ]
 }
 
+/** Has no rows: transactions that conflict lock it, one after the other (writes.ts). */
+export const turnTable = 'octavo_write_turns'
+
 /** The statements that create those of Octavo's own tables and indexes that are missing. */
 export const createOctavoStatements = (): readonly string[] => [
   ...octavoTables.flatMap(createOctavoTable),
-  // Has no rows: transactions that conflict lock it, one after the other (writes.ts).
-  'create table if not exists octavo_write_turns (id integer primary key)',
+  `create table if not exists ${turnTable} (id integer primary key)`,
 ]
 
 /** Bytes of an identifier that PostgreSQL keeps. */

@@ -1,0 +1,60 @@
+// `octavo copy [folder]`: copies all rows of one database to another one, SQLite or PostgreSQL, and verifies the copy.
+import { loadConfig } from '../config/config.js'
+import { postgresOf } from '../config/database-server.js'
+import { type Copied, type CopyReport, copyDatabase } from '../database/copy.js'
+import { openRowSource, openRowTarget, type RowsOptions } from '../database/open-rows.js'
+import { ConfigError } from '../errors/errors.js'
+import { loadModel } from '../model/load.js'
+import { orExplain } from './explain-error.js'
+import { print } from './project.js'
+import { checkProject } from './project-folder.js'
+
+interface Options {
+  readonly from: string
+  readonly to: string
+  readonly adapt?: boolean
+  readonly overwrite?: boolean
+}
+
+/** Copies the rows of the project in `folder`. @throws ConfigError with a sentence if the copy would not be, or is not, the same */
+export const copyCommand = orExplain(async (folder: string, { from, to, adapt = false, overwrite = false }: Options) => {
+  if (from === to) throw new ConfigError('--from and --to are the same database')
+  const config = await loadConfig(folder)
+  checkProject(config.folder)
+  const model = await loadModel(config.folder, config.privateAttributes)
+  const options: RowsOptions = { sqlite: config.database, postgres: postgresOf(process.env, null), wait: config.limits.startWait }
+  const adapted = (sentence: string) => print(`changed: ${sentence}`)
+  const source = await openRowSource(from, options)
+  try {
+    const target = await openRowTarget(to, model, options)
+    try {
+      show(await copyDatabase(source, target, { adapted: adapt ? adapted : null, overwrite, report: openProgress() }))
+    } finally {
+      await target.close()
+    }
+  } finally {
+    await source.close()
+  }
+})
+
+const verbs: Readonly<Record<CopyReport['phase'], string>> = { check: 'checking', copy: 'copying', verify: 'verifying' }
+
+/** Milliseconds between two lines. */
+const interval = 1_000
+
+/** Writes to standard error what is being done, now and then. */
+function openProgress(): (report: CopyReport) => void {
+  let next = performance.now() + interval
+  return ({ phase, table, done, total }) => {
+    if (performance.now() < next) return
+    next = performance.now() + interval
+    process.stderr.write(`${verbs[phase]} ${table}: ${done} of ${total} rows\n`)
+  }
+}
+
+function show({ tables, rows, adapted, left, resumed }: Copied): void {
+  if (adapted > 0) print(`Changed ${adapted} values that the copy cannot hold.`)
+  if (left.length > 0) print('Not copied, because the project has no such table or column:')
+  for (const name of left) print(`  ${name}`)
+  print(`Copied ${rows} rows of ${tables} tables${resumed ? ', the first of them earlier,' : ''} and verified them.`)
+}
