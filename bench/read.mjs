@@ -4,7 +4,7 @@ import { differences } from './equality.mjs'
 import { load } from './load.mjs'
 import { megabytes, printHeading, printTable, round, saveResult } from './report.mjs'
 import { requests } from './requests.mjs'
-import { octavoIsBuilt, startHandWritten, startOctavo, startSameBytes, startStrapi } from './servers.mjs'
+import { isOnPostgres, octavoIsBuilt, startHandWritten, startOctavo, startSameBytes, startStrapi } from './servers.mjs'
 
 /** Machines are noisy: every server is measured so often, in turn with the others, and the run in the middle counts. */
 const rounds = 3
@@ -69,13 +69,13 @@ async function startAll(strapi) {
   const servers = {}
   try {
     if (strapi) servers.strapi = await startStrapi()
-    servers.handWritten = await startHandWritten()
+    if (!isOnPostgres()) servers.handWritten = await startHandWritten()
     if (octavoIsBuilt()) {
       servers.oneReader = await startOctavo({ readers: 1, indexes: true })
-      servers.twoReaders = await startOctavo({ readers: 2, indexes: true })
+      if (!isOnPostgres()) servers.twoReaders = await startOctavo({ readers: 2, indexes: true })
     }
     const source = servers.oneReader ?? servers.strapi ?? servers.handWritten
-    servers.sameBytes = await startSameBytes(source.origin)
+    if (source !== undefined) servers.sameBytes = await startSameBytes(source.origin)
     return servers
   } catch (error) {
     await Promise.all(Object.values(servers).map((server) => server.stop()))

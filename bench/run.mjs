@@ -1,5 +1,5 @@
 // Runs the benchmarks: node bench/run.mjs [--only read,boot,growth,beside,write,bodies] [--seconds 5] [--connections 32]
-// [--without-strapi] [--large] [--articles 1000000] [--server octavo] [--json FILE]
+// [--without-strapi] [--large] [--articles 1000000] [--server octavo] [--database postgres] [--json FILE]
 
 import { writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
@@ -8,6 +8,7 @@ import { measureBodies } from './bodies.mjs'
 import { measureBoot } from './boot.mjs'
 import { measureGrowth } from './growth.mjs'
 import { measureRead } from './read.mjs'
+import { chooseDatabase } from './servers.mjs'
 import { measureWrite } from './write.mjs'
 
 const { values } = parseArgs({
@@ -19,10 +20,12 @@ const { values } = parseArgs({
     large: { type: 'boolean', default: false },
     articles: { type: 'string', default: '1000000' },
     server: { type: 'string', default: 'octavo' },
+    database: { type: 'string', default: 'sqlite' },
     json: { type: 'string' },
   },
 })
 
+chooseDatabase(values.database)
 const options = {
   seconds: positive('seconds', values.seconds),
   connections: positive('connections', values.connections),

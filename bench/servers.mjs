@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { gunzipSync } from 'node:zlib'
 import { launch, temporaryFolder } from './launch.mjs'
+import { freshDatabase } from './postgres.mjs'
 import { prepareStrapi, strapiFolder } from './strapi.mjs'
 
 const here = dirname(fileURLToPath(import.meta.url))
@@ -55,17 +56,30 @@ function copyWithIndexes(folder, source) {
  * @property {number} [pollEvery]
  */
 
+/** Which database the servers are on: `sqlite`, or `postgres`. */
+let client = 'sqlite'
+
+/** @param {string} chosen */
+export function chooseDatabase(chosen) {
+  if (chosen !== 'sqlite' && chosen !== 'postgres') throw new Error(`Unknown database ${chosen}: sqlite or postgres`)
+  client = chosen
+}
+
+export const isOnPostgres = () => client === 'postgres'
+
 /** @param {Options & { readers?: number, indexes?: boolean, environment?: Record<string, string> }} options */
-export function startOctavo({ database, readers = 2, indexes = false, environment = {}, ...rest } = {}) {
+export async function startOctavo({ database, readers = 2, indexes = false, environment = {}, ...rest } = {}) {
   const folder = temporaryFolder()
   const project = join(folder, 'project')
   cpSync(goldenProject, project, { recursive: true })
   return launch({
-    name: `Octavo, ${readers} reader${readers === 1 ? '' : 's'}`,
+    name: isOnPostgres() ? 'Octavo' : `Octavo, ${readers} reader${readers === 1 ? '' : 's'}`,
     command: [octavo, 'start', project],
     folder,
     environment: {
-      DATABASE_FILENAME: indexes ? copyWithIndexes(folder, database) : copyDatabase(folder, database),
+      ...(isOnPostgres()
+        ? await freshDatabase()
+        : { DATABASE_FILENAME: indexes ? copyWithIndexes(folder, database) : copyDatabase(folder, database) }),
       UPLOADS_DIR: join(project, 'uploads'),
       OCTAVO_DATABASE_READER_THREADS: String(readers),
       ...(indexes && { OCTAVO_DATABASE_INDEXES: 'true' }),
@@ -84,7 +98,7 @@ export async function startStrapi({ database, ...rest } = {}) {
     command: [join(strapiFolder, 'node_modules', '.bin', 'strapi'), 'start'],
     folder,
     workingFolder: strapiFolder,
-    environment: { DATABASE_FILENAME: copyDatabase(folder, database) },
+    environment: isOnPostgres() ? await freshDatabase() : { DATABASE_FILENAME: copyDatabase(folder, database) },
     patience: 120_000,
     ...rest,
   })

@@ -19,6 +19,7 @@ const manifest = {
     '@strapi/strapi': '5.54.0',
     '@strapi/plugin-users-permissions': '5.54.0',
     'better-sqlite3': '12',
+    pg: '8',
     react: '18',
     'react-dom': '18',
     'react-router-dom': '6',
@@ -39,7 +40,21 @@ const configuration = {
 })`,
   api: `{ rest: { defaultLimit: 25, maxLimit: 100, withCount: true } }`,
   database: `({ env }) => ({
-  connection: { client: 'sqlite', connection: { filename: env('DATABASE_FILENAME') }, useNullAsDefault: true },
+  connection:
+    env('DATABASE_CLIENT') === 'postgres'
+      ? {
+          client: 'postgres',
+          connection: {
+            host: env('DATABASE_HOST'),
+            port: env.int('DATABASE_PORT'),
+            database: env('DATABASE_NAME'),
+            user: env('DATABASE_USERNAME'),
+            password: env('DATABASE_PASSWORD'),
+            schema: 'public',
+          },
+          pool: { min: 2, max: 10 },
+        }
+      : { client: 'sqlite', connection: { filename: env('DATABASE_FILENAME') }, useNullAsDefault: true },
 })`,
   middlewares: `[
   'strapi::errors',
@@ -73,7 +88,8 @@ export async function prepareStrapi() {
   cpSync(join(goldenProject, 'src'), join(strapiFolder, 'src'), { recursive: true })
   for (const api of readdirSync(join(strapiFolder, 'src', 'api'))) writeCore(api)
 
-  if (!existsSync(join(strapiFolder, 'node_modules', '.bin', 'strapi'))) await install()
+  const needed = [join('.bin', 'strapi'), 'pg']
+  if (needed.some((name) => !existsSync(join(strapiFolder, 'node_modules', name)))) await install()
 }
 
 /** @param {string} api */

@@ -7,7 +7,7 @@ import { Worker } from 'node:worker_threads'
 import { differenceOfWrites } from './equality.mjs'
 import { generate } from './load.mjs'
 import { printHeading, printTable, round, saveResult } from './report.mjs'
-import { goldenProject, octavoFolder, octavoIsBuilt, startOctavo, startStrapi } from './servers.mjs'
+import { goldenProject, isOnPostgres, octavoFolder, octavoIsBuilt, startOctavo, startStrapi } from './servers.mjs'
 import { writesOf } from './write-requests.mjs'
 
 const generator = fileURLToPath(new URL('./write-load.mjs', import.meta.url))
@@ -29,7 +29,7 @@ export async function measureWrite({ seconds, strapi }) {
   const opponent = strapi ? await startStrapi() : null
   const servers = opponent ? [octavo, opponent] : [octavo]
   try {
-    const durable = await durability(octavo)
+    const durable = isOnPostgres() ? { synchronous: 'the default' } : await durability(octavo)
     const all = await writesOf(octavo)
     const writes = opponent ? await compared(all, octavo, opponent) : all
     const rows = []
