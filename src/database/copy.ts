@@ -2,10 +2,10 @@
 // at the end. What the target cannot hold is refused before anything is written.
 import { ConfigError } from '../errors/errors.js'
 import {
+  type CopiedRow,
   openChecksum,
   type Progress,
-  type Reference,
-  type Row,
+  type RowReference,
   type RowSource,
   type RowTable,
   type RowTarget,
@@ -83,13 +83,13 @@ async function planOf(source: RowSource, target: RowTarget): Promise<Plan> {
   return { pairs, left }
 }
 
-const keyOf = ({ columns, key }: RowTable): ((row: Row) => Row) => {
+const keyOf = ({ columns, key }: RowTable): ((row: CopiedRow) => CopiedRow) => {
   const places = key.map((name) => columns.findIndex((column) => column.name === name))
   return (row) => places.map((place) => row[place]!)
 }
 
 /** The rows of the next batch: fewer, if these are large. */
-function nextLimit(rows: readonly Row[]): number {
+function nextLimit(rows: readonly CopiedRow[]): number {
   const size = rows
     .flat()
     .reduce<number>((sum, value) => sum + (typeof value === 'object' || typeof value === 'string' ? (value?.length ?? 0) : 0), 0)
@@ -97,7 +97,11 @@ function nextLimit(rows: readonly Row[]): number {
 }
 
 /** All rows behind `after`, batch by batch. */
-async function* batchesOf(database: Pick<RowSource, 'read'>, table: RowTable, after: Row | null = null): AsyncGenerator<readonly Row[]> {
+async function* batchesOf(
+  database: Pick<RowSource, 'read'>,
+  table: RowTable,
+  after: CopiedRow | null = null,
+): AsyncGenerator<readonly CopiedRow[]> {
   const isWhole = table.key.length === 0
   const key = keyOf(table)
   let limit = isWhole ? Number.MAX_SAFE_INTEGER : Math.floor(batchRows / 10)
@@ -111,10 +115,10 @@ async function* batchesOf(database: Pick<RowSource, 'read'>, table: RowTable, af
 }
 
 /** Fits rows into a table of the target; null: the row goes with a target that is missing. `note` is told of every difference. */
-type RowFitter = (row: Row, note?: (sentence: string) => void) => Row | null
+type RowFitter = (row: CopiedRow, note?: (sentence: string) => void) => CopiedRow | null
 
 /** Keys, as text, of rows whose target is missing, for each reference. */
-type Missing = ReadonlyMap<string, readonly { readonly reference: Reference; readonly keys: ReadonlySet<string> }[]>
+type Missing = ReadonlyMap<string, readonly { readonly reference: RowReference; readonly keys: ReadonlySet<string> }[]>
 
 const shown = (value: RowValue): string => {
   const text = value instanceof Uint8Array ? `${value.length} bytes` : typeof value === 'string' ? JSON.stringify(value) : String(value)
@@ -147,8 +151,8 @@ function fitterOf(target: RowTarget, { from, to }: Pair, missing: Missing): RowF
   }
 }
 
-async function missingOf(source: RowSource, { pairs }: Plan, references: readonly Reference[]): Promise<Missing> {
-  const byTable = new Map<string, { reference: Reference; keys: ReadonlySet<string> }[]>()
+async function missingOf(source: RowSource, { pairs }: Plan, references: readonly RowReference[]): Promise<Missing> {
+  const byTable = new Map<string, { reference: RowReference; keys: ReadonlySet<string> }[]>()
   const tables = new Map(pairs.map(({ from }) => [from.name, from]))
   for (const reference of references) {
     const table = tables.get(reference.table)
@@ -208,7 +212,7 @@ interface Turn {
 }
 
 /** Tables before those that refer to them, as far as that is possible. */
-function inOrder({ pairs }: Plan, references: readonly Reference[]): readonly Turn[] {
+function inOrder({ pairs }: Plan, references: readonly RowReference[]): readonly Turn[] {
   const waiting = new Map(pairs.map((pair) => [pair.to.name, pair]))
   const turns: Turn[] = []
   const openOf = (pair: Pair) => references.filter(({ table, to }) => table === pair.to.name && waiting.has(to.table))
@@ -228,7 +232,7 @@ interface Writing {
   readonly fitters: ReadonlyMap<Pair, RowFitter>
   readonly options: CopyOptions
   /** The last key by part, of a copy that was interrupted. */
-  readonly reached: ReadonlyMap<string, Row>
+  readonly reached: ReadonlyMap<string, CopiedRow>
 }
 
 /** Names the table in an error of the database. */
@@ -295,7 +299,7 @@ async function verify(target: RowTarget, plan: Plan, expected: ReadonlyMap<strin
 }
 
 /** The keys that an interrupted copy has reached; null: a new one begins. @throws ConfigError if the target has something else */
-async function reachedIn(source: RowSource, target: RowTarget, overwrite: boolean): Promise<ReadonlyMap<string, Row> | null> {
+async function reachedIn(source: RowSource, target: RowTarget, overwrite: boolean): Promise<ReadonlyMap<string, CopiedRow> | null> {
   const progress = await target.progress()
   if (progress?.every((each) => each.source === source.name)) return new Map(progress.map(({ part, last }) => [part, last]))
   if (overwrite) return null
@@ -342,7 +346,7 @@ export async function copyDatabase(source: RowSource, target: RowTarget, options
 async function writeAll(
   source: RowSource,
   target: RowTarget,
-  { plan, references, ...rest }: Omit<Writing, 'source' | 'target'> & { readonly plan: Plan; readonly references: readonly Reference[] },
+  { plan, references, ...rest }: Omit<Writing, 'source' | 'target'> & { readonly plan: Plan; readonly references: readonly RowReference[] },
 ): Promise<void> {
   const turns = inOrder(plan, references)
   const writing = { source, target, ...rest }

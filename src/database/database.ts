@@ -3,12 +3,9 @@ import type { Database as Connection } from 'better-sqlite3'
 import type { RawBuilder } from 'kysely'
 import type { Logger } from 'pino'
 import type { Model } from '../model/types.js'
-import type { Signing } from './answer/signed-addresses.js'
 import type { Dialect } from './dialect.js'
 import type { ReadPlan } from './plan.js'
-
-/** What a column may hold. */
-export type Stored = string | number | bigint | null
+import type { Signing } from './signing.js'
 
 /** A plan that a database has been told about once. */
 export interface PlanHandle {

@@ -1,8 +1,8 @@
 // The few places where databases differ, as functions that build SQL. Asking a dialect for its name elsewhere is an error.
 import type { RawBuilder } from 'kysely'
 import type { Answer } from '../model/attributes.js'
-import type { Stored } from './database.js'
 import type { Statement } from './plan.js'
+import type { Stored } from './stored.js'
 
 /** A piece of SQL: a column or a bound value. */
 export type Expression = RawBuilder<unknown>

@@ -1,6 +1,6 @@
 // Pieces of SQL that every database understands, or that a driver writes in its own words.
 import { type RawBuilder, sql } from 'kysely'
-import type { Stored } from './database.js'
+import type { Stored } from './stored.js'
 
 /** True where both values are equal, or both are null. */
 export const same = (left: unknown, right: unknown): RawBuilder<boolean> => sql<boolean>`${left} is not distinct from ${right}`

@@ -4,6 +4,7 @@ import type { Config } from '../config/config.js'
 import type { Model } from '../model/types.js'
 import type { CommandDatabase, Database, DatabaseHost, DatabaseLock, DatabaseView, FillDatabase } from './database.js'
 import type { Dialect } from './dialect.js'
+import { firstRowsOfPostgres } from './open-rows.js'
 import { postgresDialect } from './postgres/dialect.js'
 import {
   createPostgresIndexes,
@@ -36,11 +37,15 @@ export const databaseExists = ({ database }: Config): boolean => database.client
  * @throws ConfigError with a sentence if it was lost, is damaged or cannot be prepared
  */
 export const openDatabase = (config: Config, model: Model, host: DatabaseHost): Promise<Database> =>
-  config.database.client === 'postgres' ? openPostgresDatabase(config, model, host) : openSqliteDatabase(config, model, host)
+  config.database.client === 'postgres'
+    ? openPostgresDatabase(config, model, host, firstRowsOfPostgres(model, config.initialLocale, host.fill))
+    : openSqliteDatabase(config, model, host)
 
 /** Opens the database for a command that writes; created if the project is new. @throws ConfigError as `openDatabase` */
 export const openForCommand = (config: Config, model: Model, fill: FillDatabase): Promise<CommandDatabase> =>
-  config.database.client === 'postgres' ? openPostgresForCommand(config, model, fill) : openSqliteForCommand(config, model, fill)
+  config.database.client === 'postgres'
+    ? openPostgresForCommand(config, model, firstRowsOfPostgres(model, config.initialLocale, fill))
+    : openSqliteForCommand(config, model, fill)
 
 /** Opens the database for a few reads. Nothing is created, nothing is left behind. */
 export const lookInto = async (config: Config): Promise<DatabaseView> =>

@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto'
 export type RowValue = string | number | bigint | Uint8Array | null
 
 /** A row, in the order of its table's columns. */
-export type Row = readonly RowValue[]
+export type CopiedRow = readonly RowValue[]
 
 /** What a column holds; `other`: texts in a form of the database's own. */
 export type ValueKind = 'text' | 'integer' | 'number' | 'boolean' | 'date' | 'time' | 'datetime' | 'json' | 'bytes' | 'other'
@@ -26,7 +26,7 @@ export interface RowTable {
 }
 
 /** A column whose values are those of another table's column, or null. */
-export interface Reference {
+export interface RowReference {
   readonly table: string
   readonly column: string
   readonly to: { readonly table: string; readonly column: string }
@@ -41,9 +41,9 @@ export interface RowSource {
   tables(): Promise<readonly RowTable[]>
   count(table: RowTable): Promise<number>
   /** At most `limit` rows behind the key `after`. */
-  read(table: RowTable, after: Row | null, limit: number): Promise<readonly Row[]>
+  read(table: RowTable, after: CopiedRow | null, limit: number): Promise<readonly CopiedRow[]>
   /** The keys of the rows whose target is missing. */
-  missingTargets(table: RowTable, reference: Reference): Promise<readonly Row[]>
+  missingTargets(table: RowTable, reference: RowReference): Promise<readonly CopiedRow[]>
   /** The last numbers that were given to rows, by table. */
   lastNumbers(): Promise<ReadonlyMap<string, number>>
   close(): Promise<void>
@@ -60,13 +60,13 @@ export interface Fitted {
 export interface Progress {
   readonly part: string
   readonly source: string
-  readonly last: Row
+  readonly last: CopiedRow
 }
 
 /** A database that is written. */
 export interface RowTarget extends Omit<RowSource, 'missingTargets' | 'lastNumbers'> {
   /** References between its tables that it checks. */
-  references(): Promise<readonly Reference[]>
+  references(): Promise<readonly RowReference[]>
   /** How the values of a column are fitted into it. */
   fitter(column: RowColumn): (value: RowValue) => Fitted
   /** The progress of a copy that was interrupted; null: there was none. */
@@ -74,9 +74,9 @@ export interface RowTarget extends Omit<RowSource, 'missingTargets' | 'lastNumbe
   /** Removes all rows of these tables, and the progress. */
   clear(tables: readonly RowTable[]): Promise<void>
   /** Inserts rows, and notes the progress in the same transaction. */
-  insert(table: RowTable, rows: readonly Row[], progress: Progress): Promise<void>
+  insert(table: RowTable, rows: readonly CopiedRow[], progress: Progress): Promise<void>
   /** Gives rows, found by their keys, the values of their other columns; the progress as before. */
-  update(table: RowTable, rows: readonly Row[], progress: Progress): Promise<void>
+  update(table: RowTable, rows: readonly CopiedRow[], progress: Progress): Promise<void>
   /** Ends the copy: new rows get numbers behind `last`, and the progress is forgotten. */
   finish(last: ReadonlyMap<string, number>): Promise<void>
 }
@@ -138,7 +138,7 @@ const hashBytes = 8
 
 /** Adds up rows, in whatever order they come. */
 export interface Checksum {
-  add(row: Row): void
+  add(row: CopiedRow): void
   /** The number of rows and the sum of their hashes. */
   readonly result: string
 }

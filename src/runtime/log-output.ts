@@ -52,10 +52,8 @@ export function openOutput(descriptor: 1 | 2, { bytes, batchBytes, lostLine }: O
     timer = null
     if (isWriting || !isOpen) return
     if (chunk.length === 0) chunk = lines.takeChunk()
-    if (chunk.length === 0) {
-      onFlushed?.()
-      return
-    }
+    if (chunk.length === 0) onFlushed?.()
+    if (chunk.length === 0) return
     isWriting = true
     write(target, chunk, 0, chunk.length, null, (error, written) => {
       isWriting = false

@@ -1,6 +1,6 @@
 // Converts a seed's values from the format of the content API to column values.
 import { hashSync } from '@node-rs/bcrypt'
-import type { Stored } from '../database/database.js'
+import type { Stored } from '../database/stored.js'
 import { attributeTypes } from '../model/attributes.js'
 import { assertNever, type Component, type ContentType, type Scalar } from '../model/types.js'
 

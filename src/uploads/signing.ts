@@ -2,7 +2,8 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { Config } from '../config/config.js'
 import type { S3Config } from '../config/storage.js'
-import { fileSignature, type Signing } from '../database/answer/signed-addresses.js'
+import { fileSignature } from '../database/answer/signed-addresses.js'
+import type { Signing } from '../database/signing.js'
 import { fileType } from '../model/link.js'
 import { bucketOf, fileUrl } from './storage/s3-address.js'
 

@@ -4,7 +4,7 @@ import type pg from 'pg'
 import { afterEach, expect, it } from 'vitest'
 import { openPool } from '../../src/database/postgres/connection.js'
 import { createIndexes, indexName } from '../../src/database/postgres/indexes.js'
-import { isUnprepared, type Preparation, prepareDatabase } from '../../src/database/postgres/prepare-database.js'
+import { isUnprepared, type PostgresPreparation, prepareDatabase } from '../../src/database/postgres/prepare-database.js'
 import { findSchemaMismatches } from '../../src/database/postgres/schema-mismatches.js'
 import { describeIndexes } from '../../src/database/schema/own-indexes.js'
 import { loadModel } from '../../src/model/load.js'
@@ -36,7 +36,7 @@ function poolOf(url: string, schema = 'public', max = 3): pg.Pool {
   return pool
 }
 
-const preparation = (options: Partial<Preparation> = {}): Preparation => ({
+const preparation = (options: Partial<PostgresPreparation> = {}): PostgresPreparation => ({
   schema: 'public',
   wait: 20_000,
   sessions: true,

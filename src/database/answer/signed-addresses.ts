@@ -1,25 +1,7 @@
 // Addresses of files that not everyone may read: stored bare, and signed for a while when an answer shows them. Signing is
 // done where answers are written, on the threads, and once for each file and slot of time.
 import { createHmac } from 'node:crypto'
-
-/** How addresses are signed, as plain data for the threads. `lifetime` in seconds. */
-export type Signing = {
-  /** The type whose rows are files: `url` and the `url`s inside `formats` are signed. */
-  readonly type: string
-  /** What addresses of our own begin with; the rest is the file's name. Others stay as they are. */
-  readonly prefixes: readonly string[]
-  readonly lifetime: number
-} & (
-  | { readonly kind: 'local'; readonly secret: string }
-  | {
-      readonly kind: 's3'
-      readonly origin: string
-      /** What stands before a file's name in the path of `origin`. */
-      readonly path: string
-      readonly region: string
-      readonly credentials: { readonly accessKeyId: string; readonly secretAccessKey: string; readonly sessionToken?: string | undefined }
-    }
-)
+import type { Signing } from '../signing.js'
 
 export interface Signer {
   readonly type: string

@@ -18,7 +18,7 @@ export type Query = (values: Values, given: Given) => readonly Row[]
 export type ListEnvelope = Envelope & { readonly kind: 'list' }
 
 /** Where a writer gets its rows from, and what it has to know of the service. */
-export interface RowSource {
+export interface AnswerSource {
   /** Prepares a statement of the plan; the result is called once for each read. */
   query(statement: Statement): Query
   /** Prepares a statement whose result is one number. */
@@ -49,7 +49,7 @@ type Children = (run: Run, parents: string) => ReadonlyMap<number, readonly stri
 export type PreparedRead = (values: Values, sink: Sink) => boolean
 
 /** Prepares what writes the answer of a plan: its objects, and what stands around them. */
-export function prepareAnswer(source: RowSource, { root, envelope }: ReadPlan): PreparedRead {
+export function prepareAnswer(source: AnswerSource, { root, envelope }: ReadPlan): PreparedRead {
   if (envelope.kind === 'count') {
     const count = source.count(envelope.count)
     return (values, sink) => {
@@ -101,7 +101,7 @@ function pagination({ style, start: startAt, limit: limitAt }: ListEnvelope, val
 const rowsBetweenLooks = 64
 
 /** The writer of a level's objects: members from the row, then the attributes that other rows fill. */
-function prepareLevel(source: RowSource, level: Level): WriteObjects {
+function prepareLevel(source: AnswerSource, level: Level): WriteObjects {
   const { signer } = source
   const members = signer?.type === level.uid ? signedMembers(level, signer) : level.columns.map((column) => memberOf(column, level.uid))
   const constants = level.constants.map(({ name, json }) => `${quote(name)}:${json}`)
@@ -188,7 +188,7 @@ function list(objects: readonly string[]): string {
 /** Loads a filled attribute for all rows above; the result gives its text for one of them. */
 type Load = (run: Run, parents: string) => (parent: number) => string
 
-function prepareFill(source: RowSource, fill: Fill): Load {
+function prepareFill(source: AnswerSource, fill: Fill): Load {
   if (fill.kind === 'count') {
     const query = source.query(fill.statement)
     return (run, parents) => {
@@ -211,7 +211,7 @@ function prepareFill(source: RowSource, fill: Fill): Load {
   }
 }
 
-function prepareRows(source: RowSource, level: Level): Children {
+function prepareRows(source: AnswerSource, level: Level): Children {
   const inOrder = ordering(source, level.orderAt)
   const query = source.query(level.statement)
   const write = prepareLevel(source, level)
@@ -224,7 +224,7 @@ function prepareRows(source: RowSource, level: Level): Children {
   }
 }
 
-function prepareTyped(source: RowSource, { links, levels }: Fill & { kind: 'typed' }): Children {
+function prepareTyped(source: AnswerSource, { links, levels }: Fill & { kind: 'typed' }): Children {
   const query = source.query(links)
   const inOrder = ordering(source, linkOrder)
   const prepared = new Map(Object.entries(levels).map(([uid, level]) => [uid, prepareRows(source, level)]))
@@ -250,7 +250,7 @@ function prepareTyped(source: RowSource, { links, levels }: Fill & { kind: 'type
 const linkOrder: readonly number[] = [3, 4]
 
 /** Sorts rows by their order columns. Links are mostly stored in their order already: then nothing is moved. */
-function ordering({ nullsLast = false }: RowSource, orderAt: readonly number[]): (rows: readonly Row[]) => readonly Row[] {
+function ordering({ nullsLast = false }: AnswerSource, orderAt: readonly number[]): (rows: readonly Row[]) => readonly Row[] {
   if (orderAt.length === 0) return (rows) => rows
   const beforeAll = nullsLast ? 1 : -1
   const compare = (a: Row, b: Row): number => {

@@ -1,6 +1,6 @@
 // A whole plan as one statement with one row: its levels are common table expressions, each of which starts at the ids of the level
 // above, and the result has a column of JSON for each. One round trip and one snapshot, whatever is populated (decision 029).
-import type { Column, Fill, Level, Parameter, ReadPlan, Statement } from '../plan.js'
+import type { Column, Envelope, Fill, Level, Parameter, ReadPlan, Statement } from '../plan.js'
 
 /** A plan as one statement, and what its result columns are. */
 export interface ComposedRead {
@@ -26,67 +26,78 @@ type Bound = ComposedRead['parameters'][number]
 /** A placeholder, or a quoted identifier or text, in which `$1` is none. */
 const placeholder = /"(?:[^"]|"")*"|'(?:[^']|'')*'|\$(\d+)/g
 
+/** A statement that is being composed. */
+interface Composition {
+  readonly parameters: Bound[]
+  readonly parts: Part[]
+}
+
+/** Composes the statement of a plan. */
 export function composeRead({ root, envelope }: ReadPlan): ComposedRead {
-  const parameters: Bound[] = []
-  const parts: Part[] = []
-
-  /** The text of a statement with its parameters among those of the whole. `parents`: the select of the ids that it starts at. */
-  function placed({ sql, parameters: own }: Statement, parents: string | null): string {
-    return sql.replace(placeholder, (match: string, number: string | undefined) => {
-      if (number === undefined) return match
-      const parameter = own[Number(number) - 1]!
-      if (parameter.from === 'parents') return parents!
-      return `$${parameters.push(parameter as Bound)}`
-    })
-  }
-
-  function add(statement: Statement, parents: string | null, width: number, columns: readonly Column[]): number {
-    parts.push({ statement, columns, text: placed(statement, parents), width })
-    return parts.length - 1
-  }
-
-  function addLevel(level: Level, parents: string | null): void {
-    const number = add(level.statement, parents, widthOf(level), level.columns)
-    for (const fill of level.fills) addFill(fill, `select distinct ${nameOf(level.idAt)} from ${tableOf(number)}`)
-  }
-
-  function addFill(fill: Fill, parents: string): void {
-    if (fill.kind === 'count') {
-      add(fill.statement, parents, 2, [])
-    } else if (fill.kind === 'rows') {
-      addLevel(fill.level, parents)
-    } else {
-      const links = add(fill.links, parents, linkColumns, [])
-      for (const [uid, level] of Object.entries(fill.levels)) {
-        const type = `$${parameters.push({ from: 'constant', value: uid })}`
-        addLevel(level, `select distinct ${nameOf(2)} from ${tableOf(links)} where ${nameOf(1)} = ${type}`)
-      }
-    }
-  }
-
+  const composition: Composition = { parameters: [], parts: [] }
+  const { parameters, parts } = composition
   if (envelope.kind === 'count') {
-    const text = placed(envelope.count, null)
+    const text = placed(composition, envelope.count, null)
     return { text: `select (${text}) as total`, parameters, parts: [], hasTotal: true }
   }
-  addLevel(root, null)
+  addLevel(composition, root, null)
   const hasTotal = envelope.kind === 'list' && envelope.count !== null
-  const totals = hasTotal ? [totalOf(envelope.count!)] : []
-
-  /** The number of all rows: what the page tells where it is the last one, counted otherwise. */
-  function totalOf(count: Statement): string {
-    const { start, limit } = envelope as { readonly start: number; readonly limit: number }
-    const bound = (index: number) => `cast($${parameters.push({ from: 'values', index })} as bigint)`
-    const found = `(select count(*) from ${tableOf(0)})`
-    const isLast = `${found} < ${bound(limit)} and (${found} > 0 or ${bound(start)} = 0)`
-    return `case when ${isLast} then ${bound(start)} + ${found} else (${placed(count, null)}) end as total`
-  }
-
+  const totals = hasTotal ? [totalOf(composition, envelope, envelope.count!)] : []
   const tables = parts.map(({ text, width }, number) => `${tableOf(number)} (${columnNames(width).join(', ')}) as materialized (${text})`)
   const results = parts.map(({ width }, number) => {
     const row = columnNames(width).join(', ')
     return `(select json_agg(json_build_array(${row})) from ${tableOf(number)}) as ${tableOf(number)}`
   })
   return { text: `with ${tables.join(', ')} select ${[...results, ...totals].join(', ')}`, parameters, parts, hasTotal }
+}
+
+/** The text of a statement with its parameters among those of the whole. `parents`: the select of the ids that it starts at. */
+function placed({ parameters }: Composition, { sql, parameters: own }: Statement, parents: string | null): string {
+  return sql.replace(placeholder, (match: string, number: string | undefined) => {
+    if (number === undefined) return match
+    const parameter = own[Number(number) - 1]!
+    return parameter.from === 'parents' ? parents! : `$${parameters.push(parameter as Bound)}`
+  })
+}
+
+/** Adds a statement as a table expression, and returns its number. */
+function add(
+  composition: Composition,
+  statement: Statement,
+  parents: string | null,
+  { width, columns = [] }: { readonly width: number; readonly columns?: readonly Column[] },
+): number {
+  composition.parts.push({ statement, columns, text: placed(composition, statement, parents), width })
+  return composition.parts.length - 1
+}
+
+function addLevel(composition: Composition, level: Level, parents: string | null): void {
+  const number = add(composition, level.statement, parents, { width: widthOf(level), columns: level.columns })
+  for (const fill of level.fills) addFill(composition, fill, `select distinct ${nameOf(level.idAt)} from ${tableOf(number)}`)
+}
+
+function addFill(composition: Composition, fill: Fill, parents: string): void {
+  if (fill.kind === 'count') {
+    add(composition, fill.statement, parents, { width: 2 })
+    return
+  }
+  if (fill.kind === 'rows') {
+    addLevel(composition, fill.level, parents)
+    return
+  }
+  const links = add(composition, fill.links, parents, { width: linkColumns })
+  for (const [uid, level] of Object.entries(fill.levels)) {
+    const type = `$${composition.parameters.push({ from: 'constant', value: uid })}`
+    addLevel(composition, level, `select distinct ${nameOf(2)} from ${tableOf(links)} where ${nameOf(1)} = ${type}`)
+  }
+}
+
+/** The number of all rows: what the page tells where it is the last one, counted otherwise. */
+function totalOf(composition: Composition, { start, limit }: Envelope & { readonly kind: 'list' }, count: Statement): string {
+  const bound = (index: number) => `cast($${composition.parameters.push({ from: 'values', index })} as bigint)`
+  const found = `(select count(*) from ${tableOf(0)})`
+  const isLast = `${found} < ${bound(limit)} and (${found} > 0 or ${bound(start)} = 0)`
+  return `case when ${isLast} then ${bound(start)} + ${found} else (${placed(composition, count, null)}) end as total`
 }
 
 /** Columns of a statement that tells which rows of several tables are linked: parent, type, id, place, link. */

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import pg, { type Connection as Wire } from 'pg'
 import type { PostgresSettings } from '../../config/database-server.js'
-import type { Stored } from '../database.js'
+import type { Stored } from '../stored.js'
 import { encodeParameter, parserOf } from './codec.js'
 
 export type { PostgresSettings }

@@ -175,13 +175,13 @@ async function onConnection(pool: pg.Pool, text: string, stop: AbortSignal | und
 }
 
 /** What becomes of it. */
-export interface IndexingReport {
+export interface PostgresIndexingReport {
   made(indexes: number): void
   failed(error: Error): void
 }
 
 /** Starts to create what is missing, on two connections of `pool`; the result stops it. */
-export function startIndexing(pool: pg.Pool, model: Model, report: IndexingReport): () => Promise<void> {
+export function startIndexing(pool: pg.Pool, model: Model, report: PostgresIndexingReport): () => Promise<void> {
   const stop = new AbortController()
   const ended = createIndexes(pool, model, () => {}, stop.signal).then(
     (made) => stop.signal.aborted || report.made(made),

@@ -7,8 +7,7 @@ import { ConfigError } from '../../errors/errors.js'
 import type { Model } from '../../model/types.js'
 import { openClosers } from '../../runtime/closers.js'
 import { openSigner } from '../answer/signed-addresses.js'
-import type { CommandDatabase, Database, DatabaseHost, DatabaseLock, DatabaseView, FillDatabase } from '../database.js'
-import { firstRowsOfPostgres } from '../open-rows.js'
+import type { CommandDatabase, Database, DatabaseHost, DatabaseLock, DatabaseView } from '../database.js'
 import { type Connection, openPool, openStatements, type Statements } from './connection.js'
 import { isConnectionLoss } from './errors.js'
 import { createIndexes, startIndexing } from './indexes.js'
@@ -49,12 +48,12 @@ export const placeOf = ({ url, host, port, name }: PostgresSettings): string =>
   url === null ? `${host}:${port}/${name}` : url.replace(/\/\/[^@/]*@/, '//')
 
 /** Gives a new database its tables and first rows, an existing one what it lacks. @throws ConfigError if it cannot be prepared */
-async function prepare(config: Config, model: Model, { small, settings }: Opened, logger: Log, fill: FillDatabase): Promise<void> {
+async function prepare(config: Config, model: Model, { small, settings }: Opened, logger: Log, fill: FirstRows): Promise<void> {
   const { isNew, added } = await prepareDatabase(small, model, {
     schema: settings.schema,
     wait: config.limits.startWait,
     sessions: config.auth.jwtManagement === 'refresh',
-    fill: firstRowsOfPostgres(model, config.initialLocale, fill),
+    fill,
   })
   if (isNew) return
   if (added.length > 0) logger.warn({ added }, 'added missing tables and columns')
@@ -65,6 +64,9 @@ async function prepare(config: Config, model: Model, { small, settings }: Opened
 }
 
 type Log = Pick<Logger, 'info' | 'warn'>
+
+/** Fills a new database inside the transaction that makes its tables. */
+export type FirstRows = (client: pg.ClientBase) => Promise<void>
 
 /** Creates missing indexes of our own, on connections that are closed afterwards. */
 function indexInBackground(settings: PostgresSettings, model: Model, logger: Logger): () => Promise<void> {
@@ -83,7 +85,12 @@ function indexInBackground(settings: PostgresSettings, model: Model, logger: Log
  * Opens the database of a service: a small pool for what everything depends on, a pool for reads and one for writes.
  * @throws ConfigError with a sentence if the database cannot be reached or prepared
  */
-export async function openPostgresDatabase(config: Config, model: Model, { logger, signing, fill }: DatabaseHost): Promise<Database> {
+export async function openPostgresDatabase(
+  config: Config,
+  model: Model,
+  { logger, signing }: Pick<DatabaseHost, 'logger' | 'signing'>,
+  fill: FirstRows,
+): Promise<Database> {
   const opened = openClosers()
   const { limits } = config
   const health = openHealth((error) => logger.error({ err: error }, 'lost a connection to the database'))
@@ -129,7 +136,7 @@ export async function openPostgresDatabase(config: Config, model: Model, { logge
 const ignored = () => {}
 
 /** Opens the database for a command that writes a few rows. @throws ConfigError as `openPostgresDatabase` */
-export async function openPostgresForCommand(config: Config, model: Model, fill: FillDatabase): Promise<CommandDatabase> {
+export async function openPostgresForCommand(config: Config, model: Model, fill: FirstRows): Promise<CommandDatabase> {
   const reached = await reach(config, ignored)
   const { settings, small, statements } = reached
   await prepare(config, model, reached, { info: ignored, warn: ignored }, fill).catch(async (error: unknown) => {

@@ -11,7 +11,7 @@ import { createOctavoStatements, createStatements, declaredType, storedName, tur
 import { indexStatement, isIndexable } from './indexes.js'
 
 /** How a database is prepared. */
-export interface Preparation {
+export interface PostgresPreparation {
   /** The schema that has the tables. */
   readonly schema: string
   /** Milliseconds to wait for another process that prepares the same database. */
@@ -42,7 +42,7 @@ export async function isUnprepared(database: Queryable): Promise<boolean> {
  * @throws ConfigError with a sentence if the schema does not exist, the user may not change it, or another process prepares it for longer
  * than `wait`
  */
-export async function prepareDatabase(pool: pg.Pool, model: Model, preparation: Preparation): Promise<Prepared> {
+export async function prepareDatabase(pool: pg.Pool, model: Model, preparation: PostgresPreparation): Promise<Prepared> {
   await checkSchema(pool, preparation.schema)
   if (isPrepared(lackingIn(await readCatalog(pool), model, preparation))) return { isNew: false, added: [] }
   return inTransaction(pool, preparation, async (client) => {
@@ -72,7 +72,7 @@ interface LackingAll extends Lacking {
 
 const isPrepared = (lacking: LackingAll): boolean => !lacking.ownTables && isComplete(lacking)
 
-function lackingIn(catalog: Catalog, model: Model, { sessions }: Preparation): LackingAll {
+function lackingIn(catalog: Catalog, model: Model, { sessions }: PostgresPreparation): LackingAll {
   const has = (name: string): boolean => catalog.tables.has(storedName(name)) || catalog.indexes.has(storedName(name))
   const columnsOf = (table: string): ReadonlySet<string> => new Set(catalog.tables.get(storedName(table))!.map(({ name }) => name))
   const isNew = !catalog.tables.has(firstTable)
@@ -88,7 +88,7 @@ function lackingIn(catalog: Catalog, model: Model, { sessions }: Preparation): L
 /** Runs `work` in one transaction under the lock of whoever prepares. All that is set ends with it: a pooler may share the connection. */
 async function inTransaction<Result>(
   pool: pg.Pool,
-  { wait, schema }: Preparation,
+  { wait, schema }: PostgresPreparation,
   work: (client: pg.PoolClient) => Promise<Result>,
 ): Promise<Result> {
   const client = await pool.connect()

@@ -2,12 +2,12 @@
 // a transaction.
 import type pg from 'pg'
 import {
+  type CopiedRow,
   exactNumber,
   fullTime,
   type Progress,
-  type Reference,
-  type Row,
   type RowColumn,
+  type RowReference,
   type RowSource,
   type RowTable,
   type RowTarget,
@@ -117,7 +117,12 @@ function sent({ kind, type }: RowColumn, value: RowValue): string | null {
   return String(value)
 }
 
-async function read(client: Queryable, { name, columns, key }: RowTable, after: Row | null, limit: number): Promise<readonly Row[]> {
+async function read(
+  client: Queryable,
+  { name, columns, key }: RowTable,
+  after: CopiedRow | null,
+  limit: number,
+): Promise<readonly CopiedRow[]> {
   const isBehind = after !== null && key.length > 0
   const behind = isBehind ? ` where (${list(key)}) > (${key.map((_, index) => `$${index + 1}`).join(', ')})` : ''
   const order = key.length === 0 ? '' : ` order by ${list(key)} limit ${limit}`
@@ -186,7 +191,7 @@ async function sequencesOf(client: Queryable): Promise<readonly (readonly [table
   return rows as [string, string, string][]
 }
 
-async function referencesOf(client: Queryable): Promise<readonly Reference[]> {
+async function referencesOf(client: Queryable): Promise<readonly RowReference[]> {
   const rows = await textsOf(
     client,
     `select c.relname, a.attname, t.relname, b.attname, k.confdeltype
@@ -206,17 +211,17 @@ const unnested = ({ columns }: RowTable): string =>
 /** A text as a value of a column; without its length, by which a cast would cut it off. */
 const cast = ({ name, kind, type }: RowColumn): string => `v.${quoted(name)}${kind === 'text' ? '' : `::${type.replace(/\(.*?\)/, '')}`}`
 
-const listsOf = ({ columns }: RowTable, rows: readonly Row[]): unknown[] =>
+const listsOf = ({ columns }: RowTable, rows: readonly CopiedRow[]): unknown[] =>
   columns.map((column, index) => rows.map((row) => sent(column, row[index]!)))
 
-async function insert(client: Queryable, table: RowTable, rows: readonly Row[]): Promise<void> {
+async function insert(client: Queryable, table: RowTable, rows: readonly CopiedRow[]): Promise<void> {
   if (rows.length === 0) return
   const { name, columns } = table
   const text = `insert into ${quoted(name)} (${list(columns.map((column) => column.name))}) select ${columns.map(cast).join(', ')} from ${unnested(table)}`
   await client.query(text, listsOf(table, rows))
 }
 
-async function update(client: Queryable, table: RowTable, rows: readonly Row[]): Promise<void> {
+async function update(client: Queryable, table: RowTable, rows: readonly CopiedRow[]): Promise<void> {
   if (rows.length === 0) return
   const { name, columns, key } = table
   const changed = columns.filter((column) => !key.includes(column.name))
@@ -270,7 +275,7 @@ export function postgresTarget(client: pg.ClientBase, name: string, transactions
       const there = await textsOf(client, `select to_regclass('${progressTable}')`)
       if (there[0]![0] === null) return null
       const rows = (await textsOf(client, `select part, source, last from ${progressTable}`)) as [string, string, string][]
-      return rows.map(([part, source, last]) => ({ part, source, last: JSON.parse(last) as Row }))
+      return rows.map(([part, source, last]) => ({ part, source, last: JSON.parse(last) as CopiedRow }))
     },
     clear: (tables) =>
       inTransaction(async () => {

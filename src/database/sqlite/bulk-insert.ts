@@ -1,7 +1,7 @@
 // Inserting rows by column names, for what is written in bulk before anyone reads: first rows and seeds.
 import type { Database, Statement } from 'better-sqlite3'
-import type { Stored } from '../database.js'
 import { quoted } from '../schema/table.js'
+import type { Stored } from '../stored.js'
 
 /** Inserts one row and gives its id. Columns that are not named take their default. */
 export type Insert = (table: string, row: Readonly<Record<string, Stored>>) => number

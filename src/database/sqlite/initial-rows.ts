@@ -4,8 +4,8 @@
 import type { Database } from 'better-sqlite3'
 import { localeName } from '../../model/locale-names.js'
 import type { ContentType, Model } from '../../model/types.js'
-import type { Stored } from '../database.js'
 import { initialSettings } from '../schema/initial-settings.js'
+import type { Stored } from '../stored.js'
 import { bulkInsert } from './bulk-insert.js'
 
 export interface InitialRows {

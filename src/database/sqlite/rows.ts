@@ -1,6 +1,6 @@
 // Rows of a SQLite database on their way from or to another one.
 import type { Database } from 'better-sqlite3'
-import type { Fitted, Progress, Reference, Row, RowColumn, RowSource, RowTable, RowTarget, RowValue, ValueKind } from '../rows.js'
+import type { CopiedRow, Fitted, Progress, RowColumn, RowReference, RowSource, RowTable, RowTarget, RowValue, ValueKind } from '../rows.js'
 import { decimalOf, exactNumber, fullTime } from '../rows.js'
 import { quoted } from '../schema/table.js'
 
@@ -58,7 +58,7 @@ const received = (value: unknown): RowValue =>
 const sent = (value: RowValue): RowValue =>
   typeof value === 'number' && Number.isSafeInteger(value) && !Object.is(value, -0) ? BigInt(value) : value
 
-function read(database: Database, { name, columns, key }: RowTable, after: Row | null, limit: number): readonly Row[] {
+function read(database: Database, { name, columns, key }: RowTable, after: CopiedRow | null, limit: number): readonly CopiedRow[] {
   const behind = after === null || key.length === 0 ? '' : ` where (${list(key)}) > (${key.map(() => '?').join(', ')})`
   const order = key.length === 0 ? '' : ` order by ${list(key)} limit ${limit}`
   const names = list(columns.map((column) => column.name))
@@ -142,7 +142,7 @@ const isJson = (text: string): boolean => {
   }
 }
 
-function referencesOf(database: Database): readonly Reference[] {
+function referencesOf(database: Database): readonly RowReference[] {
   const keys = database.prepare(
     'select "from" as own, "table" as target, "to" as other, on_delete as action from pragma_foreign_key_list(?)',
   )
@@ -175,7 +175,7 @@ export function sqliteTarget(database: Database, name: string, close: () => void
         source: string
         last: string
       }[]
-      return rows.map((row) => ({ ...row, last: JSON.parse(row.last) as Row }))
+      return rows.map((row) => ({ ...row, last: JSON.parse(row.last) as CopiedRow }))
     },
     clear: (tables) =>
       inTransaction(() => {

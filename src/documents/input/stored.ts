@@ -1,6 +1,6 @@
 // A checked value becomes what its column keeps (decision 001); dates and times that are none are refused here.
 
-import type { Stored } from '../../database/database.js'
+import type { Stored } from '../../database/stored.js'
 import { validationError } from '../../errors/errors.js'
 import { attributeTypes } from '../../model/attributes.js'
 import { assertNever, type Scalar } from '../../model/types.js'

@@ -1,8 +1,9 @@
 // The rows of documents: one per locale and publication state. Inserts, updates, look-ups; no rule about what is in them.
 import type { RawBuilder } from 'kysely'
 import { sql } from 'kysely'
-import type { Stored, Transaction } from '../../database/database.js'
+import type { Transaction } from '../../database/database.js'
 import { notBefore, same } from '../../database/fragments.js'
+import type { Stored } from '../../database/stored.js'
 import type { Component, ContentType, Scalar } from '../../model/types.js'
 
 /** One version of a document. */

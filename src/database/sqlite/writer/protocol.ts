@@ -1,8 +1,8 @@
 // What the writer and its thread say to each other. Messages are sent several at a time, and performed in order.
 
-import type { Signing } from '../../answer/signed-addresses.js'
 import type { Changed } from '../../database.js'
 import type { ReadPlan } from '../../plan.js'
+import type { Signing } from '../../signing.js'
 import type { SqliteOptions } from '../connection.js'
 import type { FileIdentities } from '../file/watch.js'
 

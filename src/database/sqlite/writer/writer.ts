@@ -1,8 +1,8 @@
 // The one writer of a SQLite database: transactions wait in line for a thread of their own, so that neither statements nor
 // the disk hold up requests. `BEGIN IMMEDIATE`, one at a time; a commit is on disk when it is acknowledged.
 import { elapsed } from '../../../runtime/clock.js'
-import type { Signing } from '../../answer/signed-addresses.js'
 import type { PlanHandle, Transaction, WriteDatabase } from '../../database.js'
+import type { Signing } from '../../signing.js'
 import { unavailable } from '../../unavailable.js'
 import type { SqliteOptions } from '../connection.js'
 import { sqliteDialect, writeSql } from '../dialect.js'
