@@ -6,6 +6,7 @@ import pg, { type Connection as Wire } from 'pg'
 import type { PostgresSettings } from '../../config/database-server.js'
 import type { Stored } from '../stored.js'
 import { encodeParameter, parserOf } from './codec.js'
+import { isConnectionLoss } from './errors.js'
 
 export type { PostgresSettings }
 
@@ -51,6 +52,30 @@ export function openPool(settings: PostgresSettings, { max, pipelined, failed }:
   } as pg.PoolConfig)
   pool.on('error', failed)
   return pool
+}
+
+/** Prepared statements that one connection may keep. */
+const mostPrepared = 1_000
+
+const keptBy = (client: pg.PoolClient): number =>
+  Object.keys((client as unknown as { readonly connection: { readonly parsedStatements: object } }).connection.parsedStatements).length
+
+/** Runs work on a connection of the pool. One that broke is not used again, nor one that keeps too many statements. */
+export async function onConnection<Result>(pool: pg.Pool, work: (client: pg.PoolClient) => Promise<Result>): Promise<Result> {
+  const client = await pool.connect()
+  // An error of the connection reaches the statements under way.
+  const ignore = () => {}
+  client.on('error', ignore)
+  let isBroken = false
+  try {
+    return await work(client)
+  } catch (error) {
+    isBroken = isConnectionLoss(error)
+    throw error
+  } finally {
+    client.off('error', ignore)
+    client.release(isBroken || keptBy(client) > mostPrepared)
+  }
 }
 
 /** A statement as a connection executes it. */

@@ -8,9 +8,9 @@ import { AnswerTooLarge, openSink, tooLarge } from '../answer/sink.js'
 import type { PlanHandle, ReadAnswer, ReadDatabase } from '../database.js'
 import { unavailable } from '../unavailable.js'
 import { cancel } from './cancel.js'
-import { openPool, type PostgresSettings, type Statements } from './connection.js'
+import { onConnection, openPool, type PostgresSettings, type Statements } from './connection.js'
 import { postgresDialect } from './dialect.js'
-import { codeOf, explained, isConnectionLoss } from './errors.js'
+import { codeOf, explained } from './errors.js'
 import { type PlanReader, preparePlanReader } from './execute.js'
 
 export interface ReadOptions {
@@ -47,7 +47,7 @@ const never = () => false
 
 /** Opens the reads; a connection is made with the first one. */
 export function openReads(options: ReadOptions, statements: Statements, failed: (error: Error) => void): ReadDatabase {
-  const { settings, connections, readTimeout, answerBytes, signer } = options
+  const { settings, connections, readTimeout, signer } = options
   const pool = openPool(settings, { max: connections, pipelined: false, failed })
   const heavy = openShare(Math.max(1, connections >> 1), options.heavyReadQueue)
   const registered = new Map<number, Registered>()
@@ -61,37 +61,6 @@ export function openReads(options: ReadOptions, statements: Statements, failed: 
     return made
   }
 
-  async function read(plan: Registered, values: readonly unknown[], isOver: () => ApiError | null): Promise<ReadAnswer> {
-    const { text } = plan.reader
-    const statement = statements.known(text) ?? (await statements.describe(text))
-    const client = await pool.connect()
-    const over = isOver()
-    if (over !== null) {
-      client.release()
-      throw over
-    }
-    const began = elapsed()
-    const watch = watchRead(settings, client, isOver)
-    const sink = openSink(answerBytes)
-    const room = Buffer.allocUnsafe(roomBytes)
-    sink.begin(room)
-    let isBroken = false
-    try {
-      const isFound = await plan.reader.read(client, statement, values, sink)
-      if (!isFound) return null
-      const { length, own } = sink.end()
-      return { bytes: own ?? room.subarray(0, length), release: () => {} }
-    } catch (error) {
-      isBroken = isConnectionLoss(error)
-      if (error instanceof AnswerTooLarge) throw tooLarge()
-      throw (codeOf(error) === '57014' ? isOver() : null) ?? error
-    } finally {
-      await watch.end()
-      plan.cost = plan.cost * 0.7 + (elapsed() - began) * 0.3
-      client.release(isBroken || watch.isCancelled())
-    }
-  }
-
   return {
     dialect: postgresDialect,
     register: (plan) => ({ id: ++plans, plan }),
@@ -102,14 +71,48 @@ export function openReads(options: ReadOptions, statements: Statements, failed: 
       const end = elapsed() + readTimeout
       const isOver = () => (isGone() ? gone() : elapsed() > end ? unavailable('The read took too long') : null)
       const plan = planOf(known)
+      const run = () => onConnection(pool, (client) => readOn(client, { options, statements, plan, values, isOver }))
       try {
-        if (plan.cost < heavyFrom) return await read(plan, values, isOver)
-        return await heavy(() => read(plan, values, isOver))
+        return await (plan.cost < heavyFrom ? run() : heavy(run))
       } catch (error) {
         throw explained(error)
       }
     },
     close: () => pool.end(),
+  }
+}
+
+/** A read that has its connection. */
+interface BegunRead {
+  readonly options: ReadOptions
+  readonly statements: Statements
+  readonly plan: Registered
+  readonly values: readonly unknown[]
+  /** Why the read is not to go on; null: it is. */
+  isOver(): ApiError | null
+}
+
+async function readOn(client: pg.PoolClient, { options, statements, plan, values, isOver }: BegunRead): Promise<ReadAnswer> {
+  const { text } = plan.reader
+  const statement = statements.known(text) ?? (await statements.describe(text))
+  const over = isOver()
+  if (over !== null) throw over
+  const began = elapsed()
+  const watch = watchRead(options.settings, client, isOver)
+  const sink = openSink(options.answerBytes)
+  const room = Buffer.allocUnsafe(roomBytes)
+  sink.begin(room)
+  try {
+    if (!(await plan.reader.read(client, statement, values, sink))) return null
+    const { length, own } = sink.end()
+    return { bytes: own ?? room.subarray(0, length), release: () => {} }
+  } catch (error) {
+    if (error instanceof AnswerTooLarge) throw tooLarge()
+    throw (codeOf(error) === '57014' ? isOver() : null) ?? error
+  } finally {
+    // Before the connection is used again: the request must not end another statement.
+    await watch.end()
+    plan.cost = plan.cost * 0.7 + (elapsed() - began) * 0.3
   }
 }
 
@@ -135,9 +138,7 @@ function openShare(most: number, queue: number): <Result>(work: () => Promise<Re
 }
 
 interface Watch {
-  /** Whether the server was asked to end the statement: its connection may get that request late. */
-  isCancelled(): boolean
-  /** Resolves when no request to cancel is under way any more. */
+  /** Resolves when no request to cancel is under way any more, and the server has acted on those before. */
   end(): Promise<void>
 }
 
@@ -148,10 +149,12 @@ function watchRead(settings: PostgresSettings, client: pg.PoolClient, isOver: ()
     if (isOver() !== null) cancelling ??= cancel(settings, client)
   }, lookEvery)
   return {
-    isCancelled: () => cancelling !== null,
     end: async () => {
       clearInterval(timer)
+      if (cancelling === null) return
       await cancelling
+      // A request that came late ends this one.
+      await client.query('select pg_sleep(0.05)').catch(() => {})
     },
   }
 }

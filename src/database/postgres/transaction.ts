@@ -6,9 +6,10 @@ import { elapsed } from '../../runtime/clock.js'
 import { AnswerTooLarge, openSink, tooLarge } from '../answer/sink.js'
 import type { PlanHandle, ReadAnswer, Transaction } from '../database.js'
 import { unavailable } from '../unavailable.js'
-import { type Executed, executePrepared, objectsOf, type PreparedStatement, type Statements } from './connection.js'
+import { type Executed, executePrepared, objectsOf, type Statements } from './connection.js'
 import { postgresDialect, writePostgresSql } from './dialect.js'
 import type { PlanReader } from './execute.js'
+import { openSender, type Sender } from './sender.js'
 
 /** What a transaction is executed with. */
 export interface AttemptOptions {
@@ -48,89 +49,21 @@ const begun = `select set_config('statement_timeout', $1, true), set_config('loc
 /** Begins a transaction on `client`, whose statements are serializable: it succeeds only as if it had been alone. */
 export function beginAttempt(client: pg.PoolClient, options: AttemptOptions): Attempt {
   const { statements, deadline } = options
-  let failure: unknown = null
   let isOpen = true
-  /** The statements that wait until the types of one before them are known; null: none does. */
-  let waiting: Promise<void> | null = null
-
-  const failed = (error: unknown): never => {
-    failure ??= error
-    throw error
-  }
-
-  /** Lets something be sent in its turn. */
-  function inOrder<Result>(isKnown: boolean, send: () => Promise<{ readonly result: Promise<Result> }>): Promise<Result> {
-    const before = waiting
-    const sent = before === null && isKnown ? send() : (before ?? Promise.resolve()).then(send)
-    if (before !== null || !isKnown) {
-      const mine: Promise<void> = sent.then(
-        () => {},
-        () => {},
-      )
-      waiting = mine
-      mine.then(() => {
-        if (waiting === mine) waiting = null
-      })
-    }
-    return sent.then(({ result }) => result)
-  }
-
-  function perform<Result>(text: string, execute: (statement: PreparedStatement) => Promise<Result>): Promise<Result> {
-    if (!isOpen || elapsed() > deadline) failure ??= unavailable('The write took too long')
-    if (failure !== null) return refused(failure)
-    const known = statements.known(text)
-    if (known !== undefined && waiting === null) return watched(execute(known))
-    return watched(
-      inOrder(known !== undefined, async () => {
-        const statement = statements.known(text) ?? (await statements.describe(text))
-        if (failure !== null) throw failure
-        return { result: execute(statement) }
-      }),
-    )
-  }
-
-  /** Whoever does not wait for a statement learns of its failure at the commit. */
-  function watched<Result>(result: Promise<Result>): Promise<Result> {
-    const noted = result.catch(failed)
-    noted.catch(() => {})
-    return noted
-  }
-
+  const sender = openSender(client, statements, () => (isOpen && elapsed() <= deadline ? null : unavailable('The write took too long')))
   const run = (query: RawBuilder<unknown>, suffix = ''): Promise<Executed> => {
     const { text, values } = writePostgresSql(query)
-    return perform(text + suffix, (statement) => executePrepared(client, statement, values))
+    return sender.perform(text + suffix, (statement) => executePrepared(client, statement, values))
   }
-
-  async function read(plan: PlanHandle, values: readonly unknown[], isBounded = false): Promise<ReadAnswer> {
-    const reader = options.readerOf(plan)
-    const sink = openSink(isBounded ? options.writtenBytes : Number.MAX_SAFE_INTEGER)
-    const room = Buffer.allocUnsafe(roomBytes)
-    sink.begin(room)
-    try {
-      const isFound = await perform(reader.text, (statement) => reader.read(client, statement, values, sink))
-      if (!isFound) return null
-    } catch (error) {
-      throw error instanceof AnswerTooLarge ? tooLarge() : error
-    }
-    const { length, own } = sink.end()
-    return { bytes: own ?? room.subarray(0, length), release: () => {} }
-  }
-
-  const end = async (word: 'commit' | 'rollback'): Promise<string> => {
-    isOpen = false
-    await waiting
-    return (await client.query(word)).command
-  }
-
-  watched(client.query('begin isolation level serializable'))
+  sender.control('begin isolation level serializable').catch(() => {})
   // The lock comes before the first snapshot: what whoever had it before has written is in it.
-  if (options.inTurn) watched(client.query('lock table octavo_write_turns in exclusive mode'))
+  if (options.inTurn) sender.control('lock table octavo_write_turns in exclusive mode').catch(() => {})
   const settings = [options.statementTimeout, options.lockTimeout, idleTimeout]
-  const id = perform(begun, (statement) => executePrepared(client, statement, settings)).then(({ rows }) => String(rows[0]![3]))
+  const id = sender.perform(begun, (statement) => executePrepared(client, statement, settings)).then(({ rows }) => String(rows[0]![3]))
   id.catch(() => {})
   return {
     id,
-    failure: () => failure,
+    failure: sender.failure,
     transaction: {
       dialect: postgresDialect,
       // Nobody here knows what others write meanwhile.
@@ -139,20 +72,48 @@ export function beginAttempt(client: pg.PoolClient, options: AttemptOptions): At
       run: async (query) => ({ rows: (await run(query)).changed }),
       insert: async (query, key = 'id') => Number((await run(query, ` returning "${key}"`)).rows[0]![0]),
       follow: (query) => void run(query),
-      read,
+      read: (plan, values, isBounded = false) => readInside(client, sender, options, { plan, values, isBounded }),
     },
     commit: async () => {
-      if (failure !== null) throw failure
-      const command = await end('commit')
+      isOpen = false
+      if (sender.failure() !== null) throw sender.failure()
+      const command = await sender.control('commit')
       // A transaction that failed answers a commit with a rollback.
-      if (command !== 'COMMIT') throw failure ?? new Error('The transaction was not committed')
+      if (command !== 'COMMIT') throw sender.failure() ?? new Error('The transaction was not committed')
     },
-    rollback: async () => void (await end('rollback')),
+    rollback: async () => {
+      isOpen = false
+      await sender.control('rollback')
+    },
   }
 }
 
-function refused(error: unknown): Promise<never> {
-  const refusal = Promise.reject(error)
-  refusal.catch(() => {})
-  return refusal
+interface InsideRead {
+  readonly plan: PlanHandle
+  readonly values: readonly unknown[]
+  readonly isBounded: boolean
+}
+
+/** Answers a plan as the transaction sees the database. */
+async function readInside(
+  client: pg.PoolClient,
+  sender: Sender,
+  { readerOf, writtenBytes }: AttemptOptions,
+  { plan, values, isBounded }: InsideRead,
+): Promise<ReadAnswer> {
+  const reader = readerOf(plan)
+  const sink = openSink(isBounded ? writtenBytes : Number.MAX_SAFE_INTEGER)
+  const room = Buffer.allocUnsafe(roomBytes)
+  sink.begin(room)
+  const found = await sender.perform(reader.text, (statement) =>
+    // An answer that is too large is no failure of the transaction.
+    reader.read(client, statement, values, sink).catch((error: unknown) => {
+      if (error instanceof AnswerTooLarge) return 'tooLarge' as const
+      throw error
+    }),
+  )
+  if (found === 'tooLarge') throw tooLarge()
+  if (!found) return null
+  const { length, own } = sink.end()
+  return { bytes: own ?? room.subarray(0, length), release: () => {} }
 }

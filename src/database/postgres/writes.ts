@@ -5,7 +5,7 @@ import { elapsed } from '../../runtime/clock.js'
 import type { Signer } from '../answer/signed-addresses.js'
 import type { PlanHandle, Transaction, WriteDatabase } from '../database.js'
 import { unavailable } from '../unavailable.js'
-import { execute, openPool, type PostgresSettings, type Statements } from './connection.js'
+import { execute, onConnection, openPool, type PostgresSettings, type Statements } from './connection.js'
 import { writePostgresSql } from './dialect.js'
 import { explained, isConflict, isConnectionLoss } from './errors.js'
 import { type PlanReader, preparePlanReader } from './execute.js'
@@ -47,92 +47,15 @@ export function openWrites(options: WriteOptions, small: pg.Pool, statements: St
     return reader
   }
 
-  const begin = (client: pg.PoolClient, deadline: number, inTurn: boolean): Attempt =>
-    beginAttempt(client, {
-      statements,
-      readerOf,
-      writtenBytes,
-      deadline,
-      statementTimeout: Math.max(1, Math.ceil(deadline - elapsed())),
-      lockTimeout,
-      inTurn,
-    })
-
-  /** One try. @throws what made it fail; nothing is committed then */
-  async function attempt<Result>(work: (transaction: Transaction) => Promise<Result>, deadline: number, inTurn: boolean): Promise<Result> {
-    const client = await pool.connect()
-    // An error of the connection reaches the statements under way.
-    client.on('error', ignore)
-    let isBroken = false
-    try {
-      const under = begin(client, deadline, inTurn)
+  /** One try on a connection of the pool. @throws what made it fail; nothing is committed then */
+  const attempt = <Result>(work: (transaction: Transaction) => Promise<Result>, deadline: number, inTurn: boolean): Promise<Result> =>
+    onConnection(pool, async (client) => {
+      const statementTimeout = Math.max(1, Math.ceil(deadline - elapsed()))
+      const under = beginAttempt(client, { statements, readerOf, writtenBytes, deadline, statementTimeout, lockTimeout, inTurn })
       const result = await tried(under, work)
-      await committed(under)
+      await committed(under, small, statements)
       return result
-    } catch (error) {
-      isBroken = isConnectionLoss(error)
-      throw error
-    } finally {
-      client.off('error', ignore)
-      client.release(isBroken)
-    }
-  }
-
-  /** Runs the work; where it fails, nothing of it stays. */
-  async function tried<Result>(under: Attempt, work: (transaction: Transaction) => Promise<Result>): Promise<Result> {
-    try {
-      const result = await work(under.transaction)
-      if (under.failure() !== null) throw under.failure()
-      return result
-    } catch (error) {
-      const failure = under.failure()
-      await under.rollback().catch(() => {})
-      throw failure ?? error
-    }
-  }
-
-  /** Commits. Where the connection is lost meanwhile, the server is asked what became of the transaction. */
-  async function committed(under: Attempt): Promise<void> {
-    try {
-      await under.commit()
-    } catch (error) {
-      if (!isConnectionLoss(error) || under.failure() !== null) throw error
-      const outcome = await outcomeOf(under)
-      if (outcome === 'committed') return
-      if (outcome === 'aborted') throw error
-      throw unavailable('The database was lost while it committed, and may have done so: look whether the write is there', error)
-    }
-  }
-
-  async function outcomeOf(under: Attempt): Promise<string> {
-    const end = elapsed() + outcomePatience
-    const id = await under.id.catch(() => null)
-    while (id !== null && elapsed() < end) {
-      try {
-        const { rows } = await execute(statements, small, 'select pg_xact_status(cast($1 as xid8))', [id])
-        const status = String(rows[0]![0])
-        if (status !== 'in progress') return status
-      } catch (error) {
-        if (!isConnectionLoss(error)) return 'unknown'
-      }
-      await pause(outcomePause)
-    }
-    return 'unknown'
-  }
-
-  /** Tries until nothing conflicts, or the time is over. */
-  async function retried<Result>(run: (inTurn: boolean) => Promise<Result>, deadline: number): Promise<Result> {
-    for (let tries = 1; ; tries++) {
-      try {
-        return await run(tries > freeTries)
-      } catch (error) {
-        const wait = Math.min(longestPause, firstPause * 2 ** tries) * (0.5 + Math.random())
-        const mayPass = isConflict(error) || (isConnectionLoss(error) && tries <= freeTries)
-        if (!mayPass || elapsed() + wait > deadline) throw explained(error)
-        await pause(wait)
-      }
-    }
-  }
+    })
 
   function inLine<Result>(run: (deadline: number, inTurn: boolean) => Promise<Result>): Promise<Result> {
     if (pool.waitingCount >= writeQueue) throw unavailable('Too many writes are waiting')
@@ -152,5 +75,62 @@ export function openWrites(options: WriteOptions, small: pg.Pool, statements: St
   }
 }
 
-const ignore = (): void => {}
+/** Runs the work of a transaction; where it fails, nothing of it stays. */
+async function tried<Result>(under: Attempt, work: (transaction: Transaction) => Promise<Result>): Promise<Result> {
+  try {
+    const result = await work(under.transaction)
+    if (under.failure() !== null) throw under.failure()
+    return result
+  } catch (error) {
+    const failure = under.failure()
+    await under.rollback().catch(() => {})
+    throw failure ?? error
+  }
+}
+
+/** Commits. Where the connection is lost meanwhile, the server is asked what became of the transaction. */
+async function committed(under: Attempt, small: pg.Pool, statements: Statements): Promise<void> {
+  const before = under.failure()
+  try {
+    await under.commit()
+  } catch (error) {
+    if (!isConnectionLoss(error) || before !== null) throw error
+    const outcome = await outcomeOf(under, small, statements)
+    if (outcome === 'committed') return
+    if (outcome === 'aborted') throw error
+    throw unavailable('The database was lost while it committed, and may have done so: look whether the write is there', error)
+  }
+}
+
+/** What became of a transaction: `committed`, `aborted`, or `unknown`. */
+async function outcomeOf(under: Attempt, small: pg.Pool, statements: Statements): Promise<string> {
+  const end = elapsed() + outcomePatience
+  const id = await under.id.catch(() => null)
+  while (id !== null && elapsed() < end) {
+    try {
+      const { rows } = await execute(statements, small, 'select pg_xact_status(cast($1 as xid8))', [id])
+      const status = String(rows[0]![0])
+      if (status !== 'in progress') return status
+    } catch (error) {
+      if (!isConnectionLoss(error)) return 'unknown'
+    }
+    await pause(outcomePause)
+  }
+  return 'unknown'
+}
+
+/** Tries until nothing conflicts, or the time is over. */
+async function retried<Result>(run: (inTurn: boolean) => Promise<Result>, deadline: number): Promise<Result> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await run(tries > freeTries)
+    } catch (error) {
+      const wait = Math.min(longestPause, firstPause * 2 ** tries) * (0.5 + Math.random())
+      const mayPass = isConflict(error) || (isConnectionLoss(error) && tries <= freeTries)
+      if (!mayPass || elapsed() + wait > deadline) throw explained(error)
+      await pause(wait)
+    }
+  }
+}
+
 const pause = (milliseconds: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, milliseconds))
