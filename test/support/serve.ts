@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { gunzipSync } from 'node:zlib'
 import { pino } from 'pino'
 import type * as Octavo from '../../src/index.js'
+import { createDatabase, isOnPostgres, removeDatabase } from './databases.js'
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..')
 export const goldenProject = join(root, 'test', 'golden', 'project')
@@ -57,6 +58,7 @@ export function serveGolden(options: ServeOptions = {}): Promise<Served> {
       writeFileSync(join(folder, '.tmp', 'data.db'), gunzipSync(readFileSync(join(folder, 'content.db.gz'))))
     },
     { ...options, environment: { UPLOADS_DIR: 'uploads', ...options.environment } },
+    true,
   )
 }
 
@@ -84,21 +86,30 @@ export function goldenTokens(): Readonly<Record<string, string>> {
   return JSON.parse(readFileSync(join(goldenProject, 'tokens.json'), 'utf8')) as Record<string, string>
 }
 
-async function serveCopy(fill: (folder: string) => void, { config, environment, code }: ServeOptions): Promise<Served> {
+/** `isGolden`: with the golden content, where the database is not a file of the project. */
+async function serveCopy(fill: (folder: string) => void, { config, environment, code }: ServeOptions, isGolden = false): Promise<Served> {
   const folder = mkdtempSync(join(tmpdir(), 'octavo-test-'))
   fill(folder)
   if (config !== undefined) {
     const file = join(folder, 'octavo.config.json')
     writeFileSync(file, JSON.stringify(merge(readJson(file), config)))
   }
-  return serveFolder(folder, { environment, code }, () => rmSync(folder, { recursive: true, force: true }))
+  const database = isOnPostgres && environment?.DATABASE_CLIENT === undefined ? await createDatabase(isGolden) : {}
+  databases.set(folder, database)
+  return serveFolder(folder, { environment: { ...database, ...environment }, code }, async () => {
+    rmSync(folder, { recursive: true, force: true })
+    if (database.DATABASE_URL !== undefined) await removeDatabase(database)
+  })
 }
+
+/** The databases of projects that are served, by their folders. */
+const databases = new Map<string, Readonly<Record<string, string>>>()
 
 /** A service on a project that is there: beside another one, as a process of its own would be, or after commands. */
 export const serveBeside = (other: Pick<Served, 'folder'>, environment: ServeOptions['environment'] = {}): Promise<Served> =>
-  serveFolder(other.folder, { environment: { UPLOADS_DIR: 'uploads', ...environment } }, () => {})
+  serveFolder(other.folder, { environment: { UPLOADS_DIR: 'uploads', ...databases.get(other.folder), ...environment } }, async () => {})
 
-async function serveFolder(folder: string, { environment, code = {} }: ServeOptions, afterwards: () => void): Promise<Served> {
+async function serveFolder(folder: string, { environment, code = {} }: ServeOptions, afterwards: () => Promise<void>): Promise<Served> {
   const { createService, loadConfig } = (await import(join(root, 'dist', 'index.js'))) as typeof Octavo
   let secret = 0
   const loaded = await loadConfig(
@@ -123,7 +134,7 @@ async function serveFolder(folder: string, { environment, code = {} }: ServeOpti
     ask: (path, asked) => ask(origin, path, asked),
     close: async () => {
       await service.close()
-      afterwards()
+      await afterwards()
     },
   }
 }
