@@ -36,8 +36,10 @@ export interface Dialect {
   list(values: readonly (number | string)[]): Expression
   /** Bound rows as a table named `as`, with their position from 0 as its column `ordinal`. */
   rows<Name extends string>(rows: readonly (readonly Stored[])[], columns: Readonly<Record<Name, BoundType>>, as: string): Expression
-  /** The first of a group's values in the order of a sort, where nulls have a place. */
-  first(value: Expression, descending: boolean): Expression
+  /** A key of `order by`. `nullsFirst`: nulls are the smallest values; otherwise they are where the database has them. */
+  sorted(value: Expression, descending: boolean, nullsFirst: boolean): Expression
+  /** The first of a group's values in the order of such a key. */
+  first(value: Expression, descending: boolean, nullsFirst: boolean): Expression
   /** True where two values of a `timestamp` attribute differ, as Strapi's publication reads them. */
   timestampsDiffer(one: Expression, other: Expression): Expression
   /** A number that is another one once others than this service have written to the database; null: not known. */

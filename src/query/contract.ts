@@ -13,6 +13,8 @@ export interface Contract {
   readonly mediaFilters: boolean
   /** 7: `like`: SQLite's LIKE, ASCII case ignored. `exact`: case-sensitive, and the i-forms fold all of Unicode. */
   readonly textMatching: 'like' | 'exact'
+  /** Sorting takes nulls for the smallest values; otherwise they are where the database has them. */
+  readonly nullsFirst: boolean
   /** 8: a status other than published and draft means draft; refused otherwise. */
   readonly lenientStatus: boolean
   /** 9: timestamp attributes are answered as a string of milliseconds; as ISO 8601 otherwise. */
@@ -39,6 +41,7 @@ export const contracts: Readonly<Record<ContractName, Contract>> = {
     strictRelationSyntax: true,
     mediaFilters: false,
     textMatching: 'exact',
+    nullsFirst: true,
     lenientStatus: false,
     timestampsAsMilliseconds: false,
     deepFiltersSeeAllVersions: false,
@@ -53,6 +56,7 @@ export const contracts: Readonly<Record<ContractName, Contract>> = {
     strictRelationSyntax: false,
     mediaFilters: true,
     textMatching: 'like',
+    nullsFirst: false,
     lenientStatus: true,
     timestampsAsMilliseconds: true,
     deepFiltersSeeAllVersions: true,

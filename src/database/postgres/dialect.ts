@@ -42,6 +42,14 @@ const typeNames: Readonly<Record<BoundType, string>> = { integer: 'integer', rea
 const arrayOf = (values: readonly (number | string)[]): string =>
   `{${values.map((value) => (typeof value === 'number' ? String(value) : `"${value.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`)).join(',')}}`
 
+const sorted = (value: Expression, descending: boolean, nullsFirst: boolean): Expression => {
+  const nulls = nullsFirst ? (descending ? sql` nulls last` : sql` nulls first`) : sql``
+  return sql`${value} ${descending ? sql`desc` : sql`asc`}${nulls}`
+}
+
+/** Sigma has two small letters, by its place in a word. */
+const folded = (text: Expression): Expression => sql`replace(${lower(text)}, 'ς', 'σ')`
+
 export const postgresDialect: Dialect = {
   compile: (query) => {
     const { text, values } = writePostgresSql(query)
@@ -56,10 +64,11 @@ export const postgresDialect: Dialect = {
       case 'exact':
         return compare(asText(column), asText(value), kind)
       case 'folded':
-        return compare(lower(column), lower(value), kind)
+        return compare(folded(column), folded(value), kind)
     }
   },
-  equalsIgnoringCase: (column, value) => sql<boolean>`${lower(column)} = ${lower(value)}`,
+  equalsIgnoringCase: (column, value, folding) =>
+    folding === 'unicode' ? sql<boolean>`${folded(column)} = ${folded(value)}` : sql<boolean>`${lower(column)} = ${lower(value)}`,
   listed: (list, as) => sql`(${list}) as ${sql.id(as)} (value)`,
   rowCount: (value) => sql`cast(${value} as bigint)`,
   joinedInOrder: (tables) => sql.join([...tables], sql` cross join `),
@@ -92,8 +101,9 @@ export const postgresDialect: Dialect = {
     return sql`(select ${sql.join(names)}, ordinal - 1 as ordinal
       from jsonb_array_elements(cast(${JSON.stringify(rows)} as jsonb)) with ordinality as bound (value, ordinal)) as ${sql.id(as)}`
   },
-  // Of any type; nulls stand where the sort has them.
-  first: (value, descending) => sql`(array_agg(${value} order by ${value} ${descending ? sql`desc` : sql`asc`}))[1]`,
+  sorted,
+  // Of any type.
+  first: (value, descending, nullsFirst) => sql`(array_agg(${value} order by ${sorted(value, descending, nullsFirst)}))[1]`,
   // Rows that came from SQLite have what Strapi misread next to 1970.
   timestampsDiffer: (one, other) => sql`(${differs(one, other)} and abs(coalesce(date_part('epoch', ${one}), 0)) >= 10000)`,
   writtenByOthers: sql`cast(null as integer)`,

@@ -91,6 +91,7 @@ export const sqliteDialect: Dialect = {
     return sql`(select ${sql.join(names)}, key as ordinal from json_each(${JSON.stringify(rows)})) as ${sql.id(as)}`
   },
   // Null is the smallest value.
+  sorted: (value, descending) => sql`${value} ${descending ? sql`desc` : sql`asc`}`,
   first: (value, descending) => (descending ? sql`max(${value})` : sql`case when count(${value}) = count(*) then min(${value}) end`),
   // Strapi misreads those next to 1970.
   timestampsDiffer: (one, other) => sql`(${differs(one, other)} and abs(coalesce(${one}, 0)) >= 10000000)`,

@@ -13,8 +13,8 @@ import type { Compilation } from './conditions.js'
 import { chosenLocales, column, condition, publicationConditions, published, seenRows, value } from './conditions.js'
 import { constant, every, joinsOf } from './joins.js'
 import type { PageQuery } from './pages.js'
-import { accessPaths, count, counted, direction, page } from './pages.js'
-import { sortValue } from './sort-values.js'
+import { accessPaths, count, counted, page } from './pages.js'
+import { sortKey, sortValue } from './sort-values.js'
 
 type Fragment = RawBuilder<unknown>
 type Shape = ContentType | Component
@@ -78,7 +78,7 @@ function baseConditions(compilation: Writer, { type, locale, status }: ReadReque
 
 /** The caller's keys, and what ends every order. */
 function orderBy(compilation: Writer, shape: Shape, alias: string, keys: readonly SortKey[], tie: Fragment): Fragment {
-  const sorted = keys.map((key) => sql`${sortValue(compilation, shape, alias, key)} ${direction(key.descending)}`)
+  const sorted = keys.map((key) => sortKey(compilation, sortValue(compilation, shape, alias, key), key.descending))
   return sql.join([...sorted, tie])
 }
 

@@ -10,6 +10,7 @@ import type { Filter, Path, Related } from '../request.js'
 import type { Compilation } from './conditions.js'
 import { column, condition, countLinks, isDeep, isSelective } from './conditions.js'
 import { every } from './joins.js'
+import { sortKey } from './sort-values.js'
 
 type Fragment = RawBuilder<unknown>
 
@@ -37,7 +38,6 @@ interface Rows {
 
 /** How many rows to look at, at most: bound by the driver. */
 const bound = ({ dialect }: Compilation): Fragment => dialect.rowCount(sql`${{ from: 'bound' } as never}`)
-export const direction = (descending: boolean): Fragment => (descending ? sql`desc` : sql`asc`)
 
 function rowsOf(compilation: Compilation, { type, base, filter }: PageQuery): Rows {
   const tests = [...base, ...(filter === null ? [] : [condition(compilation, type, 't0', filter)])]
@@ -149,14 +149,18 @@ function startsOf(filter: Filter): readonly Related[] | null {
 /** The page among the first rows of the order: what is full there is the page. */
 function walkOf(compilation: Compilation, query: PageQuery, filter: Filter): Statement {
   const { type, base, keys } = query
-  const order = orderOf(keys, ({ value }) => value, column('t0', 'id'))
+  const order = orderOf(compilation, keys, ({ value }) => value, column('t0', 'id'))
   const rows = sql`(select * from ${sql.table(type.table)} as ${sql.id('t0')} where ${every(base)} order by ${order} limit ${bound(compilation)}) as ${sql.id('t0')}`
   const where = condition({ ...compilation, leads: [] }, type, 't0', filter)
   return compilation.dialect.compile(sortedPage(compilation, query, { rows, where }, false))
 }
 
-const orderOf = (keys: PageQuery['keys'], name: (key: PageQuery['keys'][number]) => Fragment, id: Fragment): Fragment =>
-  sql.join([...keys.map((key) => sql`${name(key)} ${direction(key.descending)}`), id])
+const orderOf = (
+  compilation: Compilation,
+  keys: PageQuery['keys'],
+  name: (key: PageQuery['keys'][number]) => Fragment,
+  id: Fragment,
+): Fragment => sql.join([...keys.map((key) => sortKey(compilation, name(key), key.descending)), id])
 
 function directPage({ limit, selected }: PageQuery, { rows, where }: Rows): Fragment {
   return sql`select ${sql.join([...selected])} from ${rows} where ${where} order by ${column('t0', 'id')} ${limit}`
@@ -164,16 +168,16 @@ function directPage({ limit, selected }: PageQuery, { rows, where }: Rows): Frag
 
 /** The page's ids are sorted first, by keys alone; whole rows are read only for them. With `total` as the last column. */
 function sortedPage(
-  { dialect }: Compilation,
+  compilation: Compilation,
   { type, keys, limit, selected }: PageQuery,
   { rows, where }: Rows,
   withTotal: boolean,
 ): Fragment {
   const total = withTotal ? [sql`count(*) over () as total`] : []
   const inner = [sql`${column('t0', 'id')} as id`, ...keys.map((key) => sql`${key.value} as ${sql.id(key.as)}`), ...total]
-  const order = orderOf(keys, (key) => sql.id(key.as), column('t0', 'id'))
+  const order = orderOf(compilation, keys, (key) => sql.id(key.as), column('t0', 'id'))
   const ids = sql`select ${sql.join(inner)} from ${rows} where ${where} order by ${order} ${limit}`
   const outer = [...selected, ...(withTotal ? [column('page', 'total')] : [])]
-  return sql`select ${sql.join(outer)} from ${dialect.joinedInOrder([sql`(${ids}) as page`, sql`${sql.table(type.table)} as ${sql.id('t0')}`])}
-    where ${column('t0', 'id')} = ${column('page', 'id')} order by ${orderOf(keys, (key) => column('page', key.as), column('page', 'id'))}`
+  return sql`select ${sql.join(outer)} from ${compilation.dialect.joinedInOrder([sql`(${ids}) as page`, sql`${sql.table(type.table)} as ${sql.id('t0')}`])}
+    where ${column('t0', 'id')} = ${column('page', 'id')} order by ${orderOf(compilation, keys, (key) => column('page', key.as), column('page', 'id'))}`
 }

@@ -21,8 +21,12 @@ export function sortValue(compilation: Compilation, shape: Shape, alias: string,
     ? fromSets(compilation, first.target, step.as, further, key)
     : alongTargets(compilation, first.target, step.as, further, key)
   return sql`(select ${value} from ${sql.join([from(step.path), ...joins], sql` `)} where ${every([ours, ...step.conditions])}
-    order by ${value} ${key.descending ? sql`desc` : sql`asc`} limit 1)`
+    order by ${sortKey(compilation, value, key.descending)} limit 1)`
 }
+
+/** A key of `order by`. */
+export const sortKey = ({ dialect, contract }: Compilation, value: Fragment, descending: boolean): Fragment =>
+  sql`${dialect.sorted(value, descending, contract.nullsFirst)}`
 
 /** A value, and what has to be joined to the targets of the step before to get it. */
 interface Joined {
@@ -52,7 +56,7 @@ function fromSets(compilation: Compilation, owner: Shape, alias: string, further
   if (next === undefined) return { value: column(alias, key.attribute.column), joins: [] }
   const { as, path, conditions } = reach(compilation, owner, next)
   const { value, joins } = fromSets(compilation, next.target, as, rest, key)
-  const first = compilation.dialect.first(value, key.descending)
+  const first = compilation.dialect.first(value, key.descending, compilation.contract.nullsFirst)
   const firsts = sql`select ${path.owner} as owner, ${first} as value from ${sql.join([from(path), ...joins], sql` `)}
     where ${every(conditions)} group by ${path.owner}`
   const name = `${as}_f`
