@@ -4,7 +4,7 @@ import type { Grants } from '../grants.js'
 import { fileType } from '../model/link.js'
 import type { Attribute, Component, ContentType, Model } from '../model/types.js'
 import { checkKeys } from './input/keys.js'
-import { namesTargets, relationForm, relationInput } from './input/relations.js'
+import { namesTargets, relationForm, relationInput, siblingOf } from './input/relations.js'
 import type { Reference } from './input/types.js'
 import { type Resolving, resolveReferences } from './store/targets.js'
 
@@ -65,7 +65,7 @@ function documentsIn(value: unknown, attribute: Attribute): readonly Reference[]
   const references = [form.set, form.disconnect, form.connect].flatMap((entries = []) => relationInput({ connect: entries }).connect)
   return references.flatMap((reference) => {
     const neighbour = reference.position?.before ?? reference.position?.after
-    const beside = typeof neighbour === 'string' && !/^\d+$/.test(neighbour) ? [{ documentId: neighbour }] : []
+    const beside = typeof neighbour === 'string' && !/^\d+$/.test(neighbour) ? [siblingOf(reference, neighbour)] : []
     // As in Strapi, the neighbour of a row id is looked for when it is written.
     return reference.documentId === undefined ? [] : [reference, ...beside]
   })

@@ -175,6 +175,34 @@ rule('relations.6', 'exactly one of them, of the right type, but in the contract
   expect(await tagsOf(book, strapi)).toBe('dabc')
 })
 
+rule('relations.6', 'a position names the version of its neighbour that the entry asks for', async () => {
+  const inBoth = async (title: string) => {
+    const { documentId } = await strapi.make('books', { title })
+    await strapi.change(`books/${documentId}?locale=de`, { title: `${title} (de)` })
+    return documentId
+  }
+  const [first, last, placed] = [await inBoth('First'), await inBoth('Last'), await inBoth('Placed')]
+  const { documentId: draft } = await strapi.make('books?status=draft', { title: 'A draft' })
+  const set = ['en', 'de'].flatMap((locale) => [first, last].map((documentId) => ({ documentId, locale })))
+  const titles = async (entry: object) => {
+    const { documentId } = await strapi.make('people', { name: 'An author', books: { set } })
+    const { books } = await strapi.change(`people/${documentId}?populate=books`, { books: { connect: [{ documentId: placed, ...entry }] } })
+    return books.map(({ title }: Document) => title).join()
+  }
+  expect(await titles({ locale: 'de', position: { after: first } })).toBe('First,Last,First (de),Placed (de),Last (de)')
+  expect(await titles({ position: { before: first, locale: 'de' } })).toBe('First,Last,Placed,First (de),Last (de)')
+  const { documentId } = await strapi.make('people', { name: 'An author', books: { set } })
+  const refused = (entry: object) =>
+    strapi.refusal('PUT', `people/${documentId}`, { books: { connect: [{ documentId: placed, ...entry }] } })
+  const missing = `Document with id "${draft}", locale`
+  expect(await refused({ status: 'published', position: { after: draft } })).toBe(`${missing} "en" not found`)
+  expect(await refused({ position: { after: draft, status: 'published' } })).toBe(`${missing} "en" not found`)
+  expect(await refused({ locale: 'de', position: { after: draft } })).toBe(`${missing} "de" not found`)
+  expect(await refused({ position: { after: draft, status: 'draft' } })).toMatch(
+    /at position {"after":\d+,"status":"draft","locale":"en"}\. The relation with id \d+ needs to be connected first/,
+  )
+})
+
 rule('relations.7', 'entries are placed one after the other, and may name each other', async () => {
   const at = (letter: string, position: object) => ({ documentId: names[letter], position })
   expect(await after('ab', { connect: [at('c', { before: names.a }), at('d', { after: names.c }), at('e', { start: true })] })).toBe(

@@ -113,7 +113,18 @@ function positionOf(value: unknown): Position | undefined {
     ...(Boolean(value.end) && { end: true }),
   }
   if (Object.keys(position).length === 0) return undefined
-  return typeof value.__type === 'string' ? { ...position, type: value.__type } : position
+  return {
+    ...position,
+    ...(typeof value.status === 'string' && { status: value.status }),
+    ...(typeof value.locale === 'string' && { locale: value.locale }),
+    ...(typeof value.__type === 'string' && { type: value.__type }),
+  }
+}
+
+/** The document that the position of `entry` names: the version that the position asks for, else the one that the entry asks for. */
+export function siblingOf({ position, ...entry }: Reference, documentId: string): Reference {
+  const [locale, status] = [position?.locale ?? entry.locale, position?.status ?? entry.status]
+  return { documentId, ...(locale !== undefined && { locale }), ...(status !== undefined && { status }) }
 }
 
 /** The documentId or row id of the sibling that a position names. */

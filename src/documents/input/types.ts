@@ -54,6 +54,9 @@ export interface Position {
   readonly after?: string | number
   readonly start?: true
   readonly end?: true
+  /** Which version of the sibling counts; where absent, the one that the entry itself asks for. */
+  readonly status?: string
+  readonly locale?: string
 }
 
 /** `set`, unless null, replaces all; nothing at all is no change. */

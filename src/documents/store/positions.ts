@@ -118,11 +118,12 @@ function place<Row extends number | string>(list: OrderedList<Row>, entry: Entry
   }
 }
 
-function missingNeighbour<Row>({ rows, ignored, reference: { position } }: Entry<Row>, neighbour: Row | undefined, beside: object) {
+function missingNeighbour<Row>({ rows, ignored, reference: { position, locale } }: Entry<Row>, neighbour: Row | undefined, beside: object) {
   const side = position?.before === undefined ? 'after' : 'before'
   const name = position?.[side]
   const { type, ...places } = { ...position, ...(ignored !== undefined && { after: ignored }), [side]: neighbour ?? name }
-  const shown = { ...places, ...(type !== undefined && { __type: type }), ...(typeof name === 'string' ? beside : {}) }
+  const hasLocale = (position?.locale ?? locale ?? null) !== null
+  const shown = { ...places, ...(type !== undefined && { __type: type }), ...(typeof name === 'string' && !hasLocale && beside) }
   return validationError(
     `There was a problem connecting relation with id ${rows[0]} at position ${JSON.stringify(shown)}. The relation with id ${neighbour ?? name} needs to be connected first.`,
   )

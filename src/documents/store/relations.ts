@@ -6,6 +6,7 @@ import type { Dialect } from '../../database/dialect.js'
 import type { Component, ContentType, Relation, Storage } from '../../model/types.js'
 import { yieldIfBusy } from '../../runtime/event-loop.js'
 import type { RelationInput } from '../input/input.js'
+import { siblingOf } from '../input/relations.js'
 import { markModified, markModifiedWhere } from './modified-drafts.js'
 import { placeEntries } from './positions.js'
 import type { RowContext } from './row-context.js'
@@ -76,7 +77,7 @@ async function wantedRows(
   const neighbours = await neighbourRows(transaction, target, connected, resolving)
   await yieldIfBusy()
   if (!relation.many) return oneOf(present, connected, disconnected, relation)
-  return placeEntries(present ?? [], connected, disconnected, (neighbour) => neighbours.get(String(neighbour)) ?? [], besideOf(resolving))
+  return placeEntries(present ?? [], connected, disconnected, neighbours, besideOf(resolving))
 }
 
 /** Errors about places name the locale where the owner has none. */
@@ -98,17 +99,18 @@ function oneOf(
   return first === undefined || first.rows.every((id) => kept.includes(id)) ? kept : first.rows
 }
 
-/** The rows that positions name: documentIds, or row ids. */
+/** Looks the rows up that positions name: documentIds, or row ids. */
 async function neighbourRows(transaction: Transaction, target: ContentType, connected: readonly Resolved[], resolving: Resolving) {
-  const names = connected.flatMap(({ reference: { position } }) => [position?.before, position?.after].filter((name) => name !== undefined))
   const isRow = (name: string | number): boolean => typeof name === 'number' || /^\d+$/.test(name)
-  const documents = [...new Set(names.filter((name) => !isRow(name)).map(String))]
-  const references = documents.map((documentId) => ({ documentId }))
-  const resolved = await resolveReferences(transaction, target, references, resolving)
-  return new Map<string, readonly number[]>([
-    ...names.filter(isRow).map((name) => [String(name), [Number(name)]] as const),
-    ...documents.map((documentId, index) => [documentId, resolved[index]!.rows] as const),
-  ])
+  const siblings = connected.flatMap(({ reference }) => {
+    const names = [reference.position?.before, reference.position?.after].filter((name) => name !== undefined)
+    return names.filter((name) => !isRow(name)).map((name) => siblingOf(reference, String(name)))
+  })
+  const distinct = [...new Map(siblings.map((sibling) => [JSON.stringify(sibling), sibling])).values()]
+  const resolved = await resolveReferences(transaction, target, distinct, resolving)
+  const found = new Map(resolved.map(({ reference, rows }) => [JSON.stringify(reference), rows]))
+  return (name: string | number, { reference }: Resolved): readonly number[] =>
+    isRow(name) ? [Number(name)] : (found.get(JSON.stringify(siblingOf(reference, String(name)))) ?? [])
 }
 
 /** Makes an owner's links be `wanted`: removes, takes away from previous owners, adds, renumbers what moved. */
