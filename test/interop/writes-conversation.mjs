@@ -137,6 +137,19 @@ export function conversations({ schemas: all, token, servers, strict, only }) {
           step.method === 'PUT' && /status=draft/.test(step.query) && JSON.stringify(step.body).includes(`{"$doc":${symbol.slice(1)}}`),
       )
 
+    const wasDrafted = (symbol) =>
+      steps.some(({ method, doc, query }) => method === 'PUT' && `#${doc}` === symbol && /status=draft/.test(query))
+
+    /** Several locales of a document may have what only one document can have, until Strapi publishes it anew. */
+    const isSharedBy = (document) => (symbol) => {
+      const named = steps.filter(
+        ({ creates, doc, body }) =>
+          `#${creates ?? doc}` === document && JSON.stringify(body ?? null).includes(`{"$doc":${symbol.slice(1)}}`),
+      )
+      const written = new Set(named.map(({ query }) => /locale=(\w+)/.exec(query)?.[1] ?? 'en'))
+      return written.size > 1 && steps.some(({ method, doc }) => method === 'PUT' && `#${doc}` === symbol)
+    }
+
     function differ(answers, request) {
       const [strapi, octavo] = answers.map((answer, index) => normal(answer, sides[index].names))
       const found = strapi.status === octavo.status ? firstDifference(strapi, octavo) : { path: 'status', strapi, octavo }
@@ -155,6 +168,8 @@ export function conversations({ schemas: all, token, servers, strict, only }) {
         hadDraftsOnly,
         connectsSeveral,
         namedByDraft,
+        wasDrafted,
+        isShared: isSharedBy(document),
       })
       if (named === null || strapi.status < 400 || octavo.status < 400) return { ...found, named }
       points.push(named)
@@ -175,7 +190,7 @@ export function conversations({ schemas: all, token, servers, strict, only }) {
             else sides[index].seen.delete(key)
             if (isSingle && answer.body?.data && !sides[index].docs[doc]) name(doc, index, answer.body.data.documentId)
           })
-          const found = differ(answers, { method: 'GET', doc, query })
+          const found = differ(answers, { method: 'GET', schema, doc, query })
           if (found !== null) return { what: `GET ${schema.info.singularName} #${doc} ${status} ${locale}`, ...found }
         }
       }

@@ -39,8 +39,7 @@ const inOrder = (message) => {
 
 function hasOtherOrder(strapi, octavo) {
   const [one, other] = [messages(strapi), messages(octavo)]
-  if (one.length > 0 && !same(one, other) && same(one.map(inOrder), other.map(inOrder))) return true
-  return one.length > 1 && !same(one, other) && same(one.toSorted(), other.toSorted())
+  return !same(one, other) && same(one.map(inOrder).toSorted(), other.map(inOrder).toSorted())
 }
 
 /** What Strapi says besides is about passwords; or what Octavo says besides. */
@@ -186,12 +185,28 @@ function around(path, answer) {
   return { value: relation.reduce((here, key) => here?.[key], answer), name: relation.at(-1) }
 }
 
+/** The same documents in another order, where a type without drafts places one behind another by its documentId. */
+function isBehindDraft({ schema, one, other, written }) {
+  if (schema?.options?.draftAndPublish !== false || !Array.isArray(one) || !Array.isArray(other)) return false
+  const names = (list) => list.map((entry) => entry?.documentId).toSorted()
+  return same(names(one), names(other)) && some(written, (value) => typeof value?.position?.after?.$doc === 'number')
+}
+
+/** A relation with two sides whose targets have one owner. */
+const hasOneOwner = (schemas, name) =>
+  [...schemas.values()].some(({ attributes }) => {
+    const { relation, inversedBy, mappedBy } = attributes?.[name] ?? {}
+    return (relation === 'oneToOne' || relation === 'oneToMany') && (inversedBy ?? mappedBy) !== undefined
+  })
+
 /**
  * The point of docs/differences.md that a difference belongs to, or null. `request`: its body and query; `written`: the body of the last
  * write; `document`: the symbol of the
  * document; `refused`: how the refusal of the write before a read begins; `hadDraftsOnly(symbol)`: whether the document was ever without a published version.
  * `namedByDraft(symbol)`: whether a write to a draft named the document.
  * `connectsSeveral(symbol)`: whether a list of `connect` with several entries made it.
+ * `wasDrafted(symbol)`: whether its draft was written alone.
+ * `isShared(symbol)`: whether writes to several locales of the document named it, and it was written itself.
  */
 export function namedPoint({
   schemas,
@@ -205,6 +220,8 @@ export function namedPoint({
   hadDraftsOnly,
   connectsSeveral,
   namedByDraft,
+  wasDrafted,
+  isShared,
 }) {
   const { body, method } = request
   if (strapi.status === 500) return octavo.status < 500 ? 'no 500' : null
@@ -251,6 +268,7 @@ export function namedPoint({
   if (refused === 'Invalid format' && method === 'GET') return 'a refused write'
   if (isOfFewDigits(at)) return 'timestamps of few digits'
   const [one, other] = [around(path, strapi), around(path, octavo)]
+  if (isBehindDraft({ schema: request.schema, one: one.value, other: other.value, written })) return 'behind a document with drafts'
   const kept = keptLinks(one.value, other.value)
   const drafted = keptLinks(other.value, one.value)
   const isOneSided = [...schemas.values()].some(({ attributes }) => {
@@ -263,9 +281,14 @@ export function namedPoint({
   if (kept === null || kept.length === 0) return null
   if (/status=published/.test(request.query ?? '') && !Array.isArray(one.value) && kept.every(namedByDraft))
     return 'a published link that a draft took'
+  if (/status=published/.test(request.query ?? '') && hasOneOwner(schemas, one.name) && kept.every(isShared))
+    return 'a target that several locales share'
   if (some(other.value, (value) => typeof value?.__type === 'string')) return 'a polymorphic relation to what was published anew'
   if (kept.every((symbol) => symbol === document)) return 'a link to itself'
-  return kept.every((symbol) => symbol === document || hadDraftsOnly(symbol)) ? 'a link to what was not published' : null
+  if (kept.every((symbol) => symbol === document || hadDraftsOnly(symbol))) return 'a link to what was not published'
+  return /status=published/.test(request.query ?? '') && hadDraftsOnly(document) && kept.every(wasDrafted)
+    ? 'a link that waits and that the draft lost'
+    : null
 }
 
 const parses = (type, value) =>
