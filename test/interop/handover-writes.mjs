@@ -9,7 +9,8 @@
  * @typedef {{ world: Known[], files: { pictures: number[], others: number[] } }} World
  */
 
-const locales = ['en', 'fr', 'de']
+/** The locales of documents; the first one is the default. */
+export const locales = ['en', 'fr', 'de']
 /** What the golden model asks of texts; everything else in it has lengths only. */
 const fitting = new Map([
   ['^#[0-9a-f]{6}$', (/** @type {number} */ n) => `#${n.toString(16).padStart(6, '0')}`],
@@ -61,6 +62,25 @@ export async function writeAtRandom(server, shapes, random, count) {
 export async function writeWithStrapi(server, shapes, random) {
   const known = await worldOf(server, shapes)
   return { ...(await write(server, shapes, random, 60, ['create', 'update', 'save', 'translate', 'remove'], known)), total: 60 }
+}
+
+/**
+ * The first documents of a database: single types, then others.
+ * @param {Server} server
+ * @param {import('./handover-shapes.mjs').Shapes} shapes
+ * @param {Random} random
+ * @param {number} count
+ */
+export async function writeFirst(server, shapes, random, count) {
+  const all = await worldOf(server, shapes)
+  for (const shape of shapes.types.filter(({ single }) => single)) {
+    const locale = shape.localized ? 'en' : null
+    const data = dataOf(shape.attributes, { shapes, random, all, locale, complete: true })
+    const { status, body } = await server.ask('PUT', `/api/${shape.path}`, data)
+    if (status >= 300) throw new Error(`${shape.path} was refused: ${status} ${JSON.stringify(body)}`)
+    all.world.push({ shape, documentId: body.data.documentId, locale })
+  }
+  return write(server, shapes, random, count, ['create', 'create', 'create', 'translate'], all)
 }
 
 /**

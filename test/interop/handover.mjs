@@ -1,33 +1,100 @@
-// A database changes hands: Octavo writes to a copy of the golden one, Strapi takes it over, then Octavo again. Both have to answer
-// alike, and neither may find anything to repair: `node test/interop/handover.mjs [--writes 400] [--seed 1]`.
+// A database changes hands between Octavo and Strapi. Both have to answer alike, and neither may find anything to repair:
+// `node test/interop/handover.mjs [--database sqlite|postgres] [--server postgres://user@host:port/postgres] [--writes 400] [--seed 1]`.
 
 import { execFileSync } from 'node:child_process'
-import { cpSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
+import { cpSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import Database from 'better-sqlite3'
-import { launch, temporaryFolder } from '../../bench/launch.mjs'
+import { temporaryFolder } from '../../bench/launch.mjs'
 import { seededRandom } from '../../bench/random.mjs'
-import { copyDatabase, goldenProject, octavoFolder } from '../../bench/servers.mjs'
+import { goldenProject, octavoFolder } from '../../bench/servers.mjs'
 import { prepareStrapi, strapiFolder } from '../../bench/strapi.mjs'
+import { copyOfGolden, emptyDatabase } from './handover-databases.mjs'
+import { fillAtRandom, giveLocales, giveToken, giveUploads, takeUploads } from './handover-fill.mjs'
 import { differences, readsOf } from './handover-reads.mjs'
+import { start } from './handover-servers.mjs'
 import { loadShapes } from './handover-shapes.mjs'
 import { writeAtRandom, writeWithStrapi } from './handover-writes.mjs'
 
-const { values } = parseArgs({ options: { writes: { type: 'string', default: '400' }, seed: { type: 'string', default: '1' } } })
+/** @typedef {import('./handover-databases.mjs').HandedDatabase} HandedDatabase */
+
+const { values } = parseArgs({
+  options: {
+    database: { type: 'string', default: 'sqlite' },
+    server: { type: 'string', default: 'postgres://postgres@127.0.0.1:5432/postgres' },
+    writes: { type: 'string', default: '400' },
+    seed: { type: 'string', default: '1' },
+  },
+})
 const octavo = join(octavoFolder, 'main.js')
 const folder = temporaryFolder()
 const project = join(folder, 'project')
-const environment = { DATABASE_FILENAME: copyDatabase(folder), UPLOADS_DIR: join(project, 'uploads'), OCTAVO_DATABASE_READER_THREADS: '1' }
+const settings = { UPLOADS_DIR: join(project, 'uploads'), OCTAVO_DATABASE_READER_THREADS: '1' }
 const shapes = loadShapes(project, () => cpSync(goldenProject, project, { recursive: true }))
 const random = seededRandom(Number(values.seed))
 let failed = false
 
 try {
   await prepareStrapi()
-  const untouched = await whatStrapiDoes()
+  if (values.database === 'postgres') await handOverPostgres()
+  else await handOver(copyOfGolden(folder), await whatStrapiDoes())
+} finally {
+  rmSync(folder, { recursive: true, force: true })
+}
+if (failed) process.exitCode = 1
 
-  const first = await startOctavo()
+/** A database that Octavo made, then one that Strapi made. */
+async function handOverPostgres() {
+  const ours = await emptyDatabase(values.server)
+  const theirs = await emptyDatabase(values.server)
+  try {
+    say('A database that Octavo made')
+    const first = await startOctavo(ours)
+    await first.stop()
+    giveToken(octavo, project, environmentOf(ours))
+    giveLocales(octavo, project, environmentOf(ours))
+    await fill(await startOctavo(ours))
+    await handOver(ours, [])
+
+    say('A database that Strapi made')
+    const second = await startStrapi(theirs)
+    await second.stop()
+    const differing = schemaChanges(ours.schema(), theirs.schema())
+    check('Octavo and Strapi make the same tables and indexes', differing.length === 0, differing)
+    giveToken(octavo, project, environmentOf(theirs))
+    giveLocales(octavo, project, environmentOf(theirs))
+    await fill(await startStrapi(theirs))
+    takeUploads(strapiFolder, settings.UPLOADS_DIR)
+    await handOver(theirs, [])
+  } finally {
+    await ours.drop()
+    await theirs.drop()
+  }
+}
+
+/**
+ * The first documents of a database, and the files that they show.
+ * @param {import('./handover-servers.mjs').Started} server
+ */
+async function fill(server) {
+  await giveUploads(server, join(goldenProject, 'uploads'))
+  const { counts, refused, total } = await fillAtRandom(server, shapes, random)
+  say(`${server.name} wrote the first documents: ${sentenceOf(counts)}; ${refused.length} refused`)
+  for (const line of refused.slice(0, 5)) say(`  ${line}`)
+  check('less than a tenth of the first documents is refused', refused.length < total / 10)
+  await server.stop()
+}
+
+/**
+ * Octavo writes, Strapi takes over, Octavo again.
+ * @param {HandedDatabase} database
+ * @param {readonly string[]} untouched what Strapi changes in a schema of its own
+ */
+async function handOver(database, untouched) {
+  const left = examine(database).wrong
+  if (left.length > 0) say(`${left.length} things are wrong before Octavo writes`)
+  for (const line of left.slice(0, 10)) say(`  ${line}`)
+  const first = await startOctavo(database)
   const written = await writeAtRandom(first, shapes, random, Number(values.writes))
   say(`Octavo wrote: ${sentenceOf(written.counts)}; ${written.refused.length} refused`)
   for (const line of written.refused.slice(0, 5)) say(`  ${line}`)
@@ -35,38 +102,42 @@ try {
   const reads = readsOf(shapes, written.world, random)
   const answers = await first.answers(reads)
   await first.stop()
-  await doctor('after Octavo')
+  doctor(database, 'after Octavo', left)
 
-  const before = schema()
-  const second = await startStrapi()
+  const before = database.schema()
+  const second = await startStrapi(database)
   compare('Strapi reads what Octavo wrote', reads, answers, await second.answers(reads))
   await second.stop()
-  const changed = schemaChanges(before, schema()).filter((line) => !untouched.includes(line))
+  const changed = schemaChanges(before, database.schema()).filter((line) => !untouched.includes(line))
   check(`Strapi leaves the ${before.size} tables and indexes as they are`, changed.length === 0, changed)
-  await doctor('after Strapi has started and stopped')
+  doctor(database, 'after Strapi has started and stopped', left)
+  await handBack(database)
+}
 
-  const third = await startStrapi()
+/**
+ * Strapi writes, Octavo goes on.
+ * @param {HandedDatabase} database
+ */
+async function handBack(database) {
+  const third = await startStrapi(database)
   const more = await writeWithStrapi(third, shapes, random)
   say(`Strapi wrote: ${sentenceOf(more.counts)}; ${more.refused.length} refused`)
   for (const line of more.refused.slice(0, 5)) say(`  ${line}`)
   check('Strapi goes on writing', more.refused.length < more.total / 10)
-  const readsAfter = readsOf(shapes, more.world, random)
-  const expected = await third.answers(readsAfter)
+  const reads = readsOf(shapes, more.world, random)
+  const expected = await third.answers(reads)
   await third.stop()
-  const left = examine().wrong
+  const left = examine(database).wrong
   say(`Strapi left ${left.length} things that the doctor calls wrong`)
   for (const line of left.slice(0, 10)) say(`  ${line}`)
 
-  const fourth = await startOctavo()
-  compare('Octavo reads what Strapi wrote', readsAfter, await fourth.answers(readsAfter), expected)
+  const fourth = await startOctavo(database)
+  compare('Octavo reads what Strapi wrote', reads, await fourth.answers(reads), expected)
   const last = await writeAtRandom(fourth, shapes, random, 50)
   check('Octavo goes on writing', last.refused.length < 5, last.refused)
   await fourth.stop()
-  await doctor('after both, but for what Strapi left', left)
-} finally {
-  rmSync(folder, { recursive: true, force: true })
+  doctor(database, 'after both, but for what Strapi left', left)
 }
-if (failed) process.exitCode = 1
 
 /** @param {string} line */
 function say(line) {
@@ -109,21 +180,26 @@ function sentenceOf(counts) {
 }
 
 /**
+ * @param {HandedDatabase} database
  * @param {string} when
  * @param {readonly string[]} [known] what was wrong before
  */
-async function doctor(when, known = []) {
-  const { wrong, notes } = examine()
+function doctor(database, when, known = []) {
+  const { wrong, notes } = examine(database)
   const found = wrong.filter((line) => !known.includes(line))
   check(`octavo doctor is content ${when}`, found.length === 0, found)
   for (const line of notes) say(`      ${line}`)
 }
 
-/** What the doctor calls wrong, a line for each thing, and the headings of its notes. */
-function examine() {
+/**
+ * What the doctor calls wrong, a line for each thing, and the headings of its notes.
+ * @param {HandedDatabase} database
+ */
+function examine(database) {
   let text = ''
   try {
-    text = execFileSync(process.execPath, [octavo, 'doctor', project], { env: { ...process.env, ...environment }, encoding: 'utf8' })
+    const environment = { ...process.env, ...environmentOf(database) }
+    text = execFileSync(process.execPath, [octavo, 'doctor', project], { env: environment, encoding: 'utf8' })
   } catch (error) {
     const { stdout = '', stderr = '' } = /** @type {{ stdout?: string, stderr?: string }} */ (error)
     text = `${stdout}${stderr}`
@@ -139,14 +215,6 @@ function examine() {
   return { wrong, notes: text.split('\n').filter((line) => /^ *note/.test(line)) }
 }
 
-/** @returns {Map<string, string>} the text of every table and index by its name */
-function schema(file = environment.DATABASE_FILENAME) {
-  const database = new Database(file, { readonly: true })
-  const rows = /** @type {{ name: string, sql: string | null }[]} */ (database.prepare('select name, sql from sqlite_master').all())
-  database.close()
-  return new Map(rows.map(({ name, sql }) => [name, sql ?? '']))
-}
-
 /**
  * @param {Map<string, string>} before
  * @param {Map<string, string>} after
@@ -160,50 +228,27 @@ function schemaChanges(before, after) {
 
 /** What Strapi does to the schema of a database of its own when it is started and stopped. */
 async function whatStrapiDoes() {
-  const own = join(folder, 'own')
-  mkdirSync(own)
-  const file = copyDatabase(own)
-  const before = schema(file)
-  const strapi = await startStrapi(file)
+  const own = copyOfGolden(temporaryFolder())
+  const before = own.schema()
+  const strapi = await startStrapi(own)
   await strapi.stop()
-  const changes = schemaChanges(before, schema(file))
+  const changes = schemaChanges(before, own.schema())
+  await own.drop()
   say(`Strapi itself changes ${changes.length === 0 ? 'nothing' : changes.join(', ')} in the schema of its own database`)
   return changes
 }
 
-function startOctavo() {
-  return start('Octavo', [octavo, 'start', project], undefined, environment)
+/** @param {HandedDatabase} database */
+function environmentOf({ environment }) {
+  return { ...settings, ...environment }
 }
 
-function startStrapi(file = environment.DATABASE_FILENAME) {
-  return start('Strapi', [join(strapiFolder, 'node_modules', '.bin', 'strapi'), 'start'], strapiFolder, { DATABASE_FILENAME: file })
+/** @param {HandedDatabase} database */
+function startOctavo(database) {
+  return start('Octavo', [octavo, 'start', project], undefined, environmentOf(database))
 }
 
-/**
- * @param {string} name
- * @param {string[]} command
- * @param {string | undefined} workingFolder
- * @param {Record<string, string>} given
- */
-async function start(name, command, workingFolder, given) {
-  const server = await launch({ name, command, folder: temporaryFolder(), workingFolder, environment: given, patience: 180_000 })
-  const { full: token } = JSON.parse(readFileSync(join(goldenProject, 'tokens.json'), 'utf8'))
-  /**
-   * @param {string} method
-   * @param {string} path
-   * @param {object} [data]
-   * @returns {Promise<import('./handover-reads.mjs').Answer>}
-   */
-  const ask = async (method, path, data) => {
-    const headers = { authorization: `Bearer ${token}`, ...(data === undefined ? {} : { 'content-type': 'application/json' }) }
-    const answer = await fetch(server.origin + path, { method, headers, ...(data === undefined ? {} : { body: JSON.stringify({ data }) }) })
-    const text = await answer.text()
-    return { status: answer.status, body: text === '' ? null : JSON.parse(text) }
-  }
-  const answers = async (/** @type {readonly string[]} */ paths) => {
-    const all = []
-    for (const path of paths) all.push(await ask('GET', path))
-    return all
-  }
-  return { name, ask, answers, stop: server.stop }
+/** @param {HandedDatabase} database */
+function startStrapi({ environment }) {
+  return start('Strapi', [join(strapiFolder, 'node_modules', '.bin', 'strapi'), 'start'], strapiFolder, environment)
 }

@@ -262,13 +262,20 @@ function ordering({ nullsLast = false }: AnswerSource, orderAt: readonly number[
     }
     return 0
   }
-  return (rows) => {
-    for (let index = 1; index < rows.length; index++) {
-      const [before, row] = [rows[index - 1]!, rows[index]!]
-      if (before[0] === row[0] && compare(before, row) > 0) return [...rows].sort(compare)
-    }
-    return rows
+  return (rows) => (isOrdered(rows, compare) ? rows : [...rows].sort(compare))
+}
+
+/** Whether the rows of each parent follow one another in their order. Those of several parents may alternate. */
+function isOrdered(rows: readonly Row[], compare: (a: Row, b: Row) => number): boolean {
+  const last = new Map<Row[number], Row>()
+  for (let index = 1; index < rows.length; index++) {
+    const [before, row] = [rows[index - 1]!, rows[index]!]
+    const isSame = before[0] === row[0]
+    if (!isSame) last.set(before[0]!, before)
+    const previous = isSame ? before : last.get(row[0]!)
+    if (previous !== undefined && compare(previous, row) > 0) return false
   }
+  return true
 }
 
 function append(lists: Map<number, string[]>, key: number, text: string): void {

@@ -153,12 +153,13 @@ function noteOthers(
   added: readonly number[],
 ): void {
   const target = model.types.get(relation.target)!
-  if (relation.inverse === null || shape.kind !== 'contentType') return
+  const changed = [...gone, ...added]
+  if (changed.length === 0 || relation.inverse === null || shape.kind !== 'contentType') return
   // What has no drafts may be linked to one version alone, by its row.
   if (!shape.draftAndPublish && target.draftAndPublish)
-    markModifiedWhere(transaction, target, transaction.dialect.list([...gone, ...added]))
+    markModifiedWhere(transaction, target, transaction.dialect.list(changed))
   if (!drafts) return
-  if (target.draftAndPublish) markModified(transaction, target, [...gone, ...added])
+  if (target.draftAndPublish) markModified(transaction, target, changed)
   if (added.length > 0 && (relation.relation === 'oneToOne' || relation.relation === 'oneToMany')) {
     const owners = sql`select ${sql.id(here)} from ${sql.table(table)} where ${sql.id(there)} in (${transaction.dialect.list(added)})
       and ${sql.id(here)} not in (${localesOf({ shape, id: owner })})`
