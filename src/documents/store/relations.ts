@@ -156,8 +156,7 @@ function noteOthers(
   const changed = [...gone, ...added]
   if (changed.length === 0 || relation.inverse === null || shape.kind !== 'contentType') return
   // What has no drafts may be linked to one version alone, by its row.
-  if (!shape.draftAndPublish && target.draftAndPublish)
-    markModifiedWhere(transaction, target, transaction.dialect.list(changed))
+  if (!shape.draftAndPublish && target.draftAndPublish) markModifiedWhere(transaction, target, transaction.dialect.list(changed))
   if (!drafts) return
   if (target.draftAndPublish) markModified(transaction, target, changed)
   if (added.length > 0 && (relation.relation === 'oneToOne' || relation.relation === 'oneToMany')) {
