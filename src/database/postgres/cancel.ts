@@ -1,4 +1,5 @@
 // Ends what another connection executes: the server is asked on a connection of its own, which has no session.
+import type { Socket } from 'node:net'
 import pg from 'pg'
 import { type PostgresSettings, serverOf } from './connection.js'
 
@@ -8,11 +9,15 @@ interface Session {
   readonly secretKey: number | null
 }
 interface Messages {
+  readonly stream: Socket
   on(event: 'error' | 'end' | 'connect' | 'sslconnect', listener: () => void): void
   connect(port: number, host: string): void
   requestSsl(): void
   cancel(processID: number, secretKey: number): void
 }
+
+/** Milliseconds until the request counts as lost. */
+const patience = 1_000
 
 /** Asks the server to end what `client` executes. Resolves when it has the request, or cannot be reached; never rejects. */
 export async function cancel(settings: PostgresSettings, client: pg.PoolClient): Promise<void> {
@@ -20,6 +25,7 @@ export async function cancel(settings: PostgresSettings, client: pg.PoolClient):
   if (processID === null || secretKey === null) return
   const messenger = new pg.Client(serverOf(settings))
   const { connection, ssl } = messenger as unknown as { readonly connection: Messages; readonly ssl: unknown }
+  let timer: NodeJS.Timeout | undefined
   await new Promise<void>((resolve) => {
     const ask = () => connection.cancel(processID, secretKey)
     connection.on('error', resolve)
@@ -27,5 +33,10 @@ export async function cancel(settings: PostgresSettings, client: pg.PoolClient):
     connection.on('sslconnect', ask)
     connection.on('connect', () => (ssl ? connection.requestSsl() : ask()))
     connection.connect(messenger.port, messenger.host)
+    timer = setTimeout(() => {
+      connection.stream.destroy()
+      resolve()
+    }, patience)
   })
+  clearTimeout(timer)
 }

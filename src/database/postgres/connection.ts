@@ -1,6 +1,7 @@
 // Pools of connections to a PostgreSQL server, and statements on them: prepared once for each connection, their values encoded by the
 // types that the server gives the parameters.
 import { createHash } from 'node:crypto'
+import type { Socket } from 'node:net'
 import { LRUCache } from 'lru-cache'
 import pg, { type Connection as Wire } from 'pg'
 import type { PostgresSettings } from '../../config/database-server.js'
@@ -15,6 +16,9 @@ const lifetime = 1_800
 
 /** Milliseconds after which an idle connection is closed. */
 const idleTime = 30_000
+
+/** Milliseconds without traffic after which the system asks whether the other end of a connection is still there. */
+const keepAliveDelay = 10_000
 
 /** How a connection reaches the server. */
 export function serverOf({ url, host, port, name, user, password, schema, ssl }: PostgresSettings): pg.ClientConfig {
@@ -47,11 +51,26 @@ export function openPool(settings: PostgresSettings, { max, pipelined, failed }:
     idleTimeoutMillis: idleTime,
     maxLifetimeSeconds: lifetime,
     keepAlive: true,
+    keepAliveInitialDelayMillis: keepAliveDelay,
     pipeline: pipelined,
     types: { getTypeParser: parserOf },
   } as pg.PoolConfig)
   pool.on('error', failed)
+  // An error of a connection in use reaches the statements under way. Without a listener it would end the process.
+  pool.on('connect', (client) => client.on('error', () => {}))
   return pool
+}
+
+/** Closes a connection at once, whatever is under way on it: the statements fail as with a connection that was lost. */
+function cut(client: pg.PoolClient): void {
+  const { connection } = client as unknown as { readonly connection: { readonly stream: Socket } }
+  connection.stream.destroy()
+}
+
+/** Cuts a connection off when `milliseconds` have passed, unless the result is called before. */
+export function cutAfter(client: pg.PoolClient, milliseconds: number): () => void {
+  const timer = setTimeout(() => cut(client), milliseconds)
+  return () => clearTimeout(timer)
 }
 
 /** Prepared statements that one connection may keep. */
@@ -63,9 +82,6 @@ const keptBy = (client: pg.PoolClient): number =>
 /** Runs work on a connection of the pool. One that broke is not used again, nor one that keeps too many statements. */
 export async function onConnection<Result>(pool: pg.Pool, work: (client: pg.PoolClient) => Promise<Result>): Promise<Result> {
   const client = await pool.connect()
-  // An error of the connection reaches the statements under way.
-  const ignore = () => {}
-  client.on('error', ignore)
   let isBroken = false
   try {
     return await work(client)
@@ -73,7 +89,7 @@ export async function onConnection<Result>(pool: pg.Pool, work: (client: pg.Pool
     isBroken = isConnectionLoss(error)
     throw error
   } finally {
-    client.off('error', ignore)
+    if (isBroken) cut(client)
     client.release(isBroken || keptBy(client) > mostPrepared)
   }
 }
@@ -122,36 +138,44 @@ interface TypesMessage {
   readonly dataTypeIDs: readonly number[]
 }
 
+/** Milliseconds for the server to tell the types of one statement; it waits where somebody changes the table. */
+const describeTimeout = 5_000
+
 /** Asks the server which types it gives the parameters of a statement, without executing it. */
-async function parameterTypes(pool: pg.Pool, text: string): Promise<readonly number[]> {
-  const client = await pool.connect()
-  try {
-    return await new Promise<readonly number[]>((resolve, reject) => {
-      let types: readonly number[] = []
-      const note = (message: TypesMessage) => {
-        types = message.dataTypeIDs
-      }
-      let source: Wire | null = null
-      client.query({
-        submit: (connection: Wire) => {
-          source = connection
-          const messages = connection as unknown as Messages
-          messages.once('parameterDescription', note)
-          messages.parse({ text, name: '', types: [] })
-          messages.describe({ type: 'S', name: '' })
-          messages.sync()
-        },
-        handleError: (error: Error) => {
-          source?.removeListener('parameterDescription', note)
-          reject(error)
-        },
-        handleReadyForQuery: () => resolve(types),
-        handleRowDescription: () => {},
-      } as never)
-    })
-  } finally {
-    client.release()
-  }
+const parameterTypes = (pool: pg.Pool, text: string): Promise<readonly number[]> =>
+  onConnection(pool, async (client) => {
+    const keep = cutAfter(client, describeTimeout)
+    try {
+      return await askForTypes(client, text)
+    } finally {
+      keep()
+    }
+  })
+
+function askForTypes(client: pg.PoolClient, text: string): Promise<readonly number[]> {
+  return new Promise<readonly number[]>((resolve, reject) => {
+    let types: readonly number[] = []
+    const note = (message: TypesMessage) => {
+      types = message.dataTypeIDs
+    }
+    let source: Wire | null = null
+    client.query({
+      submit: (connection: Wire) => {
+        source = connection
+        const messages = connection as unknown as Messages
+        messages.once('parameterDescription', note)
+        messages.parse({ text, name: '', types: [] })
+        messages.describe({ type: 'S', name: '' })
+        messages.sync()
+      },
+      handleError: (error: Error) => {
+        source?.removeListener('parameterDescription', note)
+        reject(error)
+      },
+      handleReadyForQuery: () => resolve(types),
+      handleRowDescription: () => {},
+    } as never)
+  })
 }
 
 /** What of the protocol's messages is used directly. */
@@ -176,14 +200,18 @@ export interface Executed {
   readonly changed: number
 }
 
-/** Executes a prepared statement; sent at once, behind those that were sent before on the same connection. */
+/**
+ * Executes a prepared statement; sent at once, behind those that were sent before on the same connection. `timeout`: milliseconds until
+ * it fails as with a lost connection; 0: none.
+ */
 export async function executePrepared(
   client: Connection,
   { name, text, types }: PreparedStatement,
   values: readonly unknown[],
+  timeout = 0,
 ): Promise<Executed> {
   const encoded = values.map((value, index) => encodeParameter(types[index], value))
-  const asked = { name, text, values: encoded, rowMode: 'array' } as never
+  const asked = { name, text, values: encoded, rowMode: 'array', query_timeout: timeout } as never
   const { rows, fields, rowCount } = await client.query<Stored[]>(asked).catch((error: Error) => {
     // For the log; values are not in it.
     throw Object.assign(error, { statement: text.slice(0, shownText) })
@@ -192,8 +220,14 @@ export async function executePrepared(
 }
 
 /** Executes a statement wherever its types have to be asked for first. */
-export async function execute(statements: Statements, client: Connection, text: string, values: readonly unknown[]): Promise<Executed> {
-  return executePrepared(client, statements.known(text) ?? (await statements.describe(text)), values)
+export async function execute(
+  statements: Statements,
+  client: Connection,
+  text: string,
+  values: readonly unknown[],
+  timeout = 0,
+): Promise<Executed> {
+  return executePrepared(client, statements.known(text) ?? (await statements.describe(text)), values, timeout)
 }
 
 /** Rows as objects by the names of their columns. */

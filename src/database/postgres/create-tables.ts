@@ -63,10 +63,14 @@ function createOctavoTable({ name, columns, key, numbered = false, unique, index
 /** Has no rows: transactions that conflict lock it, one after the other (writes.ts). */
 export const turnTable = 'octavo_write_turns'
 
+/** Has one row, and is emptied by every crash of the server, which does not restore it (outcomes.ts). */
+export const epochTable = 'octavo_server_epoch'
+
 /** The statements that create those of Octavo's own tables and indexes that are missing. */
 export const createOctavoStatements = (): readonly string[] => [
   ...octavoTables.flatMap(createOctavoTable),
   `create table if not exists ${turnTable} (id integer primary key)`,
+  `create unlogged table if not exists ${epochTable} (id integer primary key, epoch text not null)`,
 ]
 
 /** Bytes of an identifier that PostgreSQL keeps. */

@@ -8,16 +8,22 @@ export const codeOf = (error: unknown): string => String((error as { readonly co
 /** The transaction conflicted with another one and succeeds when it is run again: serialization failure, deadlock, lock not available. */
 export const isConflict = (error: unknown): boolean => ['40001', '40P01', '55P03'].includes(codeOf(error))
 
-/** The connection is gone, or the server does not serve: nothing of an uncommitted transaction is left. */
+/** The connection is gone or could not be made, or the server does not serve: nothing of an uncommitted transaction is left. */
 export function isConnectionLoss(error: unknown): boolean {
   const code = codeOf(error)
   if (/^(08|57P0[1-5]|E(CONNREFUSED|CONNRESET|PIPE|TIMEDOUT|HOSTUNREACH|NOTFOUND|AI_AGAIN)$)/.test(code)) return true
   return (
-    code === '' &&
-    error instanceof Error &&
-    /^Connection terminated|not queryable|timeout exceeded when trying to connect/.test(error.message)
+    code === '' && error instanceof Error && /^Connection terminated|not queryable|^timeout expired|^Query read timeout/.test(error.message)
   )
 }
+
+/** A statement or a connection got no answer in its time. Another try may take as long. */
+export const isTimeout = (error: unknown): boolean =>
+  error instanceof Error && /^timeout expired|^Query read timeout|due to connection timeout$/.test(error.message)
+
+/** All connections of a pool were in use for as long as a connection may be waited for. */
+const isExhaustion = (error: unknown): boolean =>
+  codeOf(error) === '' && error instanceof Error && error.message === 'timeout exceeded when trying to connect'
 
 /** Resources of the server are exhausted, it is read-only, or it ended a statement that took too long. */
 const isRefusal = (code: string): boolean => /^(53|25006$|57014$|58)/.test(code)
@@ -36,6 +42,7 @@ export function explained(error: unknown): unknown {
   }
   if (isConflict(error)) return unavailable('Too many writes to the same documents, try again', error)
   if (code === '57014') return unavailable('The database took too long', error)
+  if (isExhaustion(error)) return unavailable('Too many requests are waiting for the database', error)
   if (isConnectionLoss(error) || isRefusal(code)) return unavailable('The database is not available', error)
   return error
 }

@@ -1,37 +1,67 @@
 // Small statements beside the reads of content, and the look whether anything was committed.
 import type { MainConnection } from '../database.js'
-import { type Connection, execute, objectsOf, type Statements } from './connection.js'
+import { type Connection, type Executed, execute, objectsOf, type Statements } from './connection.js'
 import { writePostgresSql } from './dialect.js'
-import { explained } from './errors.js'
+import { explained, isConnectionLoss, isTimeout } from './errors.js'
 
-/** Another text once a transaction that wrote has ended, here or elsewhere: which transactions a snapshot sees. */
-const snapshot = 'select pg_current_snapshot()::text'
+/**
+ * Another text once a transaction that wrote has ended, here or elsewhere: which transactions a snapshot sees. A server that was started
+ * again may have forgotten transactions, and gives their ids to others.
+ */
+const snapshot = 'select pg_current_snapshot()::text, pg_postmaster_start_time()::text'
+
+export interface MainOptions {
+  /** Milliseconds for one statement; 0: it may take any time. */
+  readonly timeout: number
+  /** Receives losses of connections, also those that no caller notices. */
+  failed(error: Error): void
+}
+
+const patient: MainOptions = { timeout: 0, failed: () => {} }
+
+/** Times that a statement is executed, each on another connection, before its caller learns that connections are lost. */
+const tries = 3
 
 /** `connection`: a pool that nothing else uses, so that it is never exhausted, or one connection. */
-export function openMainConnection(connection: Connection, statements: Statements): MainConnection {
+export function openMainConnection(
+  connection: Connection,
+  statements: Statements,
+  { timeout, failed }: MainOptions = patient,
+): MainConnection {
   let seen = ''
+
+  async function run(text: string, values: readonly unknown[]): Promise<Executed> {
+    for (let left = tries - 1; ; left--) {
+      try {
+        return await execute(statements, connection, text, values, timeout)
+      } catch (error) {
+        const isLost = isConnectionLoss(error)
+        if (isLost) failed(error as Error)
+        if (!isLost || left === 0 || isTimeout(error)) throw explained(error)
+      }
+    }
+  }
+
   const look = shared(async () => {
-    const { rows } = await execute(statements, connection, snapshot, [])
-    return String(rows[0]![0])
+    try {
+      const { rows } = await run(snapshot, [])
+      return rows[0]!.join(' ')
+    } catch (error) {
+      // Whatever happens while nobody can look counts as a change.
+      seen = ''
+      throw error
+    }
   })
   return {
     changed: async () => {
-      try {
-        const now = await look()
-        if (now === seen) return false
-        seen = now
-        return true
-      } catch (error) {
-        throw explained(error)
-      }
+      const now = await look()
+      if (now === seen) return false
+      seen = now
+      return true
     },
     rows: async (query) => {
       const { text, values } = writePostgresSql(query)
-      try {
-        return objectsOf(await execute(statements, connection, text, values)) as never
-      } catch (error) {
-        throw explained(error)
-      }
+      return objectsOf(await run(text, values)) as never
     },
   }
 }

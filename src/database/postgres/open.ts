@@ -9,7 +9,7 @@ import { openClosers } from '../../runtime/closers.js'
 import { openSigner } from '../answer/signed-addresses.js'
 import type { CommandDatabase, Database, DatabaseHost, DatabaseLock, DatabaseView } from '../database.js'
 import { type Connection, openPool, openStatements, type Statements } from './connection.js'
-import { isConnectionLoss } from './errors.js'
+import { openHealth } from './health.js'
 import { createIndexes, startIndexing } from './indexes.js'
 import { openMainConnection } from './main-connection.js'
 import { isUnprepared, prepareDatabase } from './prepare-database.js'
@@ -19,6 +19,8 @@ import { openWrites } from './writes.js'
 
 /** Connections for permissions, health and what the server is asked about statements. */
 const smallPool = 2
+/** Milliseconds for the server to answer a look whether it is there. */
+const probeTimeout = 3_000
 /** Connections that creating indexes takes. */
 const indexPool = 2
 
@@ -93,11 +95,18 @@ export async function openPostgresDatabase(
 ): Promise<Database> {
   const opened = openClosers()
   const { limits } = config
-  const health = openHealth((error) => logger.error({ err: error }, 'lost a connection to the database'))
+  let small: pg.Pool | null = null
+  const health = openHealth({
+    probe: async () => small?.query({ text: 'select 1', query_timeout: probeTimeout } as pg.QueryConfig),
+    lost: (error) => logger.error({ err: error }, 'the database cannot be reached'),
+    found: () => logger.info('the database can be reached again'),
+  })
+  opened.add(async () => health.close())
   try {
     const reached = await reach(config, health.failed)
-    const { settings, small, statements } = reached
-    opened.add(() => small.end())
+    const { settings, statements } = reached
+    small = reached.small
+    opened.add(() => reached.small.end())
     await prepare(config, model, reached, logger, fill)
     if (config.database.indexes) opened.add(indexInBackground(settings, model, logger))
     const signer = signing === null ? null : await openSigner(signing)
@@ -126,7 +135,8 @@ export async function openPostgresDatabase(
       health.failed,
     )
     opened.add(writes.close)
-    return { reads, writes, main: openMainConnection(small, statements), trouble: () => null, close: () => opened.close(0) }
+    const main = openMainConnection(small, statements, { timeout: limits.readTimeout, failed: health.failed })
+    return { reads, writes, main, trouble: health.trouble, close: () => opened.close(0) }
   } catch (error) {
     await opened.close(0).catch(() => {})
     throw error
@@ -226,20 +236,5 @@ export async function lockPostgres(config: Config, wait: number): Promise<Databa
       return rows[0]!.count
     },
     release,
-  }
-}
-
-/** Reports errors of idle connections, but for the loss of many at once: each is made again when it is needed. */
-function openHealth(report: (error: Error) => void): { failed(error: Error): void } {
-  let isReported = false
-  return {
-    failed: (error) => {
-      if (isConnectionLoss(error) && isReported) return
-      isReported = true
-      setTimeout(() => {
-        isReported = false
-      }, 1_000).unref()
-      report(error)
-    },
   }
 }

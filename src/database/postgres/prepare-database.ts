@@ -7,7 +7,7 @@ import { findLacking, isComplete, type Lacking, namesOf, type Prepared } from '.
 import { octavoNames } from '../schema/octavo-tables.js'
 import { quoted } from '../schema/table.js'
 import { type Catalog, checkSchema, type Queryable, readCatalog } from './catalog.js'
-import { createOctavoStatements, createStatements, declaredType, storedName, turnTable } from './create-tables.js'
+import { createOctavoStatements, createStatements, declaredType, epochTable, storedName, turnTable } from './create-tables.js'
 import { indexStatement, isIndexable } from './indexes.js'
 
 /** How a database is prepared. */
@@ -81,7 +81,7 @@ function lackingIn(catalog: Catalog, model: Model, { sessions }: PostgresPrepara
   return {
     ...lacking,
     indexes: lacking.indexes.filter((index) => made.has(index.table) || isIndexable(catalog, index)),
-    ownTables: [...octavoNames, turnTable].some((name) => !has(name)),
+    ownTables: [...octavoNames, turnTable, epochTable].some((name) => !has(name)),
   }
 }
 

@@ -8,9 +8,9 @@ import { AnswerTooLarge, openSink, tooLarge } from '../answer/sink.js'
 import type { PlanHandle, ReadAnswer, ReadDatabase } from '../database.js'
 import { unavailable } from '../unavailable.js'
 import { cancel } from './cancel.js'
-import { onConnection, openPool, type PostgresSettings, type Statements } from './connection.js'
+import { cutAfter, onConnection, openPool, type PostgresSettings, type Statements } from './connection.js'
 import { postgresDialect } from './dialect.js'
-import { codeOf, explained } from './errors.js'
+import { codeOf, explained, isConnectionLoss, isTimeout } from './errors.js'
 import { type PlanReader, preparePlanReader } from './execute.js'
 
 export interface ReadOptions {
@@ -45,6 +45,12 @@ const roomBytes = 16 * 1024
 
 const never = () => false
 
+/** Times that a read is begun, each on another connection, before its caller learns that connections are lost. */
+const tries = 3
+
+/** Milliseconds after the end of its time in which a read ends by itself; then its connection is cut. */
+const cancelPatience = 1_000
+
 /** Opens the reads; a connection is made with the first one. */
 export function openReads(options: ReadOptions, statements: Statements, failed: (error: Error) => void): ReadDatabase {
   const { settings, connections, readTimeout, signer } = options
@@ -71,14 +77,34 @@ export function openReads(options: ReadOptions, statements: Statements, failed: 
       const end = elapsed() + readTimeout
       const isOver = () => (isGone() ? gone() : elapsed() > end ? unavailable('The read took too long') : null)
       const plan = planOf(known)
-      const run = () => onConnection(pool, (client) => readOn(client, { options, statements, plan, values, isOver }))
+      const once = () => onConnection(pool, (client) => readOn(client, { options, statements, plan, values, isOver, end }))
+      const run = () => repeated(once, isOver, failed)
       try {
-        return await (plan.cost < heavyFrom ? run() : heavy(run))
+        return await (plan.cost < heavyFrom ? run() : heavy(run, isOver))
       } catch (error) {
         throw explained(error)
       }
     },
     close: () => pool.end(),
+  }
+}
+
+/** Begins a read again whose connection was lost: after a restart of the server all may be. */
+async function repeated<Result>(
+  read: () => Promise<Result>,
+  isOver: () => ApiError | null,
+  failed: (error: Error) => void,
+): Promise<Result> {
+  for (let left = tries - 1; ; left--) {
+    try {
+      return await read()
+    } catch (error) {
+      if (!isConnectionLoss(error)) throw error
+      failed(error as Error)
+      const over = isOver()
+      if (over !== null) throw over
+      if (left === 0 || isTimeout(error)) throw error
+    }
   }
 }
 
@@ -90,15 +116,18 @@ interface BegunRead {
   readonly values: readonly unknown[]
   /** Why the read is not to go on; null: it is. */
   isOver(): ApiError | null
+  /** When its time is over (`elapsed`). */
+  readonly end: number
 }
 
-async function readOn(client: pg.PoolClient, { options, statements, plan, values, isOver }: BegunRead): Promise<ReadAnswer> {
+async function readOn(client: pg.PoolClient, { options, statements, plan, values, isOver, end }: BegunRead): Promise<ReadAnswer> {
   const { text } = plan.reader
   const statement = statements.known(text) ?? (await statements.describe(text))
   const over = isOver()
   if (over !== null) throw over
   const began = elapsed()
   const watch = watchRead(options.settings, client, isOver)
+  const keep = cutAfter(client, Math.max(0, end - began) + cancelPatience)
   const sink = openSink(options.answerBytes)
   const room = Buffer.allocUnsafe(roomBytes)
   sink.begin(room)
@@ -112,6 +141,7 @@ async function readOn(client: pg.PoolClient, { options, statements, plan, values
   } finally {
     // Before the connection is used again: the request must not end another statement.
     await watch.end()
+    keep()
     plan.cost = plan.cost * 0.7 + (elapsed() - began) * 0.3
   }
 }
@@ -119,20 +149,37 @@ async function readOn(client: pg.PoolClient, { options, statements, plan, values
 const gone = (): ApiError => new ApiError('ClientClosedRequestError', 'The client has gone')
 
 /** Lets at most `most` of some work run at once; `queue` more may wait. */
-function openShare(most: number, queue: number): <Result>(work: () => Promise<Result>) => Promise<Result> {
+function openShare(most: number, queue: number): <Result>(work: () => Promise<Result>, isOver: () => ApiError | null) => Promise<Result> {
   let running = 0
-  const waiting: (() => void)[] = []
-  return async (work) => {
-    if (running >= most) {
-      if (waiting.length >= queue) throw unavailable('Too many reads are waiting')
-      await new Promise<void>((resolve) => waiting.push(resolve))
-    }
-    running++
+  const waiting = new Set<() => void>()
+
+  /** Resolves when it is the caller's turn. @throws what `isOver` returns before that */
+  async function turn(isOver: () => ApiError | null): Promise<void> {
+    if (waiting.size >= queue) throw unavailable('Too many reads are waiting')
+    let timer: NodeJS.Timeout | undefined
+    await new Promise<void>((resolve, reject) => {
+      waiting.add(resolve)
+      timer = setInterval(() => {
+        const over = isOver()
+        if (over !== null && waiting.delete(resolve)) reject(over)
+      }, lookEvery)
+    }).finally(() => clearInterval(timer))
+  }
+
+  return async (work, isOver) => {
+    // Whoever is called has the place of who ended.
+    if (running >= most) await turn(isOver)
+    else running++
     try {
       return await work()
     } finally {
-      running--
-      waiting.shift()?.()
+      const [next] = waiting
+      if (next === undefined) {
+        running--
+      } else {
+        waiting.delete(next)
+        next()
+      }
     }
   }
 }

@@ -5,6 +5,8 @@ import type { PreparedStatement, Statements } from './connection.js'
 export interface Sender {
   /** Executes a statement behind those before it. Whoever does not wait for it learns of a failure by `failure`. */
   perform<Result>(text: string, execute: (statement: PreparedStatement) => Promise<Result>): Promise<Result>
+  /** Resolves when nothing waits to be sent, and what could not be sent is a failure. */
+  sent(): Promise<void>
   /** Executes words of the transaction itself, which have no values. Resolves to what the server says that it did. */
   control(words: string): Promise<string>
   /** The first failure; null: nothing has failed. */
@@ -55,6 +57,11 @@ export function openSender(client: pg.PoolClient, statements: Statements, refuse
           return { result: execute(statement) }
         }),
       )
+    },
+    sent: async () => {
+      if (waiting === null) return
+      while (waiting !== null) await waiting
+      await new Promise((resolve) => setImmediate(resolve))
     },
     control: async (words) => {
       while (waiting !== null) await waiting

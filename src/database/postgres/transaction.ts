@@ -7,6 +7,7 @@ import { AnswerTooLarge, openSink, tooLarge } from '../answer/sink.js'
 import type { PlanHandle, ReadAnswer, Transaction } from '../database.js'
 import { unavailable } from '../unavailable.js'
 import { type Executed, executePrepared, objectsOf, type Statements } from './connection.js'
+import { turnTable } from './create-tables.js'
 import { postgresDialect, writePostgresSql } from './dialect.js'
 import type { PlanReader } from './execute.js'
 import { openSender, type Sender } from './sender.js'
@@ -43,8 +44,15 @@ const idleTimeout = 30_000
 
 const roomBytes = 16 * 1024
 
-const begun = `select set_config('statement_timeout', $1, true), set_config('lock_timeout', $2, true),
-  set_config('idle_in_transaction_session_timeout', $3, true), pg_current_xact_id()::text`
+/** What begins a transaction. The lock comes before the first snapshot: what whoever had it before has written is in it. */
+const beginning = ({ statementTimeout, lockTimeout, inTurn }: AttemptOptions): string =>
+  [
+    'begin isolation level serializable',
+    `set local statement_timeout = ${statementTimeout}`,
+    `set local lock_timeout = ${lockTimeout}`,
+    `set local idle_in_transaction_session_timeout = ${idleTimeout}`,
+    ...(inTurn ? [`lock table ${turnTable} in exclusive mode`] : []),
+  ].join('; ')
 
 /** Begins a transaction on `client`, whose statements are serializable: it succeeds only as if it had been alone. */
 export function beginAttempt(client: pg.PoolClient, options: AttemptOptions): Attempt {
@@ -55,11 +63,10 @@ export function beginAttempt(client: pg.PoolClient, options: AttemptOptions): At
     const { text, values } = writePostgresSql(query)
     return sender.perform(text + suffix, (statement) => executePrepared(client, statement, values))
   }
-  sender.control('begin isolation level serializable').catch(() => {})
-  // The lock comes before the first snapshot: what whoever had it before has written is in it.
-  if (options.inTurn) sender.control('lock table octavo_write_turns in exclusive mode').catch(() => {})
-  const settings = [options.statementTimeout, options.lockTimeout, idleTimeout]
-  const id = sender.perform(begun, (statement) => executePrepared(client, statement, settings)).then(({ rows }) => String(rows[0]![3]))
+  sender.control(beginning(options)).catch(() => {})
+  const id = sender
+    .perform('select pg_current_xact_id()::text', (statement) => executePrepared(client, statement, []))
+    .then(({ rows }) => String(rows[0]![0]))
   id.catch(() => {})
   return {
     id,
@@ -76,6 +83,9 @@ export function beginAttempt(client: pg.PoolClient, options: AttemptOptions): At
     },
     commit: async () => {
       isOpen = false
+      // By its id the server is asked what became of the transaction, should the answer to the commit be lost.
+      await id.catch(() => {})
+      await sender.sent()
       if (sender.failure() !== null) throw sender.failure()
       const command = await sender.control('commit')
       // A transaction that failed answers a commit with a rollback.

@@ -5,10 +5,10 @@ import { elapsed } from '../../runtime/clock.js'
 import type { Signer } from '../answer/signed-addresses.js'
 import type { PlanHandle, Transaction, WriteDatabase } from '../database.js'
 import { unavailable } from '../unavailable.js'
-import { execute, onConnection, openPool, type PostgresSettings, type Statements } from './connection.js'
-import { writePostgresSql } from './dialect.js'
+import { cutAfter, onConnection, openPool, type PostgresSettings, type Statements } from './connection.js'
 import { explained, isConflict, isConnectionLoss } from './errors.js'
 import { type PlanReader, preparePlanReader } from './execute.js'
+import { type Outcomes, openOutcomes } from './outcomes.js'
 import { type Attempt, beginAttempt } from './transaction.js'
 
 export interface WriteOptions {
@@ -31,13 +31,17 @@ const [freeTries, firstPause, longestPause] = [2, 2, 100]
 /** Milliseconds that a statement of a write waits for a lock. */
 const lockTimeout = 3_000
 
-/** Milliseconds in which the outcome of a commit can be found out after its connection was lost, and between two looks. */
-const [outcomePatience, outcomePause] = [5_000, 50]
+/** Milliseconds after the end of its time in which a transaction ends by itself; then its connection is cut. */
+const endPatience = 1_000
+
+/** Times that a transaction is begun again because its connection was lost. */
+const repeats = 2
 
 /** Opens the writes; connections are made when they are needed. `small`: a pool for statements about the outcome of others. */
 export function openWrites(options: WriteOptions, small: pg.Pool, statements: Statements, failed: (error: Error) => void): WriteDatabase {
   const { settings, connections, writeQueue, writeTimeout, writtenBytes, signer } = options
   const pool = openPool(settings, { max: connections, pipelined: true, failed })
+  const outcomes = openOutcomes(small, statements)
   const readers = new Map<number, PlanReader>()
   let plans = 0
 
@@ -48,27 +52,31 @@ export function openWrites(options: WriteOptions, small: pg.Pool, statements: St
   }
 
   /** One try on a connection of the pool. @throws what made it fail; nothing is committed then */
-  const attempt = <Result>(work: (transaction: Transaction) => Promise<Result>, deadline: number, inTurn: boolean): Promise<Result> =>
-    onConnection(pool, async (client) => {
+  async function attempt<Result>(work: (transaction: Transaction) => Promise<Result>, deadline: number, inTurn: boolean): Promise<Result> {
+    const epoch = await outcomes.epoch()
+    return onConnection(pool, async (client) => {
       const statementTimeout = Math.max(1, Math.ceil(deadline - elapsed()))
-      const under = beginAttempt(client, { statements, readerOf, writtenBytes, deadline, statementTimeout, lockTimeout, inTurn })
-      const result = await tried(under, work)
-      await committed(under, small, statements)
-      return result
+      const keep = cutAfter(client, statementTimeout + endPatience)
+      try {
+        const under = beginAttempt(client, { statements, readerOf, writtenBytes, deadline, statementTimeout, lockTimeout, inTurn })
+        const result = await tried(under, work)
+        await committed(under, outcomes, epoch)
+        return result
+      } finally {
+        keep()
+      }
     })
+  }
 
-  function inLine<Result>(run: (deadline: number, inTurn: boolean) => Promise<Result>): Promise<Result> {
+  async function transaction<Result>(work: (transaction: Transaction) => Promise<Result>): Promise<Result> {
     if (pool.waitingCount >= writeQueue) throw unavailable('Too many writes are waiting')
     const deadline = elapsed() + writeTimeout
-    return retried((inTurn) => run(deadline, inTurn), deadline)
+    return retried((inTurn) => attempt(work, deadline, inTurn), deadline, failed)
   }
 
   return {
-    transaction: async (work) => inLine((deadline, inTurn) => attempt(work, deadline, inTurn)),
-    run: async (query) => {
-      const { text, values } = writePostgresSql(query)
-      await inLine(() => execute(statements, pool, text, values))
-    },
+    transaction,
+    run: (query) => transaction(async (begun) => void begun.follow(query)),
     register: (plan) => ({ id: ++plans, plan }),
     unregister: ({ id }) => void readers.delete(id),
     close: () => pool.end(),
@@ -89,44 +97,35 @@ async function tried<Result>(under: Attempt, work: (transaction: Transaction) =>
 }
 
 /** Commits. Where the connection is lost meanwhile, the server is asked what became of the transaction. */
-async function committed(under: Attempt, small: pg.Pool, statements: Statements): Promise<void> {
+async function committed(under: Attempt, outcomes: Outcomes, epoch: string): Promise<void> {
   const before = under.failure()
   try {
     await under.commit()
   } catch (error) {
     if (!isConnectionLoss(error) || before !== null) throw error
-    const outcome = await outcomeOf(under, small, statements)
+    const id = await under.id.catch(() => null)
+    const outcome = id === null ? 'aborted' : await outcomes.outcomeOf(id, epoch)
     if (outcome === 'committed') return
     if (outcome === 'aborted') throw error
     throw unavailable('The database was lost while it committed, and may have done so: look whether the write is there', error)
   }
 }
 
-/** What became of a transaction: `committed`, `aborted`, or `unknown`. */
-async function outcomeOf(under: Attempt, small: pg.Pool, statements: Statements): Promise<string> {
-  const end = elapsed() + outcomePatience
-  const id = await under.id.catch(() => null)
-  while (id !== null && elapsed() < end) {
-    try {
-      const { rows } = await execute(statements, small, 'select pg_xact_status(cast($1 as xid8))', [id])
-      const status = String(rows[0]![0])
-      if (status !== 'in progress') return status
-    } catch (error) {
-      if (!isConnectionLoss(error)) return 'unknown'
-    }
-    await pause(outcomePause)
-  }
-  return 'unknown'
-}
-
 /** Tries until nothing conflicts, or the time is over. */
-async function retried<Result>(run: (inTurn: boolean) => Promise<Result>, deadline: number): Promise<Result> {
+async function retried<Result>(
+  run: (inTurn: boolean) => Promise<Result>,
+  deadline: number,
+  failed: (error: Error) => void,
+): Promise<Result> {
+  let losses = 0
   for (let tries = 1; ; tries++) {
     try {
-      return await run(tries > freeTries)
+      return await run(tries - losses > freeTries)
     } catch (error) {
       const wait = Math.min(longestPause, firstPause * 2 ** tries) * (0.5 + Math.random())
-      const mayPass = isConflict(error) || (isConnectionLoss(error) && tries <= freeTries)
+      const isLost = isConnectionLoss(error)
+      if (isLost) failed(error as Error)
+      const mayPass = isConflict(error) || (isLost && losses++ < repeats)
       if (!mayPass || elapsed() + wait > deadline) throw explained(error)
       await pause(wait)
     }

@@ -1,0 +1,79 @@
+// What became of a transaction whose commit was not answered: the server knows it by the transaction's id. After a crash the server may
+// give an id again whose transaction it has forgotten; a table that every crash empties shows that.
+import { randomUUID } from 'node:crypto'
+import type pg from 'pg'
+import { elapsed } from '../../runtime/clock.js'
+import { execute, type Statements } from './connection.js'
+import { epochTable } from './create-tables.js'
+import { codeOf, isConnectionLoss } from './errors.js'
+
+export type Outcome = 'committed' | 'aborted' | 'unknown'
+
+export interface Outcomes {
+  /** Which epoch of the server a transaction begins in; it lasts until the next crash. */
+  epoch(): Promise<string>
+  /** What became of a transaction that began in `epoch`. Ends it where the server still waits for its commit. */
+  outcomeOf(id: string, epoch: string): Promise<Outcome>
+}
+
+/** Milliseconds in which an outcome can be found out, between two looks, and for one look. */
+const [patience, pauseBetween, lookTimeout] = [10_000, 50, 2_000]
+
+const statusOf = `select pg_xact_status(cast($1 as xid8)), (select epoch from ${epochTable} where id = 1)`
+
+/** Nobody can commit it any more: its connection is lost. The session may not have noticed. */
+const endSession = `select pg_terminate_backend(pid) from pg_stat_activity
+  where cast(cast(backend_xid as text) as bigint) = cast($1 as bigint) % 4294967296`
+
+/** `small`: a pool whose connections are free soon. */
+export function openOutcomes(small: pg.Pool, statements: Statements): Outcomes {
+  let current: Promise<string> | null = null
+
+  async function read(): Promise<string> {
+    const insert = `insert into ${epochTable} (id, epoch) values (1, $1) on conflict do nothing`
+    await execute(statements, small, insert, [randomUUID()], lookTimeout)
+    const { rows } = await execute(statements, small, `select epoch from ${epochTable} where id = 1`, [], lookTimeout)
+    return String(rows[0]![0])
+  }
+
+  function epoch(): Promise<string> {
+    current ??= read().catch(() => {
+      current = null
+      // No transaction has begun in it: their outcomes are not trusted.
+      return ''
+    })
+    return current
+  }
+
+  async function look(id: string, begunIn: string): Promise<Outcome | 'in progress'> {
+    const { rows } = await execute(statements, small, statusOf, [id], lookTimeout)
+    const [status, now] = rows[0]!
+    if (status === 'aborted') return 'aborted'
+    if (now !== begunIn) {
+      // The next transactions begin in the epoch that is now.
+      current = null
+      return 'unknown'
+    }
+    if (status === 'in progress') await execute(statements, small, endSession, [id], lookTimeout)
+    return status === 'committed' || status === 'in progress' ? status : 'unknown'
+  }
+
+  return {
+    epoch,
+    outcomeOf: async (id, begunIn) => {
+      const end = elapsed() + patience
+      while (elapsed() < end) {
+        try {
+          const outcome = await look(id, begunIn)
+          if (outcome !== 'in progress') return outcome
+        } catch (error) {
+          // The id lies in the future: the server has crashed, and nothing of the transaction had reached its disk.
+          if (codeOf(error) === '22023') return 'aborted'
+          if (!isConnectionLoss(error)) return 'unknown'
+        }
+        await new Promise((resolve) => setTimeout(resolve, pauseBetween))
+      }
+      return 'unknown'
+    },
+  }
+}
