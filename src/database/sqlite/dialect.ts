@@ -88,7 +88,8 @@ export const sqliteDialect: Dialect = {
   list: (values) => (values.length <= few ? sql.join(values) : sql`select value from json_each(${JSON.stringify(values)})`),
   rows: (rows, columns, as) => {
     const names = Object.keys(columns).map((name, index) => sql`value ->> ${sql.lit(index)} as ${sql.id(name)}`)
-    return sql`(select ${sql.join(names)}, key as ordinal from json_each(${JSON.stringify(rows)})) as ${sql.id(as)}`
+    // Without the limit SQLite would go through the text again for each row that it is joined with.
+    return sql`(select ${sql.join(names)}, key as ordinal from json_each(${JSON.stringify(rows)}) limit -1) as ${sql.id(as)}`
   },
   // Null is the smallest value.
   sorted: (value, descending) => sql`${value} ${descending ? sql`desc` : sql`asc`}`,
