@@ -1,5 +1,5 @@
 // A PostgreSQL server for a test file: the one that OCTAVO_TEST_POSTGRES_URL names, or one of its own in a temporary folder.
-import { execFileSync, spawnSync } from 'node:child_process'
+import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir, userInfo } from 'node:os'
@@ -16,6 +16,8 @@ export interface TestServer {
   createDatabase(template?: string): Promise<string>
   /** Runs statements in a database, without values. */
   run(url: string, text: string): Promise<readonly Readonly<Record<string, unknown>>[]>
+  /** Ends the server as a crash does, and starts it; null: the server is not one of the test's own. */
+  readonly crash: (() => Promise<void>) | null
   close(): Promise<void>
 }
 
@@ -75,7 +77,7 @@ const freePort = (): Promise<number> =>
 /** Starts a server, or takes the one that is named. */
 export async function startServer(): Promise<TestServer> {
   const named = process.env[variable]
-  if (named !== undefined) return serverAt(named, () => {})
+  if (named !== undefined) return serverAt(named, null, () => {})
   const folder = mkdtempSync(join(tmpdir(), 'octavo-postgres-'))
   if (isRoot) {
     const { uid, gid } = serverUser()!
@@ -83,10 +85,14 @@ export async function startServer(): Promise<TestServer> {
   }
   const bin = programs()!
   const data = join(folder, 'data')
+  const command = (program: string, ...options: string[]): readonly string[] => [
+    ...(isRoot ? ['runuser', '-u', 'postgres', '--'] : []),
+    join(bin, program),
+    ...options,
+  ]
   const run = (program: string, ...options: string[]) => {
-    const command = [join(bin, program), ...options]
-    if (isRoot) command.unshift('runuser', '-u', 'postgres', '--')
-    execFileSync(command[0]!, command.slice(1), { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] })
+    const [first, ...others] = command(program, ...options)
+    execFileSync(first!, others, { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] })
   }
   run('initdb', '-D', data, '-U', 'octavo', '--auth=trust', '--locale=C.UTF-8', '-E', 'UTF8', '--no-sync')
   const port = await freePort()
@@ -98,10 +104,18 @@ export async function startServer(): Promise<TestServer> {
     rmSync(folder, { recursive: true, force: true })
   }
   process.on('exit', stop)
-  return serverAt(`postgres://octavo@127.0.0.1:${port}/postgres`, stop)
+  const crash = () =>
+    new Promise<void>((resolve, reject) => {
+      const [program, ...options] = command('pg_ctl', '-D', data, '-l', join(folder, 'log'), '-m', 'immediate', '-w', 'restart')
+      // Its output would stay open with the server.
+      const child = spawn(program!, options, { cwd: folder, stdio: 'ignore' })
+      child.on('error', reject)
+      child.on('exit', (code) => (code === 0 ? resolve() : reject(new Error(`pg_ctl ended with status ${code}`))))
+    })
+  return serverAt(`postgres://octavo@127.0.0.1:${port}/postgres`, crash, stop)
 }
 
-function serverAt(root: string, stop: () => void): TestServer {
+function serverAt(root: string, crash: TestServer['crash'], stop: () => void): TestServer {
   const created: string[] = []
   const run = async (url: string, text: string) => {
     const client = new pg.Client(url)
@@ -123,6 +137,7 @@ function serverAt(root: string, stop: () => void): TestServer {
       return url.href
     },
     run,
+    crash,
     close: async () => {
       for (const name of created) await run(root, `drop database if exists ${name} with (force)`)
       stop()

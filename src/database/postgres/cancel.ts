@@ -1,7 +1,6 @@
 // Ends what another connection executes: the server is asked on a connection of its own, which has no session.
 import type { Socket } from 'node:net'
 import pg from 'pg'
-import { type PostgresSettings, serverOf } from './connection.js'
 
 /** What the driver knows of a session, and of the messages before one. */
 interface Session {
@@ -20,10 +19,10 @@ interface Messages {
 const patience = 1_000
 
 /** Asks the server to end what `client` executes. Resolves when it has the request, or cannot be reached; never rejects. */
-export async function cancel(settings: PostgresSettings, client: pg.PoolClient): Promise<void> {
+export async function cancel(server: pg.ClientConfig, client: pg.PoolClient): Promise<void> {
   const { processID, secretKey } = client as unknown as Session
   if (processID === null || secretKey === null) return
-  const messenger = new pg.Client(serverOf(settings))
+  const messenger = new pg.Client(server)
   const { connection, ssl } = messenger as unknown as { readonly connection: Messages; readonly ssl: unknown }
   let timer: NodeJS.Timeout | undefined
   await new Promise<void>((resolve) => {

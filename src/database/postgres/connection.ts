@@ -6,8 +6,9 @@ import { LRUCache } from 'lru-cache'
 import pg, { type Connection as Wire } from 'pg'
 import type { PostgresSettings } from '../../config/database-server.js'
 import type { Stored } from '../stored.js'
+import { cancel } from './cancel.js'
 import { encodeParameter, parserOf } from './codec.js'
-import { isConnectionLoss } from './errors.js'
+import { cancelled, codeOf, isConnectionLoss, timeoutOf } from './errors.js'
 
 export type { PostgresSettings }
 
@@ -67,30 +68,42 @@ function cut(client: pg.PoolClient): void {
   connection.stream.destroy()
 }
 
-/** Cuts a connection off when `milliseconds` have passed, unless the result is called before. */
-export function cutAfter(client: pg.PoolClient, milliseconds: number): () => void {
-  const timer = setTimeout(() => cut(client), milliseconds)
-  return () => clearTimeout(timer)
-}
-
 /** Prepared statements that one connection may keep. */
 const mostPrepared = 1_000
 
 const keptBy = (client: pg.PoolClient): number =>
   Object.keys((client as unknown as { readonly connection: { readonly parsedStatements: object } }).connection.parsedStatements).length
 
-/** Runs work on a connection of the pool. One that broke is not used again, nor one that keeps too many statements. */
-export async function onConnection<Result>(pool: pg.Pool, work: (client: pg.PoolClient) => Promise<Result>): Promise<Result> {
+/**
+ * Runs work on a connection of the pool. One that broke is not used again, nor one that keeps too many statements. `milliseconds`: after
+ * them the server is asked to end what it executes, and the connection is cut; 0: the work may take any time.
+ */
+export async function onConnection<Result>(
+  pool: pg.Pool,
+  work: (client: pg.PoolClient) => Promise<Result>,
+  milliseconds = 0,
+): Promise<Result> {
   const client = await pool.connect()
   let isBroken = false
+  let [isEnded, cancelling]: [boolean, Promise<void> | null] = [false, null]
+  const timer =
+    milliseconds === 0
+      ? undefined
+      : setTimeout(() => {
+          cancelling = cancel(pool.options, client).then(() => void (isEnded || cut(client)))
+        }, milliseconds)
   try {
     return await work(client)
   } catch (error) {
     isBroken = isConnectionLoss(error)
+    if (cancelling !== null && (isBroken || codeOf(error) === cancelled)) throw timeoutOf(error)
     throw error
   } finally {
+    isEnded = true
+    clearTimeout(timer)
     if (isBroken) cut(client)
-    client.release(isBroken || keptBy(client) > mostPrepared)
+    // Once a request to end something is under way, it may come at any time.
+    client.release(isBroken || cancelling !== null || keptBy(client) > mostPrepared)
   }
 }
 
@@ -103,6 +116,9 @@ export interface PreparedStatement {
   readonly types: readonly number[]
 }
 
+/** Milliseconds for the server to tell the types of one statement; it waits where somebody changes the table. */
+const describeTimeout = 5_000
+
 /** Statements whose parameter types are kept. */
 const keptStatements = 5_000
 
@@ -110,11 +126,13 @@ const keptStatements = 5_000
 export interface Statements {
   /** The statement if its types are known. */
   known(text: string): PreparedStatement | undefined
-  /** Asks for the types. @throws the server's error for a statement that it does not accept */
-  describe(text: string): Promise<PreparedStatement>
+  /**
+   * Asks for the types, on `client` if it does not pipeline. @throws the server's error for a statement that it does not accept
+   */
+  describe(text: string, client?: pg.PoolClient): Promise<PreparedStatement>
 }
 
-/** `pool`: of connections that do not pipeline. */
+/** `pool`: of connections that do not pipeline, and that nothing depends on: a table that somebody changes holds them up. */
 export function openStatements(pool: pg.Pool): Statements {
   const statements = new LRUCache<string, PreparedStatement>({ max: keptStatements })
   return {
@@ -126,8 +144,11 @@ export function openStatements(pool: pg.Pool): Statements {
       statements.set(text, named)
       return named
     },
-    describe: async (text) => {
-      const statement = { name: undefined, text, types: await parameterTypes(pool, text) }
+    describe: async (text, client) => {
+      const types = await (client === undefined
+        ? onConnection(pool, (free) => parameterTypes(free, text), describeTimeout)
+        : parameterTypes(client, text))
+      const statement = { name: undefined, text, types }
       statements.set(text, statement)
       return statement
     },
@@ -138,21 +159,8 @@ interface TypesMessage {
   readonly dataTypeIDs: readonly number[]
 }
 
-/** Milliseconds for the server to tell the types of one statement; it waits where somebody changes the table. */
-const describeTimeout = 5_000
-
 /** Asks the server which types it gives the parameters of a statement, without executing it. */
-const parameterTypes = (pool: pg.Pool, text: string): Promise<readonly number[]> =>
-  onConnection(pool, async (client) => {
-    const keep = cutAfter(client, describeTimeout)
-    try {
-      return await askForTypes(client, text)
-    } finally {
-      keep()
-    }
-  })
-
-function askForTypes(client: pg.PoolClient, text: string): Promise<readonly number[]> {
+function parameterTypes(client: pg.PoolClient, text: string): Promise<readonly number[]> {
   return new Promise<readonly number[]>((resolve, reject) => {
     let types: readonly number[] = []
     const note = (message: TypesMessage) => {
@@ -200,18 +208,14 @@ export interface Executed {
   readonly changed: number
 }
 
-/**
- * Executes a prepared statement; sent at once, behind those that were sent before on the same connection. `timeout`: milliseconds until
- * it fails as with a lost connection; 0: none.
- */
+/** Executes a prepared statement; sent at once, behind those that were sent before on the same connection. */
 export async function executePrepared(
   client: Connection,
   { name, text, types }: PreparedStatement,
   values: readonly unknown[],
-  timeout = 0,
 ): Promise<Executed> {
   const encoded = values.map((value, index) => encodeParameter(types[index], value))
-  const asked = { name, text, values: encoded, rowMode: 'array', query_timeout: timeout } as never
+  const asked = { name, text, values: encoded, rowMode: 'array' } as never
   const { rows, fields, rowCount } = await client.query<Stored[]>(asked).catch((error: Error) => {
     // For the log; values are not in it.
     throw Object.assign(error, { statement: text.slice(0, shownText) })
@@ -220,14 +224,8 @@ export async function executePrepared(
 }
 
 /** Executes a statement wherever its types have to be asked for first. */
-export async function execute(
-  statements: Statements,
-  client: Connection,
-  text: string,
-  values: readonly unknown[],
-  timeout = 0,
-): Promise<Executed> {
-  return executePrepared(client, statements.known(text) ?? (await statements.describe(text)), values, timeout)
+export async function execute(statements: Statements, client: Connection, text: string, values: readonly unknown[]): Promise<Executed> {
+  return executePrepared(client, statements.known(text) ?? (await statements.describe(text)), values)
 }
 
 /** Rows as objects by the names of their columns. */

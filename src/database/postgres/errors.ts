@@ -12,14 +12,18 @@ export const isConflict = (error: unknown): boolean => ['40001', '40P01', '55P03
 export function isConnectionLoss(error: unknown): boolean {
   const code = codeOf(error)
   if (/^(08|57P0[1-5]|E(CONNREFUSED|CONNRESET|PIPE|TIMEDOUT|HOSTUNREACH|NOTFOUND|AI_AGAIN)$)/.test(code)) return true
-  return (
-    code === '' && error instanceof Error && /^Connection terminated|not queryable|^timeout expired|^Query read timeout/.test(error.message)
-  )
+  return code === '' && error instanceof Error && /^Connection terminated|not queryable|^timeout expired/.test(error.message)
 }
 
-/** A statement or a connection got no answer in its time. Another try may take as long. */
+/** A statement was ended because somebody asked for it, or by its own time-out. */
+export const cancelled = '57014'
+
+/** What a statement or a connection fails with that got no answer in its time. Another try may take as long. */
+export const timeoutOf = (cause: unknown): Error =>
+  Object.assign(new Error('The database did not answer in time', { cause }), { code: 'ETIMEDOUT' })
+
 export const isTimeout = (error: unknown): boolean =>
-  error instanceof Error && /^timeout expired|^Query read timeout|due to connection timeout$/.test(error.message)
+  codeOf(error) === 'ETIMEDOUT' || (error instanceof Error && /^timeout expired|due to connection timeout$/.test(error.message))
 
 /** All connections of a pool were in use for as long as a connection may be waited for. */
 const isExhaustion = (error: unknown): boolean =>
@@ -41,7 +45,7 @@ export function explained(error: unknown): unknown {
     return refused
   }
   if (isConflict(error)) return unavailable('Too many writes to the same documents, try again', error)
-  if (code === '57014') return unavailable('The database took too long', error)
+  if (code === cancelled) return unavailable('The database took too long', error)
   if (isExhaustion(error)) return unavailable('Too many requests are waiting for the database', error)
   if (isConnectionLoss(error) || isRefusal(code)) return unavailable('The database is not available', error)
   return error

@@ -10,30 +10,20 @@ import { explained, isConnectionLoss, isTimeout } from './errors.js'
  */
 const snapshot = 'select pg_current_snapshot()::text, pg_postmaster_start_time()::text'
 
-export interface MainOptions {
-  /** Milliseconds for one statement; 0: it may take any time. */
-  readonly timeout: number
-  /** Receives losses of connections, also those that no caller notices. */
-  failed(error: Error): void
-}
-
-const patient: MainOptions = { timeout: 0, failed: () => {} }
-
 /** Times that a statement is executed, each on another connection, before its caller learns that connections are lost. */
 const tries = 3
 
-/** `connection`: a pool that nothing else uses, so that it is never exhausted, or one connection. */
-export function openMainConnection(
-  connection: Connection,
-  statements: Statements,
-  { timeout, failed }: MainOptions = patient,
-): MainConnection {
+/** Lends a connection: the only one, or one of a pool whose connections are free soon. */
+export type Lend = <Result>(work: (connection: Connection) => Promise<Result>) => Promise<Result>
+
+/** `failed` receives losses of connections, also those that no caller notices. */
+export function openMainConnection(lend: Lend, statements: Statements, failed: (error: Error) => void = () => {}): MainConnection {
   let seen = ''
 
   async function run(text: string, values: readonly unknown[]): Promise<Executed> {
     for (let left = tries - 1; ; left--) {
       try {
-        return await execute(statements, connection, text, values, timeout)
+        return await lend((connection) => execute(statements, connection, text, values))
       } catch (error) {
         const isLost = isConnectionLoss(error)
         if (isLost) failed(error as Error)

@@ -8,17 +8,19 @@ import type { Model } from '../../model/types.js'
 import { openClosers } from '../../runtime/closers.js'
 import { openSigner } from '../answer/signed-addresses.js'
 import type { CommandDatabase, Database, DatabaseHost, DatabaseLock, DatabaseView } from '../database.js'
-import { type Connection, openPool, openStatements, type Statements } from './connection.js'
+import { onConnection, openPool, openStatements, type Statements } from './connection.js'
 import { openHealth } from './health.js'
 import { createIndexes, startIndexing } from './indexes.js'
-import { openMainConnection } from './main-connection.js'
+import { type Lend, openMainConnection } from './main-connection.js'
 import { isUnprepared, prepareDatabase } from './prepare-database.js'
 import { openReads } from './reads.js'
 import { findSchemaMismatches } from './schema-mismatches.js'
 import { openWrites } from './writes.js'
 
-/** Connections for permissions, health and what the server is asked about statements. */
+/** Connections for permissions and health. */
 const smallPool = 2
+/** Connections on which the server is asked about statements. */
+const describingPool = 2
 /** Milliseconds for the server to answer a look whether it is there. */
 const probeTimeout = 3_000
 /** Connections that creating indexes takes. */
@@ -28,6 +30,7 @@ interface Opened {
   readonly settings: PostgresSettings
   readonly small: pg.Pool
   readonly statements: Statements
+  close(): Promise<void>
 }
 
 /** Opens the small pool, and makes sure that the server can be reached. @throws ConfigError with a sentence */
@@ -42,7 +45,11 @@ async function reach(config: Config, failed: (error: Error) => void): Promise<Op
       `The database at ${placeOf(settings)} cannot be used: ${(error as Error).message || (error as { code?: string }).code}.`,
     )
   }
-  return { settings, small, statements: openStatements(small) }
+  const describing = openPool(settings, { max: describingPool, pipelined: false, failed: () => {} })
+  const close = async () => {
+    await Promise.all([small.end(), describing.end()])
+  }
+  return { settings, small, statements: openStatements(describing), close }
 }
 
 /** The server and database as they may be shown: without a password. */
@@ -97,7 +104,7 @@ export async function openPostgresDatabase(
   const { limits } = config
   let small: pg.Pool | null = null
   const health = openHealth({
-    probe: async () => small?.query({ text: 'select 1', query_timeout: probeTimeout } as pg.QueryConfig),
+    probe: async () => small === null || onConnection(small, (client) => client.query('select 1'), probeTimeout),
     lost: (error) => logger.error({ err: error }, 'the database cannot be reached'),
     found: () => logger.info('the database can be reached again'),
   })
@@ -106,7 +113,7 @@ export async function openPostgresDatabase(
     const reached = await reach(config, health.failed)
     const { settings, statements } = reached
     small = reached.small
-    opened.add(() => reached.small.end())
+    opened.add(reached.close)
     await prepare(config, model, reached, logger, fill)
     if (config.database.indexes) opened.add(indexInBackground(settings, model, logger))
     const signer = signing === null ? null : await openSigner(signing)
@@ -135,7 +142,7 @@ export async function openPostgresDatabase(
       health.failed,
     )
     opened.add(writes.close)
-    const main = openMainConnection(small, statements, { timeout: limits.readTimeout, failed: health.failed })
+    const main = openMainConnection((work) => onConnection(reached.small, work, limits.readTimeout), statements, health.failed)
     return { reads, writes, main, trouble: health.trouble, close: () => opened.close(0) }
   } catch (error) {
     await opened.close(0).catch(() => {})
@@ -150,7 +157,7 @@ export async function openPostgresForCommand(config: Config, model: Model, fill:
   const reached = await reach(config, ignored)
   const { settings, small, statements } = reached
   await prepare(config, model, reached, { info: ignored, warn: ignored }, fill).catch(async (error: unknown) => {
-    await small.end()
+    await reached.close()
     throw error
   })
   const { writeQueue, writeTimeout } = config.limits
@@ -161,18 +168,18 @@ export async function openPostgresForCommand(config: Config, model: Model, fill:
     ignored,
   )
   return {
-    main: openMainConnection(small, statements),
+    main: openMainConnection((work) => onConnection(small, work), statements),
     writes,
     close: async () => {
       await writes.close()
-      await small.end()
+      await reached.close()
     },
   }
 }
 
-function viewOf({ small, statements }: Opened, connection: Connection, close: () => Promise<void>): DatabaseView {
+function viewOf({ small, statements }: Opened, lend: Lend, close: () => Promise<void>): DatabaseView {
   return {
-    main: openMainConnection(connection, statements),
+    main: openMainConnection(lend, statements),
     isEmpty: () => isUnprepared(small),
     mismatches: (model) => findSchemaMismatches(small, model),
     close,
@@ -182,7 +189,7 @@ function viewOf({ small, statements }: Opened, connection: Connection, close: ()
 /** Opens the database for a few reads. */
 export async function lookIntoPostgres(config: Config): Promise<DatabaseView> {
   const reached = await reach(config, ignored)
-  return viewOf(reached, reached.small, () => reached.small.end())
+  return viewOf(reached, (work) => onConnection(reached.small, work), reached.close)
 }
 
 /** Opens the database for reads that all belong to one snapshot. */
@@ -190,10 +197,14 @@ export async function snapshotOfPostgres(config: Config): Promise<DatabaseView> 
   const reached = await reach(config, ignored)
   const client = await reached.small.connect()
   await client.query('begin isolation level repeatable read, read only')
-  return viewOf(reached, client, async () => {
-    client.release(true)
-    await reached.small.end()
-  })
+  return viewOf(
+    reached,
+    (work) => work(client),
+    async () => {
+      client.release(true)
+      await reached.close()
+    },
+  )
 }
 
 /** Creates the missing indexes of our own, and reports each before it starts. Returns how many were created. */

@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto'
 import type pg from 'pg'
 import { elapsed } from '../../runtime/clock.js'
-import { execute, type Statements } from './connection.js'
+import { execute, onConnection, type Statements } from './connection.js'
 import { epochTable } from './create-tables.js'
 import { codeOf, isConnectionLoss } from './errors.js'
 
@@ -29,10 +29,13 @@ const endSession = `select pg_terminate_backend(pid) from pg_stat_activity
 export function openOutcomes(small: pg.Pool, statements: Statements): Outcomes {
   let current: Promise<string> | null = null
 
+  const ask = (text: string, values: readonly unknown[]) =>
+    onConnection(small, (client) => execute(statements, client, text, values), lookTimeout)
+
   async function read(): Promise<string> {
     const insert = `insert into ${epochTable} (id, epoch) values (1, $1) on conflict do nothing`
-    await execute(statements, small, insert, [randomUUID()], lookTimeout)
-    const { rows } = await execute(statements, small, `select epoch from ${epochTable} where id = 1`, [], lookTimeout)
+    await ask(insert, [randomUUID()])
+    const { rows } = await ask(`select epoch from ${epochTable} where id = 1`, [])
     return String(rows[0]![0])
   }
 
@@ -46,7 +49,7 @@ export function openOutcomes(small: pg.Pool, statements: Statements): Outcomes {
   }
 
   async function look(id: string, begunIn: string): Promise<Outcome | 'in progress'> {
-    const { rows } = await execute(statements, small, statusOf, [id], lookTimeout)
+    const { rows } = await ask(statusOf, [id])
     const [status, now] = rows[0]!
     if (status === 'aborted') return 'aborted'
     if (now !== begunIn) {
@@ -54,7 +57,7 @@ export function openOutcomes(small: pg.Pool, statements: Statements): Outcomes {
       current = null
       return 'unknown'
     }
-    if (status === 'in progress') await execute(statements, small, endSession, [id], lookTimeout)
+    if (status === 'in progress') await ask(endSession, [id])
     return status === 'committed' || status === 'in progress' ? status : 'unknown'
   }
 

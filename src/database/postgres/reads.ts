@@ -8,9 +8,9 @@ import { AnswerTooLarge, openSink, tooLarge } from '../answer/sink.js'
 import type { PlanHandle, ReadAnswer, ReadDatabase } from '../database.js'
 import { unavailable } from '../unavailable.js'
 import { cancel } from './cancel.js'
-import { cutAfter, onConnection, openPool, type PostgresSettings, type Statements } from './connection.js'
+import { onConnection, openPool, type PostgresSettings, type Statements } from './connection.js'
 import { postgresDialect } from './dialect.js'
-import { codeOf, explained, isConnectionLoss, isTimeout } from './errors.js'
+import { cancelled, codeOf, explained, isConnectionLoss, isTimeout } from './errors.js'
 import { type PlanReader, preparePlanReader } from './execute.js'
 
 export interface ReadOptions {
@@ -77,7 +77,12 @@ export function openReads(options: ReadOptions, statements: Statements, failed: 
       const end = elapsed() + readTimeout
       const isOver = () => (isGone() ? gone() : elapsed() > end ? unavailable('The read took too long') : null)
       const plan = planOf(known)
-      const once = () => onConnection(pool, (client) => readOn(client, { options, statements, plan, values, isOver, end }))
+      const once = () =>
+        onConnection(
+          pool,
+          (client) => readOn(client, { pool, options, statements, plan, values, isOver }),
+          end - elapsed() + cancelPatience,
+        )
       const run = () => repeated(once, isOver, failed)
       try {
         return await (plan.cost < heavyFrom ? run() : heavy(run, isOver))
@@ -110,38 +115,35 @@ async function repeated<Result>(
 
 /** A read that has its connection. */
 interface BegunRead {
+  readonly pool: pg.Pool
   readonly options: ReadOptions
   readonly statements: Statements
   readonly plan: Registered
   readonly values: readonly unknown[]
   /** Why the read is not to go on; null: it is. */
   isOver(): ApiError | null
-  /** When its time is over (`elapsed`). */
-  readonly end: number
 }
 
-async function readOn(client: pg.PoolClient, { options, statements, plan, values, isOver, end }: BegunRead): Promise<ReadAnswer> {
+async function readOn(client: pg.PoolClient, { pool, options, statements, plan, values, isOver }: BegunRead): Promise<ReadAnswer> {
   const { text } = plan.reader
-  const statement = statements.known(text) ?? (await statements.describe(text))
   const over = isOver()
   if (over !== null) throw over
   const began = elapsed()
-  const watch = watchRead(options.settings, client, isOver)
-  const keep = cutAfter(client, Math.max(0, end - began) + cancelPatience)
+  const watch = watchRead(pool, client, isOver)
   const sink = openSink(options.answerBytes)
   const room = Buffer.allocUnsafe(roomBytes)
   sink.begin(room)
   try {
+    const statement = statements.known(text) ?? (await statements.describe(text, client))
     if (!(await plan.reader.read(client, statement, values, sink))) return null
     const { length, own } = sink.end()
     return { bytes: own ?? room.subarray(0, length), release: () => {} }
   } catch (error) {
     if (error instanceof AnswerTooLarge) throw tooLarge()
-    throw (codeOf(error) === '57014' ? isOver() : null) ?? error
+    throw (codeOf(error) === cancelled ? isOver() : null) ?? error
   } finally {
     // Before the connection is used again: the request must not end another statement.
     await watch.end()
-    keep()
     plan.cost = plan.cost * 0.7 + (elapsed() - began) * 0.3
   }
 }
@@ -190,10 +192,10 @@ interface Watch {
 }
 
 /** Cancels what a connection executes once `isOver` says so. */
-function watchRead(settings: PostgresSettings, client: pg.PoolClient, isOver: () => ApiError | null): Watch {
+function watchRead(pool: pg.Pool, client: pg.PoolClient, isOver: () => ApiError | null): Watch {
   let cancelling: Promise<void> | null = null
   const timer = setInterval(() => {
-    if (isOver() !== null) cancelling ??= cancel(settings, client)
+    if (isOver() !== null) cancelling ??= cancel(pool.options, client)
   }, lookEvery)
   return {
     end: async () => {

@@ -5,7 +5,7 @@ import { elapsed } from '../../runtime/clock.js'
 import type { Signer } from '../answer/signed-addresses.js'
 import type { PlanHandle, Transaction, WriteDatabase } from '../database.js'
 import { unavailable } from '../unavailable.js'
-import { cutAfter, onConnection, openPool, type PostgresSettings, type Statements } from './connection.js'
+import { onConnection, openPool, type PostgresSettings, type Statements } from './connection.js'
 import { explained, isConflict, isConnectionLoss } from './errors.js'
 import { type PlanReader, preparePlanReader } from './execute.js'
 import { type Outcomes, openOutcomes } from './outcomes.js'
@@ -54,18 +54,14 @@ export function openWrites(options: WriteOptions, small: pg.Pool, statements: St
   /** One try on a connection of the pool. @throws what made it fail; nothing is committed then */
   async function attempt<Result>(work: (transaction: Transaction) => Promise<Result>, deadline: number, inTurn: boolean): Promise<Result> {
     const epoch = await outcomes.epoch()
-    return onConnection(pool, async (client) => {
-      const statementTimeout = Math.max(1, Math.ceil(deadline - elapsed()))
-      const keep = cutAfter(client, statementTimeout + endPatience)
-      try {
-        const under = beginAttempt(client, { statements, readerOf, writtenBytes, deadline, statementTimeout, lockTimeout, inTurn })
-        const result = await tried(under, work)
-        await committed(under, outcomes, epoch)
-        return result
-      } finally {
-        keep()
-      }
-    })
+    const left = Math.max(1, Math.ceil(deadline - elapsed()))
+    const run = async (client: pg.PoolClient): Promise<Result> => {
+      const under = beginAttempt(client, { statements, readerOf, writtenBytes, deadline, statementTimeout: left, lockTimeout, inTurn })
+      const result = await tried(under, work)
+      await committed(under, outcomes, epoch)
+      return result
+    }
+    return onConnection(pool, run, left + endPatience)
   }
 
   async function transaction<Result>(work: (transaction: Transaction) => Promise<Result>): Promise<Result> {

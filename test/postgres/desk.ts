@@ -1,0 +1,66 @@
+// A small project on a database of a PostgreSQL server, for tests of many requests at once and of faults.
+import { type Answer, type Served, type ServeOptions, serveBeside, serveProject } from '../support/serve.js'
+
+const actions = (type: string): readonly string[] =>
+  ['find', 'findOne', 'create', 'update', 'delete', 'publish', 'unpublish', 'discardDraft'].map(
+    (action) => `api::${type}.${type}.${action}`,
+  )
+
+const typeOf = (name: string, drafts: boolean, attributes: object): Readonly<Record<string, unknown>> => ({
+  [`src/api/${name}/content-types/${name}/schema.json`]: {
+    kind: 'collectionType',
+    collectionName: `${name}s`,
+    info: { singularName: name, pluralName: `${name}s`, displayName: name },
+    options: { draftAndPublish: drafts },
+    attributes,
+  },
+})
+
+export const deskFiles = {
+  ...typeOf('note', false, { code: { type: 'string', unique: true }, text: { type: 'text' } }),
+  ...typeOf('memo', true, { title: { type: 'string', required: true } }),
+  ...typeOf('card', false, {
+    name: { type: 'string' },
+    boards: { type: 'relation', relation: 'manyToMany', target: 'api::board.board', inversedBy: 'cards' },
+  }),
+  ...typeOf('board', false, {
+    name: { type: 'string' },
+    cards: { type: 'relation', relation: 'manyToMany', target: 'api::card.card', mappedBy: 'boards' },
+  }),
+  'seed/access.json': { roles: { public: ['note', 'memo', 'card', 'board'].flatMap(actions) } },
+}
+
+export interface Desk extends Served {
+  send(method: string, path: string, data?: object): Promise<Answer>
+}
+
+const environmentOf = (url: string) => ({ DATABASE_CLIENT: 'postgres', DATABASE_URL: url })
+
+function desk(served: Served): Desk {
+  const json = { 'content-type': 'application/json' }
+  return {
+    ...served,
+    send: (method, path, data) =>
+      served.ask(path, data === undefined ? { method } : { method, headers: json, body: JSON.stringify({ data }) }),
+  }
+}
+
+/** Serves the project on a database; the first one on it prepares it. */
+export const serveDesk = async (url: string, { environment, ...options }: ServeOptions = {}): Promise<Desk> =>
+  desk(await serveProject(deskFiles, { ...options, environment: { ...environmentOf(url), ...environment } }))
+
+/** A second service of the same project. */
+export const serveDeskBeside = async (other: Served, url: string): Promise<Desk> => desk(await serveBeside(other, environmentOf(url)))
+
+export const range = (count: number): readonly number[] => Array.from({ length: count }, (_, index) => index)
+
+export const pause = (milliseconds: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, milliseconds))
+
+/** Waits until something holds. */
+export async function until(what: string, holds: () => boolean | Promise<boolean>, milliseconds = 20_000): Promise<void> {
+  const end = Date.now() + milliseconds
+  while (!(await holds())) {
+    if (Date.now() > end) throw new Error(`${what}: not within ${milliseconds} ms`)
+    await pause(50)
+  }
+}

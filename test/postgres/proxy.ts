@@ -1,0 +1,120 @@
+// Stands between a service and its PostgreSQL server, and reads along: it cuts, stalls or delays connections when a test says so.
+import { connect as connectTo, createServer, type Socket } from 'node:net'
+
+/** A message of the client: its type (`Q`, `P`, `B`, `E`, `S`, …) and its content. */
+export interface ClientMessage {
+  readonly type: string
+  readonly text: string
+}
+
+/** One connection through the proxy. */
+export interface Link {
+  /** Cuts both sides at once. */
+  cut(): void
+  /** Lets nothing through any more, in either direction; both sides stay open. */
+  stall(): void
+  /** Lets the client's bytes through and drops the server's. */
+  mute(): void
+}
+
+export interface Way {
+  /** The URL of the database through the proxy. */
+  readonly url: string
+  /** Called for each message of a client before it is passed on; `cut` in it keeps the message from the server. */
+  watch: (message: ClientMessage, link: Link) => void
+  /** Connections that are open. */
+  readonly links: ReadonlySet<Link>
+  /** Refuses new connections and cuts all that are open; or takes connections again. */
+  refuse(refused: boolean): void
+  close(): Promise<void>
+}
+
+/** Splits a stream of bytes into messages; what precedes the first one has no type. */
+function openMessages(found: (message: ClientMessage) => void): (bytes: Buffer) => void {
+  let rest = Buffer.alloc(0)
+  let hasBegun = false
+  return (bytes) => {
+    rest = Buffer.concat([rest, bytes])
+    for (;;) {
+      const head = hasBegun ? 1 : 0
+      if (rest.length < head + 4) return
+      const length = head + rest.readUInt32BE(head)
+      if (rest.length < length) return
+      if (hasBegun) found({ type: String.fromCharCode(rest[0]!), text: rest.toString('utf8', 5, length) })
+      hasBegun = true
+      rest = rest.subarray(length)
+    }
+  }
+}
+
+export async function openProxy(url: string): Promise<Way> {
+  const target = new URL(url)
+  const links = new Map<Link, readonly [Socket, Socket]>()
+  let isRefusing = false
+  const server = createServer((client) => {
+    if (isRefusing) {
+      client.resetAndDestroy()
+      return
+    }
+    const database = connectTo(Number(target.port), target.hostname)
+    let [toServer, toClient] = [true, true]
+    const link: Link = {
+      cut: () => {
+        toServer = false
+        client.resetAndDestroy()
+        database.destroy()
+      },
+      stall: () => {
+        toServer = false
+        toClient = false
+      },
+      mute: () => {
+        toClient = false
+      },
+    }
+    links.set(link, [client, database])
+    const read = openMessages((message) => proxy.watch(message, link))
+    client.on('data', (bytes) => {
+      if (toServer) read(bytes)
+      if (toServer) database.write(bytes)
+    })
+    database.on('data', (bytes) => {
+      if (toClient) client.write(bytes)
+    })
+    for (const [one, other] of [
+      [client, database],
+      [database, client],
+    ] as const) {
+      one.on('error', () => {})
+      one.on('close', () => {
+        links.delete(link)
+        if (toServer || toClient) other.destroy()
+      })
+    }
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const through = new URL(url)
+  through.port = String((server.address() as { readonly port: number }).port)
+  const cutAll = () => {
+    for (const sockets of links.values()) for (const socket of sockets) socket.resetAndDestroy()
+  }
+  const proxy: Way = {
+    url: through.href,
+    watch: () => {},
+    get links() {
+      return new Set(links.keys())
+    },
+    refuse: (refused) => {
+      isRefusing = refused
+      if (refused) cutAll()
+    },
+    close: () => {
+      cutAll()
+      return new Promise((resolve) => server.close(() => resolve()))
+    },
+  }
+  return proxy
+}
+
+/** Whether a message is the end of a transaction. */
+export const isCommit = ({ type, text }: ClientMessage): boolean => type === 'Q' && /^commit\0?$/i.test(text)
