@@ -74,6 +74,12 @@ const mostPrepared = 1_000
 const keptBy = (client: pg.PoolClient): number =>
   Object.keys((client as unknown as { readonly connection: { readonly parsedStatements: object } }).connection.parsedStatements).length
 
+/** Whether a transaction was left open; the server rolls it back when the connection is closed. */
+function isInTransaction(client: pg.PoolClient): boolean {
+  const status = client.getTransactionStatus()
+  return status !== null && status !== 'I'
+}
+
 /**
  * Runs work on a connection of the pool. One that broke is not used again, nor one that keeps too many statements. `milliseconds`: after
  * them the server is asked to end what it executes, and the connection is cut; 0: the work may take any time.
@@ -103,7 +109,7 @@ export async function onConnection<Result>(
     clearTimeout(timer)
     if (isBroken) cut(client)
     // Once a request to end something is under way, it may come at any time.
-    client.release(isBroken || cancelling !== null || keptBy(client) > mostPrepared)
+    client.release(isBroken || cancelling !== null || isInTransaction(client) || keptBy(client) > mostPrepared)
   }
 }
 

@@ -86,7 +86,11 @@ export function beginAttempt(client: pg.PoolClient, options: AttemptOptions): At
       // By its id the server is asked what became of the transaction, should the answer to the commit be lost.
       await id.catch(() => {})
       await sender.sent()
-      if (sender.failure() !== null) throw sender.failure()
+      const failure = sender.failure()
+      if (failure !== null) {
+        await sender.control('rollback').catch(() => {})
+        throw failure
+      }
       const command = await sender.control('commit')
       // A transaction that failed answers a commit with a rollback.
       if (command !== 'COMMIT') throw sender.failure() ?? new Error('The transaction was not committed')
