@@ -44,7 +44,14 @@ export async function emptyDatabase(server) {
   const url = new URL(server)
   url.pathname = name
   return {
-    environment: { DATABASE_CLIENT: 'postgres', DATABASE_URL: url.href },
+    environment: {
+      DATABASE_CLIENT: 'postgres',
+      DATABASE_HOST: url.hostname,
+      DATABASE_PORT: url.port || '5432',
+      DATABASE_NAME: name,
+      DATABASE_USERNAME: decodeURIComponent(url.username),
+      DATABASE_PASSWORD: decodeURIComponent(url.password),
+    },
     schema: () => sectionsOf(execFileSync('pg_dump', ['--schema-only', '--no-owner', url.href], { encoding: 'utf8' })),
     drop: () => run(server, `drop database if exists ${name} with (force)`),
   }
@@ -70,7 +77,8 @@ async function run(url, statement) {
  * @returns {Map<string, string>}
  */
 function sectionsOf(dump) {
-  const sections = dump.split(/^--\n-- Name: /m).slice(1)
+  const [objects = ''] = dump.split(/^--\n-- PostgreSQL database dump complete/m)
+  const sections = objects.split(/^--\n-- Name: /m).slice(1)
   const named = sections.map((section) => /** @type {const} */ ([section.slice(0, section.indexOf('; Schema:')), section]))
   return new Map(named.filter(([name]) => !name.includes('octavo_')))
 }

@@ -92,6 +92,15 @@ export function differences(paths, ours, theirs) {
 }
 
 /**
+ * The locales of a document by id: Strapi asks for no order, and PostgreSQL returns changed rows last.
+ * @param {string} key
+ * @param {any} value
+ */
+function inOrder(key, value) {
+  return key === 'localizations' && Array.isArray(value) ? [...value].sort((one, other) => one.id - other.id) : value
+}
+
+/**
  * @param {any} left
  * @param {any} right
  * @param {string} path
@@ -106,7 +115,7 @@ function firstDifference(left, right, path) {
   }
   for (const key of new Set(both.flatMap(Object.keys))) {
     if (isKnown(key, left[key], right[key], path)) continue
-    const different = firstDifference(left[key], right[key], `${path}/${key}`)
+    const different = firstDifference(inOrder(key, left[key]), inOrder(key, right[key]), `${path}/${key}`)
     if (different !== null) return different
   }
   return null
