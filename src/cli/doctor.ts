@@ -29,11 +29,11 @@ async function diagnose(config: Config, model: Model, options: { readonly links?
   const { filename } = config.database
   const view = await readable(filename, () => snapshotOf(config))
   try {
-    const project = { database: view.main, model }
+    const project = { database: view, model }
     const found = [
       ...(await runChecks(project)),
       ...(await schemaMismatches(view, model)),
-      await missingFiles(project.database, config.uploadsFolder),
+      await missingFiles(view.main, config.uploadsFolder),
     ]
     for (const line of found.flatMap(linesOf)) print(line)
     if (options.links === true) for (const line of await pendingLinkReport(project)) print(line)

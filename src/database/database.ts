@@ -135,8 +135,18 @@ export interface SchemaMismatches {
   readonly tables: readonly string[]
 }
 
+/** What a database says of itself. */
+export interface Inspection {
+  /** The tables that exist. */
+  tables(): Promise<{ has(table: string): boolean }>
+  /** Parts of the file that cannot be read; null if a server checks its files itself. */
+  readonly damage: (() => Promise<readonly string[]>) | null
+  /** Rows whose foreign keys reference rows that do not exist. */
+  danglingRows(): Promise<readonly string[]>
+}
+
 /** A database that is only read. */
-export interface DatabaseView {
+export interface DatabaseView extends Inspection {
   readonly main: MainConnection
   /** True if the first start of a service did not get as far as creating the tables. */
   isEmpty(): Promise<boolean>

@@ -1,6 +1,6 @@
 // The consistency checks of `octavo doctor`. Each check searches the database for rows that violate one rule and changes nothing.
 import { type RawBuilder, sql } from 'kysely'
-import type { MainConnection } from '../database/database.js'
+import type { DatabaseView, Inspection, MainConnection } from '../database/database.js'
 import { same } from '../database/fragments.js'
 import { isAdminTable } from '../database/schema/admin-tables.js'
 import type { Component, ContentType, Model, MorphTo, Relation, Storage } from '../model/types.js'
@@ -29,9 +29,11 @@ export interface PendingLink {
 
 /** The database and model to check. */
 export interface ExaminedProject {
-  readonly database: MainConnection
+  readonly database: Inspection & Pick<DatabaseView, 'main'>
   readonly model: Model
 }
+
+type Tables = Awaited<ReturnType<Inspection['tables']>>
 
 interface Check {
   readonly name: string
@@ -44,23 +46,24 @@ const fileType = 'plugin::upload.file'
 
 /** Runs every check. A check whose statement fails counts as one violation, with the error as its example. */
 export async function runChecks({ database, model }: ExaminedProject): Promise<readonly CheckResult[]> {
-  const found = [await pragma(database, 'the database file is intact', 'quick_check')]
-  let tables: ReadonlySet<string>
+  const { damage } = database
+  const found = damage === null ? [] : [await inspected('the database file is intact', damage)]
+  let tables: Tables
   try {
-    tables = await presentTables(database)
-  } catch {
-    return found
+    tables = await database.tables()
+  } catch (error) {
+    return damage === null ? [failed('the tables can be read', error)] : found
   }
-  found.push(await pragma(database, 'foreign keys reference existing rows', 'foreign_key_check'))
-  for (const check of checksOf(model, tables)) found.push(await run(database, check))
+  found.push(await inspected('foreign keys reference existing rows', () => database.danglingRows()))
+  for (const check of checksOf(model, tables)) found.push(await run(database.main, check))
   return found
 }
 
 /** Returns the pending links. */
 export async function pendingLinks({ database, model }: ExaminedProject): Promise<readonly PendingLink[]> {
-  const tables = await presentTables(database)
+  const tables = await database.tables()
   if (!tables.has('octavo_pending_links')) return []
-  const rows = await database.rows<{
+  const rows = await database.main.rows<{
     link_table: string
     owner_id: number
     target_type: string
@@ -70,7 +73,7 @@ export async function pendingLinks({ database, model }: ExaminedProject): Promis
   const owners = new Map(pendingOwnersOf(linksOf(model), morphsOf(model)).map(({ table, shape }) => [table, shape]))
   const links: PendingLink[] = []
   for (const { link_table, owner_id, target_type, target_document, target_locale } of rows) {
-    const owner = await documentOf(database, model, owners.get(link_table), owner_id)
+    const owner = await documentOf(database.main, model, owners.get(link_table), owner_id)
     links.push({
       owner,
       table: link_table,
@@ -98,21 +101,14 @@ async function documentOf(database: MainConnection, model: Model, shape: Shape |
   return `${shape.uid} row ${id}, which does not exist`
 }
 
-async function presentTables(database: MainConnection): Promise<ReadonlySet<string>> {
-  const rows = await database.rows<{ name: string }>(sql`select name from sqlite_master where type = 'table'`)
-  return new Set(rows.map(({ name }) => name))
-}
+const failed = (name: string, error: unknown): CheckResult => ({ name, warning: false, count: 1, examples: [(error as Error).message] })
 
-async function pragma(database: MainConnection, name: string, command: 'quick_check' | 'foreign_key_check'): Promise<CheckResult> {
+async function inspected(name: string, inspect: () => Promise<readonly string[]>): Promise<CheckResult> {
   try {
-    const rows = await database.rows<Record<string, unknown>>(sql`select * from ${sql.raw(`pragma_${command}`)}`)
-    const found = command === 'quick_check' ? rows.filter((row) => row.quick_check !== 'ok') : rows
-    const examples = found
-      .slice(0, shown)
-      .map((row) => String(row.quick_check ?? `${row.table} row ${row.rowid} references a missing row of ${row.parent}`))
-    return { name, warning: false, count: found.length, examples }
+    const found = await inspect()
+    return { name, warning: false, count: found.length, examples: found.slice(0, shown) }
   } catch (error) {
-    return { name, warning: false, count: 1, examples: [(error as Error).message] }
+    return failed(name, error)
   }
 }
 
@@ -122,7 +118,7 @@ async function run(database: MainConnection, { name, warning = false, searches }
   for (const search of searches) {
     try {
       const rows = await database.rows<{ total: number; example: string }>(
-        sql`select count(*) over () as total, example from (${search}) limit ${shown}`,
+        sql`select count(*) over () as total, example from (${search}) as found limit ${shown}`,
       )
       count += Number(rows[0]?.total ?? 0)
       examples.push(...rows.map(({ example }) => example))
@@ -135,7 +131,7 @@ async function run(database: MainConnection, { name, warning = false, searches }
 }
 
 /** Returns the checks that apply to the existing tables. */
-function checksOf(model: Model, tables: ReadonlySet<string>): readonly Check[] {
+function checksOf(model: Model, tables: Tables): readonly Check[] {
   const types = [...model.types.values()].filter(({ table }) => tables.has(table))
   const drafted = types.filter(({ draftAndPublish }) => draftAndPublish)
   const links = linksOf(model).filter(({ shape, target, storage }) =>
@@ -228,7 +224,7 @@ const morphsOf = (model: Model): readonly Morph[] =>
       [...shape.attributes.values()].flatMap((attribute) => (attribute.kind === 'morphTo' ? [{ shape, storage: attribute.storage }] : [])),
     )
 
-function missingTables(model: Model, tables: ReadonlySet<string>): readonly Search[] {
+function missingTables(model: Model, tables: Tables): readonly Search[] {
   const own = [...model.types.values(), ...model.components.values()].filter(({ uid }) => !isAdminTable(uid))
   const links = linksOf(model).filter(({ shape }) => own.includes(shape))
   const holders = holdersOf(model).map(({ componentTable }) => componentTable)
@@ -237,21 +233,23 @@ function missingTables(model: Model, tables: ReadonlySet<string>): readonly Sear
 }
 
 /** A nullable value as text. */
-const text = (value: RawBuilder<unknown>) => sql`coalesce(${value}, 'none')`
-const document = (uid: string) => sql`${`${uid} `} || coalesce(document_id, 'row ' || id) || coalesce(' (' || locale || ')', '')`
+const text = (value: RawBuilder<unknown>) => sql`coalesce(cast(${value} as text), 'none')`
+/** Groups rows by these expressions; null ones do not matter. */
+const groupedBy = (...by: readonly (RawBuilder<unknown> | null)[]) => sql`group by ${sql.join(by.filter((each) => each !== null))}`
+const document = (uid: string, id: RawBuilder<unknown>) => sql`${`${uid} `} || ${id} || coalesce(' (' || locale || ')', '')`
 const isGone = (id: RawBuilder<unknown>, table: string) => sql`not exists (select 1 from ${sql.table(table)} gone where gone.id = ${id})`
 
 function duplicates(type: ContentType): Search {
-  const state = type.draftAndPublish ? sql`published_at is null` : sql`null`
-  return sql`select ${document(type.uid)} || ': ' || count(*) || ' rows with the same status' as example from ${sql.table(type.table)}
-    where document_id is not null group by document_id, locale, ${state} having count(*) > 1`
+  const state = type.draftAndPublish ? sql`published_at is null` : null
+  return sql`select ${document(type.uid, sql`document_id`)} || ': ' || count(*) || ' rows with the same status' as example from ${sql.table(type.table)}
+    where document_id is not null ${groupedBy(sql`document_id`, sql`locale`, state)} having count(*) > 1`
 }
 
 const missingDocumentIds = ({ uid, table }: ContentType): Search =>
   sql`select ${`${uid} row `} || id as example from ${sql.table(table)} where document_id is null or document_id = ''`
 
 const draftless = ({ uid, table }: ContentType): Search =>
-  sql`select ${document(uid)} as example from ${sql.table(table)} p where published_at is not null and not exists
+  sql`select ${document(uid, sql`coalesce(document_id, 'row ' || id)`)} as example from ${sql.table(table)} p where published_at is not null and not exists
     (select 1 from ${sql.table(table)} d where d.document_id = p.document_id and ${same(sql`d.locale`, sql`p.locale`)} and d.published_at is null)`
 
 function danglingLinks({ shape, target, storage }: OwnedLink): readonly Search[] {
@@ -273,8 +271,8 @@ function sidesOf({ shape, target, storage }: OwnedLink) {
   }
 }
 
-/** True if row `o` is a draft. An owner without Draft & Publish has links to drafts and to published rows of the same target. */
-const stateOf = (shape: Shape) => (shape.kind === 'contentType' && shape.draftAndPublish ? sql`o.published_at is null` : sql`null`)
+/** Tells drafts `o` from published rows. An owner without Draft & Publish has links to drafts and to published rows of the same target. */
+const stateOf = (shape: Shape) => (shape.kind === 'contentType' && shape.draftAndPublish ? sql`o.published_at is null` : null)
 
 function sharedPositions(link: OwnedLink, which: 'targets' | 'owners'): readonly Search[] {
   const { table } = link.storage
@@ -284,7 +282,7 @@ function sharedPositions(link: OwnedLink, which: 'targets' | 'owners'): readonly
   return [
     sql`select ${`${table}: ${by} `} || ${side} || ' has ' || count(*) || ' links at position ' || ${position} as example
       from ${sql.table(table)} l join ${sql.table(others.table)} o on o.id = ${sql.id('l', other)}
-      where ${position} is not null group by ${side}, ${position}, ${stateOf(others)} having count(*) > 1`,
+      where ${position} is not null ${groupedBy(side, position, stateOf(others))} having count(*) > 1`,
   ]
 }
 
@@ -298,7 +296,7 @@ function tooManyLinks(link: OwnedLink): readonly Search[] {
     const owner = sql.id('l', by)
     return sql`select ${`${storage.table}: ${by} `} || ${owner} || ' has ' || ${links} || ' links' as example
       from ${sql.table(storage.table)} l join ${sql.table(others.table)} o on o.id = ${sql.id('l', other)}
-      group by ${owner}, ${stateOf(others)} having ${links} > 1`
+      ${groupedBy(owner, stateOf(others))} having ${links} > 1`
   })
 }
 
@@ -306,15 +304,15 @@ function entriesOf(component: Component, holders: readonly Holder[]): RawBuilder
   const parts = holders.map(
     ({ componentTable }) => sql`select cmp_id from ${sql.table(componentTable)} where component_type = ${component.uid}`,
   )
-  return parts.length === 0 ? sql`select null as cmp_id where 0` : sql.join(parts, sql` union all `)
+  return parts.length === 0 ? sql`select cast(null as integer) as cmp_id where 1 = 0` : sql.join(parts, sql` union all `)
 }
 
 const orphans = (component: Component, holders: readonly Holder[]): Search =>
   sql`select ${`${component.uid} row `} || c.id as example from ${sql.table(component.table)} c
-    where c.id not in (select cmp_id from (${entriesOf(component, holders)}) where cmp_id is not null)`
+    where c.id not in (select cmp_id from (${entriesOf(component, holders)}) as entries where cmp_id is not null)`
 
 const sharedEntries = (component: Component, holders: readonly Holder[]): Search =>
-  sql`select ${`${component.uid} row `} || cmp_id || ': ' || count(*) || ' entries' as example from (${entriesOf(component, holders)})
+  sql`select ${`${component.uid} row `} || cmp_id || ': ' || count(*) || ' entries' as example from (${entriesOf(component, holders)}) as entries
     where cmp_id is not null group by cmp_id having count(*) > 1`
 
 function danglingEntries({ shape, componentTable }: Holder, components: readonly Component[]): readonly Search[] {
@@ -349,7 +347,7 @@ function sharedEntryPositions({ shape, componentTable }: Holder): readonly Searc
 }
 
 function unknownComponents({ componentTable }: Holder, components: readonly Component[]): Search {
-  const known = components.length === 0 ? sql`1` : sql`component_type not in (${sql.join(components.map(({ uid }) => uid))})`
+  const known = components.length === 0 ? sql`1 = 1` : sql`component_type not in (${sql.join(components.map(({ uid }) => uid))})`
   return sql`select ${`${componentTable} row `} || id || ': ' || ${text(sql`component_type`)} as example from ${sql.table(componentTable)} where ${known}`
 }
 

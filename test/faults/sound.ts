@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
+import { inspectSqlite } from '../../src/database/sqlite/inspection.js'
 import { openMainConnection } from '../../src/database/sqlite/main-connection.js'
 import { runChecks } from '../../src/doctor/checks.js'
 import { loadModel } from '../../src/model/load.js'
@@ -13,7 +14,8 @@ const model = await loadModel(goldenProject)
 export async function findings(folder: string): Promise<readonly string[]> {
   const connection = new Database(join(folder, '.tmp', 'data.db'), { readonly: true })
   try {
-    const found = await runChecks({ database: openMainConnection(connection), model })
+    const main = openMainConnection(connection)
+    const found = await runChecks({ database: { ...inspectSqlite(main), main }, model })
     const wrong = found.filter(({ count, warning }) => count > 0 && !warning)
     const files = connection.prepare("select hash || ext from files where provider = 'local'").pluck().all() as string[]
     const missing = files.filter((name) => !existsSync(join(folder, 'uploads', name)))

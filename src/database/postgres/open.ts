@@ -8,9 +8,11 @@ import type { Model } from '../../model/types.js'
 import { openClosers } from '../../runtime/closers.js'
 import { openSigner } from '../answer/signed-addresses.js'
 import type { CommandDatabase, Database, DatabaseHost, DatabaseLock, DatabaseView } from '../database.js'
+import type { Queryable } from './catalog.js'
 import { onConnection, openPool, openStatements, type Statements } from './connection.js'
 import { openHealth } from './health.js'
 import { createIndexes, startIndexing } from './indexes.js'
+import { beginSnapshot, inspectPostgres } from './inspection.js'
 import { type Lend, openMainConnection } from './main-connection.js'
 import { isUnprepared, prepareDatabase } from './prepare-database.js'
 import { openReads } from './reads.js'
@@ -177,8 +179,10 @@ export async function openPostgresForCommand(config: Config, model: Model, fill:
   }
 }
 
-function viewOf({ small, statements }: Opened, lend: Lend, close: () => Promise<void>): DatabaseView {
+/** `connection`: what tells of the database; `lend`: lends what reads it. */
+function viewOf({ small, statements }: Opened, connection: Queryable, lend: Lend, close: () => Promise<void>): DatabaseView {
   return {
+    ...inspectPostgres(connection),
     main: openMainConnection(lend, statements),
     isEmpty: () => isUnprepared(small),
     mismatches: (model) => findSchemaMismatches(small, model),
@@ -189,17 +193,18 @@ function viewOf({ small, statements }: Opened, lend: Lend, close: () => Promise<
 /** Opens the database for a few reads. */
 export async function lookIntoPostgres(config: Config): Promise<DatabaseView> {
   const reached = await reach(config, ignored)
-  return viewOf(reached, (work) => onConnection(reached.small, work), reached.close)
+  return viewOf(reached, reached.small, (work) => onConnection(reached.small, work), reached.close)
 }
 
 /** Opens the database for reads that all belong to one snapshot. */
 export async function snapshotOfPostgres(config: Config): Promise<DatabaseView> {
   const reached = await reach(config, ignored)
   const client = await reached.small.connect()
-  await client.query('begin isolation level repeatable read, read only')
+  const snapshot = await beginSnapshot(client)
   return viewOf(
     reached,
-    (work) => work(client),
+    snapshot,
+    (work) => work(snapshot),
     async () => {
       client.release(true)
       await reached.close()

@@ -14,6 +14,7 @@ import { sqliteDialect } from './dialect.js'
 import { openPresence } from './file/presence.js'
 import type { FileIdentities } from './file/watch.js'
 import { createIndexes } from './indexes.js'
+import { inspectSqlite } from './inspection.js'
 import { openMainConnection } from './main-connection.js'
 import { openProjectFile } from './project-file.js'
 import { openReaders } from './readers/pool.js'
@@ -125,12 +126,16 @@ export async function openSqliteForCommand(config: Config, model: Model, fill: F
   }
 }
 
-const viewOf = (connection: Connection): DatabaseView => ({
-  main: openMainConnection(connection),
-  isEmpty: async () => isUnprepared(connection),
-  mismatches: async (model) => findSchemaMismatches(connection, model),
-  close: async () => void connection.close(),
-})
+function viewOf(connection: Connection): DatabaseView {
+  const main = openMainConnection(connection)
+  return {
+    ...inspectSqlite(main),
+    main,
+    isEmpty: async () => isUnprepared(connection),
+    mismatches: async (model) => findSchemaMismatches(connection, model),
+    close: async () => void connection.close(),
+  }
+}
 
 /** Opens the database for a few reads. */
 export const lookIntoSqlite = (config: Config): DatabaseView => viewOf(openSqliteToLook(config.database))

@@ -1,0 +1,21 @@
+// What a SQLite database says of itself.
+import { sql } from 'kysely'
+import type { Inspection, MainConnection } from '../database.js'
+
+/** Looks at the tables of a database, its pages and its foreign keys. */
+export const inspectSqlite = (main: MainConnection): Inspection => ({
+  tables: async () => {
+    const rows = await main.rows<{ readonly name: string }>(sql`select name from sqlite_master where type = 'table'`)
+    return new Set(rows.map(({ name }) => name))
+  },
+  damage: async () => {
+    const rows = await main.rows<{ readonly quick_check: string }>(sql`select * from pragma_quick_check`)
+    return rows.map(({ quick_check }) => quick_check).filter((line) => line !== 'ok')
+  },
+  danglingRows: async () => {
+    const rows = await main.rows<{ readonly table: string; readonly rowid: number | null; readonly parent: string }>(
+      sql`select * from pragma_foreign_key_check`,
+    )
+    return rows.map(({ table, rowid, parent }) => `${table} row ${rowid} references a missing row of ${parent}`)
+  },
+})
