@@ -16,13 +16,6 @@ describePostgres('requests at once on PostgreSQL', (server) => {
     second = await serveDeskBeside(first, url)
   })
   afterAll(async () => {
-    console.log(
-      [...first.log, ...second.log]
-        .filter((l) => JSON.parse(l).level >= 50)
-        .slice(0, 4)
-        .join('\n')
-        .slice(0, 8000),
-    )
     await second.close()
     await first.close()
   })

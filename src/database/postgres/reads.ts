@@ -12,6 +12,7 @@ import { onConnection, openPool, type PostgresSettings, type Statements } from '
 import { postgresDialect } from './dialect.js'
 import { cancelled, codeOf, explained, isConnectionLoss, isTimeout } from './errors.js'
 import { type PlanReader, preparePlanReader } from './execute.js'
+import { openShare } from './share.js'
 
 export interface ReadOptions {
   readonly settings: PostgresSettings
@@ -55,7 +56,7 @@ const cancelPatience = 1_000
 export function openReads(options: ReadOptions, statements: Statements, failed: (error: Error) => void): ReadDatabase {
   const { settings, connections, readTimeout, signer } = options
   const pool = openPool(settings, { max: connections, pipelined: false, failed })
-  const heavy = openShare(Math.max(1, connections >> 1), options.heavyReadQueue)
+  const heavy = openShare(Math.max(1, connections >> 1), options.heavyReadQueue, 'Too many reads are waiting')
   const registered = new Map<number, Registered>()
   let plans = 0
 
@@ -149,42 +150,6 @@ async function readOn(client: pg.PoolClient, { pool, options, statements, plan, 
 }
 
 const gone = (): ApiError => new ApiError('ClientClosedRequestError', 'The client has gone')
-
-/** Lets at most `most` of some work run at once; `queue` more may wait. */
-function openShare(most: number, queue: number): <Result>(work: () => Promise<Result>, isOver: () => ApiError | null) => Promise<Result> {
-  let running = 0
-  const waiting = new Set<() => void>()
-
-  /** Resolves when it is the caller's turn. @throws what `isOver` returns before that */
-  async function turn(isOver: () => ApiError | null): Promise<void> {
-    if (waiting.size >= queue) throw unavailable('Too many reads are waiting')
-    let timer: NodeJS.Timeout | undefined
-    await new Promise<void>((resolve, reject) => {
-      waiting.add(resolve)
-      timer = setInterval(() => {
-        const over = isOver()
-        if (over !== null && waiting.delete(resolve)) reject(over)
-      }, lookEvery)
-    }).finally(() => clearInterval(timer))
-  }
-
-  return async (work, isOver) => {
-    // Whoever is called has the place of who ended.
-    if (running >= most) await turn(isOver)
-    else running++
-    try {
-      return await work()
-    } finally {
-      const [next] = waiting
-      if (next === undefined) {
-        running--
-      } else {
-        waiting.delete(next)
-        next()
-      }
-    }
-  }
-}
 
 interface Watch {
   /** Resolves when no request to cancel is under way any more, and the server has acted on those before. */

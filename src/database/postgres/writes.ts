@@ -1,5 +1,5 @@
 // The writes of a service: transactions on a bounded pool, many at a time. Each is serializable; one that conflicts with another is run
-// again, and after some tries in turn with others that conflicted.
+// again, in turn with others that conflicted; while many conflict, transactions take turns from the start.
 import type pg from 'pg'
 import { elapsed } from '../../runtime/clock.js'
 import type { Signer } from '../answer/signed-addresses.js'
@@ -9,6 +9,7 @@ import { onConnection, openPool, type PostgresSettings, type Statements } from '
 import { explained, isConflict, isConnectionLoss } from './errors.js'
 import { type PlanReader, preparePlanReader } from './execute.js'
 import { type Outcomes, openOutcomes } from './outcomes.js'
+import { openShare } from './share.js'
 import { type Attempt, beginAttempt } from './transaction.js'
 
 export interface WriteOptions {
@@ -25,8 +26,8 @@ export interface WriteOptions {
   readonly signer: Signer | null
 }
 
-/** Tries after which a transaction takes its turn with others that conflict, and milliseconds to wait after the first one. */
-const [freeTries, firstPause, longestPause] = [2, 2, 100]
+/** Milliseconds to wait after the first conflict, and at most. */
+const [firstPause, longestPause] = [2, 100]
 
 /** Milliseconds that a statement of a write waits for a lock. */
 const lockTimeout = 3_000
@@ -41,6 +42,8 @@ const repeats = 2
 export function openWrites(options: WriteOptions, small: pg.Pool, statements: Statements, failed: (error: Error) => void): WriteDatabase {
   const { settings, connections, writeQueue, writeTimeout, writtenBytes, signer } = options
   const pool = openPool(settings, { max: connections, pipelined: true, failed })
+  const turns = openShare(1, writeQueue, 'Too many writes are waiting')
+  const conflicts = openConflicts()
   const outcomes = openOutcomes(small, statements)
   const readers = new Map<number, PlanReader>()
   let plans = 0
@@ -67,7 +70,9 @@ export function openWrites(options: WriteOptions, small: pg.Pool, statements: St
   async function transaction<Result>(work: (transaction: Transaction) => Promise<Result>): Promise<Result> {
     if (pool.waitingCount >= writeQueue) throw unavailable('Too many writes are waiting')
     const deadline = elapsed() + writeTimeout
-    return retried((inTurn) => attempt(work, deadline, inTurn), deadline, failed)
+    const isOver = () => (elapsed() > deadline ? unavailable('The write took too long') : null)
+    const run = (inTurn: boolean) => (inTurn ? turns(() => attempt(work, deadline, true), isOver) : attempt(work, deadline, false))
+    return retried(run, deadline, { conflicts, failed })
   }
 
   return {
@@ -107,24 +112,58 @@ async function committed(under: Attempt, outcomes: Outcomes, epoch: string): Pro
   }
 }
 
-/** Tries until nothing conflicts, or the time is over. */
+interface Retrying {
+  readonly conflicts: Conflicts
+  failed(error: Error): void
+}
+
+/** Tries until nothing conflicts, or the time is over. One that conflicted takes its turn with others that did. */
 async function retried<Result>(
   run: (inTurn: boolean) => Promise<Result>,
   deadline: number,
-  failed: (error: Error) => void,
+  { conflicts, failed }: Retrying,
 ): Promise<Result> {
-  let losses = 0
+  let [inTurn, losses] = [conflicts.areLikely(), 0]
   for (let tries = 1; ; tries++) {
     try {
-      return await run(tries - losses > freeTries)
+      const result = await run(inTurn)
+      conflicts.ended()
+      return result
     } catch (error) {
       const wait = Math.min(longestPause, firstPause * 2 ** tries) * (0.5 + Math.random())
       const isLost = isConnectionLoss(error)
+      const hasConflicted = isConflict(error)
       if (isLost) failed(error as Error)
-      const mayPass = isConflict(error) || (isLost && losses++ < repeats)
+      if (hasConflicted) conflicts.happened()
+      const mayPass = hasConflicted || (isLost && losses++ < repeats)
       if (!mayPass || elapsed() + wait > deadline) throw explained(error)
       await pause(wait)
+      inTurn ||= hasConflicted
     }
+  }
+}
+
+interface Conflicts {
+  happened(): void
+  /** A transaction was committed. */
+  ended(): void
+  /** Whether a transaction takes its turn from the start. Where conflicts are rare, all begin at once. */
+  areLikely(): boolean
+}
+
+/** How much one conflict adds to the likelihood of the next, and how much of it a commit leaves. */
+const [heating, cooling] = [0.2, 0.96]
+
+function openConflicts(): Conflicts {
+  let likelihood = 0
+  return {
+    happened: () => {
+      likelihood = Math.min(1, likelihood + heating)
+    },
+    ended: () => {
+      likelihood *= cooling
+    },
+    areLikely: () => Math.random() < likelihood,
   }
 }
 
