@@ -1,6 +1,6 @@
 // Whether the server can be reached. A lost connection alone says little; it makes this look, again and again until the server answers.
 
-export interface Health {
+export interface Reachability {
   /** A connection was lost, or could not be made. */
   failed(error: Error): void
   /** Null while the server can be reached; otherwise a sentence for whoever asks for the health of the service. */
@@ -8,7 +8,7 @@ export interface Health {
   close(): void
 }
 
-export interface HealthOptions {
+export interface ReachabilityOptions {
   /** Resolves if the server answers a statement. */
   probe(): Promise<unknown>
   /** Called once for each outage, and when it is over. */
@@ -19,7 +19,7 @@ export interface HealthOptions {
 /** Milliseconds between two looks while the server cannot be reached. */
 const lookEvery = 500
 
-export function openHealth({ probe, lost, found }: HealthOptions): Health {
+export function openHealth({ probe, lost, found }: ReachabilityOptions): Reachability {
   let isLost = false
   let isLooking = false
   let isClosed = false

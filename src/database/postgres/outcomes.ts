@@ -7,13 +7,13 @@ import { execute, onConnection, type Statements } from './connection.js'
 import { epochTable } from './create-tables.js'
 import { codeOf, isConnectionLoss } from './errors.js'
 
-export type Outcome = 'committed' | 'aborted' | 'unknown'
+export type CommitOutcome = 'committed' | 'aborted' | 'unknown'
 
 export interface Outcomes {
   /** Which epoch of the server a transaction begins in; it lasts until the next crash. */
   epoch(): Promise<string>
   /** What became of a transaction that began in `epoch`. Ends it where the server still waits for its commit. */
-  outcomeOf(id: string, epoch: string): Promise<Outcome>
+  outcomeOf(id: string, epoch: string): Promise<CommitOutcome>
 }
 
 /** Milliseconds in which an outcome can be found out, between two looks, and for one look. */
@@ -48,7 +48,7 @@ export function openOutcomes(small: pg.Pool, statements: Statements): Outcomes {
     return current
   }
 
-  async function look(id: string, begunIn: string): Promise<Outcome | 'in progress'> {
+  async function look(id: string, begunIn: string): Promise<CommitOutcome | 'in progress'> {
     const { rows } = await ask(statusOf, [id])
     const [status, now] = rows[0]!
     if (status === 'aborted') return 'aborted'
