@@ -92,6 +92,8 @@ export async function revokeToken(transaction: Transaction, id: number): Promise
 
 /** Replaces the key of a token; its lifespan starts again. */
 export async function regenerateToken(transaction: Transaction, salt: string, id: number, key: string, now: number): Promise<void> {
+  const [token] = await transaction.rows<{ readonly lifespan: number | null }>(sql`select lifespan from strapi_api_tokens where id = ${id}`)
+  const expires = typeof token?.lifespan === 'number' ? now + token.lifespan : null
   await transaction.run(sql`update strapi_api_tokens set access_key = ${hashKey(salt, key)}, encrypted_key = null,
-    expires_at = case when lifespan is null then null else ${now} + lifespan end, updated_at = ${now} where id = ${id}`)
+    expires_at = ${expires}, updated_at = ${now} where id = ${id}`)
 }

@@ -55,8 +55,14 @@ async function reach(config: Config, failed: (error: Error) => void): Promise<Op
 }
 
 /** The server and database as they may be shown: without a password. */
-export const placeOf = ({ url, host, port, name }: PostgresSettings): string =>
-  url === null ? `${host}:${port}/${name}` : url.replace(/\/\/[^@/]*@/, '//')
+export function placeOf({ url, host, port, name }: PostgresSettings): string {
+  if (url === null) return `${host}:${port}/${name}`
+  if (!URL.canParse(url)) return 'postgres://…'
+  const parsed = new URL(url)
+  // A password with an unescaped slash or at sign ends in the host or the path: nothing before the last at sign is shown.
+  const isOdd = parsed.pathname.includes('@')
+  return `postgres://${isOdd ? parsed.pathname.slice(parsed.pathname.lastIndexOf('@') + 1) : parsed.host + parsed.pathname}`
+}
 
 /** Gives a new database its tables and first rows, an existing one what it lacks. @throws ConfigError if it cannot be prepared */
 async function prepare(config: Config, model: Model, { small, settings }: Opened, logger: Log, fill: FirstRows): Promise<void> {
