@@ -89,12 +89,20 @@ export interface Decimal {
   readonly exponent: number
 }
 
+function withoutLastZeros(digits: string): string {
+  let end = digits.length
+  while (digits[end - 1] === '0') end--
+  return digits.slice(0, end)
+}
+
 /** Reads a number that is written in digits, with an exponent or without; null: the text is something else. */
 export function decimalOf(text: string): Decimal | null {
-  const [, sign, whole = '', fraction = '', power = '0'] = /^([+-]?)(\d*)\.?(\d*)(?:[eE]([+-]?\d+))?$/.exec(text.trim()) ?? []
-  if (sign === undefined || whole + fraction === '') return null
+  const [, sign, whole = '', behind, only, power = '0'] =
+    /^([+-]?)(?:(\d+)(?:\.(\d*))?|\.(\d+))(?:[eE]([+-]?\d+))?$/.exec(text.trim()) ?? []
+  if (sign === undefined) return null
+  const fraction = behind ?? only ?? ''
   const digits = (whole + fraction).replace(/^0+/, '')
-  const kept = digits.replace(/0+$/, '')
+  const kept = withoutLastZeros(digits)
   const exponent = kept === '' ? 0 : Number(power) - fraction.length + digits.length - kept.length
   return { negative: sign === '-' && kept !== '', digits: kept, exponent }
 }
@@ -122,7 +130,7 @@ function canonicalJson(text: string): string {
 /** A time of day with three digits behind its seconds, or more. */
 export const fullTime = (text: string): string => {
   const [, whole, seconds = ':00', fraction = ''] = /^(\d\d:\d\d)(:\d\d)?(?:\.(\d+))?$/.exec(text) ?? []
-  return whole === undefined ? text : `${whole}${seconds}.${fraction.replace(/0+$/, '').padEnd(3, '0')}`
+  return whole === undefined ? text : `${whole}${seconds}.${withoutLastZeros(fraction).padEnd(3, '0')}`
 }
 
 /** A value as a text that is the same in every database. */

@@ -211,7 +211,7 @@ const unnested = ({ columns }: RowTable): string =>
   `unnest(${columns.map((_, index) => `$${index + 1}::text[]`).join(', ')}) as v (${list(columns.map(({ name }) => name))})`
 
 /** A text as a value of a column; without its length, by which a cast would cut it off. */
-const cast = ({ name, kind, type }: RowColumn): string => `v.${quoted(name)}${kind === 'text' ? '' : `::${type.replace(/\(.*?\)/, '')}`}`
+const cast = ({ name, kind, type }: RowColumn): string => `v.${quoted(name)}${kind === 'text' ? '' : `::${type.replace(/\([^()]*\)/, '')}`}`
 
 const listsOf = ({ columns }: RowTable, rows: readonly CopiedRow[]): unknown[] =>
   columns.map((column, index) => rows.map((row) => sent(column, row[index]!)))

@@ -7,6 +7,8 @@ export interface Sender {
   perform<Result>(text: string, execute: (statement: PreparedStatement) => Promise<Result>): Promise<Result>
   /** Resolves when nothing waits to be sent, and what could not be sent is a failure. */
   sent(): Promise<void>
+  /** Resolves when every result so far is there, and `failure` knows it. */
+  settled(): Promise<void>
   /** Executes words of the transaction itself, which have no values. Resolves to what the server says that it did. */
   control(words: string): Promise<string>
   /** The first failure; null: nothing has failed. */
@@ -15,19 +17,10 @@ export interface Sender {
 
 /** `refuse`: why nothing more may be sent; null: it may. */
 export function openSender(client: pg.PoolClient, statements: Statements, refuse: () => Error | null): Sender {
-  let failure: unknown = null
+  const results = openResults()
+  const { watched } = results
   /** What waits until the types of a statement before it are known; null: nothing does. */
   let waiting: Promise<void> | null = null
-
-  /** Notes a failure, also of what nobody waits for. */
-  function watched<Result>(result: Promise<Result>): Promise<Result> {
-    const noted = result.catch((error: unknown) => {
-      failure ??= error
-      throw error
-    })
-    noted.catch(() => {})
-    return noted
-  }
 
   /** Sends something when all before it has been sent. */
   function inTurn<Result>(send: () => Promise<{ readonly result: Promise<Result> }>): Promise<Result> {
@@ -44,16 +37,16 @@ export function openSender(client: pg.PoolClient, statements: Statements, refuse
   }
 
   return {
-    failure: () => failure,
+    failure: results.failure,
     perform: (text, execute) => {
-      failure ??= refuse()
-      if (failure !== null) return watched(Promise.reject(failure))
+      results.fail(refuse())
+      if (results.failure() !== null) return watched(Promise.reject(results.failure()))
       const known = waiting === null ? statements.known(text) : undefined
       if (known !== undefined) return watched(execute(known))
       return watched(
         inTurn(async () => {
           const statement = statements.known(text) ?? (await statements.describe(text))
-          if (failure !== null) throw failure
+          if (results.failure() !== null) throw results.failure()
           return { result: execute(statement) }
         }),
       )
@@ -63,9 +56,36 @@ export function openSender(client: pg.PoolClient, statements: Statements, refuse
       while (waiting !== null) await waiting
       await new Promise((resolve) => setImmediate(resolve))
     },
+    settled: results.settled,
     control: async (words) => {
       while (waiting !== null) await waiting
       return (await watched(client.query(words))).command
+    },
+  }
+}
+
+/** The results of one transaction: the first that fails is kept, also where nobody waits for it. */
+function openResults() {
+  let failure: unknown = null
+  const pending = new Set<Promise<void>>()
+  return {
+    failure: () => failure,
+    /** Notes why the transaction has failed; null: it has not. */
+    fail: (error: Error | null) => {
+      failure ??= error
+    },
+    settled: async () => void (await Promise.all(pending)),
+    watched<Result>(result: Promise<Result>): Promise<Result> {
+      const noted = result.catch((error: unknown) => {
+        failure ??= error
+        throw error
+      })
+      const settled: Promise<void> = noted.then(
+        () => void pending.delete(settled),
+        () => void pending.delete(settled),
+      )
+      pending.add(settled)
+      return noted
     },
   }
 }

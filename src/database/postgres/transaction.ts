@@ -92,7 +92,8 @@ export function beginAttempt(client: pg.PoolClient, options: AttemptOptions): At
         throw failure
       }
       const command = await sender.control('commit')
-      // A transaction that failed answers a commit with a rollback.
+      // A transaction that failed answers a commit with a rollback. The commit may resolve before the statement that failed rejects.
+      if (command !== 'COMMIT') await sender.settled()
       if (command !== 'COMMIT') throw sender.failure() ?? new Error('The transaction was not committed')
     },
     rollback: async () => {

@@ -20,7 +20,8 @@ export function compareWithModel(model: Model, { tables: names, columnsOf, decla
   const familyOf = (declared: string): string => {
     const name = declared
       .toLowerCase()
-      .replace(/ *\(.*?\)/, '')
+      .replace(/\([^()]*\)/, '')
+      .replace(/\s+/g, ' ')
       .trim()
     return families.find((family) => family.includes(name))?.[0] ?? name
   }

@@ -106,7 +106,7 @@ export function sqliteSource(database: Database, name: string, close: () => void
 }
 
 /** JSON without space between its parts; numbers stay as they are written. */
-const compact = (json: string): string => json.replace(/("(?:[^"\\]|\\.)*")|\s+/g, (_, text: string | undefined) => text ?? '')
+const compact = (json: string): string => json.replace(/("(?:[^"\\]|\\[\s\S])*"?)|\s+/g, (_, text: string | undefined) => text ?? '')
 
 /** A value as a column of this kind holds it. */
 function fitted(kind: ValueKind, value: RowValue): Fitted {
