@@ -11,7 +11,7 @@ import { type Mailer, openMailer } from './accounts/email.js'
 import { openPasswords } from './accounts/passwords.js'
 import type { Config } from './config/config.js'
 import type { Database } from './database/database.js'
-import { dialectOf, openDatabase } from './database/open.js'
+import { driverOf } from './database/open.js'
 import { checkHooks, openHooks } from './documents/hooks.js'
 import { openService, type WithParts } from './documents/service.js'
 import { openEvents } from './events/open.js'
@@ -72,7 +72,7 @@ async function open(config: Config, logger: Logger, opened: Closers): Promise<Se
   const mail = openMailer(config.mail, config.logsEmails, logger)
   opened.add(mail.close)
   const signing = signingOf(config)
-  const database = await openDatabase(config, model, { logger, signing, fill: seedLoader(config, model, logger) })
+  const database = await driverOf(config).open(config, model, { logger, signing, fill: seedLoader(config, model, logger) })
   opened.add(database.close)
   const { writes, main } = database
   const jwts = openJwts(config.secrets.jwtSecret)
@@ -93,7 +93,7 @@ async function open(config: Config, logger: Logger, opened: Closers): Promise<Se
     config,
     model,
     defaultLocale: await defaultLocale(),
-    dialect: dialectOf(config),
+    dialect: driverOf(config).dialect,
     database,
     hooks: openHooks(config.hooks, {
       ...config.limits,

@@ -5,7 +5,7 @@ import { basename, join } from 'node:path'
 import { sql } from 'kysely'
 import { type Config, loadConfig } from '../config/config.js'
 import type { DatabaseView, MainConnection } from '../database/database.js'
-import { snapshotOf } from '../database/open.js'
+import { driverOf } from '../database/open.js'
 import type { CheckResult, ExaminedProject, PendingLink } from '../doctor/checks.js'
 import { pendingLinks, runChecks } from '../doctor/checks.js'
 import { remedies } from '../doctor/remedies.js'
@@ -27,7 +27,7 @@ export const doctorCommand = orExplain(async (folder: string, options: { readonl
 
 async function diagnose(config: Config, model: Model, options: { readonly links?: boolean }): Promise<void> {
   const { filename } = config.database
-  const view = await readable(filename, () => snapshotOf(config))
+  const view = await readable(filename, () => driverOf(config).snapshotOf(config))
   try {
     const project = { database: view, model }
     const found = [

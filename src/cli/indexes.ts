@@ -1,7 +1,7 @@
 // `octavo indexes [folder]`: creates Octavo's own indexes now, with progress, instead of in the background after a start.
 import { randomBytes } from 'node:crypto'
 import { type Config, loadConfig } from '../config/config.js'
-import { createMissingIndexes, lookInto } from '../database/open.js'
+import { driverOf } from '../database/open.js'
 import { loadModel } from '../model/load.js'
 import { onDatabase, orExplain } from './explain-error.js'
 import { checkDatabase, checkPrepared, print } from './project.js'
@@ -16,13 +16,15 @@ export const indexes = orExplain(async (folder: string) => {
 })
 
 async function createIndexes(config: Config, folder: string): Promise<void> {
-  const view = await lookInto(config)
+  const view = await driverOf(config).lookInto(config)
   try {
     await checkPrepared(view, config, folder)
   } finally {
     await view.close()
   }
   const model = await loadModel(config.folder, config.privateAttributes)
-  const created = await createMissingIndexes(config, model, (name, done, missing) => print(`${done + 1} of ${missing}: ${name}`))
+  const created = await driverOf(config).createMissingIndexes(config, model, (name, done, missing) =>
+    print(`${done + 1} of ${missing}: ${name}`),
+  )
   print(created === 0 ? 'All indexes exist.' : `Created ${created} indexes.`)
 }

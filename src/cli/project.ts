@@ -2,7 +2,7 @@
 import { type Config, loadConfig } from '../config/config.js'
 import { dependsOnStrapi } from '../config/files.js'
 import type { DatabaseView, MainConnection, WriteDatabase } from '../database/database.js'
-import { databaseExists, lookInto, nameOfDatabase, openForCommand, refuseLost } from '../database/open.js'
+import { driverOf } from '../database/open.js'
 import { ConfigError } from '../errors/errors.js'
 import { loadModel } from '../model/load.js'
 import type { Model } from '../model/types.js'
@@ -27,19 +27,19 @@ export interface Project {
 export async function withProject<Result>(folder: string, work: (project: Project) => Promise<Result>): Promise<Result> {
   const given = await loadConfig(folder)
   checkProject(given.folder)
-  refuseLost(given, strapiEvidence(given.folder))
+  driverOf(given).refuseLost(given, strapiEvidence(given.folder))
   return onDatabase(given, () => withDatabase(given, work))
 }
 
 async function withDatabase<Result>(given: Config, work: (project: Project) => Promise<Result>): Promise<Result> {
-  const isNew = !databaseExists(given)
+  const isNew = !driverOf(given).exists(given)
   const model = await loadModel(given.folder, given.privateAttributes)
   const saved = await ensureSecrets(given)
   const { config } = saved
   // Standard output belongs to the command, so what is created on the way is reported on standard error.
   process.stderr.write(reportCreated(saved))
-  const { main, writes, close } = await openForCommand(config, model, seedLoader(config, model, { info: () => {} }))
-  if (isNew) process.stderr.write(`Created the database ${nameOfDatabase(config)}.\n`)
+  const { main, writes, close } = await driverOf(config).openForCommand(config, model, seedLoader(config, model, { info: () => {} }))
+  if (isNew) process.stderr.write(`Created the database ${driverOf(config).nameOf(config)}.\n`)
   try {
     return await work({ config, model, database: main, writer: writes })
   } finally {
@@ -60,7 +60,7 @@ export async function lookIntoProject<Result>(
   checkDatabase(config, folder)
   const model = await loadModel(config.folder, config.privateAttributes)
   return onDatabase(config, async () => {
-    const view = await lookInto(config)
+    const view = await driverOf(config).lookInto(config)
     try {
       await checkPrepared(view, config, folder)
       return await work({ config, model, database: view.main })
@@ -72,14 +72,14 @@ export async function lookIntoProject<Result>(
 
 /** @throws ConfigError if there is no database */
 export function checkDatabase(config: Config, folder: string): void {
-  if (!databaseExists(config))
-    throw new ConfigError(`There is no database at ${nameOfDatabase(config)} yet. Start the service once: octavo start ${folder}`)
+  if (!driverOf(config).exists(config))
+    throw new ConfigError(`There is no database at ${driverOf(config).nameOf(config)} yet. Start the service once: octavo start ${folder}`)
 }
 
 /** @throws ConfigError if the database has no tables because its first start did not finish */
 export async function checkPrepared(view: DatabaseView, config: Config, folder: string): Promise<void> {
   if (await view.isEmpty())
-    throw new ConfigError(`The database ${nameOfDatabase(config)} is empty. Start the service once: octavo start ${folder}`)
+    throw new ConfigError(`The database ${driverOf(config).nameOf(config)} is empty. Start the service once: octavo start ${folder}`)
 }
 
 /** Evidence, other than Octavo's own files, that a project without a database had one; null if there is none. */

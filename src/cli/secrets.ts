@@ -18,7 +18,7 @@ import { basename, dirname, join } from 'node:path'
 import type { Config } from '../config/config.js'
 import { dotEnvOf, generatedSecretsLine, readDotEnv } from '../config/files.js'
 import type { DatabaseLock } from '../database/database.js'
-import { lockDatabase } from '../database/open.js'
+import { driverOf } from '../database/open.js'
 import { ConfigError } from '../errors/errors.js'
 
 const privateFile = 0o600
@@ -39,7 +39,7 @@ export interface SavedSecrets {
 export async function ensureSecrets(config: Config): Promise<SavedSecrets> {
   const names = Object.keys(config.missingSecrets)
   if (names.length === 0) return { config, made: [] }
-  const lock = await lockDatabase(config, config.limits.startWait)
+  const lock = await driverOf(config).lock(config, config.limits.startWait)
   try {
     const present = readDotEnv(config.folder)
     const made = names.filter((name) => present[name] === undefined)

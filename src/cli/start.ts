@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:net'
 import type { Logger } from 'pino'
 import { type Config, loadConfig } from '../config/config.js'
-import { refuseLost } from '../database/open.js'
+import { driverOf } from '../database/open.js'
 import { ConfigError } from '../errors/errors.js'
 import { loadModel } from '../model/load.js'
 import type { Model } from '../model/types.js'
@@ -54,7 +54,7 @@ async function listen(folder: string, options: StartOptions, watched: (shutdown:
   watched(shutdown)
   checkProject(given.folder)
   await checkPort(given)
-  refuseLost(given, strapiEvidence(given.folder))
+  driverOf(given).refuseLost(given, strapiEvidence(given.folder))
   const { config, service } = await open(given, logger).catch((error: StartError) => {
     const isDatabase = error.code?.startsWith('SQLITE_') === true
     throw isDatabase ? new ConfigError(`The database ${given.database.filename} cannot be used: ${error.message}.`) : error

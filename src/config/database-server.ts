@@ -18,7 +18,7 @@ export interface PostgresSettings {
   readonly schema: string
   /** Settings for TLS; false: none. */
   readonly ssl: false | Readonly<Record<string, string | boolean>>
-  /** Connections for reads and for writes, each; at least and at most. */
+  /** Connections of reads and writes together; at least and at most. */
   readonly pool: { readonly min: number; readonly max: number }
   /** Milliseconds to wait for a connection. */
   readonly connectionTimeout: number
@@ -102,21 +102,39 @@ export function postgresOf(environment: Environment, strapi: StrapiDatabase | nu
   return named === null ? fromEnvironment(environment) : fromStrapi(named)
 }
 
+/** What is said of a server; what is not has its default. */
+type Given = { readonly [Key in keyof Omit<PostgresSettings, 'pool'>]?: PostgresSettings[Key] | undefined } & {
+  readonly pool: { readonly min?: number | undefined; readonly max?: number | undefined }
+}
+
+const settingsOf = (given: Given): PostgresSettings => ({
+  url: given.url ?? null,
+  host: given.host ?? 'localhost',
+  port: given.port ?? defaults.port,
+  name: given.name ?? 'strapi',
+  user: given.user ?? 'strapi',
+  password: given.password ?? '',
+  schema: given.schema ?? 'public',
+  ssl: given.ssl ?? false,
+  pool: { min: given.pool.min ?? defaults.pool.min, max: given.pool.max ?? defaults.pool.max },
+  connectionTimeout: given.connectionTimeout ?? defaults.connectionTimeout,
+})
+
 function fromEnvironment(environment: Environment): PostgresSettings {
   const set = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''))
   const given = parsed(variables, set, 'the environment')
-  return {
-    url: given.DATABASE_URL ?? null,
-    host: given.DATABASE_HOST ?? 'localhost',
-    port: given.DATABASE_PORT ?? defaults.port,
-    name: given.DATABASE_NAME ?? 'strapi',
-    user: given.DATABASE_USERNAME ?? 'strapi',
+  return settingsOf({
+    url: given.DATABASE_URL,
+    host: given.DATABASE_HOST,
+    port: given.DATABASE_PORT,
+    name: given.DATABASE_NAME,
+    user: given.DATABASE_USERNAME,
     password: given.DATABASE_PASSWORD ?? 'strapi',
-    schema: given.DATABASE_SCHEMA ?? 'public',
+    schema: given.DATABASE_SCHEMA,
     ssl: given.DATABASE_SSL === 'true' ? sslOf(given) : false,
-    pool: { min: given.DATABASE_POOL_MIN ?? defaults.pool.min, max: given.DATABASE_POOL_MAX ?? defaults.pool.max },
-    connectionTimeout: given.DATABASE_CONNECTION_TIMEOUT ?? defaults.connectionTimeout,
-  }
+    pool: { min: given.DATABASE_POOL_MIN, max: given.DATABASE_POOL_MAX },
+    connectionTimeout: given.DATABASE_CONNECTION_TIMEOUT,
+  })
 }
 
 function sslOf(given: z.output<typeof variables>): Readonly<Record<string, string | boolean>> {
@@ -134,18 +152,14 @@ function sslOf(given: z.output<typeof variables>): Readonly<Record<string, strin
 /** The server that Strapi's config/database names. @throws ConfigError */
 function fromStrapi(server: unknown): PostgresSettings {
   const { connection, pool, acquireConnectionTimeout } = parsed(strapiConnection, server, "Strapi's config/database")
-  return {
-    url: connection.connectionString ?? null,
-    host: connection.host ?? 'localhost',
-    port: connection.port ?? defaults.port,
-    name: connection.database ?? 'strapi',
-    user: connection.user ?? 'strapi',
-    password: connection.password ?? '',
-    schema: connection.schema ?? 'public',
-    ssl: connection.ssl === true ? { rejectUnauthorized: true } : ((connection.ssl ?? false) as PostgresSettings['ssl']),
-    pool: { min: pool.min ?? defaults.pool.min, max: pool.max ?? defaults.pool.max },
-    connectionTimeout: acquireConnectionTimeout ?? defaults.connectionTimeout,
-  }
+  return settingsOf({
+    ...connection,
+    url: connection.connectionString,
+    name: connection.database,
+    ssl: connection.ssl === true ? { rejectUnauthorized: true } : (connection.ssl as PostgresSettings['ssl'] | undefined),
+    pool,
+    connectionTimeout: acquireConnectionTimeout,
+  })
 }
 
 function parsed<Schema extends z.ZodType>(schema: Schema, value: unknown, source: string): z.output<Schema> {

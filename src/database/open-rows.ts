@@ -9,6 +9,7 @@ import { newDocumentId } from '../model/document-id.js'
 import type { Model } from '../model/types.js'
 import { copyFirstRows } from './copy.js'
 import type { FillDatabase } from './database.js'
+import type { FillRows } from './driver.js'
 import { checkSchema } from './postgres/catalog.js'
 import { openPool } from './postgres/connection.js'
 import { prepareDatabase } from './postgres/prepare-database.js'
@@ -19,16 +20,15 @@ import { firstContents } from './sqlite/first-contents.js'
 import { sqliteSource, sqliteTarget } from './sqlite/rows.js'
 import { createEmptyTables } from './sqlite/sync-schema.js'
 
-/** What fills a new PostgreSQL database inside the transaction that makes its tables. `locale`: the code of the default locale. */
-export const firstRowsOfPostgres =
-  (model: Model, locale: string, fill: FillDatabase) =>
-  async (client: pg.ClientBase): Promise<void> => {
+/** Fills a new database that is not SQLite with the first content of a model, which is made in memory. `locale`: the default one. */
+export const firstRows =
+  (locale: string, model: Model, fill: FillDatabase): FillRows =>
+  async (target) => {
     const memory = await firstContents(model, { now: new Date(), newDocumentId, locale }, fill)
     try {
-      const close = async () => {}
       await copyFirstRows(
         sqliteSource(memory, 'the first content', () => {}),
-        postgresTarget(client, 'the new database', 'callers', close),
+        target,
       )
     } finally {
       memory.close()

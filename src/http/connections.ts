@@ -3,6 +3,7 @@
 import type { IncomingMessage, Server } from 'node:http'
 import { Server as NetServer, type Socket } from 'node:net'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { pause } from '../runtime/clock.js'
 
 /** The connections of a server. */
 export interface Connections {
@@ -176,8 +177,6 @@ function shortenQueue(server: Server): void {
 export async function addConnectionClose(connections: Connections, { raw }: FastifyRequest, reply: FastifyReply): Promise<void> {
   if (await connections.isLast(raw.socket)) reply.header('connection', 'close')
 }
-
-const pause = (milliseconds: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, milliseconds))
 
 /** Resolves when all data that has arrived on any connection was read: after another turn of the event loop. */
 const pendingReads = (): Promise<void> => new Promise((resolve) => setImmediate(() => setImmediate(resolve)))

@@ -23,3 +23,6 @@ export function elapsed(): number {
   seen = now
   return now - paused
 }
+
+/** Resolves after that many milliseconds. */
+export const pause = (milliseconds: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, milliseconds))

@@ -6,7 +6,7 @@ import { gunzipSync } from 'node:zlib'
 import Database from 'better-sqlite3'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type Copied, type CopyOptions, copyDatabase } from '../../src/database/copy.js'
-import { firstRowsOfPostgres, openRowSource, openRowTarget } from '../../src/database/open-rows.js'
+import { firstRows, openRowSource, openRowTarget } from '../../src/database/open-rows.js'
 import { openPool } from '../../src/database/postgres/connection.js'
 import { prepareDatabase } from '../../src/database/postgres/prepare-database.js'
 import { openChecksum, type RowSource } from '../../src/database/rows.js'
@@ -74,8 +74,12 @@ describePostgres('first rows on PostgreSQL', (server) => {
       pool: { min: 0, max: 2 },
     }
     const pool = openPool({ ...settings, connectionTimeout: 20_000 }, { max: 2, pipelined: false, failed: () => {} })
-    const firstRows = firstRowsOfPostgres(model, 'en', fill)
-    const prepared = await prepareDatabase(pool, model, { schema: 'public', wait: 20_000, sessions: true, fill: firstRows })
+    const prepared = await prepareDatabase(pool, model, {
+      schema: 'public',
+      wait: 20_000,
+      sessions: true,
+      fill: firstRows('en', model, fill),
+    })
     expect(prepared.isNew).toBe(true)
     const memory = await firstContents(model, { now: new Date(), newDocumentId: () => 'x', locale: 'en' }, fill)
     const counts = (sums: Record<string, string>) =>

@@ -2,6 +2,7 @@
 import { join } from 'node:path'
 import type pg from 'pg'
 import { afterEach, expect, it } from 'vitest'
+import type { FillRows } from '../../src/database/driver.js'
 import { openPool } from '../../src/database/postgres/connection.js'
 import { createIndexes, indexName } from '../../src/database/postgres/indexes.js'
 import { isUnprepared, type PostgresPreparation, prepareDatabase } from '../../src/database/postgres/prepare-database.js'
@@ -48,9 +49,14 @@ describePostgres('preparing a database on PostgreSQL', (server) => {
   it('is done by one of ten that start together', async () => {
     const url = await server().createDatabase()
     let filled = 0
-    const fill = async (client: pg.ClientBase) => {
+    const columns = [
+      { name: 'id', kind: 'integer', type: 'integer' },
+      { name: 'key', kind: 'text', type: 'character varying(255)' },
+    ] as const
+    const fill: FillRows = async (target) => {
       filled++
-      await client.query("insert into strapi_core_store_settings (key) values ('first')")
+      const table = { name: 'strapi_core_store_settings', columns, key: ['id'] }
+      await target.insert(table, [[1, 'first']], { part: 'rows', source: 'test', last: [1] })
     }
     const starts = Array.from({ length: 10 }, () => prepareDatabase(poolOf(url), model, preparation({ fill })))
     const prepared = await Promise.all(starts)

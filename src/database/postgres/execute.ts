@@ -1,18 +1,22 @@
 // Runs a plan as one statement, and writes its answer from the rows of all levels.
 import type { Signer } from '../answer/signed-addresses.js'
-import type { Sink } from '../answer/sink.js'
+import { openSink } from '../answer/sink.js'
 import { prepareAnswer, type Row, type Values } from '../answer/write.js'
+import type { ReadAnswer } from '../database.js'
 import type { Column, ReadPlan, Statement } from '../plan.js'
 import { fromWallMilliseconds } from './codec.js'
 import { type ComposedRead, composeRead } from './compose.js'
 import { type Connection, executePrepared, type PreparedStatement } from './connection.js'
 
-/** Reads a plan on a connection and writes its answer. False: one row was asked for and is not there. */
 export interface PlanReader {
   /** The text of its statement. */
   readonly text: string
-  read(client: Connection, statement: PreparedStatement, values: Values, sink: Sink): Promise<boolean>
+  /** Executes a plan's statement on a connection and writes its answer. @throws AnswerTooLarge beyond `limit` bytes */
+  read(client: Connection, statement: PreparedStatement, values: Values, limit: number): Promise<ReadAnswer>
 }
+
+/** A first room for an answer; bytes. */
+const roomBytes = 16 * 1024
 
 /** The zone of this process shows the same clock as UTC. */
 const isUtc = (): boolean =>
@@ -40,15 +44,22 @@ export function preparePlanReader(plan: ReadPlan, signer: Signer | null): PlanRe
   const readParts = composed.parts.map(({ columns }) => partReader(columns))
   return {
     text: composed.text,
-    read: async (client, statement, values, sink) => {
+    read: async (client, statement, values, limit) => {
       const { rows } = await executePrepared(client, statement, boundOf(composed, values))
       const [result] = rows
       // Nothing waits between these lines: the answer is written from this read.
       found = new Map(composed.parts.map(({ statement: part }, index) => [part, readParts[index]!(result![index] as string | null)]))
       total = composed.hasTotal ? (result!.at(-1) as number) : null
-      const isFound = write(values, sink)
-      found = new Map()
-      return isFound
+      const sink = openSink(limit)
+      const room = Buffer.allocUnsafe(roomBytes)
+      sink.begin(room)
+      try {
+        if (!write(values, sink)) return null
+      } finally {
+        found = new Map()
+      }
+      const { length, own } = sink.end()
+      return { bytes: own ?? room.subarray(0, length), release: () => {} }
     },
   }
 }

@@ -2,7 +2,8 @@
 import type { MainConnection } from '../database.js'
 import { type Connection, type Executed, execute, objectsOf, type Statements } from './connection.js'
 import { writePostgresSql } from './dialect.js'
-import { explained, isConnectionLoss, isTimeout } from './errors.js'
+import { explained } from './errors.js'
+import { lossRetrier } from './retry.js'
 
 /**
  * Another text once a transaction that wrote has ended, here or elsewhere: which transactions a snapshot sees. A server that was started
@@ -10,25 +11,19 @@ import { explained, isConnectionLoss, isTimeout } from './errors.js'
  */
 const snapshot = 'select pg_current_snapshot()::text, pg_postmaster_start_time()::text'
 
-/** Times that a statement is executed, each on another connection, before its caller learns that connections are lost. */
-const tries = 3
-
 /** Lends a connection: the only one, or one of a pool whose connections are free soon. */
 export type Lend = <Result>(work: (connection: Connection) => Promise<Result>) => Promise<Result>
 
 /** `failed` receives losses of connections, also those that no caller notices. */
 export function openMainConnection(lend: Lend, statements: Statements, failed: (error: Error) => void = () => {}): MainConnection {
+  const retried = lossRetrier(failed)
   let seen = ''
 
   async function run(text: string, values: readonly unknown[]): Promise<Executed> {
-    for (let left = tries - 1; ; left--) {
-      try {
-        return await lend((connection) => execute(statements, connection, text, values))
-      } catch (error) {
-        const isLost = isConnectionLoss(error)
-        if (isLost) failed(error as Error)
-        if (!isLost || left === 0 || isTimeout(error)) throw explained(error)
-      }
+    try {
+      return await retried(() => lend((connection) => execute(statements, connection, text, values)))
+    } catch (error) {
+      throw explained(error)
     }
   }
 

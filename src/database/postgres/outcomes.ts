@@ -2,7 +2,7 @@
 // give an id again whose transaction it has forgotten; a table that every crash empties shows that.
 import { randomUUID } from 'node:crypto'
 import type pg from 'pg'
-import { elapsed } from '../../runtime/clock.js'
+import { elapsed, pause } from '../../runtime/clock.js'
 import { execute, onConnection, type Statements } from './connection.js'
 import { epochTable } from './create-tables.js'
 import { codeOf, isConnectionLoss } from './errors.js'
@@ -74,7 +74,7 @@ export function openOutcomes(small: pg.Pool, statements: Statements): Outcomes {
           if (codeOf(error) === '22023') return 'aborted'
           if (!isConnectionLoss(error)) return 'unknown'
         }
-        await new Promise((resolve) => setTimeout(resolve, pauseBetween))
+        await pause(pauseBetween)
       }
       return 'unknown'
     },

@@ -3,12 +3,14 @@
 import type pg from 'pg'
 import { ConfigError } from '../../errors/errors.js'
 import type { Model } from '../../model/types.js'
+import type { FillRows } from '../driver.js'
 import { findLacking, isComplete, type Lacking, namesOf, type Prepared } from '../schema/lacking.js'
 import { octavoNames } from '../schema/octavo-tables.js'
 import { quoted } from '../schema/table.js'
 import { type Catalog, checkSchema, type Queryable, readCatalog } from './catalog.js'
 import { createOctavoStatements, createStatements, declaredType, epochTable, storedName, turnTable } from './create-tables.js'
 import { indexStatement, isIndexable } from './indexes.js'
+import { postgresTarget } from './rows.js'
 
 /** How a database is prepared. */
 export interface PostgresPreparation {
@@ -19,7 +21,7 @@ export interface PostgresPreparation {
   /** Sessions are issued here, so their table gets the columns that an older Strapi did not make. */
   readonly sessions: boolean
   /** Fills a new database, inside the transaction that makes its tables. */
-  fill(client: pg.ClientBase): Promise<void>
+  fill: FillRows
 }
 
 /** The lock of whoever prepares a database: the same number in every version. */
@@ -61,7 +63,7 @@ export async function prepareDatabase(pool: pg.Pool, model: Model, preparation: 
         ...indexes.map((index) => indexStatement(index)),
       ].join(';\n'),
     )
-    if (isNew) await preparation.fill(client)
+    if (isNew) await preparation.fill(postgresTarget(client, 'the new database', 'callers', async () => {}))
     return { isNew, added: isNew ? [] : namesOf(lacking) }
   })
 }

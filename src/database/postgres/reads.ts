@@ -4,14 +4,15 @@ import type pg from 'pg'
 import { ApiError } from '../../errors/errors.js'
 import { elapsed } from '../../runtime/clock.js'
 import type { Signer } from '../answer/signed-addresses.js'
-import { AnswerTooLarge, openSink, tooLarge } from '../answer/sink.js'
+import { AnswerTooLarge, tooLarge } from '../answer/sink.js'
 import type { PlanHandle, ReadAnswer, ReadDatabase } from '../database.js'
 import { unavailable } from '../unavailable.js'
 import { cancel } from './cancel.js'
 import { onConnection, openPool, type PostgresSettings, type Statements } from './connection.js'
 import { postgresDialect } from './dialect.js'
-import { cancelled, codeOf, explained, isConnectionLoss, isTimeout } from './errors.js'
+import { cancelled, codeOf, explained } from './errors.js'
 import { type PlanReader, preparePlanReader } from './execute.js'
+import { lossRetrier } from './retry.js'
 import { openShare } from './share.js'
 
 export interface ReadOptions {
@@ -41,13 +42,7 @@ const heavyFrom = 50
 /** A look at who still waits; milliseconds. */
 const lookEvery = 100
 
-/** A first room for an answer; bytes. */
-const roomBytes = 16 * 1024
-
 const never = () => false
-
-/** Times that a read is begun, each on another connection, before its caller learns that connections are lost. */
-const tries = 3
 
 /** Milliseconds after the end of its time in which a read ends by itself; then its connection is cut. */
 const cancelPatience = 1_000
@@ -57,6 +52,7 @@ export function openReads(options: ReadOptions, statements: Statements, failed: 
   const { settings, connections, readTimeout, signer } = options
   const pool = openPool(settings, { max: connections, pipelined: false, failed })
   const heavy = openShare(Math.max(1, connections >> 1), options.heavyReadQueue, 'Too many reads are waiting')
+  const retried = lossRetrier(failed)
   const registered = new Map<number, Registered>()
   let plans = 0
 
@@ -84,7 +80,7 @@ export function openReads(options: ReadOptions, statements: Statements, failed: 
           (client) => readOn(client, { pool, options, statements, plan, values, isOver }),
           end - elapsed() + cancelPatience,
         )
-      const run = () => repeated(once, isOver, failed)
+      const run = () => retried(once, isOver)
       try {
         return await (plan.cost < heavyFrom ? run() : heavy(run, isOver))
       } catch (error) {
@@ -92,25 +88,6 @@ export function openReads(options: ReadOptions, statements: Statements, failed: 
       }
     },
     close: () => pool.end(),
-  }
-}
-
-/** Begins a read again whose connection was lost: after a restart of the server all may be. */
-async function repeated<Result>(
-  read: () => Promise<Result>,
-  isOver: () => ApiError | null,
-  failed: (error: Error) => void,
-): Promise<Result> {
-  for (let left = tries - 1; ; left--) {
-    try {
-      return await read()
-    } catch (error) {
-      if (!isConnectionLoss(error)) throw error
-      failed(error as Error)
-      const over = isOver()
-      if (over !== null) throw over
-      if (left === 0 || isTimeout(error)) throw error
-    }
   }
 }
 
@@ -131,14 +108,9 @@ async function readOn(client: pg.PoolClient, { pool, options, statements, plan, 
   if (over !== null) throw over
   const began = elapsed()
   const watch = watchRead(pool, client, isOver)
-  const sink = openSink(options.answerBytes)
-  const room = Buffer.allocUnsafe(roomBytes)
-  sink.begin(room)
   try {
     const statement = statements.known(text) ?? (await statements.describe(text, client))
-    if (!(await plan.reader.read(client, statement, values, sink))) return null
-    const { length, own } = sink.end()
-    return { bytes: own ?? room.subarray(0, length), release: () => {} }
+    return await plan.reader.read(client, statement, values, options.answerBytes)
   } catch (error) {
     if (error instanceof AnswerTooLarge) throw tooLarge()
     throw (codeOf(error) === cancelled ? isOver() : null) ?? error

@@ -3,7 +3,7 @@
 import type { RawBuilder } from 'kysely'
 import type pg from 'pg'
 import { elapsed } from '../../runtime/clock.js'
-import { AnswerTooLarge, openSink, tooLarge } from '../answer/sink.js'
+import { AnswerTooLarge, tooLarge } from '../answer/sink.js'
 import type { PlanHandle, ReadAnswer, Transaction } from '../database.js'
 import { unavailable } from '../unavailable.js'
 import { type Executed, executePrepared, objectsOf, type Statements } from './connection.js'
@@ -41,8 +41,6 @@ export interface Attempt {
 
 /** Milliseconds that a transaction may do nothing: whatever holds it up, its locks are released. */
 const idleTimeout = 30_000
-
-const roomBytes = 16 * 1024
 
 /** What begins a transaction. The lock comes before the first snapshot: what whoever had it before has written is in it. */
 const beginning = ({ statementTimeout, lockTimeout, inTurn }: AttemptOptions): string =>
@@ -117,18 +115,14 @@ async function readInside(
   { plan, values, isBounded }: InsideRead,
 ): Promise<ReadAnswer> {
   const reader = readerOf(plan)
-  const sink = openSink(isBounded ? writtenBytes : Number.MAX_SAFE_INTEGER)
-  const room = Buffer.allocUnsafe(roomBytes)
-  sink.begin(room)
-  const found = await sender.perform(reader.text, (statement) =>
+  const limit = isBounded ? writtenBytes : Number.MAX_SAFE_INTEGER
+  const answer = await sender.perform(reader.text, (statement) =>
     // An answer that is too large is no failure of the transaction.
-    reader.read(client, statement, values, sink).catch((error: unknown) => {
+    reader.read(client, statement, values, limit).catch((error: unknown) => {
       if (error instanceof AnswerTooLarge) return 'tooLarge' as const
       throw error
     }),
   )
-  if (found === 'tooLarge') throw tooLarge()
-  if (!found) return null
-  const { length, own } = sink.end()
-  return { bytes: own ?? room.subarray(0, length), release: () => {} }
+  if (answer === 'tooLarge') throw tooLarge()
+  return answer
 }

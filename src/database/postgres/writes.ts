@@ -1,7 +1,7 @@
 // The writes of a service: transactions on a bounded pool, many at a time. Each is serializable; one that conflicts with another is run
 // again, in turn with others that conflicted; while many conflict, transactions take turns from the start.
 import type pg from 'pg'
-import { elapsed } from '../../runtime/clock.js'
+import { elapsed, pause } from '../../runtime/clock.js'
 import type { Signer } from '../answer/signed-addresses.js'
 import type { PlanHandle, Transaction, WriteDatabase } from '../database.js'
 import { unavailable } from '../unavailable.js'
@@ -166,5 +166,3 @@ function openConflicts(): Conflicts {
     areLikely: () => Math.random() < likelihood,
   }
 }
-
-const pause = (milliseconds: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, milliseconds))

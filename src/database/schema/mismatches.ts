@@ -1,4 +1,5 @@
 // Where a database and the model contradict each other: columns of another type, columns and tables that nothing in the model has.
+import type { Logger } from 'pino'
 import type { Model } from '../../model/types.js'
 import type { SchemaMismatches } from '../database.js'
 import { adminTables, sessionTable } from './admin-tables.js'
@@ -39,4 +40,16 @@ export function compareWithModel(model: Model, { tables: names, columnsOf, decla
     }
   }
   return { types, columns, tables: names.filter((name) => !known.has(name) && !/^(?:sqlite_|octavo_|strapi_)/.test(name)) }
+}
+
+/** Logs what a database lacked, and where it and the model contradict each other. */
+export function warnOfDifferences(
+  logger: Pick<Logger, 'warn'>,
+  added: readonly string[],
+  { types, columns, tables }: SchemaMismatches,
+): void {
+  if (added.length > 0) logger.warn({ added }, 'added missing tables and columns')
+  if (types.length > 0) logger.warn({ types }, 'the types of some columns do not match the model; their values may be shown incorrectly')
+  if (columns.length + tables.length > 0)
+    logger.warn({ columns, tables }, 'the database has columns or tables that are not in the model; they are ignored')
 }

@@ -8,6 +8,7 @@ import { ConfigError } from '../../errors/errors.js'
 import { newDocumentId } from '../../model/document-id.js'
 import type { Model } from '../../model/types.js'
 import type { FillDatabase } from '../database.js'
+import { warnOfDifferences } from '../schema/mismatches.js'
 import { makePrivateFolder, openSqlite, throughSchemaChanges } from './connection.js'
 import { quickCheck } from './file/quick-check.js'
 import { leaveTrace, tracedDatabase, traceOf } from './file/trace.js'
@@ -79,12 +80,10 @@ async function prepare(config: Config, connection: Database, model: Model, logge
     fill: () => fill(connection, now),
   })
   leaveTrace(database.filename, folder)
-  if (isNew) return
-  if (added.length > 0) logger.warn({ added }, 'added missing tables and columns')
-  const mismatches = throughSchemaChanges(() => findSchemaMismatches(connection, model))
-  if (mismatches.types.length > 0)
-    logger.warn({ types: mismatches.types }, 'the types of some columns do not match the model; their values may be shown incorrectly')
-  const { columns, tables } = mismatches
-  if (columns.length + tables.length > 0)
-    logger.warn({ columns, tables }, 'the database has columns or tables that are not in the model; they are ignored')
+  if (!isNew)
+    warnOfDifferences(
+      logger,
+      added,
+      throughSchemaChanges(() => findSchemaMismatches(connection, model)),
+    )
 }

@@ -1,0 +1,35 @@
+// What a database driver provides: everything that is known of the configured database is asked of its driver.
+import type { Config } from '../config/config.js'
+import type { Model } from '../model/types.js'
+import type { CommandDatabase, Database, DatabaseHost, DatabaseLock, DatabaseView, FillDatabase } from './database.js'
+import type { Dialect } from './dialect.js'
+import type { RowTarget } from './rows.js'
+
+/** Reports an index before it is created: its name, how many were missing, how many of them exist now. */
+export type ReportIndex = (name: string, done: number, missing: number) => void
+
+/** Writes the first rows of a new database into its empty tables. */
+export type FillRows = (target: RowTarget) => Promise<void>
+
+/** The driver of one kind of database. What fails with a sentence for the operator throws ConfigError. */
+export interface Driver {
+  readonly dialect: Dialect
+  /** Whether there is a database, empty or not. */
+  exists(config: Config): boolean
+  /** The database as messages name it, without a password. */
+  nameOf(config: Config): string
+  /** Refuses a project whose database is missing although the project had one. `sign`: what else says so. */
+  refuseLost(config: Config, sign: string | null): void
+  /** Opens the database of a service. */
+  open(config: Config, model: Model, host: DatabaseHost): Promise<Database>
+  /** Opens the database for a command that writes; prepared if the project is new. */
+  openForCommand(config: Config, model: Model, fill: FillDatabase): Promise<CommandDatabase>
+  /** Opens the database for a few reads. Nothing is created, nothing is left behind. */
+  lookInto(config: Config): Promise<DatabaseView>
+  /** Opens the database for reads that all belong to one snapshot, also while a service writes. */
+  snapshotOf(config: Config): Promise<DatabaseView>
+  /** Creates the missing indexes of our own. Returns how many were created. */
+  createMissingIndexes(config: Config, model: Model, report: ReportIndex): Promise<number>
+  /** Takes the lock by which processes that start together take turns. `wait`: milliseconds at most. */
+  lock(config: Config, wait: number): Promise<DatabaseLock>
+}

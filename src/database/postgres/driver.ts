@@ -1,0 +1,32 @@
+// The driver of PostgreSQL.
+import type { Model } from '../../model/types.js'
+import type { FillDatabase } from '../database.js'
+import type { Driver, FillRows } from '../driver.js'
+import { postgresDialect } from './dialect.js'
+import { createIndexes } from './indexes.js'
+import { openPostgresDatabase, openPostgresForCommand } from './open.js'
+import { placeOf, reach } from './reach.js'
+import { lockPostgres } from './start-lock.js'
+import { lookIntoPostgres, snapshotOfPostgres } from './view.js'
+
+/** `firstRows`: what fills a new database with the first content of a model. */
+export const postgresDriver = (firstRows: (locale: string, model: Model, fill: FillDatabase) => FillRows): Driver => ({
+  dialect: postgresDialect,
+  exists: () => true,
+  nameOf: ({ database }) => placeOf(database.server!),
+  // A server's database is there or cannot be reached.
+  refuseLost: () => {},
+  open: (config, model, host) => openPostgresDatabase(config, model, host, firstRows(config.initialLocale, model, host.fill)),
+  openForCommand: (config, model, fill) => openPostgresForCommand(config, model, firstRows(config.initialLocale, model, fill)),
+  lookInto: lookIntoPostgres,
+  snapshotOf: snapshotOfPostgres,
+  createMissingIndexes: async (config, model, report) => {
+    const { small, close } = await reach(config)
+    try {
+      return await createIndexes(small, model, ({ name }, done, missing) => report(name, done, missing))
+    } finally {
+      await close()
+    }
+  },
+  lock: lockPostgres,
+})
