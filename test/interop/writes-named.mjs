@@ -247,17 +247,16 @@ export function namedPoint({
     if (strapi.status < 300) return null
   }
   if (strapi.status < 300 && isRefusal(octavo) && namesNoRow(octavo, body)) return 'a polymorphic row id that is not there'
-  if (strapi.status === 404 && isRefusal(octavo) && Array.isArray(body?.data)) return 'data that is a list'
+  if ((strapi.status === 404 || strapi.status === 200) && isRefusal(octavo) && Array.isArray(body?.data)) return 'data that is a list'
   if (isRefusal(strapi) && isRefusal(octavo)) {
     if (hasSameErrors(strapi, octavo)) return 'the value of an error about the whole'
     if (hasOtherOrder(strapi, octavo)) return 'the order of errors'
+    if (isAboutNewLocale(strapi, request)) return 'shared components of a new locale'
     return namesOtherMistakes(strapi, octavo, body) ? 'several mistakes' : null
   }
   if (isRefusal(strapi) && octavo.status < 300) {
     if (namesTwiceByRow(strapi, body)) return 'a row id and the same target once more'
-    const missing = /^Document with id "([^"]*)", locale "[^"]*" not found$/.exec(strapi.body.error.message)?.[1]
-    const isNamed = some(body, (value) => value === missing || (typeof value?.$doc === 'number' && `#${value.$doc}` === missing))
-    return method === 'PUT' && missing !== undefined && !isNamed ? 'shared components of a new locale' : null
+    return isAboutNewLocale(strapi, request) ? 'shared components of a new locale' : null
   }
   if (strapi.status >= 300 || octavo.status >= 300) return null
   if (saysNothingOfMedia({ schemas, path, body: written })) return 'media that say nothing'
@@ -291,9 +290,16 @@ export function namedPoint({
     : null
 }
 
+/** Strapi misses a document that the body does not name: one that what a new locale shares with the others leads to. */
+function isAboutNewLocale(strapi, { method, body }) {
+  const missing = /^Document with id "([^"]*)", locale "[^"]*" not found$/.exec(strapi.body.error.message)?.[1]
+  const isNamed = some(body, (value) => value === missing || (typeof value?.$doc === 'number' && `#${value.$doc}` === missing))
+  return method === 'PUT' && missing !== undefined && !isNamed
+}
+
 const parses = (type, value) =>
   (typeof value === 'string' || Number.isInteger(value)) &&
-  (type === 'time' ? /^\d\d:\d\d:\d\d/.test(value) : !Number.isNaN(Date.parse(value)) && !/^\d\d-/.test(value))
+  (type === 'time' ? /^\d\d:\d\d:\d\d/.test(value) : !Number.isNaN(Date.parse(value)) && !/^(\d\d-|[+-]\d{6})/.test(value))
 
 /** The point that a request belongs to which ends Strapi's process, or null. */
 export function namedEnd(schemas, schema, body) {

@@ -1,5 +1,8 @@
 // Values for attributes: mostly such as their schemas allow, some at their bounds, some of wrong types.
 
+/** Conversations whose unique days differ, and have years of four digits: a day of another form ends Strapi's process. */
+const lastDays = 290_000
+
 const odd = [
   null,
   '',
@@ -96,7 +99,9 @@ export function fitting({ pick, below, next }, attribute, conversation) {
     case 'email':
       return unique ? `u${conversation}.${below(9)}@example.org` : pick(['ab@cd.efg', 'first@example.org'])
     case 'date':
-      return unique ? new Date(86_400_000 * (conversation * 10 + below(9))).toISOString().slice(0, 10) : pick(['2024-02-29', '1999-12-31'])
+      return unique
+        ? new Date(86_400_000 * ((conversation % lastDays) * 10 + below(9))).toISOString().slice(0, 10)
+        : pick(['2024-02-29', '1999-12-31'])
     case 'time':
       return unique ? new Date(conversation * 1000 + below(900)).toISOString().slice(11, 23) : pick(['10:00:00.000', '23:59', '01:02:03'])
     case 'datetime':
