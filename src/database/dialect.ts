@@ -16,11 +16,21 @@ export type Matching = 'like' | 'ilike' | 'exact' | 'folded'
 /** The types of the columns of bound rows. */
 export type BoundType = 'integer' | 'real' | 'text'
 
+/** How a column is compared with a bound value. */
+export type Comparison = '=' | '<>' | '<' | '<=' | '>' | '>='
+
 export interface Dialect {
   /** The text of a query with its placeholders; bound values must be `Parameter`s of a plan. */
   compile(query: Expression): Statement
   /** True where `column` contains, starts or ends with the text `value`; `%`, `_` and `\` in it mean themselves. */
   matches(column: Expression, value: Expression, kind: 'contains' | 'startsWith' | 'endsWith', matching: Matching): RawBuilder<boolean>
+  /**
+   * Compares a column with a bound value, a number in any notation for a column of numbers. `isWhole`: the column has integers, which
+   * the value need not be; what is no number is greater than all.
+   */
+  compared(column: Expression, comparison: Comparison, value: Expression, isWhole: boolean): RawBuilder<boolean>
+  /** True where a column has one of some bound values; at least one. `isWhole` as in `compared`. */
+  isAnyOf(column: Expression, values: readonly Expression[], isWhole: boolean): RawBuilder<boolean>
   equalsIgnoringCase(column: Expression, value: Expression, folding: 'ascii' | 'unicode'): RawBuilder<boolean>
   /** A table named `as` whose column `value` holds the numbers of a bound list: one parameter, whatever its length. */
   listed(list: Expression, as: string): Expression

@@ -1,5 +1,6 @@
 // The stored forms of PostgreSQL's column types, and those that the rest of the service knows: milliseconds since 1970, 0 and 1, JSON
 // as text, decimals as numbers. A value is written by the type of the parameter that it is bound to, and read by that of its column.
+import { decimalOf } from '../rows.js'
 import type { Stored } from '../stored.js'
 
 const oid = {
@@ -64,6 +65,9 @@ export function encodeParameter(type: number | undefined, value: unknown): strin
       return typeof value === 'number' ? wallClock(value) : String(value)
     case oid.timestamptz:
       return typeof value === 'number' ? new Date(value).toISOString() : String(value)
+    case oid.numeric:
+      // A text that is no number is behind all numbers, as in SQLite.
+      return typeof value === 'string' && decimalOf(value) === null ? 'Infinity' : String(value).trim()
     case oid.bytea:
       return `\\x${Buffer.from(value as Uint8Array).toString('hex')}`
     default:

@@ -1,6 +1,6 @@
 // PostgreSQL's part of the vocabulary in dialect.ts.
-import { DummyDriver, Kysely, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler, sql } from 'kysely'
-import type { BoundType, Dialect, Expression } from '../dialect.js'
+import { DummyDriver, Kysely, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler, type RawBuilder, sql } from 'kysely'
+import type { BoundType, Comparison, Dialect, Expression } from '../dialect.js'
 import { differs } from '../fragments.js'
 import type { Parameter } from '../plan.js'
 import { quoted } from '../schema/table.js'
@@ -36,6 +36,27 @@ const compare = (column: Expression, value: Expression, kind: 'contains' | 'star
   return sql<boolean>`right(${column}, length(${value})) = ${value}`
 }
 
+/** The integers of 64 bits. */
+const [least, greatest] = [sql.raw('-9223372036854775808'), sql.raw('9223372036854775807')]
+
+const clamped = (whole: Expression): Expression => sql`cast(greatest(least(${whole}, ${greatest}), ${least}) as bigint)`
+
+/** An integer, or `other` beyond 64 bits. */
+const within = (value: Expression, whole: Expression, other: number): Expression =>
+  sql`cast(case when ${value} between ${least} and ${greatest} then ${whole} else ${sql.lit(other)} end as bigint)`
+
+/** A column of integers and a number that need not be one. The column is compared with integers, so that its index serves. */
+const wholeComparisons: Readonly<Record<Comparison, (column: Expression, value: Expression) => RawBuilder<boolean>>> = {
+  // No integer is at least 1 and at most 0.
+  '=': (column, value) =>
+    sql`(${column} >= ${within(value, sql`ceil(${value})`, 1)} and ${column} <= ${within(value, sql`floor(${value})`, 0)})`,
+  '<>': (column, value) => sql`${column} <> ${value}`,
+  '<': (column, value) => sql`${column} < ${clamped(sql`ceil(${value})`)}`,
+  '<=': (column, value) => sql`${column} <= ${clamped(sql`floor(${value})`)}`,
+  '>': (column, value) => sql`${column} > ${clamped(sql`floor(${value})`)}`,
+  '>=': (column, value) => sql`${column} >= ${clamped(sql`ceil(${value})`)}`,
+}
+
 /** The types that bound rows have in a JSON text. */
 const typeNames: Readonly<Record<BoundType, string>> = { integer: 'integer', real: 'double precision', text: 'text' }
 
@@ -67,6 +88,15 @@ export const postgresDialect: Dialect = {
         return compare(folded(column), folded(value), kind)
     }
   },
+  compared: (column, comparison, value, isWhole) =>
+    isWhole ? wholeComparisons[comparison](column, sql`cast(${value} as numeric)`) : sql`${column} ${sql.raw(comparison)} ${value}`,
+  isAnyOf: (column, values, isWhole) =>
+    isWhole
+      ? sql`(${sql.join(
+          values.map((value) => wholeComparisons['='](column, sql`cast(${value} as numeric)`)),
+          sql` or `,
+        )})`
+      : sql`${column} in (${sql.join([...values])})`,
   equalsIgnoringCase: (column, value, folding) =>
     folding === 'unicode' ? sql<boolean>`${folded(column)} = ${folded(value)}` : sql<boolean>`${lower(column)} = ${lower(value)}`,
   listed: (list, as) => sql`(${list}) as ${sql.id(as)} (value)`,

@@ -74,6 +74,8 @@ export const sqliteDialect: Dialect = {
     if (matching === 'like' || matching === 'ilike') return like(column, value, kind)
     return matching === 'folded' ? compare(fold(column), fold(value), kind) : compare(asText(column), value, kind)
   },
+  compared: (column, comparison, value) => sql`${column} ${sql.raw(comparison)} ${value}`,
+  isAnyOf: (column, values) => sql`${column} in (${sql.join(values)})`,
   equalsIgnoringCase: (column, value, folding) =>
     folding === 'unicode' ? sql<boolean>`${fold(column)} = ${fold(value)}` : sql<boolean>`lower(${column}) = lower(${value})`,
   listed: (list, as) => sql`json_each(${list}) as ${sql.id(as)}`,

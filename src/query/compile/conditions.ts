@@ -45,7 +45,8 @@ export function condition(compilation: Compilation, shape: Shape, alias: string,
       return condition(compilation, shape, alias, filter.of, !negated)
     case 'compare': {
       const { dialect, contract } = compilation
-      const test = operatorSql[filter.operator](dialect, column(alias, filter.attribute.column), filter.values.map(value), contract)
+      const { column: name, type } = filter.attribute
+      const test = operatorSql[filter.operator]({ dialect, contract, column: column(alias, name), type }, filter.values.map(value))
       return negated ? sql`not (${test})` : sql`${test}`
     }
     case 'related':

@@ -1,46 +1,61 @@
 // The SQL of every filter operator.
 import type { RawBuilder } from 'kysely'
 import { sql } from 'kysely'
-import type { Dialect, Expression } from '../../database/dialect.js'
+import type { Comparison, Dialect, Expression } from '../../database/dialect.js'
+import type { ScalarType } from '../../model/types.js'
 import type { Contract } from '../contract.js'
 import type { OperatorName } from '../operators.js'
 
+/** A column that is compared, and by what. */
+export interface Compared {
+  readonly dialect: Dialect
+  readonly contract: Contract
+  readonly column: Expression
+  readonly type: ScalarType
+}
+
 /** The condition that an operator makes of a column and its bound values. */
-type OperatorSql = (dialect: Dialect, column: Expression, values: readonly Expression[], contract: Contract) => RawBuilder<boolean>
+type OperatorSql = (compared: Compared, values: readonly Expression[]) => RawBuilder<boolean>
+
+const wholeTypes: ReadonlySet<ScalarType> = new Set(['integer', 'biginteger'])
+
+const compare =
+  (comparison: Comparison): OperatorSql =>
+  ({ dialect, column, type }, [value]) =>
+    dialect.compared(column, comparison, value!, wholeTypes.has(type))
 
 const matching =
   (kind: 'contains' | 'startsWith' | 'endsWith', fold: boolean): OperatorSql =>
-  (dialect, column, [value], contract) =>
+  ({ dialect, column, contract }, [value]) =>
     dialect.matches(column, value!, kind, contract.textMatching === 'like' ? (fold ? 'ilike' : 'like') : fold ? 'folded' : 'exact')
 
 const not =
   (condition: OperatorSql): OperatorSql =>
-  (dialect, column, values, contract) =>
-    sql`not (${condition(dialect, column, values, contract)})`
+  (compared, values) =>
+    sql`not (${condition(compared, values)})`
 
-const equalIgnoringCase: OperatorSql = (dialect, column, [value], contract) =>
+const equalIgnoringCase: OperatorSql = ({ dialect, column, contract }, [value]) =>
   dialect.equalsIgnoringCase(column, value!, contract.textMatching === 'like' ? 'ascii' : 'unicode')
 
-const isIn: OperatorSql = (_dialect, column, values) =>
-  values.length === 0 ? sql`${column} is null and ${column} is not null` : sql`${column} in (${sql.join(values)})`
+const isIn: OperatorSql = ({ dialect, column, type }, values) =>
+  values.length === 0 ? sql`${column} is null and ${column} is not null` : dialect.isAnyOf(column, values, wholeTypes.has(type))
 
-const isNotIn: OperatorSql = (dialect, column, values, contract) =>
-  values.length === 0 ? sql`1 = 1` : not(isIn)(dialect, column, values, contract)
+const isNotIn: OperatorSql = (compared, values) => (values.length === 0 ? sql`1 = 1` : not(isIn)(compared, values))
 
 export const operatorSql: Readonly<Record<OperatorName, OperatorSql>> = {
-  $eq: (_dialect, column, [value]) => sql`${column} = ${value}`,
-  $ne: (_dialect, column, [value]) => sql`${column} <> ${value}`,
-  $lt: (_dialect, column, [value]) => sql`${column} < ${value}`,
-  $lte: (_dialect, column, [value]) => sql`${column} <= ${value}`,
-  $gt: (_dialect, column, [value]) => sql`${column} > ${value}`,
-  $gte: (_dialect, column, [value]) => sql`${column} >= ${value}`,
+  $eq: compare('='),
+  $ne: compare('<>'),
+  $lt: compare('<'),
+  $lte: compare('<='),
+  $gt: compare('>'),
+  $gte: compare('>='),
   $eqi: equalIgnoringCase,
   $nei: not(equalIgnoringCase),
   $in: isIn,
   $notIn: isNotIn,
-  $between: (_dialect, column, [low, high]) => sql`${column} between ${low} and ${high}`,
-  $null: (_dialect, column) => sql`${column} is null`,
-  $notNull: (_dialect, column) => sql`${column} is not null`,
+  $between: (compared, [low, high]) => sql`${compare('>=')(compared, [low!])} and ${compare('<=')(compared, [high!])}`,
+  $null: ({ column }) => sql`${column} is null`,
+  $notNull: ({ column }) => sql`${column} is not null`,
   $contains: matching('contains', false),
   $containsi: matching('contains', true),
   $notContains: not(matching('contains', false)),
