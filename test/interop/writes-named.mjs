@@ -75,7 +75,8 @@ function namesOtherMistakes(strapi, octavo, body) {
     return all.filter((message) => !isOfRelations(message) && !/component identifier is undefined$/.test(message))
   }
   const [one, other] = [ofValues(strapi), ofValues(octavo)]
-  if (one.length > 0 && other.length > 0) return same(one, other)
+  // In which order they stand is a point of its own.
+  if (one.length > 0 && other.length > 0) return same(one.toSorted(), other.toSorted())
   // Relations alone: several are named.
   return one.length + other.length > 0 || references.length > 1 || some(body, (value) => value === false)
 }
@@ -278,7 +279,7 @@ export function namedPoint({
     return 'a drafted link whose target is published again'
   if (drafted?.length === 1 && drafted.every(connectsSeveral) && !Array.isArray(one.value)) return 'several targets of a relation to one'
   if (kept === null || kept.length === 0) return null
-  if (/status=published/.test(request.query ?? '') && !Array.isArray(one.value) && kept.every(namedByDraft))
+  if (/status=published/.test(request.query ?? '') && !Array.isArray(one.value) && (kept.every(namedByDraft) || namedByDraft(document)))
     return 'a published link that a draft took'
   if (/status=published/.test(request.query ?? '') && hasOneOwner(schemas, one.name) && kept.every(isShared))
     return 'a target that several locales share'
