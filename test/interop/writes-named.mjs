@@ -299,7 +299,7 @@ function isAboutNewLocale(strapi, { method, body }) {
 }
 
 const parses = (type, value) =>
-  (typeof value === 'string' || Number.isInteger(value)) &&
+  (typeof value === 'string' || (Number.isInteger(value) && value >= 1000)) &&
   (type === 'time' ? /^\d\d:\d\d:\d\d/.test(value) : !Number.isNaN(Date.parse(value)) && !/^(\d\d-|[+-]\d{6})/.test(value))
 
 /** The point that a request belongs to which ends Strapi's process, or null. */
