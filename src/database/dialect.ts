@@ -17,7 +17,7 @@ export type Matching = 'like' | 'ilike' | 'exact' | 'folded'
 export type BoundType = 'integer' | 'real' | 'text'
 
 /** How a column is compared with a bound value. */
-export type Comparison = '=' | '<>' | '<' | '<=' | '>' | '>='
+export type ComparisonSign = '=' | '<>' | '<' | '<=' | '>' | '>='
 
 export interface Dialect {
   /** The text of a query with its placeholders; bound values must be `Parameter`s of a plan. */
@@ -28,7 +28,7 @@ export interface Dialect {
    * Compares a column with a bound value, a number in any notation for a column of numbers. `isWhole`: the column has integers, which
    * the value need not be; what is no number is greater than all.
    */
-  compared(column: Expression, comparison: Comparison, value: Expression, isWhole: boolean): RawBuilder<boolean>
+  compared(column: Expression, comparison: ComparisonSign, value: Expression, isWhole: boolean): RawBuilder<boolean>
   /** True where a column has one of some bound values; at least one. `isWhole` as in `compared`. */
   isAnyOf(column: Expression, values: readonly Expression[], isWhole: boolean): RawBuilder<boolean>
   equalsIgnoringCase(column: Expression, value: Expression, folding: 'ascii' | 'unicode'): RawBuilder<boolean>

@@ -5,11 +5,19 @@ import type { Column, Envelope, Fill, Level, Parameter, ReadPlan, Statement } fr
 /** A plan as one statement, and what its result columns are. */
 export interface ComposedRead {
   readonly text: string
-  readonly parameters: readonly (Parameter & { readonly from: 'values' | 'constant' })[]
+  readonly parameters: readonly BoundParameter[]
   /** Which statement of the plan each result column has the rows of, and which of their values JSON cannot tell. */
   readonly parts: readonly { readonly statement: Statement; readonly columns: readonly Column[] }[]
-  /** Whether the last result column is the total of a list. */
-  readonly hasTotal: boolean
+  /** The total, which the last result columns tell; null: there is none. */
+  readonly total: ComposedTotal | null
+}
+
+/** A parameter of a composed statement; `snapshot`: the one of which the total is known. */
+export type BoundParameter = (Parameter & { readonly from: 'values' | 'constant' }) | { readonly from: 'snapshot' }
+
+export interface ComposedTotal {
+  /** Which values of a request it depends on; null: it is counted with every read. */
+  readonly values: readonly number[] | null
 }
 
 /** A part of a read under way: its number names the table expression. */
@@ -21,14 +29,12 @@ interface Part {
   readonly width: number
 }
 
-type Bound = ComposedRead['parameters'][number]
-
 /** A placeholder, or a quoted identifier or text, in which `$1` is none. */
 const placeholder = /"(?:[^"]|"")*"|'(?:[^']|'')*'|\$(\d+)/g
 
 /** A statement that is being composed. */
 interface Composition {
-  readonly parameters: Bound[]
+  readonly parameters: BoundParameter[]
   readonly parts: Part[]
 }
 
@@ -38,17 +44,19 @@ export function composeRead({ root, envelope }: ReadPlan): ComposedRead {
   const { parameters, parts } = composition
   if (envelope.kind === 'count') {
     const text = placed(composition, envelope.count, null)
-    return { text: `select (${text}) as total`, parameters, parts: [], hasTotal: true }
+    return { text: `select (${text}) as total`, parameters, parts: [], total: { values: null } }
   }
   addLevel(composition, root, null)
-  const hasTotal = envelope.kind === 'list' && envelope.count !== null
-  const totals = hasTotal ? [totalOf(composition, envelope, envelope.count!)] : []
+  const count = envelope.kind === 'list' ? envelope.count : null
+  const totals = count === null ? [] : totalOf(composition, envelope as ListEnvelope, count)
   const tables = parts.map(({ text, width }, number) => `${tableOf(number)} (${columnNames(width).join(', ')}) as materialized (${text})`)
   const results = parts.map(({ width }, number) => {
     const row = columnNames(width).join(', ')
     return `(select json_agg(json_build_array(${row})) from ${tableOf(number)}) as ${tableOf(number)}`
   })
-  return { text: `with ${tables.join(', ')} select ${[...results, ...totals].join(', ')}`, parameters, parts, hasTotal }
+  const total =
+    count === null ? null : { values: [...new Set(count.parameters.flatMap((each) => (each.from === 'values' ? [each.index] : [])))] }
+  return { text: `with ${tables.join(', ')} select ${[...results, ...totals].join(', ')}`, parameters, parts, total }
 }
 
 /** The text of a statement with its parameters among those of the whole. `parents`: the select of the ids that it starts at. */
@@ -56,7 +64,7 @@ function placed({ parameters }: Composition, { sql, parameters: own }: Statement
   return sql.replace(placeholder, (match: string, number: string | undefined) => {
     if (number === undefined) return match
     const parameter = own[Number(number) - 1]!
-    return parameter.from === 'parents' ? parents! : `$${parameters.push(parameter as Bound)}`
+    return parameter.from === 'parents' ? parents! : `$${parameters.push(parameter as BoundParameter)}`
   })
 }
 
@@ -92,12 +100,22 @@ function addFill(composition: Composition, fill: Fill, parents: string): void {
   }
 }
 
-/** The number of all rows: what the page tells where it is the last one, counted otherwise. */
-function totalOf(composition: Composition, { start, limit }: Envelope & { readonly kind: 'list' }, count: Statement): string {
+type ListEnvelope = Envelope & { readonly kind: 'list' }
+
+/** Which transactions a statement sees. A server that was started again may give the ids of some of them to others. */
+const snapshot = `concat_ws(' ', pg_current_snapshot(), pg_postmaster_start_time())`
+
+/**
+ * The number of all rows: what the page tells where it is the last one, null where it is known of this very snapshot, counted otherwise.
+ * And the snapshot.
+ */
+function totalOf(composition: Composition, { start, limit }: ListEnvelope, count: Statement): readonly string[] {
   const bound = (index: number) => `cast($${composition.parameters.push({ from: 'values', index })} as bigint)`
   const found = `(select count(*) from ${tableOf(0)})`
   const isLast = `${found} < ${bound(limit)} and (${found} > 0 or ${bound(start)} = 0)`
-  return `case when ${isLast} then ${bound(start)} + ${found} else (${placed(composition, count, null)}) end as total`
+  const isKnown = `${snapshot} = cast($${composition.parameters.push({ from: 'snapshot' })} as text)`
+  const counted = placed(composition, count, null)
+  return [`case when ${isLast} then ${bound(start)} + ${found} when not ${isKnown} then (${counted}) end as total`, `${snapshot} as seen`]
 }
 
 /** Columns of a statement that tells which rows of several tables are linked: parent, type, id, place, link. */

@@ -1,6 +1,6 @@
 // PostgreSQL's part of the vocabulary in dialect.ts.
 import { DummyDriver, Kysely, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler, type RawBuilder, sql } from 'kysely'
-import type { BoundType, Comparison, Dialect, Expression } from '../dialect.js'
+import type { BoundType, ComparisonSign, Dialect, Expression } from '../dialect.js'
 import { differs } from '../fragments.js'
 import type { Parameter } from '../plan.js'
 import { quoted } from '../schema/table.js'
@@ -46,7 +46,7 @@ const within = (value: Expression, whole: Expression, other: number): Expression
   sql`cast(case when ${value} between ${least} and ${greatest} then ${whole} else ${sql.lit(other)} end as bigint)`
 
 /** A column of integers and a number that need not be one. The column is compared with integers, so that its index serves. */
-const wholeComparisons: Readonly<Record<Comparison, (column: Expression, value: Expression) => RawBuilder<boolean>>> = {
+const wholeComparisons: Readonly<Record<ComparisonSign, (column: Expression, value: Expression) => RawBuilder<boolean>>> = {
   // No integer is at least 1 and at most 0.
   '=': (column, value) =>
     sql`(${column} >= ${within(value, sql`ceil(${value})`, 1)} and ${column} <= ${within(value, sql`floor(${value})`, 0)})`,

@@ -1,4 +1,5 @@
 // Runs a plan as one statement, and writes its answer from the rows of all levels.
+import { LRUCache } from 'lru-cache'
 import type { Signer } from '../answer/signed-addresses.js'
 import { openSink } from '../answer/sink.js'
 import { prepareAnswer, type Row, type Values } from '../answer/write.js'
@@ -11,9 +12,26 @@ import { type Connection, executePrepared, type PreparedStatement } from './conn
 export interface PlanReader {
   /** The text of its statement. */
   readonly text: string
-  /** Executes a plan's statement on a connection and writes its answer. @throws AnswerTooLarge beyond `limit` bytes */
-  read(client: Connection, statement: PreparedStatement, values: Values, limit: number): Promise<ReadAnswer>
+  /** Executes a plan's statement on a connection and writes its answer. @throws AnswerTooLarge beyond its limit */
+  read(client: Connection, statement: PreparedStatement, asked: AskedRead): Promise<ReadAnswer>
 }
+
+export interface AskedRead {
+  readonly values: Values
+  /** Bytes of the answer at most. */
+  readonly limit: number
+  /** Whether the connection sees what is committed and nothing else: then a total that is known of the same snapshot is not counted. */
+  readonly isCommitted: boolean
+}
+
+/** A number of rows, and the snapshot in which there are as many. */
+interface KnownTotal {
+  readonly snapshot: string
+  readonly total: number
+}
+
+/** Totals that are kept for one plan. */
+const keptTotals = 100
 
 /** A first room for an answer; bytes. */
 const roomBytes = 16 * 1024
@@ -25,6 +43,7 @@ const isUtc = (): boolean =>
 /** Prepares the reader of a plan. `signer`: signs addresses of private files; null: everyone may read them. */
 export function preparePlanReader(plan: ReadPlan, signer: Signer | null): PlanReader {
   const composed = composeRead(plan)
+  const totals = composed.total === null ? null : new LRUCache<string, KnownTotal>({ max: keptTotals })
   let found: ReadonlyMap<Statement, readonly Row[]> = new Map()
   let total: number | null = null
   const rowsOf = (statement: Statement) => () => found.get(statement) ?? []
@@ -44,12 +63,16 @@ export function preparePlanReader(plan: ReadPlan, signer: Signer | null): PlanRe
   const readParts = composed.parts.map(({ columns }) => partReader(columns))
   return {
     text: composed.text,
-    read: async (client, statement, values, limit) => {
-      const { rows } = await executePrepared(client, statement, boundOf(composed, values))
+    read: async (client, statement, { values, limit, isCommitted }) => {
+      const key = isCommitted && composed.total?.values != null ? JSON.stringify(composed.total.values.map((index) => values[index])) : null
+      const known = key === null ? undefined : totals?.get(key)
+      const { rows } = await executePrepared(client, statement, boundOf(composed, values, known?.snapshot ?? ''))
       const [result] = rows
       // Nothing waits between these lines: the answer is written from this read.
       found = new Map(composed.parts.map(({ statement: part }, index) => [part, readParts[index]!(result![index] as string | null)]))
-      total = composed.hasTotal ? (result!.at(-1) as number) : null
+      const [counted, snapshot] = result!.slice(composed.parts.length) as [number | null | undefined, string | undefined]
+      total = counted ?? known?.total ?? null
+      if (key !== null && counted != null) totals?.set(key, { snapshot: snapshot!, total: counted })
       const sink = openSink(limit)
       const room = Buffer.allocUnsafe(roomBytes)
       sink.begin(room)
@@ -64,8 +87,12 @@ export function preparePlanReader(plan: ReadPlan, signer: Signer | null): PlanRe
   }
 }
 
-const boundOf = ({ parameters }: ComposedRead, values: Values): readonly unknown[] =>
-  parameters.map((parameter) => (parameter.from === 'constant' ? parameter.value : values[parameter.index]))
+/** The values that a statement is executed with. `snapshot`: the one of which the total is known; empty: it is not. */
+const boundOf = ({ parameters }: ComposedRead, values: Values, snapshot: string): readonly unknown[] =>
+  parameters.map((parameter) => {
+    if (parameter.from === 'snapshot') return snapshot
+    return parameter.from === 'constant' ? parameter.value : values[parameter.index]
+  })
 
 interface Convertor {
   readonly at: number

@@ -110,7 +110,7 @@ async function readOn(client: pg.PoolClient, { pool, options, statements, plan, 
   const watch = watchRead(pool, client, isOver)
   try {
     const statement = statements.known(text) ?? (await statements.describe(text, client))
-    return await plan.reader.read(client, statement, values, options.answerBytes)
+    return await plan.reader.read(client, statement, { values, limit: options.answerBytes, isCommitted: true })
   } catch (error) {
     if (error instanceof AnswerTooLarge) throw tooLarge()
     throw (codeOf(error) === cancelled ? isOver() : null) ?? error

@@ -1,13 +1,13 @@
 // The SQL of every filter operator.
 import type { RawBuilder } from 'kysely'
 import { sql } from 'kysely'
-import type { Comparison, Dialect, Expression } from '../../database/dialect.js'
+import type { ComparisonSign, Dialect, Expression } from '../../database/dialect.js'
 import type { ScalarType } from '../../model/types.js'
 import type { Contract } from '../contract.js'
 import type { OperatorName } from '../operators.js'
 
 /** A column that is compared, and by what. */
-export interface Compared {
+export interface ComparedColumn {
   readonly dialect: Dialect
   readonly contract: Contract
   readonly column: Expression
@@ -15,12 +15,12 @@ export interface Compared {
 }
 
 /** The condition that an operator makes of a column and its bound values. */
-type OperatorSql = (compared: Compared, values: readonly Expression[]) => RawBuilder<boolean>
+type OperatorSql = (compared: ComparedColumn, values: readonly Expression[]) => RawBuilder<boolean>
 
 const wholeTypes: ReadonlySet<ScalarType> = new Set(['integer', 'biginteger'])
 
 const compare =
-  (comparison: Comparison): OperatorSql =>
+  (comparison: ComparisonSign): OperatorSql =>
   ({ dialect, column, type }, [value]) =>
     dialect.compared(column, comparison, value!, wholeTypes.has(type))
 
