@@ -1,6 +1,7 @@
 // A PostgreSQL server of the run's own, with the golden content: every measured server gets a database that is a copy of it. Commits are
 // on disk before they are answered, as on any server that nobody tuned.
 
+import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -8,27 +9,67 @@ import { gunzipSync } from 'node:zlib'
 import pg from 'pg'
 import { startCluster } from './postgres-cluster.mjs'
 
-const content = join(dirname(fileURLToPath(import.meta.url)), '..', 'test', 'golden', 'postgres', 'content.sql.gz')
+const folder = dirname(fileURLToPath(import.meta.url))
+const goldenProject = join(folder, '..', 'test', 'golden', 'project')
+const content = join(folder, '..', 'test', 'golden', 'postgres', 'content.sql.gz')
 
-/** @type {Promise<{ host: string, port: number }> | null} */
+/** @type {Promise<{ port: number }> | null} */
 let server = null
 let databases = 0
 
-/** The environment of a service on a fresh copy of the golden content. */
-export async function freshDatabase() {
+/**
+ * The environment of a service on a fresh copy of the golden content, or of a SQLite file.
+ * @param {string} [source] the file
+ */
+export async function freshDatabase(source) {
   server ??= startServer()
-  const { host, port } = await server
+  const { port } = await server
+  const template = source === undefined ? 'golden' : await copied(port, source)
   const name = `bench_${++databases}`
-  await run(port, 'postgres', `create database ${name} template golden`)
-  return {
-    DATABASE_CLIENT: 'postgres',
-    DATABASE_HOST: host,
-    DATABASE_PORT: String(port),
-    DATABASE_NAME: name,
-    DATABASE_USERNAME: 'octavo',
-    DATABASE_PASSWORD: 'octavo',
-    TZ: 'UTC',
+  await run(port, 'postgres', `create database ${name} template ${template}`)
+  return environmentOf(port, name)
+}
+
+const environmentOf = (/** @type {number} */ port, /** @type {string} */ name) => ({
+  DATABASE_CLIENT: 'postgres',
+  DATABASE_HOST: '127.0.0.1',
+  DATABASE_PORT: String(port),
+  DATABASE_NAME: name,
+  DATABASE_USERNAME: 'octavo',
+  DATABASE_PASSWORD: 'octavo',
+  TZ: 'UTC',
+})
+
+/** @type {Map<string, Promise<string>>} */
+const templates = new Map()
+
+/**
+ * The name of a database with the rows of a SQLite file, with Octavo's own indexes and statistics.
+ * @param {number} port
+ * @param {string} source
+ */
+function copied(port, source) {
+  const make = async () => {
+    const name = `copied_${templates.size}`
+    await run(port, 'postgres', `create database ${name}`)
+    const environment = { ...process.env, ...environmentOf(port, name) }
+    const url = `postgres://octavo@127.0.0.1:${port}/${name}`
+    octavo(['copy', goldenProject, '--from', source, '--to', url], environment)
+    octavo(['indexes', goldenProject], environment)
+    await run(port, name, 'vacuum analyze')
+    return name
   }
+  const known = templates.get(source) ?? make()
+  templates.set(source, known)
+  return known
+}
+
+/**
+ * @param {readonly string[]} command
+ * @param {NodeJS.ProcessEnv} env
+ */
+function octavo(command, env) {
+  execFileSync(process.execPath, [join(folder, '..', 'dist', 'main.js'), ...command], { env, stdio: ['ignore', 'ignore', 'inherit'] })
 }
 
 async function startServer() {
@@ -36,7 +77,7 @@ async function startServer() {
   await run(port, 'postgres', 'create database golden')
   await run(port, 'golden', gunzipSync(readFileSync(content)).toString('utf8'))
   await run(port, 'golden', 'analyze')
-  return { host: '127.0.0.1', port }
+  return { port }
 }
 
 /**

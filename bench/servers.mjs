@@ -78,7 +78,7 @@ export async function startOctavo({ database, readers = 2, indexes = false, envi
     folder,
     environment: {
       ...(isOnPostgres()
-        ? await freshDatabase()
+        ? await freshDatabase(database)
         : { DATABASE_FILENAME: indexes ? copyWithIndexes(folder, database) : copyDatabase(folder, database) }),
       UPLOADS_DIR: join(project, 'uploads'),
       OCTAVO_DATABASE_READER_THREADS: String(readers),
@@ -98,7 +98,7 @@ export async function startStrapi({ database, ...rest } = {}) {
     command: [join(strapiFolder, 'node_modules', '.bin', 'strapi'), 'start'],
     folder,
     workingFolder: strapiFolder,
-    environment: isOnPostgres() ? await freshDatabase() : { DATABASE_FILENAME: copyDatabase(folder, database) },
+    environment: isOnPostgres() ? await freshDatabase(database) : { DATABASE_FILENAME: copyDatabase(folder, database) },
     patience: 120_000,
     ...rest,
   })
