@@ -54,7 +54,7 @@ function copied(port, source) {
     await run(port, 'postgres', `create database ${name}`)
     const environment = { ...process.env, ...environmentOf(port, name) }
     const url = `postgres://octavo@127.0.0.1:${port}/${name}`
-    octavo(['copy', goldenProject, '--from', source, '--to', url], environment)
+    octavo(['copy', goldenProject, '--from', source, '--to', url, '--adapt'], environment)
     octavo(['indexes', goldenProject], environment)
     await run(port, name, 'vacuum analyze')
     return name
