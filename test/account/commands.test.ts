@@ -6,10 +6,11 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { contentType } from '../spec/library.js'
+import { createDatabase, isOnPostgres } from '../support/databases.js'
 import { rule } from '../support/rule.js'
 import type { Served } from '../support/serve.js'
 import { goldenTokens, serveBeside } from '../support/serve.js'
-import { logIn, look, post, serveAccounts } from './golden.js'
+import { logIn, post, serveAccounts } from './golden.js'
 
 const main = join(dirname(fileURLToPath(import.meta.url)), '..', '..', 'dist', 'main.js')
 let served: Served
@@ -18,11 +19,11 @@ beforeAll(async () => {
 })
 afterAll(() => served.close())
 
-function octavo(given: readonly string[], input = '', database: string | undefined = served.database) {
+function octavo(given: readonly string[], input = '', database: Readonly<Record<string, string>> = served.sameDatabase) {
   const { status, stdout, stderr } = spawnSync(process.execPath, [main, ...given], {
     input,
     encoding: 'utf8',
-    env: { ...process.env, ...(database === '' ? {} : { DATABASE_FILENAME: database }) },
+    env: { ...process.env, ...database },
   })
   return { status, out: stdout.trim(), error: stderr.trim() }
 }
@@ -39,10 +40,10 @@ describe('octavo tokens', () => {
     expect([await status('/api/tags', reading), await status('/api/users/count', reading)]).toEqual([200, 403])
     expect(await status('/api/users/count', all)).toBe(200)
     expect([await status('/api/tags', custom), await status('/api/articles', custom)]).toEqual([200, 403])
-    const [row] = look(served, "select access_key, lifespan, expires_at, kind from strapi_api_tokens where name = 'all'")
+    const [row] = await served.sql("select access_key, lifespan, expires_at, kind from strapi_api_tokens where name = 'all'")
     expect(row).toMatchObject({ lifespan: 7 * 86_400_000, kind: 'content-api' })
     expect(row!.access_key).toMatch(/^[0-9a-f]{128}$/)
-    expect(JSON.stringify(look(served, 'select * from strapi_api_tokens'))).not.toContain(all)
+    expect(JSON.stringify(await served.sql('select * from strapi_api_tokens'))).not.toContain(all)
   })
 
   rule('tokens.2', 'a token is given another key, and taken away, in a running service', async () => {
@@ -79,16 +80,17 @@ describe('octavo tokens', () => {
 })
 
 rule('tokens.3', 'the last use of a token is noted, at most hourly', async () => {
-  const used = () => look(served, "select last_used_at as at from strapi_api_tokens where name = 'readonly'")[0]!.at as number | null
+  const used = async () =>
+    (await served.sql("select last_used_at as at from strapi_api_tokens where name = 'readonly'"))[0]!.at as number | null
   const { readonly } = goldenTokens()
   const before = Date.now()
   expect(await status('/api/tags', readonly)).toBe(200)
-  for (let tries = 0; tries < 100 && used() === null; tries++) await new Promise((resolve) => setTimeout(resolve, 20))
-  const first = used()
+  for (let tries = 0; tries < 100 && (await used()) === null; tries++) await new Promise((resolve) => setTimeout(resolve, 20))
+  const first = await used()
   expect(first).toBeGreaterThanOrEqual(before)
   await status('/api/tags', readonly)
   await new Promise((resolve) => setTimeout(resolve, 200))
-  expect(used()).toBe(first)
+  expect(await used()).toBe(first)
 })
 
 rule('writing.22', 'publishing, unpublishing and discarding are granted by name', async () => {
@@ -228,10 +230,11 @@ test('a whole installation is set up by a script, before its first start', async
     mkdirSync(dirname(join(folder, path)), { recursive: true })
     writeFileSync(join(folder, path), JSON.stringify(content))
   }
-  const run = (given: readonly string[], input = '') => octavo([...given, folder], input, '')
+  const database = isOnPostgres ? await createDatabase(false) : {}
+  const run = (given: readonly string[], input = '') => octavo([...given, folder], input, database)
   const token = run(['tokens', 'create', '--name', 'script', '--type', 'full-access'])
   expect([token.status, token.out]).toEqual([0, expect.stringMatching(/^[0-9a-f]{256}$/)])
-  expect(token.error).toMatch(/^Generated API_TOKEN_SALT and JWT_SECRET and saved them in \.env\.\nCreated the database .*data\.db\.$/)
+  expect(token.error).toMatch(/^Generated API_TOKEN_SALT and JWT_SECRET and saved them in \.env\.\nCreated the database .*\.$/)
   const steps: readonly (readonly [readonly string[], string?])[] = [
     [['roles', 'create', 'Writers', '--permissions', 'api::note.note.create']],
     [['roles', 'grant', 'public', 'api::note.note.find']],
@@ -240,7 +243,7 @@ test('a whole installation is set up by a script, before its first start', async
     [['users', 'create', '--username', 'wim', '--email', 'wim@example.test', '--role', 'writers', '--password', '-'], 'wim-Secret1\n'],
   ]
   for (const [given, input] of steps) expect([given, run(given, input).status]).toEqual([given, 0])
-  const service = await serveBeside({ folder })
+  const service = await serveBeside({ folder }, database)
   expect((await logIn(service, 'wim', 'wim-Secret1')).status).toBe(200)
   const { jwt } = (await logIn(service, 'wim', 'wim-Secret1')).body
   expect((await post(service, '/api/notes', { data: { name: 'first' } }, jwt)).status).toBe(201)
@@ -263,20 +266,19 @@ rule('accounts.21', 'roles are made, changed and removed over the API by who may
     full,
   )
   expect([made.status, made.body]).toEqual([200, { ok: true }])
-  const [role] = look(served, "select id, type from up_roles where name = 'Über Gäste'")
+  const [role] = await served.sql("select id, type from up_roles where name = 'Über Gäste'")
   expect(role!.type).toBe('uber_gaste')
   const actions = () =>
-    look(
-      served,
+    served.sql(
       'select p.action from up_permissions p join up_permissions_role_lnk l on l.permission_id = p.id where l.role_id = ?',
       role!.id,
     )
-  expect(actions()).toEqual([{ action: 'api::tag.tag.find' }])
+  expect(await actions()).toEqual([{ action: 'api::tag.tag.find' }])
   const headers = { 'content-type': 'application/json' }
   const path = `/api/users-permissions/roles/${role!.id}`
   const body = JSON.stringify({ name: 'Guests', permissions: permissions(false) })
   expect((await served.ask(path, { method: 'PUT', token: full!, headers, body })).body).toEqual({ ok: true })
-  expect(actions()).toEqual([])
+  expect(await actions()).toEqual([])
   const user = (
     await post(served, '/api/users', { username: 'guest', email: 'guest@example.test', password: 'secret-1', role: role!.id }, full)
   ).body

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { rule } from '../support/rule.js'
 import type { Served } from '../support/serve.js'
-import { change, look, post, serveAccounts, setAccounts } from './golden.js'
+import { post, serveAccounts, setAccounts } from './golden.js'
 import { type OpenIdServer, startOpenId } from './openid-server.js'
 
 let served: Served
@@ -105,11 +105,11 @@ rule('accounts.18', 'S079 users come back to configured pages only', async () =>
 })
 
 rule('accounts.17', 'S080 an address that belongs to an account with a password, verified or not, does not lead into it', async () => {
-  change(served, "update up_users set confirmed = 0 where username = 'erin'")
+  await served.sql("update up_users set confirmed = false where username = 'erin'")
   openId.person = { sub: 's-2', email: 'erin@example.test', email_verified: true, preferred_username: 'erin' }
   const back = await journey()
   expect([back.status, back.body.error.message]).toEqual([400, 'Email is already taken.'])
-  expect(look(served, "select * from octavo_identities where subject = 's-2'")).toEqual([])
+  expect(await served.sql("select * from octavo_identities where subject = 's-2'")).toEqual([])
 })
 
 rule('accounts.17', 'an address that the service has not verified makes no account', async () => {
@@ -121,7 +121,7 @@ test('a name that is taken gets an addition; blocked users stay out', async () =
   openId.person = { sub: 's-4', email: 'alice2@example.test', email_verified: true, preferred_username: 'alice' }
   const { body } = await signIn()
   expect(body.user.username).toMatch(/^alice-[0-9a-f]{8}$/)
-  change(served, 'update up_users set blocked = 1 where id = ?', body.user.id)
+  await served.sql('update up_users set blocked = true where id = ?', body.user.id)
   expect((await signIn()).body.error.message).toBe('Your account has been blocked by an administrator')
 })
 
@@ -133,7 +133,7 @@ test('accounts of other services have no password to guess', async () => {
 })
 
 test('who is new stays out where signing up is off', async () => {
-  setAccounts(served, { allow_register: false })
+  await setAccounts(served, { allow_register: false })
   openId.person = { sub: 's-9', email: 'late@example.test', email_verified: true }
   expect((await journey()).body.error.message).toBe('Register action is currently disabled')
 })

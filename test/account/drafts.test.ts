@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Served } from '../support/serve.js'
 import { goldenTokens } from '../support/serve.js'
-import { change, serveAccounts } from './golden.js'
+import { serveAccounts } from './golden.js'
 
 let served: Served
 beforeAll(async () => {
@@ -36,8 +36,8 @@ test('relations show no drafts either', async () => {
 })
 
 test('who is granted it sees them at the next request', async () => {
-  change(served, "insert into up_permissions (action) values ('api::article.article.findDraft')")
-  change(served, 'insert into up_permissions_role_lnk (permission_id, role_id) values ((select max(id) from up_permissions), 2)')
+  await served.sql("insert into up_permissions (action) values ('api::article.article.findDraft')")
+  await served.sql('insert into up_permissions_role_lnk (permission_id, role_id) values ((select max(id) from up_permissions), 2)')
   expect((await get('articles?status=draft')).status).toBe(200)
   expect((await get('authors?status=draft&populate=articles')).body.data[0]).toHaveProperty('articles')
 })

@@ -6,7 +6,7 @@ import { openCounters, openLimiter } from '../../src/access/rate-limit.js'
 import { hashPassword, openPasswords } from '../../src/accounts/passwords.js'
 import { rule } from '../support/rule.js'
 import { type Served, serveGolden } from '../support/serve.js'
-import { change, logIn, look, post, serveAccounts } from './golden.js'
+import { logIn, post, serveAccounts } from './golden.js'
 
 let served: Served
 afterEach(() => served?.close())
@@ -77,7 +77,7 @@ test('O07 what the service itself fails is no attempt', async () => {
 
 test('O07 users are found by an index in every database, with and without the setting for indexes of our own', async () => {
   served = await serveGolden({ config: { auth: { jwtManagement: 'refresh' } } })
-  const plan = (query: string) => look(served, `explain query plan ${query}`).map(({ detail }) => String(detail))
+  const plan = async (query: string) => (await served.sql(`explain query plan ${query}`)).map(({ detail }) => String(detail))
   for (const query of [
     "select id from up_users where provider = 'local' and (email = 'a' or username = 'b') order by id",
     "select id from up_users where email = 'a' order by id",
@@ -85,7 +85,7 @@ test('O07 users are found by an index in every database, with and without the se
     "select id from strapi_sessions where session_id = 'a' and origin = 'users-permissions'",
   ]) {
     expect(
-      plan(query).filter((step) => /^SCAN/.test(step)),
+      (await plan(query)).filter((step) => /^SCAN/.test(step)),
       query,
     ).toEqual([])
   }
@@ -93,14 +93,11 @@ test('O07 users are found by an index in every database, with and without the se
 
 test('O07 with 300,000 users a hundred logins at once do not stop the loop', async () => {
   served = await serveGolden({ config: { limits: { authRateLimit: 0, passwordQueue: 5 } } })
-  change(
-    served,
-    `with recursive n(i) as (select 1 union all select i + 1 from n where i < 300000)
+  await served.sql(`with recursive n(i) as (select 1 union all select i + 1 from n where i < 300000)
      insert into up_users (document_id, username, email, provider, confirmed, blocked)
-     select 'many' || i, 'many' || i, 'many' || i || '@example.test', 'local', 1, 0 from n`,
-  )
+     select 'many' || i, 'many' || i, 'many' || i || '@example.test', 'local', true, false from n`)
   const looking = performance.now()
-  look(served, "select count(*) from up_users where username = 'nobody' or lower(email) = 'nobody'")
+  await served.sql("select count(*) from up_users where username = 'nobody' or lower(email) = 'nobody'")
   const perScan = performance.now() - looking
   let longest = 0
   let last = performance.now()
@@ -141,9 +138,9 @@ rule(
     expect([refused.status, Number(refused.headers.get('retry-after')) <= 60]).toEqual([429, true])
     // As the time of day, or another start of the machine, would have it.
     for (const endsAt of [Date.now() + 60_000, 2 ** 50]) {
-      change(served, 'update octavo_rate_limits set ends_at = ?', endsAt)
+      await served.sql('update octavo_rate_limits set ends_at = ?', endsAt)
       expect((await logIn(served, `again${endsAt}`, 'wrong')).status).toBe(400)
-      expect(look(served, "select count from octavo_rate_limits where key like 'address local %'")).toEqual([{ count: 1 }])
+      expect(await served.sql("select count from octavo_rate_limits where key like 'address local %'")).toEqual([{ count: 1 }])
     }
   },
 )

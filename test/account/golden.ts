@@ -1,5 +1,4 @@
 // The golden project for tests of accounts: letters are read from the log, rows are looked at and changed from outside.
-import Database from 'better-sqlite3'
 import type { Answer, Served, ServeOptions } from '../support/serve.js'
 import { serveGolden } from '../support/serve.js'
 
@@ -20,33 +19,18 @@ export function post(served: Served, path: string, body: unknown, token?: string
 export const logIn = (served: Served, identifier: string, password: string): Promise<Answer> =>
   post(served, '/api/auth/local', { identifier, password })
 
-/** Runs a statement on the service's database, as another process would. */
-export function change(served: Served, statement: string, ...values: readonly unknown[]): void {
-  const database = new Database(served.database, { timeout: 0 })
-  try {
-    database.prepare(statement).run(...values)
-  } finally {
-    database.close()
-  }
-}
-
-export function look(served: Served, query: string, ...values: readonly unknown[]): readonly Record<string, unknown>[] {
-  const database = new Database(served.database, { readonly: true })
-  try {
-    return database.prepare(query).all(...values) as Record<string, unknown>[]
-  } finally {
-    database.close()
-  }
+/** Changes what Strapi's admin keeps under a key of its settings. */
+// biome-ignore lint/suspicious/noExplicitAny: settings of every shape
+export async function changeSetting({ sql }: Served, key: string, change: (value: any) => void): Promise<void> {
+  const [row] = await sql('select value from strapi_core_store_settings where key = ?', key)
+  const value = JSON.parse(row!.value)
+  change(value)
+  await sql('update strapi_core_store_settings set value = ? where key = ?', JSON.stringify(value), key)
 }
 
 /** Changes the settings that Strapi's admin keeps for accounts. */
-export function setAccounts(served: Served, settings: Readonly<Record<string, unknown>>): void {
-  change(
-    served,
-    "update strapi_core_store_settings set value = json_patch(value, ?) where key = 'plugin_users-permissions_advanced'",
-    JSON.stringify(settings),
-  )
-}
+export const setAccounts = (served: Served, settings: Readonly<Record<string, unknown>>): Promise<void> =>
+  changeSetting(served, 'plugin_users-permissions_advanced', (value) => Object.assign(value, settings))
 
 export interface PrintedLetter {
   readonly to: string

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { rule } from '../support/rule.js'
 import type { Served } from '../support/serve.js'
 import { goldenTokens, serveBeside } from '../support/serve.js'
-import { change, letters, logIn, look, post, serveAccounts } from './golden.js'
+import { letters, logIn, post, serveAccounts } from './golden.js'
 
 let first: Served
 let second: Served
@@ -22,7 +22,7 @@ const me = async (served: Served, token: string) => (await served.ask('/api/user
 rule('tokens.2', 'S038 a token that is taken away at one service is refused by the other at its next request', async () => {
   const { readonly: token, full } = goldenTokens()
   expect((await second.ask('/api/tags', { token: token! })).status).toBe(200)
-  change(first, "delete from strapi_api_tokens where name = 'readonly'")
+  await first.sql("delete from strapi_api_tokens where name = 'readonly'")
   expect((await second.ask('/api/tags', { token: token! })).status).toBe(401)
   expect((await second.ask('/api/tags', { token: full! })).status).toBe(200)
 })
@@ -71,13 +71,13 @@ test('S076 an account is slowed down at both', async () => {
   await new Promise((resolve) => setTimeout(resolve, 1100))
   expect((await from(first, '10.9.1.10', 'bob-Secret1')).status).toBe(200)
   // Their number is bounded, each kind for itself.
-  const kinds = look(first, "select substr(key, 1, instr(key, ' ')) as kind, count(*) as count from octavo_rate_limits group by 1")
+  const kinds = await first.sql("select substr(key, 1, instr(key, ' ')) as kind, count(*) as count from octavo_rate_limits group by 1")
   const most = Math.max(...kinds.map(({ count }) => Number(count)))
   expect([most > 15, most <= 20]).toEqual([true, true])
 })
 
 test('reading and signing in with success write no counter', async () => {
-  const before = look(first, 'select key, count from octavo_rate_limits order by key')
+  const before = await first.sql('select key, count from octavo_rate_limits order by key')
   expect((await first.ask('/api/tags')).status).toBe(200)
-  expect(look(first, 'select key, count from octavo_rate_limits order by key')).toEqual(before)
+  expect(await first.sql('select key, count from octavo_rate_limits order by key')).toEqual(before)
 })

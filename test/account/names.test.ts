@@ -2,16 +2,17 @@
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
+import { grant } from '../spec/callers.js'
 import { rule } from '../support/rule.js'
 import { goldenTokens, type Served, serveGolden } from '../support/serve.js'
-import { change, look, post } from './golden.js'
+import { post } from './golden.js'
 
 let served: Served
 afterEach(() => served?.close())
 
 rule('accounts.5', 'O13 a name that is somebody’s address and an address that is somebody’s name are taken', async () => {
   served = await serveGolden()
-  change(served, "update up_users set username = 'erin@elsewhere.test' where id = 5")
+  await served.sql("update up_users set username = 'erin@elsewhere.test' where id = 5")
   const register = async (username: string, email: string) =>
     (await post(served, '/api/auth/local/register', { username, email, password: 'secret-123' })).body.error?.message
   for (const [name, email] of [
@@ -39,20 +40,20 @@ rule('accounts.5', 'O13 a name that differs from somebody’s address in its cap
 
 test('O12 a command that could mean one user or another names both and changes nothing', async () => {
   served = await serveGolden()
-  change(served, "update up_users set username = 'alice@example.test' where id = 5")
+  await served.sql("update up_users set username = 'alice@example.test' where id = 5")
   const run = (...words: readonly string[]) =>
     spawnSync(process.execPath, [join('dist', 'main.js'), 'users', ...words, served.folder], {
       encoding: 'utf8',
-      env: { ...process.env, DATABASE_FILENAME: served.database },
+      env: { ...process.env, ...served.sameDatabase },
     })
   const { status, stdout, stderr } = run('role', 'alice@example.test', 'editor')
   expect(status).not.toBe(0)
   expect(stdout + stderr).toContain(
     '"alice@example.test" is ambiguous: it could be 1 (alice, alice@example.test) or 5 (alice@example.test, erin@example.test).',
   )
-  expect(look(served, 'select role_id from up_users_role_lnk where user_id = 5')).toEqual([{ role_id: 1 }])
+  expect(await served.sql('select role_id from up_users_role_lnk where user_id = 5')).toEqual([{ role_id: 1 }])
   expect(run('role', 'erin@example.test', 'editor').status).toBe(0)
-  expect(look(served, 'select role_id from up_users_role_lnk where user_id in (1, 5) order by user_id')).toEqual([
+  expect(await served.sql('select role_id from up_users_role_lnk where user_id in (1, 5) order by user_id')).toEqual([
     { role_id: 1 },
     { role_id: 3 },
   ])
@@ -65,14 +66,10 @@ test('O26 the ways to other services are limited by address', async () => {
   expect(statuses).toEqual([...Array(10).fill(400), 429, 429])
 })
 
+const grantUsers = (action: string) => grant(served, 'authenticated', `plugin::users-permissions.user.${action}`)
+
 rule('accounts.25', 'S045 a user who may change users raises nobody and takes nobody’s place, unless the setting says so', async () => {
   const { alice, full } = goldenTokens()
-  const grant = () => {
-    for (const action of ['create', 'update']) {
-      change(served, 'insert into up_permissions (document_id, action) values (?, ?)', action, `plugin::users-permissions.user.${action}`)
-      change(served, 'insert into up_permissions_role_lnk (permission_id, role_id) values ((select max(id) from up_permissions), 1)')
-    }
-  }
   const put = async (id: number, body: object, token = alice!) =>
     (
       await served.ask(`/api/users/${id}`, {
@@ -85,7 +82,7 @@ rule('accounts.25', 'S045 a user who may change users raises nobody and takes no
   const add = async (name: string, role: unknown) =>
     (await post(served, '/api/users', { username: name, email: `${name}@example.test`, password: 'secret-123', role }, alice)).status
   served = await serveGolden()
-  grant()
+  for (const action of ['create', 'update']) await grantUsers(action)
   for (const body of [{ role: 3 }, { role: { connect: [{ id: 3 }] } }, { provider: 'x' }, { confirmed: true }, { blocked: false }]) {
     expect([body, await put(1, body), await put(2, body)]).toEqual([body, 403, 403])
   }
@@ -97,11 +94,11 @@ rule('accounts.25', 'S045 a user who may change users raises nobody and takes no
   ]).toEqual([200, 200, 200])
   await served.close()
   served = await serveGolden()
-  grant()
+  for (const action of ['create', 'update']) await grantUsers(action)
   expect([await add('one', 3), await add('two', { connect: [{ id: 1 }, { id: 3 }] }), await add('three', 1)]).toEqual([403, 403, 201])
   await served.close()
   served = await serveGolden({ config: { auth: { userWrites: 'as-strapi' } } })
-  grant()
+  for (const action of ['create', 'update']) await grantUsers(action)
   expect([await put(2, { password: 'as-Strapi-1' }), await put(1, { role: 3 })]).toEqual([200, 200])
 })
 
@@ -112,11 +109,8 @@ rule(
     const { alice, full } = goldenTokens()
     const serve = async (userWrites: 'bounded' | 'as-strapi') => {
       served = await serveGolden({ config: { auth: { userWrites } } })
-      for (const action of ['create', 'update']) {
-        change(served, 'insert into up_permissions (document_id, action) values (?, ?)', action, `plugin::users-permissions.user.${action}`)
-        change(served, 'insert into up_permissions_role_lnk (permission_id, role_id) values ((select max(id) from up_permissions), 1)')
-      }
-      change(served, "update up_users set username = 'erin@elsewhere.test' where id = 5")
+      for (const action of ['create', 'update']) await grantUsers(action)
+      await served.sql("update up_users set username = 'erin@elsewhere.test' where id = 5")
     }
     const put = async (id: number, body: object, token = alice!) => {
       const headers = { 'content-type': 'application/json' }

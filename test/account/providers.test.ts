@@ -1,7 +1,7 @@
 // The services that are known by name, each with what is peculiar about it. Their addresses lead to servers of the test's own.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Answer, Served } from '../support/serve.js'
-import { change, look, serveAccounts } from './golden.js'
+import { serveAccounts } from './golden.js'
 import { type OAuthServer, startOAuth } from './oauth-server.js'
 import { type OpenIdServer, startOpenId } from './openid-server.js'
 
@@ -78,7 +78,7 @@ describe('GitHub', () => {
     }
     const { status, body } = await signIn('github')
     expect([status, body.user.username, body.user.email, body.user.provider]).toEqual([200, 'octo', 'octo@example.test', 'github'])
-    expect(look(served, "select subject from octavo_identities where provider = 'github'")).toEqual([{ subject: '583231' }])
+    expect(await served.sql("select subject from octavo_identities where provider = 'github'")).toEqual([{ subject: '583231' }])
     expect(plain.asked).toEqual(['/login/oauth/access_token', '/user', '/user/emails'])
   })
 
@@ -90,12 +90,12 @@ describe('GitHub', () => {
     expect(refusal(await signIn('github'))).toEqual([400, 'Email was not available.'])
     plain.answers = { '/user': { id: 7, login: 'claims', email: 'free@example.test' }, ...emails() }
     expect(refusal(await signIn('github'))).toEqual([400, 'Email was not available.'])
-    expect(look(served, "select id from octavo_identities where subject = '7'")).toEqual([])
+    expect(await served.sql("select id from octavo_identities where subject = '7'")).toEqual([])
   })
 
   test('S080 a verified address of somebody else’s account, confirmed or not, leads to none', async () => {
     for (const confirmed of [0, 1]) {
-      change(served, 'update up_users set confirmed = ? where username = ?', confirmed, 'erin')
+      await served.sql('update up_users set confirmed = ? where username = ?', confirmed, 'erin')
       plain.answers = { '/user': { id: 8, login: 'erin8' }, ...emails(verified('erin@example.test')) }
       expect(refusal(await signIn('github'))).toEqual([400, 'Email is already taken.'])
     }
@@ -216,8 +216,7 @@ test('what Strapi’s admin stored about a service is used where the configurati
   const ask = async (name: string) => (await bare.ask(`/api/connect/${name}`)).headers.get('location')
   expect(await ask('discord')).toBeNull()
   const stored = { enabled: true, key: 'from-admin', secret: 's', callbackUrl: 'https://site.example.test/x', scope: ['identify', 'email'] }
-  change(
-    bare,
+  await bare.sql(
     "update strapi_core_store_settings set value = json_set(value, '$.discord', json(?)) where key = 'plugin_users-permissions_grant'",
     JSON.stringify(stored),
   )

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { rule } from '../support/rule.js'
 import type { Served } from '../support/serve.js'
 import { goldenTokens } from '../support/serve.js'
-import { change, letters, logIn, look, post, serveAccounts, setAccounts } from './golden.js'
+import { changeSetting, letters, logIn, post, serveAccounts, setAccounts } from './golden.js'
 
 let served: Served
 beforeEach(async () => {
@@ -26,8 +26,8 @@ async function resetCode(email: string, nth = 1): Promise<string> {
 rule('accounts.8', 'S067 a code sets a new password once, and is not stored as it is', async () => {
   const code = await resetCode('ERIN@example.test')
   expect(code).toMatch(/^[0-9a-f]{64}$/)
-  expect(JSON.stringify(look(served, 'select * from octavo_one_time_tokens'))).not.toContain(code)
-  expect(look(served, 'select hash from octavo_one_time_tokens')).toEqual([{ hash: createHash('sha256').update(code).digest('hex') }])
+  expect(JSON.stringify(await served.sql('select * from octavo_one_time_tokens'))).not.toContain(code)
+  expect(await served.sql('select hash from octavo_one_time_tokens')).toEqual([{ hash: createHash('sha256').update(code).digest('hex') }])
   const answers = await Promise.all([reset(code, 'erin-Secret2'), reset(code, 'erin-Secret3')])
   expect(answers.map(({ status }) => status).sort()).toEqual([200, 400])
   const password = answers[0]!.status === 200 ? 'erin-Secret2' : 'erin-Secret3'
@@ -40,16 +40,16 @@ rule('accounts.8', 'S067 a code that is too old, replaced by a newer one, or of 
   const first = await resetCode('erin@example.test')
   const second = await resetCode('erin@example.test', 2)
   expect((await reset(first, 'erin-Secret2')).status).toBe(400)
-  change(served, 'update octavo_one_time_tokens set expires_at = ?', Date.now() - 1)
+  await served.sql('update octavo_one_time_tokens set expires_at = ?', Date.now() - 1)
   expect((await reset(second, 'erin-Secret2')).status).toBe(400)
   const third = await resetCode('erin@example.test', 3)
-  change(served, "update up_users set blocked = 1 where username = 'erin'")
+  await served.sql("update up_users set blocked = true where username = 'erin'")
   expect((await reset(third, 'erin-Secret2')).status).toBe(400)
   expect((await reset('0'.repeat(64), 'erin-Secret2')).status).toBe(400)
 })
 
 test('S067 what Strapi stored as a code, in plain text, is none', async () => {
-  change(served, "update up_users set reset_password_token = 'plain' where username = 'erin'")
+  await served.sql("update up_users set reset_password_token = 'plain' where username = 'erin'")
   expect((await reset('plain', 'erin-Secret2')).status).toBe(400)
 })
 
@@ -73,7 +73,7 @@ test('S071 so it is when someone else sets the password: over the API, or Strapi
   expect((await served.ask('/api/users/5', { method: 'PUT', headers, token: full!, body })).status).toBe(200)
   const second = (await logIn(served, 'erin', 'erin-Secret2')).body.jwt
   expect([await me(first), await me(second)]).toEqual([401, 200])
-  change(served, "update up_users set password = (select password from up_users where username = 'bob') where username = 'erin'")
+  await served.sql("update up_users set password = (select password from up_users where username = 'bob') where username = 'erin'")
   expect(await me(second)).toBe(401)
 })
 
@@ -81,12 +81,12 @@ test('S070 blocking, deleting and requiring a confirmed address end a sign-in at
   const erin = (await logIn(served, 'erin', 'erin-Secret1')).body.jwt
   const dan = (await logIn(served, 'dan', 'dan-Secret1')).body.jwt
   expect([await me(erin), await me(dan)]).toEqual([200, 200])
-  setAccounts(served, { email_confirmation: true })
+  await setAccounts(served, { email_confirmation: true })
   expect([await me(erin), await me(dan)]).toEqual([200, 401])
-  change(served, "update up_users set blocked = 1 where username = 'erin'")
+  await served.sql("update up_users set blocked = true where username = 'erin'")
   expect(await me(erin)).toBe(401)
-  change(served, "update up_users set blocked = 0 where username = 'erin'")
-  change(served, "delete from up_users where username = 'erin'")
+  await served.sql("update up_users set blocked = false where username = 'erin'")
+  await served.sql("delete from up_users where username = 'erin'")
   expect(await me(erin)).toBe(401)
 })
 
@@ -104,19 +104,18 @@ rule('accounts.9', 'S070 blocking through the service voids what was issued, als
 test('S073 a new user under the id of a deleted one has nothing of it', async () => {
   const golden = goldenTokens().alice!
   const token = (await logIn(served, 'alice', 'alice-Secret1')).body.jwt
-  change(served, 'delete from up_users where id = 1')
-  change(
-    served,
+  await served.sql('delete from up_users where id = 1')
+  await served.sql(
     `insert into up_users (id, document_id, username, email, provider, confirmed, blocked, created_at)
-    values (1, 'other', 'other', 'other@example.test', 'local', 1, 0, ?)`,
+    values (1, 'other', 'other', 'other@example.test', 'local', true, false, ?)`,
     Date.now(),
   )
-  change(served, 'insert into up_users_role_lnk (user_id, role_id) values (1, 1)')
+  await served.sql('insert into up_users_role_lnk (user_id, role_id) values (1, 1)')
   expect([await me(token), await me(golden)]).toEqual([401, 401])
 })
 
 rule('accounts.7', 'S083 letters lead to the configured page, whatever the request says, and go to the stored address', async () => {
-  setAccounts(served, { email_reset_password: 'https://site.example.test/new-password' })
+  await setAccounts(served, { email_reset_password: 'https://site.example.test/new-password' })
   const headers = { host: 'evil.example', 'x-forwarded-host': 'evil.example', origin: 'https://evil.example' }
   await post(served, '/api/auth/forgot-password?url=https://evil.example', { email: 'Erin@Example.test' }, undefined, headers)
   expect((await post(served, '/api/auth/forgot-password', { email: 'erin@example.test', url: 'https://evil.example' })).status).toBe(400)
@@ -128,20 +127,17 @@ rule('accounts.7', 'S083 letters lead to the configured page, whatever the reque
 
 test('templates are filled in and never run; values are escaped', async () => {
   const message = '<%= USER.username %>|<%= process.exit() %>|<%= constructor %>|<% while(true){} %>|<%= TOKEN %>'
-  change(
-    served,
-    `update strapi_core_store_settings set value = json_set(value, '$.reset_password.options.message', ?)
-    where key = 'plugin_users-permissions_email'`,
-    message,
-  )
-  change(served, "update up_users set username = '<b>&' where username = 'erin'")
+  await changeSetting(served, 'plugin_users-permissions_email', ({ reset_password }) => {
+    reset_password.options.message = message
+  })
+  await served.sql("update up_users set username = '<b>&' where username = 'erin'")
   await post(served, '/api/auth/forgot-password', { email: 'erin@example.test' })
   const [letter] = await letters(served, 1)
   expect(letter!.text).toMatch(/^&lt;b&gt;&amp;\|\|\|\|[0-9a-f]{64}$/)
 })
 
 rule('accounts.10', 'an address is confirmed by the letter that a new account gets', async () => {
-  setAccounts(served, { email_confirmation: true, email_confirmation_redirection: 'https://site.example.test/welcome' })
+  await setAccounts(served, { email_confirmation: true, email_confirmation_redirection: 'https://site.example.test/welcome' })
   const own = { username: 'newcomer', email: 'newcomer@example.test', password: 'secret-123' }
   const registered = await post(served, '/api/auth/local/register', own)
   expect(Object.keys(registered.body)).toEqual(['user'])
@@ -159,7 +155,7 @@ rule('accounts.10', 'an address is confirmed by the letter that a new account ge
 })
 
 test('signing up can be switched off', async () => {
-  setAccounts(served, { allow_register: false })
+  await setAccounts(served, { allow_register: false })
   const answer = await post(served, '/api/auth/local/register', { username: 'late', email: 'late@example.test', password: 'secret-123' })
   expect([answer.status, answer.body.error.message]).toEqual([400, 'Register action is currently disabled'])
 })

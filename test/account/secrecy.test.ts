@@ -2,9 +2,10 @@
 // in our form and Strapi's let in.
 import { afterEach, expect, test } from 'vitest'
 import { jwt } from '../attacks/siege.js'
+import { isOnPostgres } from '../support/databases.js'
 import { rule } from '../support/rule.js'
 import { goldenTokens, type Served, serveGolden } from '../support/serve.js'
-import { change, letters, look, post, serveAccounts, setAccounts } from './golden.js'
+import { letters, post, serveAccounts, setAccounts } from './golden.js'
 
 let served: Served
 afterEach(() => served?.close())
@@ -24,16 +25,16 @@ rule(
     served = await serveAccounts({ config: unlimited })
     const ways: readonly (() => unknown)[] = [
       () => put(5, { email: 'erin-new@example.test' }),
-      () => change(served, "update up_users set email = 'elsewhere@example.test' where id = 5"),
+      () => served.sql("update up_users set email = 'elsewhere@example.test' where id = 5"),
       () => put(5, { password: 'erin-Secret9' }),
-      () => change(served, 'update up_users set password = (select password from up_users where id = 1) where id = 5'),
+      () => served.sql('update up_users set password = (select password from up_users where id = 1) where id = 5'),
       async () => {
         await put(5, { blocked: true })
         await put(5, { blocked: false })
       },
     ]
     for (const [index, way] of ways.entries()) {
-      const [row] = look(served, 'select email from up_users where id = 5')
+      const [row] = await served.sql('select email from up_users where id = 5')
       await post(served, '/api/auth/forgot-password', { email: row!.email })
       const { code } = (await letters(served, index + 1)).at(-1)!
       await way()
@@ -41,7 +42,7 @@ rule(
       expect([index, status, body.error?.message]).toEqual([index, 400, 'Incorrect code provided'])
     }
     await put(5, { username: 'erin2' })
-    const [row] = look(served, 'select email from up_users where id = 5')
+    const [row] = await served.sql('select email from up_users where id = 5')
     await post(served, '/api/auth/forgot-password', { email: row!.email })
     const { code } = (await letters(served, ways.length + 1)).at(-1)!
     await put(5, { username: 'erin3', email: String(row!.email) })
@@ -51,7 +52,7 @@ rule(
 
 rule('accounts.22', 'O19 a confirmation code that was sent to an old address confirms no new one', async () => {
   served = await serveAccounts({ config: unlimited })
-  setAccounts(served, { email_confirmation: true })
+  await setAccounts(served, { email_confirmation: true })
   const { body } = await post(served, '/api/auth/local/register', {
     username: 'newcomer',
     email: 'old@example.test',
@@ -60,7 +61,7 @@ rule('accounts.22', 'O19 a confirmation code that was sent to an old address con
   const [letter] = await letters(served, 1)
   await put(body.user.id, { email: 'new@example.test' })
   expect((await served.ask(`/api/auth/email-confirmation?confirmation=${letter!.code}`)).status).toBe(400)
-  expect(look(served, 'select confirmed from up_users where id = ?', body.user.id)).toEqual([{ confirmed: 0 }])
+  expect(await served.sql('select confirmed from up_users where id = ?', body.user.id)).toEqual([{ confirmed: 0 }])
 })
 
 rule(
@@ -68,13 +69,16 @@ rule(
   'O20 S063 nothing tells who has an account: the same answer, the same statements and commits, a letter only to whom there is one',
   async () => {
     served = await serveAccounts({ config: unlimited })
-    change(served, "update up_users set confirmed = 0 where username = 'erin'")
-    const writes = () => look(served, "select seq from sqlite_sequence where name = 'octavo_one_time_tokens'")[0]?.seq as number
+    await served.sql("update up_users set confirmed = false where username = 'erin'")
+    const last = isOnPostgres
+      ? 'select last_value as seq from octavo_one_time_tokens_id_seq where is_called'
+      : "select seq from sqlite_sequence where name = 'octavo_one_time_tokens'"
+    const writes = async (): Promise<number> => (await served.sql(last))[0]?.seq ?? 0
     const addresses = ['erin@example.test', 'alice@example.test', 'carol@example.test', 'nobody@example.test']
     for (const path of ['/api/auth/send-email-confirmation', '/api/auth/forgot-password']) {
       const seen: unknown[] = []
       for (const email of addresses) {
-        const before = writes() ?? 0
+        const before = await writes()
         const { status, body } = await post(served, path, { email })
         seen.push([status, JSON.stringify(body).replace(email, '…')])
         await expect.poll(writes).toBe(before + 1)
@@ -90,8 +94,8 @@ rule(
 
 rule('accounts.23', 'O20 a project that wants the answers of Strapi gets them', async () => {
   served = await serveAccounts({ config: { ...unlimited, auth: { confirmationRequests: 'as-strapi' } } })
-  change(served, "update up_users set confirmed = 0 where username in ('carol', 'erin')")
-  change(served, "update up_users set blocked = 1 where username = 'carol'")
+  await served.sql("update up_users set confirmed = false where username in ('carol', 'erin')")
+  await served.sql("update up_users set blocked = true where username = 'carol'")
   const ask = async (email: string) => {
     const { status, body } = await post(served, '/api/auth/send-email-confirmation', { email })
     return [status, body.error?.message]
@@ -140,7 +144,7 @@ test('O41 without NODE_ENV and without mail the log tells that a letter was not 
 test('a letter that waits for its moment is sent before the service ends', async () => {
   served = await serveAccounts()
   await post(served, '/api/auth/forgot-password', { email: 'erin@example.test' })
-  await expect.poll(() => look(served, 'select count(*) as count from octavo_one_time_tokens')[0]!.count).toBe(1)
+  await expect.poll(async () => (await served.sql('select count(*) as count from octavo_one_time_tokens'))[0]!.count).toBe(1)
   const { log } = served
   await new Promise((resolve) => setTimeout(resolve, 50))
   await served.service.close()

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { rule } from '../support/rule.js'
 import type { Answer, Served } from '../support/serve.js'
 import { goldenTokens } from '../support/serve.js'
-import { change, logIn, look, post, serveAccounts } from './golden.js'
+import { logIn, post, serveAccounts } from './golden.js'
 
 let served: Served
 beforeAll(async () => {
@@ -40,7 +40,7 @@ rule('accounts.11', 'a refresh token gives new tokens, once; used again later it
   expect([await me(renewed.jwt), await me(jwt)]).toEqual([200, 200])
   const twin = await refresh(refreshToken)
   expect(payload(twin.body.refreshToken).sessionId).toBe(payload(renewed.refreshToken).sessionId)
-  change(served, "update strapi_sessions set updated_at = ? where status = 'rotated'", Date.now() - 60_000)
+  await served.sql("update strapi_sessions set updated_at = ? where status = 'rotated'", Date.now() - 60_000)
   expect((await refresh(refreshToken)).status).toBe(401)
   expect((await refresh(renewed.refreshToken)).status).toBe(401)
   expect([await me(renewed.jwt), await me(jwt)]).toEqual([401, 401])
@@ -55,7 +55,7 @@ test('what is no refresh token is refused', async () => {
 /** Bob signs in; the device's name is the client's. */
 const onDevice = async (deviceId?: string) =>
   (await post(served, '/api/auth/local', { identifier: 'bob', password: 'bob-Secret1', deviceId })).body as Signed
-const signOut = (token: string, body?: unknown) => post(served, '/api/auth/logout', body, grantedTo(token))
+const signOut = (token: string, body?: unknown) => grantedTo(token).then((granted) => post(served, '/api/auth/logout', body, granted))
 
 rule('accounts.12', 'signing out ends the current session; one device, or all, where that is said', async () => {
   const [phone, desk, twin, unnamed] = [await onDevice('phone'), await onDevice('desk'), await onDevice('desk'), await onDevice()]
@@ -83,7 +83,9 @@ rule('accounts.13', 'sessions are listed as Strapi lists them: the current one, 
   await signOut((await onDevice()).jwt, { scope: 'all' })
   const [old, current, last] = [await onDevice('phone'), await onDevice(), await onDevice('desk')]
   const refreshed = (await refresh(old.refreshToken)).body as Signed
-  change(served, 'update strapi_sessions set updated_at = updated_at + 1000 where session_id = ?', payload(refreshed.jwt).sessionId)
+  const { sessionId } = payload(refreshed.jwt)
+  const [session] = await served.sql('select updated_at from strapi_sessions where session_id = ?', sessionId)
+  await served.sql('update strapi_sessions set updated_at = ? where session_id = ?', session!.updated_at + 1000, sessionId)
   const { data } = (await served.ask('/api/auth/sessions', { token: current.jwt })).body
   expect(data.map((one: { id: string }) => one.id)).toEqual([current, refreshed, last].map(({ jwt }) => payload(jwt).sessionId))
   expect(data.map(({ deviceId, current }: { deviceId: string; current: boolean }) => [deviceId, current])).toEqual([
@@ -111,19 +113,13 @@ rule('accounts.13', 'callers that are no users have no sessions', async () => {
 })
 
 /** The golden roles `authenticated` and `editor` differ in what they may do with sessions: editors get it here. */
-function grantedTo(token: string): string {
+async function grantedTo(token: string): Promise<string> {
   for (const name of ['logout', 'getSessions', 'revokeSession']) {
     const action = `plugin::users-permissions.auth.${name}`
-    if (
-      look(
-        served,
-        `select 1 from up_permissions p join up_permissions_role_lnk l on l.permission_id = p.id where l.role_id = 3 and p.action = ?`,
-        action,
-      ).length > 0
-    )
-      continue
-    change(served, 'insert into up_permissions (action) values (?)', action)
-    change(served, 'insert into up_permissions_role_lnk (permission_id, role_id) values ((select max(id) from up_permissions), 3)')
+    const granted = 'select 1 from up_permissions p join up_permissions_role_lnk l on l.permission_id = p.id'
+    if ((await served.sql(`${granted} where l.role_id = 3 and p.action = ?`, action)).length > 0) continue
+    await served.sql('insert into up_permissions (action) values (?)', action)
+    await served.sql('insert into up_permissions_role_lnk (permission_id, role_id) values ((select max(id) from up_permissions), 3)')
   }
   return token
 }

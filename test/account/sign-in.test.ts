@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { rule } from '../support/rule.js'
 import type { Served } from '../support/serve.js'
 import { goldenTokens } from '../support/serve.js'
-import { logIn, look, post, serveAccounts } from './golden.js'
+import { logIn, post, serveAccounts } from './golden.js'
 
 const { full } = goldenTokens()
 let served: Served
@@ -126,8 +126,8 @@ describe('S068 passwords are what bcrypt can tell apart', () => {
     expect((await logIn(served, 'composed', 'pässword'.normalize('NFD'))).status).toBe(400)
   })
 
-  rule('accounts.6', 'they are stored as Strapi stores them', () => {
-    const [row] = look(served, "select password from up_users where username = 'longest'")
+  rule('accounts.6', 'they are stored as Strapi stores them', async () => {
+    const [row] = await served.sql("select password from up_users where username = 'longest'")
     expect(row!.password).toMatch(/^\$2a\$10\$[./A-Za-z0-9]{53}$/)
   })
 })
@@ -151,7 +151,7 @@ test('callers that may manage users add, change and remove them; a body cannot c
   const created = await post(served, '/api/users', body, full)
   expect([created.status, created.body.role.type]).toEqual([201, 'authenticated'])
   expect(created.body.id).not.toBe(4711)
-  expect(look(served, 'select reset_password_token as code from up_users where id = ?', created.body.id)).toEqual([{ code: null }])
+  expect(await served.sql('select reset_password_token as code from up_users where id = ?', created.body.id)).toEqual([{ code: null }])
   const path = `/api/users/${created.body.id}`
   const headers = { 'content-type': 'application/json' }
   const changed = await served.ask(path, { method: 'PUT', headers, token: full!, body: JSON.stringify({ role: 3, username: 'renamed' }) })

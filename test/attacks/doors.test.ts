@@ -171,8 +171,8 @@ test('S041 an attribute that is deleted and made again as a private one is unrea
     },
     { environment: ownSecrets },
   )
-  addToken(served, 'full', { type: 'full-access' })
-  grant(served, 'authenticated', 'api::note.note.find')
+  await addToken(served, 'full', { type: 'full-access' })
+  await grant(served, 'authenticated', 'api::note.note.find')
   const queries = ['filters[rank]=7', 'sort=rank', 'fields=rank']
   const ask = async (origin: typeof served) =>
     Promise.all(['', ...queries].map(async (query) => (await origin.ask(`/api/notes?${query}`, { token: 'full' })).status))

@@ -42,7 +42,7 @@ let served: Record<'specification' | 'strapi', Served>
 beforeAll(async () => {
   const serve = async (contract: 'specification' | 'strapi') => {
     const one = await serveProject(project, { config: { api: { rest: { contract } } }, environment: secrets })
-    addToken(one, 'full', { type: 'full-access' })
+    await addToken(one, 'full', { type: 'full-access' })
     for (const text of [...texts, 'a'.repeat(1_000_000), `${'a'.repeat(500_000)}b${'a'.repeat(400_000)}`]) {
       const body = JSON.stringify({ data: { text } })
       const { status } = await one.ask('/api/notes', {

@@ -53,10 +53,10 @@ afterEach(() => served?.close())
 /** A draft by a token that may do everything, and the id of the document. */
 async function serveDraft(contract: 'specification' | 'strapi', draftGrant: boolean): Promise<string> {
   served = await serveProject(project, { config: { api: { rest: { contract, draftGrant } } }, environment: secrets })
-  addToken(served, 'full', { type: 'full-access' })
+  await addToken(served, 'full', { type: 'full-access' })
   const actions = ['find', 'create', 'update', 'publish'].map((action) => `api::note.note.${action}`)
-  addToken(served, 'writer', { type: 'custom', actions })
-  addToken(served, 'drafter', { type: 'custom', actions: [...actions, 'api::note.note.findDraft'] })
+  await addToken(served, 'writer', { type: 'custom', actions })
+  await addToken(served, 'drafter', { type: 'custom', actions: [...actions, 'api::note.note.findDraft'] })
   const owner = (await send('POST', '/api/owners', { name: 'PRIVATE-owner' })).body.data.documentId
   const parts = drafted.parts.map((one) => ({ ...one, owner }))
   const made = await send('POST', '/api/notes?status=draft', { ...drafted, parts })

@@ -15,7 +15,6 @@ import { compileRead } from '../../src/query/compile/compile.js'
 import { contracts } from '../../src/query/contract.js'
 import { parseParameters } from '../../src/query/rest/parameters.js'
 import { readRequest } from '../../src/query/rest/read.js'
-import { write } from '../spec/callers.js'
 import { access, contentType, reading } from '../spec/library.js'
 import type { Served } from '../support/serve.js'
 import { serveProject } from '../support/serve.js'
@@ -53,6 +52,15 @@ const items: readonly Item[] = Array.from({ length: documents }, (_, index): Ite
     labels: labels.filter((label) => has[label]),
   }
 })
+
+function write<Result>({ database }: Served, work: (database: Database.Database) => Result): Result {
+  const opened = new Database(database)
+  try {
+    return work(opened)
+  } finally {
+    opened.close()
+  }
+}
 
 function fill(database: Database.Database): void {
   const prepare = (table: string, columns: string) =>

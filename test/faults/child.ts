@@ -1,12 +1,11 @@
 // The built command as a process of its own, on a copy of the golden project in a temporary folder.
 import type { ChildProcess } from 'node:child_process'
 import { spawn } from 'node:child_process'
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { gunzipSync } from 'node:zlib'
 import type { UserConfig } from '../../src/config/config.js'
-import { goldenProject } from '../support/serve.js'
+import { copyGoldenTo, removeProject } from '../support/serve.js'
 
 const command = join(import.meta.dirname, '..', '..', 'dist', 'main.js')
 
@@ -29,11 +28,9 @@ export interface Child {
 }
 
 /** A copy of the golden project with its database. */
-export function copyGolden(config: UserConfig = {}): string {
+export async function copyGolden(config: UserConfig = {}): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'octavo-fault-'))
-  cpSync(goldenProject, folder, { recursive: true })
-  mkdirSync(join(folder, '.tmp'))
-  writeFileSync(join(folder, '.tmp', 'data.db'), gunzipSync(readFileSync(join(folder, 'content.db.gz'))))
+  await copyGoldenTo(folder)
   writeFileSync(
     join(folder, 'octavo.config.json'),
     JSON.stringify({ ...config, api: { rest: { ...config.api?.rest, contract: 'strapi' } } }),
@@ -41,7 +38,7 @@ export function copyGolden(config: UserConfig = {}): string {
   return folder
 }
 
-export const remove = (folder: string): void => rmSync(folder, { recursive: true, force: true })
+export const remove = removeProject
 
 /** Starts `octavo start <folder>`. Whoever starts it ends it. */
 export function start(folder: string, environment: Readonly<Record<string, string>> = {}): Child {

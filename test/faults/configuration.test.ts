@@ -7,8 +7,8 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { copyGolden, remove, start } from './child.js'
 
 let folder: string
-beforeEach(() => {
-  folder = copyGolden()
+beforeEach(async () => {
+  folder = await copyGolden()
 })
 afterEach(() => remove(folder))
 

@@ -49,7 +49,7 @@ let file: string
 let child: Child
 let ask: Ask
 beforeEach(async () => {
-  folder = copyGolden()
+  folder = await copyGolden()
   file = join(folder, '.tmp', 'data.db')
   cpSync(file, `${file}.backup`)
   child = start(folder)
@@ -58,7 +58,7 @@ beforeEach(async () => {
 afterEach(async () => {
   child.process.kill('SIGKILL')
   await child.ended
-  remove(folder)
+  await remove(folder)
 })
 
 const write = (name: string) => send(ask, 'POST', '/api/cities', { name })

@@ -35,7 +35,7 @@ describe('statements that fail', () => {
   let database: Database.Database
   const abouts = new Map<string, string>()
   beforeAll(async () => {
-    folder = copyGolden()
+    folder = await copyGolden()
     orders = join(folder, 'faults')
     mkdirSync(orders)
     service = await startFaulty(folder, orders)
@@ -45,7 +45,7 @@ describe('statements that fail', () => {
   afterAll(async () => {
     database.close()
     await end(service)
-    remove(folder)
+    await remove(folder)
   })
   const commits = () => database.pragma('data_version', { simple: true })
 
@@ -86,14 +86,14 @@ describe('the folder of uploads', () => {
   let orders: string
   let service: Faulty
   beforeAll(async () => {
-    folder = copyGolden()
+    folder = await copyGolden()
     orders = join(folder, 'faults')
     mkdirSync(orders)
     service = await startFaulty(folder, orders)
   })
   afterAll(async () => {
     await end(service)
-    remove(folder)
+    await remove(folder)
   })
   const rows = async (): Promise<readonly { readonly id: number; readonly hash: string }[]> =>
     (await service.ask('/api/upload/files?sort=id', { token })).body
@@ -192,7 +192,7 @@ describe.skipIf(!canLimit)('a process with limits', () => {
   let origin: string
   let ask: Ask
   beforeAll(async () => {
-    folder = copyGolden()
+    folder = await copyGolden()
     child = start(folder, { OCTAVO_DATABASE_READER_THREADS: '1' })
     origin = await child.origin
     ask = askerOf(origin)
@@ -200,7 +200,7 @@ describe.skipIf(!canLimit)('a process with limits', () => {
   afterAll(async () => {
     child.process.kill('SIGKILL')
     await child.ended
-    remove(folder)
+    await remove(folder)
   })
   const descriptors = () => readdirSync(`/proc/${child.process.pid}/fd`).map(Number)
   /** The next one that the process would get. */

@@ -16,7 +16,7 @@ afterEach(async () => {
   child.process.kill('SIGCONT')
   child.process.kill('SIGKILL')
   await child.ended
-  remove(folder)
+  await remove(folder)
 })
 
 const pause = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds))
@@ -50,7 +50,7 @@ function talk(origin: string, sent: string): Promise<Talk> {
 }
 
 test.each([1, 2, 3])('a process that is starved answers what waited in its queues when it was told to stop (round %i)', async () => {
-  folder = copyGolden()
+  folder = await copyGolden()
   child = start(folder)
   const origin = await child.origin
   const kept = await Promise.all(Array.from({ length: 40 }, () => talk(origin, asking('/api/tags?pagination[pageSize]=1'))))
@@ -79,7 +79,7 @@ test.each([1, 2, 3])('a process that is starved answers what waited in its queue
 })
 
 test('for the time of drainDelay everything is served, answers are the last of their connections, and health says 503', async () => {
-  folder = copyGolden({ limits: { drainDelay: 1_500 } })
+  folder = await copyGolden({ limits: { drainDelay: 1_500 } })
   child = start(folder)
   const origin = await child.origin
   const kept = await talk(origin, asking('/api/tags'))
@@ -100,7 +100,7 @@ test('for the time of drainDelay everything is served, answers are the last of t
 })
 
 test('SIGINT waits for no balancer', async () => {
-  folder = copyGolden({ limits: { drainDelay: 60_000 } })
+  folder = await copyGolden({ limits: { drainDelay: 60_000 } })
   child = start(folder)
   await child.origin
   child.signal('SIGINT')

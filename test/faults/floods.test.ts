@@ -13,12 +13,12 @@ let child: Child | null = null
 afterEach(async () => {
   child?.process.kill('SIGKILL')
   await child?.ended
-  if (folder !== null) remove(folder)
+  if (folder !== null) await remove(folder)
   folder = child = null
 })
 
 async function up(limits: object, articles = 0): Promise<string> {
-  folder = copyGolden({ limits, api: { rest: { maxLimit: 100_000 } } })
+  folder = await copyGolden({ limits, api: { rest: { maxLimit: 100_000 } } })
   if (articles > 0) grow(`${folder}/.tmp/data.db`, articles)
   child = start(folder)
   return child.origin

@@ -6,8 +6,8 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { copyGolden, remove } from './child.js'
 
 let folder: string
-beforeEach(() => {
-  folder = copyGolden()
+beforeEach(async () => {
+  folder = await copyGolden()
 })
 afterEach(() => remove(folder))
 

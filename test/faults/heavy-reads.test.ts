@@ -40,7 +40,7 @@ test('beside scans of sixty thousand articles a single document is found sooner 
 })
 
 test('reads that would take hours are ended: others are answered afterwards, and the service can stop', async () => {
-  const folder = copyGolden({ limits: { readTimeout: 700 } })
+  const folder = await copyGolden({ limits: { readTimeout: 700 } })
   const child = start(folder, { OCTAVO_DATABASE_READER_THREADS: '1', OCTAVO_DATABASE_MAX_READER_THREADS: '2' })
   try {
     const origin = await child.origin
@@ -61,7 +61,7 @@ test('reads that would take hours are ended: others are answered afterwards, and
   } finally {
     child.process.kill('SIGKILL')
     await child.ended
-    remove(folder)
+    await remove(folder)
   }
 })
 

@@ -12,14 +12,14 @@ let folder: string
 let orders: string
 let running: Faulty
 beforeAll(async () => {
-  folder = copyGolden()
+  folder = await copyGolden()
   orders = join(folder, 'faults')
   mkdirSync(orders)
   running = await startFaulty(folder, orders)
 })
 afterAll(async () => {
   await end(running)
-  remove(folder)
+  await remove(folder)
 })
 
 const create = (name: string) =>

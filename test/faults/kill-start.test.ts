@@ -93,8 +93,8 @@ beforeAll(async () => {
   rmSync(`${folder}.steps`)
 }, patience)
 
-afterAll(() => {
-  for (const folder of folders) remove(folder)
+afterAll(async () => {
+  for (const folder of folders) await remove(folder)
 })
 
 test(
@@ -121,7 +121,7 @@ test(
       rmSync(`${folder}.steps`, { force: true })
       await startAndStop(folder)
       expect(made(folder), `killed at step ${n} of ${steps}`).toEqual(whole)
-      remove(folder)
+      await remove(folder)
     }
   },
   patience,
@@ -153,7 +153,7 @@ test(
 test(
   "ten starts at once on Strapi's database: all come up, what it lacks is added once",
   async () => {
-    const folder = copyGolden()
+    const folder = await copyGolden()
     folders.push(folder)
     const path = join(folder, '.tmp', 'data.db')
     const old = new Database(path)

@@ -22,7 +22,7 @@ let service: Faulty
 let tags: readonly string[]
 
 beforeAll(async () => {
-  folder = copyGolden()
+  folder = await copyGolden()
   orders = join(folder, 'faults')
   mkdirSync(orders)
   service = await startFaulty(folder, orders)
@@ -31,7 +31,7 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   await end(service)
-  remove(folder)
+  await remove(folder)
 })
 
 /** Creates several articles at once; the names of those that were acknowledged. */

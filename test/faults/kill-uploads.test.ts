@@ -17,14 +17,14 @@ const long = 300_000
 let folder: string
 let orders: string
 let running: Faulty | null = null
-beforeAll(() => {
-  folder = copyGolden()
+beforeAll(async () => {
+  folder = await copyGolden()
   orders = join(folder, 'faults')
   mkdirSync(orders)
 })
 afterAll(async () => {
   if (running !== null) await end(running)
-  remove(folder)
+  await remove(folder)
 })
 
 async function alive(): Promise<Ask> {

@@ -38,7 +38,7 @@ async function alive(): Promise<Ask> {
 }
 
 beforeAll(async () => {
-  folder = copyGolden()
+  folder = await copyGolden()
   orders = join(folder, 'faults')
   mkdirSync(orders)
   const ask = await alive()
@@ -61,12 +61,12 @@ beforeAll(async () => {
   }
   await end(rehearsal)
   expect(await findings(copy)).toEqual([])
-  remove(copy)
+  await remove(copy)
 }, 300_000)
 
 afterAll(async () => {
   if (running !== null) await end(running)
-  remove(folder)
+  await remove(folder)
 })
 
 /** Lets the operation run until its n-th statement, and gives that statement. */

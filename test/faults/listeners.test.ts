@@ -10,15 +10,15 @@ import { send } from './operations.js'
 
 let folder: string
 let children: Child[]
-beforeEach(() => {
-  folder = copyGolden()
+beforeEach(async () => {
+  folder = await copyGolden()
   rmSync(join(folder, 'octavo.config.json'))
   children = []
 })
 afterEach(async () => {
   for (const child of children) child.process.kill('SIGKILL')
   await Promise.all(children.map(({ ended }) => ended))
-  remove(folder)
+  await remove(folder)
 })
 
 /** Listeners write down what they hear, as `process sequence`. */

@@ -8,7 +8,7 @@ import { askerOf } from './faulty.js'
 import { send } from './operations.js'
 
 test('a log that a long reader made large is made small again when it has gone', async () => {
-  const folder = copyGolden()
+  const folder = await copyGolden()
   const file = join(folder, '.tmp', 'data.db')
   const child = start(folder)
   const ask = askerOf(await child.origin)
@@ -29,6 +29,6 @@ test('a log that a long reader made large is made small again when it has gone',
     reader.close()
     child.process.kill('SIGKILL')
     await child.ended
-    remove(folder)
+    await remove(folder)
   }
 })

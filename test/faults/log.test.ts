@@ -16,12 +16,12 @@ let logs: string
 let port: number
 let started: ChildProcess[]
 beforeEach(async () => {
-  folder = copyGolden({ limits: { drainTimeout: 10_000, logBytes: 20_000 } })
+  folder = await copyGolden({ limits: { drainTimeout: 10_000, logBytes: 20_000 } })
   logs = mkdtempSync(join(tmpdir(), 'octavo-log-'))
   port = await freePort()
   started = []
 })
-afterEach(() => {
+afterEach(async () => {
   for (const { pid } of started) {
     try {
       process.kill(-pid!, 'SIGKILL')
@@ -29,7 +29,7 @@ afterEach(() => {
       // It has ended.
     }
   }
-  remove(folder)
+  await remove(folder)
   rmSync(logs, { recursive: true, force: true })
 })
 

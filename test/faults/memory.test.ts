@@ -12,7 +12,7 @@ const megabytes = (process: number): number =>
   Number(execFileSync('ps', ['-o', 'rss=', '-p', String(process)], { encoding: 'utf8' })) / 1024
 
 test('plans that are kept for later do not fill the memory, however large and different they are', async () => {
-  const folder = copyGolden()
+  const folder = await copyGolden()
   const child = start(folder)
   try {
     const origin = await child.origin
@@ -28,12 +28,12 @@ test('plans that are kept for later do not fill the memory, however large and di
   } finally {
     child.process.kill('SIGKILL')
     await child.ended
-    remove(folder)
+    await remove(folder)
   }
 })
 
 test('plans that fall out of the cache while their reads wait are forgotten when these have ended', async () => {
-  const folder = copyGolden({ limits: { cachedPlans: 20 } })
+  const folder = await copyGolden({ limits: { cachedPlans: 20 } })
   const child = start(folder)
   try {
     const origin = await child.origin
@@ -55,12 +55,12 @@ test('plans that fall out of the cache while their reads wait are forgotten when
   } finally {
     child.process.kill('SIGKILL')
     await child.ended
-    remove(folder)
+    await remove(folder)
   }
 })
 
 test('S125 answers that clients do not take are bounded together and make room: others are served while nobody reads them', async () => {
-  const folder = copyGolden({ limits: { maxBufferedResponseBytes: 60_000_000 }, api: { rest: { maxLimit: 100_000 } } })
+  const folder = await copyGolden({ limits: { maxBufferedResponseBytes: 60_000_000 }, api: { rest: { maxLimit: 100_000 } } })
   grow(join(folder, '.tmp', 'data.db'), 30_000)
   const child = start(folder)
   try {
@@ -87,6 +87,6 @@ test('S125 answers that clients do not take are bounded together and make room: 
   } finally {
     child.process.kill('SIGKILL')
     await child.ended
-    remove(folder)
+    await remove(folder)
   }
 })

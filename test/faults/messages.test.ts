@@ -22,14 +22,14 @@ let service: Faulty
 /** Each fault meets a project of its own. */
 function onProject(): void {
   beforeAll(async () => {
-    folder = copyGolden({ limits: { writeTimeout: timeout } })
+    folder = await copyGolden({ limits: { writeTimeout: timeout } })
     orders = join(folder, 'faults')
     mkdirSync(orders)
     service = await startFaulty(folder, orders)
   })
   afterAll(async () => {
     await end(service)
-    remove(folder)
+    await remove(folder)
   })
 }
 

@@ -13,11 +13,11 @@ let child: Child
 afterEach(async () => {
   child.process.kill('SIGKILL')
   await child.ended
-  remove(folder)
+  await remove(folder)
 })
 
 test('a pause of the process counts for no deadline', async () => {
-  folder = copyGolden({ limits: { writeTimeout: 4_000, readTimeout: 4_000, hookTimeout: 4_000 } })
+  folder = await copyGolden({ limits: { writeTimeout: 4_000, readTimeout: 4_000, hookTimeout: 4_000 } })
   child = start(folder)
   const ask = askerOf(await child.origin)
   expect((await send(ask, 'POST', '/api/cities', { name: 'before' })).status).toBe(201)
@@ -34,7 +34,7 @@ test('a pause of the process counts for no deadline', async () => {
 })
 
 test('a write that finds the database locked is 503, with the code of SQLite in the log', async () => {
-  folder = copyGolden({ database: { busyTimeout: 50 } })
+  folder = await copyGolden({ database: { busyTimeout: 50 } })
   child = start(folder)
   const ask = askerOf(await child.origin)
   expect((await send(ask, 'POST', '/api/cities', { name: 'before' })).status).toBe(201)

@@ -11,8 +11,8 @@ import { grow } from './grow.js'
 let folder: string
 let child: Child
 let connections: Connection[]
-beforeEach(() => {
-  folder = copyGolden()
+beforeEach(async () => {
+  folder = await copyGolden()
   grow(join(folder, '.tmp', 'data.db'), 30_000)
   child = start(folder)
   connections = []
@@ -21,7 +21,7 @@ afterEach(async () => {
   for (const connection of connections) connection.close()
   child.process.kill('SIGKILL')
   await child.ended
-  remove(folder)
+  await remove(folder)
 })
 
 const pause = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds))

@@ -17,7 +17,7 @@ afterEach(async () => {
   for (const socket of sockets) socket.destroy()
   child.process.kill('SIGKILL')
   await child.ended
-  remove(folder)
+  await remove(folder)
 })
 
 const pause = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds))
@@ -30,7 +30,7 @@ const large = `/api/articles?populate[tags][populate][articles][populate][tags][
 
 /** Starts the service and lets it write, so that all its threads are there. */
 async function serve(limits: UserConfig['limits']): Promise<string> {
-  folder = copyGolden({ limits: { drainDelay: 0, ...limits } })
+  folder = await copyGolden({ limits: { drainDelay: 0, ...limits } })
   child = start(folder)
   const origin = await child.origin
   const written = await fetch(`${origin}/api/tags`, {

@@ -1,9 +1,10 @@
 // What Strapi 5.54 answered where neither the specification nor the recordings say anything: found by asking both at random
 // (test/interop/reads.mjs). The project has awkward names on purpose.
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { isOnPostgres } from '../support/databases.js'
 import type { Served } from '../support/serve.js'
 import { serveProject } from '../support/serve.js'
-import { addToken, addUser, secrets, write } from './callers.js'
+import { addToken, addUser, secrets } from './callers.js'
 
 const relation = (kind: string, target: string, more: object = {}) => ({ type: 'relation', relation: kind, target, ...more })
 const schema = (api: string, singularName: string, pluralName: string, attributes: object, more: object = {}) => ({
@@ -101,15 +102,12 @@ const files = {
 }
 
 let served: Served
-/** `columns` of `table` by name, for what no seed can say. */
-const run = (sql: string, ...values: unknown[]) => write(served, (database) => database.prepare(sql).run(...values))
-const rows = (sql: string, ...values: unknown[]) => write(served, (database) => database.prepare(sql).all(...values)) as { id: number }[]
 
 beforeAll(async () => {
   served = await serveProject(files, { environment: secrets })
-  addToken(served, 'full', { type: 'full-access' })
-  addToken(served, 'mice', { type: 'custom', actions: [`${mouse}.find`, `${mouse}.findOne`, 'plugin::upload.content-api.find'] })
-  addToken(served, 'notes', { type: 'custom', actions: ['api::note.note.find', `${mouse}.find`] })
+  await addToken(served, 'full', { type: 'full-access' })
+  await addToken(served, 'mice', { type: 'custom', actions: [`${mouse}.find`, `${mouse}.findOne`, 'plugin::upload.content-api.find'] })
+  await addToken(served, 'notes', { type: 'custom', actions: ['api::note.note.find', `${mouse}.find`] })
 })
 afterAll(() => served.close())
 
@@ -137,20 +135,19 @@ test('a text in a JSON column is what it says, if it is JSON', async () => {
     ['"12"', 12],
     ['"{}"', {}],
     ['"abc"', '"abc"'],
-    ['abc', 'abc'],
-    ['{"a":1', '{"a":1'],
     [' [1] ', [1]],
-    ['', ''],
   ]
+  // A column of PostgreSQL holds nothing else.
+  if (!isOnPostgres) said.push(['abc', 'abc'], ['{"a":1', '{"a":1'], ['', ''])
   for (const [text, meant] of said) {
-    run('update mice set data = ? where name = ?', text, 'chief')
+    await served.sql('update mice set data = ? where name = ?', text, 'chief')
     expect([text, (await data('mice?filters[name]=chief&fields=data'))[0].data]).toEqual([text, meant])
   }
 })
 
 test('dates and times are read in the forms of ISO 8601, and nothing else', async () => {
   const moment = '2024-02-29T12:30:00.000Z'
-  run('update mice set created_at = ? where name = ?', Date.parse(moment), 'chief')
+  await served.sql('update mice set created_at = ? where name = ?', Date.parse(moment), 'chief')
   const found = async (text: string) => (await data(`mice?filters[createdAt]=${encodeURIComponent(text)}&fields=name`)).length
   for (const text of [
     moment,
@@ -333,10 +330,20 @@ test('who made a document may be a condition where the schema shows it', async (
 })
 
 test('a morphTo shows drafts unless it stands in a list or has a level of its own; it is flat in the nested format', async () => {
-  const [{ id: guard }] = rows("select id from mice where name = 'guard'") as [{ id: number }]
-  const [{ id: note }] = rows('select id from notes') as [{ id: number }]
-  run('insert into notes_about_mph (note_id, about_id, about_type, field, "order") values (?, ?, ?, null, 1)', note, guard, mouse)
-  run('insert into notes_about_mph (note_id, about_id, about_type, field, "order") values (?, ?, ?, null, 2)', note, note, 'api::note.note')
+  const [{ id: guard }] = (await served.sql("select id from mice where name = 'guard'")) as [{ id: number }]
+  const [{ id: note }] = (await served.sql('select id from notes')) as [{ id: number }]
+  await served.sql(
+    'insert into notes_about_mph (note_id, about_id, about_type, field, "order") values (?, ?, ?, null, 1)',
+    note,
+    guard,
+    mouse,
+  )
+  await served.sql(
+    'insert into notes_about_mph (note_id, about_id, about_type, field, "order") values (?, ?, ?, null, 2)',
+    note,
+    note,
+    'api::note.note',
+  )
   const about = async (query: string) => (await data(`notes?${query}`))[0].about.map(({ __type }: { __type: string }) => __type)
   expect(await about('populate=about')).toEqual([mouse, 'api::note.note'])
   expect(await about('populate[about]=true')).toEqual([mouse, 'api::note.note'])
@@ -360,7 +367,7 @@ test('a morphTo shows drafts unless it stands in a list or has a level of its ow
 })
 
 test('behind the inverse side of a polymorphic relation everything has a locale, whatever it is reached through', async () => {
-  run("update notes_about_mph set field = 'notes' where about_type = ?", mouse)
+  await served.sql("update notes_about_mph set field = 'notes' where about_type = ?", mouse)
   const [{ notes }] = await data('mice?status=draft&filters[name]=guard&populate[notes][populate]=about')
   expect(notes[0].locale).toBeNull()
   expect(notes[0].about.map(({ __type, locale }: { __type: string; locale: unknown }) => [__type, locale])).toEqual([
@@ -373,9 +380,9 @@ test('behind the inverse side of a polymorphic relation everything has a locale,
 })
 
 test('below users every version is populated, unless a status is asked for', async () => {
-  const user = addUser(served, 'keeper', 'authenticated')
-  for (const { id } of rows("select id from mice where name in ('chief', 'guard')")) {
-    run('insert into up_users_pets_lnk (user_id, mouse_id, mouse_ord) values (?, ?, ?)', user, id, id)
+  const user = await addUser(served, 'keeper', 'authenticated')
+  for (const { id } of await served.sql("select id from mice where name in ('chief', 'guard')")) {
+    await served.sql('insert into up_users_pets_lnk (user_id, mouse_id, mouse_ord) values (?, ?, ?)', user, id, id)
   }
   const pets = async (query: string) => (await data(`users/${user}?populate=pets${query}`)).pets.length
   expect(await pets('')).toBe(3)
@@ -386,12 +393,11 @@ test('below users every version is populated, unless a status is asked for', asy
 })
 
 test('targets in a tie come in the order of their links on the side that does not own them', async () => {
-  const [chief] = rows("select id from mice where name = 'chief' and published_at is null") as [{ id: number }]
-  const team = rows("select id from mice where name in ('guard', 'clerk') and published_at is null order by id")
-    .map(({ id }) => id)
-    .reverse()
-  run('delete from mice_boss_lnk where inv_mouse_id = ?', chief.id)
-  for (const id of team) run('insert into mice_boss_lnk (mouse_id, inv_mouse_id, mouse_ord) values (?, ?, 1)', id, chief.id)
+  const [chief] = (await served.sql("select id from mice where name = 'chief' and published_at is null")) as [{ id: number }]
+  const members = await served.sql("select id from mice where name in ('guard', 'clerk') and published_at is null order by id")
+  const team = members.map(({ id }) => id).reverse()
+  await served.sql('delete from mice_boss_lnk where inv_mouse_id = ?', chief.id)
+  for (const id of team) await served.sql('insert into mice_boss_lnk (mouse_id, inv_mouse_id, mouse_ord) values (?, ?, 1)', id, chief.id)
   const [{ team: shown }] = await data('mice?status=draft&filters[name]=chief&populate[team][sort]=day')
   expect(shown.map(({ id }: { id: number }) => id)).toEqual(team)
 })

@@ -3,19 +3,19 @@ import { afterAll, beforeAll, expect } from 'vitest'
 import { rule } from '../support/rule.js'
 import type { Served } from '../support/serve.js'
 import { goldenTokens, serveGolden } from '../support/serve.js'
-import { addToken, addUser, grant, insert, jwt, revoke, roleId, write } from './callers.js'
+import { addToken, addUser, grant, insert, jwt, revoke, roleId } from './callers.js'
 import { all, expected, serve, versions } from './magazine.js'
 
 let magazine: Served
 let user: number
 beforeAll(async () => {
   magazine = await serve('specification')
-  addToken(magazine, 'reader', { type: 'read-only' })
-  addToken(magazine, 'full', { type: 'full-access' })
-  addToken(magazine, 'tags', { type: 'custom', actions: ['api::tag.tag.find'] })
-  addToken(magazine, 'late', { type: 'full-access', expiresAt: Date.now() - 1000 })
-  addToken(magazine, 'soon', { type: 'read-only', expiresAt: Date.now() + 3_600_000 })
-  user = addUser(magazine, 'reader', 'authenticated')
+  await addToken(magazine, 'reader', { type: 'read-only' })
+  await addToken(magazine, 'full', { type: 'full-access' })
+  await addToken(magazine, 'tags', { type: 'custom', actions: ['api::tag.tag.find'] })
+  await addToken(magazine, 'late', { type: 'full-access', expiresAt: Date.now() - 1000 })
+  await addToken(magazine, 'soon', { type: 'read-only', expiresAt: Date.now() + 3_600_000 })
+  user = await addUser(magazine, 'reader', 'authenticated')
 })
 afterAll(() => magazine.close())
 
@@ -77,12 +77,12 @@ rule('authentication.4', 'a user’s token has the permissions of the role', asy
 })
 
 rule('authentication.4', 'and none of the public’s', async () => {
-  const role = write(magazine, (database) => insert(database, 'up_roles', { name: 'Nobody', type: 'nobody', updated_at: Date.now() }))
+  const role = await insert(magazine, 'up_roles', { name: 'Nobody', type: 'nobody', updated_at: Date.now() })
   expect(role).toBeGreaterThan(2)
-  const stranger = addUser(magazine, 'stranger', 'nobody')
+  const stranger = await addUser(magazine, 'stranger', 'nobody')
   expect(await status('/api/tags', jwt(stranger))).toBe(403)
   expect(await status('/api/tags')).toBe(200)
-  expect(await status('/api/tags', jwt(addUser(magazine, 'roleless', null)))).toBe(403)
+  expect(await status('/api/tags', jwt(await addUser(magazine, 'roleless', null)))).toBe(403)
 })
 
 rule('authentication.5', 'a token with another signature, algorithm or age is refused', async () => {
@@ -109,7 +109,7 @@ rule('authentication.5', 'a token ends when its time is over, also for one who w
 })
 
 rule('authentication.5', 'blocked and deleted users are refused', async () => {
-  const blocked = addUser(magazine, 'blocked', 'authenticated', { blocked: 1 })
+  const blocked = await addUser(magazine, 'blocked', 'authenticated', { blocked: 1 })
   expect(await refusal('/api/tags', jwt(blocked))).toEqual(refusedUser)
   expect(await refusal('/api/users/me', jwt(blocked))).toEqual(refusedUser)
   expect(await refusal('/api/tags', jwt(987_654))).toEqual(refusedUser)
@@ -117,10 +117,8 @@ rule('authentication.5', 'blocked and deleted users are refused', async () => {
 
 rule('authentication.6', 'an API token is known by its hash, not by what is stored', async () => {
   expect(await status('/api/pitches', 'full')).toBe(200)
-  const stored = write(
-    magazine,
-    (database) => database.prepare("SELECT access_key FROM strapi_api_tokens WHERE name = 'full'").pluck().get() as string,
-  )
+  const [row] = await magazine.sql("SELECT access_key FROM strapi_api_tokens WHERE name = 'full'")
+  const stored = row!.access_key
   expect(stored).toMatch(/^[0-9a-f]{128}$/)
   expect(await refusal('/api/pitches', stored)).toEqual(unknown)
 })
@@ -208,8 +206,8 @@ rule('authentication.9', 'populate, filters and sort see no further', async () =
 })
 
 rule('authentication.10', 'find and findOne are two permissions', async () => {
-  addToken(magazine, 'list', { type: 'custom', actions: ['api::pitch.pitch.find'] })
-  addToken(magazine, 'one', {
+  await addToken(magazine, 'list', { type: 'custom', actions: ['api::pitch.pitch.find'] })
+  await addToken(magazine, 'one', {
     type: 'custom',
     actions: ['api::pitch.pitch.findOne', 'api::setting.setting.findOne', 'api::article.article.find'],
   })
@@ -228,51 +226,43 @@ rule('authentication.11', 'a permission granted or taken away holds for the next
     return [await status('/api/pitches'), 'pitch' in body.data[0]]
   }
   expect(await pitch()).toEqual([403, false])
-  grant(magazine, 'public', 'api::pitch.pitch.find')
+  await grant(magazine, 'public', 'api::pitch.pitch.find')
   expect(await pitch()).toEqual([200, true])
-  revoke(magazine, 'public', 'api::pitch.pitch.find')
+  await revoke(magazine, 'public', 'api::pitch.pitch.find')
   expect(await pitch()).toEqual([403, false])
 })
 
 rule('authentication.11', 'so does one that is moved from a role to another', async () => {
-  grant(magazine, 'authenticated', 'api::pitch.pitch.find')
+  await grant(magazine, 'authenticated', 'api::pitch.pitch.find')
   expect([await status('/api/pitches'), await status('/api/pitches', jwt(user))]).toEqual([403, 200])
-  write(magazine, (database) => {
-    const [from, to] = [roleId(database, 'authenticated'), roleId(database, 'public')]
-    const permission = "SELECT id FROM up_permissions WHERE action = 'api::pitch.pitch.find'"
-    database.prepare(`UPDATE up_permissions_role_lnk SET role_id = ? WHERE role_id = ? AND permission_id IN (${permission})`).run(to, from)
-  })
+  const [from, to] = [await roleId(magazine, 'authenticated'), await roleId(magazine, 'public')]
+  const permission = "SELECT id FROM up_permissions WHERE action = 'api::pitch.pitch.find'"
+  await magazine.sql(`UPDATE up_permissions_role_lnk SET role_id = ? WHERE role_id = ? AND permission_id IN (${permission})`, to, from)
   expect([await status('/api/pitches'), await status('/api/pitches', jwt(user))]).toEqual([200, 403])
-  revoke(magazine, 'public', 'api::pitch.pitch.find')
+  await revoke(magazine, 'public', 'api::pitch.pitch.find')
   expect(await status('/api/pitches')).toBe(403)
 })
 
 rule('authentication.11', 'so do changes of tokens', async () => {
-  const change = (statement: string, ...values: unknown[]) => write(magazine, (database) => database.prepare(statement).run(...values))
-  addToken(magazine, 'brief', { type: 'full-access' })
+  await addToken(magazine, 'brief', { type: 'full-access' })
   expect(await status('/api/pitches', 'brief')).toBe(200)
-  change("UPDATE strapi_api_tokens SET expires_at = ? WHERE name = 'brief'", Date.now() - 1)
+  await magazine.sql("UPDATE strapi_api_tokens SET expires_at = ? WHERE name = 'brief'", Date.now() - 1)
   expect(await refusal('/api/pitches', 'brief')).toEqual([401, 'UnauthorizedError', 'Token expired'])
-  change("UPDATE strapi_api_tokens SET expires_at = NULL, type = 'read-only' WHERE name = 'brief'")
+  await magazine.sql("UPDATE strapi_api_tokens SET expires_at = NULL, type = 'read-only' WHERE name = 'brief'")
   expect([await status('/api/pitches', 'brief'), await status('/api/users/count', 'brief')]).toEqual([200, 403])
-  change("DELETE FROM strapi_api_tokens WHERE name = 'brief'")
+  await magazine.sql("DELETE FROM strapi_api_tokens WHERE name = 'brief'")
   expect(await refusal('/api/pitches', 'brief')).toEqual(unknown)
 })
 
 rule('authentication.11', 'so do changes of users', async () => {
-  const moved = addUser(magazine, 'moved', 'authenticated')
-  const change = (statement: string, ...values: unknown[]) =>
-    write(magazine, (database) => database.prepare(statement).run(...values, moved))
+  const moved = await addUser(magazine, 'moved', 'authenticated')
   expect(await status('/api/users/me', jwt(moved))).toBe(200)
-  change('UPDATE up_users SET blocked = 1 WHERE id = ?')
+  await magazine.sql('UPDATE up_users SET blocked = ? WHERE id = ?', 1, moved)
   expect(await refusal('/api/users/me', jwt(moved))).toEqual(refusedUser)
-  change('UPDATE up_users SET blocked = 0 WHERE id = ?')
+  await magazine.sql('UPDATE up_users SET blocked = ? WHERE id = ?', 0, moved)
   expect(await status('/api/users/me', jwt(moved))).toBe(200)
-  change(
-    'UPDATE up_users_role_lnk SET role_id = ? WHERE user_id = ?',
-    write(magazine, (database) => roleId(database, 'public')),
-  )
+  await magazine.sql('UPDATE up_users_role_lnk SET role_id = ? WHERE user_id = ?', await roleId(magazine, 'public'), moved)
   expect(await status('/api/users/me', jwt(moved))).toBe(403)
-  change('DELETE FROM up_users WHERE id = ?')
+  await magazine.sql('DELETE FROM up_users WHERE id = ?', moved)
   expect(await refusal('/api/tags', jwt(moved))).toEqual(refusedUser)
 })

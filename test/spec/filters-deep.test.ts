@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect } from 'vitest'
 import { rule } from '../support/rule.js'
 import type { Served } from '../support/serve.js'
 import { serveProject } from '../support/serve.js'
-import { insert, write } from './callers.js'
+import { insert } from './callers.js'
 import { access, contentType, plain, reading, seeded } from './library.js'
 import { all, expected, file, serve, target, type Version, versions } from './magazine.js'
 
@@ -32,10 +32,8 @@ async function serveShelves(contract: 'specification' | 'strapi'): Promise<Serve
     },
     { config: { api: { rest: { contract } } } },
   )
-  write(served, (database) => {
-    const ids = database.prepare('SELECT id FROM books ORDER BY id').pluck().all() as number[]
-    for (const [index, book] of ids.entries()) insert(database, 'shelves_books_lnk', { shelf_id: 1, book_id: book, book_ord: index + 1 })
-  })
+  const rows = await served.sql('SELECT id FROM books ORDER BY id')
+  for (const [index, { id }] of rows.entries()) await insert(served, 'shelves_books_lnk', { shelf_id: 1, book_id: id, book_ord: index + 1 })
   return served
 }
 

@@ -1,6 +1,7 @@
 // docs/spec/filters.md: junctions, nesting, forms of values and what is refused. Operators on every type, texts and relations
 // have files of their own.
 import { afterAll, beforeAll, expect } from 'vitest'
+import { isOnPostgres } from '../support/databases.js'
 import { rule } from '../support/rule.js'
 import type { Served } from '../support/serve.js'
 import { serveLibrary } from './library.js'
@@ -178,12 +179,12 @@ rule('filters.15', 'days, times and moments are read in their forms', async () =
     for (const value of moments) expect([value, await samples(`filters[${attribute}]=${value}`)]).toEqual([value, ['third']])
 })
 
-rule('filters.15', 'json is compared as text without spaces', async () => {
+rule('filters.15', 'json is compared as text without spaces, or as PostgreSQL writes it', async () => {
   const encoded = (value: unknown) => encodeURIComponent(JSON.stringify(value))
   expect(await samples(`filters[data]=${encoded([])}`)).toEqual(['second'])
   expect(await samples(`filters[data][$ne]=${encoded([])}`)).toEqual(['first', 'third'])
   expect(await samples(`filters[data][$in][0]=${encoded({ list: [] })}`)).toEqual(['third'])
-  expect(await samples(`filters[data][$contains]=${encodeURIComponent('"n":-1')}`)).toEqual(['first'])
+  expect(await samples(`filters[data][$contains]=${encodeURIComponent(isOnPostgres ? '"n": -1' : '"n":-1')}`)).toEqual(['first'])
   expect(await samples('filters[data][$null]=true')).toEqual(['nothing'])
 })
 

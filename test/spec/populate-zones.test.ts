@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect } from 'vitest'
 import { rule } from '../support/rule.js'
 import type { Served } from '../support/serve.js'
-import { addToken, write } from './callers.js'
+import { addToken } from './callers.js'
 import { expected, file, serve, target, type Version, versions } from './magazine.js'
 
 let magazine: Served
@@ -11,7 +11,7 @@ beforeAll(async () => {
   magazine = await serve('specification')
   strapi = await serve('strapi')
   for (const served of [magazine, strapi])
-    addToken(served, 'letters-and-articles', { type: 'custom', actions: ['api::letter.letter.find', 'api::article.article.find'] })
+    await addToken(served, 'letters-and-articles', { type: 'custom', actions: ['api::letter.letter.find', 'api::article.article.find'] })
 })
 afterAll(() => Promise.all([magazine, strapi].map((served) => served.close())))
 
@@ -192,10 +192,8 @@ rule('populate.19', 'a relation to many types can be counted', async () => {
 rule('populate.13', 'the order of entries is the one that is stored, not that of their rows', async () => {
   const path = `/api/articles?filters[slug]=${wall.slug}&populate[extras]=true&populate[tags]=true`
   const before = (await strapi.ask(path)).body.data[0]
-  write(strapi, (database) => {
-    database.prepare(`UPDATE articles_cmps SET "order" = 100 - "order" WHERE entity_id = ? AND field = 'extras'`).run(before.id)
-    database.prepare('UPDATE articles_tags_lnk SET tag_ord = 100 - tag_ord WHERE article_id = ?').run(before.id)
-  })
+  await strapi.sql(`UPDATE articles_cmps SET "order" = 100 - "order" WHERE entity_id = ? AND field = 'extras'`, before.id)
+  await strapi.sql('UPDATE articles_tags_lnk SET tag_ord = 100 - tag_ord WHERE article_id = ?', before.id)
   const after = (await strapi.ask(path)).body.data[0]
   expect(expected(after.extras, '__component')).toEqual([...components].reverse())
   expect(expected(after.tags)).toEqual([...expected(before.tags)].reverse())
@@ -206,6 +204,6 @@ rule('populate.12', 'nor are repeatable components in the order of their rows', 
     (await strapi.ask('/api/issues?filters[number]=1&populate[specification][populate]=inks')).body.data[0].specification.inks
   const before = expected(await inks(), 'name')
   expect(before.length).toBeGreaterThan(1)
-  write(strapi, (database) => database.prepare(`UPDATE components_print_specifications_cmps SET "order" = 100 - "order"`).run())
+  await strapi.sql(`UPDATE components_print_specifications_cmps SET "order" = 100 - "order"`)
   expect(expected(await inks(), 'name')).toEqual([...before].reverse())
 })

@@ -98,7 +98,7 @@ export const servePress = (contract: 'specification' | 'strapi'): Promise<Press>
 /** The same over a project of the test's own. */
 export async function serveWritable(files: Readonly<Record<string, unknown>>, contract: 'specification' | 'strapi'): Promise<Press> {
   const served = await serveProject(files, { config: { api: { rest: { contract } } }, environment: secrets })
-  addToken(served, 'full', { type: 'full-access' })
+  await addToken(served, 'full', { type: 'full-access' })
   const send: Press['send'] = (method, path, data, token = 'full') => {
     const body = data === undefined ? {} : { headers: { 'content-type': 'application/json' }, body: JSON.stringify({ data }) }
     return served.ask(`/api/${path}`, { method, ...body, ...(token === 'nobody' ? {} : { token }) })

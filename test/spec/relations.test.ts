@@ -392,7 +392,7 @@ rule('relations.11', 'a list that is given when the target is published counts, 
 
 rule('relations.12', 'who may not find the target cannot write the relation', async () => {
   const actions = ['book.book.create', 'book.book.update', 'book.book.find', 'tag.tag.find'].map((action) => `api::${action}`)
-  addToken(press.served, 'books', { type: 'custom', actions })
+  await addToken(press.served, 'books', { type: 'custom', actions })
   const { documentId: contract } = await press.make('contracts', { text: 'Secret' })
   const book = await bookWith('a')
   for (const value of [contract, 'nothing', null, [], { connect: [contract] }, { disconnect: [contract] }]) {

@@ -3,7 +3,6 @@ import { afterAll, beforeAll, expect } from 'vitest'
 import { rule } from '../support/rule.js'
 import type { Served } from '../support/serve.js'
 import { serveProject } from '../support/serve.js'
-import { write } from './callers.js'
 import { access, contentType, reading, type Seeded, seeded } from './library.js'
 import { all, expected, serve, type Version, versions } from './magazine.js'
 
@@ -143,10 +142,9 @@ rule('status.6', 'other values are refused', async () => {
 })
 
 rule('status.7', 'publicationFilter compares the versions of a document', async () => {
-  write(notes, (database) => {
-    database.prepare(`UPDATE notes SET updated_at = updated_at + 60000 WHERE name = 'edited later'`).run()
-    database.prepare(`DELETE FROM notes WHERE name = 'orphan' AND published_at IS NULL`).run()
-  })
+  for (const { id, updated_at } of await notes.sql(`SELECT id, updated_at FROM notes WHERE name = 'edited later'`))
+    await notes.sql('UPDATE notes SET updated_at = ? WHERE id = ?', updated_at + 60_000, id)
+  await notes.sql(`DELETE FROM notes WHERE name = 'orphan' AND published_at IS NULL`)
   const cases = {
     'status=draft&publicationFilter=never-published': ['fresh', 'abroad'],
     'status=draft&publicationFilter=has-published-version': ['same', 'edited later'],

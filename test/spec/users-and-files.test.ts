@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect } from 'vitest'
 import { rule } from '../support/rule.js'
 import type { Served } from '../support/serve.js'
-import { addToken, addUser, grant, jwt, roleId, write } from './callers.js'
+import { addToken, addUser, grant, jwt, roleId } from './callers.js'
 import { expected, files, readProject, serve, type Version } from './magazine.js'
 
 const uploads = join(dirname(fileURLToPath(import.meta.url)), '..', '..', 'examples', 'magazine', 'seed', 'uploads')
@@ -13,8 +13,8 @@ const uploads = join(dirname(fileURLToPath(import.meta.url)), '..', '..', 'examp
 let magazine: Served
 beforeAll(async () => {
   magazine = await serve('specification')
-  addToken(magazine, 'full', { type: 'full-access' })
-  addToken(magazine, 'users', {
+  await addToken(magazine, 'full', { type: 'full-access' })
+  await addToken(magazine, 'users', {
     type: 'custom',
     actions: ['plugin::users-permissions.user.find', 'plugin::users-permissions.user.findOne'],
   })
@@ -119,7 +119,7 @@ rule('users-and-files.4', 'nor can others filter or sort by it', async () => {
 })
 
 rule('users-and-files.5', 'me is the user of the token', async () => {
-  const id = addUser(magazine, 'myself', 'authenticated')
+  const id = await addUser(magazine, 'myself', 'authenticated')
   const me = await body('users/me', jwt(id))
   expect([me.id, me.username]).toEqual([id, 'myself'])
   expect(await body('users/me?fields=email', jwt(id))).toEqual({ id, documentId: null, email: 'myself@users.example' })
@@ -133,18 +133,18 @@ rule('users-and-files.5', 'for others me is refused', async () => {
 
 rule('users-and-files.6', 'roles are told with the number of their users', async () => {
   const { roles } = await body('users-permissions/roles')
-  const count = (type: string) =>
-    write(magazine, (database) =>
-      database.prepare('SELECT count(*) FROM up_users_role_lnk WHERE role_id = ?').pluck().get(roleId(database, type)),
-    )
+  const count = async (type: string) => {
+    const id = await roleId(magazine, type)
+    return (await magazine.sql('SELECT count(*) AS count FROM up_users_role_lnk WHERE role_id = ?', id))[0]!.count
+  }
   expect(expected(roles, 'type').sort()).toEqual(['authenticated', 'public'])
-  for (const role of roles) expect([role.type, role.nb_users]).toEqual([role.type, count(role.type)])
+  for (const role of roles) expect([role.type, role.nb_users]).toEqual([role.type, await count(role.type)])
   expect(roles[0]).toMatchObject({ id: expect.any(Number), name: expect.any(String), description: expect.any(String) })
 })
 
 rule('users-and-files.6', 'a role has the tree of its permissions', async () => {
-  const id = write(magazine, (database) => roleId(database, 'public'))
-  grant(magazine, 'public', 'api::pitch.pitch.findOne')
+  const id = await roleId(magazine, 'public')
+  await grant(magazine, 'public', 'api::pitch.pitch.findOne')
   const { role } = await body(`users-permissions/roles/${id}`)
   expect(role).toMatchObject({ id, type: 'public' })
   const controllers = role.permissions['api::pitch'].controllers.pitch

@@ -1,7 +1,8 @@
 // docs/spec/writing.md: creating, changing and removing documents, and what a body may say.
 import { afterAll, beforeAll, expect } from 'vitest'
+import { isOnPostgres } from '../support/databases.js'
 import { rule } from '../support/rule.js'
-import { addToken, write } from './callers.js'
+import { addToken, grant } from './callers.js'
 import type { Press } from './press.js'
 import { servePress } from './press.js'
 
@@ -11,7 +12,7 @@ beforeAll(async () => {
   press = await servePress('specification')
   strapi = await servePress('strapi')
   const actions = ['find', 'findOne', 'create', 'update'].map((action) => `api::tag.tag.${action}`)
-  addToken(press.served, 'tags', { type: 'custom', actions })
+  await addToken(press.served, 'tags', { type: 'custom', actions })
 })
 afterAll(async () => {
   await press.served.close()
@@ -326,9 +327,7 @@ rule('writing.16', 'components are added, changed by the id of the draft’s own
 rule('writing.17', 'passwords are hashed when written and copied when published', async () => {
   const { documentId } = await press.make('books', { title: 'Locked', secret: 'open sesame' })
   await press.change(`books/${documentId}`, { pages: 4 })
-  const stored = write(press.served, (database) =>
-    database.prepare('select secret from books where document_id = ?').pluck().all(documentId),
-  )
+  const stored = (await press.served.sql('select secret from books where document_id = ?', documentId)).map(({ secret }) => secret)
   expect(stored).toHaveLength(2)
   expect(stored[0]).toMatch(/^\$2[aby]\$/)
   expect(stored[1]).toBe(stored[0])
@@ -338,16 +337,21 @@ rule('writing.18', 'large integers and JSON are kept exactly', async () => {
   const facts = { a: [true, false, null, 1.5, 'ü', { deep: [[]] }], '': 0 }
   const book = await press.make('books', { title: 'Exact', copies: '9223372036854775807', facts })
   expect(book).toMatchObject({ copies: '9223372036854775807', facts })
-  for (const value of [true, false, 0, 12, 'text', [], {}, null])
+  for (const value of [true, false, 0, 12, [], {}, null])
     expect([value, (await press.change(`books/${book.documentId}`, { facts: value })).facts]).toEqual([value, value])
   for (const [text, value] of [
     ['{"a":1}', { a: 1 }],
     ['[1]', [1]],
     ['true', true],
     ['"quoted"', '"quoted"'],
-    ['{broken', '{broken'],
   ] as const)
     expect([text, (await press.change(`books/${book.documentId}`, { facts: text })).facts]).toEqual([text, value])
+  // A text that is no JSON is kept as it is; a column of PostgreSQL cannot hold it.
+  for (const text of ['text', '{broken', '']) {
+    const change = () => press.change(`books/${book.documentId}`, { facts: text })
+    if (isOnPostgres) await expect(change()).rejects.toThrow('400 in place of 200')
+    else expect([text, (await change()).facts]).toEqual([text, text])
+  }
   for (const [text, value] of [
     [' 5 ', '5'],
     ['+5', '5'],
@@ -409,14 +413,7 @@ rule('writing.21', 'a wrong password and an unknown user are answered alike', as
     body: JSON.stringify({ ...user, role: 1, confirmed: true }),
   })
   expect(created.status, created.text).toBe(201)
-  write(press.served, (database) => {
-    const id = database
-      .prepare(`insert into up_permissions (action) values ('plugin::users-permissions.auth.callback')`)
-      .run().lastInsertRowid
-    database
-      .prepare(`insert into up_permissions_role_lnk (permission_id, role_id) select ?, id from up_roles where type = 'public'`)
-      .run(id)
-  })
+  await grant(press.served, 'public', 'plugin::users-permissions.auth.callback')
   const wrong = await signIn({ identifier: 'reader', password: 'another-password' })
   const unknown = await signIn({ identifier: 'nobody', password: 'another-password' })
   expect([wrong.status, wrong.body.error.message]).toEqual([400, 'Invalid identifier or password'])

@@ -1,5 +1,5 @@
 // The database that the suite runs on: SQLite, or with DATABASE_CLIENT=postgres a database of its own on one server for each project.
-import { readFileSync } from 'node:fs'
+import { appendFileSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { gunzipSync } from 'node:zlib'
@@ -30,6 +30,12 @@ export async function createDatabase(isGolden: boolean): Promise<Readonly<Record
   const template = isGolden ? new URL(process.env[golden]!).pathname.slice(1) : 'template0'
   await run(`create database ${name} template ${template}`)
   return { DATABASE_CLIENT: 'postgres', DATABASE_URL: new URL(`/${name}`, process.env[server]).href }
+}
+
+/** Writes a project's database into its .env, where its commands find it. */
+export function nameDatabase(folder: string, database: Readonly<Record<string, string>>): void {
+  const lines = Object.entries(database).map(([name, value]) => `\n${name}=${value}`)
+  if (lines.length > 0) appendFileSync(join(folder, '.env'), `${lines.join('')}\n`)
 }
 
 /** Removes a database that `createDatabase` made. */

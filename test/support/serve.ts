@@ -6,7 +6,8 @@ import { fileURLToPath } from 'node:url'
 import { gunzipSync } from 'node:zlib'
 import { pino } from 'pino'
 import type * as Octavo from '../../src/index.js'
-import { createDatabase, isOnPostgres, removeDatabase } from './databases.js'
+import { createDatabase, isOnPostgres, nameDatabase, removeDatabase } from './databases.js'
+import { type Row, runStatement, type Value } from './statements.js'
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..')
 export const goldenProject = join(root, 'test', 'golden', 'project')
@@ -31,13 +32,17 @@ export interface Asked {
 export interface Served {
   readonly origin: string
   readonly folder: string
-  /** The path of the SQLite file. */
+  /** The path of the SQLite file, or the URL of the PostgreSQL database. */
   readonly database: string
+  /** By which another process knows the database. */
+  readonly sameDatabase: Readonly<Record<string, string>>
   /** Every line that was logged so far. */
   readonly log: readonly string[]
   /** What a script in the same process would have. */
   readonly service: Octavo.Service
   ask(path: string, asked?: Asked): Promise<Answer>
+  /** Runs a statement on the project's database as another program would; see `runStatement`. */
+  sql(text: string, ...values: readonly Value[]): Promise<readonly Row[]>
   close(): Promise<void>
 }
 
@@ -51,15 +56,29 @@ export interface ServeOptions {
 
 /** The golden project: Strapi's own database. The contract is `strapi` unless the configuration says otherwise. */
 export function serveGolden(options: ServeOptions = {}): Promise<Served> {
-  return serveCopy(
-    (folder) => {
-      cpSync(goldenProject, folder, { recursive: true })
-      mkdirSync(join(folder, '.tmp'))
-      writeFileSync(join(folder, '.tmp', 'data.db'), gunzipSync(readFileSync(join(folder, 'content.db.gz'))))
-    },
-    { ...options, environment: { UPLOADS_DIR: 'uploads', ...options.environment } },
-    true,
-  )
+  return serveCopy(fillGolden, { ...options, environment: { UPLOADS_DIR: 'uploads', ...options.environment } }, true)
+}
+
+function fillGolden(folder: string): void {
+  cpSync(goldenProject, folder, { recursive: true })
+  mkdirSync(join(folder, '.tmp'))
+  writeFileSync(join(folder, '.tmp', 'data.db'), gunzipSync(readFileSync(join(folder, 'content.db.gz'))))
+}
+
+/** Makes a folder the golden project with its content, for processes of their own; resolves to the place of the database. */
+export async function copyGoldenTo(folder: string): Promise<string> {
+  fillGolden(folder)
+  const database = isOnPostgres ? await createDatabase(true) : {}
+  databases.set(folder, database)
+  nameDatabase(folder, database)
+  return database.DATABASE_URL ?? join(folder, '.tmp', 'data.db')
+}
+
+/** Removes a project and the database that was made for it. */
+export async function removeProject(folder: string): Promise<void> {
+  rmSync(folder, { recursive: true, force: true })
+  const database = databases.get(folder)
+  if (database?.DATABASE_URL !== undefined) await removeDatabase(database)
 }
 
 /** The example project with its seeded content. */
@@ -96,10 +115,8 @@ async function serveCopy(fill: (folder: string) => void, { config, environment, 
   }
   const database = isOnPostgres && environment?.DATABASE_CLIENT === undefined ? await createDatabase(isGolden) : {}
   databases.set(folder, database)
-  return serveFolder(folder, { environment: { ...database, ...environment }, code }, async () => {
-    rmSync(folder, { recursive: true, force: true })
-    if (database.DATABASE_URL !== undefined) await removeDatabase(database)
-  })
+  nameDatabase(folder, database)
+  return serveFolder(folder, { environment: { ...database, ...environment }, code }, () => removeProject(folder))
 }
 
 /** The databases of projects that are served, by their folders. */
@@ -125,13 +142,17 @@ async function serveFolder(folder: string, { environment, code = {} }: ServeOpti
     pino({ level: environment?.LOG_LEVEL ?? 'info' }, { write: (line: string) => void log.push(line) }),
   )
   const origin = await service.listen()
+  const url = environment?.DATABASE_URL
+  const database = url ?? loaded.database.filename
   return {
     origin,
     folder,
-    database: loaded.database.filename,
+    database,
+    sameDatabase: url === undefined ? { DATABASE_FILENAME: database } : { DATABASE_CLIENT: 'postgres', DATABASE_URL: url },
     log,
     service,
     ask: (path, asked) => ask(origin, path, asked),
+    sql: (text, ...values) => runStatement(database, text, values),
     close: async () => {
       await service.close()
       await afterwards()

@@ -3,7 +3,7 @@ import { connect } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Served } from '../support/serve.js'
 import { serveGolden } from '../support/serve.js'
-import { eventually, file, formOf, leftovers, rows, sample, send, stored, tokens } from './sending.js'
+import { eventually, file, formOf, leftovers, sample, send, stored, tokens } from './sending.js'
 
 let served: Served
 beforeAll(async () => {
@@ -39,7 +39,7 @@ test('R20 uploads that break off are lines about requests, not errors', async ()
   const form = Buffer.from(
     await new Response(formOf([file(Buffer.alloc(300_000, 'x'), 'half.bin'), file(sample('tiny.png'), 'a.png')])).arrayBuffer(),
   )
-  const before = [rows(served, 'select count(*) from files'), stored(served)]
+  const before = [await served.sql('select count(*) from files'), stored(served)]
   const ways = (['end', 'reset'] as const).flatMap((how) =>
     [0, 0.001, 0.5, 0.9999].flatMap((share) => [true, false].map((chunked) => [how, share, chunked] as const)),
   )
@@ -62,6 +62,6 @@ test('R20 uploads that break off are lines about requests, not errors', async ()
       .filter(({ level }) => level >= 40),
   ).toEqual([])
   expect(requests().every(({ status = 0, aborted }) => aborted === true || status === 400)).toBe(true)
-  expect([rows(served, 'select count(*) from files'), stored(served)]).toEqual(before)
+  expect([await served.sql('select count(*) from files'), stored(served)]).toEqual(before)
   expect((await send(served, [file(sample('tiny.png'), 'after.png')])).status).toBe(201)
 })

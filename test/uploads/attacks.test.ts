@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { rule } from '../support/rule.js'
 import type { Served } from '../support/serve.js'
 import { serveGolden } from '../support/serve.js'
-import { eventually, file, formOf, leftovers, noise, rows, sample, send, sendRaw, stored, tokens } from './sending.js'
+import { eventually, file, formOf, leftovers, noise, sample, send, sendRaw, stored, tokens } from './sending.js'
 
 let served: Served
 beforeAll(async () => {
@@ -15,7 +15,7 @@ beforeAll(async () => {
 })
 afterAll(() => served.close())
 
-const count = (): number => rows(served, 'select count(*) as n from files')[0]!.n as number
+const count = async (): Promise<number> => (await served.sql('select count(*) as n from files'))[0]!.n
 
 describe('S088: a body is not read before its caller is known to be allowed', () => {
   test.each([
@@ -238,10 +238,10 @@ describe('S097: what is no form, or no picture', () => {
     ['a file that is too large', `${part(fileHeader, 'x'.repeat(3_100_000))}--b--\r\n`],
     ['a form that is too large', `${part(fileHeader, 'x'.repeat(2_900_000)).repeat(3)}--b--\r\n`],
   ])('%s is 413', async (_what, body) => {
-    const before = count()
+    const before = await count()
     expect(await sendRaw(served, body, type)).toBe(413)
     expect(await eventually(() => leftovers(served).length === 0)).toBe(true)
-    expect(count()).toBe(before)
+    expect(await count()).toBe(before)
   })
 
   rule('uploads.9', 'a form that does not say how large it is stops at the limit too', async () => {
@@ -295,7 +295,7 @@ async function bombOf(size: number): Promise<Buffer> {
 }
 
 rule('uploads.9', 'S098: uploads that break off leave no file, no row and no descriptor', async () => {
-  const before = count()
+  const before = await count()
   const { port } = new URL(served.origin)
   const half = Buffer.from(await new Response(formOf([file(Buffer.alloc(200_000, 'x'), 'half.bin')])).arrayBuffer())
   const boundary = half.subarray(2, half.indexOf('\r\n')).toString()
@@ -312,7 +312,7 @@ rule('uploads.9', 'S098: uploads that break off leave no file, no row and no des
     })
   for (let round = 0; round < 10; round++) await Promise.all(Array.from({ length: 50 }, abort))
   expect(await eventually(() => leftovers(served).length === 0)).toBe(true)
-  expect(count()).toBe(before)
+  expect(await count()).toBe(before)
   expect(served.log.filter((line) => line.includes('a request failed'))).toEqual([])
   expect((await send(served, [file(sample('tiny.png'), 'after.png')])).status).toBe(201)
 })

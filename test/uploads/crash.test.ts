@@ -1,29 +1,21 @@
 // The service is killed in the middle of uploads: no row is without its file, nothing half is served, and what was left is
 // cleared when it starts again.
 import { type ChildProcess, spawn } from 'node:child_process'
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, statSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { gunzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
-import { goldenProject } from '../support/serve.js'
-import { eventually, file, formOf, noise, rows, tokens } from './sending.js'
+import { copyGoldenTo, removeProject } from '../support/serve.js'
+import { runStatement } from '../support/statements.js'
+import { eventually, file, formOf, noise, tokens } from './sending.js'
 
 const main = fileURLToPath(new URL('../../dist/main.js', import.meta.url))
 
 interface Running {
   readonly process: ChildProcess
   readonly origin: string
-}
-
-function project(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'octavo-crash-'))
-  cpSync(goldenProject, folder, { recursive: true })
-  mkdirSync(join(folder, '.tmp'))
-  writeFileSync(join(folder, '.tmp', 'data.db'), gunzipSync(readFileSync(join(folder, 'content.db.gz'))))
-  return folder
 }
 
 async function start(folder: string): Promise<Running> {
@@ -66,13 +58,10 @@ interface Row {
 }
 
 /** The stored names that the rows of uploads speak of, with their sizes. */
-function named(folder: string): ReadonlyMap<string, number> {
-  const found = rows(
-    { database: join(folder, '.tmp', 'data.db') },
-    'select hash, ext, size, formats from files where id > 13',
-  ) as unknown as Row[]
+async function named(database: string): Promise<ReadonlyMap<string, number>> {
+  const found = await runStatement(database, 'select hash, ext, size, formats from files where id > 13')
   return new Map(
-    found.flatMap(({ hash, ext, size, formats }) => {
+    (found as unknown as Row[]).flatMap(({ hash, ext, size, formats }) => {
       const all = [{ hash, ext, size }, ...(Object.values(JSON.parse(formats ?? '{}') ?? {}) as Row[])]
       return all.map((one) => [one.hash + one.ext, one.size] as const)
     }),
@@ -80,7 +69,8 @@ function named(folder: string): ReadonlyMap<string, number> {
 }
 
 test('kill -9 while files come in, are replaced and are removed', async () => {
-  const folder = project()
+  const folder = mkdtempSync(join(tmpdir(), 'octavo-crash-'))
+  const database = await copyGoldenTo(folder)
   const uploads = join(folder, 'uploads')
   const before = new Set(readdirSync(uploads))
   const picture = await noise(1200, 900).jpeg({ quality: 100 }).toBuffer()
@@ -112,20 +102,20 @@ test('kill -9 while files come in, are replaced and are removed', async () => {
       await kill(running)
       await working
 
-      const names = named(folder)
+      const names = await named(database)
       for (const [name] of names) expect([name, existsSync(join(uploads, name))]).toEqual([name, true])
       const workplaces = join(uploads, '.octavo')
       const again = await start(folder)
       expect(readdirSync(workplaces)).toHaveLength(1)
       expect(readdirSync(join(workplaces, readdirSync(workplaces)[0]!))).toEqual(['owner'])
       const there = readdirSync(uploads).filter((name) => !before.has(name) && !name.startsWith('.'))
-      expect(there.sort()).toEqual([...named(folder).keys()].sort())
+      expect(there.sort()).toEqual([...(await named(database)).keys()].sort())
       for (const name of there) expect(statSync(join(uploads, name)).size).toBeGreaterThan(0)
       again.process.kill('SIGTERM')
       await new Promise((resolve) => again.process.once('exit', resolve))
       expect(readdirSync(workplaces)).toEqual([])
     }
   } finally {
-    rmSync(folder, { recursive: true, force: true })
+    await removeProject(folder)
   }
 }, 120_000)

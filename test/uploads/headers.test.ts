@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Served } from '../support/serve.js'
 import { serveGolden } from '../support/serve.js'
 import { blackPng, dotsGif, dotsWebp } from './bombs.js'
-import { file, leftovers, noise, rows, send } from './sending.js'
+import { file, leftovers, noise, send } from './sending.js'
 
 let served: Served
 beforeAll(async () => {
@@ -75,10 +75,10 @@ const odd: Readonly<Record<string, () => Buffer | Promise<Buffer>>> = {
 }
 
 test.each(Object.entries(broken))('%s is no valid image', async (_name, make) => {
-  const before = rows(served, 'select id from files')
+  const before = await served.sql('select id from files')
   const { status, text } = await send(served, [file(await make(), 'picture.bin')])
   expect([status, text]).toEqual([400, expect.stringContaining('File is not a valid image')])
-  expect([rows(served, 'select id from files'), leftovers(served)]).toEqual([before, []])
+  expect([await served.sql('select id from files'), leftovers(served)]).toEqual([before, []])
 })
 
 test.each(Object.entries(odd))('%s is no error of the service', async (_name, make) => {

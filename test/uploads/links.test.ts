@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { rule } from '../support/rule.js'
 import type { Served } from '../support/serve.js'
 import { serveBeside, serveGolden } from '../support/serve.js'
-import { file, noise, rows, sample, send } from './sending.js'
+import { file, noise, sample, send } from './sending.js'
 
 let served: Served
 let outside: string
@@ -115,14 +115,12 @@ describe('S090: writing', () => {
 
   test('what was never written by the service is never removed for it: names in rows and notes lead nowhere else', async () => {
     const { body } = await send(served, [file('text', 'text.txt')])
-    const { default: Database } = await import('better-sqlite3')
-    const database = new Database(served.database)
-    database.prepare('update files set hash = ?, ext = ? where id = ?').run(`../../../../../../../${outside}/secret`, '.txt', body[0].id)
-    database.close()
+    const traversal = `../../../../../../../${outside}/secret`
+    await served.sql('update files set hash = ?, ext = ? where id = ?', traversal, '.txt', body[0].id)
     await served.ask(`/api/upload/files/${body[0].id}`, { method: 'DELETE', token: (await import('./sending.js')).tokens.full! })
     const { existsSync } = await import('node:fs')
     expect(existsSync(join(outside, 'secret.txt'))).toBe(true)
-    expect(rows(served, `select id from files where id = ${body[0].id}`)).toEqual([])
+    expect(await served.sql(`select id from files where id = ${body[0].id}`)).toEqual([])
   })
 
   test('a workplace that is a link is not used', async () => {

@@ -11,14 +11,14 @@ let folder: string
 let child: ReturnType<typeof start>
 let origin: string
 beforeAll(async () => {
-  folder = copyGolden()
+  folder = await copyGolden()
   child = start(folder)
   origin = await child.origin
 })
 afterAll(async () => {
   child.process.kill('SIGKILL')
   await child.ended
-  remove(folder)
+  await remove(folder)
 })
 
 interface Stored {

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Served } from '../support/serve.js'
 import { serveGolden } from '../support/serve.js'
-import { eventually, file, leftovers, noise, rows, send, stored } from './sending.js'
+import { eventually, file, leftovers, noise, send, stored } from './sending.js'
 
 /** The processes that this one started and that work on pictures. */
 function pictureProcesses(): readonly number[] {
@@ -47,14 +47,14 @@ describe.skipIf(!existsSync('/proc/self/task'))('the picture process', () => {
   })
 
   test('that dies takes its pictures with it, and nothing else', async () => {
-    const before = [rows(served, 'select id from files'), stored(served)]
+    const before = [await served.sql('select id from files'), stored(served)]
     const sent = send(served, [file(photograph, 'two.jpg')])
     expect(await eventually(() => isAtWork(served))).toBe(true)
     const [dead] = pictureProcesses()
     process.kill(dead!, 'SIGKILL')
     const { status, body } = await sent
     expect([status, body.error.name]).toEqual([503, 'ServiceUnavailableError'])
-    expect([rows(served, 'select id from files'), stored(served), leftovers(served)]).toEqual([...before, []])
+    expect([await served.sql('select id from files'), stored(served), leftovers(served)]).toEqual([...before, []])
     expect((await send(served, [file(photograph, 'three.jpg')])).body[0].formats.small).toMatchObject({ width: 500 })
     expect(pictureProcesses()).not.toContain(dead)
   })

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Served } from '../support/serve.js'
 import { serveGolden } from '../support/serve.js'
-import { file, rows, sample, send, tokens } from './sending.js'
+import { file, sample, send, tokens } from './sending.js'
 
 let served: Served
 beforeAll(async () => {
@@ -23,7 +23,7 @@ async function uploaded(): Promise<{ readonly id: number; readonly url: string; 
 
 test('answers carry signed addresses of the file and its formats, rows the bare one', async () => {
   const { id, url, formats, hash } = await uploaded()
-  expect(rows(served, `select url, provider from files where id = ${id}`)).toEqual([{ url: `/uploads/${hash}.jpg`, provider: 'local' }])
+  expect(await served.sql(`select url, provider from files where id = ${id}`)).toEqual([{ url: `/uploads/${hash}.jpg`, provider: 'local' }])
   const { body } = await served.ask('/api/articles?filters[id]=1&status=draft&populate=cover', { token: tokens.full! })
   const [{ cover }] = body.data
   expect([cover.isUrlSigned, cover.formats.small.isUrlSigned]).toEqual([true, true])

@@ -4,15 +4,24 @@ import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { isOnPostgres } from '../support/databases.js'
 import type { Served } from '../support/serve.js'
 import { serveGolden } from '../support/serve.js'
 import { bucket, type S3Server, startS3, storedAt } from './s3-server.js'
-import { eventually, file, leftovers, rows, send, stored } from './sending.js'
+import { eventually, file, leftovers, send, stored } from './sending.js'
 
 const impatient = { config: { database: { busyTimeout: 50 } } }
 
-/** Holds the lock of the database while `work` runs: nothing can be committed meanwhile. */
+/** Holds the lock of the database while `work` runs: nothing can be committed meanwhile. PostgreSQL refuses the rows of files. */
 async function locked(served: Served, work: () => Promise<void>): Promise<void> {
+  if (isOnPostgres) {
+    await served.sql(`create function refuse() returns trigger language plpgsql as $$ begin raise exception 'refused'; end $$`)
+    await served.sql('create trigger refused before update on files execute function refuse()')
+    await work()
+    await served.sql('drop trigger refused on files')
+    await served.sql('drop function refuse')
+    return
+  }
   const other = new Database(served.database)
   other.exec('begin immediate')
   try {
@@ -32,14 +41,14 @@ describe('on the local disk', () => {
 
   test('a replacement whose commit is refused leaves the old bytes and nothing else', async () => {
     const [{ id, url }] = (await send(served, [file('old bytes', 'a.txt')])).body
-    const before = [stored(served), rows(served, 'select * from files')]
+    const before = [stored(served), await served.sql('select * from files')]
     await locked(served, async () => {
       const { status } = await send(served, [file('new bytes', 'b.txt')], { path: `/api/upload?id=${id}` })
-      expect(status).toBe(503)
+      expect(status).toBe(isOnPostgres ? 500 : 503)
       expect((await served.ask(url)).text).toBe('old bytes')
     })
     expect((await served.ask(url)).text).toBe('old bytes')
-    expect([stored(served), rows(served, 'select * from files')]).toEqual(before)
+    expect([stored(served), await served.sql('select * from files')]).toEqual(before)
     expect([leftovers(served), hidden(served)]).toEqual([[], ['.octavo']])
   })
 
@@ -48,9 +57,9 @@ describe('on the local disk', () => {
     const contents = Array.from({ length: 8 }, (_, index) => 'x'.repeat(100 * (index + 1)))
     const sent = contents.map((content) => send(served, [file(content, 'a.txt')], { path: `/api/upload?id=${id}` }))
     expect(new Set((await Promise.all(sent)).map(({ status }) => status))).toEqual(new Set([200]))
-    const [{ size }] = rows(served, `select size from files where id = ${id}`) as unknown as [{ size: number }]
+    const [{ size }] = (await served.sql(`select size from files where id = ${id}`)) as unknown as [{ size: number }]
     expect((await served.ask(url)).text).toHaveLength(Math.round(size * 1000))
-    expect([rows(served, 'select * from octavo_file_swaps'), leftovers(served)]).toEqual([[], []])
+    expect([await served.sql('select * from octavo_file_swaps'), leftovers(served)]).toEqual([[], []])
   })
 
   test('what a stopped process had committed is put in its place, what it had not is cleared', async () => {
@@ -71,13 +80,11 @@ describe('on the local disk', () => {
       }
       writeFileSync(join(stopped, `${index}.note`), JSON.stringify(note))
     }
-    const other = new Database(served.database)
-    other.exec("insert into octavo_file_swaps (id) values ('swap-0')")
-    other.close()
-    const copy = await serveGolden({ environment: { UPLOADS_DIR: uploads, DATABASE_FILENAME: served.database } })
+    await served.sql("insert into octavo_file_swaps (id) values ('swap-0')")
+    const copy = await serveGolden({ environment: { UPLOADS_DIR: uploads, ...served.sameDatabase } })
     try {
       expect(await Promise.all(ids.map(async ({ url }) => (await copy.ask(url)).text))).toEqual(['new 1', 'old 2'])
-      expect(rows(served, 'select * from octavo_file_swaps')).toEqual([])
+      expect(await served.sql('select * from octavo_file_swaps')).toEqual([])
       expect(readdirSync(uploads).filter((name) => name.startsWith('.staged'))).toEqual([])
     } finally {
       await copy.close()
@@ -105,7 +112,7 @@ describe('in S3', () => {
     const content = async () => (await fetch(`${s3.origin}/${bucket}/${hash}.txt`)).text()
     const before = s3.keys()
     await locked(served, async () => {
-      expect((await send(served, [file('new bytes', 'b.txt')], { path: `/api/upload?id=${id}` })).status).toBe(503)
+      expect((await send(served, [file('new bytes', 'b.txt')], { path: `/api/upload?id=${id}` })).status).toBe(isOnPostgres ? 500 : 503)
       expect(await content()).toBe('old bytes')
     })
     expect(await eventually(() => s3.keys().length === before.length)).toBe(true)

@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import type { Served } from '../support/serve.js'
 import { serveGolden } from '../support/serve.js'
 import { bucket, type S3Server, startS3, storedAt } from './s3-server.js'
-import { eventually, file, leftovers, rows, sample, send, stored, tokens } from './sending.js'
+import { eventually, file, leftovers, sample, send, stored, tokens } from './sending.js'
 
 let s3: S3Server
 beforeAll(async () => {
@@ -66,11 +66,11 @@ describe('a public bucket', () => {
     expect(s3.metadata(key)).toMatchObject({ 'content-type': 'image/png' })
     await served.ask(`/api/upload/files/${id}`, { method: 'DELETE', token: tokens.full! })
     expect(s3.keys().filter((one) => one.includes(hash))).toEqual([])
-    expect(rows(served, 'select * from octavo_file_swaps')).toEqual([])
+    expect(await served.sql('select * from octavo_file_swaps')).toEqual([])
   })
 
   test('files of the local disk stay where they are until they are replaced or deleted', async () => {
-    const [row] = rows(served, "select id, url, hash, ext from files where provider = 'local' and ext = '.txt'")
+    const [row] = await served.sql("select id, url, hash, ext from files where provider = 'local' and ext = '.txt'")
     const { id, url, hash, ext } = row as Readonly<Record<string, string>>
     expect((await served.ask(url!)).status).toBe(200)
     const { body } = await send(served, [file('other', 'other.txt')], { path: `/api/upload?id=${id}` })
@@ -104,7 +104,7 @@ describe('a private bucket', () => {
     const sent = await send(served, [file(sample('large.jpg'), 'large.jpg'), ...cover])
     const [uploaded] = sent.body
     const bare = `${s3.origin}/${bucket}/${uploaded.hash}.jpg`
-    expect(rows(served, `select url from files where id = ${uploaded.id}`)).toEqual([{ url: bare }])
+    expect(await served.sql(`select url from files where id = ${uploaded.id}`)).toEqual([{ url: bare }])
     const token = tokens.full!
     const found = (await served.ask(`/api/upload/files/${uploaded.id}`, { token })).body
     const listed = (await served.ask(`/api/upload/files?filters[id]=${uploaded.id}`, { token })).body[0]
@@ -149,20 +149,20 @@ describe('trouble (R14)', () => {
   })
   afterAll(() => served.close())
 
-  const state = () => ({
+  const state = async () => ({
     keys: s3.keys(),
-    rows: rows(served, 'select * from files'),
-    links: rows(served, 'select * from files_related_mph'),
+    rows: await served.sql('select * from files'),
+    links: await served.sql('select * from files_related_mph'),
   })
   const quiet = () => eventually(() => leftovers(served).length === 0)
 
   test.each([500, 503, 403, 'silence', 'drips', 'breaks'] as const)('a storage that answers %s: 503, no row, no file', async (trouble) => {
-    const before = state()
+    const before = await state()
     s3.trouble = { all: 'none', PUT: trouble }
     const { status, body, headers } = await send(served, [file(sample('large.jpg'), 'large.jpg'), file('x', 'x.txt'), ...cover])
     expect([status, body.error.name, headers.get('retry-after')]).toEqual([503, 'ServiceUnavailableError', '1'])
     expect(await quiet()).toBe(true)
-    expect(state()).toEqual(before)
+    expect(await state()).toEqual(before)
     expect((await served.ask('/api/articles?pagination[pageSize]=1')).status).toBe(200)
     s3.trouble = { all: 'none' }
     expect((await send(served, [file('x', 'x.txt')])).status).toBe(201)
@@ -194,7 +194,7 @@ describe('trouble (R14)', () => {
     s3.trouble = { all: 'none', DELETE: 500 }
     const deleted = await other.ask(`/api/upload/files/${body[0].id}`, { method: 'DELETE', token: tokens.full! })
     expect(deleted.status).toBe(200)
-    expect(rows(other, `select id from files where id = ${body[0].id}`)).toEqual([])
+    expect(await other.sql(`select id from files where id = ${body[0].id}`)).toEqual([])
     expect([leftovers(other).length, s3.keys().includes(key)]).toEqual([1, true])
     s3.trouble = { all: 'none' }
     await other.close()

@@ -1,7 +1,6 @@
 // Sends forms with files to a served project, makes pictures, and looks at what lies on the disk afterwards.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import Database from 'better-sqlite3'
 import sharp from 'sharp'
 import type { Answer, Served } from '../support/serve.js'
 import { goldenProject, goldenTokens } from '../support/serve.js'
@@ -62,16 +61,6 @@ export function leftovers(served: Served): readonly string[] {
   return readdirSync(workplaces)
     .flatMap((name) => readdirSync(join(workplaces, name)))
     .filter((name) => name !== 'owner')
-}
-
-/** Rows of the database, as another process reads them. */
-export function rows(served: Pick<Served, 'database'>, statement: string): readonly Record<string, unknown>[] {
-  const database = new Database(served.database, { readonly: true })
-  try {
-    return database.prepare(statement).all() as Record<string, unknown>[]
-  } finally {
-    database.close()
-  }
 }
 
 /** Asks again until `wanted` holds, for ten seconds. */

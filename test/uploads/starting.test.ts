@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
 import { serveGolden } from '../support/serve.js'
-import { eventually, file, leftovers, noise, rows, send, stored } from './sending.js'
+import { eventually, file, leftovers, noise, send, stored } from './sending.js'
 
 const spawn = childProcess.spawn
 afterEach(() => {
@@ -35,18 +35,18 @@ test('without a shell pictures are worked on all the same', async () => {
 
 test('without a program to start, an upload is 503 and the log says what is missing', async () => {
   const served = await serveGolden()
-  const before = [rows(served, 'select id from files'), stored(served), []]
+  const before = [await served.sql('select id from files'), stored(served), []]
   replaced((word) => (word === process.execPath ? '/nowhere/node' : noShell(word)))
   const { status } = await send(served, [file(await noise(600, 400).jpeg().toBuffer(), 'one.jpg')])
   expect(status).toBe(503)
   expect(served.log.join('\n')).toContain('an image process could not be started: spawn /nowhere/node ENOENT')
-  expect([rows(served, 'select id from files'), stored(served), leftovers(served)]).toEqual(before)
+  expect([await served.sql('select id from files'), stored(served), leftovers(served)]).toEqual(before)
   await served.close()
 })
 
 test('without the picture library an upload is 503, and the next one works where it is there again', async () => {
   const served = await serveGolden()
-  const before = [rows(served, 'select id from files'), stored(served), []]
+  const before = [await served.sql('select id from files'), stored(served), []]
   // A copy of what was built, with no libraries beside it.
   const lone = mkdtempSync(join(tmpdir(), 'octavo-lone-'))
   cpSync(join(import.meta.dirname, '..', '..', 'dist'), lone, { recursive: true })
@@ -57,7 +57,7 @@ test('without the picture library an upload is 503, and the next one works where
   const errors = () => served.log.filter((line) => JSON.parse(line).level === 50)
   expect(await eventually(() => errors().length > 0)).toBe(true)
   expect(errors().join('\n')).toMatch(/an image process could not be started: .*sharp/)
-  expect([rows(served, 'select id from files'), stored(served), leftovers(served)]).toEqual(before)
+  expect([await served.sql('select id from files'), stored(served), leftovers(served)]).toEqual(before)
   childProcess.spawn = spawn
   syncBuiltinESMExports()
   expect((await send(served, [picture])).body[0].formats.small).toMatchObject({ width: 500 })

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { rule } from '../support/rule.js'
 import type { Served } from '../support/serve.js'
 import { serveGolden } from '../support/serve.js'
-import { file, leftovers, noise, rows, sample, send, stored, tokens } from './sending.js'
+import { file, leftovers, noise, sample, send, stored, tokens } from './sending.js'
 
 let served: Served
 beforeAll(async () => {
@@ -165,8 +165,7 @@ test('a single media attribute has one file at a time', async () => {
   ] as const
   await send(served, [file(sample('tiny.png'), 'a.png'), ...link])
   const { body } = await send(served, [file(sample('tiny.png'), 'b.png'), ...link])
-  const linked = rows(
-    served,
+  const linked = await served.sql(
     `select file_id, "order" from files_related_mph where related_id = 1 and related_type = 'api::article.article' and field = 'cover'`,
   )
   expect(linked).toEqual([{ file_id: body[0].id, order: 1 }])
@@ -185,13 +184,12 @@ test.each([
 
 test('files of the API lie in one folder of the media library, which Strapi finds too', async () => {
   await send(served, [file(sample('tiny.png'), 'a.png')])
-  const folders = rows(served, 'select id, name, path_id, path from upload_folders')
+  const folders = await served.sql('select id, name, path_id, path from upload_folders')
   expect(folders).toEqual([{ id: 1, name: 'API Uploads', path_id: 1, path: '/1' }])
-  expect(rows(served, `select value, type from strapi_core_store_settings where key = 'plugin_upload_api-folder'`)).toEqual([
+  expect(await served.sql(`select value, type from strapi_core_store_settings where key = 'plugin_upload_api-folder'`)).toEqual([
     { value: '{"id":1}', type: 'object' },
   ])
-  const files = rows(
-    served,
+  const files = await served.sql(
     'select f.folder_path, l.folder_id from files f left join files_folder_lnk l on l.file_id = f.id where f.id > 13',
   )
   expect(new Set(files.map((row) => JSON.stringify(row)))).toEqual(new Set(['{"folder_path":"/1","folder_id":1}']))
@@ -242,7 +240,7 @@ rule('uploads.4', 'deleting removes the file and its formats', async () => {
   const deleted = await served.ask(`/api/upload/files/${id}`, { method: 'DELETE', token: tokens.full! })
   expect(deleted.body).toEqual(body[0])
   expect(stored(served).filter((name) => name.includes(hash))).toEqual([])
-  expect(rows(served, `select * from files_folder_lnk where file_id = ${id}`)).toEqual([])
+  expect(await served.sql(`select * from files_folder_lnk where file_id = ${id}`)).toEqual([])
 })
 
 test.each([

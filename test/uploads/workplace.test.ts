@@ -13,8 +13,8 @@ import { eventually, formOf, tokens } from './sending.js'
 let folder: string
 let children: Child[]
 const workplaces = () => join(folder, 'uploads', '.octavo')
-beforeEach(() => {
-  folder = copyGolden()
+beforeEach(async () => {
+  folder = await copyGolden()
   children = []
 })
 afterEach(async () => {
@@ -22,7 +22,7 @@ afterEach(async () => {
     child.process.kill('SIGKILL')
     await child.ended
   }
-  remove(folder)
+  await remove(folder)
 })
 
 async function run(environment: Readonly<Record<string, string>> = {}): Promise<{ readonly child: Child; readonly origin: string }> {
