@@ -127,6 +127,8 @@ export interface Config {
   readonly privateAttributes: readonly string[]
   readonly database: {
     readonly client: DatabaseClient
+    /** Whether lists are sorted with null as the smallest value, as the contract says, wherever a database has it by itself. */
+    readonly nullsFirst: boolean
     /** Null: the database is a SQLite file. */
     readonly server: PostgresSettings | null
     readonly filename: string
@@ -279,6 +281,7 @@ function assemble({ root, given, environment, own, database, makeSecret }: Parts
     database: {
       ...given.database,
       client,
+      nullsFirst: chosen === 'specification',
       server: client === 'postgres' ? postgresOf(environment, database) : null,
       filename: resolve(root, environment.DATABASE_FILENAME ?? given.database.filename ?? database?.filename ?? '.tmp/data.db'),
       readerThreads,

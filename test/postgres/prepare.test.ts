@@ -142,21 +142,43 @@ describePostgres('preparing a database on PostgreSQL', (server) => {
 })
 
 describePostgres('indexes of our own on PostgreSQL', (server) => {
+  const wanted = { model, nullsFirst: false }
+
+  it('have nulls where the lists of the contract have them', async () => {
+    const url = await server().createDatabase()
+    await prepareDatabase(poolOf(url), model, preparation())
+    await createIndexes(poolOf(url), { model, nullsFirst: true }, () => {})
+    const pool = poolOf(url)
+    const client = await pool.connect()
+    try {
+      await client.query('set enable_sort = off; set enable_seqscan = off; set enable_bitmapscan = off')
+      for (const order of ['title nulls first', 'title desc nulls last', 'published_at desc nulls last', 'published_at nulls first']) {
+        const { rows } = await client.query(
+          `explain select id from articles where locale = 'en' and published_at is not null order by ${order} limit 5`,
+        )
+        const plan = rows.map((row) => String(Object.values(row as object)[0])).join('\n')
+        expect([order, plan.includes('Sort')]).toEqual([order, false])
+      }
+    } finally {
+      client.release()
+    }
+  })
+
   it('are created by one of several processes, and again where a creation was interrupted', async () => {
     const url = await server().createDatabase()
     await prepareDatabase(poolOf(url), model, preparation())
-    const created = await Promise.all([1, 2, 3].map(() => createIndexes(poolOf(url), model, () => {})))
-    const wanted = describeIndexes(model)
-    expect(created.filter((count) => count > 0)).toEqual([wanted.length - 6])
+    const created = await Promise.all([1, 2, 3].map(() => createIndexes(poolOf(url), wanted, () => {})))
+    const described = describeIndexes(model)
+    expect(created.filter((count) => count > 0)).toEqual([described.length - 6])
     const { indexes } = await catalogOf(server(), url)
     const named = (name: string) => indexes.filter((definition) => definition.includes(` ${name} `))
-    for (const index of wanted) expect(named(indexName(index)), index.name).toHaveLength(1)
+    for (const index of described) expect(named(indexName(index)), index.name).toHaveLength(1)
     expect(named('octavo_articles_latest_created_at')).toEqual([
       'CREATE INDEX octavo_articles_latest_created_at ON public.articles USING btree (locale, created_at DESC, id) WHERE (published_at IS NOT NULL)',
     ])
     await server().run(url, "update pg_index set indisvalid = false where indexrelid = 'octavo_articles_by_title'::regclass")
     await server().run(url, 'drop index octavo_articles_by_slug')
-    expect(await createIndexes(poolOf(url), model, () => {})).toBe(2)
+    expect(await createIndexes(poolOf(url), wanted, () => {})).toBe(2)
     expect((await catalogOf(server(), url)).indexes).toEqual(indexes)
     expect(await server().run(url, 'select 1 from pg_index where not indisvalid')).toEqual([])
   })
@@ -168,7 +190,7 @@ describePostgres('indexes of our own on PostgreSQL', (server) => {
     await blocker.query('begin; lock table articles in row exclusive mode')
     const stop = new AbortController()
     const pool = poolOf(url)
-    const ended = createIndexes(pool, model, () => {}, stop.signal)
+    const ended = createIndexes(pool, wanted, () => {}, stop.signal)
     await new Promise((resolve) => setTimeout(resolve, 500))
     stop.abort()
     expect(await ended).toBeLessThan(5)
@@ -180,7 +202,7 @@ describePostgres('indexes of our own on PostgreSQL', (server) => {
     const url = await server().createDatabase()
     await prepareDatabase(poolOf(url), model, preparation())
     await server().run(url, 'alter table articles alter column title type text')
-    await createIndexes(poolOf(url), model, () => {})
+    await createIndexes(poolOf(url), wanted, () => {})
     const { indexes } = await catalogOf(server(), url)
     expect(indexes.filter((definition) => /octavo_articles_(?:by|with)_title/.test(definition))).toEqual([])
     expect(indexes.filter((definition) => /octavo_articles_by_slug/.test(definition))).toHaveLength(1)

@@ -23,7 +23,9 @@ export const postgresDriver = (firstRows: (locale: string, model: Model, fill: F
   createMissingIndexes: async (config, model, report) => {
     const { small, close } = await reach(config)
     try {
-      return await createIndexes(small, model, ({ name }, done, missing) => report(name, done, missing))
+      return await createIndexes(small, { model, nullsFirst: config.database.nullsFirst }, ({ name }, done, missing) =>
+        report(name, done, missing),
+      )
     } finally {
       await close()
     }

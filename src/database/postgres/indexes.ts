@@ -21,10 +21,19 @@ export function indexName({ name }: OwnIndex): string {
   return `${kept}_${hash}`
 }
 
-/** The statement that creates an index. `concurrently`: while others write; then it must not stand in a transaction. */
-export function indexStatement(index: OwnIndex, concurrently = false): string {
+/** How an index is created. */
+export interface IndexForm {
+  /** Null is the smallest value, as lists are sorted that the index is read for; otherwise the largest. */
+  readonly nullsFirst: boolean
+  /** While others write; then the statement must not stand in a transaction. */
+  readonly concurrently: boolean
+}
+
+/** The statement that creates an index. */
+export function indexStatement(index: OwnIndex, { nullsFirst, concurrently }: IndexForm): string {
   const { table, columns, where, descending, isOrder } = index
-  const order = `${columns.map(quoted).join(', ')}${descending ? ' desc' : ''}${isOrder ? ', id' : ''}`
+  const nulls = nullsFirst ? (descending ? ' nulls last' : ' nulls first') : ''
+  const order = `${columns.map(quoted).join(', ')}${descending ? ' desc' : ''}${nulls}${isOrder ? ', id' : ''}`
   const rows = where === null ? '' : ` where ${where}`
   return `create index ${concurrently ? 'concurrently ' : ''}if not exists ${quoted(indexName(index))} on ${quoted(table)} (${order})${rows}`
 }
@@ -43,6 +52,12 @@ function isBounded(type: string): boolean {
 export function isIndexable({ tables }: Catalog, { table, columns }: OwnIndex): boolean {
   const types = new Map(tables.get(storedName(table))?.map(({ name, type }) => [name, type]))
   return types.has('id') && columns.every((column) => types.has(column) && isBounded(types.get(column)!))
+}
+
+/** The indexes of a model, in the order in which its lists have nulls. An index that is there is not created again in another one. */
+export interface WantedIndexes {
+  readonly model: Model
+  readonly nullsFirst: boolean
 }
 
 /** Called before each index, with how many were created before it. */
@@ -64,7 +79,7 @@ const attempts = 5
  * same. `pool` needs two connections that do not pipeline. Returns how many were created.
  * @throws the server's first error, once every other index has been tried; nothing if `stop` was aborted
  */
-export async function createIndexes(pool: pg.Pool, model: Model, report: Report, stop?: AbortSignal): Promise<number> {
+export async function createIndexes(pool: pg.Pool, wanted: WantedIndexes, report: Report, stop?: AbortSignal): Promise<number> {
   while (!isStopped(stop)) {
     const holder = await pool.connect()
     const release = () => holder.release(true)
@@ -74,7 +89,7 @@ export async function createIndexes(pool: pg.Pool, model: Model, report: Report,
       await holder.query('begin isolation level read committed')
       await holder.query('set local idle_in_transaction_session_timeout = 0')
       const { rows } = await holder.query<{ readonly taken: number }>(`select pg_try_advisory_xact_lock(${indexing}) as taken`)
-      if (rows[0]!.taken === 1) return await createMissing(pool, model, report, stop)
+      if (rows[0]!.taken === 1) return await createMissing(pool, wanted, report, stop)
     } finally {
       release()
     }
@@ -83,7 +98,12 @@ export async function createIndexes(pool: pg.Pool, model: Model, report: Report,
   return 0
 }
 
-async function createMissing(pool: pg.Pool, model: Model, report: Report, stop: AbortSignal | undefined): Promise<number> {
+async function createMissing(
+  pool: pg.Pool,
+  { model, nullsFirst }: WantedIndexes,
+  report: Report,
+  stop: AbortSignal | undefined,
+): Promise<number> {
   const catalog = await readCatalog(pool)
   const missing = describeIndexes(model).filter((index) => catalog.indexes.get(indexName(index)) !== true && isIndexable(catalog, index))
   let created = 0
@@ -92,7 +112,7 @@ async function createMissing(pool: pg.Pool, model: Model, report: Report, stop: 
     if (isStopped(stop)) return created
     report(index, done, missing.length)
     try {
-      await createOne(pool, index, stop)
+      await createOne(pool, index, indexStatement(index, { nullsFirst, concurrently: true }), stop)
       created++
     } catch (error) {
       failure ??= error
@@ -105,7 +125,7 @@ async function createMissing(pool: pg.Pool, model: Model, report: Report, stop: 
 /** Errors of a statement that met another session on the same table: a deadlock, a lock that was not to be had. */
 const inTheWay: ReadonlySet<unknown> = new Set(['40P01', '55P03'])
 
-async function createOne(pool: pg.Pool, index: OwnIndex, stop: AbortSignal | undefined): Promise<void> {
+async function createOne(pool: pg.Pool, index: OwnIndex, statement: string, stop: AbortSignal | undefined): Promise<void> {
   const name = indexName(index)
   for (let attempt = 1; ; attempt++) {
     await untilUnchanging(pool, index.table, stop)
@@ -113,7 +133,7 @@ async function createOne(pool: pg.Pool, index: OwnIndex, stop: AbortSignal | und
     if (usable === true || isStopped(stop)) return
     try {
       if (usable === false) await onConnection(pool, `drop index concurrently if exists ${quoted(name)}`, stop)
-      await onConnection(pool, indexStatement(index, true), stop)
+      await onConnection(pool, statement, stop)
       return
     } catch (error) {
       if (isStopped(stop)) return
@@ -181,9 +201,9 @@ export interface PostgresIndexingReport {
 }
 
 /** Starts to create what is missing, on two connections of `pool`; the result stops it. */
-export function startIndexing(pool: pg.Pool, model: Model, report: PostgresIndexingReport): () => Promise<void> {
+export function startIndexing(pool: pg.Pool, wanted: WantedIndexes, report: PostgresIndexingReport): () => Promise<void> {
   const stop = new AbortController()
-  const ended = createIndexes(pool, model, () => {}, stop.signal).then(
+  const ended = createIndexes(pool, wanted, () => {}, stop.signal).then(
     (made) => stop.signal.aborted || report.made(made),
     (error: Error) => stop.signal.aborted || report.failed(error),
   )

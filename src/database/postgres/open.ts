@@ -11,7 +11,7 @@ import type { FillRows } from '../driver.js'
 import { warnOfDifferences } from '../schema/mismatches.js'
 import { onConnection, openPool } from './connection.js'
 import { openHealth } from './health.js'
-import { startIndexing } from './indexes.js'
+import { startIndexing, type WantedIndexes } from './indexes.js'
 import { openMainConnection } from './main-connection.js'
 import { prepareDatabase } from './prepare-database.js'
 import { type Reached, reach } from './reach.js'
@@ -42,9 +42,9 @@ async function prepare(
 }
 
 /** Creates missing indexes of our own, on connections that are closed afterwards. */
-function indexInBackground(settings: PostgresSettings, model: Model, logger: Logger): () => Promise<void> {
+function indexInBackground(settings: PostgresSettings, wanted: WantedIndexes, logger: Logger): () => Promise<void> {
   const pool = openPool(settings, { max: indexPool, pipelined: false, failed: () => {} })
-  const stop = startIndexing(pool, model, {
+  const stop = startIndexing(pool, wanted, {
     made: (count) => count > 0 && logger.info({ indexes: count }, 'created missing indexes'),
     failed: (error) => logger.error({ err: error }, 'could not create an index'),
   })
@@ -79,7 +79,7 @@ export async function openPostgresDatabase(
     small = reached.small
     opened.add(reached.close)
     await prepare(config, model, reached, logger, fill)
-    if (config.database.indexes) opened.add(indexInBackground(settings, model, logger))
+    if (config.database.indexes) opened.add(indexInBackground(settings, { model, nullsFirst: config.database.nullsFirst }, logger))
     const signer = signing === null ? null : await openSigner(signing)
     const { max } = settings.pool
     const forWrites = Math.max(1, max >> 1)

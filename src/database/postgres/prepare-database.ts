@@ -60,7 +60,7 @@ export async function prepareDatabase(pool: pg.Pool, model: Model, preparation: 
           ({ table, column }) =>
             `alter table ${quoted(table)} add column if not exists ${quoted(column.name)} ${declaredType(column.type)}`,
         ),
-        ...indexes.map((index) => indexStatement(index)),
+        ...indexes.map((index) => indexStatement(index, { nullsFirst: false, concurrently: false })),
       ].join(';\n'),
     )
     if (isNew) await preparation.fill(postgresTarget(client, 'the new database', 'callers', async () => {}))
