@@ -1,12 +1,13 @@
 // What a write costs: how many statements the driver runs for one request, its begin and its commit included. Strapi 5.54 runs
 // 46, 44 and 20 for these. The writer's thread counts what the driver reports, and the log tells it at the level `trace`.
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Served } from '../support/serve.js'
 import { goldenTokens, serveGolden } from '../support/serve.js'
+import { describeSqlite } from '../support/sqlite-only.js'
 
 const token = goldenTokens().full!
 
-describe('statements of one write', () => {
+describeSqlite('statements of one write', 'its writer thread counts them', () => {
   let served: Served
   beforeAll(async () => {
     served = await serveGolden({ environment: { LOG_LEVEL: 'trace' } })

@@ -1,14 +1,13 @@
 // Many writes at once, and a service that is killed amid them: what was acknowledged is there, once and whole, and
 // `octavo doctor` finds nothing afterwards.
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Answer, Served } from '../support/serve.js'
-import { goldenProject, goldenTokens, serveGolden } from '../support/serve.js'
+import { copyGoldenTo, goldenTokens, removeProject, serveGolden } from '../support/serve.js'
 
 const token = goldenTokens().full!
 const command = join(import.meta.dirname, '..', '..', 'dist', 'main.js')
@@ -312,15 +311,13 @@ describe('publishing linked documents in every order', () => {
 describe('a service that is killed', () => {
   let folder: string
   let running: ChildProcess | null = null
-  beforeAll(() => {
+  beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'octavo-test-'))
-    cpSync(goldenProject, folder, { recursive: true })
-    mkdirSync(join(folder, '.tmp'))
-    writeFileSync(join(folder, '.tmp', 'data.db'), gunzipSync(readFileSync(join(folder, 'content.db.gz'))))
+    await copyGoldenTo(folder)
   })
-  afterAll(() => {
+  afterAll(async () => {
     running?.kill('SIGKILL')
-    rmSync(folder, { recursive: true, force: true })
+    await removeProject(folder)
   })
 
   /** Starts the service as a process of its own. */

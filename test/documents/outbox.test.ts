@@ -2,7 +2,6 @@
 import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import Database from 'better-sqlite3'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Document } from '../../src/public/documents.js'
 import type { ContentEvent, EntryEvent } from '../../src/public/events.js'
@@ -79,14 +78,7 @@ describe('beside recordings of Strapi', () => {
 })
 
 /** All that is in the outbox, as it lies there. */
-function stored({ database }: Served): readonly { sequence: number; event: string; payload: string }[] {
-  const connection = new Database(database, { readonly: true })
-  try {
-    return connection.prepare('select sequence, event, payload from octavo_outbox order by sequence').all() as never
-  } finally {
-    connection.close()
-  }
-}
+const stored = ({ sql }: Served) => sql('select sequence, event, payload from octavo_outbox order by sequence')
 
 const range = (count: number): readonly number[] => Array.from({ length: count }, (_, index) => index)
 
@@ -103,7 +95,7 @@ test('nobody listens: nothing is recorded', () =>
   withGolden({}, async (served) => {
     const { body } = await send(served, 'POST', '/api/tags', { name: 'nobody listens' })
     await send(served, 'DELETE', `/api/tags/${body.data.documentId}`)
-    expect(stored(served)).toEqual([])
+    expect(await stored(served)).toEqual([])
     expect(await served.service.events.after(0)).toEqual([])
   }))
 
@@ -126,7 +118,7 @@ test('private attributes and passwords are in no event, also not in components a
     await documents.discardDraft({ documentId })
     await documents.unpublish({ documentId })
     await documents.delete({ documentId })
-    const payloads = stored(served).map(({ payload }) => payload)
+    const payloads = (await stored(served)).map(({ payload }) => payload)
     expect(payloads).toHaveLength(6)
     for (const payload of payloads) {
       expect(payload).not.toMatch(
@@ -143,7 +135,7 @@ test('addresses of private files are not signed: what is kept outlives a signatu
     const form = new FormData()
     form.set('fileInfo', JSON.stringify({ caption: 'said of it' }))
     expect((await served.ask('/api/upload?id=1', { method: 'POST', token, body: form })).body.url).toMatch(/signature=/)
-    const payloads = stored(served).map(({ payload }) => payload)
+    const payloads = (await stored(served)).map(({ payload }) => payload)
     expect(payloads).toHaveLength(3)
     for (const payload of payloads) {
       expect(payload).toContain('/uploads/large_photo_')
@@ -195,7 +187,7 @@ test('an event is the version as its own write left it, whatever comes after', (
 test('limits.outboxEvents: the oldest events go, sequences go on', () =>
   withGolden({ config: { events: { outbox: true }, limits: { outboxEvents: 10 } } }, async (served) => {
     for (const index of range(35)) await send(served, 'POST', '/api/cities', { name: `city ${index}` })
-    const kept = stored(served).map(({ sequence }) => sequence)
+    const kept = (await stored(served)).map(({ sequence }) => sequence)
     expect(kept.length).toBeGreaterThanOrEqual(10)
     expect(kept.length).toBeLessThan(20)
     expect(kept.at(-1)).toBe(35)
@@ -216,7 +208,7 @@ test('limits.eventBytes: an entry that is larger comes without what it is relate
     const [, many] = (await served.service.events.after(0)) as readonly EntryEvent[]
     expect(many!.entry).toMatchObject({ name: 'many' })
     expect(many!.entry).not.toHaveProperty('favorites')
-    expect(stored(served)[1]!.payload.length).toBeLessThan(2_000)
+    expect((await stored(served))[1]!.payload.length).toBeLessThan(2_000)
   }))
 
 describe('listeners', () => {

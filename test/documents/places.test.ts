@@ -1,6 +1,5 @@
 // Every target of an entry has a place of its own, also where a link comes into being from the other side: when a target is published
 // that was linked to the draft, or one that the published entry was waiting for.
-import Database from 'better-sqlite3'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Served } from '../support/serve.js'
 import { goldenTokens, serveGolden } from '../support/serve.js'
@@ -25,14 +24,9 @@ async function send(method: string, path: string, data?: object): Promise<string
 /** The tags that the published article shows, in their order; all have places of their own. */
 async function tagsOf(article: string): Promise<readonly string[]> {
   const { body } = await served.ask(`/api/articles/${article}?populate[tags]=true`, { token })
-  const database = new Database(served.database, { readonly: true })
-  const places = database
-    .prepare(
-      'select tag_ord from articles_tags_lnk where article_id = (select id from articles where document_id = ? and published_at is not null)',
-    )
-    .pluck()
-    .all(article)
-  database.close()
+  const published = 'select id from articles where document_id = ? and published_at is not null'
+  const rows = await served.sql(`select tag_ord from articles_tags_lnk where article_id = (${published})`, article)
+  const places = rows.map(({ tag_ord }) => tag_ord)
   expect(new Set(places).size).toBe(places.length)
   return body.data.tags.map(({ name }: { name: string }) => name)
 }

@@ -1,7 +1,5 @@
 // Writing on a content model that the golden project has nothing of: unique attributes in components, what locales share,
 // files, polymorphic relations, relations that the other side has written. Each was answered so by Strapi 5.54.
-import { join } from 'node:path'
-import Database from 'better-sqlite3'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { access } from '../spec/library.js'
 import { type Served, serveProject } from '../support/serve.js'
@@ -186,10 +184,7 @@ describe('relations', () => {
     const port = await made('ports', {})
     const badge = await made('badges', { to: [{ documentId: port, __type: 'api::port.port' }] })
     // As in content that somebody has imported.
-    const database = new Database(join(served.folder, '.tmp', 'data.db'))
-    database.pragma('foreign_keys = on')
-    database.prepare('delete from badges where document_id = ? and published_at is null').run(badge)
-    database.close()
+    await served.sql('delete from badges where document_id = ? and published_at is null', badge)
     const answer = await send('PUT', `badges/${badge}?populate=to`, {})
     expect([answer.status, answer.data.to]).toEqual([200, []])
   })

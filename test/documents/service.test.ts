@@ -7,6 +7,7 @@ import ts from 'typescript'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { grantsOf } from '../../src/grants.js'
 import type { Document } from '../../src/public/documents.js'
+import { createDatabase, isOnPostgres, nameDatabase, removeDatabase } from '../support/databases.js'
 import type { Served } from '../support/serve.js'
 import { goldenTokens, serveGolden } from '../support/serve.js'
 
@@ -17,13 +18,20 @@ const tags = 'api::tag.tag'
 
 describe('a script', () => {
   const folder = mkdtempSync(join(tmpdir(), 'octavo-script-'))
-  beforeAll(() => {
+  let database: Readonly<Record<string, string>> | null = null
+  beforeAll(async () => {
     mkdirSync(join(folder, 'node_modules'))
     symlinkSync(root, join(folder, 'node_modules', 'octavo'))
     cpSync(join(root, 'examples', 'magazine', 'src'), join(folder, 'src'), { recursive: true })
     writeFileSync(join(folder, '.env'), 'API_TOKEN_SALT=salt\nJWT_SECRET=secret\n')
+    if (!isOnPostgres) return
+    database = await createDatabase(false)
+    nameDatabase(folder, database)
   })
-  afterAll(() => rmSync(folder, { recursive: true, force: true }))
+  afterAll(async () => {
+    rmSync(folder, { recursive: true, force: true })
+    if (database !== null) await removeDatabase(database)
+  })
 
   const script = readFileSync(join(import.meta.dirname, 'script.txt'), 'utf8')
 

@@ -1,0 +1,15 @@
+// Tests of what only SQLite has. On PostgreSQL they are skipped, and their names say why.
+import { describe, test } from 'vitest'
+import { isOnPostgres } from './databases.js'
+
+/** A `describe` of what only SQLite has; `reason`: what PostgreSQL has not, or where it is tested. */
+export function describeSqlite(name: string, reason: string, tests: () => void): void {
+  if (isOnPostgres) describe.skip(`${name} (SQLite only: ${reason})`, tests)
+  else describe(name, tests)
+}
+
+/** A `test` of what only SQLite has. */
+export function testSqlite(name: string, reason: string, prove: () => void | Promise<void>, patience?: number): void {
+  if (isOnPostgres) test.skip(`${name} (SQLite only: ${reason})`, prove)
+  else test(name, prove, patience)
+}
