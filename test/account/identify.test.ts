@@ -7,6 +7,7 @@ import { openJwts } from '../../src/access/jwt.js'
 import type { MainConnection } from '../../src/database/database.js'
 import { openMainConnection } from '../../src/database/sqlite/main-connection.js'
 import type { Served } from '../support/serve.js'
+import { runStatement } from '../support/statements.js'
 import { serveAccounts } from './golden.js'
 
 let served: Served
@@ -32,7 +33,7 @@ test('a look at the rules that fails is told, and tried again with the next requ
   })
   const mayFindTags = async () => (await identify(undefined)).caller.grants.may('api::tag.tag.find')
   expect(await mayFindTags()).toBe(true)
-  await served.sql("delete from up_permissions where action = 'api::tag.tag.find'")
+  await runStatement(join(served.folder, '.tmp', 'data.db'), "delete from up_permissions where action = 'api::tag.tag.find'")
   failing = true
   // Never the old rules instead.
   await expect(mayFindTags()).rejects.toThrow('the disk has gone')

@@ -71,8 +71,8 @@ test('S076 an account is slowed down at both', async () => {
   await new Promise((resolve) => setTimeout(resolve, 1100))
   expect((await from(first, '10.9.1.10', 'bob-Secret1')).status).toBe(200)
   // Their number is bounded, each kind for itself.
-  const kinds = await first.sql("select substr(key, 1, instr(key, ' ')) as kind, count(*) as count from octavo_rate_limits group by 1")
-  const most = Math.max(...kinds.map(({ count }) => Number(count)))
+  const kinds = (await first.sql('select key from octavo_rate_limits')).map(({ key }) => key.split(' ')[0])
+  const most = Math.max(...kinds.map((kind) => kinds.filter((other) => other === kind).length))
   expect([most > 15, most <= 20]).toEqual([true, true])
 })
 

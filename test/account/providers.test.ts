@@ -1,7 +1,7 @@
 // The services that are known by name, each with what is peculiar about it. Their addresses lead to servers of the test's own.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Answer, Served } from '../support/serve.js'
-import { serveAccounts } from './golden.js'
+import { changeSetting, serveAccounts } from './golden.js'
 import { type OAuthServer, startOAuth } from './oauth-server.js'
 import { type OpenIdServer, startOpenId } from './openid-server.js'
 
@@ -216,10 +216,9 @@ test('what Strapi’s admin stored about a service is used where the configurati
   const ask = async (name: string) => (await bare.ask(`/api/connect/${name}`)).headers.get('location')
   expect(await ask('discord')).toBeNull()
   const stored = { enabled: true, key: 'from-admin', secret: 's', callbackUrl: 'https://site.example.test/x', scope: ['identify', 'email'] }
-  await bare.sql(
-    "update strapi_core_store_settings set value = json_set(value, '$.discord', json(?)) where key = 'plugin_users-permissions_grant'",
-    JSON.stringify(stored),
-  )
+  await changeSetting(bare, 'plugin_users-permissions_grant', (services) => {
+    services.discord = stored
+  })
   expect(new URL((await ask('discord'))!).searchParams.get('client_id')).toBe('from-admin')
   await bare.close()
 })

@@ -123,33 +123,35 @@ describe('credentials', () => {
 
 describe('grants that are taken away', () => {
   const { ask, change, look } = siege()
-  const permission = (type: string, action: string) =>
-    look(
+  const permission = async (type: string, action: string) => {
+    const found = await look(
       `select p.id from up_permissions p join up_permissions_role_lnk l on l.permission_id = p.id join up_roles r on r.id = l.role_id
        where r.type = ? and p.action = ?`,
       type,
       action,
-    )[0]
+    )
+    return found[0] as number
+  }
 
   test('S038 a deleted token is refused at the next request', async () => {
     expect((await ask('/authors', { as: 'custom' })).status).toBe(200)
-    change("delete from strapi_api_tokens where name = 'custom'")
+    await change("delete from strapi_api_tokens where name = 'custom'")
     expect((await ask('/authors', { as: 'custom' })).status).toBe(401)
   })
 
   test('S038 a token whose life is ended is refused at the next request', async () => {
     expect((await ask('/authors', { as: 'readonly' })).status).toBe(200)
-    change("update strapi_api_tokens set expires_at = 1 where name = 'readonly'")
+    await change("update strapi_api_tokens set expires_at = ? where name = 'readonly'", 1)
     expect((await ask('/authors', { as: 'readonly' })).status).toBe(401)
   })
 
   test('S038 a user who is blocked or deleted is refused at the next request', async () => {
     expect((await ask('/articles', { as: 'dan' })).status).toBe(200)
-    change("update up_users set blocked = 1 where username = 'dan'")
+    await change("update up_users set blocked = true where username = 'dan'")
     expect((await ask('/articles', { as: 'dan' })).status).toBe(401)
-    change("update up_users set blocked = 0 where username = 'dan'")
+    await change("update up_users set blocked = false where username = 'dan'")
     expect((await ask('/articles', { as: 'dan' })).status).toBe(200)
-    change("delete from up_users where username = 'dan'")
+    await change("delete from up_users where username = 'dan'")
     expect((await ask('/articles', { as: 'dan' })).status).toBe(401)
   })
 
@@ -157,7 +159,7 @@ describe('grants that are taken away', () => {
     const query = '/articles?populate=tags&pagination[pageSize]=100'
     expect((await ask(query)).text).toContain('"tags":[{')
     expect((await ask('/articles?filters[tags][name]=x')).status).toBe(200)
-    change('delete from up_permissions where id = ?', permission('public', 'api::tag.tag.find'))
+    await change('delete from up_permissions where id = ?', await permission('public', 'api::tag.tag.find'))
     expect((await ask('/tags')).status).toBe(403)
     expect((await ask(query)).text).not.toContain('"tags"')
     expect((await ask('/articles?filters[tags][name]=x')).status).toBe(400)
@@ -165,20 +167,23 @@ describe('grants that are taken away', () => {
 
   test('S040 a permission that another role gets in its place is gone at once', async () => {
     expect((await ask('/cities')).status).toBe(200)
-    const moved = permission('public', 'api::city.city.find')
-    const [editor] = look("select id from up_roles where type = 'editor'")
-    change('update up_permissions_role_lnk set role_id = ? where permission_id = ?', editor, moved)
+    const moved = await permission('public', 'api::city.city.find')
+    const [editor] = await look("select id from up_roles where type = 'editor'")
+    await change('update up_permissions_role_lnk set role_id = ? where permission_id = ?', editor, moved)
     expect((await ask('/cities')).status).toBe(403)
   })
 
   test('S040 a permission that becomes another one in its place is gone at once', async () => {
     expect((await ask('/samples')).status).toBe(200)
-    change("update up_permissions set action = 'api::sample.sample.create' where id = ?", permission('public', 'api::sample.sample.find'))
+    await change(
+      "update up_permissions set action = 'api::sample.sample.create' where id = ?",
+      await permission('public', 'api::sample.sample.find'),
+    )
     expect((await ask('/samples')).status).toBe(403)
   })
 
   test('S044 without a public role nobody in particular may do nothing', async () => {
-    change("delete from up_roles where type = 'public'")
+    await change("delete from up_roles where type = 'public'")
     for (const path of ['/articles', '/authors', '/homepage', '/users/me', '/upload/files', '/i18n/locales', '/articles/some-document']) {
       expect((await ask(path)).status, path).toBe(403)
     }
@@ -189,15 +194,15 @@ describe('an installation without API tokens', () => {
   const { ask, change } = siege()
 
   test('S040 a permission that is taken away is gone at once', async () => {
-    change('delete from strapi_api_tokens')
+    await change('delete from strapi_api_tokens')
     expect((await ask('/tags')).status).toBe(200)
-    change("delete from up_permissions where action = 'api::tag.tag.find'")
+    await change("delete from up_permissions where action = 'api::tag.tag.find'")
     expect((await ask('/tags')).status).toBe(403)
     expect((await ask('/articles?populate=tags&pagination[pageSize]=100')).text).not.toContain('"tags"')
   })
 
   test('S044 without a public role nobody in particular may do nothing', async () => {
-    change("delete from up_roles where type = 'public'")
+    await change("delete from up_roles where type = 'public'")
     for (const path of ['/articles', '/authors', '/homepage', '/i18n/locales']) expect((await ask(path)).status, path).toBe(403)
   })
 })

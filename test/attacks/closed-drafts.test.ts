@@ -1,8 +1,8 @@
 // O04, O05: with `api.rest.draftGrant`, whoever may not read drafts learns nothing of them, on whatever way: answers stay the same,
 // byte for byte, when everything that only drafts say is changed.
-import Database from 'better-sqlite3'
 import { afterAll, beforeAll, describe, expect } from 'vitest'
 import { loadModel } from '../../src/model/load.js'
+import { grant } from '../spec/callers.js'
 import { rule } from '../support/rule.js'
 import type { Answer, Served } from '../support/serve.js'
 import { goldenProject, goldenTokens, serveGolden } from '../support/serve.js'
@@ -13,21 +13,14 @@ const { readonly, alice, full } = goldenTokens() as { readonly: string; alice: s
 
 describe.each(['strapi', 'specification'] as const)('with the contract %s', { timeout: 600_000 }, (contract) => {
   let served: Served
-  const change = (act: (database: Database.Database) => void): void => {
-    const database = new Database(served.database)
-    database.transaction(() => act(database))()
-    database.close()
-  }
   beforeAll(async () => {
     served = await serveGolden({ config: { api: { rest: { contract, draftGrant: true } } } })
-    change((database) => {
-      const published = database.prepare('select id from comments').pluck().all() as number[]
-      const drafts = database.prepare('select id from articles where published_at is null').pluck().all() as number[]
-      const link = database.prepare(
+    const drafts = await served.sql('select id from articles where published_at is null order by id')
+    for (const [index, { id }] of (await served.sql('select id from comments order by id')).entries())
+      await served.sql(
         `insert into comments_subjects_mph (comment_id, subjects_id, subjects_type, field, "order") values (?, ?, 'api::article.article', 'subjects', 9)`,
+        ...[id, drafts[index % drafts.length]!.id],
       )
-      for (const [index, id] of published.entries()) link.run(id, drafts[index % drafts.length])
-    })
   })
   afterAll(() => served.close())
 
@@ -61,13 +54,11 @@ describe.each(['strapi', 'specification'] as const)('with the contract %s', { ti
       for (const { requests, token } of walks) all.push(await answersTo(requests, token))
       return all
     }
-    change((database) => rewriteDrafts(database, model, 'SECRET'))
+    await rewriteDrafts(served, model, 'SECRET')
     const before = await ask()
     const seen = await answersTo(sampled, full)
-    change((database) => {
-      rewriteDrafts(database, model, 'ANOTHER')
-      cutDrafts(database, model)
-    })
+    await rewriteDrafts(served, model, 'ANOTHER')
+    await cutDrafts(served, model)
     const after = await ask()
     const learned = walks.flatMap(({ caller, requests }, walk) =>
       requests.filter((_, at) => before[walk]![at] !== after[walk]![at]).map((request) => `${caller}: ${request}`),
@@ -86,23 +77,14 @@ describe('writes by a caller who may not read drafts', () => {
   let served: Served
   beforeAll(async () => {
     served = await serveGolden({ config: { api: { rest: { contract: 'specification', draftGrant: true } } } })
-    const database = new Database(served.database)
-    rewriteDrafts(database, model, 'SECRET')
-    const permit = database.prepare('insert into up_permissions (action) values (?) returning id').pluck()
-    const link = database.prepare('insert into up_permissions_role_lnk (permission_id, role_id) values (?, 2)')
+    await rewriteDrafts(served, model, 'SECRET')
     for (const name of ['article', 'author', 'homepage'])
       for (const action of ['create', 'update', 'delete', 'publish', 'unpublish', 'discard'])
-        link.run(permit.get(`api::${name}.${name}.${action}`))
-    database.close()
+        await grant(served, 'public', `api::${name}.${name}.${action}`)
   })
   afterAll(() => served.close())
 
-  const look = (statement: string): string => {
-    const database = new Database(served.database)
-    const found = database.prepare(statement).pluck().get() as string
-    database.close()
-    return found
-  }
+  const look = async (statement: string): Promise<string> => Object.values((await served.sql(statement))[0]!)[0]
   const send = (method: string, path: string, data?: object): Promise<Answer> =>
     served.ask(`/api${path}`, {
       method,
@@ -110,7 +92,7 @@ describe('writes by a caller who may not read drafts', () => {
     })
 
   rule('status.9', 'answers of writes that leave a draft name it and say nothing else', async () => {
-    const id = look("select document_id from articles where published_at is null and locale = 'en' limit 1")
+    const id = await look("select document_id from articles where published_at is null and locale = 'en' limit 1")
     const created = await send('POST', '/articles?status=draft&populate=*', { title: 'Mine', slug: 'mine-alone' })
     const changed = await send('PUT', `/articles/${id}?status=draft&populate=*`, { rank: 3 })
     const discarded = await send('POST', `/articles/${id}/actions/discard?populate=*`)
@@ -140,16 +122,16 @@ describe('writes by a caller who may not read drafts', () => {
   })
 
   rule('status.8', 'what compares versions is refused in writes as in reads', async () => {
-    const id = look('select document_id from articles where published_at is null limit 1')
+    const id = await look('select document_id from articles where published_at is null limit 1')
     for (const query of ['publicationFilter=modified', 'hasPublishedVersion=true'])
       expect((await send('PUT', `/articles/${id}?status=draft&${query}`, { rank: 1 })).status).toBe(403)
   })
 
   rule('status.9', 'filters of a DELETE do not look into drafts', async () => {
-    const id = look(
+    const id = await look(
       "select document_id from articles where locale = 'en' and document_id not in (select document_id from articles where published_at is not null) limit 1",
     )
     await send('DELETE', `/articles/${id}?filters[title][$startsWith]=SECRET`)
-    expect(look(`select count(*) from articles where document_id = '${id}'`)).not.toBe(0)
+    expect(await look(`select count(*) from articles where document_id = '${id}'`)).not.toBe(0)
   })
 })

@@ -1,8 +1,9 @@
 // Every way of the golden model along which a request could come to rows of another type, as requests, and a change of all that
 // only drafts say: a caller who may not read drafts must be told the same before and after it.
-import type Database from 'better-sqlite3'
 import { attributeTypes } from '../../src/model/attributes.js'
 import type { Attribute, Component, ContentType, Model } from '../../src/model/types.js'
+import { isOnPostgres } from '../support/databases.js'
+import type { Served } from '../support/serve.js'
 
 type Shape = ContentType | Component
 
@@ -139,10 +140,14 @@ export function requestsFrom(model: Model, { path, type }: Root, depth: number, 
 
 const isDraftOf = (table: string): string => `(select id from "${table}" where published_at is null)`
 
+/** A moment from an expression of milliseconds since 1970. */
+const momentOf = (milliseconds: string): string =>
+  isOnPostgres ? `to_timestamp((${milliseconds}) / 1000.0) at time zone 'UTC'` : milliseconds
+
 /** Writes `mark` and numbers made from it into everything that drafts say for themselves. */
-export function rewriteDrafts(database: Database.Database, model: Model, mark: string): void {
+export async function rewriteDrafts({ sql }: Pick<Served, 'sql'>, model: Model, mark: string): Promise<void> {
   const kept = new Set(['id', 'documentId', 'publishedAt', 'locale'])
-  const write = (shape: Shape, where: string): void => {
+  const write = async (shape: Shape, where: string): Promise<void> => {
     for (const attribute of shape.attributes.values()) {
       if (attribute.kind !== 'scalar' || kept.has(attribute.name)) continue
       const { family } = attributeTypes[attribute.type]
@@ -151,7 +156,7 @@ export function rewriteDrafts(database: Database.Database, model: Model, mark: s
         family === 'text'
           ? `'${mark}' || id`
           : family === 'datetime'
-            ? `${1_600_000_000_000 + number} + id`
+            ? momentOf(`${1_600_000_000_000 + number} + id`)
             : family === 'json'
               ? `'{"a":"${mark}"}'`
               : family === 'date'
@@ -159,17 +164,17 @@ export function rewriteDrafts(database: Database.Database, model: Model, mark: s
                 : family === 'time'
                   ? `'${10 + mark.length}:00:00.000'`
                   : family === 'boolean'
-                    ? `${mark.length % 2}`
+                    ? String(mark.length % 2 === 1)
                     : `${number} - id * ${mark.length % 2 === 0 ? 1 : -1}`
-      database.exec(`update "${shape.table}" set "${attribute.column}" = ${value} where ${where}`)
+      await sql(`update "${shape.table}" set "${attribute.column}" = ${value} where ${where}`)
     }
   }
   for (const type of model.types.values()) {
     if (!type.draftAndPublish) continue
-    write(type, 'published_at is null')
+    await write(type, 'published_at is null')
     if (type.componentTable === null) continue
     for (const component of model.components.values())
-      write(
+      await write(
         component,
         `id in (select cmp_id from "${type.componentTable}" where component_type = '${component.uid}' and entity_id in ${isDraftOf(type.table)})`,
       )
@@ -177,24 +182,24 @@ export function rewriteDrafts(database: Database.Database, model: Model, mark: s
 }
 
 /** Removes every link that has a draft at one of its ends. */
-export function cutDrafts(database: Database.Database, model: Model): void {
+export async function cutDrafts({ sql }: Pick<Served, 'sql'>, model: Model): Promise<void> {
   const drafted = [...model.types.values()].filter(({ draftAndPublish }) => draftAndPublish)
   for (const shape of [...model.types.values(), ...model.components.values()])
     for (const attribute of shape.attributes.values()) {
       if (attribute.kind === 'relation' && attribute.storage.kind === 'link') {
         const { table, here, there } = attribute.storage
         const target = model.types.get(attribute.target)!
-        if (target.draftAndPublish) database.exec(`delete from "${table}" where "${there}" in ${isDraftOf(target.table)}`)
+        if (target.draftAndPublish) await sql(`delete from "${table}" where "${there}" in ${isDraftOf(target.table)}`)
         if (shape.kind === 'contentType' && shape.draftAndPublish)
-          database.exec(`delete from "${table}" where "${here}" in ${isDraftOf(shape.table)}`)
+          await sql(`delete from "${table}" where "${here}" in ${isDraftOf(shape.table)}`)
       }
       if (attribute.kind !== 'morphTo') continue
       const { storage } = attribute
       for (const { uid, table } of drafted) {
         if (storage.kind === 'table')
-          database.exec(`delete from "${storage.table}" where "${storage.type}" = '${uid}' and "${storage.id}" in ${isDraftOf(table)}`)
+          await sql(`delete from "${storage.table}" where "${storage.type}" = '${uid}' and "${storage.id}" in ${isDraftOf(table)}`)
         else
-          database.exec(
+          await sql(
             `update "${shape.table}" set "${storage.id}" = null, "${storage.type}" = null where "${storage.type}" = '${uid}' and "${storage.id}" in ${isDraftOf(table)}`,
           )
       }

@@ -126,8 +126,8 @@ describe('the golden project', () => {
       return new Set(body.flatMap((one: { related: { __type: string }[] }) => one.related.map(({ __type }) => __type)))
     }
     expect([...(await related())]).toContain('api::article.article')
-    const [role] = look("select id from up_roles where type = 'authenticated'")
-    change(
+    const [role] = await look("select id from up_roles where type = 'authenticated'")
+    await change(
       `delete from up_permissions where action = 'api::article.article.find'
         and id in (select permission_id from up_permissions_role_lnk where role_id = ?)`,
       role,
@@ -147,7 +147,7 @@ describe('the golden project', () => {
     ]
     const bodies = new Set<string>()
     const hash = (text: string) => createHmac('sha512', secrets.API_TOKEN_SALT!).update(text).digest('hex')
-    const stored = look("select access_key from strapi_api_tokens where name = 'full'")[0] as string
+    const stored = (await look("select access_key from strapi_api_tokens where name = 'full'"))[0] as string
     expect(stored).toBe(hash(right))
     for (const token of [...nearly, 'nothing-like-it', stored]) {
       const { status, text } = await ask('/users/count', { token })

@@ -35,7 +35,7 @@ describe('tables that are not there', () => {
 
   test('S136 a missing table gives a constant answer whose request id leads to the log', async () => {
     expect((await ask('/cities')).status).toBe(200)
-    change('drop table cities')
+    await change('drop table cities')
     for (const path of ['/cities', '/cities?filters[name][$eq]=secret-value', '/cities/some-document', '/cities?_q=x&sort=name'])
       expectFailure(await ask(path))
     expect((await ask('/articles')).status).toBe(200)
@@ -43,30 +43,30 @@ describe('tables that are not there', () => {
 
   test('S136 a missing link table gives a constant answer, also in the middle of a populate', async () => {
     expect((await ask('/articles?populate=tags')).status).toBe(200)
-    change('alter table articles_tags_lnk rename to gone')
+    await change('alter table articles_tags_lnk rename to gone')
     expectFailure(await ask('/articles?populate=tags'))
     expectFailure(await ask('/articles?filters[tags][name]=x'))
     expect((await ask('/articles?populate=author')).status).toBe(200)
-    change('alter table gone rename to articles_tags_lnk')
+    await change('alter table gone rename to articles_tags_lnk')
     expect((await ask('/articles?populate=tags')).status).toBe(200)
   })
 
   test('S136 a missing column gives a constant answer', async () => {
-    change('alter table authors rename column bio to gone')
+    await change('alter table authors rename column bio to gone')
     expectFailure(await ask('/authors'))
     expect((await ask('/authors?fields=name')).status).toBe(200)
-    change('alter table authors rename column gone to bio')
+    await change('alter table authors rename column gone to bio')
     expect((await ask('/authors')).status).toBe(200)
   })
 
   test('S133 values that do not fit their columns do not make an answer fail', async () => {
-    change(
+    await change(
       "update articles set starts = 'no date', stamp = 1e300, views = 'many', metadata = '{broken', content = 'text', featured = 'maybe', rank = 'x', score = 9e999",
     )
     const { status, body } = await ask('/articles?pagination[pageSize]=100&populate=localizations')
     expect(status).toBe(200)
     expect(body.data.length).toBe(100)
-    change(
+    await change(
       "update articles set starts = x'00ff', title = x'c328', day = 1.5, metadata = x'7b', created_at = -1e300, locale = 'en', document_id = 7 where id % 2 = 0",
     )
     const odd = await ask('/articles?pagination[pageSize]=100&sort=createdAt')
@@ -79,19 +79,19 @@ describe('settings that make no sense', () => {
   const { ask, change } = siege()
 
   test('S133 access rules that cannot be read let nobody in, and hold again when they can', async () => {
-    change("update strapi_core_store_settings set value = 'no json' where key = 'plugin_i18n_default_locale'")
+    await change("update strapi_core_store_settings set value = 'no json' where key = 'plugin_i18n_default_locale'")
     for (const path of ['/articles', '/secret-notes']) {
       const { status, body } = await ask(path)
       expect([200, 403, 500]).toContain(status)
       if (path === '/secret-notes') expect(status).not.toBe(200)
       if (status === 500) expect(body).toEqual(constant)
     }
-    change("update strapi_core_store_settings set value = '\"en\"' where key = 'plugin_i18n_default_locale'")
+    await change("update strapi_core_store_settings set value = '\"en\"' where key = 'plugin_i18n_default_locale'")
     expect((await ask('/articles')).status).toBe(200)
-    change('alter table up_permissions_role_lnk rename to gone')
+    await change('alter table up_permissions_role_lnk rename to gone')
     expect((await ask('/articles')).body).toEqual(constant)
     expect((await ask('/articles', { as: 'full' })).status).toBe(500)
-    change('alter table gone rename to up_permissions_role_lnk')
+    await change('alter table gone rename to up_permissions_role_lnk')
     expect((await ask('/articles')).status).toBe(200)
     expect((await ask('../_health')).status).toBe(204)
   })

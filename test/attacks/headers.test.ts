@@ -111,7 +111,7 @@ describe('as it comes', () => {
   })
 
   test('S139 files that a browser could run are kept from running', async () => {
-    const names = golden.look("select url from files where ext in ('.svg', '.html', '.xml')") as string[]
+    const names = (await golden.look("select url from files where ext in ('.svg', '.html', '.xml')")) as string[]
     expect(names.length).toBeGreaterThan(0)
     for (const url of names) {
       const { status, headers } = await ask(`..${url}`)

@@ -1,5 +1,6 @@
 // Bodies within `bodyBytes` that hold as much as they can: each is answered, none with 500, and none holds up everybody else.
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { isOnPostgres } from '../support/databases.js'
 import type { Served } from '../support/serve.js'
 import { goldenTokens, serveGolden } from '../support/serve.js'
 
@@ -83,13 +84,9 @@ test('S127 as much as the limits allow is written and read again, and others are
 })
 
 test('S127 thousands of relations are set, put into another order and taken away', async () => {
-  const database = (await import('better-sqlite3')).default(served.database)
-  const insert = database.prepare('INSERT INTO tags (document_id, name, published_at) VALUES (?, ?, ?)')
-  database.transaction(() => {
-    for (let index = 0; index < 3_000; index++) insert.run(`many${String(index).padStart(20, '0')}`, `n${index}`, null)
-  })()
-  const tags = database.prepare("SELECT document_id FROM tags WHERE document_id LIKE 'many%' ORDER BY id").pluck().all() as string[]
-  database.close()
+  const values = many(3_000, (index) => `('many${String(index).padStart(20, '0')}', 'n${index}')`)
+  await served.sql(`INSERT INTO tags (document_id, name) VALUES ${values.join(', ')}`)
+  const tags = (await served.sql("SELECT document_id FROM tags WHERE document_id LIKE 'many%' ORDER BY id")).map((row) => row.document_id)
   const made = await send('/api/articles?status=draft', article({ tags }))
   expect(made.status, made.text.slice(0, 300)).toBe(201)
   const { documentId } = made.body.data
@@ -106,29 +103,35 @@ test('S127 thousands of relations are set, put into another order and taken away
 })
 
 test('S127 thousands are placed beside a document whose two versions stand far from each other', async () => {
-  const database = (await import('better-sqlite3')).default(served.database)
-  const insert = database.prepare('INSERT INTO articles (document_id, title, published_at, locale) VALUES (?, ?, ?, ?)')
-  const link = database.prepare('INSERT INTO authors_favorites_lnk (author_id, article_id, article_ord) VALUES (?, ?, ?)')
   const author = (await send('/api/authors', '{"data":{"name":"placed"}}')).body.data
-  const article = (name: string, published: number | null) => Number(insert.run(name, name, published, 'en').lastInsertRowid)
-  const { draft, between, published, added } = database.transaction(() => ({
-    draft: article('farapart', null),
-    between: many(20_000, (index) => article(`between${index}`, 1)),
-    published: article('farapart', 1),
-    added: many(3_995, (index) => article(`added${index}`, 1)),
-  }))()
-  const present = [draft, ...between, published]
-  database.transaction(() => present.forEach((id, index) => void link.run(author.id, id, index + 1)))()
+  const articles = async (names: readonly string[], isPublished: boolean): Promise<readonly number[]> => {
+    const moment = isOnPostgres ? "timestamp '2024-01-01'" : '1'
+    const values = names.map((name) => `('${name}', '${name}', ${isPublished ? moment : 'null'}, 'en')`)
+    const rows = await served.sql(
+      `INSERT INTO articles (document_id, title, published_at, locale) VALUES ${values.join(', ')} RETURNING id`,
+    )
+    return rows.map(({ id }) => id)
+  }
+  const draft = await articles(['farapart'], false)
+  const between = await articles(
+    many(20_000, (index) => `between${index}`),
+    true,
+  )
+  const published = await articles(['farapart'], true)
+  const added = await articles(
+    many(3_995, (index) => `added${index}`),
+    true,
+  )
+  const present = [...draft, ...between, ...published]
+  const links = present.map((id, index) => `(${author.id}, ${id}, ${index + 1})`)
+  await served.sql(`INSERT INTO authors_favorites_lnk (author_id, article_id, article_ord) VALUES ${links.join(', ')}`)
   const connect = added.map((id) => ({ id, position: { before: 'farapart' } }))
   const { result, slowest } = await beside(() =>
     send(`/api/authors/${author.documentId}`, JSON.stringify({ data: { favorites: { connect } } }), 'PUT'),
   )
   expect(result.status, result.text.slice(0, 300)).toBe(200)
-  const shown = database
-    .prepare('SELECT article_id FROM authors_favorites_lnk WHERE author_id = ? ORDER BY article_ord')
-    .pluck()
-    .all(author.id)
-  database.close()
+  const linked = 'SELECT article_id FROM authors_favorites_lnk WHERE author_id = ? ORDER BY article_ord'
+  const shown = (await served.sql(linked, author.id)).map((row) => row.article_id)
   expect(shown).toEqual([...added, ...present])
   expect(slowest).toBeLessThan(700)
 })

@@ -33,7 +33,7 @@ test('S032 the table knows every route of the service, and no other', () => {
 })
 
 test('S032 reads that are let in do answer', async () => {
-  const may = grantsIn(golden)
+  const may = await grantsIn(golden)
   for (const place of places()) {
     const action = place.actions.GET
     if (action === undefined) continue
@@ -51,7 +51,7 @@ test('S032 reads that are let in do answer', async () => {
 })
 
 test('S032 every caller gets exactly what the roles and tokens of the database allow', async () => {
-  const may = grantsIn(golden)
+  const may = await grantsIn(golden)
   const wrong: string[] = []
   let asked = 0
   for (const place of places()) {

@@ -15,7 +15,7 @@ describe.each(['strapi', 'specification'] as const)('with the contract %s', (con
 
   rule('relations.15', 'bodies that name such rows are refused', async () => {
     expect(closed.length).toBeGreaterThan(5)
-    const before = look('select count(*) from comments')
+    const before = await look('select count(*) from comments')
     for (const { uid } of closed) {
       const entry = { id: 1, __type: uid }
       for (const data of [{ subjects: { connect: [entry] } }, { subjects: { set: [entry] } }, { subjects: [entry] }, { subject: entry }]) {
@@ -23,18 +23,18 @@ describe.each(['strapi', 'specification'] as const)('with the contract %s', (con
         expect([uid, data, status]).toEqual([uid, data, 400])
       }
     }
-    expect(look('select count(*) from comments')).toEqual(before)
+    expect(await look('select count(*) from comments')).toEqual(before)
   })
 
   rule('relations.15', 'rows that a database has are not shown and not counted', async () => {
     const { body } = await send('POST', '/comments', { body: 'names everything' })
     const { id, documentId } = body.data
     for (const [place, { uid }] of closed.entries())
-      change(
+      await change(
         `insert into comments_subjects_mph (comment_id, subjects_id, subjects_type, field, "order") values (?, 1, ?, 'subjects', ?)`,
         ...[id, uid, place],
       )
-    change('update comments set target_id = 1, target_type = ? where id = ?', 'admin::api-token', id)
+    await change('update comments set target_id = 1, target_type = ? where id = ?', 'admin::api-token', id)
     const read = async (query: string) => (await ask(`/comments/${documentId}?${query}`, { as: 'full' })).body.data
     for (const query of ['populate=*', 'populate=subjects,subject', 'populate[subjects]=true&populate[subject]=true'])
       expect([query, await read(query)]).toMatchObject([query, { subjects: [], subject: null }])

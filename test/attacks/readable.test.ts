@@ -133,7 +133,7 @@ describe.each(['strapi', 'specification'] as const)('with the contract %s', (con
   })
 
   test('S028 a document that has only a draft cannot be told from one that is not there', async () => {
-    const [draftOnly] = look('select document_id from articles group by document_id having max(published_at) is null limit 1')
+    const [draftOnly] = await look('select document_id from articles group by document_id having max(published_at) is null limit 1')
     const [existing, missing] = await Promise.all([ask(`/articles/${draftOnly}`), ask('/articles/zzzzzzzzzzzzzzzzzzzzzzzz')])
     expect(existing.status).toBe(404)
     expect(existing.text).toBe(missing.text)

@@ -96,20 +96,20 @@ const uidAt = (path: string): string => (path.includes('/components/') ? 'shared
 const nowhere = (path: string): Place => ({ path, actions: {} })
 
 /** What each caller may do, read from the database. */
-export function grantsIn({ look }: Siege): (caller: Caller, action: string) => boolean {
-  const ofRole = (id: unknown) =>
-    new Set(look('select p.action from up_permissions p join up_permissions_role_lnk l on l.permission_id = p.id where l.role_id = ?', id))
-  const roleOf = (name: string) =>
-    look('select l.role_id from up_users u join up_users_role_lnk l on l.user_id = u.id where u.username = ?', name)[0]
+export async function grantsIn({ look }: Siege): Promise<(caller: Caller, action: string) => boolean> {
+  const granted = 'select p.action from up_permissions p join up_permissions_role_lnk l on l.permission_id = p.id where l.role_id = ?'
+  const ofRole = async (id: number) => new Set(await look(granted, id))
+  const roleOf = async (name: string) =>
+    (await look('select l.role_id from up_users u join up_users_role_lnk l on l.user_id = u.id where u.username = ?', name))[0]
   const custom = new Set(
-    look(`select p.action from strapi_api_token_permissions p join strapi_api_token_permissions_token_lnk l on l.api_token_permission_id = p.id
+    await look(`select p.action from strapi_api_token_permissions p join strapi_api_token_permissions_token_lnk l on l.api_token_permission_id = p.id
       join strapi_api_tokens t on t.id = l.api_token_id where t.name = 'custom'`),
   )
   const sets: Partial<Record<Caller, ReadonlySet<unknown>>> = {
-    public: ofRole(look("select id from up_roles where type = 'public'")[0]),
-    alice: ofRole(roleOf('alice')),
-    bob: ofRole(roleOf('bob')),
-    dan: ofRole(roleOf('dan')),
+    public: await ofRole((await look("select id from up_roles where type = 'public'"))[0]),
+    alice: await ofRole(await roleOf('alice')),
+    bob: await ofRole(await roleOf('bob')),
+    dan: await ofRole(await roleOf('dan')),
     custom,
   }
   return (caller, action) => {

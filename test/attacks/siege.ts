@@ -4,7 +4,6 @@ import { createHash, createHmac } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseEnv } from 'node:util'
-import Database from 'better-sqlite3'
 import { afterAll, beforeAll, expect } from 'vitest'
 import { attributeTypes } from '../../src/model/attributes.js'
 import { loadModel } from '../../src/model/load.js'
@@ -12,6 +11,7 @@ import type { Component, ContentType, Model, Scalar } from '../../src/model/type
 import type { ContractName } from '../../src/query/contract.js'
 import type { Answer, Asked, Served, ServeOptions } from '../support/serve.js'
 import { goldenProject, goldenTokens, serveGolden } from '../support/serve.js'
+import type { Value } from '../support/statements.js'
 
 export const callers = ['public', 'alice', 'bob', 'carol', 'dan', 'full', 'readonly', 'custom', 'expired', 'wrong'] as const
 export type Caller = (typeof callers)[number]
@@ -42,34 +42,31 @@ export interface Siege {
   /** Searches what came over a socket of the test's own. */
   search(seen: string, caller: Caller, what: string): void
   /** Changes the database as another process would. */
-  change(statement: string, ...values: readonly unknown[]): void
+  change(statement: string, ...values: readonly Value[]): Promise<void>
   /** The first column of the rows that a statement finds. */
-  look(statement: string, ...values: readonly unknown[]): readonly unknown[]
+  // biome-ignore lint/suspicious/noExplicitAny: columns of every type
+  look(statement: string, ...values: readonly Value[]): Promise<readonly any[]>
 }
 
 /** Serves a golden project for the tests of the surrounding file or `describe`, and ends with the search of its log. */
 export function siege(contract: ContractName = 'strapi', options: ServeOptions = {}): Siege {
   let served: Served | undefined
-  let database: Database.Database | undefined
   let hidden: readonly string[] = []
   const leaks: string[] = []
   beforeAll(async () => {
     const config = { ...options.config, api: { ...options.config?.api, rest: { ...options.config?.api?.rest, contract } } }
     served = await serveGolden({ ...options, config })
-    database = new Database(served.database)
-    plant(database)
-    const keys = database
-      .prepare('select access_key from strapi_api_tokens union select encrypted_key from strapi_api_tokens')
-      .pluck()
-      .all()
-    hidden = [...(keys as string[]), ...Object.values(tokens), ...Object.values(secrets).filter((secret) => secret.length > 8)]
+    await plant(served)
+    const keys = await look('select access_key from strapi_api_tokens union select encrypted_key from strapi_api_tokens')
+    hidden = [...keys, ...Object.values(tokens), ...Object.values(secrets).filter((secret) => secret.length > 8)]
   })
   afterAll(async () => {
     for (const line of served?.log ?? []) search(line, 'public', `the log: ${line.slice(0, 300)}`)
-    database?.close()
     await served?.close()
     expect(leaks).toEqual([])
   })
+
+  const look: Siege['look'] = async (statement, ...values) => (await served!.sql(statement, ...values)).map((row) => Object.values(row)[0])
 
   function search(sent: string, caller: Caller, what: string): void {
     // The ids of requests are random: one in some hundred thousand looks like a canary.
@@ -93,12 +90,8 @@ export function siege(contract: ContractName = 'strapi', options: ServeOptions =
       search([...answer.headers].join('\n'), as, `the headers of ${what}`)
       return answer
     },
-    change: (statement, ...values) => void database!.prepare(statement).run(...values),
-    look: (statement, ...values) =>
-      database!
-        .prepare(statement)
-        .pluck()
-        .all(...values),
+    change: async (statement, ...values) => void (await served!.sql(statement, ...values)),
+    look,
   }
 }
 
@@ -110,20 +103,20 @@ export function canary(word: 'kanarie' | 'verborgen', table: string, column: str
 export const numericCanary = (id: number): number => 773_910_000 + id
 
 /** Every private and password attribute of every row of the model, and the texts of secret notes. */
-function plant(database: Database.Database): void {
-  database.transaction(() => {
-    for (const shape of [...model.types.values(), ...model.components.values()]) {
-      for (const { column, type } of unreadable(shape)) {
-        const isNumber = ['number', 'biginteger'].includes(attributeTypes[type].family)
-        const ids = database.prepare(`select id from "${shape.table}"`).pluck().all() as number[]
-        const update = database.prepare(`update "${shape.table}" set "${column}" = ? where id = ?`)
-        for (const id of ids) update.run(isNumber ? numericCanary(id) : canary('kanarie', shape.table, column, id), id)
-      }
+async function plant({ sql }: Served): Promise<void> {
+  const replace = async (table: string, column: string, canaryOf: (id: number) => string | number) => {
+    const ids = (await sql(`select id from "${table}"`)).map(({ id }) => id as number)
+    if (ids.length === 0) return
+    const cases = ids.map((id) => `when ${id} then ${typeof canaryOf(id) === 'number' ? canaryOf(id) : `'${canaryOf(id)}'`}`)
+    await sql(`update "${table}" set "${column}" = case id ${cases.join(' ')} end`)
+  }
+  for (const shape of [...model.types.values(), ...model.components.values()]) {
+    for (const { column, type } of unreadable(shape)) {
+      const isNumber = ['number', 'biginteger'].includes(attributeTypes[type].family)
+      await replace(shape.table, column, (id) => (isNumber ? numericCanary(id) : canary('kanarie', shape.table, column, id)))
     }
-    const notes = database.prepare('select id from secret_notes').pluck().all() as number[]
-    for (const id of notes)
-      database.prepare('update secret_notes set text = ? where id = ?').run(canary('verborgen', 'secret_notes', 'text', id), id)
-  })()
+  }
+  await replace('secret_notes', 'text', (id) => canary('verborgen', 'secret_notes', 'text', id))
 }
 
 /** The scalars of a type or component that no caller may read. */

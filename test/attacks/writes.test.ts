@@ -1,44 +1,13 @@
 // Writes that must not do what they ask (security: S046–S061), in both contracts: the refusal, and that nothing at all
 // was written.
-import { createHash } from 'node:crypto'
-import Database from 'better-sqlite3'
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { afterEach, beforeAll, describe, expect, test } from 'vitest'
 import type { Answer } from '../support/serve.js'
 import type { Caller } from './siege.js'
 import { model, siege } from './siege.js'
+import { contents } from './watch.js'
 
 // biome-ignore lint/suspicious/noExplicitAny: documents of every type, looked into by tests
 type Document = any
-
-interface Watch {
-  /** What every table holds, hashed. Looks only where something was committed since the last time. */
-  look(): Readonly<Record<string, string>>
-  close(): void
-}
-
-function watch(filename: string): Watch {
-  const database = new Database(filename, { readonly: true })
-  const version = database.prepare('select data_version from pragma_data_version').pluck()
-  // The time at which a token was used last is nothing that a request asks for.
-  const names = database
-    .prepare(`select name from sqlite_master where type = 'table' and name not in ('sqlite_sequence', 'strapi_api_tokens')`)
-    .pluck()
-    .all() as string[]
-  const hashed = (name: string): string => {
-    const hash = createHash('sha256')
-    for (const row of database.prepare(`select * from "${name}" order by 1`).raw().iterate()) hash.update(JSON.stringify(row))
-    return hash.digest('hex')
-  }
-  let [seen, found]: [unknown, Readonly<Record<string, string>>] = [null, {}]
-  return {
-    look: () => {
-      const now = version.get()
-      if (now !== seen) [seen, found] = [now, Object.fromEntries(names.map((name) => [name, hashed(name)]))]
-      return found
-    },
-    close: () => database.close(),
-  }
-}
 
 describe.each(['strapi', 'specification'] as const)('with the contract %s', (contract) => {
   const golden = siege(contract)
@@ -59,7 +28,7 @@ describe.each(['strapi', 'specification'] as const)('with the contract %s', (con
 
   /** Every request is refused with 400, and the database is byte for byte what it was. */
   async function refused(requests: readonly (() => Promise<Answer>)[], message?: string | RegExp): Promise<void> {
-    const before = watched.look()
+    const before = await contents(golden.served)
     for (const request of requests) {
       const { status, body, text } = await request()
       expect(status, text).toBe(400)
@@ -68,10 +37,9 @@ describe.each(['strapi', 'specification'] as const)('with the contract %s', (con
       if (typeof message === 'string') expect(body.error.message).toBe(message)
       else if (message !== undefined) expect(body.error.message).toMatch(message)
     }
-    expect(watched.look()).toEqual(before)
+    expect(await contents(golden.served)).toEqual(before)
   }
 
-  let watched: Watch
   let article: Document
   let other: Document
   let tags: readonly string[]
@@ -84,9 +52,7 @@ describe.each(['strapi', 'specification'] as const)('with the contract %s', (con
       { __component: 'blocks.rich', title: `Rich of ${name}` },
     ],
   })
-  afterAll(() => watched.close())
   beforeAll(async () => {
-    watched = watch(golden.served.database)
     tags = []
     for (const name of ['first', 'second', 'third'])
       tags = [...tags, (await made('/tags', { name: `${name} tag under attack` })).documentId]
@@ -144,8 +110,8 @@ describe.each(['strapi', 'specification'] as const)('with the contract %s', (con
     const changed = await send('PUT', `/articles/${published.documentId}`, { publishedAt: null, locale: 'fr' })
     expect([changed.status, changed.body.data.locale]).toEqual([200, 'en'])
     expect(Date.parse(changed.body.data.publishedAt)).toBeGreaterThanOrEqual(before)
-    expect(look('select distinct locale from articles where document_id = ?', published.documentId)).toEqual(['en'])
-    const creators = look(
+    expect(await look('select distinct locale from articles where document_id = ?', published.documentId)).toEqual(['en'])
+    const creators = await look(
       'select coalesce(created_by_id, updated_by_id) from articles where document_id in (?, ?)',
       published.documentId,
       draft.documentId,
@@ -170,12 +136,12 @@ describe.each(['strapi', 'specification'] as const)('with the contract %s', (con
     for (const [key, value] of Object.entries(more))
       await refused([() => register({ ...user, [key]: value })], `Invalid parameters: ${key}`)
     await refused([() => register({ ...user, ...more })], `Invalid parameters: ${Object.keys(more).join(', ')}`)
-    expect(look("select count(*) from up_users where username = 'mallory'")).toEqual([0])
+    expect(await look("select count(*) from up_users where username = 'mallory'")).toEqual([0])
   })
 
   describe('S050 relations to what the caller may not find', () => {
     const [note] = ['a5m3dbyt3y31ndg5rfeoq2o9']
-    beforeAll(() => {
+    beforeAll(async () => {
       const actions = [
         'api::article.article.create',
         'api::article.article.update',
@@ -183,8 +149,8 @@ describe.each(['strapi', 'specification'] as const)('with the contract %s', (con
         'api::profile.profile.create',
       ]
       for (const action of actions) {
-        change('insert into up_permissions (action, created_at, updated_at) values (?, 0, 0)', action)
-        change(`insert into up_permissions_role_lnk (permission_id, role_id)
+        await change('insert into up_permissions (action) values (?)', action)
+        await change(`insert into up_permissions_role_lnk (permission_id, role_id)
           select max(p.id), (select id from up_roles where type = 'public') from up_permissions p`)
       }
     })
@@ -230,7 +196,7 @@ describe.each(['strapi', 'specification'] as const)('with the contract %s', (con
     test('are refused once the permission is gone', async () => {
       const comment = { body: 'x', author: 'h8b16cn6fdt4ira4uipuuffk' }
       expect((await send('POST', '/comments', comment, 'alice')).status).toBe(201)
-      change(`delete from up_permissions where action = 'api::author.author.find' and id in (select permission_id
+      await change(`delete from up_permissions where action = 'api::author.author.find' and id in (select permission_id
         from up_permissions_role_lnk l join up_roles r on r.id = l.role_id where r.type = 'authenticated')`)
       await refused([() => send('POST', '/comments', comment, 'alice')], says('author'))
     })
@@ -413,7 +379,7 @@ describe.each(['strapi', 'specification'] as const)('with the contract %s', (con
       expect(text).not.toMatch(/kanarie(0123456789ab|ba9876543210)|\$2[aby]\$|secretCode|"pin"/)
     }
     expect(golden.served.log.join('\n')).not.toMatch(/kanarie(0123456789ab|ba9876543210)|\$2[aby]\$/)
-    const stored = look("select secret_code from articles where document_id = ? and locale = 'en'", documentId)
+    const stored = await look("select secret_code from articles where document_id = ? and locale = 'en'", documentId)
     for (const hash of stored) expect(hash).toMatch(/^\$2[aby]\$10\$[./\w]{53}$/)
     expect(stored[0]).toBe(stored[1])
   })
@@ -465,7 +431,7 @@ describe.each(['strapi', 'specification'] as const)('with the contract %s', (con
     })
 
     test('five megabytes are refused, and so is what is too deep', async () => {
-      const before = watched.look()
+      const before = await contents(golden.served)
       const large = await post(`{"data":{"title":"A title","metadata":"${'x'.repeat(5_000_000)}"}}`)
       expect([large.status, large.body.error.name]).toEqual([413, 'PayloadTooLargeError'])
       for (const depth of [501, 10_000, 100_000]) {
@@ -476,7 +442,7 @@ describe.each(['strapi', 'specification'] as const)('with the contract %s', (con
           expect([400, 413]).toContain((await post(value)).status)
         }
       }
-      expect(watched.look()).toEqual(before)
+      expect(await contents(golden.served)).toEqual(before)
     })
   })
 
