@@ -63,6 +63,11 @@ export interface Dialect {
    * `id`, it asks whether anybody still waits for it. It stands wherever a statement goes through rows.
    */
   stoppable(id: Expression): RawBuilder<boolean>
+  /**
+   * A query behind which a transaction is alone until its end: what it numbers from then on is numbered in the order of commits. Null:
+   * transactions follow one another anyway.
+   */
+  readonly commitOrder: Expression | null
   /** 1 where the stored text is valid JSON. */
   isJson(column: Expression): Expression
 }

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Document } from '../../src/public/documents.js'
 import type { ContentEvent, EntryEvent } from '../../src/public/events.js'
+import { isOnPostgres } from '../support/databases.js'
 import type { Served } from '../support/serve.js'
 import { goldenTokens, serveGolden } from '../support/serve.js'
 
@@ -159,6 +160,14 @@ async function firstOf(served: Served, path: string, id: number): Promise<string
   return (await served.ask(`/api/${path}?filters[id]=${id}`, { token })).body.data[0].documentId as string
 }
 
+/** Numbers from 1 on: on SQLite without gaps, while PostgreSQL leaves out those of writes that failed or were run again. */
+function expectNumbered(events: readonly { readonly sequence: number }[], count: number): void {
+  const sequences = events.map(({ sequence }) => sequence)
+  if (isOnPostgres) expect([...new Set(sequences)].sort((one, other) => one - other)).toEqual(sequences)
+  else expect(sequences).toEqual(range(count).map((index) => index + 1))
+  expect(sequences).toHaveLength(count)
+}
+
 test('writes that fail leave no event and no gap, however many come at once', () =>
   withGolden({ config: { events: { outbox: true } } }, async (served) => {
     const answers = await Promise.all(
@@ -169,9 +178,39 @@ test('writes that fail leave no event and no gap, however many come at once', ()
     const succeeded = answers.filter(({ status }) => status === 201)
     expect(succeeded).toHaveLength(21)
     const events = (await served.service.events.after(0)) as readonly EntryEvent[]
-    expect(events.map(({ sequence }) => sequence)).toEqual(range(42).map((index) => index + 1))
+    expectNumbered(events, 42)
     const told = events.filter(({ event }) => event === 'entry.publish').map(({ entry }) => entry.documentId)
     expect([...told].sort()).toEqual(succeeded.map(({ body }) => body.data.documentId).sort())
+  }))
+
+test('who reads up to the last number misses no event, however many write at once', () =>
+  withGolden({ config: { events: { outbox: true } } }, async (served) => {
+    const read: number[] = []
+    let isWritten = false
+    const reading = (async () => {
+      for (let isLast = false; ; isLast = isWritten) {
+        const events = await served.service.events.after(read.at(-1) ?? 0, 1000)
+        read.push(...events.map(({ sequence }) => sequence))
+        if (isLast) return
+      }
+    })()
+    const large = range(5).map((index) => ({ heading: `Section ${index}`, links: [{ label: `Link ${index}` }] }))
+    const statuses = new Set<number>()
+    for (const round of range(8)) {
+      const answers = await Promise.all(
+        range(12).map((index) => {
+          const data = index % 3 === 0 ? { title: `Slow ${round} ${index}`, sections: large } : { name: `quick ${round} ${index}` }
+          return send(served, 'POST', index % 3 === 0 ? '/api/articles' : '/api/cities', data)
+        }),
+      )
+      for (const { status } of answers) statuses.add(status)
+    }
+    isWritten = true
+    await reading
+    expect([...statuses]).toEqual([201])
+    const recorded = (await served.service.events.after(0, 1000)).map(({ sequence }) => sequence)
+    expect(recorded).toHaveLength(8 * (4 * 2 + 8))
+    expect(read).toEqual(recorded)
   }))
 
 test('an event is the version as its own write left it, whatever comes after', () =>
@@ -229,8 +268,9 @@ describe('listeners', () => {
     const recorded = await served.service.events.after(0)
     await expect.poll(() => heard.length, { timeout: 10_000 }).toBe(60)
     expect(heard).toEqual(recorded)
-    expect(heard.map(({ sequence }) => sequence)).toEqual(range(60).map((index) => index + 1))
-    await expect.poll(() => failing.slice(0, 4), { timeout: 20_000 }).toEqual([1, 1, 2, 2])
+    expectNumbered(heard, 60)
+    const [first, second] = heard.map(({ sequence }) => sequence)
+    await expect.poll(() => failing.slice(0, 4), { timeout: 20_000 }).toEqual([first, first, second, second])
     await served.close()
     expect(served.log.some((line) => line.includes('this listener fails at first'))).toBe(true)
   })

@@ -36,6 +36,9 @@ const compare = (column: Expression, value: Expression, kind: 'contains' | 'star
   return sql<boolean>`right(${column}, length(${value})) = ${value}`
 }
 
+/** The lock that numbers rows in the order of commits. */
+const committing = 7_082_100_004
+
 /** The integers of 64 bits. */
 const [least, greatest] = [sql.raw('-9223372036854775808'), sql.raw('9223372036854775807')]
 
@@ -137,6 +140,7 @@ export const postgresDialect: Dialect = {
   // Rows that came from SQLite have what Strapi misread next to 1970.
   timestampsDiffer: (one, other) => sql`(${differs(one, other)} and abs(coalesce(date_part('epoch', ${one}), 0)) >= 10000)`,
   writtenByOthers: sql`cast(null as integer)`,
+  commitOrder: sql`select pg_advisory_xact_lock(${sql.lit(committing)})`,
   newIds: (table, count) => sql`nextval(pg_get_serial_sequence(${quoted(table)}, 'id')) as id from generate_series(1, ${sql.lit(count)})`,
   idsFrom: (found) => {
     const left = [...found].reverse()

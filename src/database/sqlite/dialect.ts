@@ -105,5 +105,6 @@ export const sqliteDialect: Dialect = {
     let given = last
     return () => ++given
   },
+  commitOrder: null,
   isJson: (column) => sql`json_valid(${column})`,
 }
