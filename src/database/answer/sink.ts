@@ -12,6 +12,9 @@ export interface Sink {
 
 /** An answer grew beyond the limit `answerBytes`. */
 export class AnswerTooLarge extends Error {}
+/** Whether an answer was too large; its text may outgrow what a string can be before it is written anywhere. */
+export const isTooLarge = (error: unknown): boolean =>
+  error instanceof AnswerTooLarge || (error instanceof RangeError && error.message === 'Invalid string length')
 /** The code by which threads tell of it. */
 export const answerTooLarge = 'ANSWER_TOO_LARGE'
 /** What is told whoever asked for it. */

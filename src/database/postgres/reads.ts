@@ -4,7 +4,7 @@ import type pg from 'pg'
 import { ApiError } from '../../errors/errors.js'
 import { elapsed } from '../../runtime/clock.js'
 import type { Signer } from '../answer/signed-addresses.js'
-import { AnswerTooLarge, tooLarge } from '../answer/sink.js'
+import { isTooLarge, tooLarge } from '../answer/sink.js'
 import type { PlanHandle, ReadAnswer, ReadDatabase } from '../database.js'
 import { unavailable } from '../unavailable.js'
 import { cancel } from './cancel.js'
@@ -112,7 +112,7 @@ async function readOn(client: pg.PoolClient, { pool, options, statements, plan, 
     const statement = statements.known(text) ?? (await statements.describe(text, client))
     return await plan.reader.read(client, statement, { values, limit: options.answerBytes, isCommitted: true })
   } catch (error) {
-    if (error instanceof AnswerTooLarge) throw tooLarge()
+    if (isTooLarge(error)) throw tooLarge()
     throw (codeOf(error) === cancelled ? isOver() : null) ?? error
   } finally {
     // Before the connection is used again: the request must not end another statement.

@@ -3,7 +3,7 @@
 import type { RawBuilder } from 'kysely'
 import type pg from 'pg'
 import { elapsed } from '../../runtime/clock.js'
-import { AnswerTooLarge, tooLarge } from '../answer/sink.js'
+import { isTooLarge, tooLarge } from '../answer/sink.js'
 import type { PlanHandle, ReadAnswer, Transaction } from '../database.js'
 import { unavailable } from '../unavailable.js'
 import { type Executed, executePrepared, objectsOf, type Statements } from './connection.js'
@@ -119,7 +119,7 @@ async function readInside(
   const answer = await sender.perform(reader.text, (statement) =>
     // An answer that is too large is no failure of the transaction.
     reader.read(client, statement, { values, limit, isCommitted: false }).catch((error: unknown) => {
-      if (error instanceof AnswerTooLarge) return 'tooLarge' as const
+      if (isTooLarge(error)) return 'tooLarge' as const
       throw error
     }),
   )

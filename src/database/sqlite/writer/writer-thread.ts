@@ -2,7 +2,7 @@
 // other closely share one commit to disk: each is a savepoint in it, and none is acknowledged before that commit.
 import { statSync } from 'node:fs'
 import { parentPort, workerData } from 'node:worker_threads'
-import { AnswerTooLarge, answerTooLarge, openSink, type Sink } from '../../answer/sink.js'
+import { answerTooLarge, isTooLarge, openSink, type Sink } from '../../answer/sink.js'
 import type { PreparedRead } from '../../answer/write.js'
 import type { ReadPlan } from '../../plan.js'
 import { keepStatements, openSqliteAgain } from '../connection.js'
@@ -212,10 +212,6 @@ function fail(id: number, error: unknown): void {
   const { code = isTooLarge(error) ? answerTooLarge : 'UNKNOWN', message } = error as Error & { code?: string }
   answers.push({ id, code, message })
 }
-
-/** The text of an answer may outgrow what a string can be before it is written anywhere. */
-const isTooLarge = (error: unknown): boolean =>
-  error instanceof AnswerTooLarge || (error instanceof RangeError && error.message === 'Invalid string length')
 
 function run(message: Extract<ToWriter, { readonly kind: 'rows' | 'run' | 'follow' | 'read' }>): FromWriter | null {
   const { id, kind, parameters } = message
