@@ -1,7 +1,6 @@
 // Schemas that cannot mean what they say end the start, with the file, the place in it and what would be right.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import Database from 'better-sqlite3'
 import { afterAll, describe, expect, test } from 'vitest'
 import { loadModel } from '../../src/model/load.js'
 import { component, contentType } from '../spec/library.js'
@@ -128,9 +127,7 @@ describe('is told', () => {
       contentType('menu', { title: { type: 'string' }, served: { type: 'integer' }, old: { type: 'string' } }),
     )
     expect(served.log.join('')).not.toContain('database')
-    const database = new Database(served.database)
-    database.exec('create table left_overs (id integer)')
-    database.close()
+    await served.sql('create table left_overs (id integer)')
     writeFileSync(
       join(served.folder, file),
       JSON.stringify(contentType('menu', { title: { type: 'string' }, served: { type: 'date' } })[file]),
