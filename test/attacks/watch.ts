@@ -1,19 +1,34 @@
 // Whether anything in a project's database has changed.
 import { createHash } from 'node:crypto'
+import Database from 'better-sqlite3'
 import { isOnPostgres } from '../support/databases.js'
 import type { Served } from '../support/serve.js'
 
-// The time at which a token was used last is nothing that a request asks for.
-const tables = isOnPostgres
-  ? "select tablename as name from pg_tables where schemaname = 'public' and tablename <> 'strapi_api_tokens'"
-  : "select name from sqlite_master where type = 'table' and name not in ('sqlite_sequence', 'strapi_api_tokens')"
+/** What every table holds, hashed, except for tokens: the time at which one was used last is nothing that a request asks for. */
+export const contents = (served: Served): Promise<Readonly<Record<string, string>>> =>
+  isOnPostgres ? onPostgres(served) : Promise.resolve(onSqlite(served.database))
 
-/** What every table holds, hashed. */
-export async function contents({ sql }: Served): Promise<Readonly<Record<string, string>>> {
-  const names = (await sql(tables)).map(({ name }) => name as string)
-  const hashes = names.map(async (name) => {
-    const rows = await sql(`select * from "${name}" order by 1`)
-    return [name, createHash('sha256').update(JSON.stringify(rows)).digest('hex')] as const
-  })
-  return Object.fromEntries(await Promise.all(hashes))
+function onSqlite(file: string): Readonly<Record<string, string>> {
+  const database = new Database(file, { readonly: true })
+  const names = database
+    .prepare(`select name from sqlite_master where type = 'table' and name not in ('sqlite_sequence', 'strapi_api_tokens')`)
+    .pluck()
+    .all() as string[]
+  const hashed = (name: string): string => {
+    const hash = createHash('sha256')
+    for (const row of database.prepare(`select * from "${name}" order by 1`).raw().iterate()) hash.update(JSON.stringify(row))
+    return hash.digest('hex')
+  }
+  const found = Object.fromEntries(names.map((name) => [name, hashed(name)]))
+  database.close()
+  return found
+}
+
+async function onPostgres({ sql }: Served): Promise<Readonly<Record<string, string>>> {
+  const tables = await sql("select tablename from pg_tables where schemaname = 'public' and tablename <> 'strapi_api_tokens'")
+  const hashes = tables.map(
+    ({ tablename }) =>
+      `select '${tablename}' as name, (select md5(string_agg(t::text, ',' order by t::text)) from "${tablename}" t) as hash`,
+  )
+  return Object.fromEntries((await sql(hashes.join(' union all '))).map(({ name, hash }) => [name, hash]))
 }

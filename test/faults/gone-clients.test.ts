@@ -17,7 +17,7 @@ beforeAll(async () => {
 afterAll(async () => {
   child.process.kill('SIGKILL')
   await child.ended
-  remove(folder!)
+  await remove(folder!)
 })
 
 /** Sends requests, each on a connection of its own, and resets them after `milliseconds`. */
