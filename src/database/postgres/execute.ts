@@ -30,8 +30,8 @@ interface KnownTotal {
   readonly total: number
 }
 
-/** Totals that are kept for one plan. */
-const keptTotals = 100
+/** Totals that are kept for one plan, and characters of the values that one belongs to. */
+const [keptTotals, longestKey] = [100, 500]
 
 /** A first room for an answer; bytes. */
 const roomBytes = 16 * 1024
@@ -64,7 +64,7 @@ export function preparePlanReader(plan: ReadPlan, signer: Signer | null): PlanRe
   return {
     text: composed.text,
     read: async (client, statement, { values, limit, isCommitted }) => {
-      const key = isCommitted && composed.total?.values != null ? JSON.stringify(composed.total.values.map((index) => values[index])) : null
+      const key = isCommitted ? totalKey(composed, values) : null
       const known = key === null ? undefined : totals?.get(key)
       const { rows } = await executePrepared(client, statement, boundOf(composed, values, known?.snapshot ?? ''))
       const [result] = rows
@@ -85,6 +85,13 @@ export function preparePlanReader(plan: ReadPlan, signer: Signer | null): PlanRe
       return { bytes: own ?? room.subarray(0, length), release: () => {} }
     },
   }
+}
+
+/** The values that the total depends on, as a text; null: the total is not kept. */
+function totalKey({ total }: ComposedRead, values: Values): string | null {
+  if (total === null || total.values === null) return null
+  const key = JSON.stringify(total.values.map((index) => values[index]))
+  return key.length <= longestKey ? key : null
 }
 
 /** The values that a statement is executed with. `snapshot`: the one of which the total is known; empty: it is not. */
