@@ -1,7 +1,7 @@
 // Many requests at once on PostgreSQL, to one process and to two: unique values, relations, publication and permissions hold.
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Answer } from '../support/serve.js'
-import { type Desk, range, serveDesk, serveDeskBeside } from './desk.js'
+import { closeDesks, type Desk, range, serveTwoDesks } from './desk.js'
 import { describePostgres } from './server.js'
 
 const statusesOf = (answers: readonly Answer[]): readonly number[] => answers.map(({ status }) => status)
@@ -11,14 +11,9 @@ describePostgres('requests at once on PostgreSQL', (server) => {
   let first: Desk
   let second: Desk
   beforeAll(async () => {
-    url = await server().createDatabase()
-    first = await serveDesk(url)
-    second = await serveDeskBeside(first, url)
+    ;({ url, first, second } = await serveTwoDesks(server()))
   })
-  afterAll(async () => {
-    await second.close()
-    await first.close()
-  })
+  afterAll(() => closeDesks(second, first))
 
   /** One of the services, in turn. */
   const both = (index: number): Desk => (index % 2 === 0 ? first : second)

@@ -1,5 +1,7 @@
 // A small project on a database of a PostgreSQL server, for tests of many requests at once and of faults.
+
 import { type Answer, type Served, type ServeOptions, serveBeside, serveProject } from '../support/serve.js'
+import type { TestServer } from './server.js'
 
 const actions = (type: string): readonly string[] =>
   ['find', 'findOne', 'create', 'update', 'delete', 'publish', 'unpublish', 'discardDraft'].map(
@@ -50,7 +52,19 @@ export const serveDesk = async (url: string, { environment, ...options }: ServeO
   desk(await serveProject(deskFiles, { ...options, environment: { ...environmentOf(url), ...environment } }))
 
 /** A second service of the same project. */
-export const serveDeskBeside = async (other: Served, url: string): Promise<Desk> => desk(await serveBeside(other, environmentOf(url)))
+const serveDeskBeside = async (other: Served, url: string): Promise<Desk> => desk(await serveBeside(other, environmentOf(url)))
+
+/** Two services of the project on one new database. */
+export async function serveTwoDesks(server: TestServer): Promise<{ readonly url: string; readonly first: Desk; readonly second: Desk }> {
+  const url = await server.createDatabase()
+  const first = await serveDesk(url)
+  return { url, first, second: await serveDeskBeside(first, url) }
+}
+
+/** Closes services, one after the other. */
+export async function closeDesks(...desks: readonly Desk[]): Promise<void> {
+  for (const desk of desks) await desk.close()
+}
 
 export const range = (count: number): readonly number[] => Array.from({ length: count }, (_, index) => index)
 

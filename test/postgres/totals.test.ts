@@ -1,6 +1,6 @@
 // The total of a list is counted once for what a server has committed, and never told of anything else.
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { type Desk, range, serveDesk, serveDeskBeside } from './desk.js'
+import { closeDesks, type Desk, range, serveTwoDesks } from './desk.js'
 import { describePostgres } from './server.js'
 
 describePostgres('totals on PostgreSQL', (server) => {
@@ -8,14 +8,9 @@ describePostgres('totals on PostgreSQL', (server) => {
   let first: Desk
   let second: Desk
   beforeAll(async () => {
-    url = await server().createDatabase()
-    first = await serveDesk(url)
-    second = await serveDeskBeside(first, url)
+    ;({ url, first, second } = await serveTwoDesks(server()))
   })
-  afterAll(async () => {
-    await second.close()
-    await first.close()
-  })
+  afterAll(() => closeDesks(second, first))
 
   const totalOf = async (desk: Desk, query = ''): Promise<number> => {
     const { body } = await desk.ask(`/api/notes?pagination[pageSize]=1${query}`)
