@@ -1,11 +1,12 @@
-// Runs the benchmarks: node bench/run.mjs [--only read,boot,growth,beside,write,bodies] [--seconds 5] [--connections 32]
-// [--without-strapi] [--large] [--articles 1000000] [--server octavo] [--database postgres] [--json FILE]
+// Runs the benchmarks: node bench/run.mjs [--only read,boot,growth,beside,write,bodies,builds] [--seconds 5] [--connections 32]
+// [--without-strapi] [--large] [--articles 1000000] [--server octavo] [--database postgres] [--against FOLDER] [--json FILE]
 
 import { writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { measureBeside } from './beside.mjs'
 import { measureBodies } from './bodies.mjs'
 import { measureBoot } from './boot.mjs'
+import { measureBuilds } from './builds.mjs'
 import { measureGrowth } from './growth.mjs'
 import { measureRead } from './read.mjs'
 import { chooseDatabase } from './servers.mjs'
@@ -21,6 +22,7 @@ const { values } = parseArgs({
     articles: { type: 'string', default: '1000000' },
     server: { type: 'string', default: 'octavo' },
     database: { type: 'string', default: 'sqlite' },
+    against: { type: 'string' },
     json: { type: 'string' },
   },
 })
@@ -33,6 +35,7 @@ const options = {
   strapi: !values['without-strapi'],
   large: values.large,
   server: values.server,
+  against: values.against,
 }
 
 /** @type {Record<string, (chosen: typeof options) => Promise<object | null>>} */
@@ -43,6 +46,7 @@ const parts = {
   beside: measureBeside,
   write: measureWrite,
   bodies: measureBodies,
+  builds: measureBuilds,
 }
 
 const chosen = values.only.split(',')

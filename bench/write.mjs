@@ -152,7 +152,7 @@ const median = (loads) => [...loads].sort((left, right) => left.requestsPerSecon
  * @param {{ connections: number, seconds: number, rate?: number }} options
  * @returns {Promise<import('./load.mjs').Load>}
  */
-async function send(server, requests, options) {
+export async function send(server, requests, options) {
   const job = { origin: server.origin, token, prefix: `${process.pid}-${++jobs}`, requests, ...options }
   const load = await generate([generator], { seconds: options.seconds, input: JSON.stringify(job) })
   if (load.failures > 0) throw new Error(`${server.name} failed ${load.failures} requests: ${load.refused.join(', ')}`)

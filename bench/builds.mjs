@@ -1,0 +1,87 @@
+// This build beside another one, both on SQLite with what they do by themselves: reads and writes in turn, and how they relate.
+
+import { cpSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { launch, temporaryFolder } from './launch.mjs'
+import { load } from './load.mjs'
+import { printHeading, printTable, round, saveResult } from './report.mjs'
+import { requests } from './requests.mjs'
+import { copyDatabase, octavoFolder } from './servers.mjs'
+import { send } from './write.mjs'
+import { writesOf } from './write-requests.mjs'
+
+const rounds = 7
+const writeConnections = 16
+
+/**
+ * A build in a checkout of the repository, on that checkout's golden project.
+ * @param {string} name
+ * @param {string} checkout
+ */
+function startBuild(name, checkout) {
+  const folder = temporaryFolder()
+  const project = join(folder, 'project')
+  cpSync(join(checkout, 'test', 'golden', 'project'), project, { recursive: true })
+  return launch({
+    name,
+    command: [join(checkout, 'dist', 'main.js'), 'start', project],
+    folder,
+    environment: { DATABASE_FILENAME: copyDatabase(folder), UPLOADS_DIR: join(project, 'uploads') },
+  })
+}
+
+/**
+ * Measures both in turn, and compares the runs of each turn.
+ * @param {readonly import('./launch.mjs').Server[]} servers this build's, and the other's
+ * @param {(server: import('./launch.mjs').Server) => Promise<import('./load.mjs').Load>} run
+ */
+async function compare(servers, run) {
+  for (const server of servers) await run(server)
+  const turns = []
+  for (let turn = 0; turn < rounds; turn++) {
+    // Whoever comes second finds a warmer machine.
+    const order = turn % 2 === 0 ? [0, 1] : [1, 0]
+    const found = /** @type {import('./load.mjs').Load[]} */ ([])
+    for (const index of order) found[index] = await run(servers[index])
+    turns.push({ ours: found[0].requestsPerSecond, theirs: found[1].requestsPerSecond })
+  }
+  const ratios = turns.map(({ ours, theirs }) => ours / theirs).sort((one, other) => one - other)
+  const middle = (/** @type {number[]} */ numbers) => [...numbers].sort((one, other) => one - other)[rounds >> 1]
+  return {
+    ours: middle(turns.map(({ ours }) => ours)),
+    theirs: middle(turns.map(({ theirs }) => theirs)),
+    ratio: ratios[rounds >> 1],
+    from: ratios[1],
+    to: ratios.at(-2),
+  }
+}
+
+/** @param {{ seconds: number, connections: number, against: string | undefined }} options */
+export async function measureBuilds({ seconds, connections, against }) {
+  if (against === undefined) {
+    console.log('The comparison of builds is left out: --against names the checkout of another build.\n')
+    return null
+  }
+  printHeading(`This build and that of ${resolve(against)}, ${rounds} times ${seconds} s each, in turn`)
+  const servers = [await startBuild('this build', join(octavoFolder, '..')), await startBuild('the other', against)]
+  try {
+    const rows = []
+    for (const { name, path } of requests)
+      rows.push({ name, ...(await compare(servers, ({ origin }) => load(`${origin}${path}`, { connections, seconds }))) })
+    for (const { name, requests: sent } of await writesOf(servers[0]))
+      rows.push({ name, ...(await compare(servers, (server) => send(server, sent, { connections: writeConnections, seconds }))) })
+    printTable(
+      ['requests a second', 'this build', 'the other', 'ratio', 'its spread'],
+      rows.map(({ name, ours, theirs, ratio, from, to }) => [
+        name,
+        round(ours),
+        round(theirs),
+        round(ratio),
+        `${round(from)} – ${round(to)}`,
+      ]),
+    )
+    return saveResult('builds', { against: resolve(against), seconds, connections, rounds, rows })
+  } finally {
+    await Promise.all(servers.map((server) => server.stop()))
+  }
+}
