@@ -1,5 +1,6 @@
 // What errors about a stored document show of it: nothing that the caller could not read.
 import type { Grants } from '../../grants.js'
+import { componentsOf } from '../../model/components.js'
 import type { Attribute, Component, ContentType, Model } from '../../model/types.js'
 import type { AttributeError, Path } from './types.js'
 
@@ -44,11 +45,6 @@ function placeOf(model: Model, type: ContentType, path: Path, reader: Reader) {
     shapes = attributes.flatMap((attribute) => componentsOf(model, attribute))
   }
   return { shapes, isHidden }
-}
-
-function componentsOf(model: Model, attribute: Attribute): readonly Component[] {
-  if (attribute.kind === 'component') return [model.components.get(attribute.component)!]
-  return attribute.kind === 'dynamiczone' ? attribute.components.map((uid) => model.components.get(uid)!) : []
 }
 
 /** A value of one of `shapes`, or a list of such, without what is secret. */

@@ -2,6 +2,7 @@
 // each locale's own.
 import { sql } from 'kysely'
 import type { Transaction } from '../../database/database.js'
+import { componentsOf } from '../../model/components.js'
 import type { Attribute, ContentType, Model } from '../../model/types.js'
 import type { Row } from '../../query/rest/document-version.js'
 import type { ReadContext } from '../../query/rest/read.js'
@@ -102,12 +103,9 @@ function comparable(model: Model, attribute: Attribute, value: unknown): unknown
 /** Whether an attribute holds components with polymorphic relations, which a read of the whole row does not show. */
 function holdsPolymorphic(model: Model, attribute: Attribute, above: readonly string[] = []): boolean {
   if (attribute.kind === 'morphTo' || attribute.kind === 'morphFrom') return above.length > 0
-  const uids = attribute.kind === 'component' ? [attribute.component] : attribute.kind === 'dynamiczone' ? attribute.components : []
-  return uids
-    .filter((uid) => !above.includes(uid))
-    .some((uid) =>
-      [...(model.components.get(uid)?.attributes.values() ?? [])].some((inner) => holdsPolymorphic(model, inner, [...above, uid])),
-    )
+  return componentsOf(model, attribute)
+    .filter(({ uid }) => !above.includes(uid))
+    .some(({ uid, attributes }) => [...attributes.values()].some((inner) => holdsPolymorphic(model, inner, [...above, uid])))
 }
 
 /** Whether what locales share may be unequal among them: where a write gives such attributes, and where one did before. */

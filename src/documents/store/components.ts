@@ -3,8 +3,10 @@ import { sql } from 'kysely'
 import type { Transaction } from '../../database/database.js'
 import type { Dialect } from '../../database/dialect.js'
 import { ApiError } from '../../errors/errors.js'
+import { componentsOf } from '../../model/components.js'
 import type {
   Attribute,
+  Component,
   ComponentAttribute,
   ContentType,
   DynamicZone,
@@ -115,9 +117,21 @@ async function entriesOf(
   { componentTable }: Owner['shape'],
   owners: readonly number[],
   fields: readonly string[],
+  whole: readonly Component[] | null = null,
 ): Promise<readonly Entry[]> {
   if (componentTable === null || fields.length === 0) return []
-  return transaction.rows<Entry>(sql`${entryRows(transaction.dialect, componentTable, owners, fields)} order by ${sql.id('order')}, id`)
+  const isWhole = whole === null ? sql`` : sql` and ${hasRow(whole)}`
+  return transaction.rows<Entry>(
+    sql`${entryRows(transaction.dialect, componentTable, owners, fields)}${isWhole} order by ${sql.id('order')}, id`,
+  )
+}
+
+/** True for entries whose row is there, if they are of these components: Strapi leaves some behind without one. */
+const hasRow = (components: readonly Component[]) => {
+  const isThere = components.map(
+    ({ uid, table }) => sql` when ${uid} then exists (select 1 from ${sql.table(table)} as c where c.id = cmp_id)`,
+  )
+  return sql`case component_type${sql.join(isThere, sql``)} else 1 = 1 end`
 }
 
 const entryRows = ({ list, unindexed }: Dialect, table: string, owners: readonly number[], fields: readonly string[]) =>
@@ -162,14 +176,18 @@ export async function removeBelow(
   if (found.length > entries.length) removeMedia(transaction, shape, ids, media)
 }
 
-/** The entries of a row for these fields; those of a row that this write has made are known. */
+/** The entries of a row for these fields whose component row is there; those of a row that this write has made are known. */
 async function entriesBelow(
-  { transaction, createdRows: made }: RowContext,
+  { transaction, model, createdRows: made }: RowContext,
   owner: Owner,
-  fields: readonly string[],
+  attributes: readonly (ComponentAttribute | DynamicZone)[],
 ): Promise<readonly Entry[]> {
+  const fields = attributes.map(({ name }) => name)
   const known = made.get(keyOf(owner))
-  if (known === undefined) return entriesOf(transaction, owner.shape, [owner.id], fields)
+  if (known === undefined) {
+    const components = new Set(attributes.flatMap((attribute) => componentsOf(model, attribute)))
+    return entriesOf(transaction, owner.shape, [owner.id], fields, [...components])
+  }
   const entries = known.entries.filter(({ field }) => fields.includes(field))
   return entries.toSorted((one, other) => (one.order ?? 0) - (other.order ?? 0))
 }
@@ -188,8 +206,7 @@ export async function copyBelow(
   replaces = false,
 ): Promise<void> {
   const { transaction, model, createdRows: made } = writing
-  const fields = attributes.filter(isHolder).map(({ name }) => name)
-  const entries = await entriesBelow(writing, from, fields)
+  const entries = await entriesBelow(writing, from, attributes.filter(isHolder))
   await yieldIfBusy()
   const given = made.get(keyOf(from))?.given
   const linked = attributes.filter((attribute) => replaces || (given?.has(attribute) ?? true))
@@ -207,7 +224,7 @@ export async function copyBelow(
     insertRows(transaction, to.shape.componentTable!, copies)
   }
   copyMedia(transaction, from, to, linked.filter(isMedia), replaces)
-  copyLinks(writing, from, to, linked.filter(isRelation), !replaces)
+  copyLinks(writing, from, to, linked.filter(isRelation), { isNew: !replaces, isFromNew: given !== undefined })
   // These replace what `to` has, so they are copied where there is nothing to copy too.
   await copyPolymorphic(writing, from, to, attributes.filter(isMorph))
   copyInverses(writing, from, to, attributes.filter(isInverse))

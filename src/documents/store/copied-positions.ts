@@ -16,6 +16,10 @@ interface CopiedLink {
   readonly place: RawBuilder<unknown>
 }
 
+/** The place behind all others in the list of the row `shown`, of what is linked from the owner's side. */
+export const lastPlaceInOther = ({ table, there, inverseOrder }: Link, shown: RawBuilder<unknown>): RawBuilder<unknown> =>
+  sql`(select coalesce(max(${sql.id('y', inverseOrder!)}), 0) + 1 from ${sql.table(table)} y where ${sql.id('y', there)} = ${shown})`
+
 /**
  * The place of a new link among those of `shown`: the one that is kept for it; else the last, if the link is the last of its own list;
  * else directly behind the nearest before it that both lists have, or before all others. Links that wait count in both lists.

@@ -5,7 +5,7 @@ import { sql } from 'kysely'
 import type { Transaction } from '../../database/database.js'
 import { insertMissing, same } from '../../database/fragments.js'
 import type { Attribute, Component, ContentType, Model, Relation } from '../../model/types.js'
-import { placeInOther } from './copied-positions.js'
+import { lastPlaceInOther, placeInOther } from './copied-positions.js'
 import { markModifiedWhere } from './modified-drafts.js'
 import { keepPendingTargets, restorePendingTarget } from './polymorphic.js'
 import type { Link, Owner } from './relations.js'
@@ -15,11 +15,25 @@ import type { Version } from './rows.js'
 
 const hidden = sql.table('octavo_pending_links')
 
+/** What a copy of links can rely on. */
+interface CopiedRows {
+  /** The row that gets the links has none so far. */
+  readonly isNew: boolean
+  /** The row that has them was created by this very write: its links are the last in the lists of their targets. */
+  readonly isFromNew: boolean
+}
+
 /**
  * Gives `to` the links of `from`, in their order. What both have already keeps its row and with it its place in the list of the other
- * side; `isNew`: `to` has none so far.
+ * side.
  */
-export function copyLinks(writing: RowContext, from: Owner, to: Owner, relations: readonly Relation[], isNew: boolean): void {
+export function copyLinks(
+  writing: RowContext,
+  from: Owner,
+  to: Owner,
+  relations: readonly Relation[],
+  { isNew, isFromNew }: CopiedRows,
+): void {
   const { transaction, model, targetSide: copies, targetLocale: into } = writing
   for (const relation of relations) {
     const { storage } = relation
@@ -41,7 +55,8 @@ export function copyLinks(writing: RowContext, from: Owner, to: Owner, relations
     const link = { id: sql`s.id`, source: sql`s.source`, shown: sql`s.shown`, place: sql`s.inverse_place` }
     // Lists of documents without drafts show both versions: a copy has the same place.
     const isElsewhere = target.draftAndPublish && copies !== 'same'
-    const inverse = isElsewhere ? placeInOther(storage, to.shape, to.id, link) : link.place
+    const place = () => (isFromNew && storage.owner ? lastPlaceInOther(storage, link.shown) : placeInOther(storage, to.shape, to.id, link))
+    const inverse = inverseOrder !== null && isElsewhere ? place() : link.place
     const values = [sql`${to.id}`, link.shown, ...(order === null ? [] : [sql`s.place`]), ...(inverseOrder === null ? [] : [inverse])]
     transaction.follow(
       insertMissing(
