@@ -16,6 +16,8 @@ interface Row {
  */
 const machineClock = (): number => Number(process.hrtime.bigint() / 1_000_000n)
 
+const name = sql.ref('key')
+
 /** Opens counters in the database. Keeps at most `most` counters of each kind (the first word of the key); the first to end are deleted. */
 export function openSharedCounters(
   database: MainConnection,
@@ -32,27 +34,29 @@ export function openSharedCounters(
         const at = now()
         // Many counters of one kind must not displace those of another.
         const kind = key.slice(0, key.indexOf(' ') + 1)
-        await transaction.run(sql`delete from octavo_rate_limits where ends_at <= ${at} or (key = ${key} and ends_at > ${at + longest})`)
+        await transaction.run(
+          sql`delete from octavo_rate_limits where ends_at <= ${at} or (${name} = ${key} and ends_at > ${at + longest})`,
+        )
         const fresh = { key, count: Math.max(0, amount), ends_at: at + milliseconds }
         const sum = sql`octavo_rate_limits.count + ${amount}`
         await transaction.run(upsert('octavo_rate_limits', fresh, ['key'], sql`count = case when ${sum} > 0 then ${sum} else 0 end`))
-        const [row] = await transaction.rows<Row>(sql`select count, ends_at from octavo_rate_limits where key = ${key}`)
-        const others = sql`key <> ${key} and key >= ${kind} and key < ${`${kind}~`}`
+        const [row] = await transaction.rows<Row>(sql`select count, ends_at from octavo_rate_limits where ${name} = ${key}`)
+        const others = sql`${name} <> ${key} and ${name} >= ${kind} and ${name} < ${`${kind}~`}`
         const [surplus] = await transaction.rows<{ key: string; ends_at: number }>(
-          sql`select key, ends_at from octavo_rate_limits where ${others} order by ends_at desc, key limit 1 offset ${most - 1}`,
+          sql`select ${name}, ends_at from octavo_rate_limits where ${others} order by ends_at desc, ${name} limit 1 offset ${most - 1}`,
         )
         if (surplus !== undefined)
           await transaction.run(sql`delete from octavo_rate_limits where ${others}
-            and (ends_at < ${surplus.ends_at} or (ends_at = ${surplus.ends_at} and key >= ${surplus.key}))`)
+            and (ends_at < ${surplus.ends_at} or (ends_at = ${surplus.ends_at} and ${name} >= ${surplus.key}))`)
         return counted(row, at, longest)
       }),
     read: async (key, longest) => {
       const at = now()
       const [row] = await database.rows<Row>(
-        sql`select count, ends_at from octavo_rate_limits where key = ${key} and ends_at > ${at} and ends_at <= ${at + longest}`,
+        sql`select count, ends_at from octavo_rate_limits where ${name} = ${key} and ends_at > ${at} and ends_at <= ${at + longest}`,
       )
       return counted(row, at, longest)
     },
-    clear: (key) => writer.run(sql`delete from octavo_rate_limits where key = ${key}`),
+    clear: (key) => writer.run(sql`delete from octavo_rate_limits where ${name} = ${key}`),
   }
 }

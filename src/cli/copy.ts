@@ -1,6 +1,6 @@
-// `octavo copy [folder]`: copies all rows of one database to another one, SQLite or PostgreSQL, and verifies the copy.
+// `octavo copy [folder]`: copies all rows of one database to another one, SQLite, PostgreSQL or MySQL, and verifies the copy.
 import { loadConfig } from '../config/config.js'
-import { postgresOf } from '../config/database-server.js'
+import { serverOf } from '../config/database-server.js'
 import { type Copied, type CopyReport, copyDatabase } from '../database/copy.js'
 import { openRowSource, openRowTarget, type RowsOptions } from '../database/open-rows.js'
 import { ConfigError } from '../errors/errors.js'
@@ -22,7 +22,9 @@ export const copyCommand = orExplain(async (folder: string, { from, to, adapt = 
   const config = await loadConfig(folder)
   checkProject(config.folder)
   const model = await loadModel(config.folder, config.privateAttributes)
-  const options: RowsOptions = { sqlite: config.database, postgres: postgresOf(process.env, null), wait: config.limits.startWait }
+  // Settings that no URL has: the schema, TLS.
+  const server = serverOf('postgres', process.env, null)!
+  const options: RowsOptions = { sqlite: config.database, server, wait: config.limits.startWait }
   const adapted = (sentence: string) => print(`changed: ${sentence}`)
   const source = await openRowSource(from, options)
   try {

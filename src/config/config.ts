@@ -10,7 +10,7 @@ import type { EventListener } from '../public/events.js'
 import { auth } from './auth.js'
 import { checkMailServer, checkRenamed, checkSecret, checkSender, checkSite, problemOf, warningsOf, withoutSlashes } from './checks.js'
 import { corsSettings } from './cors.js'
-import { clientOf, type DatabaseClient, type PostgresSettings, postgresOf } from './database-server.js'
+import { clientOf, type DatabaseClient, type ServerSettings, serverOf } from './database-server.js'
 import {
   dependsOnStrapi,
   type Environment,
@@ -130,7 +130,7 @@ export interface Config {
     /** Whether lists are sorted with null as the smallest value, as the contract says, wherever a database has it by itself. */
     readonly nullsFirst: boolean
     /** Null: the database is a SQLite file. */
-    readonly server: PostgresSettings | null
+    readonly server: ServerSettings | null
     readonly filename: string
     readonly readerThreads: number
     readonly maxReaderThreads: number
@@ -282,7 +282,7 @@ function assemble({ root, given, environment, own, database, makeSecret }: Parts
       ...given.database,
       client,
       nullsFirst: chosen === 'specification',
-      server: client === 'postgres' ? postgresOf(environment, database) : null,
+      server: serverOf(client, environment, database),
       filename: resolve(root, environment.DATABASE_FILENAME ?? given.database.filename ?? database?.filename ?? '.tmp/data.db'),
       readerThreads,
       maxReaderThreads: Math.max(

@@ -6,7 +6,7 @@ import type { StrapiDatabase } from './files.js'
 type Environment = Readonly<Record<string, string | undefined>>
 
 /** How to reach a server, and how many connections to hold. */
-export interface PostgresSettings {
+export interface ServerSettings {
   /** Takes precedence over host, port, name, user and password; null: not given. */
   readonly url: string | null
   readonly host: string
@@ -14,7 +14,7 @@ export interface PostgresSettings {
   readonly name: string
   readonly user: string
   readonly password: string
-  /** The schema of all tables. It is never created. */
+  /** The schema of all tables, on PostgreSQL. It is never created. */
   readonly schema: string
   /** Settings for TLS; false: none. */
   readonly ssl: false | Readonly<Record<string, string | boolean>>
@@ -25,13 +25,15 @@ export interface PostgresSettings {
 }
 
 /** The databases that a project can be on, by the names of `DATABASE_CLIENT`. */
-export type DatabaseClient = 'sqlite' | 'postgres'
+export type DatabaseClient = 'sqlite' | 'postgres' | 'mysql'
 
 const clients: Readonly<Record<string, DatabaseClient>> = {
   sqlite: 'sqlite',
   'better-sqlite3': 'sqlite',
   postgres: 'postgres',
   pg: 'postgres',
+  mysql: 'mysql',
+  mysql2: 'mysql',
 }
 
 /** The database that a project is on. @throws ConfigError for one that is not supported */
@@ -41,7 +43,7 @@ export function clientOf({ DATABASE_CLIENT }: Environment, strapi: StrapiDatabas
       ? ["The database client in Strapi's config/database", strapi?.client ?? 'sqlite']
       : ['DATABASE_CLIENT', DATABASE_CLIENT]
   const known = clients[client]
-  if (known === undefined) throw new ConfigError(`${name} is "${client}"; this version of Octavo supports sqlite and postgres.`)
+  if (known === undefined) throw new ConfigError(`${name} is "${client}"; this version of Octavo supports sqlite, postgres and mysql.`)
   return known
 }
 
@@ -90,27 +92,31 @@ const strapiConnection = z.object({
   acquireConnectionTimeout: whole,
 })
 
+/** The ports on which the servers listen. */
+const ports = { postgres: 5432, mysql: 3306 }
+
 /** Connections and milliseconds where nothing else is said, as in Strapi's scaffold; but a request waits less long. */
-const defaults = { port: 5432, pool: { min: 2, max: 10 }, connectionTimeout: 3_000 }
+const defaults = { pool: { min: 2, max: 10 }, connectionTimeout: 3_000 }
 
 /**
- * The server of a project on PostgreSQL: what Strapi's config/database says where it names one, otherwise the environment.
+ * The server of a project: what Strapi's config/database says where it names one, otherwise the environment. Null: the project is on a file.
  * @throws ConfigError with a sentence that names the invalid value
  */
-export function postgresOf(environment: Environment, strapi: StrapiDatabase | null): PostgresSettings {
-  const named = strapi?.client != null && clients[strapi.client] === 'postgres' ? strapi.connection : null
-  return named === null ? fromEnvironment(environment) : fromStrapi(named)
+export function serverOf(client: DatabaseClient, environment: Environment, strapi: StrapiDatabase | null): ServerSettings | null {
+  if (client === 'sqlite') return null
+  const named = strapi?.client != null && clients[strapi.client] === client ? strapi.connection : null
+  return settingsOf(named === null ? fromEnvironment(environment) : fromStrapi(named), ports[client])
 }
 
 /** What is said of a server; what is not has its default. */
-type Given = { readonly [Key in keyof Omit<PostgresSettings, 'pool'>]?: PostgresSettings[Key] | undefined } & {
+type Given = { readonly [Key in keyof Omit<ServerSettings, 'pool'>]?: ServerSettings[Key] | undefined } & {
   readonly pool: { readonly min?: number | undefined; readonly max?: number | undefined }
 }
 
-const settingsOf = (given: Given): PostgresSettings => ({
+const settingsOf = (given: Given, port: number): ServerSettings => ({
   url: given.url ?? null,
   host: given.host ?? 'localhost',
-  port: given.port ?? defaults.port,
+  port: given.port ?? port,
   name: given.name ?? 'strapi',
   user: given.user ?? 'strapi',
   password: given.password ?? '',
@@ -120,10 +126,10 @@ const settingsOf = (given: Given): PostgresSettings => ({
   connectionTimeout: given.connectionTimeout ?? defaults.connectionTimeout,
 })
 
-function fromEnvironment(environment: Environment): PostgresSettings {
+function fromEnvironment(environment: Environment): Given {
   const set = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''))
   const given = parsed(variables, set, 'the environment')
-  return settingsOf({
+  return {
     url: given.DATABASE_URL,
     host: given.DATABASE_HOST,
     port: given.DATABASE_PORT,
@@ -134,7 +140,7 @@ function fromEnvironment(environment: Environment): PostgresSettings {
     ssl: given.DATABASE_SSL === 'true' ? sslOf(given) : false,
     pool: { min: given.DATABASE_POOL_MIN, max: given.DATABASE_POOL_MAX },
     connectionTimeout: given.DATABASE_CONNECTION_TIMEOUT,
-  })
+  }
 }
 
 function sslOf(given: z.output<typeof variables>): Readonly<Record<string, string | boolean>> {
@@ -150,16 +156,16 @@ function sslOf(given: z.output<typeof variables>): Readonly<Record<string, strin
 }
 
 /** The server that Strapi's config/database names. @throws ConfigError */
-function fromStrapi(server: unknown): PostgresSettings {
+function fromStrapi(server: unknown): Given {
   const { connection, pool, acquireConnectionTimeout } = parsed(strapiConnection, server, "Strapi's config/database")
-  return settingsOf({
+  return {
     ...connection,
     url: connection.connectionString,
     name: connection.database,
-    ssl: connection.ssl === true ? { rejectUnauthorized: true } : (connection.ssl as PostgresSettings['ssl'] | undefined),
+    ssl: connection.ssl === true ? { rejectUnauthorized: true } : (connection.ssl as ServerSettings['ssl'] | undefined),
     pool,
     connectionTimeout: acquireConnectionTimeout,
-  })
+  }
 }
 
 function parsed<Schema extends z.ZodType>(schema: Schema, value: unknown, source: string): z.output<Schema> {

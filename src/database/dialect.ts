@@ -1,6 +1,7 @@
 // The few places where databases differ, as functions that build SQL. Asking a dialect for its name elsewhere is an error.
 import type { RawBuilder } from 'kysely'
 import type { Answer } from '../model/attributes.js'
+import type { Found, Listed } from './fragments.js'
 import type { Statement } from './plan.js'
 import type { Stored } from './stored.js'
 
@@ -46,12 +47,18 @@ export interface Dialect {
   list(values: readonly (number | string)[]): Expression
   /** Bound rows as a table named `as`, with their position from 0 as its column `ordinal`. */
   rows<Name extends string>(rows: readonly (readonly Stored[])[], columns: Readonly<Record<Name, BoundType>>, as: string): Expression
+  /** A table named `as` of the rows of some selects, which may depend on the row around it; with the types of its columns. */
+  around(selects: readonly Found[], types: Readonly<Record<string, BoundType>>, as: string): Expression
+  /** The documents of some selects as one text, in the order of their places; they may depend on the row around them. */
+  listOf(selects: readonly Listed[]): Expression
   /** A key of `order by`. `nullsFirst`: nulls are the smallest values; otherwise they are where the database has them. */
   sorted(value: Expression, descending: boolean, nullsFirst: boolean): Expression
   /** The first of a group's values in the order of such a key. */
   first(value: Expression, descending: boolean, nullsFirst: boolean): Expression
   /** True where two values of a `timestamp` attribute differ, as Strapi's publication reads them. */
   timestampsDiffer(one: Expression, other: Expression): Expression
+  /** A place before the first of those that are taken. */
+  placeBefore(first: Expression): Expression
   /** A number that is another one once others than this service have written to the database; null: not known. */
   readonly writtenByOthers: Expression
   /** Ids for `count` new rows of a table, as the select of one column `id`. */

@@ -1,4 +1,5 @@
-// Pieces of SQL that every database understands, or that a driver writes in its own words.
+// Pieces of SQL that every database understands, or that a driver writes in its own words: MySQL's knows them by their texts
+// (mysql/words.ts).
 import { type RawBuilder, sql } from 'kysely'
 import type { Stored } from './stored.js'
 
@@ -16,6 +17,9 @@ export const notBefore = (column: RawBuilder<unknown>, now: Stored): RawBuilder<
 export const joined = (text: RawBuilder<unknown>, order: RawBuilder<unknown>): RawBuilder<unknown> =>
   sql`string_agg(cast(${text} as text), ',' order by ${order})`
 
+/** The texts of all rows, joined by commas. */
+export const gathered = (text: RawBuilder<unknown>): RawBuilder<unknown> => sql`string_agg(${text}, ',')`
+
 const names = (columns: readonly string[]): RawBuilder<unknown> => sql.join(columns.map((column) => sql.id(column)))
 
 /** Inserts the rows that `source` selects, but for those whose key is there already. */
@@ -31,3 +35,50 @@ export const upsert = (
 ): RawBuilder<unknown> =>
   sql`insert into ${sql.table(table)} (${names(Object.keys(row))}) values (${sql.join(Object.values(row))})
     on conflict (${names(key)}) do update set ${changes}`
+
+/** Changes rows of `table`, which is aliased `as`, by the rows of another table that `where` joins to them. */
+export const updateFrom = (
+  table: string,
+  as: string,
+  changes: RawBuilder<unknown>,
+  source: RawBuilder<unknown>,
+  where: RawBuilder<unknown>,
+): RawBuilder<unknown> => sql`update ${sql.table(table)} as ${sql.id(as)} set ${changes} from ${source} where ${where}`
+
+/** Inserts a row of which every column has its default. */
+export const insertDefaults = (table: string): RawBuilder<unknown> => sql`insert into ${sql.table(table)} default values`
+
+/** Rows that a select finds: its columns, and what follows `from`; null: one row. */
+export interface Found {
+  readonly columns: Readonly<Record<string, RawBuilder<unknown>>>
+  readonly from: RawBuilder<unknown> | null
+}
+
+/** The rows of some selects, one after the other. */
+export const selectAll = (selects: readonly Found[]): RawBuilder<unknown> =>
+  sql.join(
+    selects.map(({ columns, from }) => {
+      const selected = sql.join(Object.entries(columns).map(([name, value]) => sql`${value} as ${sql.raw(name)}`))
+      return from === null ? sql`select ${selected}` : sql`select ${selected} from ${from}`
+    }),
+    sql` union all `,
+  )
+
+/** Rows that stand for documents, and what sorts them. `once`: a document counts at the first of its places. */
+export interface Listed {
+  readonly document: RawBuilder<unknown>
+  readonly place: RawBuilder<unknown>
+  readonly id: RawBuilder<unknown>
+  /** What follows `from`. */
+  readonly from: RawBuilder<unknown>
+  readonly once?: boolean
+}
+
+const selectListed = ({ document, place, id, from, once = false }: Listed): RawBuilder<unknown> =>
+  once
+    ? sql`select ${document} as document, min(${place}) as place, min(${id}) as id from ${from} group by 1`
+    : sql`select ${document} as document, ${place} as place, ${id} as id from ${from}`
+
+/** The documents of some selects as one text, in the order of their places. */
+export const listedText = (selects: readonly Listed[]): RawBuilder<unknown> =>
+  sql`(select ${joined(sql`document`, sql`place, id`)} from (${sql.join(selects.map(selectListed), sql` union all `)}) as listed)`

@@ -3,13 +3,17 @@ import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Database as Connection } from 'better-sqlite3'
 import type pg from 'pg'
-import type { PostgresSettings } from '../config/database-server.js'
+import type { ServerSettings } from '../config/database-server.js'
 import { ConfigError } from '../errors/errors.js'
 import { newDocumentId } from '../model/document-id.js'
 import type { Model } from '../model/types.js'
 import { copyFirstRows } from './copy.js'
 import type { FillDatabase } from './database.js'
 import type { FillRows } from './driver.js'
+import type { Client } from './mysql/client.js'
+import { openPool as openMysqlPool, type Pool } from './mysql/pool.js'
+import { prepareDatabase as prepareMysql } from './mysql/prepare-database.js'
+import { mysqlSource, mysqlTarget } from './mysql/rows.js'
 import { checkSchema } from './postgres/catalog.js'
 import { openPool } from './postgres/connection.js'
 import { prepareDatabase } from './postgres/prepare-database.js'
@@ -39,63 +43,149 @@ export const firstRows =
 export interface RowsOptions {
   /** Settings of SQLite connections, whatever their file. */
   readonly sqlite: SqliteOptions
-  /** Settings of PostgreSQL connections, whatever their server: the schema and TLS. */
-  readonly postgres: Pick<PostgresSettings, 'schema' | 'ssl'>
+  /** Settings of connections to servers, whichever it is: the schema, on PostgreSQL, and TLS. */
+  readonly server: Pick<ServerSettings, 'schema' | 'ssl'>
   /** Milliseconds to wait for a connection, and for a process that prepares the same database. */
   readonly wait: number
 }
 
-const isUrl = (address: string): boolean => /^postgres(?:ql)?:\/\//.test(address)
+/** How one kind of database gives and takes rows. `address`: a URL, or a file; `name`: the same as it may be shown. */
+interface RowDriver {
+  /** The beginning of its URLs; null: it is a file. */
+  readonly scheme: RegExp | null
+  source(address: string, name: string, options: RowsOptions): Promise<RowSource>
+  /** Gives the database the tables of the model that it lacks. */
+  target(address: string, name: string, model: Model, options: RowsOptions): Promise<RowTarget>
+}
+
+const settingsOf = (url: string, { server, wait }: RowsOptions): ServerSettings => ({
+  ...server,
+  ...{ url, host: '', port: 0, name: '', user: '', password: '', pool: { min: 0, max: 2 }, connectionTimeout: wait },
+})
+
+/** What is closed with a database, and where an error of it becomes a sentence. @throws ConfigError */
+async function reached<Result>(name: string, close: () => Promise<unknown>, work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work()
+  } catch (error) {
+    await close()
+    if (error instanceof ConfigError) throw error
+    throw new ConfigError(`${name} cannot be used: ${(error as Error).message}`)
+  }
+}
+
+/** Opens a PostgreSQL database, and lends a connection of its own. */
+async function onPostgres<Result>(
+  url: string,
+  name: string,
+  options: RowsOptions,
+  prepare: (pool: pg.Pool) => Promise<unknown>,
+  open: (client: pg.PoolClient, close: () => Promise<void>) => Result | Promise<Result>,
+): Promise<Result> {
+  const pool = openPool(settingsOf(url, options), { max: 2, pipelined: false, failed: () => {} })
+  return reached(
+    name,
+    () => pool.end(),
+    async () => {
+      await prepare(pool)
+      const client = await pool.connect()
+      client.on('error', () => {})
+      return open(client, async () => {
+        client.release()
+        await pool.end()
+      })
+    },
+  )
+}
+
+/** Opens a MySQL or MariaDB database, and lends a connection of its own. */
+async function onMysql<Result>(
+  url: string,
+  name: string,
+  options: RowsOptions,
+  prepare: (pool: Pool) => Promise<unknown>,
+  open: (client: Client, close: () => Promise<void>) => Result | Promise<Result>,
+): Promise<Result> {
+  const pool = openMysqlPool(settingsOf(url, options), { max: 2, failed: () => {} })
+  return reached(name, pool.close, async () => {
+    await prepare(pool)
+    const client = await pool.acquire()
+    return open(client, async () => {
+      pool.release(client, true)
+      await pool.close()
+    })
+  })
+}
+
+const nothing = async () => {}
+
+const postgres: RowDriver = {
+  scheme: /^postgres(?:ql)?:\/\//,
+  source: (url, name, options) => {
+    const { schema } = options.server
+    return onPostgres(
+      url,
+      name,
+      options,
+      (pool) => checkSchema(pool, schema),
+      (client, close) => postgresSource(client, name, close),
+    )
+  },
+  target: (url, name, model, options) => {
+    const { schema } = options.server
+    const prepare = (pool: pg.Pool) => prepareDatabase(pool, model, { schema, wait: options.wait, sessions: true, fill: nothing })
+    return onPostgres(url, name, options, prepare, (client, close) => postgresTarget(client, name, 'batches', close))
+  },
+}
+
+const mysql: RowDriver = {
+  scheme: /^(?:mysql|mariadb):\/\//,
+  source: (url, name, options) => onMysql(url, name, options, nothing, (client, close) => mysqlSource(client, name, close)),
+  target: (url, name, model, options) => {
+    const prepare = (pool: Pool) => prepareMysql(pool, model, { wait: options.wait, sessions: true, fill: nothing })
+    return onMysql(url, name, options, prepare, (client, close) => mysqlTarget(client, name, 'batches', close))
+  },
+}
+
+const sqlite: RowDriver = {
+  scheme: null,
+  source: async (file, name, options) => {
+    if (!existsSync(file)) throw new ConfigError(`There is no database at ${name}`)
+    const database = await opened(
+      name,
+      () => openSqliteReader({ ...options.sqlite, filename: resolve(file) }),
+      (each) => each.exec('begin'),
+    )
+    return sqliteSource(database, name, () => void database.close())
+  },
+  target: async (file, name, model, options) => {
+    const prepare = (database: Connection) => createEmptyTables(database, model, options.wait)
+    const database = await opened(name, () => openSqlite({ ...options.sqlite, filename: resolve(file) }), prepare)
+    return sqliteTarget(database, name, () => void database.close())
+  },
+}
+
+/** The driver of an address. */
+const rowDriverOf = (address: string): RowDriver => [postgres, mysql].find(({ scheme }) => scheme!.test(address)) ?? sqlite
 
 /** An address as it may be shown and noted. @throws ConfigError for a URL that cannot be read */
 function shownAddress(address: string, schema: string): string {
-  if (!isUrl(address)) return resolve(address)
+  const driver = rowDriverOf(address)
+  if (driver === sqlite) return resolve(address)
   if (!URL.canParse(address))
     throw new ConfigError('The URL of a database cannot be read. Encode special characters of its password: %40 for @')
   const { host, pathname } = new URL(address)
+  if (driver === mysql) return `mysql://${host}${pathname}`
   return `postgres://${host}${pathname}${schema === 'public' ? '' : ` (${schema})`}`
 }
 
-const poolFor = (url: string, { postgres, wait }: RowsOptions): pg.Pool =>
-  openPool(
-    { ...postgres, url, host: '', port: 0, name: '', user: '', password: '', pool: { min: 0, max: 2 }, connectionTimeout: wait },
-    { max: 2, pipelined: false, failed: () => {} },
-  )
+/** Opens a database that is copied: a SQLite file or the URL of another database. @throws ConfigError if it is not there */
+export const openRowSource = async (address: string, options: RowsOptions): Promise<RowSource> =>
+  rowDriverOf(address).source(address, shownAddress(address, options.server.schema), options)
 
-/** A connection of its own, and what closes it. @throws ConfigError with a sentence if the server cannot be reached */
-async function connect(address: string, options: RowsOptions, prepare: (pool: pg.Pool) => Promise<unknown>) {
-  const pool = poolFor(address, options)
-  try {
-    await prepare(pool)
-    const client = await pool.connect()
-    client.on('error', () => {})
-    const close = async () => {
-      client.release()
-      await pool.end()
-    }
-    return { client, close }
-  } catch (error) {
-    await pool.end()
-    if (error instanceof ConfigError) throw error
-    throw new ConfigError(`${shownAddress(address, options.postgres.schema)} cannot be used: ${(error as Error).message}`)
-  }
-}
-
-/** Opens a database that is copied: a SQLite file or the URL of a PostgreSQL database. @throws ConfigError if it is not there */
-export async function openRowSource(address: string, options: RowsOptions): Promise<RowSource> {
-  const name = shownAddress(address, options.postgres.schema)
-  if (isUrl(address)) {
-    const { client, close } = await connect(address, options, (pool) => checkSchema(pool, options.postgres.schema))
-    return postgresSource(client, name, close)
-  }
-  if (!existsSync(address)) throw new ConfigError(`There is no database at ${name}`)
-  const database = await opened(
-    name,
-    () => openSqliteReader({ ...options.sqlite, filename: resolve(address) }),
-    (each) => each.exec('begin'),
-  )
-  return sqliteSource(database, name, () => void database.close())
-}
+/** Opens a database that is copied into; it gets the tables of the model that it lacks. @throws ConfigError if it cannot be prepared */
+export const openRowTarget = async (address: string, model: Model, options: RowsOptions): Promise<RowTarget> =>
+  rowDriverOf(address).target(address, shownAddress(address, options.server.schema), model, options)
 
 /** Opens a SQLite database and prepares it. @throws ConfigError that names the file if it cannot be used */
 async function opened(name: string, open: () => Connection, prepare: (database: Connection) => unknown): Promise<Connection> {
@@ -109,19 +199,4 @@ async function opened(name: string, open: () => Connection, prepare: (database: 
     const { code, message } = error as { readonly code?: unknown; readonly message: string }
     throw String(code).startsWith('SQLITE_') ? new ConfigError(`The database ${name} cannot be used: ${message}`) : error
   }
-}
-
-/** Opens a database that is copied into; it gets the tables of the model that it lacks. @throws ConfigError if it cannot be prepared */
-export async function openRowTarget(address: string, model: Model, options: RowsOptions): Promise<RowTarget> {
-  const name = shownAddress(address, options.postgres.schema)
-  const { wait } = options
-  if (isUrl(address)) {
-    const { schema } = options.postgres
-    const prepare = (pool: pg.Pool) => prepareDatabase(pool, model, { schema, wait, sessions: true, fill: async () => {} })
-    const { client, close } = await connect(address, options, prepare)
-    return postgresTarget(client, name, 'batches', close)
-  }
-  const prepare = (database: Connection) => createEmptyTables(database, model, wait)
-  const database = await opened(name, () => openSqlite({ ...options.sqlite, filename: resolve(address) }), prepare)
-  return sqliteTarget(database, name, () => void database.close())
 }

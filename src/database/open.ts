@@ -2,6 +2,7 @@
 import type { Config } from '../config/config.js'
 import type { DatabaseClient } from '../config/database-server.js'
 import type { Driver } from './driver.js'
+import { mysqlDriver } from './mysql/driver.js'
 import { firstRows } from './open-rows.js'
 import { postgresDriver } from './postgres/driver.js'
 import { sqliteDriver } from './sqlite/driver.js'
@@ -9,6 +10,7 @@ import { sqliteDriver } from './sqlite/driver.js'
 const drivers: Readonly<Record<DatabaseClient, Driver>> = {
   sqlite: sqliteDriver,
   postgres: postgresDriver(firstRows),
+  mysql: mysqlDriver(firstRows),
 }
 
 /** The driver of the configured database. */

@@ -107,11 +107,11 @@ export function openIdempotencyKeys(limits: IdempotencyLimits): IdempotencyKeys 
       transaction.follow(sql`insert into ${table} (caller, ${sql.ref('key')}, fingerprint, grants, document_id, answer, created_at, total)
         values (${caller}, ${key}, ${fingerprint}, ${grants.key}, ${documentId}, ${bytes}, ${now},
           ${bytes?.length ?? 0} + coalesce((select total from ${table} order by id desc limit 1), 0))`)
-      transaction.follow(sql`delete from ${table} where id in (select id from ${table}
+      transaction.follow(sql`delete from ${table} where id in (select id from (select id from ${table}
         where created_at <= ${now - limits.idempotencyTime}
           or id <= (select max(id) from ${table}) - ${limits.idempotencyKeys}
           or total <= (select max(total) from ${table}) - ${limits.idempotencyBytes}
-        limit ${cleared})`)
+        limit ${cleared}) as old)`)
     },
   }
 }

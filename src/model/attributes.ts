@@ -24,6 +24,7 @@ export interface AttributeType {
     | 'date'
     | 'time'
     | 'datetime'
+    | 'moment'
     | 'json'
   /** Whether `_q` searches it: texts always, numbers only if `_q` is a number. */
   readonly search: 'text' | 'number' | null
@@ -56,7 +57,7 @@ export const attributeTypes: Readonly<Record<ScalarType, AttributeType>> = {
   date: row('date', 'text', 'date', null, 'string'),
   time: row('time', 'text', 'time', null, 'string'),
   datetime: row('datetime', 'datetime', 'datetime', null, 'string'),
-  timestamp: row('datetime', 'timestamp', 'datetime', null, 'string'),
+  timestamp: row('datetime', 'timestamp', 'moment', null, 'string'),
   json: row('json', 'json', 'json', null, 'any'),
   blocks: row('json', 'json', 'json', null, 'any'),
 }

@@ -24,7 +24,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 const options = {
   sqlite: { filename: '', busyTimeout: 5000, mmapBytes: 0, cacheKibibytes: 2048 },
-  postgres: { schema: 'public', ssl: false as const },
+  server: { schema: 'public', ssl: false as const },
   wait: 20_000,
 }
 

@@ -1,6 +1,7 @@
 // The stored forms of PostgreSQL's column types, and those that the rest of the service knows: milliseconds since 1970, 0 and 1, JSON
 // as text, decimals as numbers. A value is written by the type of the parameter that it is bound to, and read by that of its column.
 import { decimalOf } from '../rows.js'
+import { fromWallClock, wallClockOf } from '../server/wall-clock.js'
 import type { Stored } from '../stored.js'
 
 const oid = {
@@ -18,31 +19,10 @@ const oid = {
   jsonb: 3802,
 } as const
 
-const two = (number: number): string => String(number).padStart(2, '0')
-
-/**
- * A moment as the wall clock of this process has it: Strapi's driver stores that, without a zone. Years before the first are named as
- * PostgreSQL names them.
- */
+/** A moment as the wall clock of this process has it. Years before the first are named as PostgreSQL names them. */
 function wallClock(milliseconds: number): string {
-  const moment = new Date(milliseconds)
-  const year = moment.getFullYear()
-  const named = String(year > 0 ? year : 1 - year).padStart(4, '0')
-  const day = `${named}-${two(moment.getMonth() + 1)}-${two(moment.getDate())}`
-  const time = `${two(moment.getHours())}:${two(moment.getMinutes())}:${two(moment.getSeconds())}.${String(moment.getMilliseconds()).padStart(3, '0')}`
-  return `${day} ${time}${year > 0 ? '' : ' BC'}`
-}
-
-const wallClockText = /^(\d+)-(\d\d)-(\d\d) (\d\d):(\d\d):(\d\d)(?:\.(\d{1,6}))?( BC)?$/
-
-/** The moment that a wall clock shows in the zone of this process; what is finer than milliseconds is cut off. Null: `infinity`. */
-function fromWallClock(text: string): number | null {
-  const parts = wallClockText.exec(text)
-  if (parts === null) return null
-  const [, year, month, day, hour, minute, second, fraction = '', isBefore] = parts
-  const moment = new Date(2000, 0, 1)
-  moment.setFullYear(isBefore === undefined ? Number(year) : 1 - Number(year), Number(month) - 1, Number(day))
-  return moment.setHours(Number(hour), Number(minute), Number(second), Number(fraction.padEnd(3, '0').slice(0, 3)))
+  const { year, rest } = wallClockOf(milliseconds)
+  return `${String(year > 0 ? year : 1 - year).padStart(4, '0')}-${rest}${year > 0 ? '' : ' BC'}`
 }
 
 /** A number of milliseconds that was counted as if the wall clock of a row showed UTC, as the moment that it means. */

@@ -4,13 +4,13 @@ import { createHash } from 'node:crypto'
 import type { Socket } from 'node:net'
 import { LRUCache } from 'lru-cache'
 import pg, { type Connection as Wire } from 'pg'
-import type { PostgresSettings } from '../../config/database-server.js'
+import type { ServerSettings } from '../../config/database-server.js'
 import type { Stored } from '../stored.js'
 import { cancel } from './cancel.js'
 import { encodeParameter, parserOf } from './codec.js'
 import { cancelled, codeOf, isConnectionLoss, timeoutOf } from './errors.js'
 
-export type { PostgresSettings }
+export type { ServerSettings }
 
 /** Seconds after which a connection is replaced: what it keeps of statements goes with it. */
 const lifetime = 1_800
@@ -22,7 +22,7 @@ const idleTime = 30_000
 const keepAliveDelay = 10_000
 
 /** How a connection reaches the server. */
-export function serverOf({ url, host, port, name, user, password, schema, ssl }: PostgresSettings): pg.ClientConfig {
+export function serverOf({ url, host, port, name, user, password, schema, ssl }: ServerSettings): pg.ClientConfig {
   return {
     ...(url === null ? { host, port, database: name, user, password } : { connectionString: url }),
     ...(ssl !== false && { ssl }),
@@ -43,7 +43,7 @@ export interface PoolOptions {
 }
 
 /** Opens a pool; connections are made when they are needed. */
-export function openPool(settings: PostgresSettings, { max, pipelined, failed }: PoolOptions): pg.Pool {
+export function openPool(settings: ServerSettings, { max, pipelined, failed }: PoolOptions): pg.Pool {
   const pool = new pg.Pool({
     ...serverOf(settings),
     max,

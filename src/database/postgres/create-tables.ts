@@ -4,9 +4,12 @@ import { type ColumnType, type ForeignKey, type Index, quoted, type Table } from
 
 /** Types that have another name here, or more to be said about them, as Strapi declares them. */
 const declared: Partial<Record<ColumnType, string>> = {
+  reference: 'integer',
   float: 'double precision',
+  place: 'double precision',
   time: 'time without time zone',
   datetime: 'timestamp(6) without time zone',
+  moment: 'timestamp(6) without time zone',
   timestamp: 'timestamp without time zone',
   json: 'jsonb',
   jsonText: 'json',

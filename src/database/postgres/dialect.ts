@@ -1,7 +1,7 @@
 // PostgreSQL's part of the vocabulary in dialect.ts.
 import { DummyDriver, Kysely, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler, type RawBuilder, sql } from 'kysely'
 import type { BoundType, ComparisonSign, Dialect, Expression } from '../dialect.js'
-import { differs } from '../fragments.js'
+import { differs, listedText, selectAll } from '../fragments.js'
 import type { Parameter } from '../plan.js'
 import { quoted } from '../schema/table.js'
 
@@ -134,6 +134,9 @@ export const postgresDialect: Dialect = {
     return sql`(select ${sql.join(names)}, ordinal - 1 as ordinal
       from jsonb_array_elements(cast(${JSON.stringify(rows)} as jsonb)) with ordinality as bound (value, ordinal)) as ${sql.id(as)}`
   },
+  around: (selects, _types, as) => sql`(${selectAll(selects)}) as ${sql.raw(as)}`,
+  listOf: listedText,
+  placeBefore: (first) => sql`${first} - 1`,
   sorted,
   // Of any type.
   first: (value, descending, nullsFirst) => sql`(array_agg(${value} order by ${sorted(value, descending, nullsFirst)}))[1]`,

@@ -1,9 +1,10 @@
 // Small statements beside the reads of content, and the look whether anything was committed.
 import type { MainConnection } from '../database.js'
+import { shared } from '../server/look.js'
+import { lossRetrier } from '../server/retry.js'
 import { type Connection, type Executed, execute, objectsOf, type Statements } from './connection.js'
 import { writePostgresSql } from './dialect.js'
-import { explained } from './errors.js'
-import { lossRetrier } from './retry.js'
+import { explained, isConnectionLoss, isTimeout } from './errors.js'
 
 /**
  * Another text once a transaction that wrote has ended, here or elsewhere: which transactions a snapshot sees. A server that was started
@@ -16,7 +17,7 @@ export type Lend = <Result>(work: (connection: Connection) => Promise<Result>) =
 
 /** `failed` receives losses of connections, also those that no caller notices. */
 export function openMainConnection(lend: Lend, statements: Statements, failed: (error: Error) => void = () => {}): MainConnection {
-  const retried = lossRetrier(failed)
+  const retried = lossRetrier({ isConnectionLoss, isTimeout }, failed)
   let seen = ''
 
   async function run(text: string, values: readonly unknown[]): Promise<Executed> {
@@ -48,23 +49,5 @@ export function openMainConnection(lend: Lend, statements: Statements, failed: (
       const { text, values } = writePostgresSql(query)
       return objectsOf(await run(text, values)) as never
     },
-  }
-}
-
-/**
- * Lets callers share what `ask` finds out. Whoever calls gets the result of a call that began after that: one may be under way, and one
- * wait for it.
- */
-function shared<Result>(ask: () => Promise<Result>): () => Promise<Result> {
-  let running: Promise<unknown> = Promise.resolve()
-  let next: Promise<Result> | null = null
-  return () => {
-    next ??= running.then(() => {
-      const begun = ask()
-      next = null
-      running = begun.catch(() => {})
-      return begun
-    })
-    return next
   }
 }

@@ -2,15 +2,15 @@
 import type pg from 'pg'
 import type { Logger } from 'pino'
 import type { Config } from '../../config/config.js'
-import type { PostgresSettings } from '../../config/database-server.js'
+import type { ServerSettings } from '../../config/database-server.js'
 import type { Model } from '../../model/types.js'
 import { openClosers } from '../../runtime/closers.js'
 import { openSigner } from '../answer/signed-addresses.js'
 import type { CommandDatabase, Database, DatabaseHost } from '../database.js'
 import type { FillRows } from '../driver.js'
 import { warnOfDifferences } from '../schema/mismatches.js'
+import { openHealth } from '../server/health.js'
 import { onConnection, openPool } from './connection.js'
-import { openHealth } from './health.js'
 import { startIndexing, type WantedIndexes } from './indexes.js'
 import { openMainConnection } from './main-connection.js'
 import { prepareDatabase } from './prepare-database.js'
@@ -42,7 +42,7 @@ async function prepare(
 }
 
 /** Creates missing indexes of our own, on connections that are closed afterwards. */
-function indexInBackground(settings: PostgresSettings, wanted: WantedIndexes, logger: Logger): () => Promise<void> {
+function indexInBackground(settings: ServerSettings, wanted: WantedIndexes, logger: Logger): () => Promise<void> {
   const pool = openPool(settings, { max: indexPool, pipelined: false, failed: () => {} })
   const stop = startIndexing(pool, wanted, {
     made: (count) => count > 0 && logger.info({ indexes: count }, 'created missing indexes'),

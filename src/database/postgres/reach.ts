@@ -1,7 +1,7 @@
 // Reaches the PostgreSQL server of a project.
 import type pg from 'pg'
 import type { Config } from '../../config/config.js'
-import type { PostgresSettings } from '../../config/database-server.js'
+import type { ServerSettings } from '../../config/database-server.js'
 import { ConfigError } from '../../errors/errors.js'
 import { openPool, openStatements, type Statements } from './connection.js'
 
@@ -12,7 +12,7 @@ const describingPool = 2
 
 /** A server that can be reached. */
 export interface Reached {
-  readonly settings: PostgresSettings
+  readonly settings: ServerSettings
   readonly small: pg.Pool
   readonly statements: Statements
   close(): Promise<void>
@@ -38,7 +38,7 @@ export async function reach(config: Config, failed: (error: Error) => void = () 
 }
 
 /** The server and database as they may be shown: without a password. */
-export function placeOf({ url, host, port, name }: PostgresSettings): string {
+export function placeOf({ url, host, port, name }: ServerSettings): string {
   if (url === null) return `${host}:${port}/${name}`
   if (!URL.canParse(url)) return 'postgres://…'
   const parsed = new URL(url)

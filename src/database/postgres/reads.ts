@@ -6,17 +6,17 @@ import { elapsed } from '../../runtime/clock.js'
 import type { Signer } from '../answer/signed-addresses.js'
 import { isTooLarge, tooLarge } from '../answer/sink.js'
 import type { PlanHandle, ReadAnswer, ReadDatabase } from '../database.js'
+import { lossRetrier } from '../server/retry.js'
+import { openShare } from '../server/share.js'
 import { unavailable } from '../unavailable.js'
 import { cancel } from './cancel.js'
-import { onConnection, openPool, type PostgresSettings, type Statements } from './connection.js'
+import { onConnection, openPool, type ServerSettings, type Statements } from './connection.js'
 import { postgresDialect } from './dialect.js'
-import { cancelled, codeOf, explained } from './errors.js'
+import { cancelled, codeOf, explained, isConnectionLoss, isTimeout } from './errors.js'
 import { type PlanReader, preparePlanReader } from './execute.js'
-import { lossRetrier } from './retry.js'
-import { openShare } from './share.js'
 
 export interface ReadOptions {
-  readonly settings: PostgresSettings
+  readonly settings: ServerSettings
   /** Connections at most. */
   readonly connections: number
   /** Reads, and heavy ones, that may wait for a connection. */
@@ -52,7 +52,7 @@ export function openReads(options: ReadOptions, statements: Statements, failed: 
   const { settings, connections, readTimeout, signer } = options
   const pool = openPool(settings, { max: connections, pipelined: false, failed })
   const heavy = openShare(Math.max(1, connections >> 1), options.heavyReadQueue, 'Too many reads are waiting')
-  const retried = lossRetrier(failed)
+  const retried = lossRetrier({ isConnectionLoss, isTimeout }, failed)
   const registered = new Map<number, Registered>()
   let plans = 0
 

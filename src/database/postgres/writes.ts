@@ -1,19 +1,20 @@
 // The writes of a service: transactions on a bounded pool, many at a time. Each is serializable; one that conflicts with another is run
 // again, in turn with others that conflicted; while many conflict, transactions take turns from the start.
 import type pg from 'pg'
-import { elapsed, pause } from '../../runtime/clock.js'
+import { elapsed } from '../../runtime/clock.js'
 import type { Signer } from '../answer/signed-addresses.js'
 import type { PlanHandle, Transaction, WriteDatabase } from '../database.js'
+import { openConflicts, retried } from '../server/attempts.js'
+import { openShare } from '../server/share.js'
 import { unavailable } from '../unavailable.js'
-import { onConnection, openPool, type PostgresSettings, type Statements } from './connection.js'
+import { onConnection, openPool, type ServerSettings, type Statements } from './connection.js'
 import { explained, isConflict, isConnectionLoss } from './errors.js'
 import { type PlanReader, preparePlanReader } from './execute.js'
 import { type Outcomes, openOutcomes } from './outcomes.js'
-import { openShare } from './share.js'
 import { type Attempt, beginAttempt } from './transaction.js'
 
 export interface WriteOptions {
-  readonly settings: PostgresSettings
+  readonly settings: ServerSettings
   /** Connections at most. */
   readonly connections: number
   /** Transactions that may wait for a connection. */
@@ -26,17 +27,11 @@ export interface WriteOptions {
   readonly signer: Signer | null
 }
 
-/** Milliseconds to wait after the first conflict, and at most. */
-const [firstPause, longestPause] = [2, 100]
-
 /** Milliseconds that a statement of a write waits for a lock. */
 const lockTimeout = 3_000
 
 /** Milliseconds after the end of its time in which a transaction ends by itself; then its connection is cut. */
 const endPatience = 1_000
-
-/** Times that a transaction is begun again because its connection was lost. */
-const repeats = 2
 
 /** Opens the writes; connections are made when they are needed. `small`: a pool for statements about the outcome of others. */
 export function openWrites(options: WriteOptions, small: pg.Pool, statements: Statements, failed: (error: Error) => void): WriteDatabase {
@@ -72,7 +67,7 @@ export function openWrites(options: WriteOptions, small: pg.Pool, statements: St
     const deadline = elapsed() + writeTimeout
     const isOver = () => (elapsed() > deadline ? unavailable('The write took too long') : null)
     const run = (inTurn: boolean) => (inTurn ? turns(() => attempt(work, deadline, true), isOver) : attempt(work, deadline, false))
-    return retried(run, deadline, { conflicts, failed })
+    return retried(run, deadline, { conflicts, isConflict, isConnectionLoss, explained, failed })
   }
 
   return {
@@ -109,60 +104,5 @@ async function committed(under: Attempt, outcomes: Outcomes, epoch: string): Pro
     if (outcome === 'committed') return
     if (outcome === 'aborted') throw error
     throw unavailable('The database was lost while it committed, and may have done so: look whether the write is there', error)
-  }
-}
-
-interface Retrying {
-  readonly conflicts: Conflicts
-  failed(error: Error): void
-}
-
-/** Tries until nothing conflicts, or the time is over. One that conflicted takes its turn with others that did. */
-async function retried<Result>(
-  run: (inTurn: boolean) => Promise<Result>,
-  deadline: number,
-  { conflicts, failed }: Retrying,
-): Promise<Result> {
-  let [inTurn, losses] = [conflicts.areLikely(), 0]
-  for (let tries = 1; ; tries++) {
-    try {
-      const result = await run(inTurn)
-      conflicts.ended()
-      return result
-    } catch (error) {
-      const wait = Math.min(longestPause, firstPause * 2 ** tries) * (0.5 + Math.random())
-      const isLost = isConnectionLoss(error)
-      const hasConflicted = isConflict(error)
-      if (isLost) failed(error as Error)
-      if (hasConflicted) conflicts.happened()
-      const mayPass = hasConflicted || (isLost && losses++ < repeats)
-      if (!mayPass || elapsed() + wait > deadline) throw explained(error)
-      await pause(wait)
-      inTurn ||= hasConflicted
-    }
-  }
-}
-
-interface Conflicts {
-  happened(): void
-  /** A transaction was committed. */
-  ended(): void
-  /** Whether a transaction takes its turn from the start. Where conflicts are rare, all begin at once. */
-  areLikely(): boolean
-}
-
-/** How much one conflict adds to the likelihood of the next, and how much of it a commit leaves. */
-const [heating, cooling] = [0.2, 0.96]
-
-function openConflicts(): Conflicts {
-  let likelihood = 0
-  return {
-    happened: () => {
-      likelihood = Math.min(1, likelihood + heating)
-    },
-    ended: () => {
-      likelihood *= cooling
-    },
-    areLikely: () => Math.random() < likelihood,
   }
 }

@@ -34,7 +34,7 @@ export const systemTables: readonly Table[] = [
       column('data', 'json'),
       column('schema', 'json'),
       datetime('created_at'),
-      column('created_by_id', 'integer'),
+      column('created_by_id', 'reference'),
     ],
     indexes: [{ name: historyCreator, columns: ['created_by_id'], unique: false }],
     foreignKeys: [foreignKey(historyCreator, 'created_by_id', 'admin_users', 'SET NULL')],

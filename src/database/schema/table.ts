@@ -1,21 +1,25 @@
 // A table of the database as plain data. Each database has its own text for it.
 
 /**
- * What a column holds, in words that each database translates: `float` has 64 bits, `real` may have fewer; `datetime` is exact to
- * milliseconds or better, `timestamp` is what Strapi's bookkeeping has; `json` may be stored parsed, `jsonText` is kept as written.
+ * What a column holds, in words that each database translates: `reference` is the id of a row, `place` what rows are sorted by; `float`
+ * has 64 bits, `real` may have fewer; `datetime` is exact to milliseconds or better, `moment` is what an attribute of the type timestamp
+ * has, `timestamp` what Strapi's bookkeeping has; `json` may be stored parsed, `jsonText` is kept as written.
  */
 export type ColumnType =
   | `varchar(${number})`
   | 'text'
   | 'integer'
+  | 'reference'
   | 'bigint'
   | 'float'
+  | 'place'
   | 'real'
   | `decimal(${number},${number})`
   | 'boolean'
   | 'date'
   | 'time'
   | 'datetime'
+  | 'moment'
   | 'timestamp'
   | 'json'
   | 'jsonText'
@@ -61,7 +65,7 @@ export function column(name: string, type: ColumnType): Column {
 }
 
 /** The autoincremented primary key that every table has. */
-export const idColumn: Column = { name: 'id', type: 'integer', notNull: true, increments: true, default: null }
+export const idColumn: Column = { name: 'id', type: 'reference', notNull: true, increments: true, default: null }
 
 /** A foreign key on the other table's id. */
 export function foreignKey(name: string, from: string, table: string, onDelete: ForeignKey['onDelete'], to = 'id'): ForeignKey {

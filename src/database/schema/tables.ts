@@ -77,10 +77,10 @@ function columnsOf(attribute: Attribute): readonly Column[] {
     case 'scalar':
       return [attribute.name === 'id' ? idColumn : scalarColumn(attribute)]
     case 'relation':
-      return attribute.storage.kind === 'column' ? [column(attribute.storage.column, 'integer')] : []
+      return attribute.storage.kind === 'column' ? [column(attribute.storage.column, 'reference')] : []
     case 'morphTo':
       if (attribute.storage.kind === 'table') return []
-      return [column(attribute.storage.id, 'integer'), column(attribute.storage.type, 'varchar(255)')]
+      return [column(attribute.storage.id, 'reference'), column(attribute.storage.type, 'varchar(255)')]
     case 'morphFrom':
     case 'media':
     case 'component':
@@ -150,11 +150,11 @@ function entriesTable(shape: Shape, name: string): Table {
     name,
     columns: [
       idColumn,
-      column('entity_id', 'integer'),
-      column('cmp_id', 'integer'),
+      column('entity_id', 'reference'),
+      column('cmp_id', 'reference'),
       column('component_type', 'varchar(255)'),
       column('field', 'varchar(255)'),
-      column('order', 'float'),
+      column('order', 'place'),
     ],
     indexes: [
       { name: names.indexName(full, 'field_idx'), columns: ['field'], unique: false },
@@ -182,7 +182,7 @@ function linkTable(shape: Shape, { storage, target }: Relation, model: Model): r
   return [
     {
       name,
-      columns: [idColumn, column(here, 'integer'), column(there, 'integer'), ...orders.map((each) => column(each.column, 'float'))],
+      columns: [idColumn, column(here, 'reference'), column(there, 'reference'), ...orders.map((each) => column(each.column, 'place'))],
       indexes: [
         { name: ours, columns: [here], unique: false },
         { name: theirs, columns: [there], unique: false },
@@ -203,11 +203,11 @@ function morphTable(shape: Shape, { storage }: MorphTo): readonly Table[] {
       name,
       columns: [
         idColumn,
-        column(here, 'integer'),
-        column(id, 'integer'),
+        column(here, 'reference'),
+        column(id, 'reference'),
         column(type, 'varchar(255)'),
         column('field', 'varchar(255)'),
-        column(order, 'float'),
+        column(order, 'place'),
       ],
       indexes: [
         { name: owner, columns: [here], unique: false },

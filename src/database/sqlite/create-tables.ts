@@ -4,8 +4,9 @@ import { type ColumnType, quoted, type Table } from '../schema/table.js'
 
 /** A column's type as Strapi declares it on SQLite. */
 export function declaredType(type: ColumnType): string {
-  if (type === 'real' || type.startsWith('decimal')) return 'float'
-  if (type === 'timestamp') return 'datetime'
+  if (type === 'reference') return 'integer'
+  if (type === 'real' || type === 'place' || type.startsWith('decimal')) return 'float'
+  if (type === 'timestamp' || type === 'moment') return 'datetime'
   return type === 'jsonText' ? 'json' : type
 }
 

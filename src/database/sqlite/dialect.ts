@@ -1,7 +1,7 @@
 // SQLite's part of the vocabulary in dialect.ts. Functions named `octavo_*` are registered by every connection (functions.ts).
 import { DummyDriver, Kysely, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler, sql } from 'kysely'
 import type { Dialect, Expression } from '../dialect.js'
-import { differs } from '../fragments.js'
+import { differs, listedText, selectAll } from '../fragments.js'
 import type { Parameter } from '../plan.js'
 import { lastId } from './last-ids.js'
 
@@ -93,6 +93,9 @@ export const sqliteDialect: Dialect = {
     // Without the limit SQLite would go through the text again for each row that it is joined with.
     return sql`(select ${sql.join(names)}, key as ordinal from json_each(${JSON.stringify(rows)}) limit -1) as ${sql.id(as)}`
   },
+  around: (selects, _types, as) => sql`(${selectAll(selects)}) as ${sql.raw(as)}`,
+  listOf: listedText,
+  placeBefore: (first) => sql`${first} - 1`,
   // Null is the smallest value.
   sorted: (value, descending) => sql`${value} ${descending ? sql`desc` : sql`asc`}`,
   first: (value, descending) => (descending ? sql`max(${value})` : sql`case when count(${value}) = count(*) then min(${value}) end`),

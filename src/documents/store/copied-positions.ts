@@ -2,6 +2,7 @@
 // order, and only a link that is new to it needs a place.
 import type { RawBuilder } from 'kysely'
 import { sql } from 'kysely'
+import type { Dialect } from '../../database/dialect.js'
 import { same } from '../../database/fragments.js'
 import type { Component, ContentType } from '../../model/types.js'
 import type { Link } from './relations.js'
@@ -25,6 +26,7 @@ export const lastPlaceInOther = ({ table, there, inverseOrder }: Link, shown: Ra
  * else directly behind the nearest before it that both lists have, or before all others. Links that wait count in both lists.
  */
 export function placeInOther(
+  dialect: Dialect,
   { table, here, there, inverseOrder, owner }: Link,
   shape: ContentType | Component,
   to: number,
@@ -35,28 +37,50 @@ export function placeInOther(
   const leadsTo = (alias: string, row: RawBuilder<unknown>) => sql`${sql.id(alias, there)} = ${row}`
   const waits = sql`k.link_table = ${table} and k.owner_id = ${shown}`
   const ordered = (which: 'max' | 'min', condition: RawBuilder<unknown>) => {
-    const linked = sql`select ${sql.raw(which)}(${order('y')}) as at from ${links} y where ${leadsTo('y', shown)} and ${order('y')} ${condition}`
-    if (owner) return sql`(${linked})`
-    return sql`(select ${sql.raw(which)}(at) from (${linked} union all select ${sql.raw(which)}(k.place) from ${hidden} k where ${waits} and k.place ${condition}) as places)`
+    const extreme = sql.raw(which)
+    const from = sql`${links} y where ${leadsTo('y', shown)} and ${order('y')} ${condition}`
+    if (owner) return sql`(select ${extreme}(${order('y')}) as at from ${from})`
+    const linked = { columns: { at: sql`${extreme}(${order('y')})` }, from }
+    const waiting = { columns: { at: sql`${extreme}(k.place)` }, from: sql`${hidden} k where ${waits} and k.place ${condition}` }
+    return sql`(select ${extreme}(at) from ${dialect.around([linked, waiting], { at: 'real' }, 'places')})`
   }
   const ownWaits = sql`w.link_table = ${table} and w.owner_id = ${source}`
-  const waitingBefore = sql` union all select w.target_document, w.target_locale, w.place, 0 from ${hidden} w where ${ownWaits} and w.place < ${place}`
-  const documentsBefore = sql`select o.document_id as document, o.locale as locale, ${order('x')} as before, x.id as link
-    from ${links} x join ${rows} o on o.id = ${sql.id('x', here)}
-    where ${leadsTo('x', source)} and (${order('x')} < ${place} or (${order('x')} = ${place} and x.id < ${id}))${owner ? sql`` : waitingBefore}`
+  const waitingBefore = {
+    columns: { document: sql`w.target_document`, locale: sql`w.target_locale`, earlier: sql`w.place`, link: sql`0` },
+    from: sql`${hidden} w where ${ownWaits} and w.place < ${place}`,
+  }
+  const linkedBefore = {
+    columns: { document: sql`o.document_id`, locale: sql`o.locale`, earlier: order('x'), link: sql`x.id` },
+    from: sql`${links} x join ${rows} o on o.id = ${sql.id('x', here)}
+    where ${leadsTo('x', source)} and (${order('x')} < ${place} or (${order('x')} = ${place} and x.id < ${id}))`,
+  }
+  const documentsBefore = dialect.around(
+    owner ? [linkedBefore] : [linkedBefore, waitingBefore],
+    { document: 'text', locale: 'text', earlier: 'real', link: 'integer' },
+    'b',
+  )
   // The places in both lists of what stands before the link in its own.
-  const inBoth = sql`select coalesce(
+  const at = sql`coalesce(
       (select ${order('y')} from ${rows} r join ${links} y on ${sql.id('y', here)} = r.id and ${leadsTo('y', shown)} where r.document_id = b.document and ${same(sql`r.locale`, sql`b.locale`)} limit 1),
-      ${owner ? sql`null` : sql`(select k.place from ${hidden} k where ${waits} and k.target_document = b.document and ${same(sql`k.target_locale`, sql`b.locale`)} limit 1)`}) as at,
-      b.before as before, b.link as link from (${documentsBefore}) b`
-  const behind = sql`(select at from (${inBoth}) as found where at is not null order by before desc, link desc limit 1)`
+      ${owner ? sql`null` : sql`(select k.place from ${hidden} k where ${waits} and k.target_document = b.document and ${same(sql`k.target_locale`, sql`b.locale`)} limit 1)`})`
+  const inBoth = dialect.around(
+    [{ columns: { at, earlier: sql`b.earlier`, link: sql`b.link` }, from: documentsBefore }],
+    { at: 'real', earlier: 'real', link: 'integer' },
+    'found',
+  )
+  const behind = sql`(select at from ${inBoth} where at is not null order by earlier desc, link desc limit 1)`
   const waitsBehind = owner ? sql`` : sql` and not exists (select 1 from ${hidden} w where ${ownWaits} and w.place > ${place})`
   const isLast = sql`not exists (select 1 from ${links} x where ${leadsTo('x', source)} and ${order('x')} > ${place})${waitsBehind}`
-  const next = sql`(select case when f.at is null then f.prior + 1 else (f.prior + f.at) / 2 end
-    from (select b.prior as prior, ${ordered('min', sql`> b.prior`)} as at from (select ${behind} as prior) b where b.prior is not null) f)`
+  const nearest = dialect.around([{ columns: { prior: behind }, from: null }], { prior: 'real' }, 'b')
+  const between = dialect.around(
+    [{ columns: { prior: sql`b.prior`, at: ordered('min', sql`> b.prior`) }, from: sql`${nearest} where b.prior is not null` }],
+    { prior: 'real', at: 'real' },
+    'f',
+  )
+  const next = sql`(select case when f.at is null then f.prior + 1 else (f.prior + f.at) / 2 end from ${between})`
   const kept = owner
     ? sql`null`
     : sql`(select k.place from ${hidden} k join ${rows} r on r.id = ${to} where ${waits} and k.target_document = r.document_id and ${same(sql`k.target_locale`, sql`r.locale`)} limit 1)`
   return sql`coalesce(${kept}, case when ${isLast} then coalesce(${ordered('max', sql`is not null`)}, 0) + 1 end,
-    ${next}, ${ordered('min', sql`is not null`)} - 1, 1)`
+    ${next}, ${dialect.placeBefore(ordered('min', sql`is not null`))}, 1)`
 }

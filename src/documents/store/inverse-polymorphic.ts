@@ -2,7 +2,7 @@
 // attribute's target, in columns of their own or in the target's table of links.
 import { sql } from 'kysely'
 import type { Transaction } from '../../database/database.js'
-import { same } from '../../database/fragments.js'
+import { same, updateFrom } from '../../database/fragments.js'
 import type { ContentType, MorphFrom } from '../../model/types.js'
 import type { RelationInput } from '../input/input.js'
 import { markModified } from './modified-drafts.js'
@@ -115,8 +115,13 @@ function setPointing(
   const kept = present.map(({ id }) => id).filter((id) => after.has(id))
   if ([...kept, ...added].every((id, index) => id === wanted[index])) return { gone, added }
   transaction.follow(
-    sql`update ${sql.table(storage.table)} as l set ${order} = e.ordinal + 1 from ${numbered(transaction, wanted)}
-      where ${pointsAt(attribute, owner, 'l')} and l.${here} = e.id`,
+    updateFrom(
+      storage.table,
+      'l',
+      sql`${order} = e.ordinal + 1`,
+      numbered(transaction, wanted),
+      sql`${pointsAt(attribute, owner, 'l')} and l.${here} = e.id`,
+    ),
   )
   return { gone, added }
 }

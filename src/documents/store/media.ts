@@ -75,11 +75,17 @@ export function copyMedia(transaction: Transaction, from: Owner, to: Owner, attr
   if (attributes.length === 0) return
   const { dialect } = transaction
   const links = fileLinks(dialect, from.shape, [from.id], attributes)
-  const equal = ['file_id', 'field', 'order'].map((name) => same(sql.id('f', name), sql.id('o', name)))
-  const isSame = sql.join(equal, sql` and `)
+  const isSameAs = (row: string) =>
+    sql.join(
+      ['file_id', 'field', 'order'].map((name) => same(sql.id('f', name), sql.id(row, name))),
+      sql` and `,
+    )
   const own = isOfAny(dialect, to.shape, [to.id], attributes)
-  if (replaces) transaction.follow(sql`delete from ${table} as o where ${own} and not exists (select 1 from (${links}) f where ${isSame})`)
-  const isMissing = replaces ? sql`where not exists (select 1 from ${table} o where ${own} and ${isSame})` : sql``
+  if (replaces)
+    transaction.follow(
+      sql`delete from ${table} where ${own} and not exists (select 1 from (${links}) f where ${isSameAs('files_related_mph')})`,
+    )
+  const isMissing = replaces ? sql`where not exists (select 1 from ${table} o where ${own} and ${isSameAs('o')})` : sql``
   transaction.follow(
     sql`insert into ${table} (file_id, related_id, related_type, field, ${sql.id('order')})
       select file_id, ${to.id}, related_type, field, ${sql.id('order')} from (${links}) f ${isMissing} order by id`,

@@ -3,6 +3,7 @@ import type { RawBuilder } from 'kysely'
 import { sql } from 'kysely'
 import type { Transaction } from '../../database/database.js'
 import type { Dialect } from '../../database/dialect.js'
+import { updateFrom } from '../../database/fragments.js'
 import type { Component, ContentType, Relation, Storage } from '../../model/types.js'
 import { yieldIfBusy } from '../../runtime/event-loop.js'
 import type { RelationInput } from '../input/input.js'
@@ -235,7 +236,12 @@ function renumber(
   kept: readonly number[],
 ): void {
   transaction.follow(
-    sql`update ${sql.table(table)} as l set ${sql.id(order!)} = e.place from ${placed(transaction.dialect, kept, places)}
-      where l.${sql.id(here)} = ${owner} and l.${sql.id(there)} = e.target`,
+    updateFrom(
+      table,
+      'l',
+      sql`${sql.id(order!)} = e.place`,
+      placed(transaction.dialect, kept, places),
+      sql`l.${sql.id(here)} = ${owner} and l.${sql.id(there)} = e.target`,
+    ),
   )
 }

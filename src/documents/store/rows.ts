@@ -2,7 +2,7 @@
 import type { RawBuilder } from 'kysely'
 import { sql } from 'kysely'
 import type { Transaction } from '../../database/database.js'
-import { notBefore, same } from '../../database/fragments.js'
+import { insertDefaults, notBefore, same } from '../../database/fragments.js'
 import type { Stored } from '../../database/stored.js'
 import type { Component, ContentType, Scalar } from '../../model/types.js'
 
@@ -109,7 +109,7 @@ export async function insertRow(transaction: Transaction, table: string, row: Re
   }
   return transaction.insert(
     columns.length === 0
-      ? sql`insert into ${sql.table(table)} default values`
+      ? insertDefaults(table)
       : sql`insert into ${sql.table(table)} (${columnsOf(columns)}) values (${sql.join(Object.values(row))})`,
   )
 }

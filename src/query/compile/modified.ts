@@ -3,7 +3,7 @@
 import type { RawBuilder } from 'kysely'
 import { sql } from 'kysely'
 import type { Dialect } from '../../database/dialect.js'
-import { differs, same as isSame, joined } from '../../database/fragments.js'
+import { differs, type Found, same as isSame, joined, type Listed } from '../../database/fragments.js'
 import type { Attribute, Component, ContentType, Model, MorphFrom, MorphTo, Relation, Scalar } from '../../model/types.js'
 
 type Fragment = RawBuilder<unknown>
@@ -186,22 +186,30 @@ function entriesDiffer(within: Within, shape: Shape, attributes: readonly Attrib
 
 /** The document that a row belongs to, in its locale. */
 const documentOf = (row: string): Fragment => sql`${column(row, 'document_id')} || ' ' || coalesce(${column(row, 'locale')}, '')`
-const listed = (rows: Fragment): Fragment => sql`(select ${joined(sql`document`, sql`place, id`)} from (${rows}) as listed)`
 
 /** Links lead to the same documents in the same order. */
 function linksDiffer(within: Within, { storage, target: uid }: Linked, draft: string, live: string): Fragment {
   const target = within.model.types.get(uid)!
   const { table, here, there } = storage
+  const { listOf } = within.dialect
   const place = storage.order === null ? sql`0` : sql.id('l', storage.order)
   if (within.isAcross && (target.localized || target.draftAndPublish)) {
-    const rows = (owner: string) => sql`select t.document_id as document, ${place} as place, l.id as id from ${sql.table(table)} as l
-      cross join ${sql.table(target.table)} as t where t.id = ${sql.id('l', there)} and ${sql.id('l', here)} = ${column(owner, 'id')}`
-    return differs(listed(rows(draft)), listed(rows(live)))
+    const rows = (owner: string) =>
+      listOf([
+        {
+          ...{ document: sql`t.document_id`, place, id: sql`l.id` },
+          from: sql`${sql.table(table)} as l
+      cross join ${sql.table(target.table)} as t where t.id = ${sql.id('l', there)} and ${sql.id('l', here)} = ${column(owner, 'id')}`,
+        },
+      ])
+    return differs(rows(draft), rows(live))
   }
   if (!target.draftAndPublish) {
-    const rows = (owner: string) =>
-      sql`select ${sql.id('l', there)} as document, ${place} as place, l.id as id from ${sql.table(table)} as l where ${sql.id('l', here)} = ${column(owner, 'id')}`
-    if (storage.order !== null) return differs(listed(rows(draft)), listed(rows(live)))
+    const rows = (owner: string) => {
+      const from = sql`${sql.table(table)} as l where ${sql.id('l', here)} = ${column(owner, 'id')}`
+      return listOf([{ document: sql.id('l', there), place, id: sql`l.id`, from }])
+    }
+    if (storage.order !== null) return differs(rows(draft), rows(live))
     const only = (owner: string) =>
       sql`(select ${sql.id('l', there)} from ${sql.table(table)} as l where ${sql.id('l', here)} = ${column(owner, 'id')} order by 1 limit 1)`
     return differs(only(draft), only(live))
@@ -211,24 +219,29 @@ function linksDiffer(within: Within, { storage, target: uid }: Linked, draft: st
   const document = documentOf('t')
   const isPublished = sql`exists (select 1 from ${sql.table(target.table)} as p where p.document_id = t.document_id and ${isSame(sql`p.locale`, sql`t.locale`)} and p.published_at is not null)`
   const counts = !storage.owner ? isPublished : within.exact === null ? sql`1 = 1` : sql`(${isPublished} or ${within.exact})`
-  const drafted = sql`select ${document} as document, min(${place}) as place, min(l.id) as id from ${from(draft)} and ${counts} group by 1`
-  const shown = sql`select ${document} as document, ${place} as place, l.id as id from ${from(live)}`
-  const rows = storage.owner ? sql`${shown} union all ${waiting(within, table, live, [target])}` : shown
+  const drafted: Listed = { document, place, id: sql`l.id`, from: sql`${from(draft)} and ${counts}`, once: true }
+  const shown: Listed = { document, place, id: sql`l.id`, from: from(live) }
+  const rows = storage.owner ? [shown, waiting(within, table, live, [target])] : [shown]
   // Most documents have few of the relations that their type has.
   const links = (owner: string) => sql`exists (select 1 from ${sql.table(table)} as l where ${sql.id('l', here)} = ${column(owner, 'id')})`
   const hidden = storage.owner ? sql` or exists (select 1 from octavo_pending_links as h where h.owner_id = ${column(live, 'id')})` : sql``
-  return sql`((${links(draft)} or ${links(live)}${hidden}) and ${differs(listed(drafted), listed(rows))})`
+  return sql`((${links(draft)} or ${links(live)}${hidden}) and ${differs(listOf([drafted]), listOf(rows))})`
 }
 
 /** The documents that a published row waits to be linked to. */
-function waiting(within: Within, table: string, live: string, targets: readonly ContentType[]): Fragment {
+function waiting(within: Within, table: string, live: string, targets: readonly ContentType[]): Listed {
   const isThere = targets.map(
     (target) => sql`exists (select 1 from ${sql.table(target.table)} as t where h.target_type = ${within.text(target.uid)}
       and t.document_id = h.target_document and ${isSame(sql`t.locale`, sql`h.target_locale`)})`,
   )
   const counts = within.exact === null ? sql`` : sql` and ${within.exact}`
-  return sql`select h.target_document || ' ' || coalesce(h.target_locale, '') as document, h.place as place, h.id as id from octavo_pending_links as h
-    where h.owner_id = ${column(live, 'id')} and h.link_table = ${within.text(table)} and ${any(isThere)}${counts}`
+  return {
+    document: sql`h.target_document || ' ' || coalesce(h.target_locale, '')`,
+    place: sql`h.place`,
+    id: sql`h.id`,
+    from: sql`octavo_pending_links as h
+    where h.owner_id = ${column(live, 'id')} and h.link_table = ${within.text(table)} and ${any(isThere)}${counts}`,
+  }
 }
 
 /** The same documents point at both rows. Those without drafts have one version, whose list is no draft of another. */
@@ -241,7 +254,7 @@ function pointingDiffer(
 ): readonly Fragment[] {
   const target = within.model.types.get(uid)!
   if (!target.draftAndPublish) return []
-  const { unindexed } = within.dialect
+  const { unindexed, listOf } = within.dialect
   const [id, kind] = [sql.id('l', storage.id), sql.id('l', storage.type)]
   const [from, place] =
     storage.kind === 'table'
@@ -251,10 +264,15 @@ function pointingDiffer(
         ]
       : [sql`${sql.table(target.table)} as l join ${sql.table(target.table)} as t on t.id = l.id`, sql`0`]
   const rows = (owner: string, which: Fragment) =>
-    sql`select ${documentOf('t')} as document, ${place} as place, l.id as id from ${from} where ${id} = ${column(owner, 'id')} and ${unindexed(kind)} = ${within.text(type.uid)} and ${which}`
+    listOf([
+      {
+        ...{ document: documentOf('t'), place, id: sql`l.id` },
+        from: sql`${from} where ${id} = ${column(owner, 'id')} and ${unindexed(kind)} = ${within.text(type.uid)} and ${which}`,
+      },
+    ])
   const isPublished = sql`exists (select 1 from ${sql.table(target.table)} as p where p.document_id = t.document_id and ${isSame(sql`p.locale`, sql`t.locale`)} and p.published_at is not null)`
   const drafted = rows(draft, sql`t.published_at is null and ${isPublished}`)
-  return [differs(listed(drafted), listed(rows(live, sql`t.published_at is not null`)))]
+  return [differs(drafted, rows(live, sql`t.published_at is not null`))]
 }
 
 /** The same for relations whose target type is written in each row. */
@@ -273,13 +291,26 @@ function pointersDiffer(within: Within, { storage }: MorphTo, draft: string, liv
     return sql`(${differs(column(draft, storage.type), column(live, storage.type))} or ${differs(named(draft), named(live))})`
   }
   const [id, type] = [sql.id('l', storage.id), sql.id('l', storage.type)]
-  const rows = (owner: string) =>
-    sql`select ${type} || ' ' || ${document(type, id)} as document, l."order" as place, l.id as id from ${sql.table(storage.table)} as l where ${sql.id('l', storage.here)} = ${column(owner, 'id')}`
-  const shown = sided.length === 0 ? rows(live) : sql`${rows(live)} union all ${waitingPointers(within, storage.table, live, sided)}`
-  return differs(listed(rows(draft)), listed(shown))
+  const rows = (owner: string): Listed => ({
+    document: sql`${type} || ' ' || ${document(type, id)}`,
+    place: sql`l."order"`,
+    id: sql`l.id`,
+    from: sql`${sql.table(storage.table)} as l where ${sql.id('l', storage.here)} = ${column(owner, 'id')}`,
+  })
+  const shown = sided.length === 0 ? [rows(live)] : [rows(live), waitingPointers(within, storage.table, live, sided)]
+  return differs(within.dialect.listOf([rows(draft)]), within.dialect.listOf(shown))
 }
 
 /** The same as `waiting`, with the type that each is of. */
-const waitingPointers = (within: Within, table: string, live: string, targets: readonly ContentType[]): Fragment =>
-  sql`select k.target_type || ' ' || w.document, w.place, w.id from (${waiting(within, table, live, targets)}) as w
-    join octavo_pending_links as k on k.id = w.id`
+function waitingPointers(within: Within, table: string, live: string, targets: readonly ContentType[]): Listed {
+  const { document, place, id, from } = waiting(within, table, live, targets)
+  const found: Found = { columns: { document, place, id }, from }
+  const rows = within.dialect.around([found], { document: 'text', place: 'real', id: 'integer' }, 'w')
+  return {
+    document: sql`k.target_type || ' ' || w.document`,
+    place: sql`w.place`,
+    id: sql`w.id`,
+    from: sql`${rows}
+    join octavo_pending_links as k on k.id = w.id`,
+  }
+}

@@ -1,0 +1,136 @@
+// One connection to a MySQL or MariaDB server, as everything here uses it: statements one after the other, rows as lists of stored forms.
+import { type Connection, type ConnectionOptions, createConnection, type FieldPacket, type ResultSetHeader } from 'mysql2'
+import type { ServerSettings } from '../../config/database-server.js'
+import { fromWallClock } from '../server/wall-clock.js'
+import type { Stored } from '../stored.js'
+
+/** The result of a statement: rows as lists of values. */
+export interface Executed {
+  readonly rows: readonly (readonly Stored[])[]
+  readonly columns: readonly string[]
+  /** Rows that were changed, or would have been if they had not been equal. */
+  readonly changed: number
+  /** The number that the server gave the first row that was inserted; 0: it gave none. */
+  readonly inserted: number
+}
+
+/** A connection. */
+export interface Client {
+  /** By which the server knows the connection. */
+  readonly thread: number
+  /** Sends a statement that has its values in it. `shown`: what of it an error may show. */
+  query(text: string, shown?: string): Promise<Executed>
+  /** Closes the connection at once: what is under way on it fails as with a connection that was lost. */
+  cut(): void
+  /** Closes the connection in good order. */
+  end(): void
+}
+
+/** Milliseconds without traffic after which the system asks whether the other end of a connection is still there. */
+const keepAliveDelay = 10_000
+
+/** Seconds that a statement waits for a lock, and that a transaction may do nothing before its locks are released. */
+const [lockTimeout, idleTimeout] = [3, 30]
+
+/**
+ * What every connection says first. The modes: names in double quotes and texts joined by `||`, as everywhere; nothing is stored that
+ * does not fit. Lists that become one text may be as long as an answer. Reads of several statements see one snapshot.
+ */
+const greetings = [
+  `set session sql_mode = 'ANSI_QUOTES,PIPES_AS_CONCAT,STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION',
+     group_concat_max_len = 268435456, innodb_lock_wait_timeout = ${lockTimeout}, collation_connection = @@collation_database
+     /*!80000 , information_schema_stats_expiry = 0 */`,
+  'set session transaction isolation level repeatable read',
+]
+
+/**
+ * What connections for writes say besides: all that is read is locked, so that transactions succeed only as if each had been alone. There
+ * is no statement outside of a transaction: the server ends one by itself after a deadlock.
+ */
+export const writing: readonly string[] = [
+  'set session transaction isolation level serializable',
+  `set session autocommit = 0 /*M!100300 , idle_transaction_timeout = ${idleTimeout} */`,
+]
+
+/** How a connection reaches the server. */
+export function serverOf({ url, host, port, name, user, password, ssl, connectionTimeout }: ServerSettings): ConnectionOptions {
+  return {
+    ...(url === null ? { host, port, database: name, user, password } : partsOf(url)),
+    ...(ssl !== false && { ssl: ssl as NonNullable<Exclude<ConnectionOptions['ssl'], string>> }),
+    connectTimeout: connectionTimeout,
+    enableKeepAlive: true,
+    keepAliveInitialDelay: keepAliveDelay,
+    multipleStatements: false,
+    rowsAsArray: true,
+    dateStrings: true,
+    supportBigNumbers: true,
+    decimalNumbers: true,
+    jsonStrings: true,
+  }
+}
+
+/** @throws Error for a URL that cannot be read */
+function partsOf(url: string): ConnectionOptions {
+  const { hostname, port, pathname, username, password } = new URL(url)
+  return {
+    host: hostname.replace(/^\[|\]$/g, ''),
+    port: port === '' ? 3306 : Number(port),
+    database: decodeURIComponent(pathname.slice(1)),
+    user: decodeURIComponent(username),
+    password: decodeURIComponent(password),
+  }
+}
+
+/** Connects. `also`: what the connection says after its greetings; `lost`: called when the connection is lost while nothing is under way on it. */
+export async function connect(options: ConnectionOptions, also: readonly string[], lost: (error: Error) => void): Promise<Client> {
+  const connection = createConnection(options)
+  connection.on('error', lost)
+  try {
+    await new Promise<void>((resolve, reject) => connection.connect((error) => (error === null ? resolve() : reject(bare(error)))))
+    for (const greeting of [...greetings, ...also]) await run(connection, greeting, greeting)
+  } catch (error) {
+    connection.destroy()
+    throw error
+  }
+  return {
+    thread: connection.threadId!,
+    query: (text, shown = text) => run(connection, text, shown),
+    cut: () => connection.destroy(),
+    end: () => connection.end(() => {}),
+  }
+}
+
+/** Characters of a statement that an error shows. */
+const shownText = 4_000
+
+/** An error without the values of its statement. */
+const bare = (error: Error & { sql?: unknown }): Error => {
+  delete error.sql
+  return error
+}
+
+function run(connection: Connection, text: string, shown: string): Promise<Executed> {
+  return new Promise((resolve, reject) => {
+    connection.query({ sql: text, rowsAsArray: true }, (error, result, fields) => {
+      if (error !== null) reject(Object.assign(bare(error), { statement: shown.slice(0, shownText) }))
+      else resolve(executed(result as unknown, fields))
+    })
+  })
+}
+
+const [timestamp, datetime] = [7, 12]
+
+function executed(result: unknown, fields: readonly FieldPacket[] | undefined): Executed {
+  if (!Array.isArray(result)) {
+    const { affectedRows, insertId } = result as ResultSetHeader
+    return { rows: [], columns: [], changed: affectedRows, inserted: insertId }
+  }
+  const rows = result as Stored[][]
+  const moments = (fields ?? []).flatMap(({ columnType }, at) => (columnType === datetime || columnType === timestamp ? [at] : []))
+  for (const row of rows) for (const at of moments) if (row[at] !== null) row[at] = fromWallClock(row[at] as string)
+  return { rows, columns: (fields ?? []).map(({ name }) => name), changed: rows.length, inserted: 0 }
+}
+
+/** Rows as objects by the names of their columns. */
+export const objectsOf = ({ rows, columns }: Executed): readonly Readonly<Record<string, Stored>>[] =>
+  rows.map((row) => Object.fromEntries(columns.map((column, index) => [column, row[index]!])))

@@ -1,0 +1,91 @@
+// The text of tables in the words of MySQL and MariaDB: Strapi's layout and Octavo's own tables.
+import { type OctavoColumnType, type OctavoTable, octavoTables } from '../schema/octavo-tables.js'
+import { type ColumnType, type ForeignKey, type Index, quoted, type Table } from '../schema/table.js'
+
+/** Types that have another name here, as Strapi declares them. */
+const declared: Partial<Record<ColumnType, string>> = {
+  text: 'longtext',
+  integer: 'int',
+  reference: 'int unsigned',
+  float: 'double',
+  place: 'double unsigned',
+  real: 'float(8, 2)',
+  boolean: 'tinyint(1)',
+  time: 'time(3)',
+  datetime: 'datetime(6)',
+  moment: 'timestamp(6)',
+  timestamp: 'datetime',
+  jsonText: 'json',
+}
+
+/** A column's type as Strapi declares it on MySQL. */
+export const declaredType = (type: ColumnType): string => declared[type] ?? type
+
+const list = (columns: readonly string[]): string => columns.map(quoted).join(', ')
+
+/** A column as a table declares it. Without `null`, older servers give a timestamp a default. */
+export const columnText = ({ name, type, notNull, increments, default: standard }: Table['columns'][number]): string => {
+  if (increments) return `${quoted(name)} int unsigned not null auto_increment primary key`
+  return `${quoted(name)} ${declaredType(type)} ${notNull ? 'not null' : 'null'}${standard === null ? '' : ` default ${standard}`}`
+}
+
+const indexText = ({ name, columns, unique }: Index): string => `${unique ? 'unique ' : ''}key ${quoted(name)} (${list(columns)})`
+
+const foreignKeyText = ({ name, columns, references, onDelete }: ForeignKey): string =>
+  `constraint ${quoted(name)} foreign key (${list(columns)}) references ${quoted(references.table)} (${list(references.columns)}) on delete ${onDelete}`
+
+/** The statement that creates a table, with all that belongs to it; the tables that it references may come later. */
+export const createStatement = ({ name, columns, indexes, foreignKeys }: Table): string =>
+  `create table if not exists ${quoted(name)} (${[...columns.map(columnText), ...indexes.map(indexText), ...foreignKeys.map(foreignKeyText)].join(', ')}) engine = InnoDB`
+
+const octavoTypes: Readonly<Record<OctavoColumnType, string>> = {
+  text: 'longtext not null',
+  'text?': 'longtext',
+  integer: 'bigint not null',
+  'real?': 'double',
+  'bytes?': 'longblob',
+}
+
+/** Texts by which rows are found have a bound, so that an index can have them whole. */
+const boundedText = 'varchar(255) not null'
+
+function createOctavoTable({ name, columns, key, numbered = false, unique = [], indexes = {} }: OctavoTable): string {
+  const indexed = new Set([...key, ...unique, ...Object.values(indexes).flat()])
+  const defined = Object.entries(columns).map(([column, type]) => {
+    if (numbered && key.includes(column)) return `${quoted(column)} bigint not null auto_increment`
+    return `${quoted(column)} ${type === 'text' && indexed.has(column) ? boundedText : octavoTypes[type]}`
+  })
+  const keys = [
+    `primary key (${list(key)})`,
+    ...(unique.length === 0 ? [] : [`unique key ${name}_unique (${list(unique)})`]),
+    ...Object.entries(indexes).map(([suffix, of]) => `key ${name}_${suffix} (${list(of)})`),
+  ]
+  return octavoTable(name, [...defined, ...keys])
+}
+
+/** Texts in our own tables are compared by character, whatever the collation of the database. */
+const octavoTable = (name: string, parts: readonly string[]): string =>
+  `create table if not exists ${name} (${parts.join(', ')}) engine = InnoDB default character set utf8mb4 collate utf8mb4_bin`
+
+/** Has one row, which transactions that conflict lock one after the other (writes.ts). */
+export const turnTable = 'octavo_write_turns'
+
+/** Has a row for each transaction that was committed lately (outcomes.ts). */
+export const outcomeTable = 'octavo_write_outcomes'
+
+/** Has a row from before the first table of a new database is made until its first rows are committed. */
+export const unpreparedTable = 'octavo_preparation'
+
+/** The tables that only this driver has. */
+export const driverTables: readonly string[] = [turnTable, outcomeTable, unpreparedTable]
+
+/** The statements that create those of Octavo's own tables that are missing. */
+export const createOctavoStatements = (): readonly string[] => [
+  ...octavoTables.map(createOctavoTable),
+  octavoTable(turnTable, ['id integer primary key']),
+  `insert ignore into ${turnTable} (id) values (1)`,
+  octavoTable(outcomeTable, ['id varchar(36) primary key', 'written_at timestamp not null default current_timestamp', 'key (written_at)']),
+]
+
+/** The statement that creates the mark of a database that is being prepared. */
+export const createMark = octavoTable(unpreparedTable, ['id integer primary key'])

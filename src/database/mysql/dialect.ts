@@ -1,0 +1,100 @@
+// MySQL's and MariaDB's part of the vocabulary in dialect.ts.
+import { sql } from 'kysely'
+import type { BoundType, Dialect, Expression } from '../dialect.js'
+import { differs, type Found, type Listed } from '../fragments.js'
+import type { Parameter } from '../plan.js'
+import { writeMysqlSql } from './words.js'
+
+/** `\` is what LIKE escapes with; in a literal it stands twice. */
+const escaped = (value: Expression): Expression => sql`replace(replace(replace(${value}, '\\\\', '\\\\\\\\'), '%', '\\\\%'), '_', '\\\\_')`
+
+const pattern = (value: Expression, kind: 'contains' | 'startsWith' | 'endsWith'): Expression => {
+  if (kind === 'contains') return sql`concat('%', ${escaped(value)}, '%')`
+  return kind === 'startsWith' ? sql`concat(${escaped(value)}, '%')` : sql`concat('%', ${escaped(value)})`
+}
+
+/** By character, whatever the collation of the column says. */
+const exact = (text: Expression): Expression => sql`cast(${text} as char character set utf8mb4) collate utf8mb4_bin`
+
+const compare = (column: Expression, value: Expression, kind: 'contains' | 'startsWith' | 'endsWith') => {
+  if (kind === 'contains') return sql<boolean>`instr(${column}, ${value}) > 0`
+  if (kind === 'startsWith') return sql<boolean>`left(${column}, char_length(${value})) = ${value}`
+  return sql<boolean>`right(${column}, char_length(${value})) = ${value}`
+}
+
+/** Sigma has two small letters, by its place in a word. */
+const folded = (text: Expression): Expression => sql`replace(lower(${exact(text)}), 'ς', 'σ')`
+
+/** The types of columns of a JSON text. */
+const typeNames: Readonly<Record<BoundType, string>> = { integer: 'bigint', real: 'double', text: 'longtext' }
+
+const jsonColumns = (types: Readonly<Record<string, BoundType>>) =>
+  Object.entries(types).map(([name, type], index) => sql.raw(`"${name}" ${typeNames[type]} path '$[${index}]'`))
+
+/** All rows of a select as a JSON text; it may name rows around it, which a table in `from` may not. */
+const asJson = ({ columns, from }: Found): Expression => {
+  const row = sql`json_array(${sql.join(Object.values(columns))})`
+  return from === null ? sql`json_array(${row})` : sql`coalesce((select json_arrayagg(${row}) from ${from}), '[]')`
+}
+
+const around: Dialect['around'] = (selects, types, as) => {
+  const lists = selects.map(asJson)
+  const rows = lists.length === 1 ? lists[0]! : sql`json_merge_preserve(${sql.join(lists)})`
+  return sql`json_table(${rows}, '$[*]' columns (${sql.join(jsonColumns(types))})) as ${sql.id(as)}`
+}
+
+function listOf(selects: readonly Listed[]): Expression {
+  const [only] = selects
+  const joined = ({ document, place, id, from, once = false }: Listed) =>
+    sql`(select group_concat(${once ? sql`distinct ` : sql``}cast(${document} as char) order by ${place}, ${id} separator ',') from ${from})`
+  if (selects.length === 1) return joined(only!)
+  const found = selects.map(({ document, place, id, from }) => ({ columns: { document, place, id }, from }))
+  const rows = around(found, { document: 'text', place: 'real', id: 'integer' }, 'listed')
+  return joined({ document: sql`listed.document`, place: sql`listed.place`, id: sql`listed.id`, from: rows })
+}
+
+export const mysqlDialect: Dialect = {
+  compile: (query) => {
+    const { text, values } = writeMysqlSql(query)
+    return { sql: text, parameters: values as readonly Parameter[] }
+  },
+  matches: (column, value, kind, matching) => {
+    switch (matching) {
+      case 'like':
+        return sql<boolean>`${column} like ${pattern(value, kind)}`
+      case 'ilike':
+        return sql<boolean>`lower(${column}) like lower(${pattern(value, kind)})`
+      case 'exact':
+        return compare(exact(column), exact(value), kind)
+      case 'folded':
+        return compare(folded(column), folded(value), kind)
+    }
+  },
+  equalsIgnoringCase: (column, value, folding) =>
+    folding === 'unicode' ? sql<boolean>`${folded(column)} = ${folded(value)}` : sql<boolean>`lower(${column}) = lower(${value})`,
+  listed: (list, as) => sql`json_table(${list}, '$[*]' columns (value bigint path '$')) as ${sql.id(as)}`,
+  rowCount: (value) => value,
+  joinedInOrder: (tables) => sql.join([...tables], sql` straight_join `),
+  unindexed: (column) => column,
+  selected: (column) => column,
+  // Told from the text when it is read (execute.ts).
+  isJson: () => sql`1`,
+  list: (values) => sql.join(values),
+  rows: (rows, columns, as) => sql`(select ${sql.join(Object.keys(columns).map((name) => sql.id(name)))}, ordinal - 1 as ordinal
+    from json_table(${JSON.stringify(rows)}, '$[*]' columns (ordinal for ordinality, ${sql.join(jsonColumns(columns))})) as bound) as ${sql.id(as)}`,
+  around,
+  listOf,
+  // Places have no sign.
+  placeBefore: (first) => sql`${first} / 2`,
+  // Null is the smallest value.
+  sorted: (value, descending) => sql`${value} ${descending ? sql`desc` : sql`asc`}`,
+  first: (value, descending) => (descending ? sql`max(${value})` : sql`case when count(${value}) = count(*) then min(${value}) end`),
+  // Rows that came from SQLite have what Strapi misread next to 1970.
+  timestampsDiffer: (one, other) =>
+    sql`(${differs(one, other)} and (${one} is null or abs(timestampdiff(second, '1970-01-01', ${one})) >= 10000))`,
+  writtenByOthers: sql`cast(null as signed)`,
+  // No number of an AUTO_INCREMENT column can be had without a row: every row gets its id when it is inserted.
+  newIds: () => sql`null as id where 1 = 0`,
+  idsFrom: () => () => null,
+  stoppable: () => sql<boolean>`true`,
+}

@@ -1,0 +1,64 @@
+// What the errors of a MySQL or MariaDB server, or of a connection to it, mean for a caller.
+import { ApiError, validationError } from '../../errors/errors.js'
+import { unavailable } from '../unavailable.js'
+
+interface ServerError {
+  readonly code?: unknown
+  readonly errno?: unknown
+}
+
+/** The name of an error, of the server or of the network; empty: it has none. */
+export const codeOf = (error: unknown): string => String((error as ServerError | null)?.code ?? '')
+
+/** The server's number of an error; 0: it is none of the server's. */
+export const numberOf = (error: unknown): number => {
+  const number = (error as ServerError | null)?.errno
+  return typeof number === 'number' && number > 0 ? number : 0
+}
+
+/**
+ * The transaction conflicted with another one and succeeds when it is run again: a deadlock, a lock that was not to be had in time, a row
+ * that was changed since it was read, a table that is being changed.
+ */
+export const isConflict = (error: unknown): boolean => [1205, 1213, 1020, 1412, 3572].includes(numberOf(error))
+
+/** The connection is gone or could not be made, or the server does not serve: nothing of an uncommitted transaction is left. */
+export function isConnectionLoss(error: unknown): boolean {
+  if ([1040, 1053, 1077, 1079, 1152, 1158, 1159, 1160, 1161, 1203, 1927, 2006, 2013, 4031].includes(numberOf(error))) return true
+  return /^(PROTOCOL_CONNECTION_LOST|PROTOCOL_SEQUENCE_TIMEOUT|E(CONNREFUSED|CONNRESET|PIPE|TIMEDOUT|HOSTUNREACH|NOTFOUND|AI_AGAIN))$/.test(
+    codeOf(error),
+  )
+}
+
+/** A statement was ended because somebody asked for it, or it took longer than the server allows. */
+export const isCancelled = (error: unknown): boolean => [1317, 1969, 3024].includes(numberOf(error))
+
+/** What a statement or a connection fails with that got no answer in its time. Another try may take as long. */
+export const timeoutOf = (cause: unknown): Error =>
+  Object.assign(new Error('The database did not answer in time', { cause }), { code: 'ETIMEDOUT' })
+
+export const isTimeout = (error: unknown): boolean => codeOf(error) === 'ETIMEDOUT'
+
+/** What a connection cannot be waited for any longer fails with. */
+export const exhausted = (): Error => Object.assign(new Error('All connections to the database are in use'), { code: 'POOL_EXHAUSTED' })
+
+/** Resources of the server are exhausted, or it may only be read. */
+const isRefusal = (error: unknown): boolean => [1021, 1037, 1038, 1041, 1114, 1226, 1290, 1836, 3100].includes(numberOf(error))
+
+/** A value that a column cannot hold: out of its range, too long, not of its type, not JSON. */
+const isBadValue = (error: unknown): boolean => [1264, 1265, 1292, 1366, 1406, 1411, 1690, 3140, 3141, 4025].includes(numberOf(error))
+
+/** The error as callers get it: 400 for their values, 503 for what may pass. Other errors are returned as they are. */
+export function explained(error: unknown): unknown {
+  if (error instanceof ApiError) return error
+  if (isBadValue(error)) {
+    const refused = validationError('A value does not fit the type of its attribute')
+    refused.cause = error
+    return refused
+  }
+  if (isConflict(error)) return unavailable('Too many writes to the same documents, try again', error)
+  if (isCancelled(error)) return unavailable('The database took too long', error)
+  if (codeOf(error) === 'POOL_EXHAUSTED') return unavailable('Too many requests are waiting for the database', error)
+  if (isConnectionLoss(error) || isRefusal(error)) return unavailable('The database is not available', error)
+  return error
+}

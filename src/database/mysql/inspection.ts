@@ -1,0 +1,58 @@
+// What a MySQL or MariaDB database says of itself.
+import type { Inspection } from '../database.js'
+import { quoted } from '../schema/table.js'
+import { type Queryable, readCatalog } from './catalog.js'
+
+/** Begins a transaction in which all reads see the same rows. */
+export const beginSnapshot = async (client: Queryable): Promise<void> => {
+  await client.query('start transaction with consistent snapshot, read only')
+}
+
+/** A foreign key that has one column, and what it references. */
+export interface ColumnKey {
+  readonly table: string
+  readonly column: string
+  readonly parent: string
+  readonly key: string
+  /** What becomes of a row whose target is removed: `CASCADE`, `SET NULL`, … */
+  readonly rule: string
+}
+
+/** The foreign keys of the current database that have one column. */
+export async function columnKeysOf(connection: Queryable): Promise<readonly ColumnKey[]> {
+  const { rows } = await connection.query(
+    `select k.table_name, min(k.column_name), min(k.referenced_table_name), min(k.referenced_column_name), min(r.delete_rule)
+     from information_schema.key_column_usage k join information_schema.referential_constraints r
+       on r.constraint_schema = k.constraint_schema and r.table_name = k.table_name and r.constraint_name = k.constraint_name
+     where k.constraint_schema = database() and k.referenced_table_name is not null
+     group by k.table_name, k.constraint_name having count(*) = 1 order by k.table_name, k.constraint_name`,
+  )
+  return (rows as readonly (readonly string[])[]).map(([table, column, parent, key, rule]) => ({
+    ...{ table: table!, column: column!, parent: parent!, key: key!, rule: rule! },
+  }))
+}
+
+/** Rows that reference missing ones: imports may leave them, since they can switch foreign keys off. */
+async function danglingRows(connection: Queryable): Promise<readonly string[]> {
+  const { tables } = await readCatalog(connection)
+  const found: string[] = []
+  for (const { table, column, parent, key } of await columnKeysOf(connection)) {
+    const id = tables.get(table)?.some(({ name }) => name === 'id') === true ? 'c.id' : "'?'"
+    const { rows } = await connection.query(
+      `select ${id} from ${quoted(table)} c
+       where c.${quoted(column)} is not null and not exists (select 1 from ${quoted(parent)} p where p.${quoted(key)} = c.${quoted(column)})`,
+    )
+    for (const [row] of rows) found.push(`${table} row ${row} references a missing row of ${parent}`)
+  }
+  return found
+}
+
+/** Looks at the tables of a database and its foreign keys. */
+export const inspectMysql = (connection: Queryable): Inspection => ({
+  tables: async () => {
+    const { tables } = await readCatalog(connection)
+    return { has: (table) => tables.has(table) }
+  },
+  damage: null,
+  danglingRows: () => danglingRows(connection),
+})

@@ -1,0 +1,138 @@
+// Opens the MySQL or MariaDB database of a project, for a service or for a command that writes.
+import type { Logger } from 'pino'
+import type { Config } from '../../config/config.js'
+import type { ServerSettings } from '../../config/database-server.js'
+import type { Model } from '../../model/types.js'
+import { openClosers } from '../../runtime/closers.js'
+import { openSigner } from '../answer/signed-addresses.js'
+import type { CommandDatabase, Database, DatabaseHost } from '../database.js'
+import type { FillRows } from '../driver.js'
+import { warnOfDifferences } from '../schema/mismatches.js'
+import { openHealth } from '../server/health.js'
+import { readCatalog } from './catalog.js'
+import { startIndexing } from './indexes.js'
+import { openMainConnection } from './main-connection.js'
+import { onClient, openPool, type Pool } from './pool.js'
+import { prepareDatabase } from './prepare-database.js'
+import { type Reached, reach } from './reach.js'
+import { openReads } from './reads.js'
+import { findSchemaMismatches } from './schema-mismatches.js'
+import { openWrites } from './writes.js'
+
+/** Milliseconds for the server to answer a look whether it is there. */
+const probeTimeout = 3_000
+
+/** Gives a new database its tables and first rows, an existing one what it lacks. @throws ConfigError if it cannot be prepared */
+async function prepare(
+  config: Config,
+  model: Model,
+  { small, statements }: Reached,
+  logger: Pick<Logger, 'warn'>,
+  fill: FillRows,
+): Promise<void> {
+  const { isNew, added } = await prepareDatabase(small, model, {
+    wait: config.limits.startWait,
+    sessions: config.auth.jwtManagement === 'refresh',
+    fill,
+  })
+  statements.learn(await onClient(small, readCatalog))
+  if (!isNew) warnOfDifferences(logger, added, await onClient(small, (client) => findSchemaMismatches(client, model)))
+}
+
+/** Creates missing indexes of our own, on a connection that is closed afterwards. */
+function indexInBackground(settings: ServerSettings, model: Model, logger: Logger): () => Promise<void> {
+  const pool = openPool(settings, { max: 1, failed: () => {} })
+  const stop = startIndexing(pool, model, {
+    made: (count) => count > 0 && logger.info({ indexes: count }, 'created missing indexes'),
+    failed: (error) => logger.error({ err: error }, 'could not create an index'),
+  })
+  return async () => {
+    await stop()
+    await pool.close()
+  }
+}
+
+/**
+ * Opens the database of a service: a small pool for what everything depends on, a pool for reads and one for writes.
+ * @throws ConfigError with a sentence if the database cannot be reached or prepared
+ */
+export async function openMysqlDatabase(
+  config: Config,
+  model: Model,
+  { logger, signing }: Pick<DatabaseHost, 'logger' | 'signing'>,
+  fill: FillRows,
+): Promise<Database> {
+  const opened = openClosers()
+  const { limits } = config
+  let small: Pool | null = null
+  const health = openHealth({
+    probe: async () => small === null || onClient(small, (client) => client.query('select 1'), probeTimeout),
+    lost: (error) => logger.error({ err: error }, 'the database cannot be reached'),
+    found: () => logger.info('the database can be reached again'),
+  })
+  opened.add(async () => health.close())
+  try {
+    const reached = await reach(config, health.failed)
+    const { settings, statements } = reached
+    small = reached.small
+    opened.add(reached.close)
+    await prepare(config, model, reached, logger, fill)
+    if (config.database.indexes) opened.add(indexInBackground(settings, model, logger))
+    const signer = signing === null ? null : await openSigner(signing)
+    const { max } = settings.pool
+    const forWrites = Math.max(1, max >> 1)
+    const reads = openReads(
+      {
+        settings,
+        signer,
+        connections: Math.max(1, max - forWrites),
+        readQueue: limits.readQueue,
+        heavyReadQueue: limits.heavyReadQueue,
+        readTimeout: limits.readTimeout,
+        answerBytes: limits.answerBytes,
+      },
+      statements,
+      health.failed,
+    )
+    opened.add(reads.close)
+    const writtenBytes = Math.max(limits.writtenBytes, limits.bodyBytes * 4)
+    const { writeQueue, writeTimeout } = limits
+    const writes = openWrites(
+      { settings, signer, connections: forWrites, writeQueue, writeTimeout, writtenBytes },
+      small,
+      statements,
+      health.failed,
+    )
+    opened.add(writes.close)
+    const main = openMainConnection((work) => onClient(reached.small, work, limits.readTimeout), statements, health.failed)
+    return { reads, writes, main, trouble: health.trouble, close: () => opened.close(0) }
+  } catch (error) {
+    await opened.close(0).catch(() => {})
+    throw error
+  }
+}
+
+/** Opens the database for a command that writes a few rows. @throws ConfigError as `openMysqlDatabase` */
+export async function openMysqlForCommand(config: Config, model: Model, fill: FillRows): Promise<CommandDatabase> {
+  const reached = await reach(config)
+  const { settings, small, statements } = reached
+  await prepare(config, model, reached, { warn: () => {} }, fill).catch(async (error: unknown) => {
+    await reached.close()
+    throw error
+  })
+  const { writeQueue, writeTimeout } = config.limits
+  const writes = openWrites(
+    { settings, signer: null, connections: 1, writeQueue, writeTimeout, writtenBytes: Number.MAX_SAFE_INTEGER },
+    small,
+    statements,
+    () => {},
+  )
+  return {
+    main: openMainConnection((work) => onClient(small, work), statements),
+    writes,
+    close: async () => {
+      await writes.close()
+      await reached.close()
+    },
+  }
+}

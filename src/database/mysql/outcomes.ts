@@ -1,0 +1,52 @@
+// What became of a transaction whose commit was not answered: it has written a row with an id of its own, which is there if it was
+// committed, and locked while the server has not decided.
+import { elapsed, pause } from '../../runtime/clock.js'
+import { outcomeTable } from './create-tables.js'
+import { isConflict, isConnectionLoss } from './errors.js'
+import { onClient, type Pool } from './pool.js'
+
+export type CommitOutcome = 'committed' | 'aborted' | 'unknown'
+
+export interface Outcomes {
+  /** What became of a transaction that noted `id`. */
+  outcomeOf(id: string): Promise<CommitOutcome>
+  /** A transaction was committed: now and then old rows are removed. */
+  committed(): void
+}
+
+/** The statement by which a transaction notes its id, which has no characters that need quotes. */
+export const noteStatement = (id: string): string => `insert into ${outcomeTable} (id) values ('${id}')`
+
+/** Milliseconds in which an outcome can be found out, between two looks, and for one look. */
+const [patience, pauseBetween, lookTimeout] = [10_000, 50, 5_000]
+
+/** Commits between two removals, and rows that one removes: those of more than an hour. */
+const [commitsBetween, removedRows] = [1_000, 2_000]
+
+/** `small`: a pool whose connections are free soon. */
+export function openOutcomes(small: Pool): Outcomes {
+  let commits = 0
+
+  const ask = async (text: string) => (await onClient(small, (client) => client.query(text), lookTimeout)).rows
+
+  return {
+    outcomeOf: async (id) => {
+      const end = elapsed() + patience
+      while (elapsed() < end) {
+        try {
+          // Waits for the lock of a transaction that is under way.
+          const rows = await ask(`select id from ${outcomeTable} where id = '${id}' lock in share mode`)
+          return rows.length > 0 ? 'committed' : 'aborted'
+        } catch (error) {
+          if (!isConnectionLoss(error) && !isConflict(error)) return 'unknown'
+        }
+        await pause(pauseBetween)
+      }
+      return 'unknown'
+    },
+    committed: () => {
+      if (++commits % commitsBetween !== 0) return
+      ask(`delete from ${outcomeTable} where written_at < now() - interval 1 hour limit ${removedRows}`).catch(() => {})
+    },
+  }
+}

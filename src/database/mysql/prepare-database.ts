@@ -1,0 +1,137 @@
+// Makes a MySQL or MariaDB database fit for the model: a new one gets every table and the rows it starts with, an existing one only what
+// it lacks. Nothing is ever dropped or rewritten. Tables are made one by one, since no transaction has several; whoever comes after an
+// interrupted start goes on with it.
+import { ConfigError } from '../../errors/errors.js'
+import type { Model } from '../../model/types.js'
+import type { FillRows } from '../driver.js'
+import { findLacking, isComplete, type Lacking, namesOf, type Prepared } from '../schema/lacking.js'
+import { octavoTables } from '../schema/octavo-tables.js'
+import { quoted } from '../schema/table.js'
+import { type Catalog, type Queryable, readCatalog } from './catalog.js'
+import type { Client } from './client.js'
+import { columnText, createMark, createOctavoStatements, createStatement, driverTables, unpreparedTable } from './create-tables.js'
+import { numberOf } from './errors.js'
+import { indexName, indexStatement, isIndexable } from './indexes.js'
+import { releaseLock, takeLock } from './locks.js'
+import { onClient, type Pool } from './pool.js'
+import { mysqlTarget } from './rows.js'
+
+/** How a database is prepared. */
+export interface MysqlPreparation {
+  /** Milliseconds to wait for another process that prepares the same database. */
+  readonly wait: number
+  /** Sessions are issued here, so their table gets the columns that an older Strapi did not make. */
+  readonly sessions: boolean
+  /** Fills a new database, in one transaction. */
+  fill: FillRows
+}
+
+/** The table by which a database is known to have been prepared. */
+const firstTable = 'strapi_core_store_settings'
+
+/** Whether the database has none of the tables that a start makes first, or its first start was interrupted. */
+export async function isUnprepared(database: Queryable): Promise<boolean> {
+  const { rows } = await database.query(
+    `select table_name from information_schema.tables where table_schema = database() and table_name in ('${firstTable}', '${unpreparedTable}')`,
+  )
+  const tables = new Set(rows.flat())
+  if (!tables.has(firstTable)) return true
+  if (!tables.has(unpreparedTable)) return false
+  return (await database.query(`select 1 from ${unpreparedTable}`)).rows.length > 0
+}
+
+/**
+ * Prepares the database.
+ * @throws ConfigError with a sentence if the user may not change it, or another process prepares it for longer than `wait`
+ */
+export async function prepareDatabase(pool: Pool, model: Model, preparation: MysqlPreparation): Promise<Prepared> {
+  return onClient(pool, async (client) => {
+    if (isPrepared(await lackingIn(client, model, preparation))) return { isNew: false, added: [] }
+    if (!(await takeLock(client, 'prepare', preparation.wait)))
+      throw new ConfigError(
+        `The database has been locked for ${Math.round(preparation.wait / 1000)} seconds. Another process may be preparing it; start again later`,
+      )
+    try {
+      return await prepareLocked(client, model, preparation)
+    } catch (error) {
+      throw explained(error)
+    } finally {
+      await client.query('set session foreign_key_checks = 1').catch(() => client.cut())
+      await releaseLock(client, 'prepare').catch(() => client.cut())
+    }
+  })
+}
+
+async function prepareLocked(client: Client, model: Model, preparation: MysqlPreparation): Promise<Prepared> {
+  // Another process may have done it meanwhile.
+  const lacking = await lackingIn(client, model, preparation)
+  if (isPrepared(lacking)) return { isNew: false, added: [] }
+  const { isNew, tables, columns, indexes } = lacking
+  await client.query(createMark)
+  if (isNew) await client.query(`insert ignore into ${unpreparedTable} (id) values (1)`)
+  // Tables reference each other.
+  await client.query('set session foreign_key_checks = 0')
+  for (const statement of [
+    ...createOctavoStatements(),
+    ...tables.map(createStatement),
+    ...columns.map(({ table, column }) => `alter table ${quoted(table)} add column ${columnText(column)}`),
+    ...indexes.map(indexStatement),
+  ])
+    await client.query(statement)
+  await client.query('set session foreign_key_checks = 1')
+  if (isNew) await fillNew(client, preparation.fill)
+  return { isNew, added: isNew ? [] : namesOf(lacking) }
+}
+
+/** Writes the first rows. The mark goes with the same commit. */
+async function fillNew(client: Client, fill: FillRows): Promise<void> {
+  await client.query('start transaction')
+  try {
+    await fill(mysqlTarget(client, 'the new database', 'callers', async () => {}))
+    await client.query(`delete from ${unpreparedTable}`)
+    await client.query('commit')
+  } catch (error) {
+    await client.query('rollback').catch(() => client.cut())
+    throw error
+  }
+}
+
+interface LackingAll extends Lacking {
+  readonly ownTables: boolean
+}
+
+const isPrepared = (lacking: LackingAll): boolean => !lacking.ownTables && isComplete(lacking)
+
+async function lackingIn(client: Client, model: Model, { sessions }: MysqlPreparation): Promise<LackingAll> {
+  const catalog = await readCatalog(client)
+  const isNew = await isUnprepared(client)
+  const indexes = new Set([...catalog.indexes.values()].flatMap((names) => [...names]))
+  const has = (name: string): boolean => catalog.tables.has(name) || indexes.has(name)
+  const columnsOf = (table: string): ReadonlySet<string> => new Set(catalog.tables.get(table)!.map(({ name }) => name))
+  const lacking = findLacking(model, { isNew, has, columnsOf }, sessions)
+  return {
+    ...lacking,
+    indexes: lacking.indexes.filter((index) => !indexes.has(indexName(index)) && isPossible(catalog, lacking, index)),
+    ownTables: [...octavoTables.map(({ name }) => name), ...driverTables].some((name) => !catalog.tables.has(name)),
+  }
+}
+
+const isPossible = (catalog: Catalog, { tables }: Lacking, index: Parameters<typeof isIndexable>[1]): boolean =>
+  tables.some(({ name }) => name === index.table) || isIndexable(catalog, index)
+
+/** What went wrong as a sentence, where it is something to be done by the operator. */
+function explained(error: unknown): unknown {
+  const { message } = error as Error
+  switch (numberOf(error)) {
+    case 1044:
+    case 1142:
+      return new ConfigError(
+        `The database user may not create what is missing (${message}). Grant it: GRANT CREATE, ALTER, INDEX, REFERENCES ON … TO …`,
+      )
+    case 1290:
+    case 1836:
+      return new ConfigError(`The database can only be read (${message}), and something is missing in it. Connect to the primary server`)
+    default:
+      return error
+  }
+}

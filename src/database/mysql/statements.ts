@@ -1,0 +1,46 @@
+// The statements of one database: each is taken apart once, and its values are put in as literals (decision 031).
+import { LRUCache } from 'lru-cache'
+import type { Catalog } from './catalog.js'
+import type { Client, Executed } from './client.js'
+import { literal } from './literals.js'
+import { type Moments, type Parts, partsOf } from './parameters.js'
+
+/** Characters of all statements that are kept apart. */
+const keptCharacters = 16_000_000
+
+/** The statements of one database. */
+export interface Statements {
+  /** A statement with its values in it. */
+  filled(text: string, values: readonly unknown[]): string
+  /** The columns of the tables have changed. */
+  learn(catalog: Pick<Catalog, 'tables'>): void
+}
+
+const isMomentType = (type: string): boolean => /^(?:datetime|timestamp)\b/.test(type)
+
+const momentsOf = ({ tables }: Pick<Catalog, 'tables'>): Moments =>
+  new Map([...tables].map(([name, columns]) => [name, new Map(columns.map((column) => [column.name, isMomentType(column.type)]))]))
+
+export function openStatements(): Statements {
+  let moments: Moments = new Map()
+  const known = new LRUCache<string, Parts>({ maxSize: keptCharacters, sizeCalculation: (_, text) => text.length + 1 })
+  return {
+    filled: (text, values) => {
+      const parts = known.get(text) ?? partsOf(text, moments)
+      known.set(text, parts)
+      const { texts, kinds } = parts
+      if (kinds.length !== values.length) throw new Error(`A statement has ${kinds.length} values, not ${values.length}`)
+      let filled = texts[0]!
+      for (let index = 0; index < kinds.length; index++) filled += literal(values[index], kinds[index]!) + texts[index + 1]!
+      return filled
+    },
+    learn: (catalog) => {
+      moments = momentsOf(catalog)
+      known.clear()
+    },
+  }
+}
+
+/** Executes a statement on a connection. */
+export const execute = (statements: Statements, client: Client, text: string, values: readonly unknown[]): Promise<Executed> =>
+  client.query(statements.filled(text, values), text)

@@ -1,0 +1,138 @@
+// One attempt at a transaction: its statements one after the other, in the order in which they were asked for.
+import { randomUUID } from 'node:crypto'
+import type { RawBuilder } from 'kysely'
+import { elapsed } from '../../runtime/clock.js'
+import { AnswerTooLarge, tooLarge } from '../answer/sink.js'
+import type { PlanHandle, ReadAnswer, Transaction } from '../database.js'
+import { unavailable } from '../unavailable.js'
+import { type Client, type Executed, objectsOf } from './client.js'
+import { turnTable } from './create-tables.js'
+import { mysqlDialect } from './dialect.js'
+import type { PlanReader } from './execute.js'
+import { noteStatement } from './outcomes.js'
+import { execute, type Statements } from './statements.js'
+import { writeMysqlSql } from './words.js'
+
+/** What a transaction is executed with. */
+export interface AttemptOptions {
+  readonly statements: Statements
+  readerOf(plan: PlanHandle): PlanReader
+  /** The largest answer of a bounded read; bytes. */
+  readonly writtenBytes: number
+  /** When the transaction is over its time (`elapsed`). */
+  readonly deadline: number
+  /** Whether transactions that take turns exclude each other. */
+  readonly inTurn: boolean
+}
+
+/** A transaction under way on one connection. */
+export interface Attempt {
+  readonly transaction: Transaction
+  /** The first failure; null: nothing has failed. */
+  failure(): unknown
+  /** By which the outcome of the commit is found out; null: nothing was to be committed yet. */
+  id(): string | null
+  /** Commits. @throws the first failure where there is one: nothing is committed then */
+  commit(): Promise<void>
+  rollback(): Promise<void>
+}
+
+/** Begins a transaction on `client`, of a pool for writes. */
+export function beginAttempt(client: Client, { statements, readerOf, writtenBytes, deadline, inTurn }: AttemptOptions): Attempt {
+  let [isOpen, hasWritten]: [boolean, boolean] = [true, false]
+  let id: string | null = null
+  const line = openLine(() => (isOpen && elapsed() <= deadline ? null : unavailable('The write took too long')))
+  const { perform } = line
+  const run = (query: RawBuilder<unknown>): Promise<Executed> => {
+    const { text, values } = writeMysqlSql(query)
+    return perform(() => execute(statements, client, text, values))
+  }
+  const change = (query: RawBuilder<unknown>): Promise<Executed> => {
+    hasWritten = true
+    return run(query)
+  }
+  // The lock comes before the first read: what whoever had it before has written is seen.
+  if (inTurn) perform(() => client.query(`select id from ${turnTable} where id = 1 for update`)).catch(() => {})
+  return {
+    failure: line.failure,
+    id: () => id,
+    transaction: {
+      dialect: mysqlDialect,
+      // Nobody here knows what others write meanwhile.
+      generation: { before: 0, after: () => 1, keep: () => {} },
+      rows: async (query) => objectsOf(await run(query)) as never,
+      run: async (query) => ({ rows: (await change(query)).changed }),
+      insert: async (query) => (await change(query)).inserted,
+      follow: (query) => void change(query).catch(() => {}),
+      read: async (plan, values, isBounded = false) => {
+        const limit = isBounded ? writtenBytes : Number.MAX_SAFE_INTEGER
+        const answer = await perform(() => readInside(readerOf(plan), client, { statements, values, limit }))
+        if (answer === 'tooLarge') throw tooLarge()
+        return answer
+      },
+    },
+    commit: async () => {
+      isOpen = false
+      await line.settled()
+      if (line.failure() !== null) throw line.failure()
+      if (hasWritten) {
+        const noted = randomUUID()
+        await client.query(noteStatement(noted))
+        id = noted
+      }
+      await client.query('commit')
+    },
+    rollback: async () => {
+      isOpen = false
+      await line.settled()
+      await client.query('rollback')
+    },
+  }
+}
+
+interface Inside {
+  readonly statements: Statements
+  readonly values: readonly unknown[]
+  readonly limit: number
+}
+
+/** Answers a plan as the transaction sees the database. An answer that is too large is no failure of the transaction. */
+const readInside = (reader: PlanReader, client: Client, { statements, values, limit }: Inside): Promise<ReadAnswer | 'tooLarge'> =>
+  reader.read(client, statements, values, limit).catch((error: unknown) => {
+    if (error instanceof AnswerTooLarge) return 'tooLarge' as const
+    throw error
+  })
+
+/** What is executed one after the other. After a failure nothing more is: the server may have ended the transaction already. */
+interface Line {
+  /** Whoever does not wait for it learns of a failure by `failure`. */
+  perform<Result>(work: () => Promise<Result>): Promise<Result>
+  /** Resolves when nothing is under way. */
+  settled(): Promise<void>
+  /** The first failure; null: nothing has failed. */
+  failure(): unknown
+}
+
+/** `refuse`: why nothing more may be executed; null: it may. */
+function openLine(refuse: () => Error | null): Line {
+  let failure: unknown = null
+  let last: Promise<unknown> = Promise.resolve()
+  return {
+    perform: (work) => {
+      failure ??= refuse()
+      const done = last.then(async () => {
+        if (failure !== null) throw failure
+        try {
+          return await work()
+        } catch (error) {
+          failure ??= error
+          throw error
+        }
+      })
+      last = done.catch(() => {})
+      return done
+    },
+    settled: async () => void (await last),
+    failure: () => failure,
+  }
+}

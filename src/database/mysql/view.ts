@@ -1,0 +1,46 @@
+// Looks into a MySQL or MariaDB database, and changes nothing in it.
+import type { Config } from '../../config/config.js'
+import type { DatabaseView } from '../database.js'
+import type { Queryable } from './catalog.js'
+import { beginSnapshot, inspectMysql } from './inspection.js'
+import { type Lend, openMainConnection } from './main-connection.js'
+import { onClient, type Pool } from './pool.js'
+import { isUnprepared } from './prepare-database.js'
+import { type Reached, reach } from './reach.js'
+import { findSchemaMismatches } from './schema-mismatches.js'
+
+/** Whichever connection of a pool is free. */
+export const anyOf = (pool: Pool): Queryable => ({ query: (text, shown) => onClient(pool, (client) => client.query(text, shown)) })
+
+/** `connection`: what tells of the database; `lend`: lends what reads it. */
+function viewOf({ statements }: Reached, connection: Queryable, lend: Lend, close: () => Promise<void>): DatabaseView {
+  return {
+    ...inspectMysql(connection),
+    main: openMainConnection(lend, statements),
+    isEmpty: () => isUnprepared(connection),
+    mismatches: (model) => findSchemaMismatches(connection, model),
+    close,
+  }
+}
+
+/** Opens the database for a few reads. */
+export async function lookIntoMysql(config: Config): Promise<DatabaseView> {
+  const reached = await reach(config)
+  return viewOf(reached, anyOf(reached.small), (work) => onClient(reached.small, work), reached.close)
+}
+
+/** Opens the database for reads that all belong to one snapshot. */
+export async function snapshotOfMysql(config: Config): Promise<DatabaseView> {
+  const reached = await reach(config)
+  const client = await reached.small.acquire()
+  await beginSnapshot(client)
+  return viewOf(
+    reached,
+    client,
+    (work) => work(client),
+    async () => {
+      reached.small.release(client, true)
+      await reached.close()
+    },
+  )
+}

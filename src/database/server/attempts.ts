@@ -1,0 +1,72 @@
+// Transactions that are run again: after a conflict in turn with others that conflicted, after a loss on another connection. While many
+// conflict, they take turns from the start.
+import { elapsed, pause } from '../../runtime/clock.js'
+
+/** What is done with a transaction that failed, by what its error means. */
+export interface Retrying {
+  readonly conflicts: Conflicts
+  /** The transaction conflicted with another one and may succeed when it is run again. */
+  isConflict(error: unknown): boolean
+  isConnectionLoss(error: unknown): boolean
+  /** The error as callers get it. */
+  explained(error: unknown): unknown
+  /** Receives losses of connections. */
+  failed(error: Error): void
+}
+
+/** Milliseconds to wait after the first conflict, and at most. */
+const [firstPause, longestPause] = [2, 100]
+
+/** Times that a transaction is begun again because its connection was lost. */
+const repeats = 2
+
+/** Tries until nothing conflicts, or the time is over (`elapsed`). One that conflicted takes its turn with others that did. */
+export async function retried<Result>(
+  run: (inTurn: boolean) => Promise<Result>,
+  deadline: number,
+  { conflicts, isConflict, isConnectionLoss, explained, failed }: Retrying,
+): Promise<Result> {
+  let [inTurn, losses] = [conflicts.areLikely(), 0]
+  for (let tries = 1; ; tries++) {
+    try {
+      const result = await run(inTurn)
+      conflicts.ended()
+      return result
+    } catch (error) {
+      const wait = Math.min(longestPause, firstPause * 2 ** tries) * (0.5 + Math.random())
+      const isLost = isConnectionLoss(error)
+      const hasConflicted = isConflict(error)
+      if (isLost) failed(error as Error)
+      if (hasConflicted) conflicts.happened()
+      const mayPass = hasConflicted || (isLost && losses++ < repeats)
+      if (!mayPass || elapsed() + wait > deadline) throw explained(error)
+      await pause(wait)
+      inTurn ||= hasConflicted
+    }
+  }
+}
+
+/** How often transactions conflicted lately. */
+export interface Conflicts {
+  happened(): void
+  /** A transaction was committed. */
+  ended(): void
+  /** Whether a transaction takes its turn from the start. Where conflicts are rare, all begin at once. */
+  areLikely(): boolean
+}
+
+/** How much one conflict adds to the likelihood of the next, and how much of it a commit leaves. */
+const [heating, cooling] = [0.2, 0.96]
+
+export function openConflicts(): Conflicts {
+  let likelihood = 0
+  return {
+    happened: () => {
+      likelihood = Math.min(1, likelihood + heating)
+    },
+    ended: () => {
+      likelihood *= cooling
+    },
+    areLikely: () => Math.random() < likelihood,
+  }
+}
