@@ -57,6 +57,8 @@ export interface Dialect {
   first(value: Expression, descending: boolean, nullsFirst: boolean): Expression
   /** True where two values of a `timestamp` attribute differ, as Strapi's publication reads them. */
   timestampsDiffer(one: Expression, other: Expression): Expression
+  /** True where two values of one type are not the same, or one is null; texts by character, whatever else compares them otherwise. */
+  differs(one: Expression, other: Expression): RawBuilder<boolean>
   /** A place before the first of those that are taken. */
   placeBefore(first: Expression): Expression
   /** A number that is another one once others than this service have written to the database; null: not known. */

@@ -20,27 +20,20 @@ export interface Catalog {
   readonly indexes: ReadonlyMap<string, ReadonlySet<string>>
 }
 
-/** Reads the catalog. */
+/** Reads the catalog. Nothing is joined: the servers open every table for each row of a join of these views. */
 export async function readCatalog(database: Queryable): Promise<Catalog> {
-  const { rows: columns } = await database.query(
-    `select c.table_name, t.table_type, c.column_name, c.column_type from information_schema.columns c
-     join information_schema.tables t on t.table_schema = c.table_schema and t.table_name = c.table_name
-     where c.table_schema = database() order by c.table_name, c.ordinal_position`,
+  const textsOf = async (text: string) => (await database.query(text)).rows as readonly (readonly string[])[]
+  const own = await textsOf(
+    "select table_name from information_schema.tables where table_schema = database() and table_type = 'BASE TABLE' order by table_name",
   )
-  const { rows: indexes } = await database.query(
-    'select distinct table_name, index_name from information_schema.statistics where table_schema = database()',
+  const columns = await textsOf(
+    `select table_name, column_name, column_type from information_schema.columns
+     where table_schema = database() order by table_name, ordinal_position`,
   )
+  const indexes = await textsOf('select distinct table_name, index_name from information_schema.statistics where table_schema = database()')
   const tables = new Map<string, CatalogColumn[]>()
-  const own = new Set<string>()
-  for (const [table, kind, name, type] of columns as readonly (readonly string[])[]) {
-    const known = tables.get(table!) ?? []
-    tables.set(table!, known)
-    known.push({ name: name!, type: type! })
-    if (kind === 'BASE TABLE') own.add(table!)
-  }
+  for (const [table, name, type] of columns) tables.set(table!, [...(tables.get(table!) ?? []), { name: name!, type: type! }])
   const named = new Map<string, Set<string>>()
-  for (const [table, name] of indexes as readonly (readonly string[])[]) {
-    named.set(table!, (named.get(table!) ?? new Set()).add(name!))
-  }
-  return { tables, ownTables: [...own], indexes: named }
+  for (const [table, name] of indexes) named.set(table!, (named.get(table!) ?? new Set()).add(name!))
+  return { tables, ownTables: own.flat(), indexes: named }
 }

@@ -43,10 +43,11 @@ const around: Dialect['around'] = (selects, types, as) => {
   return sql`json_table(${rows}, '$[*]' columns (${sql.join(jsonColumns(types))})) as ${sql.id(as)}`
 }
 
+/** `+ 0`: a number would name a column by its position. */
 function listOf(selects: readonly Listed[]): Expression {
   const [only] = selects
   const joined = ({ document, place, id, from, once = false }: Listed) =>
-    sql`(select group_concat(${once ? sql`distinct ` : sql``}cast(${document} as char) order by ${place}, ${id} separator ',') from ${from})`
+    sql`(select group_concat(${once ? sql`distinct ` : sql``}cast(${document} as char) order by ${place} + 0, ${id} + 0 separator ',') from ${from})`
   if (selects.length === 1) return joined(only!)
   const found = selects.map(({ document, place, id, from }) => ({ columns: { document, place, id }, from }))
   const rows = around(found, { document: 'text', place: 'real', id: 'integer' }, 'listed')
@@ -84,6 +85,7 @@ export const mysqlDialect: Dialect = {
     from json_table(${JSON.stringify(rows)}, '$[*]' columns (ordinal for ordinality, ${sql.join(jsonColumns(columns))})) as bound) as ${sql.id(as)}`,
   around,
   listOf,
+  differs: (one, other) => sql<boolean>`(not (cast(${one} as binary) <=> cast(${other} as binary)))`,
   // Places have no sign.
   placeBefore: (first) => sql`${first} / 2`,
   // Null is the smallest value.

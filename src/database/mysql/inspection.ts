@@ -20,15 +20,18 @@ export interface ColumnKey {
 
 /** The foreign keys of the current database that have one column. */
 export async function columnKeysOf(connection: Queryable): Promise<readonly ColumnKey[]> {
-  const { rows } = await connection.query(
-    `select k.table_name, min(k.column_name), min(k.referenced_table_name), min(k.referenced_column_name), min(r.delete_rule)
-     from information_schema.key_column_usage k join information_schema.referential_constraints r
-       on r.constraint_schema = k.constraint_schema and r.table_name = k.table_name and r.constraint_name = k.constraint_name
-     where k.constraint_schema = database() and k.referenced_table_name is not null
-     group by k.table_name, k.constraint_name having count(*) = 1 order by k.table_name, k.constraint_name`,
+  const textsOf = async (text: string) => (await connection.query(text)).rows as readonly (readonly string[])[]
+  const keys = await textsOf(
+    `select table_name, constraint_name, min(column_name), min(referenced_table_name), min(referenced_column_name)
+     from information_schema.key_column_usage where constraint_schema = database() and referenced_table_name is not null
+     group by table_name, constraint_name having count(*) = 1 order by table_name, constraint_name`,
   )
-  return (rows as readonly (readonly string[])[]).map(([table, column, parent, key, rule]) => ({
-    ...{ table: table!, column: column!, parent: parent!, key: key!, rule: rule! },
+  const rules = await textsOf(
+    'select table_name, constraint_name, delete_rule from information_schema.referential_constraints where constraint_schema = database()',
+  )
+  const ruleOf = new Map(rules.map(([table, name, rule]) => [`${table}.${name}`, rule!]))
+  return keys.map(([table, name, column, parent, key]) => ({
+    ...{ table: table!, column: column!, parent: parent!, key: key!, rule: ruleOf.get(`${table}.${name}`)! },
   }))
 }
 

@@ -70,11 +70,10 @@ async function jsonColumnsOf(client: Queryable): Promise<ReadonlySet<string>> {
   const { rows } = await client.query('select version()')
   if (!/mariadb/i.test(String(rows[0]![0]))) return new Set()
   const { rows: found } = await client.query(
-    `select c.table_name, c.column_name from information_schema.columns c join information_schema.check_constraints k
-       on k.constraint_schema = c.table_schema and k.table_name = c.table_name and k.check_clause = 'json_valid(\`' || c.column_name || '\`)'
-     where c.table_schema = database()`,
+    `select table_name, check_clause from information_schema.check_constraints
+     where constraint_schema = database() and check_clause like 'json_valid(%'`,
   )
-  return new Set(found.map((row) => row.join('.')))
+  return new Set((found as readonly [string, string][]).map(([table, clause]) => `${table}.${clause.slice('json_valid(`'.length, -2)}`))
 }
 
 /** A column as it is selected: with all its digits. */

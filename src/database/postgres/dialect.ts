@@ -136,6 +136,7 @@ export const postgresDialect: Dialect = {
   },
   around: (selects, _types, as) => sql`(${selectAll(selects)}) as ${sql.raw(as)}`,
   listOf: listedText,
+  differs,
   placeBefore: (first) => sql`${first} - 1`,
   sorted,
   // Of any type.

@@ -95,6 +95,7 @@ export const sqliteDialect: Dialect = {
   },
   around: (selects, _types, as) => sql`(${selectAll(selects)}) as ${sql.raw(as)}`,
   listOf: listedText,
+  differs,
   placeBefore: (first) => sql`${first} - 1`,
   // Null is the smallest value.
   sorted: (value, descending) => sql`${value} ${descending ? sql`desc` : sql`asc`}`,

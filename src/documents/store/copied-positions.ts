@@ -38,11 +38,11 @@ export function placeInOther(
   const waits = sql`k.link_table = ${table} and k.owner_id = ${shown}`
   const ordered = (which: 'max' | 'min', condition: RawBuilder<unknown>) => {
     const extreme = sql.raw(which)
-    const from = sql`${links} y where ${leadsTo('y', shown)} and ${order('y')} ${condition}`
-    if (owner) return sql`(select ${extreme}(${order('y')}) as at from ${from})`
-    const linked = { columns: { at: sql`${extreme}(${order('y')})` }, from }
-    const waiting = { columns: { at: sql`${extreme}(k.place)` }, from: sql`${hidden} k where ${waits} and k.place ${condition}` }
-    return sql`(select ${extreme}(at) from ${dialect.around([linked, waiting], { at: 'real' }, 'places')})`
+    const linked = sql`(select ${extreme}(${order('y')}) as at from ${links} y where ${leadsTo('y', shown)} and ${order('y')} ${condition})`
+    if (owner) return linked
+    const waiting = sql`(select ${extreme}(k.place) as at from ${hidden} k where ${waits} and k.place ${condition})`
+    const both = [linked, waiting].map((at) => ({ columns: { at }, from: null }))
+    return sql`(select ${extreme}(at) from ${dialect.around(both, { at: 'real' }, 'places')})`
   }
   const ownWaits = sql`w.link_table = ${table} and w.owner_id = ${source}`
   const waitingBefore = {

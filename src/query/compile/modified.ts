@@ -118,7 +118,7 @@ const coarse: Partial<Record<Scalar['type'], (dialect: Dialect, one: Fragment, o
 
 function valueDiffers({ dialect, exact }: Within, { type, column: name }: Scalar, draft: string, live: string): Fragment {
   const [one, other] = [column(draft, name), column(live, name)]
-  const isOther = differs(one, other)
+  const isOther = dialect.differs(one, other)
   const blurred = coarse[type]
   return blurred === undefined || exact === null ? isOther : sql`(${isOther} and (${blurred(dialect, one, other)} or ${exact}))`
 }
