@@ -21,8 +21,8 @@ export async function showInTypesWithoutDrafts(
     const owners = await draftlessOwners(transaction, model, link, draft)
     if (owners.length === 0) continue
     const kept = [here, order, inverseOrder].filter((column) => column !== null)
-    const links = sql`select ${published}, ${sql.join(kept.map((column) => sql.id(column)))} from ${sql.table(table)}
-      where ${sql.id(there)} = ${draft} and ${sql.id(here)} in (${transaction.dialect.list(owners)})`
+    const links = sql`select ${published}, ${sql.join(kept.map((column) => sql.id('l', column)))} from ${sql.table(table)} as l
+      where ${sql.id('l', there)} = ${draft} and ${sql.id('l', here)} in (${transaction.dialect.list(owners)})`
     transaction.follow(insertMissing(table, [there, ...kept], links))
   }
 }
