@@ -62,7 +62,7 @@ export function conversationsOf(file: string, database: RecordedDatabase = 'sqli
 }
 
 /** The database that Strapi was recorded on. What another one has of its own takes the place of what SQLite has. */
-export type RecordedDatabase = 'sqlite' | 'postgres'
+export type RecordedDatabase = 'sqlite' | 'postgres' | 'mariadb'
 
 interface Named {
   readonly file: string

@@ -5,13 +5,11 @@ import { wallClockOf } from '../server/wall-clock.js'
 /** What a value stands beside: a column of moments, or anything else. */
 export type LiteralKind = 'moment' | 'plain'
 
-/** Bytes that end or change a literal. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: a NUL is one of them
+/** Characters that end or change a literal. */
 const special = /['\\\0]/
 
 const replacements: Readonly<Record<string, string>> = { "'": "''", '\\': '\\\\', '\0': '\\0' }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: as above
 const quotedText = (text: string): string => `'${special.test(text) ? text.replace(/['\\\0]/g, (found) => replacements[found]!) : text}'`
 
 /** A moment as the wall clock of this process has it. Years that the columns do not reach are left to the server to refuse. */

@@ -50,88 +50,37 @@ interface Waiter {
 /** Opens a pool. */
 export function openPool(settings: ServerSettings, { max, greetings = [], failed }: PoolOptions): Pool {
   const server = serverOf(settings)
-  const all = new Map<Client, Kept>()
-  const idle: Kept[] = []
+  const kept = openKept(server, greetings, failed)
+  const { all, idle } = kept
   const waiters = new Set<Waiter>()
-  const least = Math.min(settings.pool.min, max)
   let [making, isClosed] = [0, false]
-
-  async function make(): Promise<Kept> {
-    making++
-    try {
-      const made: { kept: Kept | null } = { kept: null }
-      const client = await connect(server, greetings, (error) => {
-        const { kept } = made
-        if (kept === null || kept.isLost) return
-        kept.isLost = true
-        const place = idle.indexOf(kept)
-        if (place >= 0) {
-          idle.splice(place, 1)
-          all.delete(kept.client)
-          failed(error)
-        }
-      })
-      made.kept = { client, made: elapsed(), idleSince: 0, isLost: false }
-      all.set(client, made.kept)
-      return made.kept
-    } finally {
-      making--
-    }
-  }
 
   /** Makes a connection for whoever waits for one. */
   function makeForWaiter(): void {
     if (waiters.size === 0 || all.size + making >= max) return
-    make().then(offer, (error: unknown) => {
-      const [first] = waiters
-      first?.fail(error)
-      makeForWaiter()
-    })
+    making++
+    kept.make().then(
+      (made) => {
+        making--
+        offer(made)
+      },
+      (error: unknown) => {
+        making--
+        const [first] = waiters
+        first?.fail(error)
+        makeForWaiter()
+      },
+    )
   }
 
-  function offer(kept: Kept): void {
+  function offer(free: Kept): void {
     const [first] = waiters
-    if (first !== undefined) return first.serve(kept)
-    if (isClosed) return drop(kept)
-    kept.idleSince = elapsed()
-    idle.push(kept)
+    if (first !== undefined) first.serve(free)
+    else if (isClosed) kept.drop(free)
+    else idle.push(Object.assign(free, { idleSince: elapsed() }))
   }
 
-  function drop({ client }: Kept): void {
-    all.delete(client)
-    client.end()
-  }
-
-  function wait(): Promise<Client> {
-    return new Promise((resolve, reject) => {
-      const end = () => {
-        clearTimeout(timer)
-        waiters.delete(waiter)
-      }
-      const waiter: Waiter = {
-        serve: ({ client }) => {
-          end()
-          resolve(client)
-        },
-        fail: (error) => {
-          end()
-          reject(error)
-        },
-      }
-      const timer = setTimeout(() => waiter.fail(exhausted()), settings.connectionTimeout)
-      waiters.add(waiter)
-      makeForWaiter()
-    })
-  }
-
-  const sweeper = setInterval(() => {
-    const now = elapsed()
-    for (const kept of [...idle]) {
-      if (now - kept.idleSince < idleTime || all.size <= least) continue
-      idle.splice(idle.indexOf(kept), 1)
-      drop(kept)
-    }
-  }, lookEvery)
+  const sweeper = setInterval(() => kept.sweep(Math.min(settings.pool.min, max)), lookEvery)
   sweeper.unref()
 
   return {
@@ -140,25 +89,91 @@ export function openPool(settings: ServerSettings, { max, greetings = [], failed
     },
     acquire: async () => {
       if (isClosed) throw new Error('The pool is closed')
-      const kept = idle.pop()
-      return kept === undefined ? wait() : kept.client
+      const free = idle.pop()
+      if (free !== undefined) return free.client
+      const waited = waitIn(waiters, settings.connectionTimeout)
+      makeForWaiter()
+      return waited
     },
     release: (client, isBroken) => {
-      const kept = all.get(client)
-      if (kept === undefined) return
-      if (!isBroken && !kept.isLost && !isClosed && elapsed() - kept.made < lifetime) return offer(kept)
-      all.delete(client)
-      if (isBroken || kept.isLost) client.cut()
-      else client.end()
-      makeForWaiter()
+      const used = all.get(client)
+      if (used === undefined) return
+      if (!isBroken && !used.isLost && !isClosed && elapsed() - used.made < lifetime) offer(used)
+      else {
+        if (isBroken || used.isLost) client.cut()
+        kept.drop(used)
+        makeForWaiter()
+      }
     },
     cancel: (client) => endStatement(server, client),
     close: async () => {
       isClosed = true
       clearInterval(sweeper)
-      for (const kept of idle.splice(0)) drop(kept)
+      for (const free of idle.splice(0)) kept.drop(free)
     },
   }
+}
+
+/** The connections of a pool: all of them, and those that are idle, the last used at the end. */
+function openKept(server: Parameters<typeof connect>[0], greetings: readonly string[], failed: (error: Error) => void) {
+  const all = new Map<Client, Kept>()
+  const idle: Kept[] = []
+  const drop = ({ client }: Kept): void => {
+    all.delete(client)
+    client.end()
+  }
+  /** Takes a connection from those that are idle; false: it is none of them. */
+  const take = (one: Kept): boolean => {
+    const place = idle.indexOf(one)
+    if (place >= 0) idle.splice(place, 1)
+    return place >= 0
+  }
+  return {
+    all,
+    idle,
+    drop,
+    make: async (): Promise<Kept> => {
+      let made: Kept | null = null
+      const lost = (error: Error) => {
+        if (made === null || made.isLost) return
+        made.isLost = true
+        if (!take(made)) return
+        drop(made)
+        failed(error)
+      }
+      const client = await connect(server, greetings, lost)
+      made = { client, made: elapsed(), idleSince: 0, isLost: false }
+      all.set(client, made)
+      return made
+    },
+    /** Closes those that were idle for long, down to a number. */
+    sweep: (least: number) => {
+      const now = elapsed()
+      for (const one of [...idle]) if (now - one.idleSince >= idleTime && all.size > least && take(one)) drop(one)
+    },
+  }
+}
+
+/** Waits for a connection. @throws Error where none is free in time */
+function waitIn(waiters: Set<Waiter>, milliseconds: number): Promise<Client> {
+  return new Promise((resolve, reject) => {
+    const end = () => {
+      clearTimeout(timer)
+      waiters.delete(waiter)
+    }
+    const waiter: Waiter = {
+      serve: ({ client }) => {
+        end()
+        resolve(client)
+      },
+      fail: (error) => {
+        end()
+        reject(error)
+      },
+    }
+    const timer = setTimeout(() => waiter.fail(exhausted()), milliseconds)
+    waiters.add(waiter)
+  })
 }
 
 async function endStatement(server: Parameters<typeof connect>[0], { thread }: Client): Promise<void> {

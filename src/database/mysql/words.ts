@@ -74,24 +74,29 @@ function writePhrase(written: Written, phrase: string, parts: readonly Operation
 function write(written: Written, node: OperationNode): void {
   switch (node.kind) {
     case 'RawNode':
-      return writeRaw(written, node as RawNode)
+      writeRaw(written, node as RawNode)
+      break
     case 'ValueNode': {
       const { value, immediate } = node as ValueNode
       if (immediate !== true) written.values.push(value)
       written.text += immediate === true ? literal(value, 'plain') : '?'
-      return
+      break
     }
     case 'IdentifierNode':
       written.text += quoted((node as IdentifierNode).name)
-      return
+      break
     case 'ColumnNode':
-      return write(written, (node as ColumnNode).column)
+      write(written, (node as ColumnNode).column)
+      break
     case 'TableNode':
-      return write(written, (node as TableNode).table)
+      write(written, (node as TableNode).table)
+      break
     case 'SchemableIdentifierNode':
-      return writeNames(written, [(node as SchemableIdentifierNode).schema, (node as SchemableIdentifierNode).identifier])
+      writeNames(written, [(node as SchemableIdentifierNode).schema, (node as SchemableIdentifierNode).identifier])
+      break
     case 'ReferenceNode':
-      return writeNames(written, [(node as ReferenceNode).table, (node as ReferenceNode).column])
+      writeNames(written, [(node as ReferenceNode).table, (node as ReferenceNode).column])
+      break
     default:
       throw new Error(`A ${node.kind} has no form in SQL`)
   }

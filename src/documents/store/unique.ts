@@ -99,13 +99,21 @@ async function takenAt(
       join ${sql.table(model.components.get(component)!.table)} as ${sql.ref(row)} on ${sql.ref(`${row}.id`)} = ${sql.ref(`${entry}.cmp_id`)}`
   })
   const column = sql.id(`r${places.length}`, scalar.column)
-  const rows = await transaction.rows<{ value: Stored }>(
-    sql`select distinct ${column} as value from ${sql.table(type.table)} as r0 ${joins.length === 0 ? sql`` : sql.join(joins, sql` `)}
-      where ${column} in (${sql.join(wanted.map(({ stored }) => stored))}) and r0.document_id <> ${document}
+  const find = async (values: readonly Stored[]): Promise<ReadonlySet<string>> => {
+    const rows = await transaction.rows<{ value: Stored }>(
+      sql`select distinct ${column} as value from ${sql.table(type.table)} as r0 ${joins.length === 0 ? sql`` : sql.join(joins, sql` `)}
+      where ${column} in (${sql.join(values)}) and r0.document_id <> ${document}
       ${type.localized ? sql`and r0.locale = ${locale}` : sql``} ${state === 'published' ? sql`and r0.published_at is not null` : sql``}`,
-  )
-  const taken = new Set(rows.map(({ value }) => String(value)))
-  return wanted.filter(({ stored }) => taken.has(String(stored))).map(({ claim }) => claim)
+    )
+    return new Set(rows.map(({ value }) => String(value)))
+  }
+  const found = await find(wanted.map(({ stored }) => stored))
+  const taken = wanted.filter(({ stored }) => found.has(String(stored)))
+  const named = new Set(taken.map(({ stored }) => String(stored)))
+  if (found.size === named.size) return taken.map(({ claim }) => claim)
+  // The collation of the database holds other values for equal: it is asked for which ones.
+  for (const each of wanted.filter(({ stored }) => !named.has(String(stored)))) if ((await find([each.stored])).size > 0) taken.push(each)
+  return taken.map(({ claim }) => claim)
 }
 
 /** What the column would keep; null for what cannot be stored and is refused where it is to be. */

@@ -1,0 +1,77 @@
+// Replays the recorded conversations on MariaDB: those of the golden project on SQLite, and in their place what Strapi 5.54 answered
+// there. The differences are those that are listed for SQLite, and a few of this database's own.
+import { readdirSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { gunzipSync } from 'node:zlib'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { describeMysql } from '../mysql/server.js'
+import type { Answer, Served } from '../support/serve.js'
+import { serveGolden } from '../support/serve.js'
+import { allowed, conversationsOf, differing, hold } from './conversations.js'
+
+// Strapi stores the wall clock of its process; the recordings were made where that is UTC.
+process.env.TZ = 'UTC'
+
+const folder = dirname(fileURLToPath(import.meta.url))
+const files = readdirSync(folder).filter((file) => /^(read|write)-.*\.jsonl\.gz$/.test(file))
+const [reads, writes] = [files.filter((file) => file.startsWith('read-')), files.filter((file) => file.startsWith('write-'))]
+
+/** What is answered otherwise than by Strapi on MariaDB alone. */
+const ownDifferences: Readonly<Record<string, readonly string[]>> = {
+  // docs/differences.md, "MySQL and MariaDB": Strapi cannot save a document again whose json attribute holds a string.
+  'write-update.jsonl.gz': ['update/of a snapshot document'],
+}
+
+/** The listed differences of a file, in the order of its conversations; those of what Strapi fails at here are none. */
+function named(file: string): readonly string[] {
+  const listed = new Set([...(allowed[file] ?? []).map(({ name }) => name), ...(ownDifferences[file] ?? [])])
+  return conversationsOf(file, 'mariadb').flatMap(({ name }) => (listed.has(name) ? [name] : []))
+}
+
+describeMysql('the recordings on MariaDB', (server) => {
+  const content = gunzipSync(readFileSync(join(folder, 'mariadb', 'content.sql.gz'))).toString('utf8')
+  let served: Served
+  const serve = async () => {
+    const url = await server().createDatabase(content)
+    // The recorded Strapi did not limit attempts, and malformed ones count here too.
+    return serveGolden({ config: { limits: { authRateLimit: 0 } }, environment: { DATABASE_CLIENT: 'mysql', DATABASE_URL: url } })
+  }
+
+  beforeAll(async () => {
+    served = await serve()
+  }, 60_000)
+  afterAll(() => served.close())
+
+  test.each(reads)('%s is answered as recorded, but for the listed differences', async (file) => {
+    expect(await differing(served, file, 'mariadb')).toEqual(named(file))
+  })
+
+  test.each(writes)(
+    '%s is answered as recorded on a fresh database, but for the listed differences',
+    { timeout: 120_000 },
+    async (file) => {
+      const fresh = await serve()
+      try {
+        expect(await differing(fresh, file, 'mariadb')).toEqual(named(file))
+      } finally {
+        await fresh.close()
+      }
+    },
+  )
+
+  test.each(readdirSync(folder).filter((file) => file.startsWith('quirk-500-')))('%s: what Strapi fails at is no failure', async (file) => {
+    const failed: string[] = []
+    const fresh = await serve()
+    try {
+      for (const { name, steps } of conversationsOf(file, 'mariadb')) {
+        const answers: Answer[] = []
+        for (const step of steps) answers.push(await hold(fresh, step, answers))
+        if (answers.some(({ status }) => status >= 500)) failed.push(name)
+      }
+    } finally {
+      await fresh.close()
+    }
+    expect(failed).toEqual([])
+  })
+})
