@@ -1,7 +1,5 @@
-// A small project on a database of a PostgreSQL server, for tests of many requests at once and of faults.
-
+// A small project on a database of a server, PostgreSQL or MariaDB, for tests of many requests at once and of faults.
 import { type Answer, type Served, type ServeOptions, serveBeside, serveProject } from '../support/serve.js'
-import type { TestServer } from './server.js'
 
 const actions = (type: string): readonly string[] =>
   ['find', 'findOne', 'create', 'update', 'delete', 'publish', 'unpublish', 'discardDraft'].map(
@@ -36,7 +34,7 @@ export interface Desk extends Served {
   send(method: string, path: string, data?: object): Promise<Answer>
 }
 
-const environmentOf = (url: string) => ({ DATABASE_CLIENT: 'postgres', DATABASE_URL: url })
+const environmentOf = (url: string) => ({ DATABASE_CLIENT: url.startsWith('mysql:') ? 'mysql' : 'postgres', DATABASE_URL: url })
 
 function desk(served: Served): Desk {
   const json = { 'content-type': 'application/json' }
@@ -54,8 +52,13 @@ export const serveDesk = async (url: string, { environment, ...options }: ServeO
 /** A second service of the same project. */
 const serveDeskBeside = async (other: Served, url: string): Promise<Desk> => desk(await serveBeside(other, environmentOf(url)))
 
+/** A server, PostgreSQL or MariaDB, on which tests have databases of their own. */
+interface DatabaseServer {
+  createDatabase(): Promise<string>
+}
+
 /** Two services of the project on one new database. */
-export async function serveTwoDesks(server: TestServer): Promise<{ readonly url: string; readonly first: Desk; readonly second: Desk }> {
+export async function serveTwoDesks(server: DatabaseServer): Promise<{ readonly url: string; readonly first: Desk; readonly second: Desk }> {
   const url = await server.createDatabase()
   const first = await serveDesk(url)
   return { url, first, second: await serveDeskBeside(first, url) }

@@ -1,4 +1,4 @@
-// Stands between a service and its PostgreSQL server, and reads along: it cuts, stalls or delays connections when a test says so.
+// Stands between a service and its database server, and reads along: it cuts, stalls or delays connections when a test says so.
 import { connect as connectTo, createServer, type Socket } from 'node:net'
 
 /** A message of the client: its type (`Q`, `P`, `B`, `E`, `S`, …) and its content. */
@@ -29,8 +29,11 @@ export interface Way {
   close(): Promise<void>
 }
 
-/** Splits a stream of bytes into messages; what precedes the first one has no type. */
-function openMessages(found: (message: ClientMessage) => void): (bytes: Buffer) => void {
+/** Splits the bytes of one client into messages. */
+export type OpenMessages = (found: (message: ClientMessage) => void) => (bytes: Buffer) => void
+
+/** What precedes the first message has no type. */
+function postgresMessages(found: (message: ClientMessage) => void): (bytes: Buffer) => void {
   let rest = Buffer.alloc(0)
   let hasBegun = false
   return (bytes) => {
@@ -47,7 +50,7 @@ function openMessages(found: (message: ClientMessage) => void): (bytes: Buffer) 
   }
 }
 
-export async function openProxy(url: string): Promise<Way> {
+export async function openProxy(url: string, openMessages: OpenMessages = postgresMessages): Promise<Way> {
   const target = new URL(url)
   const links = new Map<Link, readonly [Socket, Socket]>()
   let isRefusing = false

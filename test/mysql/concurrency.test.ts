@@ -1,0 +1,154 @@
+// Many requests at once on MariaDB, to one process and to two: unique values, relations, publication and permissions hold.
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { type Desk, range, serveDesk, serveDeskBeside } from '../postgres/desk.js'
+import type { Answer } from '../support/serve.js'
+import { describeMysql } from './server.js'
+
+const statusesOf = (answers: readonly Answer[]): readonly number[] => answers.map(({ status }) => status)
+
+describeMysql('requests at once on MariaDB', (server) => {
+  let url: string
+  let first: Desk
+  let second: Desk
+  beforeAll(async () => {
+    url = await server().createDatabase()
+    first = await serveDesk(url)
+    second = await serveDeskBeside(first, url)
+  })
+  afterAll(async () => {
+    await second.close()
+    await first.close()
+  })
+
+  /** One of the services, in turn. */
+  const both = (index: number): Desk => (index % 2 === 0 ? first : second)
+  const ways: readonly [string, (index: number) => Desk][] = [
+    ['one process', () => first],
+    ['two processes', both],
+  ]
+
+  async function created(desk: Desk, path: string, data: object): Promise<string> {
+    const { status, text, body } = await desk.send('POST', path, data)
+    expect(status, text).toBe(201)
+    return body.data.documentId as string
+  }
+
+  it.each(ways)('one of 40 that create the same unique value wins: %s', async (name, of) => {
+    for (const round of range(3)) {
+      const answers = await Promise.all(range(40).map((index) => of(index).send('POST', '/api/notes', { code: `${name} ${round}` })))
+      expect([...statusesOf(answers)].sort()).toEqual([201, ...range(39).map(() => 400)])
+      for (const { status, body } of answers) if (status === 400) expect(body.error.message).toBe('This attribute must be unique')
+      const rows = await server().run(url, `select code from notes where code = '${name} ${round}'`)
+      expect(rows).toHaveLength(1)
+    }
+  })
+
+  /** The links of boards and cards: both sides of each have places 1 to n, and no link is there twice. */
+  async function checkLinks(): Promise<void> {
+    const rows = await server().run(url, 'select card_id, board_id, board_ord, card_ord from cards_boards_lnk')
+    const pairs = rows.map(({ card_id: card, board_id: board }) => `${card} ${board}`)
+    expect(new Set(pairs).size).toBe(pairs.length)
+    for (const [owner, place] of [
+      ['card_id', 'board_ord'],
+      ['board_id', 'card_ord'],
+    ] as const) {
+      const places = new Map<unknown, number[]>()
+      for (const row of rows) places.set(row[owner], [...(places.get(row[owner]) ?? []), Number(row[place])])
+      for (const list of places.values()) {
+        const sorted = [...list].sort((one, other) => one - other)
+        expect(new Set(sorted).size, `${place}: ${sorted.join(' ')}`).toBe(sorted.length)
+      }
+    }
+  }
+
+  async function linked(path: string, populate: string): Promise<readonly string[]> {
+    const { status, text, body } = await first.ask(`${path}?populate=${populate}`)
+    expect(status, text).toBe(200)
+    return (body.data[populate] as { readonly documentId: string }[]).map(({ documentId }) => documentId)
+  }
+
+  it.each(ways)('40 cards that connect themselves to one board are all on it, in an order that is whole: %s', async (name, of) => {
+    const board = await created(first, '/api/boards', { name })
+    const cards: string[] = []
+    for (const index of range(40)) cards.push(await created(first, '/api/cards', { name: `${name} ${index}` }))
+    const connect = cards.map((card, index) => of(index).send('PUT', `/api/cards/${card}`, { boards: { connect: [board] } }))
+    expect(statusesOf(await Promise.all(connect))).toEqual(range(40).map(() => 200))
+    expect([...(await linked(`/api/boards/${board}`, 'cards'))].sort()).toEqual([...cards].sort())
+    const rows = await server().run(
+      url,
+      `select card_ord as place from cards_boards_lnk l join boards b on b.id = l.board_id where b.document_id = '${board}' order by card_ord`,
+    )
+    expect(rows.map(({ place }) => place)).toEqual(range(40).map((index) => index + 1))
+    await checkLinks()
+  })
+
+  it.each(ways)('40 cards that are connected to one board, while others are disconnected: %s', async (name, of) => {
+    const cards: string[] = []
+    for (const index of range(40)) cards.push(await created(first, '/api/cards', { name: `${name} ${index}` }))
+    const [old, fresh] = [cards.slice(0, 20), cards.slice(20)]
+    const board = await created(first, '/api/boards', { name, cards: old })
+    const path = `/api/boards/${board}`
+    const answers = await Promise.all(
+      range(20).flatMap((index) => [
+        of(index).send('PUT', path, { cards: { connect: [fresh[index]] } }),
+        of(index + 1).send('PUT', path, { cards: { disconnect: [old[index]] } }),
+      ]),
+    )
+    expect(statusesOf(answers)).toEqual(range(40).map(() => 200))
+    expect([...(await linked(path, 'cards'))].sort()).toEqual([...fresh].sort())
+    for (const card of fresh) expect(await linked(`/api/cards/${card}`, 'boards')).toEqual([board])
+    for (const card of old) expect(await linked(`/api/cards/${card}`, 'boards')).toEqual([])
+    await checkLinks()
+  })
+
+  it('one document is published, unpublished, updated and deleted at once: at most one draft and one published row', async () => {
+    for (const round of range(12)) {
+      const memo = await created(first, '/api/memos', { title: `Memo ${round}` })
+      const path = `/api/memos/${memo}`
+      const work: (() => Promise<Answer>)[] = range(6).flatMap((index) => [
+        () => both(index).send('PUT', `${path}?status=draft`, { title: `Draft ${index}` }),
+        () => both(index + 1).send('PUT', path, { title: `Published ${index}` }),
+        () => both(index).send('POST', `${path}/actions/publish`, {}),
+        () => both(index + 1).send('POST', `${path}/actions/unpublish`, {}),
+      ])
+      if (round % 2 === 0) work.splice(7, 0, () => first.send('DELETE', path))
+      for (const { status, text } of await Promise.all(work.map((each) => each())))
+        expect([200, 204, 400, 404, 409, 503], text).toContain(status)
+      const rows = await server().run(
+        url,
+        `select count(*) - count(published_at) as drafts, count(published_at) as published from memos where document_id = '${memo}'`,
+      )
+      const { drafts, published } = rows[0] as { readonly drafts: number; readonly published: number }
+      expect(drafts).toBe(round % 2 === 0 ? drafts : 1)
+      expect(drafts).toBeLessThanOrEqual(1)
+      expect(published).toBeLessThanOrEqual(drafts)
+    }
+  })
+
+  it('a permission that is removed is refused by the next request, in every process', async () => {
+    const permission = "action = 'api::board.board.find'"
+    const take = `delete from up_permissions_role_lnk where permission_id in (select id from up_permissions where ${permission})`
+    const give = `insert into up_permissions_role_lnk (permission_id, role_id) select p.id, r.id from up_permissions p, up_roles r where p.${permission} and r.type = 'public'`
+    for (const _ of range(15)) {
+      expect(statusesOf(await Promise.all(range(6).map((index) => both(index).ask('/api/boards?pagination[pageSize]=1'))))).toEqual(
+        range(6).map(() => 200),
+      )
+      await server().run(url, take)
+      expect(statusesOf(await Promise.all(range(6).map((index) => both(index).ask('/api/boards?pagination[pageSize]=1'))))).toEqual(
+        range(6).map(() => 403),
+      )
+      await server().run(url, give)
+    }
+  })
+
+  it('writers of unrelated documents all get through', async () => {
+    const answers = await Promise.all(
+      range(8).map(async (client) => {
+        const own: Answer[] = []
+        for (const index of range(25)) own.push(await both(client).send('POST', '/api/notes', { code: `own ${client} ${index}` }))
+        return own
+      }),
+    )
+    expect(new Set(statusesOf(answers.flat()))).toEqual(new Set([201]))
+  })
+})
