@@ -70,6 +70,9 @@ const octavoTable = (name: string, parts: readonly string[]): string =>
 /** Has one row, which transactions that conflict lock one after the other (writes.ts). */
 export const turnTable = 'octavo_write_turns'
 
+/** Its rows: the one that transactions lock which take turns, and the one that those lock which number something in the order of commits. */
+export const [turnRow, commitRow] = [1, 2]
+
 /** Has a row for each transaction that was committed lately (outcomes.ts). */
 export const outcomeTable = 'octavo_write_outcomes'
 
@@ -83,7 +86,7 @@ export const driverTables: readonly string[] = [turnTable, outcomeTable, unprepa
 export const createOctavoStatements = (): readonly string[] => [
   ...octavoTables.map(createOctavoTable),
   octavoTable(turnTable, ['id integer primary key']),
-  `insert ignore into ${turnTable} (id) values (1)`,
+  `insert ignore into ${turnTable} (id) values (${turnRow}), (${commitRow})`,
   octavoTable(outcomeTable, ['id varchar(36) primary key', 'written_at timestamp not null default current_timestamp', 'key (written_at)']),
 ]
 

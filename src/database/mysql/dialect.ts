@@ -3,6 +3,7 @@ import { sql } from 'kysely'
 import type { BoundType, Dialect, Expression } from '../dialect.js'
 import { differs, type Found, type Listed } from '../fragments.js'
 import type { Parameter } from '../plan.js'
+import { commitRow, turnTable } from './create-tables.js'
 import { writeMysqlSql } from './words.js'
 
 /** `\` is what LIKE escapes with; in a literal it stands twice. */
@@ -71,6 +72,8 @@ export const mysqlDialect: Dialect = {
         return compare(folded(column), folded(value), kind)
     }
   },
+  compared: (column, sign, value) => sql`${column} ${sql.raw(sign)} ${value}`,
+  isAnyOf: (column, values) => sql`${column} in (${sql.join([...values])})`,
   equalsIgnoringCase: (column, value, folding) =>
     folding === 'unicode' ? sql<boolean>`${folded(column)} = ${folded(value)}` : sql<boolean>`lower(${column}) = lower(${value})`,
   listed: (list, as) => sql`json_table(${list}, '$[*]' columns (value bigint path '$')) as ${sql.id(as)}`,
@@ -95,6 +98,7 @@ export const mysqlDialect: Dialect = {
   timestampsDiffer: (one, other) =>
     sql`(${differs(one, other)} and (${one} is null or abs(timestampdiff(second, '1970-01-01', ${one})) >= 10000))`,
   writtenByOthers: sql`cast(null as signed)`,
+  commitOrder: sql`select id from ${sql.table(turnTable)} where id = ${sql.lit(commitRow)} for update`,
   // No number of an AUTO_INCREMENT column can be had without a row: every row gets its id when it is inserted.
   newIds: () => sql`null as id where 1 = 0`,
   idsFrom: () => () => null,
