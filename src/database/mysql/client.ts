@@ -1,4 +1,5 @@
 // One connection to a MySQL or MariaDB server, as everything here uses it: statements one after the other, rows as lists of stored forms.
+import type { Socket } from 'node:net'
 import { type Connection, type ConnectionOptions, createConnection, type FieldPacket, type ResultSetHeader } from 'mysql2'
 import type { ServerSettings } from '../../config/database-server.js'
 import { fromWallClock } from '../server/wall-clock.js'
@@ -18,6 +19,8 @@ export interface Executed {
 export interface Client {
   /** By which the server knows the connection. */
   readonly thread: number
+  /** It was cut, or lost: nothing more can be done on it. */
+  readonly isBroken: boolean
   /** Sends a statement that has its values in it. `shown`: what of it an error may show. */
   query(text: string, shown?: string): Promise<Executed>
   /** Closes the connection at once: what is under way on it fails as with a connection that was lost. */
@@ -92,10 +95,22 @@ export async function connect(options: ConnectionOptions, also: readonly string[
     connection.destroy()
     throw error
   }
+  let isBroken = false
   return {
     thread: connection.threadId!,
-    query: (text, shown = text) => run(connection, text, shown),
-    cut: () => connection.destroy(),
+    get isBroken() {
+      return isBroken
+    },
+    query: (text, shown = text) =>
+      run(connection, text, shown).catch((error: Error & { readonly fatal?: boolean }) => {
+        isBroken ||= error.fatal === true
+        throw error
+      }),
+    cut: () => {
+      isBroken = true
+      // The driver's own way of closing would leave what is under way without an answer.
+      ;(connection as unknown as { readonly stream: Socket }).stream.destroy()
+    },
     end: () => connection.end(() => {}),
   }
 }

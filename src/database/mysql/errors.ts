@@ -5,6 +5,8 @@ import { unavailable } from '../unavailable.js'
 interface ServerError {
   readonly code?: unknown
   readonly errno?: unknown
+  /** Set by the driver: nothing more can be done on the connection. */
+  readonly fatal?: unknown
 }
 
 /** The name of an error, of the server or of the network; empty: it has none. */
@@ -24,6 +26,7 @@ export const isConflict = (error: unknown): boolean => [1020, 1205, 1213, 1412, 
 
 /** The connection is gone or could not be made, or the server does not serve: nothing of an uncommitted transaction is left. */
 export function isConnectionLoss(error: unknown): boolean {
+  if ((error as ServerError | null)?.fatal === true) return true
   if ([1040, 1053, 1077, 1079, 1152, 1158, 1159, 1160, 1161, 1203, 1927, 2006, 2013, 4031].includes(numberOf(error))) return true
   return /^(PROTOCOL_CONNECTION_LOST|PROTOCOL_SEQUENCE_TIMEOUT|E(CONNREFUSED|CONNRESET|PIPE|TIMEDOUT|HOSTUNREACH|NOTFOUND|AI_AGAIN))$/.test(
     codeOf(error),

@@ -98,10 +98,10 @@ export function openPool(settings: ServerSettings, { max, greetings = [], failed
     release: (client, isBroken) => {
       const used = all.get(client)
       if (used === undefined) return
-      if (!isBroken && !used.isLost && !isClosed && elapsed() - used.made < lifetime) offer(used)
+      const isUseless = isBroken || used.isLost || client.isBroken
+      if (!isUseless && !isClosed && elapsed() - used.made < lifetime) offer(used)
       else {
-        if (isBroken || used.isLost) client.cut()
-        kept.drop(used)
+        kept.drop(used, isUseless)
         makeForWaiter()
       }
     },
@@ -118,9 +118,10 @@ export function openPool(settings: ServerSettings, { max, greetings = [], failed
 function openKept(server: Parameters<typeof connect>[0], greetings: readonly string[], failed: (error: Error) => void) {
   const all = new Map<Client, Kept>()
   const idle: Kept[] = []
-  const drop = ({ client }: Kept): void => {
+  const drop = ({ client }: Kept, isUseless = false): void => {
     all.delete(client)
-    client.end()
+    if (isUseless) client.cut()
+    else client.end()
   }
   /** Takes a connection from those that are idle; false: it is none of them. */
   const take = (one: Kept): boolean => {
