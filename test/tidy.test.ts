@@ -31,7 +31,7 @@ function importsOf(file: string): string[] {
 }
 
 /** Folders that are rooms of their own inside another room. */
-const inner = /^(documents|query|database)\/(input|store|publish|read|rest|compile|answer|schema|sqlite|postgres)\//
+const inner = /^(documents|query|database)\/(input|store|publish|read|rest|compile|answer|schema|sqlite|postgres|mysql|server)\//
 
 /** The room of a file: its folder below src/, or one of the inner rooms; a file beside the rooms is one by itself. */
 function room(file: string): string {
@@ -84,11 +84,13 @@ const below: Readonly<Record<string, readonly string[]>> = {
   'query/rest': ['query'],
   'query/compile': ['query', 'database'],
   database: [],
-  'database/open': ['database', 'database/sqlite', 'database/postgres'],
+  'database/open': ['database', 'database/sqlite', 'database/postgres', 'database/mysql'],
   'database/answer': ['database'],
   'database/schema': ['database'],
   'database/sqlite': ['database', 'database/answer', 'database/schema'],
-  'database/postgres': ['database', 'database/answer', 'database/schema'],
+  'database/server': ['database', 'database/answer'],
+  'database/postgres': ['database', 'database/answer', 'database/schema', 'database/server'],
+  'database/mysql': ['database', 'database/answer', 'database/schema', 'database/server'],
   config: [],
   errors: [],
   grants: [],

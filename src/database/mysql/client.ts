@@ -6,7 +6,7 @@ import { fromWallClock } from '../server/wall-clock.js'
 import type { Stored } from '../stored.js'
 
 /** The result of a statement: rows as lists of values. */
-export interface Executed {
+export interface MysqlExecuted {
   readonly rows: readonly (readonly Stored[])[]
   readonly columns: readonly string[]
   /** Rows that were changed, or would have been if they had not been equal. */
@@ -22,7 +22,7 @@ export interface Client {
   /** It was cut, or lost: nothing more can be done on it. */
   readonly isBroken: boolean
   /** Sends a statement that has its values in it. `shown`: what of it an error may show. */
-  query(text: string, shown?: string): Promise<Executed>
+  query(text: string, shown?: string): Promise<MysqlExecuted>
   /** Closes the connection at once: what is under way on it fails as with a connection that was lost. */
   cut(): void
   /** Closes the connection in good order. */
@@ -124,7 +124,7 @@ const bare = (error: Error & { sql?: unknown }): Error => {
   return error
 }
 
-function run(connection: Connection, text: string, shown: string): Promise<Executed> {
+function run(connection: Connection, text: string, shown: string): Promise<MysqlExecuted> {
   return new Promise((resolve, reject) => {
     connection.query({ sql: text, rowsAsArray: true }, (error, result, fields) => {
       if (error !== null) reject(Object.assign(bare(error), { statement: shown.slice(0, shownText) }))
@@ -135,7 +135,7 @@ function run(connection: Connection, text: string, shown: string): Promise<Execu
 
 const [timestamp, datetime] = [7, 12]
 
-function executed(result: unknown, fields: readonly FieldPacket[] | undefined): Executed {
+function executed(result: unknown, fields: readonly FieldPacket[] | undefined): MysqlExecuted {
   if (!Array.isArray(result)) {
     const { affectedRows, insertId } = result as ResultSetHeader
     return { rows: [], columns: [], changed: affectedRows, inserted: insertId }
@@ -147,5 +147,5 @@ function executed(result: unknown, fields: readonly FieldPacket[] | undefined): 
 }
 
 /** Rows as objects by the names of their columns. */
-export const objectsOf = ({ rows, columns }: Executed): readonly Readonly<Record<string, Stored>>[] =>
+export const objectsOf = ({ rows, columns }: MysqlExecuted): readonly Readonly<Record<string, Stored>>[] =>
   rows.map((row) => Object.fromEntries(columns.map((column, index) => [column, row[index]!])))

@@ -5,14 +5,14 @@ import { prepareAnswer, type Row, type Values } from '../answer/write.js'
 import type { ReadAnswer } from '../database.js'
 import type { Fill, Level, ReadPlan, Statement } from '../plan.js'
 import type { Client } from './client.js'
-import { execute, type Statements } from './statements.js'
+import { execute, type MysqlStatements } from './statements.js'
 
 /** Reads the answers of one plan. */
-export interface PlanReader {
+export interface MysqlPlanReader {
   /** Whether a read executes several statements, which must see one snapshot. */
   readonly hasLevels: boolean
   /** Executes a plan's statements on a connection and writes its answer. @throws AnswerTooLarge beyond `limit` bytes */
-  read(client: Client, statements: Statements, values: Values, limit: number): Promise<ReadAnswer>
+  read(client: Client, statements: MysqlStatements, values: Values, limit: number): Promise<ReadAnswer>
 }
 
 /** A first room for an answer; bytes. */
@@ -25,7 +25,7 @@ interface FoundRows {
 }
 
 /** Prepares the reader of a plan. `signer`: signs addresses of private files; null: everyone may read them. */
-export function preparePlanReader(plan: ReadPlan, signer: Signer | null): PlanReader {
+export function preparePlanReader(plan: ReadPlan, signer: Signer | null): MysqlPlanReader {
   const { root, envelope } = plan
   let found: FoundRows = { rows: new Map(), total: null }
   const rowsOf = (statement: Statement) => () => found.rows.get(statement) ?? []
@@ -71,7 +71,7 @@ interface Bound {
 
 async function rowsOn(
   client: Client,
-  statements: Statements,
+  statements: MysqlStatements,
   { sql, parameters }: Statement,
   { values, parents }: Bound,
 ): Promise<readonly Row[]> {

@@ -44,14 +44,16 @@ const spans = {
   timestamp: [1_000, 2_147_483_647_999],
 } as const
 
+/** `isWhole`: the column has no fractions of a second. Strapi's bookkeeping has such columns; nobody sees what they lose. */
 const fitMoment =
-  ([first, last]: readonly [number, number]): Fitter =>
+  ([first, last]: readonly [number, number], isWhole: boolean): Fitter =>
   (value) => {
     // What is finer than milliseconds comes from a server, as a text of its own.
     if (typeof value === 'string' && /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{4,6}$/.test(value)) return { value }
     const moment = typeof value === 'string' && decimalOf(value) === null ? Date.parse(value) : Number(value)
     if (Number.isNaN(moment)) return { value: null, problem: 'is no moment' }
     if (moment < first || moment > last) return { value: null, problem: 'is beyond what the column can hold' }
+    if (isWhole) return { value: Math.floor(moment / 1000) * 1000 }
     const whole = Math.floor(moment)
     return whole === value ? { value: whole } : { value: whole, problem: whole === moment ? 'is no number' : 'is finer than milliseconds' }
   }
@@ -86,7 +88,7 @@ function fitterOf({ kind, type }: RowColumn): Fitter {
     case 'time':
       return fitTime
     case 'datetime':
-      return fitMoment(type.startsWith('timestamp') ? spans.timestamp : spans.datetime)
+      return fitMoment(type.startsWith('timestamp') ? spans.timestamp : spans.datetime, first === undefined)
     case 'json':
       return fitJson
     case 'bytes':

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Model } from '../../model/types.js'
 import { describeIndexes, type OwnIndex } from '../schema/own-indexes.js'
 import { quoted } from '../schema/table.js'
-import { type Catalog, readCatalog } from './catalog.js'
+import { type MysqlCatalog, readCatalog } from './catalog.js'
 import type { Client } from './client.js'
 import { releaseLock, takeLock } from './locks.js'
 import { onClient, type Pool } from './pool.js'
@@ -37,14 +37,14 @@ function bytesOf(type: string): number | null {
 }
 
 /** Whether the table is there with the index's columns, all of whose values it has room for. */
-export function isIndexable({ tables }: Catalog, { table, columns }: OwnIndex): boolean {
+export function isIndexable({ tables }: MysqlCatalog, { table, columns }: OwnIndex): boolean {
   const types = new Map(tables.get(table)?.map(({ name, type }) => [name, type]))
   const bytes = columns.map((column) => (types.has(column) ? bytesOf(types.get(column)!) : null))
   return types.has('id') && bytes.every((each) => each !== null) && bytes.reduce((sum, each) => sum! + each!, 0)! <= indexBytes
 }
 
 /** The indexes that are missing. Of several that have the same columns here, the first. */
-function missingIn(catalog: Catalog, model: Model): readonly OwnIndex[] {
+function missingIn(catalog: MysqlCatalog, model: Model): readonly OwnIndex[] {
   const seen = new Set<string>()
   const indexes = describeIndexes(model).filter(({ table, columns }) => {
     const key = [table, ...columns.filter((column, at) => column !== 'id' || at < columns.length - 1)].join(' ')

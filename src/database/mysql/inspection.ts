@@ -1,10 +1,10 @@
 // What a MySQL or MariaDB database says of itself.
 import type { Inspection } from '../database.js'
 import { quoted } from '../schema/table.js'
-import { type Queryable, readCatalog } from './catalog.js'
+import { type MysqlQueryable, readCatalog } from './catalog.js'
 
 /** Begins a transaction in which all reads see the same rows. */
-export const beginSnapshot = async (client: Queryable): Promise<void> => {
+export const beginSnapshot = async (client: MysqlQueryable): Promise<void> => {
   await client.query('start transaction with consistent snapshot, read only')
 }
 
@@ -19,7 +19,7 @@ export interface ColumnKey {
 }
 
 /** The foreign keys of the current database that have one column. */
-export async function columnKeysOf(connection: Queryable): Promise<readonly ColumnKey[]> {
+export async function columnKeysOf(connection: MysqlQueryable): Promise<readonly ColumnKey[]> {
   const textsOf = async (text: string) => (await connection.query(text)).rows as readonly (readonly string[])[]
   const keys = await textsOf(
     `select table_name, constraint_name, min(column_name), min(referenced_table_name), min(referenced_column_name)
@@ -36,7 +36,7 @@ export async function columnKeysOf(connection: Queryable): Promise<readonly Colu
 }
 
 /** Rows that reference missing ones: imports may leave them, since they can switch foreign keys off. */
-async function danglingRows(connection: Queryable): Promise<readonly string[]> {
+async function danglingRows(connection: MysqlQueryable): Promise<readonly string[]> {
   const { tables } = await readCatalog(connection)
   const found: string[] = []
   for (const { table, column, parent, key } of await columnKeysOf(connection)) {
@@ -51,7 +51,7 @@ async function danglingRows(connection: Queryable): Promise<readonly string[]> {
 }
 
 /** Looks at the tables of a database and its foreign keys. */
-export const inspectMysql = (connection: Queryable): Inspection => ({
+export const inspectMysql = (connection: MysqlQueryable): Inspection => ({
   tables: async () => {
     const { tables } = await readCatalog(connection)
     return { has: (table) => tables.has(table) }

@@ -3,14 +3,18 @@ import type { MainConnection } from '../database.js'
 import { lossRetrier } from '../server/retry.js'
 import { type Client, objectsOf } from './client.js'
 import { explained, isConnectionLoss, isTimeout } from './errors.js'
-import { execute, type Statements } from './statements.js'
+import { execute, type MysqlStatements } from './statements.js'
 import { writeMysqlSql } from './words.js'
 
 /** Lends a connection: the only one, or one of a pool whose connections are free soon. */
-export type Lend = <Result>(work: (client: Client) => Promise<Result>) => Promise<Result>
+export type MysqlLend = <Result>(work: (client: Client) => Promise<Result>) => Promise<Result>
 
 /** `failed` receives losses of connections, also those that no caller notices. */
-export function openMainConnection(lend: Lend, statements: Statements, failed: (error: Error) => void = () => {}): MainConnection {
+export function openMainConnection(
+  lend: MysqlLend,
+  statements: MysqlStatements,
+  failed: (error: Error) => void = () => {},
+): MainConnection {
   const retried = lossRetrier({ isConnectionLoss, isTimeout }, failed)
   return {
     // Neither server tells cheaply, and in order with commits, whether anything was committed: it is looked at what was.

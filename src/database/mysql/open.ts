@@ -14,7 +14,7 @@ import { startIndexing } from './indexes.js'
 import { openMainConnection } from './main-connection.js'
 import { onClient, openPool, type Pool } from './pool.js'
 import { prepareDatabase } from './prepare-database.js'
-import { type Reached, reach } from './reach.js'
+import { type MysqlReached, reach } from './reach.js'
 import { openReads } from './reads.js'
 import { findSchemaMismatches } from './schema-mismatches.js'
 import { openWrites } from './writes.js'
@@ -26,7 +26,7 @@ const probeTimeout = 3_000
 async function prepare(
   config: Config,
   model: Model,
-  { small, statements }: Reached,
+  { small, statements }: MysqlReached,
   logger: Pick<Logger, 'warn'>,
   fill: FillRows,
 ): Promise<void> {

@@ -1,13 +1,12 @@
 // What became of a transaction whose commit was not answered: it has written a row with an id of its own, which is there if it was
 // committed, and locked while the server has not decided.
 import { elapsed, pause } from '../../runtime/clock.js'
+import type { CommitOutcome } from '../server/attempts.js'
 import { outcomeTable } from './create-tables.js'
 import { isConflict, isConnectionLoss } from './errors.js'
 import { onClient, type Pool } from './pool.js'
 
-export type CommitOutcome = 'committed' | 'aborted' | 'unknown'
-
-export interface Outcomes {
+export interface MysqlOutcomes {
   /** What became of a transaction that noted `id`. */
   outcomeOf(id: string): Promise<CommitOutcome>
   /** A transaction was committed: now and then old rows are removed. */
@@ -24,7 +23,7 @@ const [patience, pauseBetween, lookTimeout] = [10_000, 50, 5_000]
 const [commitsBetween, removedRows] = [1_000, 2_000]
 
 /** `small`: a pool whose connections are free soon. */
-export function openOutcomes(small: Pool): Outcomes {
+export function openOutcomes(small: Pool): MysqlOutcomes {
   let commits = 0
 
   const ask = async (text: string) => (await onClient(small, (client) => client.query(text), lookTimeout)).rows

@@ -6,7 +6,7 @@ import type { LiteralKind } from './literals.js'
 export type Moments = ReadonlyMap<string, ReadonlyMap<string, boolean>>
 
 /** A statement whose values can be put in: the texts around them, and what each stands beside. */
-export interface Parts {
+export interface StatementParts {
   readonly texts: readonly string[]
   readonly kinds: readonly LiteralKind[]
 }
@@ -58,7 +58,7 @@ interface Examined {
 }
 
 /** Takes a statement apart. @throws Error for a value whose column could be a moment or not */
-export function partsOf(text: string, moments: Moments): Parts {
+export function partsOf(text: string, moments: Moments): StatementParts {
   const tokens = [...text.matchAll(tokenForm)].map((match) => ({ text: match[0], start: match.index }))
   const examined: Examined = { tokens, tables: tablesOf(tokens), moments }
   const inserted = insertedOf(examined)

@@ -12,7 +12,7 @@ const [lifetime, idleTime, lookEvery] = [1_800_000, 30_000, 10_000]
 const patience = 1_000
 
 /** What a pool is for. */
-export interface PoolOptions {
+export interface MysqlPoolOptions {
   /** Connections at most. */
   readonly max: number
   /** What each connection says first, after what all of them say. */
@@ -48,9 +48,9 @@ interface Waiter {
 }
 
 /** Opens a pool. */
-export function openPool(settings: ServerSettings, { max, greetings = [], failed }: PoolOptions): Pool {
+export function openPool(settings: ServerSettings, { max, greetings = [], failed }: MysqlPoolOptions): Pool {
   const server = serverOf(settings)
-  const kept = openKept(server, greetings, failed)
+  const kept = openKept(server, { greetings, failed, least: Math.min(settings.pool.min, max) })
   const { all, idle } = kept
   const waiters = new Set<Waiter>()
   let [making, isClosed] = [0, false]
@@ -80,8 +80,17 @@ export function openPool(settings: ServerSettings, { max, greetings = [], failed
     else idle.push(Object.assign(free, { idleSince: elapsed() }))
   }
 
-  const sweeper = setInterval(() => kept.sweep(Math.min(settings.pool.min, max)), lookEvery)
-  sweeper.unref()
+  function giveBack(client: Client, isBroken: boolean): void {
+    const used = all.get(client)
+    if (used === undefined) return
+    const isUseless = isBroken || used.isLost || client.isBroken
+    if (!isUseless && !isClosed && elapsed() - used.made < lifetime) {
+      offer(used)
+      return
+    }
+    kept.drop(used, isUseless)
+    makeForWaiter()
+  }
 
   return {
     get waiting() {
@@ -95,27 +104,20 @@ export function openPool(settings: ServerSettings, { max, greetings = [], failed
       makeForWaiter()
       return waited
     },
-    release: (client, isBroken) => {
-      const used = all.get(client)
-      if (used === undefined) return
-      const isUseless = isBroken || used.isLost || client.isBroken
-      if (!isUseless && !isClosed && elapsed() - used.made < lifetime) offer(used)
-      else {
-        kept.drop(used, isUseless)
-        makeForWaiter()
-      }
-    },
+    release: giveBack,
     cancel: (client) => endStatement(server, client),
     close: async () => {
       isClosed = true
-      clearInterval(sweeper)
-      for (const free of idle.splice(0)) kept.drop(free)
+      kept.close()
     },
   }
 }
 
 /** The connections of a pool: all of them, and those that are idle, the last used at the end. */
-function openKept(server: Parameters<typeof connect>[0], greetings: readonly string[], failed: (error: Error) => void) {
+function openKept(
+  server: Parameters<typeof connect>[0],
+  { greetings, failed, least }: Pick<MysqlPoolOptions, 'failed'> & { readonly greetings: readonly string[]; readonly least: number },
+) {
   const all = new Map<Client, Kept>()
   const idle: Kept[] = []
   const drop = ({ client }: Kept, isUseless = false): void => {
@@ -129,6 +131,13 @@ function openKept(server: Parameters<typeof connect>[0], greetings: readonly str
     if (place >= 0) idle.splice(place, 1)
     return place >= 0
   }
+  /** Closes those that were idle for long, down to a number. */
+  const sweep = () => {
+    const now = elapsed()
+    for (const one of [...idle]) if (now - one.idleSince >= idleTime && all.size > least && take(one)) drop(one)
+  }
+  const sweeper = setInterval(sweep, lookEvery)
+  sweeper.unref()
   return {
     all,
     idle,
@@ -147,10 +156,10 @@ function openKept(server: Parameters<typeof connect>[0], greetings: readonly str
       all.set(client, made)
       return made
     },
-    /** Closes those that were idle for long, down to a number. */
-    sweep: (least: number) => {
-      const now = elapsed()
-      for (const one of [...idle]) if (now - one.idleSince >= idleTime && all.size > least && take(one)) drop(one)
+    /** Closes those that are idle. */
+    close: () => {
+      clearInterval(sweeper)
+      for (const one of idle.splice(0)) drop(one)
     },
   }
 }

@@ -7,7 +7,7 @@ import type { FillRows } from '../driver.js'
 import { findLacking, isComplete, type Lacking, namesOf, type Prepared } from '../schema/lacking.js'
 import { octavoTables } from '../schema/octavo-tables.js'
 import { quoted } from '../schema/table.js'
-import { type Catalog, type Queryable, readCatalog } from './catalog.js'
+import { type MysqlCatalog, type MysqlQueryable, readCatalog } from './catalog.js'
 import type { Client } from './client.js'
 import { columnText, createMark, createOctavoStatements, createStatement, driverTables, unpreparedTable } from './create-tables.js'
 import { numberOf } from './errors.js'
@@ -30,7 +30,7 @@ export interface MysqlPreparation {
 const firstTable = 'strapi_core_store_settings'
 
 /** Whether the database has none of the tables that a start makes first, or its first start was interrupted. */
-export async function isUnprepared(database: Queryable): Promise<boolean> {
+export async function isUnprepared(database: MysqlQueryable): Promise<boolean> {
   const { rows } = await database.query(
     `select table_name from information_schema.tables where table_schema = database() and table_name in ('${firstTable}', '${unpreparedTable}')`,
   )
@@ -116,7 +116,7 @@ async function lackingIn(client: Client, model: Model, { sessions }: MysqlPrepar
   }
 }
 
-const isPossible = (catalog: Catalog, { tables }: Lacking, index: Parameters<typeof isIndexable>[1]): boolean =>
+const isPossible = (catalog: MysqlCatalog, { tables }: Lacking, index: Parameters<typeof isIndexable>[1]): boolean =>
   tables.some(({ name }) => name === index.table) || isIndexable(catalog, index)
 
 /** What went wrong as a sentence, where it is something to be done by the operator. */

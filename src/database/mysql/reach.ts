@@ -4,21 +4,21 @@ import type { ServerSettings } from '../../config/database-server.js'
 import { ConfigError } from '../../errors/errors.js'
 import { readCatalog } from './catalog.js'
 import { onClient, openPool, type Pool } from './pool.js'
-import { openStatements, type Statements } from './statements.js'
+import { type MysqlStatements, openStatements } from './statements.js'
 
 /** Connections for permissions and health. */
 const smallPool = 2
 
 /** A server that can be reached. */
-export interface Reached {
+export interface MysqlReached {
   readonly settings: ServerSettings
   readonly small: Pool
-  readonly statements: Statements
+  readonly statements: MysqlStatements
   close(): Promise<void>
 }
 
 /** Opens the small pool, and makes sure that the server can be reached. @throws ConfigError with a sentence */
-export async function reach(config: Config, failed: (error: Error) => void = () => {}): Promise<Reached> {
+export async function reach(config: Config, failed: (error: Error) => void = () => {}): Promise<MysqlReached> {
   const settings = config.database.server!
   if (settings.url !== null && !/^(?:mysql|mariadb):\/\//.test(settings.url))
     throw new ConfigError('DATABASE_URL is none of MySQL or MariaDB: it begins with mysql://')

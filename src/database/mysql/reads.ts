@@ -1,39 +1,23 @@
 // The reads of a service: plans on a bounded pool. Heavy ones, by what they cost before, have a share of its connections, so that light
 // ones always find one. What nobody waits for any more, or is over its time, is cancelled.
-import type { ServerSettings } from '../../config/database-server.js'
 import { ApiError } from '../../errors/errors.js'
 import { elapsed } from '../../runtime/clock.js'
-import type { Signer } from '../answer/signed-addresses.js'
 import { AnswerTooLarge, tooLarge } from '../answer/sink.js'
 import type { PlanHandle, ReadAnswer, ReadDatabase } from '../database.js'
+import type { ReadOptions } from '../server/options.js'
 import { lossRetrier } from '../server/retry.js'
 import { openShare } from '../server/share.js'
 import { unavailable } from '../unavailable.js'
 import type { Client } from './client.js'
 import { mysqlDialect } from './dialect.js'
 import { explained, isCancelled, isConnectionLoss, isTimeout } from './errors.js'
-import { type PlanReader, preparePlanReader } from './execute.js'
+import { type MysqlPlanReader, preparePlanReader } from './execute.js'
 import { onClient, openPool, type Pool } from './pool.js'
-import type { Statements } from './statements.js'
-
-export interface ReadOptions {
-  readonly settings: ServerSettings
-  /** Connections at most. */
-  readonly connections: number
-  /** Reads, and heavy ones, that may wait for a connection. */
-  readonly readQueue: number
-  readonly heavyReadQueue: number
-  /** Milliseconds that a read may take, waiting included. */
-  readonly readTimeout: number
-  /** Bytes of one answer at most. */
-  readonly answerBytes: number
-  /** How addresses of files are signed; null: not at all. */
-  readonly signer: Signer | null
-}
+import type { MysqlStatements } from './statements.js'
 
 /** A plan, and what it cost lately: milliseconds. */
 interface Registered {
-  readonly reader: PlanReader
+  readonly reader: MysqlPlanReader
   cost: number
 }
 
@@ -49,7 +33,7 @@ const never = () => false
 const cancelPatience = 1_000
 
 /** Opens the reads; a connection is made with the first one. */
-export function openReads(options: ReadOptions, statements: Statements, failed: (error: Error) => void): ReadDatabase {
+export function openReads(options: ReadOptions, statements: MysqlStatements, failed: (error: Error) => void): ReadDatabase {
   const { settings, connections, readTimeout, signer } = options
   const pool = openPool(settings, { max: connections, failed })
   const heavy = openShare(Math.max(1, connections >> 1), options.heavyReadQueue, 'Too many reads are waiting')
@@ -92,7 +76,7 @@ export function openReads(options: ReadOptions, statements: Statements, failed: 
 interface BegunRead {
   readonly pool: Pool
   readonly options: ReadOptions
-  readonly statements: Statements
+  readonly statements: MysqlStatements
   readonly plan: Registered
   readonly values: readonly unknown[]
   /** Why the read is not to go on; null: it is. */

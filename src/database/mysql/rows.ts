@@ -13,7 +13,7 @@ import {
 } from '../rows.js'
 import { quoted } from '../schema/table.js'
 import { fromWallClock } from '../server/wall-clock.js'
-import { type Queryable, readCatalog } from './catalog.js'
+import { type MysqlQueryable, readCatalog } from './catalog.js'
 import { driverTables } from './create-tables.js'
 import { fitterFor } from './fitting.js'
 import { beginSnapshot, columnKeysOf } from './inspection.js'
@@ -39,7 +39,7 @@ const kindOf = (type: string): ValueKind => kinds.find(([form]) => form.test(typ
 const list = (columns: readonly string[]): string => columns.map(quoted).join(', ')
 
 /** The tables whose rows are content; what this server alone is about is left out. */
-async function tablesOf(client: Queryable): Promise<readonly RowTable[]> {
+async function tablesOf(client: MysqlQueryable): Promise<readonly RowTable[]> {
   const { tables, ownTables } = await readCatalog(client)
   const keys = await keysOf(client)
   const structures = await jsonColumnsOf(client)
@@ -55,7 +55,7 @@ async function tablesOf(client: Queryable): Promise<readonly RowTable[]> {
   }))
 }
 
-async function keysOf(client: Queryable): Promise<ReadonlyMap<string, readonly string[]>> {
+async function keysOf(client: MysqlQueryable): Promise<ReadonlyMap<string, readonly string[]>> {
   const { rows } = await client.query(
     `select table_name, column_name from information_schema.statistics
      where table_schema = database() and index_name = 'PRIMARY' order by table_name, seq_in_index`,
@@ -66,7 +66,7 @@ async function keysOf(client: Queryable): Promise<ReadonlyMap<string, readonly s
 }
 
 /** MariaDB's columns of JSON, by table and name: texts with a condition. MySQL has a type for them. */
-async function jsonColumnsOf(client: Queryable): Promise<ReadonlySet<string>> {
+async function jsonColumnsOf(client: MysqlQueryable): Promise<ReadonlySet<string>> {
   const { rows } = await client.query('select version()')
   if (!/mariadb/i.test(String(rows[0]![0]))) return new Set()
   const { rows: found } = await client.query(
@@ -106,7 +106,7 @@ function moment(text: string): RowValue {
 const sent = ({ kind }: RowColumn, value: RowValue): string => literal(value, kind === 'datetime' ? 'moment' : 'plain')
 
 async function read(
-  client: Queryable,
+  client: MysqlQueryable,
   { name, columns, key }: RowTable,
   after: CopiedRow | null,
   limit: number,
@@ -123,7 +123,7 @@ async function read(
 const columnsOfKey = ({ columns, key }: Pick<RowTable, 'columns' | 'key'>): readonly RowColumn[] =>
   key.map((each) => columns.find((column) => column.name === each)!)
 
-const reading = (client: Queryable, name: string): Pick<RowSource, 'name' | 'tables' | 'count' | 'read'> => ({
+const reading = (client: MysqlQueryable, name: string): Pick<RowSource, 'name' | 'tables' | 'count' | 'read'> => ({
   name,
   tables: () => tablesOf(client),
   count: async (table) => (await client.query(`select count(*) from ${quoted(table.name)}`)).rows[0]![0] as number,
@@ -131,7 +131,7 @@ const reading = (client: Queryable, name: string): Pick<RowSource, 'name' | 'tab
 })
 
 /** The last numbers that were given, by table. */
-async function numbersOf(client: Queryable): Promise<ReadonlyMap<string, number>> {
+async function numbersOf(client: MysqlQueryable): Promise<ReadonlyMap<string, number>> {
   const { rows } = await client.query(
     'select table_name, auto_increment - 1 from information_schema.tables where table_schema = database() and auto_increment is not null',
   )
@@ -139,7 +139,7 @@ async function numbersOf(client: Queryable): Promise<ReadonlyMap<string, number>
 }
 
 /** A database as the source of a copy: one snapshot on one connection. `close` is called in the end. */
-export async function mysqlSource(client: Queryable, name: string, close: () => Promise<void>): Promise<RowSource> {
+export async function mysqlSource(client: MysqlQueryable, name: string, close: () => Promise<void>): Promise<RowSource> {
   await beginSnapshot(client)
   return {
     ...reading(client, name),
@@ -161,14 +161,14 @@ export async function mysqlSource(client: Queryable, name: string, close: () => 
   }
 }
 
-async function insert(client: Queryable, { name, columns }: RowTable, rows: readonly CopiedRow[]): Promise<void> {
+async function insert(client: MysqlQueryable, { name, columns }: RowTable, rows: readonly CopiedRow[]): Promise<void> {
   if (rows.length === 0) return
   const into = `insert into ${quoted(name)} (${list(columns.map((column) => column.name))}) values`
   const values = rows.map((row) => `(${columns.map((column, index) => sent(column, row[index]!)).join(', ')})`)
   await client.query(`${into} ${values.join(', ')}`, into)
 }
 
-async function update(client: Queryable, { name, columns, key }: RowTable, rows: readonly CopiedRow[]): Promise<void> {
+async function update(client: MysqlQueryable, { name, columns, key }: RowTable, rows: readonly CopiedRow[]): Promise<void> {
   for (const row of rows) {
     const assigned = columns.map((column, index) => ({ column, text: `${quoted(column.name)} = ${sent(column, row[index]!)}` }))
     const changes = assigned.filter(({ column }) => !key.includes(column.name)).map(({ text }) => text)
@@ -177,7 +177,7 @@ async function update(client: Queryable, { name, columns, key }: RowTable, rows:
   }
 }
 
-async function noteProgress(client: Queryable, { part, source, last }: Progress): Promise<void> {
+async function noteProgress(client: MysqlQueryable, { part, source, last }: Progress): Promise<void> {
   const [what, from, key] = [part, source, JSON.stringify(last)].map((value) => literal(value, 'plain'))
   await client.query(
     `insert into ${progressTable} (part, source, last) values (${what}, ${from}, ${key}) on duplicate key update last = ${key}`,
@@ -186,7 +186,7 @@ async function noteProgress(client: Queryable, { part, source, last }: Progress)
 }
 
 /** Numbers that follow are behind those that the source has given; those of rows that were inserted are counted already. */
-async function setNumbers(client: Queryable, last: ReadonlyMap<string, number>): Promise<void> {
+async function setNumbers(client: MysqlQueryable, last: ReadonlyMap<string, number>): Promise<void> {
   for (const [table, given] of await numbersOf(client)) {
     const wanted = last.get(table) ?? 0
     if (wanted > given) await client.query(`alter table ${quoted(table)} auto_increment = ${wanted + 1}`)
@@ -197,7 +197,7 @@ async function setNumbers(client: Queryable, last: ReadonlyMap<string, number>):
 type Transactions = 'batches' | 'callers'
 
 /** A database as the target of a copy, on one connection. `close` is called in the end. */
-export function mysqlTarget(client: Queryable, name: string, transactions: Transactions, close: () => Promise<void>): RowTarget {
+export function mysqlTarget(client: MysqlQueryable, name: string, transactions: Transactions, close: () => Promise<void>): RowTarget {
   const resumable = transactions === 'batches'
   const write = async (work: () => Promise<void>, progress: Progress): Promise<void> => {
     if (!resumable) return work()

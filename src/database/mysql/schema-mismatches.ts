@@ -2,7 +2,7 @@
 import type { Model } from '../../model/types.js'
 import type { SchemaMismatches } from '../database.js'
 import { compareWithModel } from '../schema/mismatches.js'
-import { type Queryable, readCatalog } from './catalog.js'
+import { type MysqlQueryable, readCatalog } from './catalog.js'
 import { declaredType } from './create-tables.js'
 
 /** Families of types: within one, a value is read as it is. MariaDB's JSON is a longtext. */
@@ -12,7 +12,7 @@ const families: readonly (readonly string[])[] = [
 ]
 
 /** Looks at the schema of the database only, not at rows. */
-export async function findSchemaMismatches(database: Queryable, model: Model): Promise<SchemaMismatches> {
+export async function findSchemaMismatches(database: MysqlQueryable, model: Model): Promise<SchemaMismatches> {
   const { tables, ownTables } = await readCatalog(database)
   return compareWithModel(model, {
     tables: ownTables,

@@ -1,29 +1,29 @@
 // The statements of one database: each is taken apart once, and its values are put in as literals (decision 031).
 import { LRUCache } from 'lru-cache'
-import type { Catalog } from './catalog.js'
-import type { Client, Executed } from './client.js'
+import type { MysqlCatalog } from './catalog.js'
+import type { Client, MysqlExecuted } from './client.js'
 import { literal } from './literals.js'
-import { type Moments, type Parts, partsOf } from './parameters.js'
+import { type Moments, partsOf, type StatementParts } from './parameters.js'
 
 /** Characters of all statements that are kept apart. */
 const keptCharacters = 16_000_000
 
 /** The statements of one database. */
-export interface Statements {
+export interface MysqlStatements {
   /** A statement with its values in it. */
   filled(text: string, values: readonly unknown[]): string
   /** The columns of the tables have changed. */
-  learn(catalog: Pick<Catalog, 'tables'>): void
+  learn(catalog: Pick<MysqlCatalog, 'tables'>): void
 }
 
 const isMomentType = (type: string): boolean => /^(?:datetime|timestamp)\b/.test(type)
 
-const momentsOf = ({ tables }: Pick<Catalog, 'tables'>): Moments =>
+const momentsOf = ({ tables }: Pick<MysqlCatalog, 'tables'>): Moments =>
   new Map([...tables].map(([name, columns]) => [name, new Map(columns.map((column) => [column.name, isMomentType(column.type)]))]))
 
-export function openStatements(): Statements {
+export function openStatements(): MysqlStatements {
   let moments: Moments = new Map()
-  const known = new LRUCache<string, Parts>({ maxSize: keptCharacters, sizeCalculation: (_, text) => text.length + 1 })
+  const known = new LRUCache<string, StatementParts>({ maxSize: keptCharacters, sizeCalculation: (_, text) => text.length + 1 })
   return {
     filled: (text, values) => {
       const parts = known.get(text) ?? partsOf(text, moments)
@@ -42,5 +42,5 @@ export function openStatements(): Statements {
 }
 
 /** Executes a statement on a connection. */
-export const execute = (statements: Statements, client: Client, text: string, values: readonly unknown[]): Promise<Executed> =>
+export const execute = (statements: MysqlStatements, client: Client, text: string, values: readonly unknown[]): Promise<MysqlExecuted> =>
   client.query(statements.filled(text, values), text)

@@ -5,18 +5,18 @@ import { elapsed } from '../../runtime/clock.js'
 import { AnswerTooLarge, tooLarge } from '../answer/sink.js'
 import type { PlanHandle, ReadAnswer, Transaction } from '../database.js'
 import { unavailable } from '../unavailable.js'
-import { type Client, type Executed, objectsOf } from './client.js'
+import { type Client, type MysqlExecuted, objectsOf } from './client.js'
 import { turnTable } from './create-tables.js'
 import { mysqlDialect } from './dialect.js'
-import type { PlanReader } from './execute.js'
+import type { MysqlPlanReader } from './execute.js'
 import { noteStatement } from './outcomes.js'
-import { execute, type Statements } from './statements.js'
+import { execute, type MysqlStatements } from './statements.js'
 import { writeMysqlSql } from './words.js'
 
 /** What a transaction is executed with. */
-export interface AttemptOptions {
-  readonly statements: Statements
-  readerOf(plan: PlanHandle): PlanReader
+export interface MysqlAttemptOptions {
+  readonly statements: MysqlStatements
+  readerOf(plan: PlanHandle): MysqlPlanReader
   /** The largest answer of a bounded read; bytes. */
   readonly writtenBytes: number
   /** When the transaction is over its time (`elapsed`). */
@@ -26,7 +26,7 @@ export interface AttemptOptions {
 }
 
 /** A transaction under way on one connection. */
-export interface Attempt {
+export interface MysqlAttempt {
   readonly transaction: Transaction
   /** The first failure; null: nothing has failed. */
   failure(): unknown
@@ -38,16 +38,16 @@ export interface Attempt {
 }
 
 /** Begins a transaction on `client`, of a pool for writes. */
-export function beginAttempt(client: Client, { statements, readerOf, writtenBytes, deadline, inTurn }: AttemptOptions): Attempt {
+export function beginAttempt(client: Client, { statements, readerOf, writtenBytes, deadline, inTurn }: MysqlAttemptOptions): MysqlAttempt {
   let [isOpen, hasWritten]: [boolean, boolean] = [true, false]
   let id: string | null = null
   const line = openLine(() => (isOpen && elapsed() <= deadline ? null : unavailable('The write took too long')))
   const { perform } = line
-  const run = (query: RawBuilder<unknown>): Promise<Executed> => {
+  const run = (query: RawBuilder<unknown>): Promise<MysqlExecuted> => {
     const { text, values } = writeMysqlSql(query)
     return perform(() => execute(statements, client, text, values))
   }
-  const change = (query: RawBuilder<unknown>): Promise<Executed> => {
+  const change = (query: RawBuilder<unknown>): Promise<MysqlExecuted> => {
     hasWritten = true
     return run(query)
   }
@@ -91,13 +91,13 @@ export function beginAttempt(client: Client, { statements, readerOf, writtenByte
 }
 
 interface Inside {
-  readonly statements: Statements
+  readonly statements: MysqlStatements
   readonly values: readonly unknown[]
   readonly limit: number
 }
 
 /** Answers a plan as the transaction sees the database. An answer that is too large is no failure of the transaction. */
-const readInside = (reader: PlanReader, client: Client, { statements, values, limit }: Inside): Promise<ReadAnswer | 'tooLarge'> =>
+const readInside = (reader: MysqlPlanReader, client: Client, { statements, values, limit }: Inside): Promise<ReadAnswer | 'tooLarge'> =>
   reader.read(client, statements, values, limit).catch((error: unknown) => {
     if (error instanceof AnswerTooLarge) return 'tooLarge' as const
     throw error

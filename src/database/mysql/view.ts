@@ -1,19 +1,19 @@
 // Looks into a MySQL or MariaDB database, and changes nothing in it.
 import type { Config } from '../../config/config.js'
 import type { DatabaseView } from '../database.js'
-import type { Queryable } from './catalog.js'
+import type { MysqlQueryable } from './catalog.js'
 import { beginSnapshot, inspectMysql } from './inspection.js'
-import { type Lend, openMainConnection } from './main-connection.js'
+import { type MysqlLend, openMainConnection } from './main-connection.js'
 import { onClient, type Pool } from './pool.js'
 import { isUnprepared } from './prepare-database.js'
-import { type Reached, reach } from './reach.js'
+import { type MysqlReached, reach } from './reach.js'
 import { findSchemaMismatches } from './schema-mismatches.js'
 
 /** Whichever connection of a pool is free. */
-export const anyOf = (pool: Pool): Queryable => ({ query: (text, shown) => onClient(pool, (client) => client.query(text, shown)) })
+export const anyOf = (pool: Pool): MysqlQueryable => ({ query: (text, shown) => onClient(pool, (client) => client.query(text, shown)) })
 
 /** `connection`: what tells of the database; `lend`: lends what reads it. */
-function viewOf({ statements }: Reached, connection: Queryable, lend: Lend, close: () => Promise<void>): DatabaseView {
+function viewOf({ statements }: MysqlReached, connection: MysqlQueryable, lend: MysqlLend, close: () => Promise<void>): DatabaseView {
   return {
     ...inspectMysql(connection),
     main: openMainConnection(lend, statements),

@@ -1,48 +1,33 @@
 // The writes of a service: transactions on a bounded pool, many at a time. Each is serializable; one that conflicts with another is run
 // again, in turn with others that conflicted; while many conflict, transactions take turns from the start.
-import type { ServerSettings } from '../../config/database-server.js'
 import { elapsed } from '../../runtime/clock.js'
-import type { Signer } from '../answer/signed-addresses.js'
 import type { PlanHandle, Transaction, WriteDatabase } from '../database.js'
 import { openConflicts, retried } from '../server/attempts.js'
+import type { WriteOptions } from '../server/options.js'
 import { openShare } from '../server/share.js'
 import { unavailable } from '../unavailable.js'
 import { type Client, writing } from './client.js'
 import { explained, isConflict, isConnectionLoss } from './errors.js'
-import { type PlanReader, preparePlanReader } from './execute.js'
-import { type Outcomes, openOutcomes } from './outcomes.js'
+import { type MysqlPlanReader, preparePlanReader } from './execute.js'
+import { type MysqlOutcomes, openOutcomes } from './outcomes.js'
 import { onClient, openPool, type Pool } from './pool.js'
-import type { Statements } from './statements.js'
-import { type Attempt, beginAttempt } from './transaction.js'
-
-export interface WriteOptions {
-  readonly settings: ServerSettings
-  /** Connections at most. */
-  readonly connections: number
-  /** Transactions that may wait for a connection. */
-  readonly writeQueue: number
-  /** Milliseconds that one transaction may take, waiting and tries included. */
-  readonly writeTimeout: number
-  /** The largest answer that a bounded read may have, in bytes. */
-  readonly writtenBytes: number
-  /** How addresses of files are signed in answers; null: not at all. */
-  readonly signer: Signer | null
-}
+import type { MysqlStatements } from './statements.js'
+import { beginAttempt, type MysqlAttempt } from './transaction.js'
 
 /** Milliseconds after the end of its time in which a transaction ends by itself; then its connection is cut. */
 const endPatience = 1_000
 
 /** Opens the writes; connections are made when they are needed. `small`: a pool for statements about the outcome of others. */
-export function openWrites(options: WriteOptions, small: Pool, statements: Statements, failed: (error: Error) => void): WriteDatabase {
+export function openWrites(options: WriteOptions, small: Pool, statements: MysqlStatements, failed: (error: Error) => void): WriteDatabase {
   const { settings, connections, writeQueue, writeTimeout, writtenBytes, signer } = options
   const pool = openPool(settings, { max: connections, greetings: writing, failed })
   const turns = openShare(1, writeQueue, 'Too many writes are waiting')
   const conflicts = openConflicts()
   const outcomes = openOutcomes(small)
-  const readers = new Map<number, PlanReader>()
+  const readers = new Map<number, MysqlPlanReader>()
   let plans = 0
 
-  function readerOf({ id, plan }: PlanHandle): PlanReader {
+  function readerOf({ id, plan }: PlanHandle): MysqlPlanReader {
     const reader = readers.get(id) ?? preparePlanReader(plan, signer)
     readers.set(id, reader)
     return reader
@@ -79,7 +64,7 @@ export function openWrites(options: WriteOptions, small: Pool, statements: State
 }
 
 /** Runs the work of a transaction; where it fails, nothing of it stays. */
-async function tried<Result>(under: Attempt, work: (transaction: Transaction) => Promise<Result>): Promise<Result> {
+async function tried<Result>(under: MysqlAttempt, work: (transaction: Transaction) => Promise<Result>): Promise<Result> {
   try {
     const result = await work(under.transaction)
     if (under.failure() !== null) throw under.failure()
@@ -91,7 +76,7 @@ async function tried<Result>(under: Attempt, work: (transaction: Transaction) =>
 }
 
 /** Commits. Where the connection is lost meanwhile, it is found out what became of the transaction. */
-async function committed(under: Attempt, outcomes: Outcomes): Promise<void> {
+async function committed(under: MysqlAttempt, outcomes: MysqlOutcomes): Promise<void> {
   try {
     await under.commit()
   } catch (error) {

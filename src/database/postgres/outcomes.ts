@@ -3,11 +3,10 @@
 import { randomUUID } from 'node:crypto'
 import type pg from 'pg'
 import { elapsed, pause } from '../../runtime/clock.js'
+import type { CommitOutcome } from '../server/attempts.js'
 import { execute, onConnection, type Statements } from './connection.js'
 import { epochTable } from './create-tables.js'
 import { codeOf, isConnectionLoss } from './errors.js'
-
-export type CommitOutcome = 'committed' | 'aborted' | 'unknown'
 
 export interface Outcomes {
   /** Which epoch of the server a transaction begins in; it lasts until the next crash. */

@@ -3,32 +3,17 @@
 import type pg from 'pg'
 import { ApiError } from '../../errors/errors.js'
 import { elapsed } from '../../runtime/clock.js'
-import type { Signer } from '../answer/signed-addresses.js'
 import { isTooLarge, tooLarge } from '../answer/sink.js'
 import type { PlanHandle, ReadAnswer, ReadDatabase } from '../database.js'
+import type { ReadOptions } from '../server/options.js'
 import { lossRetrier } from '../server/retry.js'
 import { openShare } from '../server/share.js'
 import { unavailable } from '../unavailable.js'
 import { cancel } from './cancel.js'
-import { onConnection, openPool, type ServerSettings, type Statements } from './connection.js'
+import { onConnection, openPool, type Statements } from './connection.js'
 import { postgresDialect } from './dialect.js'
 import { cancelled, codeOf, explained, isConnectionLoss, isTimeout } from './errors.js'
 import { type PlanReader, preparePlanReader } from './execute.js'
-
-export interface ReadOptions {
-  readonly settings: ServerSettings
-  /** Connections at most. */
-  readonly connections: number
-  /** Reads, and heavy ones, that may wait for a connection. */
-  readonly readQueue: number
-  readonly heavyReadQueue: number
-  /** Milliseconds that a read may take, waiting included. */
-  readonly readTimeout: number
-  /** Bytes of one answer at most. */
-  readonly answerBytes: number
-  /** How addresses of files are signed; null: not at all. */
-  readonly signer: Signer | null
-}
 
 /** A plan, and what it cost lately: milliseconds. */
 interface Registered {

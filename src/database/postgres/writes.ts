@@ -2,30 +2,16 @@
 // again, in turn with others that conflicted; while many conflict, transactions take turns from the start.
 import type pg from 'pg'
 import { elapsed } from '../../runtime/clock.js'
-import type { Signer } from '../answer/signed-addresses.js'
 import type { PlanHandle, Transaction, WriteDatabase } from '../database.js'
 import { openConflicts, retried } from '../server/attempts.js'
+import type { WriteOptions } from '../server/options.js'
 import { openShare } from '../server/share.js'
 import { unavailable } from '../unavailable.js'
-import { onConnection, openPool, type ServerSettings, type Statements } from './connection.js'
+import { onConnection, openPool, type Statements } from './connection.js'
 import { explained, isConflict, isConnectionLoss } from './errors.js'
 import { type PlanReader, preparePlanReader } from './execute.js'
 import { type Outcomes, openOutcomes } from './outcomes.js'
 import { type Attempt, beginAttempt } from './transaction.js'
-
-export interface WriteOptions {
-  readonly settings: ServerSettings
-  /** Connections at most. */
-  readonly connections: number
-  /** Transactions that may wait for a connection. */
-  readonly writeQueue: number
-  /** Milliseconds that one transaction may take, waiting and tries included. */
-  readonly writeTimeout: number
-  /** The largest answer that a bounded read may have, in bytes. */
-  readonly writtenBytes: number
-  /** How addresses of files are signed in answers; null: not at all. */
-  readonly signer: Signer | null
-}
 
 /** Milliseconds that a statement of a write waits for a lock. */
 const lockTimeout = 3_000

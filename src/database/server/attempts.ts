@@ -2,6 +2,9 @@
 // conflict, they take turns from the start.
 import { elapsed, pause } from '../../runtime/clock.js'
 
+/** What became of a transaction whose commit was not answered. */
+export type CommitOutcome = 'committed' | 'aborted' | 'unknown'
+
 /** What is done with a transaction that failed, by what its error means. */
 export interface Retrying {
   readonly conflicts: Conflicts

@@ -1,0 +1,34 @@
+// What the reads and the writes of a service on a server are opened with.
+import type { ServerSettings } from '../../config/database-server.js'
+import type { Signer } from '../answer/signed-addresses.js'
+
+/** For reads. */
+export interface ReadOptions {
+  readonly settings: ServerSettings
+  /** Connections at most. */
+  readonly connections: number
+  /** Reads, and heavy ones, that may wait for a connection. */
+  readonly readQueue: number
+  readonly heavyReadQueue: number
+  /** Milliseconds that a read may take, waiting included. */
+  readonly readTimeout: number
+  /** Bytes of one answer at most. */
+  readonly answerBytes: number
+  /** How addresses of files are signed; null: not at all. */
+  readonly signer: Signer | null
+}
+
+/** For writes. */
+export interface WriteOptions {
+  readonly settings: ServerSettings
+  /** Connections at most. */
+  readonly connections: number
+  /** Transactions that may wait for a connection. */
+  readonly writeQueue: number
+  /** Milliseconds that one transaction may take, waiting and tries included. */
+  readonly writeTimeout: number
+  /** The largest answer that a bounded read may have, in bytes. */
+  readonly writtenBytes: number
+  /** How addresses of files are signed in answers; null: not at all. */
+  readonly signer: Signer | null
+}
