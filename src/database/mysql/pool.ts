@@ -53,24 +53,16 @@ export function openPool(settings: ServerSettings, { max, greetings = [], failed
   const kept = openKept(server, { greetings, failed, least: Math.min(settings.pool.min, max) })
   const { all, idle } = kept
   const waiters = new Set<Waiter>()
-  let [making, isClosed] = [0, false]
+  let isClosed = false
 
   /** Makes a connection for whoever waits for one. */
   function makeForWaiter(): void {
-    if (waiters.size === 0 || all.size + making >= max) return
-    making++
-    kept.make().then(
-      (made) => {
-        making--
-        offer(made)
-      },
-      (error: unknown) => {
-        making--
-        const [first] = waiters
-        first?.fail(error)
-        makeForWaiter()
-      },
-    )
+    if (waiters.size === 0 || kept.count() >= max) return
+    kept.make().then(offer, (error: unknown) => {
+      const [first] = waiters
+      first?.fail(error)
+      makeForWaiter()
+    })
   }
 
   function offer(free: Kept): void {
@@ -120,6 +112,7 @@ function openKept(
 ) {
   const all = new Map<Client, Kept>()
   const idle: Kept[] = []
+  let making = 0
   const drop = ({ client }: Kept, isUseless = false): void => {
     all.delete(client)
     if (isUseless) client.cut()
@@ -142,6 +135,8 @@ function openKept(
     all,
     idle,
     drop,
+    /** Those that there are, and those that are being made. */
+    count: () => all.size + making,
     make: async (): Promise<Kept> => {
       let made: Kept | null = null
       const lost = (error: Error) => {
@@ -151,7 +146,8 @@ function openKept(
         drop(made)
         failed(error)
       }
-      const client = await connect(server, greetings, lost)
+      making++
+      const client = await connect(server, greetings, lost).finally(() => making--)
       made = { client, made: elapsed(), idleSince: 0, isLost: false }
       all.set(client, made)
       return made
