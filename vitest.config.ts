@@ -1,10 +1,10 @@
 import { configDefaults, defineConfig } from 'vitest/config'
 
-/** What a run on PostgreSQL leaves out: it is about SQLite itself, or not yet written for another database. */
+/** What a run on a database server leaves out: it is about SQLite itself, or not yet written for another database. */
 const aboutSqlite = [
-  // Its tables, statements and ways to rows; PostgreSQL's are in test/postgres.
+  // Its tables, statements and ways to rows; those of servers are in test/postgres and test/mysql.
   'test/database/**',
-  // Damage to its file; damage to rows is in test/postgres/doctor.test.ts.
+  // Damage to its file; damage to rows is in test/servers/doctor.test.ts.
   'test/documents/doctor.test.ts',
   // Its file, log and locks, and threads that read it.
   'test/faults/{database-files,disk,half-open,heavy-reads,kill-start,log-size,pauses,schema-changes,stalled-stop}.test.ts',
@@ -17,7 +17,7 @@ const aboutSqlite = [
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
-    exclude: [...configDefaults.exclude, ...(process.env.DATABASE_CLIENT === 'postgres' ? aboutSqlite : [])],
+    exclude: [...configDefaults.exclude, ...(/^(postgres|mysql)$/.test(process.env.DATABASE_CLIENT ?? '') ? aboutSqlite : [])],
     globalSetup: ['test/support/databases.ts'],
     testTimeout: 60_000,
     hookTimeout: 60_000,

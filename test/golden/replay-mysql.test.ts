@@ -1,11 +1,10 @@
 // Replays the recorded conversations on MariaDB: those of the golden project on SQLite, and in their place what Strapi 5.54 answered
 // there. The differences are those that are listed for SQLite, and a few of this database's own.
-import { readdirSync, readFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { readdirSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { describeMysql } from '../mysql/server.js'
+import { describeMariadb, environmentOf, goldenContent, kinds } from '../servers/server.js'
 import type { Answer, Served } from '../support/serve.js'
 import { serveGolden } from '../support/serve.js'
 import { allowed, conversationsOf, differing, hold } from './conversations.js'
@@ -29,13 +28,13 @@ function named(file: string): readonly string[] {
   return conversationsOf(file, 'mariadb').flatMap(({ name }) => (listed.has(name) ? [name] : []))
 }
 
-describeMysql('the recordings on MariaDB', (server) => {
-  const content = gunzipSync(readFileSync(join(folder, 'mariadb', 'content.sql.gz'))).toString('utf8')
+describeMariadb('the recordings on MariaDB', (server) => {
+  const content = goldenContent(kinds.mysql)
   let served: Served
   const serve = async () => {
     const url = await server().createDatabase(content)
     // The recorded Strapi did not limit attempts, and malformed ones count here too.
-    return serveGolden({ config: { limits: { authRateLimit: 0 } }, environment: { DATABASE_CLIENT: 'mysql', DATABASE_URL: url } })
+    return serveGolden({ config: { limits: { authRateLimit: 0 } }, environment: environmentOf(url) })
   }
 
   beforeAll(async () => {

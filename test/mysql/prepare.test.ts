@@ -9,7 +9,7 @@ import { onClient, openPool, type Pool } from '../../src/database/mysql/pool.js'
 import { isUnprepared, type MysqlPreparation, prepareDatabase } from '../../src/database/mysql/prepare-database.js'
 import { findSchemaMismatches } from '../../src/database/mysql/schema-mismatches.js'
 import { loadModel } from '../../src/model/load.js'
-import { describeMysql, type TestServer } from './server.js'
+import { describeMariadb, type TestServer } from '../servers/server.js'
 import { settingsOf } from './settings.js'
 
 const model = await loadModel(join(import.meta.dirname, '../golden/project'))
@@ -61,7 +61,7 @@ async function layoutOf(server: TestServer, url: string): Promise<Readonly<Recor
   return found
 }
 
-describeMysql('preparing a database on MariaDB', (server) => {
+describeMariadb('preparing a database on MariaDB', (server) => {
   it('makes the layout that Strapi makes', { timeout: 120_000 }, async () => {
     const [ours, theirs] = [await server().createDatabase(), await server().createDatabase(strapi)]
     await prepareDatabase(poolOf(ours), model, preparation())

@@ -1,8 +1,8 @@
 // Commands on PostgreSQL: what they print and what they write.
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { describePostgres } from '../servers/server.js'
 import { octavo, project, removeProjects } from '../start/command.js'
 import { serveBeside } from '../support/serve.js'
-import { describePostgres } from './server.js'
 
 afterAll(removeProjects)
 

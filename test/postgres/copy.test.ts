@@ -15,7 +15,7 @@ import { sqliteSource } from '../../src/database/sqlite/rows.js'
 import { loadModel } from '../../src/model/load.js'
 import type { Model } from '../../src/model/types.js'
 import { seedLoader } from '../../src/seed/loader.js'
-import { describePostgres } from './server.js'
+import { describePostgres } from '../servers/server.js'
 
 const root = join(import.meta.dirname, '../..')
 const goldenProject = join(root, 'test/golden/project')

@@ -1,7 +1,7 @@
 // Integers are compared with any number, and ids with any text: what Strapi answers with 500 there is a comparison like others.
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { describePostgres } from '../servers/server.js'
 import { type Served, serveProject } from '../support/serve.js'
-import { describePostgres } from './server.js'
 
 const files = {
   'src/api/count/content-types/count/schema.json': {

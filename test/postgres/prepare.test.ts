@@ -9,8 +9,8 @@ import { isUnprepared, type PostgresPreparation, prepareDatabase } from '../../s
 import { findSchemaMismatches } from '../../src/database/postgres/schema-mismatches.js'
 import { describeIndexes } from '../../src/database/schema/own-indexes.js'
 import { loadModel } from '../../src/model/load.js'
+import { describePostgres } from '../servers/server.js'
 import { catalogOf } from './catalog.js'
-import { describePostgres } from './server.js'
 
 const model = await loadModel(join(import.meta.dirname, '../golden/project'))
 

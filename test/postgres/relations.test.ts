@@ -1,7 +1,7 @@
 // What is written to relations on PostgreSQL.
 import { expect, it } from 'vitest'
+import { describePostgres } from '../servers/server.js'
 import { serveGolden } from '../support/serve.js'
-import { describePostgres } from './server.js'
 
 describePostgres('relations on PostgreSQL', (server) => {
   it('can be disconnected where nothing is connected', async () => {

@@ -6,8 +6,8 @@ import { expect, it } from 'vitest'
 import { createOctavoStatements, createStatements, storedName } from '../../src/database/postgres/create-tables.js'
 import { describeTables } from '../../src/database/schema/tables.js'
 import { loadModel } from '../../src/model/load.js'
+import { describePostgres } from '../servers/server.js'
 import { catalogOf } from './catalog.js'
-import { describePostgres } from './server.js'
 
 const here = import.meta.dirname
 const strapisStatements = gunzipSync(readFileSync(join(here, 'strapi-schema.sql.gz'))).toString()

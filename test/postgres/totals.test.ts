@@ -1,7 +1,7 @@
 // The total of a list is counted once for what a server has committed, and never told of anything else.
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { closeDesks, type Desk, range, serveTwoDesks } from './desk.js'
-import { describePostgres } from './server.js'
+import { closeDesks, type Desk, range, serveTwoDesks } from '../servers/desk.js'
+import { describePostgres } from '../servers/server.js'
 
 describePostgres('totals on PostgreSQL', (server) => {
   let url: string

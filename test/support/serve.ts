@@ -6,7 +6,8 @@ import { fileURLToPath } from 'node:url'
 import { gunzipSync } from 'node:zlib'
 import { pino } from 'pino'
 import type * as Octavo from '../../src/index.js'
-import { createDatabase, isOnPostgres, nameDatabase, removeDatabase } from './databases.js'
+import { environmentOf } from '../servers/server.js'
+import { createDatabase, isOnServer, nameDatabase, removeDatabase } from './databases.js'
 import { type Row, runStatement, type Value } from './statements.js'
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..')
@@ -68,7 +69,7 @@ function fillGolden(folder: string): void {
 /** Makes a folder the golden project with its content, for processes of their own; resolves to the place of the database. */
 export async function copyGoldenTo(folder: string): Promise<string> {
   fillGolden(folder)
-  const database = isOnPostgres ? await createDatabase(true) : {}
+  const database = isOnServer ? await createDatabase(true) : {}
   databases.set(folder, database)
   nameDatabase(folder, database)
   return database.DATABASE_URL ?? join(folder, '.tmp', 'data.db')
@@ -113,7 +114,7 @@ async function serveCopy(fill: (folder: string) => void, { config, environment, 
     const file = join(folder, 'octavo.config.json')
     writeFileSync(file, JSON.stringify(merge(readJson(file), config)))
   }
-  const database = isOnPostgres && environment?.DATABASE_CLIENT === undefined ? await createDatabase(isGolden) : {}
+  const database = isOnServer && environment?.DATABASE_CLIENT === undefined ? await createDatabase(isGolden) : {}
   databases.set(folder, database)
   nameDatabase(folder, database)
   return serveFolder(folder, { environment: { ...database, ...environment }, code }, () => removeProject(folder))
@@ -148,7 +149,7 @@ async function serveFolder(folder: string, { environment, code = {} }: ServeOpti
     origin,
     folder,
     database,
-    sameDatabase: url === undefined ? { DATABASE_FILENAME: database } : { DATABASE_CLIENT: 'postgres', DATABASE_URL: url },
+    sameDatabase: url === undefined ? { DATABASE_FILENAME: database } : environmentOf(url),
     log,
     service,
     ask: (path, asked) => ask(origin, path, asked),

@@ -1,5 +1,6 @@
 // Runs statements on a database as another program would: on a connection of their own.
 import Database from 'better-sqlite3'
+import { createConnection } from 'mysql2/promise'
 import pg from 'pg'
 
 export type Value = string | number | bigint | null
@@ -7,12 +8,13 @@ export type Value = string | number | bigint | null
 export type Row = Readonly<Record<string, any>>
 
 /**
- * Runs a statement and resolves to its rows. `place` is a SQLite file or the URL of a PostgreSQL database. Each `?` stands for a value.
- * Values have one form on both: moments are milliseconds since 1970, booleans 0 and 1, JSON is text. A literal of them in the statement
+ * Runs a statement and resolves to its rows. `place` is a SQLite file or the URL of a database on a server. Each `?` stands for a value.
+ * Values have one form on all: moments are milliseconds since 1970, booleans 0 and 1, JSON is text. A literal of them in the statement
  * itself would be SQLite's alone.
  */
 export async function runStatement(place: string, text: string, values: readonly Value[] = []): Promise<readonly Row[]> {
-  return place.startsWith('postgres') ? runOnPostgres(place, text, values) : runOnSqlite(place, text, values)
+  if (place.startsWith('postgres:')) return runOnPostgres(place, text, values)
+  return place.startsWith('mysql:') ? runOnMysql(place, text, values) : runOnSqlite(place, text, values)
 }
 
 function runOnSqlite(file: string, text: string, values: readonly Value[]): readonly Row[] {
@@ -61,4 +63,31 @@ async function encode(client: pg.Client, text: string, values: readonly Value[])
   const described = `select unnest(parameter_types)::oid::int as type from pg_prepared_statements where name = 'described'`
   const { rows } = await client.query<{ type: number }>(described)
   return values.map((value, index) => (rows[index]?.type === TIMESTAMP && typeof value === 'number' ? new Date(value) : value))
+}
+
+/** Numbers from here on are moments: the server does not say what a value stands beside. Milliseconds since 1970. */
+const firstMoment = Date.UTC(2000, 0, 1)
+
+const two = (number: number): string => String(number).padStart(2, '0')
+
+/** A moment as the wall clock of this process shows it: Strapi's driver stores that. */
+function wallClock(milliseconds: number): string {
+  const at = new Date(milliseconds)
+  const day = `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}`
+  return `${day} ${two(at.getHours())}:${two(at.getMinutes())}:${two(at.getSeconds())}.${String(at.getMilliseconds()).padStart(3, '0')}`
+}
+
+async function runOnMysql(url: string, text: string, values: readonly Value[]): Promise<readonly Row[]> {
+  const connection = await createConnection({ uri: url, supportBigNumbers: true, decimalNumbers: true, jsonStrings: true })
+  try {
+    await connection.query("set session sql_mode = 'ANSI_QUOTES,PIPES_AS_CONCAT,STRICT_TRANS_TABLES'")
+    const given = values.map((value) => (typeof value === 'number' && value >= firstMoment ? wallClock(value) : value))
+    const [rows] = await connection.query(text, given)
+    const shown = (value: unknown) => (value instanceof Date ? Number(value) : value)
+    return Array.isArray(rows)
+      ? (rows as Row[]).map((row) => Object.fromEntries(Object.entries(row).map(([name, value]) => [name, shown(value)])))
+      : []
+  } finally {
+    await connection.end()
+  }
 }

@@ -2,7 +2,7 @@
 // ones always find one. What nobody waits for any more, or is over its time, is cancelled.
 import { ApiError } from '../../errors/errors.js'
 import { elapsed } from '../../runtime/clock.js'
-import { AnswerTooLarge, tooLarge } from '../answer/sink.js'
+import { isTooLarge, tooLarge } from '../answer/sink.js'
 import type { PlanHandle, ReadAnswer, ReadDatabase } from '../database.js'
 import type { ReadOptions } from '../server/options.js'
 import { lossRetrier } from '../server/retry.js'
@@ -104,7 +104,7 @@ async function readOn(client: Client, { pool, options, statements, plan, values,
   } catch (error) {
     if (isCancelling) client.cut()
     else if (reader.hasLevels) await client.query('rollback').catch(() => client.cut())
-    if (error instanceof AnswerTooLarge) throw tooLarge()
+    if (isTooLarge(error)) throw tooLarge()
     throw (isCancelled(error) ? isOver() : null) ?? error
   } finally {
     clearInterval(timer)

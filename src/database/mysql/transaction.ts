@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import type { RawBuilder } from 'kysely'
 import { elapsed } from '../../runtime/clock.js'
-import { AnswerTooLarge, tooLarge } from '../answer/sink.js'
+import { isTooLarge, tooLarge } from '../answer/sink.js'
 import type { PlanHandle, ReadAnswer, Transaction } from '../database.js'
 import { unavailable } from '../unavailable.js'
 import { type Client, type MysqlExecuted, objectsOf } from './client.js'
@@ -99,7 +99,7 @@ interface Inside {
 /** Answers a plan as the transaction sees the database. An answer that is too large is no failure of the transaction. */
 const readInside = (reader: MysqlPlanReader, client: Client, { statements, values, limit }: Inside): Promise<ReadAnswer | 'tooLarge'> =>
   reader.read(client, statements, values, limit).catch((error: unknown) => {
-    if (error instanceof AnswerTooLarge) return 'tooLarge' as const
+    if (isTooLarge(error)) return 'tooLarge' as const
     throw error
   })
 

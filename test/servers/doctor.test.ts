@@ -1,13 +1,12 @@
-// `octavo doctor` on PostgreSQL: a sound database is sound, and damage is found as on SQLite.
+// `octavo doctor` on a database server: a sound database is sound, and damage is found as on SQLite.
 import { execFile } from 'node:child_process'
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { cpSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { damages } from '../support/damages.js'
 import { goldenProject, serveGolden } from '../support/serve.js'
-import { describePostgres } from './server.js'
+import { describeServers, environmentOf, goldenContent } from './server.js'
 
 const main = join(import.meta.dirname, '..', '..', 'dist', 'main.js')
 
@@ -29,7 +28,7 @@ interface Report {
 }
 
 function doctor(folder: string, url: string, ...options: string[]): Promise<Report> {
-  const env = { ...process.env, DATABASE_CLIENT: 'postgres', DATABASE_URL: url, UPLOADS_DIR: 'uploads' }
+  const env = { ...process.env, ...environmentOf(url), UPLOADS_DIR: 'uploads' }
   return new Promise((resolve) => {
     execFile(process.execPath, [main, 'doctor', folder, ...options], { env }, (error, output, complaint) => {
       const named = (verdict: string) => [...output.matchAll(new RegExp(`^${verdict} +(\\d+) {2}(.+)$`, 'gm'))].map(([, , name]) => name!)
@@ -39,22 +38,21 @@ function doctor(folder: string, url: string, ...options: string[]): Promise<Repo
   })
 }
 
-describePostgres('octavo doctor on PostgreSQL', (server) => {
+describeServers('octavo doctor', (server, kind) => {
+  const content = goldenContent(kind)
   let folder: string
   let golden: string
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'octavo-test-'))
     cpSync(goldenProject, folder, { recursive: true })
-    golden = await server().createDatabase()
-    const content = readFileSync(join(goldenProject, '..', 'postgres', 'content.sql.gz'))
-    await server().run(golden, gunzipSync(content).toString('utf8'))
+    golden = await server().createDatabase(content)
   })
   afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
   /** A copy of the sound database in which foreign keys did not stop `sql`. */
   async function damaged(sql: string): Promise<string> {
-    const url = await server().createDatabase(golden)
-    await server().run(url, `set session_replication_role = replica; ${sql}`)
+    const url = await server().createDatabase(content)
+    await server().run(url, `${server().withoutForeignKeys} ${sql}`)
     return url
   }
 
@@ -67,7 +65,7 @@ describePostgres('octavo doctor on PostgreSQL', (server) => {
 
   test("a new one of Octavo's has nothing at all", async () => {
     const url = await server().createDatabase()
-    const served = await serveGolden({ environment: { DATABASE_CLIENT: 'postgres', DATABASE_URL: url } })
+    const served = await serveGolden({ environment: environmentOf(url) })
     try {
       const report = await doctor(served.folder, url, '--links')
       expect(report, report.text).toMatchObject({ status: 0, wrong: [], notes: [] })

@@ -1,15 +1,15 @@
-// `octavo copy` to MariaDB and back: what it prints, and what it refuses.
+// `octavo copy` to a server and back, as an operator calls it: what it prints, and what it refuses.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import Database from 'better-sqlite3'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { octavo, project, removeProjects, root } from '../start/command.js'
-import { describeMysql } from './server.js'
+import { describeServers } from './server.js'
 
 afterAll(removeProjects)
 
-describeMysql('octavo copy to MariaDB', (server) => {
+describeServers('octavo copy', (server, { client }) => {
   const golden = join(root, 'test/golden/project')
   let file: string
   let url: string
@@ -25,7 +25,7 @@ describeMysql('octavo copy to MariaDB', (server) => {
     const { status, out, err } = await copy('--from', file, '--to', url)
     expect({ status, out }).toEqual({ status: 1, out: '' })
     expect(err).toMatch(
-      /^octavo: mysql:\/\/127\.0\.0\.1:\d+\/\w+ cannot hold \d+ values as they are\. Change them, or let them be changed with --adapt:$/m,
+      /^octavo: \w+:\/\/127\.0\.0\.1:\d+\/\w+ cannot hold \d+ values as they are\. Change them, or let them be changed with --adapt:$/m,
     )
     expect(err).toMatch(/^ {2}articles \d+, rating: 3\.14159 has 5 decimals, of which 2 are kept$/m)
     expect(err).toMatch(/^ {2}… and \d+ more$/m)
@@ -56,10 +56,10 @@ describeMysql('octavo copy to MariaDB', (server) => {
       /is not empty: it has rows in \w+\. To remove all its rows first: --overwrite/,
     )
     expect(await errorOf('--from', '/nowhere.db', '--to', url)).toBe('octavo: There is no database at /nowhere.db\n')
-    expect(await errorOf('--from', 'mysql://x@127.0.0.1:1/y', '--to', file)).toMatch(
-      /^octavo: mysql:\/\/127\.0\.0\.1:1\/y cannot be used: .+\n$/,
+    expect(await errorOf('--from', `${client}://x@127.0.0.1:1/y`, '--to', file)).toMatch(
+      /^octavo: \w+:\/\/127\.0\.0\.1:1\/y cannot be used: .+\n$/,
     )
-    expect(await errorOf('--from', 'mysql://a:b/c@d', '--to', file)).toMatch(/cannot be read|cannot be used/)
+    expect(await errorOf('--from', `${client}://a:b/c@d`, '--to', file)).toMatch(/cannot be read|cannot be used/)
     expect(await errorOf('--from', join(root, 'README.md'), '--to', url)).toMatch(
       /^octavo: The database .*README\.md cannot be used: file is not a database\n$/,
     )

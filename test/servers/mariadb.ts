@@ -1,26 +1,13 @@
-// A MariaDB or MySQL server for a test file: the one that OCTAVO_TEST_MYSQL_URL names, or a MariaDB of its own in a temporary folder.
+// A MariaDB server for tests. A MySQL server can be named.
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process'
 import { chownSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir, userInfo } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createConnection, type RowDataPacket } from 'mysql2'
-import { afterAll, beforeAll, describe } from 'vitest'
-
-/** The variable that names a running server: `mysql://user@host:port/database`. */
-const variable = 'OCTAVO_TEST_MYSQL_URL'
-
-/** A server on which every test may have databases of its own. */
-export interface TestServer {
-  /** Creates a database with what the statements `content` make, and resolves to its URL. */
-  createDatabase(content?: string): Promise<string>
-  /** Runs statements in a database, without values; resolves to the rows of the last one. */
-  run(url: string, text: string): Promise<readonly Readonly<Record<string, unknown>>[]>
-  /** Ends the server as a crash does, and starts it; null: the server is not one of the test's own. */
-  readonly crash: (() => Promise<void>) | null
-  close(): Promise<void>
-}
+import { createConnection as createPromised } from 'mysql2/promise'
+import { freePort } from '../../bench/free-port.mjs'
+import type { ServerKind, TestServer } from './server.js'
 
 /** The path of a program of MariaDB's; null: not installed. */
 function program(name: string): string | null {
@@ -37,49 +24,24 @@ function serverUser(): { readonly uid: number; readonly gid: number } | null {
   return Number.isInteger(uid) && Number.isInteger(gid) ? { uid, gid } : null
 }
 
-/** Why there is no server to test with; null if there is one. */
-const missing: string | null =
-  process.env[variable] !== undefined
-    ? null
-    : program('mariadbd') === null || program('mariadb-install-db') === null
-      ? `mariadbd was not found and ${variable} is not set`
-      : isRoot && serverUser() === null
-        ? 'root cannot run a server, and there is no user named mysql'
-        : null
-
-/** A `describe` with a server; without one its tests are skipped, and its name says why. */
-export function describeMysql(name: string, tests: (server: () => TestServer) => void): void {
-  if (missing !== null) {
-    describe.skip(`${name} (skipped: ${missing})`, () => tests(() => undefined as never))
-    return
-  }
-  describe(name, () => {
-    let server: TestServer
-    beforeAll(async () => {
-      server = await startServer()
-    }, 120_000)
-    afterAll(() => server.close())
-    tests(() => server)
-  })
+function missing(): string | null {
+  if (program('mariadbd') === null || program('mariadb-install-db') === null) return 'mariadbd was not found'
+  return isRoot && serverUser() === null ? 'root cannot run a server, and there is no user named mysql' : null
 }
 
-const freePort = (): Promise<number> =>
-  new Promise((resolve, reject) => {
-    const server = createServer()
-    server.once('error', reject)
-    server.listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as { readonly port: number }
-      server.close(() => resolve(port))
-    })
-  })
+export const mariadb: ServerKind = {
+  name: 'MariaDB',
+  client: 'mysql',
+  variable: 'OCTAVO_TEST_MYSQL_URL',
+  golden: 'mariadb',
+  missing,
+  start: (named) => (named === undefined ? startOwn() : serverAt(named, null, async () => {})),
+}
 
 /** Milliseconds for a server to start. */
 const startTime = 60_000
 
-/** Starts a server, or takes the one that is named. */
-export async function startServer(): Promise<TestServer> {
-  const named = process.env[variable]
-  if (named !== undefined) return serverAt(named, null, async () => {})
+async function startOwn(): Promise<TestServer> {
   // Many small files are written: in memory, where there is a file system in it.
   const folder = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'octavo-mariadb-'))
   const user = isRoot ? ['--user=mysql'] : []
@@ -149,22 +111,50 @@ async function execute(url: string, text: string): Promise<readonly Readonly<Rec
   }
 }
 
-function serverAt(root: string, crash: TestServer['crash'], stop: () => Promise<void>): TestServer {
-  const created: string[] = []
+/** Who the services are: unlike root, they cannot write while the server is read-only. */
+const user = 'octavo'
+
+async function serverAt(root: string, crash: TestServer['crash'], stop: () => Promise<void>): Promise<TestServer> {
+  const created = new Set<string>()
+  await execute(root, `create user if not exists ${user}@'%'; grant process on *.* to ${user}@'%'`)
+
+  async function removeDatabase(url: string): Promise<void> {
+    created.delete(url)
+    await execute(root, `drop database if exists ${new URL(url).pathname.slice(1)}`)
+  }
+
   return {
+    client: 'mysql',
+    root,
     createDatabase: async (content) => {
-      const name = `octavo_test_${process.pid}_${created.length}_${Math.random().toString(36).slice(2, 8)}`
-      created.push(name)
-      await execute(root, `create database ${name}`)
       const url = new URL(root)
-      url.pathname = name
+      ;[url.username, url.password] = [user, '']
+      url.pathname = `octavo_test_${process.pid}_${Math.random().toString(36).slice(2, 10)}`
+      const name = url.pathname.slice(1)
+      created.add(url.href)
+      await execute(root, `create database ${name}; grant all on ${name}.* to ${user}@'%'`)
       if (content !== undefined) await execute(url.href, content)
       return url.href
     },
+    removeDatabase,
     run: execute,
+    withoutForeignKeys: "set foreign_key_checks = 0; set sql_mode = 'ANSI_QUOTES';",
+    lockTable: async (url, table) => {
+      const locker = await createPromised(url)
+      await locker.query(`lock tables ${table} write`)
+      return async () => {
+        await locker.query('unlock tables')
+        await locker.end()
+      }
+    },
+    waiting: async (url) => {
+      const waits = "select id from information_schema.processlist where db = database() and state like 'Waiting for%'"
+      return (await execute(url, waits)).length
+    },
+    setReadOnly: async (isReadOnly) => void (await execute(root, `set global read_only = ${isReadOnly ? 1 : 0}`)),
     crash,
     close: async () => {
-      if (crash === null) for (const name of created) await execute(root, `drop database if exists ${name}`)
+      if (crash === null) for (const url of created) await removeDatabase(url)
       await stop()
     },
   }

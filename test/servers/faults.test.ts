@@ -1,13 +1,19 @@
-// What a service does while its PostgreSQL server, or the way to it, fails: a write is acknowledged if and only if it is there, once;
+// What a service does while its database server, or the way to it, fails: a write is acknowledged if and only if it is there, once;
 // nothing waits without end, and everything works again by itself.
-import pg from 'pg'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { octavo, project, removeProjects } from '../start/command.js'
 import { type Desk, deskFiles, pause, range, serveDesk, until } from './desk.js'
-import { isCommit, type Link, openProxy, type Way } from './proxy.js'
-import { describePostgres } from './server.js'
+import { type ClientMessage, isCommit } from './messages.js'
+import { type Link, openProxy, type Way } from './proxy.js'
+import { describeServers, environmentOf, type ServerClient } from './server.js'
 
-describePostgres('faults of PostgreSQL', (server) => {
+/** The messages of a write up to its commit: how many there are at least, and which is the first. */
+const messagesOfWrite: Readonly<Record<ServerClient, { readonly count: number; isFirst(message: ClientMessage): boolean }>> = {
+  postgres: { count: 14, isFirst: ({ type, text }) => type === 'Q' && text.startsWith('begin') },
+  mysql: { count: 4, isFirst: ({ type, text }) => type === 'Q' && !text.startsWith('set session') },
+}
+
+describeServers('faults', (server, { client }) => {
   let url: string
   let proxy: Way
   let desk: Desk
@@ -29,15 +35,16 @@ describePostgres('faults of PostgreSQL', (server) => {
   })
 
   const count = async (code: string): Promise<number> =>
-    Number((await server().run(url, `select count(*)::int as count from notes where code = '${code}'`))[0]!.count)
+    Number((await server().run(url, `select count(*) as count from notes where code = '${code}'`))[0]!.count)
   const recovered = () => until('the service works again', async () => (await desk.ask('/_health')).status === 204)
   const create = (code: string) => desk.send('POST', '/api/notes', { code })
 
   it('a connection that is lost at any message before the commit: the write is tried again, and its client notices nothing', async () => {
-    for (const at of range(14)) {
+    const { count: messages, isFirst } = messagesOfWrite[client]
+    for (const at of range(messages)) {
       let [seen, cuts] = [0, 0]
-      proxy.watch = ({ type, text }, link) => {
-        if (cuts > 0 || (seen === 0 && !(type === 'Q' && text.startsWith('begin')))) return
+      proxy.watch = (message, link) => {
+        if (cuts > 0 || (seen === 0 && !isFirst(message))) return
         if (seen++ < at) return
         cuts++
         link.cut()
@@ -175,7 +182,7 @@ describePostgres('faults of PostgreSQL', (server) => {
     }
     isOver = true
     await Promise.all(load)
-    const rows = await server().run(url, "select code, count(*)::int as count from notes where code like 'crash %' group by code")
+    const rows = await server().run(url, "select code, count(*) as count from notes where code like 'crash %' group by code")
     const there = new Map(rows.map(({ code, count: found }) => [code as string, found as number]))
     for (const [code, status] of answers) {
       expect([201, 503]).toContain(status)
@@ -186,9 +193,7 @@ describePostgres('faults of PostgreSQL', (server) => {
   })
 
   it('a locked table: a read ends after its time, the server is free of it, and what waits is bounded', async () => {
-    const locker = new pg.Client(url)
-    await locker.connect()
-    await locker.query('begin; lock table notes in access exclusive mode')
+    const release = await server().lockTable(url, 'notes')
     const reading = range(12).map(() => desk.ask('/api/notes?sort=text'))
     const writing = range(12).map((index) => create(`locked ${index}`))
     const answers = await Promise.all([...reading, ...writing])
@@ -196,49 +201,41 @@ describePostgres('faults of PostgreSQL', (server) => {
       expect(status, text).toBe(503)
       expect(headers.get('retry-after')).not.toBeNull()
     }
-    const busy = "select query from pg_stat_activity where datname = current_database() and application_name = 'octavo' and state <> 'idle'"
-    await until('the server is free of them', async () => (await server().run(url, busy)).length === 0)
+    await until('the server is free of them', async () => (await server().waiting(url)) === 0)
     // Others are not held up by them for long.
     expect((await desk.ask('/api/cards')).status).toBe(200)
-    await locker.query('rollback')
-    await locker.end()
+    await release()
     expect((await desk.ask('/api/notes?sort=text')).status).toBe(200)
     expect((await create('unlocked')).status).toBe(201)
   })
 
   it('a client that goes away: its read is cancelled', async () => {
-    const locker = new pg.Client(url)
-    await locker.connect()
-    await locker.query('begin; lock table boards in access exclusive mode')
+    const release = await server().lockTable(url, 'boards')
     const leaving = new AbortController()
     const asked = fetch(`${desk.origin}/api/boards`, { signal: leaving.signal }).catch(() => {})
-    const waiting = "select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'"
-    await until('the read waits', async () => (await server().run(url, waiting)).length > 0)
+    await until('the read waits', async () => (await server().waiting(url)) > 0)
     leaving.abort()
     await asked
-    await until('it is gone', async () => (await server().run(url, waiting)).length === 0)
-    await locker.query('rollback')
-    await locker.end()
+    await until('it is gone', async () => (await server().waiting(url)) === 0)
+    await release()
     expect((await desk.ask('/api/boards')).status).toBe(200)
   })
 
   it('a server that is read-only: writes are refused, reads go on', async () => {
-    await server().run(url, 'alter system set default_transaction_read_only = on')
-    await server().run(url, 'select pg_reload_conf()')
+    await server().setReadOnly(true)
     await until('it is', async () => (await create('read-only')).status === 503)
     expect((await desk.ask('/api/notes')).status).toBe(200)
     expect((await desk.ask('/_health')).status).toBe(204)
-    await server().run(url, 'alter system reset default_transaction_read_only')
-    await server().run(url, 'select pg_reload_conf()')
+    await server().setReadOnly(false)
     await until('it takes writes', async () => (await create(`writable ${Date.now()}`)).status === 201)
     expect(await count('read-only')).toBe(0)
   })
 
   it('a server that cannot be reached at the start: one sentence, and status 1', async () => {
-    const environment = { DATABASE_CLIENT: 'postgres', DATABASE_URL: 'postgres://octavo@127.0.0.1:1/nothing' }
-    const { status, err } = await octavo(['start', project(deskFiles)], environment)
+    const nowhere = `${client}://octavo@127.0.0.1:1/nothing`
+    const { status, err } = await octavo(['start', project(deskFiles)], environmentOf(nowhere))
     expect(status).toBe(1)
     expect(err.trim().split('\n')).toHaveLength(1)
-    expect(err).toContain('The database at postgres://127.0.0.1:1/nothing cannot be used')
+    expect(err).toContain(`The database at ${client}://127.0.0.1:1/nothing cannot be used`)
   })
 })

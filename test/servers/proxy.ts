@@ -1,11 +1,6 @@
 // Stands between a service and its database server, and reads along: it cuts, stalls or delays connections when a test says so.
 import { connect as connectTo, createServer, type Socket } from 'node:net'
-
-/** A message of the client: its type (`Q`, `P`, `B`, `E`, `S`, …) and its content. */
-export interface ClientMessage {
-  readonly type: string
-  readonly text: string
-}
+import { type ClientMessage, openMessages } from './messages.js'
 
 /** One connection through the proxy. */
 export interface Link {
@@ -29,28 +24,8 @@ export interface Way {
   close(): Promise<void>
 }
 
-/** Splits the bytes of one client into messages. */
-export type OpenMessages = (found: (message: ClientMessage) => void) => (bytes: Buffer) => void
-
-/** What precedes the first message has no type. */
-function postgresMessages(found: (message: ClientMessage) => void): (bytes: Buffer) => void {
-  let rest = Buffer.alloc(0)
-  let hasBegun = false
-  return (bytes) => {
-    rest = Buffer.concat([rest, bytes])
-    for (;;) {
-      const head = hasBegun ? 1 : 0
-      if (rest.length < head + 4) return
-      const length = head + rest.readUInt32BE(head)
-      if (rest.length < length) return
-      if (hasBegun) found({ type: String.fromCharCode(rest[0]!), text: rest.toString('utf8', 5, length) })
-      hasBegun = true
-      rest = rest.subarray(length)
-    }
-  }
-}
-
-export async function openProxy(url: string, openMessages: OpenMessages = postgresMessages): Promise<Way> {
+/** Opens a proxy before the server at a URL. */
+export async function openProxy(url: string): Promise<Way> {
   const target = new URL(url)
   const links = new Map<Link, readonly [Socket, Socket]>()
   let isRefusing = false
@@ -76,7 +51,7 @@ export async function openProxy(url: string, openMessages: OpenMessages = postgr
       },
     }
     links.set(link, [client, database])
-    const read = openMessages((message) => proxy.watch(message, link))
+    const read = openMessages(target.protocol)((message) => proxy.watch(message, link))
     client.on('data', (bytes) => {
       if (toServer) read(bytes)
       if (toServer) database.write(bytes)
@@ -118,6 +93,3 @@ export async function openProxy(url: string, openMessages: OpenMessages = postgr
   }
   return proxy
 }
-
-/** Whether a message is the end of a transaction. */
-export const isCommit = ({ type, text }: ClientMessage): boolean => type === 'Q' && /^commit\0?$/i.test(text)

@@ -1,24 +1,19 @@
-// Many requests at once on MariaDB, to one process and to two: unique values, relations, publication and permissions hold.
+// Many requests at once on a database server, to one process and to two: unique values, relations, publication and permissions hold.
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { type Desk, range, serveDesk, serveDeskBeside } from '../postgres/desk.js'
 import type { Answer } from '../support/serve.js'
-import { describeMysql } from './server.js'
+import { closeDesks, type Desk, range, serveTwoDesks } from './desk.js'
+import { describeServers } from './server.js'
 
 const statusesOf = (answers: readonly Answer[]): readonly number[] => answers.map(({ status }) => status)
 
-describeMysql('requests at once on MariaDB', (server) => {
+describeServers('requests at once', (server) => {
   let url: string
   let first: Desk
   let second: Desk
   beforeAll(async () => {
-    url = await server().createDatabase()
-    first = await serveDesk(url)
-    second = await serveDeskBeside(first, url)
+    ;({ url, first, second } = await serveTwoDesks(server()))
   })
-  afterAll(async () => {
-    await second.close()
-    await first.close()
-  })
+  afterAll(() => closeDesks(second, first))
 
   /** One of the services, in turn. */
   const both = (index: number): Desk => (index % 2 === 0 ? first : second)

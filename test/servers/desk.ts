@@ -1,5 +1,6 @@
 // A small project on a database of a server, PostgreSQL or MariaDB, for tests of many requests at once and of faults.
 import { type Answer, type Served, type ServeOptions, serveBeside, serveProject } from '../support/serve.js'
+import { environmentOf, type TestServer } from './server.js'
 
 const actions = (type: string): readonly string[] =>
   ['find', 'findOne', 'create', 'update', 'delete', 'publish', 'unpublish', 'discardDraft'].map(
@@ -34,8 +35,6 @@ export interface Desk extends Served {
   send(method: string, path: string, data?: object): Promise<Answer>
 }
 
-const environmentOf = (url: string) => ({ DATABASE_CLIENT: url.startsWith('mysql:') ? 'mysql' : 'postgres', DATABASE_URL: url })
-
 function desk(served: Served): Desk {
   const json = { 'content-type': 'application/json' }
   return {
@@ -52,13 +51,8 @@ export const serveDesk = async (url: string, { environment, ...options }: ServeO
 /** A second service of the same project. */
 const serveDeskBeside = async (other: Served, url: string): Promise<Desk> => desk(await serveBeside(other, environmentOf(url)))
 
-/** A server, PostgreSQL or MariaDB, on which tests have databases of their own. */
-interface DatabaseServer {
-  createDatabase(): Promise<string>
-}
-
 /** Two services of the project on one new database. */
-export async function serveTwoDesks(server: DatabaseServer): Promise<{ readonly url: string; readonly first: Desk; readonly second: Desk }> {
+export async function serveTwoDesks(server: TestServer): Promise<{ readonly url: string; readonly first: Desk; readonly second: Desk }> {
   const url = await server.createDatabase()
   const first = await serveDesk(url)
   return { url, first, second: await serveDeskBeside(first, url) }

@@ -1,0 +1,90 @@
+// A database server for a file of tests: the one that a variable names, or one of its own in a temporary folder.
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { gunzipSync } from 'node:zlib'
+import { afterAll, beforeAll, describe } from 'vitest'
+import { mariadb } from './mariadb.js'
+import { postgres } from './postgres.js'
+
+export type ServerClient = 'postgres' | 'mysql'
+
+type Rows = readonly Readonly<Record<string, unknown>>[]
+
+/** A server on which every test may have databases of its own. */
+export interface TestServer {
+  readonly client: ServerClient
+  /** A URL of it with a user who may create databases. */
+  readonly root: string
+  /** Creates a database, empty or with what the statements `content` make, and resolves to its URL. */
+  createDatabase(content?: string): Promise<string>
+  removeDatabase(url: string): Promise<void>
+  /** Runs statements in a database, without values; resolves to the rows of the last one. */
+  run(url: string, text: string): Promise<Rows>
+  /** Statements by which foreign keys do not stop what follows them. */
+  readonly withoutForeignKeys: string
+  /** Locks a table, also for those who read it; resolves to what releases it. */
+  lockTable(url: string, table: string): Promise<() => Promise<void>>
+  /** Statements in a database that wait for locks. */
+  waiting(url: string): Promise<number>
+  /** Refuses what changes data; or takes it again. */
+  setReadOnly(isReadOnly: boolean): Promise<void>
+  /** Ends the server as a crash does, and starts it; null: the server is not one of the test's own. */
+  readonly crash: (() => Promise<void>) | null
+  close(): Promise<void>
+}
+
+/** A kind of server. */
+export interface ServerKind {
+  readonly name: string
+  readonly client: ServerClient
+  /** The variable that names a running server by a URL with a user who may create databases. */
+  readonly variable: string
+  /** The files of what real Strapi's database has there, in test/golden. */
+  readonly golden: string
+  /** Why none can be started here; null: one can. */
+  missing(): string | null
+  /** Starts a server, or takes the one at a URL. */
+  start(url: string | undefined): Promise<TestServer>
+}
+
+export const kinds: Readonly<Record<ServerClient, ServerKind>> = { postgres, mysql: mariadb }
+
+/** Starts a server, or takes the one that is named. */
+export const startServer = ({ start, variable }: ServerKind): Promise<TestServer> => start(process.env[variable])
+
+/** The statements that make the golden content as Strapi has it on a server. */
+export const goldenContent = ({ golden }: ServerKind): string =>
+  gunzipSync(readFileSync(join(import.meta.dirname, '..', 'golden', golden, 'content.sql.gz'))).toString('utf8')
+
+/** The variables by which a service finds a database. */
+export const environmentOf = (url: string): Readonly<Record<string, string>> => ({
+  DATABASE_CLIENT: url.startsWith('mysql:') ? 'mysql' : 'postgres',
+  DATABASE_URL: url,
+})
+
+function describeOn(kind: ServerKind, name: string, tests: (server: () => TestServer, kind: ServerKind) => void): void {
+  const missing = process.env[kind.variable] === undefined ? kind.missing() : null
+  if (missing !== null) {
+    describe.skip(`${name} (skipped: ${missing})`, () => tests(() => undefined as never, kind))
+    return
+  }
+  describe(name, () => {
+    let server: TestServer
+    beforeAll(async () => {
+      server = await startServer(kind)
+    }, 120_000)
+    afterAll(() => server.close())
+    tests(() => server, kind)
+  })
+}
+
+/** A `describe` with a PostgreSQL server; without one its tests are skipped, and its name says why. */
+export const describePostgres = (name: string, tests: (server: () => TestServer) => void): void => describeOn(postgres, name, tests)
+
+/** The same with a MariaDB server. */
+export const describeMariadb = (name: string, tests: (server: () => TestServer) => void): void => describeOn(mariadb, name, tests)
+
+/** The same once on each kind of server. */
+export function describeServers(name: string, tests: (server: () => TestServer, kind: ServerKind) => void): void {
+  for (const kind of Object.values(kinds)) describeOn(kind, `${name} on ${kind.name}`, tests)
+}
