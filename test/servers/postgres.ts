@@ -23,8 +23,9 @@ export const postgres: ServerKind = {
 }
 
 /** Counts are numbers, as on other servers. */
+const bigint = (text: string): number | string => (Number.isSafeInteger(Number(text)) ? Number(text) : text)
 const types = {
-  getTypeParser: (type: number) => (type === pg.types.builtins.INT8 ? Number : pg.types.getTypeParser(type)),
+  getTypeParser: (type: number) => (type === pg.types.builtins.INT8 ? bigint : pg.types.getTypeParser(type)),
 } as pg.CustomTypesConfig
 
 async function run(url: string, text: string): Promise<readonly Readonly<Record<string, unknown>>[]> {

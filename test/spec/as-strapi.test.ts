@@ -1,7 +1,7 @@
 // What Strapi 5.54 answered where neither the specification nor the recordings say anything: found by asking both at random
 // (test/interop/reads.mjs). The project has awkward names on purpose.
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { isOnPostgres } from '../support/databases.js'
+import { isOnMysql, isOnServer } from '../support/databases.js'
 import type { Served } from '../support/serve.js'
 import { serveProject } from '../support/serve.js'
 import { addToken, addUser, secrets } from './callers.js'
@@ -134,11 +134,11 @@ test('a text in a JSON column is what it says, if it is JSON', async () => {
     ['true', true],
     ['"12"', 12],
     ['"{}"', {}],
-    ['"abc"', '"abc"'],
+    ['"abc"', isOnMysql ? 'abc' : '"abc"'],
     [' [1] ', [1]],
   ]
-  // A column of PostgreSQL holds nothing else.
-  if (!isOnPostgres) said.push(['abc', 'abc'], ['{"a":1', '{"a":1'], ['', ''])
+  // A column of a server holds nothing else; that of MariaDB is read without its quotes.
+  if (!isOnServer) said.push(['abc', 'abc'], ['{"a":1', '{"a":1'], ['', ''])
   for (const [text, meant] of said) {
     await served.sql('update mice set data = ? where name = ?', text, 'chief')
     expect([text, (await data('mice?filters[name]=chief&fields=data'))[0].data]).toEqual([text, meant])

@@ -202,13 +202,13 @@ rule('endpoints.13', 'strictParams refuses unknown parameters', async () => {
 })
 
 rule('endpoints.14', 'lists are written with indexes, empty brackets or by repeating', async () => {
-  const wanted = ['harbour', 'a_b']
+  const wanted = ['100 wool', 'a_b']
   for (const list of [
-    '[0]=harbour&L[1]=a_b',
-    '[]=harbour&L[]=a_b',
-    '=harbour&L=a_b',
-    '[7]=harbour&L[99]=a_b',
-    '%5B0%5D=harbour&L%5B1%5D=a_b',
+    '[0]=100 wool&L[1]=a_b',
+    '[]=100 wool&L[]=a_b',
+    '=100 wool&L=a_b',
+    '[7]=100 wool&L[99]=a_b',
+    '%5B0%5D=100 wool&L%5B1%5D=a_b',
   ]) {
     const query = `L${list}`.replaceAll('L', 'filters[text][$in]')
     expect([list, all(await library.ask(`/api/words?${query}`), 'text')]).toEqual([list, wanted])

@@ -1,5 +1,6 @@
 // docs/spec/filters.md: every operator on every attribute type, checked against the same comparison made here in TypeScript.
 import { afterAll, beforeAll, expect } from 'vitest'
+import { isOnMysql } from '../support/databases.js'
 import { rule } from '../support/rule.js'
 import type { Served } from '../support/serve.js'
 import { samples, serveLibrary, words } from './library.js'
@@ -143,11 +144,18 @@ rule('filters.3', 'booleans can be compared', async () => {
   expect(await ask('filters[flag][$notNull]=true')).toEqual(['first', 'second', 'third'])
 })
 
-rule('filters.3', 'the case of a text matters', async () => {
+rule('filters.3', 'the case of a text matters, but for the collation of MariaDB', async () => {
   for (const served of [library, strapi]) {
-    expect(all(await served.ask('/api/words?filters[text][$eq]=harbour'), 'name')).toEqual(['small'])
-    expect(all(await served.ask('/api/words?filters[text][$in]=HARBOUR'), 'name')).toEqual(['capital'])
-    expect(all(await served.ask('/api/words?filters[text][$ne]=harbour'), 'name')).toContain('capital')
+    const [small, capital] = isOnMysql
+      ? [
+          ['small', 'capital'],
+          ['small', 'capital'],
+        ]
+      : [['small'], ['capital']]
+    expect(all(await served.ask('/api/words?filters[text][$eq]=harbour'), 'name')).toEqual(small)
+    expect(all(await served.ask('/api/words?filters[text][$in]=HARBOUR'), 'name')).toEqual(capital)
+    const others = all(await served.ask('/api/words?filters[text][$ne]=harbour'), 'name')
+    expect(others.includes('capital')).toBe(!isOnMysql)
   }
 })
 

@@ -1,4 +1,5 @@
 // A small project of the tests' own: words that are hard to compare, and samples with a value of every attribute type.
+import { isOnMysql } from '../support/databases.js'
 import type { Served, ServeOptions } from '../support/serve.js'
 import { serveProject } from '../support/serve.js'
 
@@ -13,6 +14,9 @@ interface TypeOptions {
 }
 
 const localization = (localized = false) => ({ i18n: { localized } })
+
+/** The first moment that an attribute of the type timestamp has: on MariaDB its columns begin after 1970 did. */
+export const firstStamp = isOnMysql ? '1970-01-02T00:00:00.000Z' : '1970-01-01T00:00:00.000Z'
 
 /** The schema file of a content-type, by its path. */
 export function contentType(singularName: string, attributes: Attributes, options: TypeOptions = {}): Record<string, unknown> {
@@ -115,7 +119,7 @@ export const samples: Readonly<Record<string, Readonly<Record<string, unknown>>>
     day: '1969-12-31',
     at: '00:00:00.000',
     moment: '1969-12-31T23:59:59.001Z',
-    stamp: '1970-01-01T00:00:00.000Z',
+    stamp: firstStamp,
     data: [],
     story: [],
   },

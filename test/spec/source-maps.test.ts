@@ -1,7 +1,7 @@
 // docs/spec/headers.md: where texts come from, in characters that nobody sees. Found by asking Strapi 5.54; read here with
 // a reader of the tests' own.
 import { afterAll, beforeAll, describe, expect } from 'vitest'
-import { isOnPostgres } from '../support/databases.js'
+import { isOnServer } from '../support/databases.js'
 import { rule } from '../support/rule.js'
 import type { Asked, Served } from '../support/serve.js'
 import { serveMagazine } from '../support/serve.js'
@@ -184,7 +184,7 @@ for (const contract of ['specification', 'strapi'] as const) {
     })
 
     rule('headers.10', 'JSON is marked where it is a text, never inside', async () => {
-      const { body } = await send('samples?fields=data', 'POST', { data: isOnPostgres ? '"text"' : 'text' })
+      const { body } = await send('samples?fields=data', 'POST', { data: isOnServer ? '"text"' : 'text' })
       expect(marksOf(body.data).data).toMatch(/&type=json&path=data&/)
       const inside = await send('samples?fields=data', 'POST', { data: { a: ['text'], __type: 'x' } })
       expect([inside.status, marksOf(inside.body.data)]).toEqual([201, {}])

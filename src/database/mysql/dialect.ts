@@ -17,10 +17,13 @@ const pattern = (value: Expression, kind: 'contains' | 'startsWith' | 'endsWith'
 /** By character, whatever the collation of the column says. */
 const exact = (text: Expression): Expression => sql`cast(${text} as char character set utf8mb4) collate utf8mb4_bin`
 
+/** Collations ignore spaces at the end of a text, also those that compare by character. */
+const isSameText = (one: Expression, other: Expression) => sql<boolean>`cast(${one} as binary) = cast(${other} as binary)`
+
 const compare = (column: Expression, value: Expression, kind: 'contains' | 'startsWith' | 'endsWith') => {
   if (kind === 'contains') return sql<boolean>`instr(${column}, ${value}) > 0`
-  if (kind === 'startsWith') return sql<boolean>`left(${column}, char_length(${value})) = ${value}`
-  return sql<boolean>`right(${column}, char_length(${value})) = ${value}`
+  const part = sql`${sql.raw(kind === 'startsWith' ? 'left' : 'right')}(${column}, char_length(${value}))`
+  return isSameText(part, value)
 }
 
 /** Sigma has two small letters, by its place in a word. */
@@ -75,7 +78,7 @@ export const mysqlDialect: Dialect = {
   compared: (column, sign, value) => sql`${column} ${sql.raw(sign)} ${value}`,
   isAnyOf: (column, values) => sql`${column} in (${sql.join([...values])})`,
   equalsIgnoringCase: (column, value, folding) =>
-    folding === 'unicode' ? sql<boolean>`${folded(column)} = ${folded(value)}` : sql<boolean>`lower(${column}) = lower(${value})`,
+    folding === 'unicode' ? isSameText(folded(column), folded(value)) : sql<boolean>`lower(${column}) = lower(${value})`,
   listed: (list, as) => sql`json_table(${list}, '$[*]' columns (value bigint path '$')) as ${sql.id(as)}`,
   rowCount: (value) => value,
   joinedInOrder: (tables) => sql.join([...tables], sql` straight_join `),
