@@ -19,6 +19,7 @@ const manifest = {
     '@strapi/strapi': '5.54.0',
     '@strapi/plugin-users-permissions': '5.54.0',
     'better-sqlite3': '12',
+    mysql2: '3',
     pg: '8',
     react: '18',
     'react-dom': '18',
@@ -39,23 +40,20 @@ const configuration = {
   autoOpen: false,
 })`,
   api: `{ rest: { defaultLimit: 25, maxLimit: 100, withCount: true } }`,
-  database: `({ env }) => ({
-  connection:
-    env('DATABASE_CLIENT') === 'postgres'
-      ? {
-          client: 'postgres',
-          connection: {
-            host: env('DATABASE_HOST'),
-            port: env.int('DATABASE_PORT'),
-            database: env('DATABASE_NAME'),
-            user: env('DATABASE_USERNAME'),
-            password: env('DATABASE_PASSWORD'),
-            schema: 'public',
-          },
-          pool: { min: 2, max: 10 },
-        }
-      : { client: 'sqlite', connection: { filename: env('DATABASE_FILENAME') }, useNullAsDefault: true },
-})`,
+  database: `({ env }) => {
+  const client = env('DATABASE_CLIENT', 'sqlite')
+  if (client === 'sqlite')
+    return { connection: { client, connection: { filename: env('DATABASE_FILENAME') }, useNullAsDefault: true } }
+  const connection = {
+    host: env('DATABASE_HOST'),
+    port: env.int('DATABASE_PORT'),
+    database: env('DATABASE_NAME'),
+    user: env('DATABASE_USERNAME'),
+    password: env('DATABASE_PASSWORD'),
+    ...(client === 'postgres' && { schema: 'public' }),
+  }
+  return { connection: { client, connection, pool: { min: 2, max: 10 } } }
+}`,
   middlewares: `[
   'strapi::errors',
   'strapi::security',
@@ -88,7 +86,7 @@ export async function prepareStrapi() {
   cpSync(join(goldenProject, 'src'), join(strapiFolder, 'src'), { recursive: true })
   for (const api of readdirSync(join(strapiFolder, 'src', 'api'))) writeCore(api)
 
-  const needed = [join('.bin', 'strapi'), 'pg']
+  const needed = [join('.bin', 'strapi'), 'pg', 'mysql2']
   if (needed.some((name) => !existsSync(join(strapiFolder, 'node_modules', name)))) await install()
 }
 

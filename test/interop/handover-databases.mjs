@@ -1,9 +1,12 @@
-// The databases that change hands: a copy of the golden one on SQLite, an empty one on a PostgreSQL server.
+// The databases that change hands: a copy of the golden one on SQLite, an empty one on a PostgreSQL or MariaDB server.
 
 import { execFileSync } from 'node:child_process'
 import { rmSync } from 'node:fs'
 import Database from 'better-sqlite3'
+import { createConnection } from 'mysql2/promise'
 import pg from 'pg'
+import { startMariadb } from '../../bench/mariadb-cluster.mjs'
+import { startCluster } from '../../bench/postgres-cluster.mjs'
 import { copyDatabase } from '../../bench/servers.mjs'
 
 /**
@@ -31,6 +34,10 @@ export function copyOfGolden(folder) {
   }
 }
 
+/** Starts a server of a kind. Resolves to the URL of a database from which others can be created. */
+export const startServer = async (/** @type {'postgres' | 'mysql'} */ client) =>
+  client === 'postgres' ? startCluster({ isDurable: false }) : startMariadb({ isDurable: false })
+
 let created = 0
 
 /**
@@ -40,21 +47,30 @@ let created = 0
  */
 export async function emptyDatabase(server) {
   const name = `octavo_handover_${process.pid}_${++created}`
-  await run(server, `create database ${name} template template0`)
   const url = new URL(server)
+  const isPostgres = url.protocol !== 'mysql:'
+  await (isPostgres ? run(server, `create database ${name} template template0`) : runOnMysql(server, `create database ${name}`))
   url.pathname = name
   return {
     environment: {
-      DATABASE_CLIENT: 'postgres',
+      DATABASE_CLIENT: isPostgres ? 'postgres' : 'mysql',
       DATABASE_HOST: url.hostname,
-      DATABASE_PORT: url.port || '5432',
+      DATABASE_PORT: url.port || (isPostgres ? '5432' : '3306'),
       DATABASE_NAME: name,
       DATABASE_USERNAME: decodeURIComponent(url.username),
       DATABASE_PASSWORD: decodeURIComponent(url.password),
     },
-    schema: () => sectionsOf(execFileSync('pg_dump', ['--schema-only', '--no-owner', url.href], { encoding: 'utf8' })),
-    drop: () => run(server, `drop database if exists ${name} with (force)`),
+    schema: () => (isPostgres ? sectionsOf(postgresDump(url)) : tablesOf(mysqlDump(url))),
+    drop: () =>
+      isPostgres ? run(server, `drop database if exists ${name} with (force)`) : runOnMysql(server, `drop database if exists ${name}`),
   }
+}
+
+const postgresDump = (/** @type {URL} */ url) => execFileSync('pg_dump', ['--schema-only', '--no-owner', url.href], { encoding: 'utf8' })
+
+function mysqlDump(/** @type {URL} */ { hostname, port, username, password, pathname }) {
+  const options = ['--no-data', '--skip-comments', `--host=${hostname}`, `--port=${port || 3306}`, `--user=${username}`]
+  return execFileSync('mariadb-dump', [...options, `--password=${password}`, pathname.slice(1)], { encoding: 'utf8' })
 }
 
 /**
@@ -69,6 +85,39 @@ async function run(url, statement) {
   } finally {
     await client.end()
   }
+}
+
+/**
+ * @param {string} url
+ * @param {string} statement
+ */
+async function runOnMysql(url, statement) {
+  const connection = await createConnection(url)
+  try {
+    await connection.query(statement)
+  } finally {
+    await connection.end()
+  }
+}
+
+/**
+ * The tables of a dump with their columns and keys, but for what is Octavo's own.
+ * @param {string} dump
+ * @returns {Map<string, string>}
+ */
+function tablesOf(dump) {
+  const tables = [...dump.matchAll(/^CREATE TABLE `(\w+)` \(\n(.*?)\n\) (.*?);$/gms)]
+  return new Map(
+    tables.flatMap(([, name = '', body = '', options = '']) => {
+      if (name.startsWith('octavo_')) return []
+      const lines = body.split(',\n').map((line) => line.trim())
+      const isOwn = (/** @type {string} */ line) => /^KEY `octavo_/.test(line)
+      const kept = lines.filter((line) => !isOwn(line))
+      const columns = kept.filter((line) => line.startsWith('`'))
+      const keys = kept.filter((line) => !line.startsWith('`')).sort()
+      return [[name, [...columns, ...keys, options.replace(/ AUTO_INCREMENT=\d+/, '')].join('\n')]]
+    }),
+  )
 }
 
 /**

@@ -1,5 +1,6 @@
 // A database changes hands between Octavo and Strapi. Both have to answer alike, and neither may find anything to repair:
-// `node test/interop/handover.mjs [--database sqlite|postgres] [--server postgres://user@host:port/postgres] [--writes 400] [--seed 1]`.
+// `node test/interop/handover.mjs [--database sqlite|postgres|mysql] [--server URL] [--writes 400] [--seed 1]`. Without a server, one is
+// started for the run.
 
 import { execFileSync } from 'node:child_process'
 import { cpSync, rmSync } from 'node:fs'
@@ -9,7 +10,7 @@ import { temporaryFolder } from '../../bench/launch.mjs'
 import { seededRandom } from '../../bench/random.mjs'
 import { goldenProject, octavoFolder } from '../../bench/servers.mjs'
 import { prepareStrapi, strapiFolder } from '../../bench/strapi.mjs'
-import { copyOfGolden, emptyDatabase } from './handover-databases.mjs'
+import { copyOfGolden, emptyDatabase, startServer } from './handover-databases.mjs'
 import { fillAtRandom, giveLocales, giveToken, giveUploads, takeUploads } from './handover-fill.mjs'
 import { differences, readsOf } from './handover-reads.mjs'
 import { start } from './handover-servers.mjs'
@@ -21,7 +22,7 @@ import { writeAtRandom, writeWithStrapi } from './handover-writes.mjs'
 const { values } = parseArgs({
   options: {
     database: { type: 'string', default: 'sqlite' },
-    server: { type: 'string', default: 'postgres://postgres@127.0.0.1:5432/postgres' },
+    server: { type: 'string' },
     writes: { type: 'string', default: '400' },
     seed: { type: 'string', default: '1' },
   },
@@ -36,17 +37,22 @@ let failed = false
 
 try {
   await prepareStrapi()
-  if (values.database === 'postgres') await handOverPostgres()
+  if (values.database === 'postgres' || values.database === 'mysql') await handOverOnServer(values.database)
   else await handOver(copyOfGolden(folder), await whatStrapiDoes())
 } finally {
   rmSync(folder, { recursive: true, force: true })
 }
 if (failed) process.exitCode = 1
 
-/** A database that Octavo made, then one that Strapi made. */
-async function handOverPostgres() {
-  const ours = await emptyDatabase(values.server)
-  const theirs = await emptyDatabase(values.server)
+/**
+ * A database that Octavo made, then one that Strapi made.
+ * @param {'postgres' | 'mysql'} client
+ */
+async function handOverOnServer(client) {
+  const own = values.server === undefined ? await startServer(client) : null
+  const server = values.server ?? /** @type {{ url: string }} */ (own).url
+  const ours = await emptyDatabase(server)
+  const theirs = await emptyDatabase(server)
   try {
     say('A database that Octavo made')
     const first = await startOctavo(ours)
@@ -69,6 +75,7 @@ async function handOverPostgres() {
   } finally {
     await ours.drop()
     await theirs.drop()
+    await own?.stop()
   }
 }
 

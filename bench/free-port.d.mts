@@ -1,2 +1,0 @@
-/** A port on which nothing listens. */
-export function freePort(): Promise<number>

@@ -1,0 +1,7 @@
+/** Why no server can be started here; null: one can. */
+export function missingForMariadb(): string | null
+export function startMariadb(options: { readonly isDurable: boolean }): Promise<{
+  readonly url: string
+  crash(): Promise<void>
+  stop(): Promise<void>
+}>
