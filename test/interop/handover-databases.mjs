@@ -49,7 +49,14 @@ export async function emptyDatabase(server) {
   const name = `octavo_handover_${process.pid}_${++created}`
   const url = new URL(server)
   const isPostgres = url.protocol !== 'mysql:'
-  await (isPostgres ? run(server, `create database ${name} template template0`) : runOnMysql(server, `create database ${name}`))
+  if (isPostgres) await run(server, `create database ${name} template template0`)
+  else {
+    // Without a password Octavo and Strapi would look for one in the project.
+    ;[url.username, url.password] = [name, name]
+    await runOnMysql(server, `create database ${name}`)
+    await runOnMysql(server, `create user ${name} identified by '${name}'`)
+    await runOnMysql(server, `grant all on ${name}.* to ${name}`)
+  }
   url.pathname = name
   return {
     environment: {
