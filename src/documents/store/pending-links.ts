@@ -56,9 +56,7 @@ export function copyLinks(
     // Lists of documents without drafts show both versions: a copy has the same place.
     const isElsewhere = target.draftAndPublish && copies !== 'same'
     const place = () =>
-      isFromNew && storage.owner
-        ? lastPlaceInOther(storage, link.shown)
-        : placeInOther(transaction.dialect, storage, to.shape, to.id, link)
+      isFromNew && storage.owner ? lastPlaceInOther(storage, link.shown) : placeInOther(transaction.dialect, storage, to.shape, to.id, link)
     const inverse = inverseOrder !== null && isElsewhere ? place() : link.place
     const values = [sql`${to.id}`, link.shown, ...(order === null ? [] : [sql`s.place`]), ...(inverseOrder === null ? [] : [inverse])]
     transaction.follow(
