@@ -1,7 +1,7 @@
 // A PostgreSQL server of the run's own, with the golden content: every measured server gets a database that is a copy of it. Commits are
 // on disk before they are answered, as on any server that nobody tuned.
 
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -27,7 +27,36 @@ export async function freshDatabase(source) {
   const template = source === undefined ? 'golden' : await copied(port, source)
   const name = `bench_${++databases}`
   await run(port, 'postgres', `create database ${name} template ${template}`)
-  return environmentOf(port, name)
+  return environmentOf(await portFor(port), name)
+}
+
+/** Milliseconds that the network adds to every answer of the server. */
+let delay = 0
+
+/** @param {number} milliseconds */
+export function addNetwork(milliseconds) {
+  delay = milliseconds
+}
+
+/** @type {Promise<number> | null} */
+let slowPort = null
+
+/** The port by which the measured servers reach the database: with the network between, where there is to be one. */
+function portFor(/** @type {number} */ port) {
+  if (delay === 0) return port
+  slowPort ??= new Promise((resolve, reject) => {
+    const words = [join(folder, 'slow-network.mjs'), String(port), String(delay)]
+    const network = spawn(process.execPath, words, { stdio: ['ignore', 'pipe', 'inherit'] })
+    process.on('exit', () => network.kill('SIGKILL'))
+    network.once('error', reject)
+    network.stdout.once('data', (text) => {
+      resolve(Number(text))
+      // Neither keeps the run from ending.
+      network.stdout.destroy()
+      network.unref()
+    })
+  })
+  return slowPort
 }
 
 const environmentOf = (/** @type {number} */ port, /** @type {string} */ name) => ({

@@ -1,5 +1,5 @@
 // Runs the benchmarks: node bench/run.mjs [--only read,boot,growth,beside,write,bodies,builds] [--seconds 5] [--connections 32]
-// [--without-strapi] [--large] [--articles 1000000] [--server octavo] [--database postgres] [--against FOLDER] [--json FILE]
+// [--without-strapi] [--large] [--articles 1000000] [--server octavo] [--database postgres [--network 1]] [--against FOLDER] [--json FILE]
 
 import { writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
@@ -8,6 +8,7 @@ import { measureBodies } from './bodies.mjs'
 import { measureBoot } from './boot.mjs'
 import { measureBuilds } from './builds.mjs'
 import { measureGrowth } from './growth.mjs'
+import { addNetwork } from './postgres.mjs'
 import { measureRead } from './read.mjs'
 import { chooseDatabase } from './servers.mjs'
 import { measureWrite } from './write.mjs'
@@ -22,12 +23,14 @@ const { values } = parseArgs({
     articles: { type: 'string', default: '1000000' },
     server: { type: 'string', default: 'octavo' },
     database: { type: 'string', default: 'sqlite' },
+    network: { type: 'string', default: '0' },
     against: { type: 'string' },
     json: { type: 'string' },
   },
 })
 
 chooseDatabase(values.database)
+if (values.network !== '0') addNetwork(positive('network', values.network))
 const options = {
   seconds: positive('seconds', values.seconds),
   connections: positive('connections', values.connections),
