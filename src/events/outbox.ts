@@ -68,9 +68,15 @@ export function openOutbox({ context, dialect, database: { register, unregister 
     return populate
   }
 
+  /** Transactions that have the lock by which events are numbered in the order of commits. */
+  const inCommitOrder = new WeakSet<Transaction>()
+
   async function record(transaction: Transaction, event: string, subject: string, now: number): Promise<void> {
     // Whoever reads up to a number must not miss a smaller one that is committed later.
-    if (dialect.commitOrder !== null) transaction.follow(dialect.commitOrder)
+    if (dialect.commitOrder !== null && !inCommitOrder.has(transaction)) {
+      inCommitOrder.add(transaction)
+      transaction.follow(dialect.commitOrder)
+    }
     const payload = `{"event":"${event}","createdAt":"${new Date(now).toISOString()}",${subject}}`
     const id = await transaction.insert(
       sql`insert into ${table} (event, created_at, payload) values (${event}, ${now}, ${payload})`,
