@@ -45,8 +45,8 @@ export const isTimeout = (error: unknown): boolean => codeOf(error) === 'ETIMEDO
 /** What a connection cannot be waited for any longer fails with. */
 export const exhausted = (): Error => Object.assign(new Error('All connections to the database are in use'), { code: 'POOL_EXHAUSTED' })
 
-/** Resources of the server are exhausted, or it may only be read. */
-const isRefusal = (error: unknown): boolean => [1021, 1037, 1038, 1041, 1114, 1226, 1290, 1836, 3100].includes(numberOf(error))
+/** Resources of the server are exhausted, a statement is larger than it takes, or it may only be read. */
+const isRefusal = (error: unknown): boolean => [1021, 1037, 1038, 1041, 1114, 1153, 1226, 1290, 1836, 3100].includes(numberOf(error))
 
 /** A value that a column cannot hold: out of its range, too long, not of its type, not JSON. */
 const isBadValue = (error: unknown): boolean => [1264, 1265, 1292, 1366, 1406, 1411, 1690, 3140, 3141, 4025].includes(numberOf(error))

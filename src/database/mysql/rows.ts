@@ -161,11 +161,25 @@ export async function mysqlSource(client: MysqlQueryable, name: string, close: (
   }
 }
 
+/** Characters of one statement, but for a single row that has more: servers refuse packets of more than 16 MB, or fewer. */
+const statementLength = 1_000_000
+
 async function insert(client: MysqlQueryable, { name, columns }: RowTable, rows: readonly CopiedRow[]): Promise<void> {
-  if (rows.length === 0) return
   const into = `insert into ${quoted(name)} (${list(columns.map((column) => column.name))}) values`
-  const values = rows.map((row) => `(${columns.map((column, index) => sent(column, row[index]!)).join(', ')})`)
-  await client.query(`${into} ${values.join(', ')}`, into)
+  let values: string[] = []
+  let length = 0
+  const send = async () => {
+    if (values.length > 0) await client.query(`${into} ${values.join(', ')}`, into)
+    values = []
+    length = 0
+  }
+  for (const row of rows) {
+    const value = `(${columns.map((column, index) => sent(column, row[index]!)).join(', ')})`
+    if (length + value.length > statementLength) await send()
+    values.push(value)
+    length += value.length
+  }
+  await send()
 }
 
 async function update(client: MysqlQueryable, { name, columns, key }: RowTable, rows: readonly CopiedRow[]): Promise<void> {
