@@ -16,7 +16,7 @@ const allowed: Readonly<Record<string, { readonly times: number; readonly why: s
   'faults/listeners.test.ts': { times: 1, why: 'less than the drainTimeout that a hanging listener would take' },
   'faults/shutdown.test.ts': { times: 3, why: 'less than the limits of the service that it would wait for' },
   'faults/stalled-stop.test.ts': { times: 3, why: 'more or less than the limits of the service that the test sets' },
-  'postgres/faults.test.ts': { times: 1, why: 'less than the minutes for which a connection without any sign would be waited for' },
+  'servers/faults.test.ts': { times: 1, why: 'less than the minutes for which a connection without any sign would be waited for' },
   'uploads/private.test.ts': { times: 2, why: 'the life of an address that the service has just signed, with a margin of fifteen seconds' },
 }
 

@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto'
 import { sql } from 'kysely'
 import type { MainConnection } from '../database/database.js'
-import { gathered } from '../database/fragments.js'
+import { contentOf } from '../database/fragments.js'
 import type { Grants } from '../grants.js'
 import { fullAccess, grantsOf } from '../grants.js'
 import { type AccountSettings, accountSettings } from './account-settings.js'
@@ -47,9 +47,9 @@ export async function stateText(database: MainConnection): Promise<string> {
       columns.map((column) => sql`coalesce(cast(${sql.ref(column)} as text), '')`),
       sql` || ' ' || `,
     )
-    return sql`(select coalesce(${gathered(row)}, '') from ${sql.table(table)})`
+    return sql`(select coalesce(${contentOf(row)}, '') from ${sql.table(table)})`
   }
-  const settings = sql`(select coalesce(${gathered(sql`value`)}, '') from strapi_core_store_settings
+  const settings = sql`(select coalesce(${contentOf(sql`value`)}, '') from strapi_core_store_settings
     where ${sql.ref('key')} in ('plugin_i18n_default_locale', 'plugin_users-permissions_advanced'))`
   const [row] = await database.rows<{ state: string }>(
     sql`select ${sql.join(

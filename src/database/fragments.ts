@@ -17,8 +17,8 @@ export const notBefore = (column: RawBuilder<unknown>, now: Stored): RawBuilder<
 export const joined = (text: RawBuilder<unknown>, order: RawBuilder<unknown>): RawBuilder<unknown> =>
   sql`string_agg(cast(${text} as text), ',' order by ${order})`
 
-/** The texts of all rows, joined by commas. */
-export const gathered = (text: RawBuilder<unknown>): RawBuilder<unknown> => sql`string_agg(${text}, ',')`
+/** A text that is another one when there are other rows, or one of their texts is another. */
+export const contentOf = (text: RawBuilder<unknown>): RawBuilder<unknown> => sql`string_agg(${text}, ',')`
 
 const names = (columns: readonly string[]): RawBuilder<unknown> => sql.join(columns.map((column) => sql.id(column)))
 

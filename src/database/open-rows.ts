@@ -13,6 +13,7 @@ import type { FillRows } from './driver.js'
 import type { Client } from './mysql/client.js'
 import { openPool as openMysqlPool, type Pool } from './mysql/pool.js'
 import { prepareDatabase as prepareMysql } from './mysql/prepare-database.js'
+import { checkServer } from './mysql/reach.js'
 import { mysqlSource, mysqlTarget } from './mysql/rows.js'
 import { checkSchema } from './postgres/catalog.js'
 import { openPool } from './postgres/connection.js'
@@ -108,6 +109,7 @@ async function onMysql<Result>(
 ): Promise<Result> {
   const pool = openMysqlPool(settingsOf(url, options), { max: 2, failed: () => {} })
   return reached(name, pool.close, async () => {
+    await checkServer(pool)
     await prepare(pool)
     const client = await pool.acquire()
     return open(client, async () => {

@@ -153,7 +153,8 @@ async function updateIn(context: WriteContext, transaction: Transaction, asked: 
   let id: number
   if (current === undefined) {
     await checkLocale(context, transaction, operation)
-    id = await insertVersion(writing, operation, documentId, input)
+    // A collation may hold another spelling of the id for the same.
+    id = await insertVersion(writing, operation, versions[0]?.document_id ?? documentId, input)
     await newLocale(context, writing, type, versions, id, inherited)
   } else {
     id = current.id

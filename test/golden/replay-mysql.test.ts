@@ -18,7 +18,7 @@ const [reads, writes] = [files.filter((file) => file.startsWith('read-')), files
 
 /** What is answered otherwise than by Strapi on MariaDB alone. */
 const ownDifferences: Readonly<Record<string, readonly string[]>> = {
-  // docs/differences.md, "MySQL and MariaDB": Strapi cannot save a document again whose json attribute holds a string.
+  // docs/differences.md, "MariaDB": Strapi cannot save a document again whose json attribute holds a string.
   'write-update.jsonl.gz': ['update/of a snapshot document'],
 }
 

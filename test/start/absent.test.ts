@@ -98,8 +98,14 @@ test("Strapi's config/database tells the file, in JavaScript and in TypeScript; 
   }
   const unknown = await octavo(['start', project({ ...notes, 'config/database.js': "require('not-here')" })])
   expect([unknown.status, unknown.out]).toEqual([0, expect.stringMatching(/config\/database\.js does not name .*DATABASE_FILENAME/)])
-  const other = await octavo(['start', project({ ...notes, 'config/database.js': "module.exports = { connection: { client: 'oracledb' } }" })])
-  expect([other.status, other.err]).toEqual([1, expect.stringMatching(/^octavo: [^\n]*"oracledb"[^\n]*sqlite, postgres and mysql[^\n]*\n$/)])
+  const other = await octavo([
+    'start',
+    project({ ...notes, 'config/database.js': "module.exports = { connection: { client: 'oracledb' } }" }),
+  ])
+  expect([other.status, other.err]).toEqual([
+    1,
+    expect.stringMatching(/^octavo: [^\n]*"oracledb"[^\n]*sqlite, postgres and mysql[^\n]*\n$/),
+  ])
 })
 
 test('a damaged page ends the start with a sentence; limits.checkTime 0 serves what is left', async () => {

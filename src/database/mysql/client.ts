@@ -4,6 +4,7 @@ import { type Connection, type ConnectionOptions, createConnection, type FieldPa
 import type { ServerSettings } from '../../config/database-server.js'
 import { fromWallClock } from '../server/wall-clock.js'
 import type { Stored } from '../stored.js'
+import { timeoutOf } from './errors.js'
 
 /** The result of a statement: rows as lists of values. */
 export interface MysqlExecuted {
@@ -32,16 +33,19 @@ export interface Client {
 /** Milliseconds without traffic after which the system asks whether the other end of a connection is still there. */
 const keepAliveDelay = 10_000
 
-/** Seconds that a statement waits for a lock, and that a transaction may do nothing before its locks are released. */
-const [lockTimeout, idleTimeout] = [3, 30]
+/** Seconds that a statement waits for a row, or for a table that is being changed; and that a transaction may do nothing before its locks are released. */
+const [lockTimeout, tableTimeout, idleTimeout] = [3, 10, 30]
 
 /**
- * What every connection says first. The modes: names in double quotes and texts joined by `||`, as everywhere; nothing is stored that
+ * What every connection says first. The character set, whatever the server makes of the one that was asked for: literals end where they
+ * are meant to in it, and it has every text. The modes: names in double quotes and texts joined by `||`, as everywhere; nothing is stored that
  * does not fit. Lists that become one text may be as long as an answer. Reads of several statements see one snapshot.
  */
 const greetings = [
+  'set names utf8mb4',
   `set session sql_mode = 'ANSI_QUOTES,PIPES_AS_CONCAT,STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION',
-     group_concat_max_len = 268435456, innodb_lock_wait_timeout = ${lockTimeout}, collation_connection = @@collation_database
+     group_concat_max_len = 268435456, innodb_lock_wait_timeout = ${lockTimeout}, lock_wait_timeout = ${tableTimeout},
+     collation_connection = if(@@character_set_database = 'utf8mb4', @@collation_database, 'utf8mb4_general_ci')
      /*!80000 , information_schema_stats_expiry = 0 */`,
   'set session transaction isolation level repeatable read',
 ]
@@ -74,7 +78,9 @@ export function serverOf({ url, host, port, name, user, password, ssl, connectio
 
 /** @throws Error for a URL that cannot be read */
 function partsOf(url: string): ConnectionOptions {
-  const { hostname, port, pathname, username, password } = new URL(url)
+  const { hostname, port, pathname, username, password, search } = new URL(url)
+  if (search !== '')
+    throw new Error(`Parameters behind the URL of a database are not read (${search}): set DATABASE_SSL and others instead`)
   return {
     host: hostname.replace(/^\[|\]$/g, ''),
     port: port === '' ? 3306 : Number(port),
@@ -84,16 +90,26 @@ function partsOf(url: string): ConnectionOptions {
   }
 }
 
+const socketOf = (connection: Connection): Socket | undefined => (connection as unknown as { readonly stream?: Socket }).stream
+
 /** Connects. `also`: what the connection says after its greetings; `lost`: called when the connection is lost while nothing is under way on it. */
 export async function connect(options: ConnectionOptions, also: readonly string[], lost: (error: Error) => void): Promise<Client> {
   const connection = createConnection(options)
   connection.on('error', lost)
+  let isLate = false
+  // The driver's own limit ends with its handshake.
+  const timer = setTimeout(() => {
+    isLate = true
+    socketOf(connection)?.destroy()
+  }, options.connectTimeout)
   try {
     await new Promise<void>((resolve, reject) => connection.connect((error) => (error === null ? resolve() : reject(bare(error)))))
     for (const greeting of [...greetings, ...also]) await run(connection, greeting, greeting)
   } catch (error) {
     connection.destroy()
-    throw error
+    throw isLate ? timeoutOf(error) : error
+  } finally {
+    clearTimeout(timer)
   }
   let isBroken = false
   return {
@@ -109,7 +125,7 @@ export async function connect(options: ConnectionOptions, also: readonly string[
     cut: () => {
       isBroken = true
       // The driver's own way of closing would leave what is under way without an answer.
-      ;(connection as unknown as { readonly stream: Socket }).stream.destroy()
+      socketOf(connection)?.destroy()
     },
     end: () => connection.end(() => {}),
   }

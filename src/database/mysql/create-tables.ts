@@ -63,9 +63,9 @@ function createOctavoTable({ name, columns, key, numbered = false, unique = [], 
   return octavoTable(name, [...defined, ...keys])
 }
 
-/** Texts in our own tables are compared by character, whatever the collation of the database. */
+/** Texts in our own tables are compared by character, also spaces at their ends, whatever the collation of the database. */
 const octavoTable = (name: string, parts: readonly string[]): string =>
-  `create table if not exists ${name} (${parts.join(', ')}) engine = InnoDB default character set utf8mb4 collate utf8mb4_bin`
+  `create table if not exists ${name} (${parts.join(', ')}) engine = InnoDB default character set utf8mb4 collate utf8mb4_nopad_bin`
 
 /** Has one row, which transactions that conflict lock one after the other (writes.ts). */
 export const turnTable = 'octavo_write_turns'

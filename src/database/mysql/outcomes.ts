@@ -45,7 +45,7 @@ export function openOutcomes(small: Pool): MysqlOutcomes {
     },
     committed: () => {
       if (++commits % commitsBetween !== 0) return
-      ask(`delete from ${outcomeTable} where written_at < now() - interval 1 hour limit ${removedRows}`).catch(() => {})
+      ask(`delete from ${outcomeTable} where written_at < from_unixtime(unix_timestamp() - 3600) limit ${removedRows}`).catch(() => {})
     },
   }
 }

@@ -186,7 +186,8 @@ async function endStatement(server: Parameters<typeof connect>[0], { thread }: C
   let messenger: Client | null = null
   try {
     messenger = await connect({ ...server, connectTimeout: patience }, [], () => {})
-    await messenger.query(`kill query ${thread}`)
+    const over = setTimeout(() => messenger?.cut(), patience)
+    await messenger.query(`kill query ${thread}`).finally(() => clearTimeout(over))
   } catch {
     // The statement is over, or the server cannot be reached: the connection is cut in either case.
   } finally {

@@ -128,6 +128,8 @@ function explained(error: unknown): unknown {
       return new ConfigError(
         `The database user may not create what is missing (${message}). Grant it: GRANT CREATE, ALTER, INDEX, REFERENCES ON … TO …`,
       )
+    case 1205:
+      return new ConfigError(`A table that lacks something is in use (${message}). End what holds it, and start again`)
     case 1290:
     case 1836:
       return new ConfigError(`The database can only be read (${message}), and something is missing in it. Connect to the primary server`)

@@ -25,14 +25,25 @@ export async function reach(config: Config, failed: (error: Error) => void = () 
   const small = openPool(settings, { max: smallPool, failed })
   const statements = openStatements()
   try {
+    await checkServer(small)
     statements.learn(await onClient(small, readCatalog))
   } catch (error) {
     await small.close()
+    if (error instanceof ConfigError) throw error
     throw new ConfigError(
       `The database at ${placeOf(settings)} cannot be used: ${(error as Error).message || (error as { code?: string }).code}.`,
     )
   }
   return { settings, small, statements, close: () => small.close() }
+}
+
+/** MySQL refuses some statements that MariaDB executes. @throws ConfigError */
+export async function checkServer(pool: Pool): Promise<void> {
+  const { rows } = await onClient(pool, (client) => client.query('select version()'))
+  const version = String(rows[0]![0])
+  const [, major, minor] = /(\d+)\.(\d+)\.\d+-mariadb/i.exec(version) ?? []
+  if (major === undefined) throw new ConfigError(`The server is MySQL ${version}, which is not supported yet: MariaDB is, from 10.11 on`)
+  if (Number(major) * 100 + Number(minor) < 1011) throw new ConfigError(`The server is MariaDB ${version}; 10.11 or later is needed`)
 }
 
 /** The server and database as they may be shown: without a password. */

@@ -252,7 +252,7 @@ export function mysqlTarget(client: MysqlQueryable, name: string, transactions: 
       await client.query(`drop table if exists ${progressTable}`)
       await client.query(
         `create table ${progressTable} (part varchar(255) primary key, source longtext not null, last longtext not null)
-           engine = InnoDB default character set utf8mb4 collate utf8mb4_bin`,
+           engine = InnoDB default character set utf8mb4 collate utf8mb4_nopad_bin`,
       )
     },
     insert: (table, rows, progress) => write(() => insert(client, table, rows), progress),

@@ -85,7 +85,8 @@ export function beginAttempt(client: Client, { statements, readerOf, writtenByte
     rollback: async () => {
       isOpen = false
       await line.settled()
-      await client.query('rollback')
+      // A connection that may still be in the transaction is not used again.
+      await client.query('rollback').catch(() => client.cut())
     },
   }
 }

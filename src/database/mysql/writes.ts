@@ -70,7 +70,7 @@ async function tried<Result>(under: MysqlAttempt, work: (transaction: Transactio
     if (under.failure() !== null) throw under.failure()
     return result
   } catch (error) {
-    await under.rollback().catch(() => {})
+    await under.rollback()
     throw under.failure() ?? error
   }
 }
@@ -82,7 +82,7 @@ async function committed(under: MysqlAttempt, outcomes: MysqlOutcomes): Promise<
   } catch (error) {
     const id = under.id()
     if (!isConnectionLoss(error) || id === null) {
-      await under.rollback().catch(() => {})
+      await under.rollback()
       throw error
     }
     const outcome = await outcomes.outcomeOf(id)
