@@ -51,6 +51,7 @@ export function openOutbox({ context, dialect, database: { register, unregister 
   const { model } = read
   const plans = new Map<string, PlanHandle>()
   const populates = new Map<ContentType, Parameters>()
+  const record = openRecorder(dialect, limits.outboxEvents)
 
   async function render(transaction: Transaction, type: ContentType, id: number, parameters: Parameters): Promise<string> {
     const identity = { attribute: 'id' as const, value: id }
@@ -66,25 +67,6 @@ export function openOutbox({ context, dialect, database: { register, unregister 
     const populate = populates.get(type) ?? populateAll(model, type, [])
     populates.set(type, populate)
     return populate
-  }
-
-  /** Transactions that have the lock by which events are numbered in the order of commits. */
-  const inCommitOrder = new WeakSet<Transaction>()
-
-  async function record(transaction: Transaction, event: string, subject: string, now: number): Promise<void> {
-    // Whoever reads up to a number must not miss a smaller one that is committed later.
-    if (dialect.commitOrder !== null && !inCommitOrder.has(transaction)) {
-      inCommitOrder.add(transaction)
-      transaction.follow(dialect.commitOrder)
-    }
-    const payload = `{"event":"${event}","createdAt":"${new Date(now).toISOString()}",${subject}}`
-    const id = await transaction.insert(
-      sql`insert into ${table} (event, created_at, payload) values (${event}, ${now}, ${payload})`,
-      'sequence',
-    )
-    const limit = limits.outboxEvents
-    if (id > limit && id % Math.min(pruneEvery, limit) === 0)
-      await transaction.run(sql`delete from ${table} where sequence <= ${id - limit}`)
   }
 
   return {
@@ -108,6 +90,29 @@ export function openOutbox({ context, dialect, database: { register, unregister 
       for (const plan of plans.values()) unregister(plan)
       plans.clear()
     },
+  }
+}
+
+/** Records an event; `subject`: the members of its payload that say what it is about. */
+type Recorder = (transaction: Transaction, event: string, subject: string, now: number) => Promise<void>
+
+/** Keeps the last `limit` events. */
+function openRecorder({ commitOrder }: Dialect, limit: number): Recorder {
+  /** Transactions that have the lock by which events are numbered in the order of commits. */
+  const inCommitOrder = new WeakSet<Transaction>()
+  return async (transaction, event, subject, now) => {
+    // Whoever reads up to a number must not miss a smaller one that is committed later.
+    if (commitOrder !== null && !inCommitOrder.has(transaction)) {
+      inCommitOrder.add(transaction)
+      transaction.follow(commitOrder)
+    }
+    const payload = `{"event":"${event}","createdAt":"${new Date(now).toISOString()}",${subject}}`
+    const id = await transaction.insert(
+      sql`insert into ${table} (event, created_at, payload) values (${event}, ${now}, ${payload})`,
+      'sequence',
+    )
+    if (id > limit && id % Math.min(pruneEvery, limit) === 0)
+      await transaction.run(sql`delete from ${table} where sequence <= ${id - limit}`)
   }
 }
 
