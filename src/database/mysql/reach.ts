@@ -41,7 +41,7 @@ export async function reach(config: Config, failed: (error: Error) => void = () 
 export async function checkServer(pool: Pool): Promise<void> {
   const { rows } = await onClient(pool, (client) => client.query('select version()'))
   const version = String(rows[0]![0])
-  const [, major, minor] = /(\d+)\.(\d+)\.\d+-mariadb/i.exec(version) ?? []
+  const [, major, minor] = /(\d{1,3})\.(\d{1,3})\.\d{1,3}-mariadb/i.exec(version) ?? []
   if (major === undefined) throw new ConfigError(`The server is MySQL ${version}, which is not supported yet: MariaDB is, from 10.11 on`)
   if (Number(major) * 100 + Number(minor) < 1011) throw new ConfigError(`The server is MariaDB ${version}; 10.11 or later is needed`)
 }
