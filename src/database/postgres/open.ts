@@ -10,6 +10,7 @@ import type { CommandDatabase, Database, DatabaseHost } from '../database.js'
 import type { FillRows } from '../driver.js'
 import { warnOfDifferences } from '../schema/mismatches.js'
 import { openHealth } from '../server/health.js'
+import { optionsOf } from '../server/options.js'
 import { onConnection, openPool } from './connection.js'
 import { startIndexing, type WantedIndexes } from './indexes.js'
 import { openMainConnection } from './main-connection.js'
@@ -65,7 +66,6 @@ export async function openPostgresDatabase(
   fill: FillRows,
 ): Promise<Database> {
   const opened = openClosers()
-  const { limits } = config
   let small: pg.Pool | null = null
   const health = openHealth({
     probe: async () => small === null || onConnection(small, (client) => client.query('select 1'), probeTimeout),
@@ -81,32 +81,12 @@ export async function openPostgresDatabase(
     await prepare(config, model, reached, logger, fill)
     if (config.database.indexes) opened.add(indexInBackground(settings, { model, nullsFirst: config.database.nullsFirst }, logger))
     const signer = signing === null ? null : await openSigner(signing)
-    const { max } = settings.pool
-    const forWrites = Math.max(1, max >> 1)
-    const reads = openReads(
-      {
-        settings,
-        signer,
-        connections: Math.max(1, max - forWrites),
-        readQueue: limits.readQueue,
-        heavyReadQueue: limits.heavyReadQueue,
-        readTimeout: limits.readTimeout,
-        answerBytes: limits.answerBytes,
-      },
-      statements,
-      health.failed,
-    )
+    const options = optionsOf(config, settings, signer)
+    const reads = openReads(options.reads, statements, health.failed)
     opened.add(reads.close)
-    const writtenBytes = Math.max(limits.writtenBytes, limits.bodyBytes * 4)
-    const { writeQueue, writeTimeout } = limits
-    const writes = openWrites(
-      { settings, signer, connections: forWrites, writeQueue, writeTimeout, writtenBytes },
-      small,
-      statements,
-      health.failed,
-    )
+    const writes = openWrites(options.writes, small, statements, health.failed)
     opened.add(writes.close)
-    const main = openMainConnection((work) => onConnection(reached.small, work, limits.readTimeout), statements, health.failed)
+    const main = openMainConnection((work) => onConnection(reached.small, work, config.limits.readTimeout), statements, health.failed)
     return { reads, writes, main, trouble: health.trouble, close: () => opened.close(0) }
   } catch (error) {
     await opened.close(0).catch(() => {})

@@ -1,4 +1,5 @@
 // What the reads and the writes of a service on a server are opened with.
+import type { Config } from '../../config/config.js'
 import type { ServerSettings } from '../../config/database-server.js'
 import type { Signer } from '../answer/signed-addresses.js'
 
@@ -31,4 +32,20 @@ export interface WriteOptions {
   readonly writtenBytes: number
   /** How addresses of files are signed in answers; null: not at all. */
   readonly signer: Signer | null
+}
+
+/** The options of a service: its reads and its writes share the connections of the settings. */
+export function optionsOf(
+  { limits }: Pick<Config, 'limits'>,
+  settings: ServerSettings,
+  signer: Signer | null,
+): { readonly reads: ReadOptions; readonly writes: WriteOptions } {
+  const { max } = settings.pool
+  const forWrites = Math.max(1, max >> 1)
+  const { readQueue, heavyReadQueue, readTimeout, answerBytes, writeQueue, writeTimeout } = limits
+  const writtenBytes = Math.max(limits.writtenBytes, limits.bodyBytes * 4)
+  return {
+    reads: { settings, signer, connections: Math.max(1, max - forWrites), readQueue, heavyReadQueue, readTimeout, answerBytes },
+    writes: { settings, signer, connections: forWrites, writeQueue, writeTimeout, writtenBytes },
+  }
 }
