@@ -93,7 +93,7 @@ async function open(config: Config, logger: Logger, opened: Closers): Promise<Se
     config,
     model,
     defaultLocale: await defaultLocale(),
-    dialect: driverOf(config).dialect,
+    dialect: database.reads.dialect,
     database,
     hooks: openHooks(config.hooks, {
       ...config.limits,

@@ -126,7 +126,7 @@ export async function changeUser(
 export async function setRole(transaction: Transaction, id: number, role: number): Promise<void> {
   await transaction.run(sql`delete from up_users_role_lnk where user_id = ${id}`)
   await transaction.run(sql`insert into up_users_role_lnk (user_id, role_id, user_ord)
-    values (${id}, ${role}, (select coalesce(max(user_ord), 0) + 1 from up_users_role_lnk where role_id = ${role}))`)
+    select ${id}, ${role}, coalesce(max(user_ord), 0) + 1 from up_users_role_lnk where role_id = ${role}`)
 }
 
 /** Deletes a user with all dependent rows, and invalidates the user's tokens. */

@@ -2,7 +2,6 @@
 import type { Config } from '../config/config.js'
 import type { Model } from '../model/types.js'
 import type { CommandDatabase, Database, DatabaseHost, DatabaseLock, DatabaseView, FillDatabase } from './database.js'
-import type { Dialect } from './dialect.js'
 import type { RowTarget } from './rows.js'
 
 /** Reports an index before it is created: its name, how many were missing, how many of them exist now. */
@@ -13,7 +12,6 @@ export type FillRows = (target: RowTarget) => Promise<void>
 
 /** The driver of one kind of database. What fails with a sentence for the operator throws ConfigError. */
 export interface Driver {
-  readonly dialect: Dialect
   /** Whether there is a database, empty or not. */
   exists(config: Config): boolean
   /** The database as messages name it, without a password. */

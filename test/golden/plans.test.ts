@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { Dialect } from '../../src/database/dialect.js'
-import { mysqlDialect } from '../../src/database/mysql/dialect.js'
+import { mysqlDialects } from '../../src/database/mysql/dialect.js'
 import { postgresDialect } from '../../src/database/postgres/dialect.js'
 import { sqliteDialect } from '../../src/database/sqlite/dialect.js'
 import { fullAccess, grantsOf } from '../../src/grants.js'
@@ -20,7 +20,7 @@ import { renderPlan } from './plans/render.js'
 import { groups, type Recorded } from './plans/requests.js'
 
 const folder = join(dirname(fileURLToPath(import.meta.url)), 'plans')
-const dialects: Readonly<Record<string, Dialect>> = { sqlite: sqliteDialect, postgres: postgresDialect, mysql: mysqlDialect }
+const dialects: Readonly<Record<string, Dialect>> = { sqlite: sqliteDialect, postgres: postgresDialect, mysql: mysqlDialects.MariaDB }
 const accepts = process.env.OCTAVO_ACCEPT === '1'
 
 let model: Model

@@ -27,6 +27,9 @@ const postgresMessages: OpenMessages = (found) => {
   }
 }
 
+/** Before a statement, where a server takes attributes of statements: that there are none. */
+const noAttributes = '\0\u0001'
+
 /** Commands, which begin a sequence; those that are no statement have the number of their command. */
 const mysqlMessages: OpenMessages = (found) => {
   let rest = Buffer.alloc(0)
@@ -34,7 +37,8 @@ const mysqlMessages: OpenMessages = (found) => {
     rest = Buffer.concat([rest, bytes])
     while (rest.length >= 4 && rest.length >= 4 + rest.readUIntLE(0, 3)) {
       const end = 4 + rest.readUIntLE(0, 3)
-      if (rest[3] === 0) found({ type: rest[4] === 3 ? 'Q' : `${rest[4]}`, text: rest.toString('utf8', 5, end) })
+      const text = rest.toString('utf8', 5, end)
+      if (rest[3] === 0) found({ type: rest[4] === 3 ? 'Q' : `${rest[4]}`, text: text.startsWith(noAttributes) ? text.slice(2) : text })
       rest = rest.subarray(end)
     }
   }

@@ -28,7 +28,7 @@ export const damages: readonly { readonly what: string; readonly sql: string; re
   },
   {
     what: 'two targets at one place',
-    sql: `update articles_tags_lnk set tag_ord = 1 where article_id = (select article_id from articles_tags_lnk group by article_id having count(*) > 1 limit 1)`,
+    sql: `update articles_tags_lnk set tag_ord = 1 where article_id = (select a from (select article_id as a from articles_tags_lnk group by article_id having count(*) > 1 limit 1) as one)`,
     found: ['targets of an entry have distinct positions'],
   },
   {

@@ -36,6 +36,9 @@ const keepAliveDelay = 10_000
 /** Seconds that a statement waits for a row, or for a table that is being changed; and that a transaction may do nothing before its locks are released. */
 const [lockTimeout, tableTimeout, idleTimeout] = [3, 10, 30]
 
+/** The same where the server has only a limit for connections: more than the pool keeps one that does nothing. */
+const idleConnectionTimeout = 60
+
 /**
  * What every connection says first. The character set, whatever the server makes of the one that was asked for: literals end where they
  * are meant to in it, and it has every text. The modes: names in double quotes and texts joined by `||`, as everywhere; nothing is stored that
@@ -56,7 +59,7 @@ const greetings = [
  */
 export const writing: readonly string[] = [
   'set session transaction isolation level serializable',
-  `set session autocommit = 0 /*M!100300 , idle_transaction_timeout = ${idleTimeout} */`,
+  `set session autocommit = 0 /*M!100300 , idle_transaction_timeout = ${idleTimeout} */ /*!80000 , wait_timeout = ${idleConnectionTimeout} */`,
 ]
 
 /** How a connection reaches the server. */

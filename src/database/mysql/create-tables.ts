@@ -63,9 +63,15 @@ function createOctavoTable({ name, columns, key, numbered = false, unique = [], 
   return octavoTable(name, [...defined, ...keys])
 }
 
-/** Texts in our own tables are compared by character, also spaces at their ends, whatever the collation of the database. */
-const octavoTable = (name: string, parts: readonly string[]): string =>
-  `create table if not exists ${name} (${parts.join(', ')}) engine = InnoDB default character set utf8mb4 collate utf8mb4_nopad_bin`
+/**
+ * Texts in our own tables are compared by character, also spaces at their ends, whatever the collation of the database. MariaDB and MySQL
+ * have different names for that; each ignores the comment of the other.
+ */
+const byCharacter = 'engine = InnoDB default character set utf8mb4 /*M! collate utf8mb4_nopad_bin */ /*!80017 collate utf8mb4_0900_bin */'
+
+/** The statement that creates a table of Octavo's own. */
+export const octavoTable = (name: string, parts: readonly string[]): string =>
+  `create table if not exists ${name} (${parts.join(', ')}) ${byCharacter}`
 
 /** Has one row, which transactions that conflict lock one after the other (writes.ts). */
 export const turnTable = 'octavo_write_turns'

@@ -1,10 +1,13 @@
 // MySQL's and MariaDB's part of the vocabulary in dialect.ts.
 import { sql } from 'kysely'
 import type { BoundType, Dialect, Expression } from '../dialect.js'
-import { differs, type Found, type Listed } from '../fragments.js'
+import { differs, type Found, type Listed, selectAll } from '../fragments.js'
 import type { Parameter } from '../plan.js'
 import { commitRow, turnTable } from './create-tables.js'
 import { writeMysqlSql } from './words.js'
+
+/** Which of the two servers a database is on. */
+export type MysqlServer = 'MariaDB' | 'MySQL'
 
 /** `\` is what LIKE escapes with; in a literal it stands twice. */
 const escaped = (value: Expression): Expression => sql`replace(replace(replace(${value}, '\\\\', '\\\\\\\\'), '%', '\\\\%'), '_', '\\\\_')`
@@ -30,35 +33,47 @@ const compare = (column: Expression, value: Expression, kind: 'contains' | 'star
 const folded = (text: Expression): Expression => sql`replace(lower(${exact(text)}), 'ς', 'σ')`
 
 /** The types of columns of a JSON text. */
-const typeNames: Readonly<Record<BoundType, string>> = { integer: 'bigint', real: 'double', text: 'longtext' }
+const typeNames = { integer: 'bigint', real: 'double' } as const
 
-const jsonColumns = (types: Readonly<Record<string, BoundType>>) =>
-  Object.entries(types).map(([name, type], index) => sql.raw(`"${name}" ${typeNames[type]} path '$[${index}]'`))
+/** MySQL gives a text without a collation one that cannot be compared with columns of another; one by character can be with any. */
+const textOf: Readonly<Record<MysqlServer, string>> = { MariaDB: 'longtext', MySQL: 'longtext collate utf8mb4_bin' }
 
-/** All rows of a select as a JSON text; it may name rows around it, which a table in `from` may not. */
+const jsonColumns = (types: Readonly<Record<string, BoundType>>, server: MysqlServer) =>
+  Object.entries(types).map(([name, type], index) =>
+    sql.raw(`"${name}" ${type === 'text' ? textOf[server] : typeNames[type]} path '$[${index}]'`),
+  )
+
+/** All rows of a select as a JSON text; on MariaDB it may name rows around it, which a table in `from` may not. */
 const asJson = ({ columns, from }: Found): Expression => {
   const row = sql`json_array(${sql.join(Object.values(columns))})`
   return from === null ? sql`json_array(${row})` : sql`coalesce((select json_arrayagg(${row}) from ${from}), '[]')`
 }
 
-const around: Dialect['around'] = (selects, types, as) => {
+type Around = Dialect['around']
+
+const aroundOnMariadb: Around = (selects, types, as) => {
   const lists = selects.map(asJson)
   const rows = lists.length === 1 ? lists[0]! : sql`json_merge_preserve(${sql.join(lists)})`
-  return sql`json_table(${rows}, '$[*]' columns (${sql.join(jsonColumns(types))})) as ${sql.id(as)}`
+  return sql`json_table(${rows}, '$[*]' columns (${sql.join(jsonColumns(types, 'MariaDB'))})) as ${sql.id(as)}`
 }
+
+/** Here it is the other way round. */
+const aroundOnMysql: Around = (selects, _types, as) => sql`(${selectAll(selects)}) as ${sql.id(as)}`
 
 /** `+ 0`: a number would name a column by its position. */
-function listOf(selects: readonly Listed[]): Expression {
-  const [only] = selects
-  const joined = ({ document, place, id, from, once = false }: Listed) =>
-    sql`(select group_concat(${once ? sql`distinct ` : sql``}cast(${document} as char) order by ${place} + 0, ${id} + 0 separator ',') from ${from})`
-  if (selects.length === 1) return joined(only!)
-  const found = selects.map(({ document, place, id, from }) => ({ columns: { document, place, id }, from }))
-  const rows = around(found, { document: 'text', place: 'real', id: 'integer' }, 'listed')
-  return joined({ document: sql`listed.document`, place: sql`listed.place`, id: sql`listed.id`, from: rows })
-}
+const listOf =
+  (around: Around) =>
+  (selects: readonly Listed[]): Expression => {
+    const [only] = selects
+    const joined = ({ document, place, id, from, once = false }: Listed) =>
+      sql`(select group_concat(${once ? sql`distinct ` : sql``}cast(${document} as char) order by ${place} + 0, ${id} + 0 separator ',') from ${from})`
+    if (selects.length === 1) return joined(only!)
+    const found = selects.map(({ document, place, id, from }) => ({ columns: { document, place, id }, from }))
+    const rows = around(found, { document: 'text', place: 'real', id: 'integer' }, 'listed')
+    return joined({ document: sql`listed.document`, place: sql`listed.place`, id: sql`listed.id`, from: rows })
+  }
 
-export const mysqlDialect: Dialect = {
+const dialectFor = (server: MysqlServer, around: Around): Dialect => ({
   compile: (query) => {
     const { text, values } = writeMysqlSql(query)
     return { sql: text, parameters: values as readonly Parameter[] }
@@ -88,9 +103,9 @@ export const mysqlDialect: Dialect = {
   isJson: () => sql`1`,
   list: (values) => sql.join(values),
   rows: (rows, columns, as) => sql`(select ${sql.join(Object.keys(columns).map((name) => sql.id(name)))}, ordinal - 1 as ordinal
-    from json_table(${JSON.stringify(rows)}, '$[*]' columns (ordinal for ordinality, ${sql.join(jsonColumns(columns))})) as bound) as ${sql.id(as)}`,
+    from json_table(${JSON.stringify(rows)}, '$[*]' columns (ordinal for ordinality, ${sql.join(jsonColumns(columns, server))})) as bound) as ${sql.id(as)}`,
   around,
-  listOf,
+  listOf: listOf(around),
   differs: (one, other) => sql<boolean>`(not (cast(${one} as binary) <=> cast(${other} as binary)))`,
   // Places have no sign.
   placeBefore: (first) => sql`${first} / 2`,
@@ -106,4 +121,9 @@ export const mysqlDialect: Dialect = {
   newIds: () => sql`null as id where 1 = 0`,
   idsFrom: () => () => null,
   stoppable: () => sql<boolean>`true`,
+})
+
+export const mysqlDialects: Readonly<Record<MysqlServer, Dialect>> = {
+  MariaDB: dialectFor('MariaDB', aroundOnMariadb),
+  MySQL: dialectFor('MySQL', aroundOnMysql),
 }

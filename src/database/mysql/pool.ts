@@ -29,7 +29,7 @@ export interface Pool {
   acquire(): Promise<Client>
   /** `isBroken`: the connection is not used again. */
   release(client: Client, isBroken: boolean): void
-  /** Asks the server to end what a connection executes. Resolves when it has, or cannot be reached; never rejects. */
+  /** Asks the server to end a connection and what it executes. Resolves when it has, or cannot be reached; never rejects. */
   cancel(client: Client): Promise<void>
   /** Closes idle connections now, and those in use when they are released. */
   close(): Promise<void>
@@ -97,7 +97,7 @@ export function openPool(settings: ServerSettings, { max, greetings = [], failed
       return waited
     },
     release: giveBack,
-    cancel: (client) => endStatement(server, client),
+    cancel: (client) => endAtServer(server, client),
     close: async () => {
       isClosed = true
       kept.close()
@@ -182,22 +182,23 @@ function waitIn(waiters: Set<Waiter>, milliseconds: number): Promise<Client> {
   })
 }
 
-async function endStatement(server: Parameters<typeof connect>[0], { thread }: Client): Promise<void> {
+/** Ends a connection at the server, with its transaction: cutting it here alone would leave that open where the server does not notice. */
+async function endAtServer(server: Parameters<typeof connect>[0], { thread }: Client): Promise<void> {
   let messenger: Client | null = null
   try {
     messenger = await connect({ ...server, connectTimeout: patience }, [], () => {})
     const over = setTimeout(() => messenger?.cut(), patience)
-    await messenger.query(`kill query ${thread}`).finally(() => clearTimeout(over))
+    await messenger.query(`kill ${thread}`).finally(() => clearTimeout(over))
   } catch {
-    // The statement is over, or the server cannot be reached: the connection is cut in either case.
+    // It is gone already, or the server cannot be reached: it is cut here in either case.
   } finally {
     messenger?.end()
   }
 }
 
 /**
- * Runs work on a connection of the pool. One that broke is not used again. `milliseconds`: after them the server is asked to end what it
- * executes, and the connection is cut; 0: the work may take any time.
+ * Runs work on a connection of the pool. One that broke is not used again. `milliseconds`: after them the server is asked to end it with what
+ * it executes, and it is cut; 0: the work may take any time.
  */
 export async function onClient<Result>(pool: Pool, work: (client: Client) => Promise<Result>, milliseconds = 0): Promise<Result> {
   const client = await pool.acquire()

@@ -3,6 +3,7 @@ import type { Config } from '../../config/config.js'
 import type { ServerSettings } from '../../config/database-server.js'
 import { ConfigError } from '../../errors/errors.js'
 import { readCatalog } from './catalog.js'
+import { type MysqlServer, mysqlDialects } from './dialect.js'
 import { onClient, openPool, type Pool } from './pool.js'
 import { type MysqlStatements, openStatements } from './statements.js'
 
@@ -23,10 +24,10 @@ export async function reach(config: Config, failed: (error: Error) => void = () 
   if (settings.url !== null && !/^(?:mysql|mariadb):\/\//.test(settings.url))
     throw new ConfigError('DATABASE_URL is none of MySQL or MariaDB: it begins with mysql://')
   const small = openPool(settings, { max: smallPool, failed })
-  const statements = openStatements()
   try {
-    await checkServer(small)
+    const statements = openStatements(mysqlDialects[await checkServer(small)])
     statements.learn(await onClient(small, readCatalog))
+    return { settings, small, statements, close: () => small.close() }
   } catch (error) {
     await small.close()
     if (error instanceof ConfigError) throw error
@@ -34,16 +35,22 @@ export async function reach(config: Config, failed: (error: Error) => void = () 
       `The database at ${placeOf(settings)} cannot be used: ${(error as Error).message || (error as { code?: string }).code}.`,
     )
   }
-  return { settings, small, statements, close: () => small.close() }
 }
 
-/** MySQL refuses some statements that MariaDB executes. @throws ConfigError */
-export async function checkServer(pool: Pool): Promise<void> {
+/** The oldest servers that have what statements here need: JSON_TABLE, and collations that do not pad. */
+const oldest: Readonly<Record<MysqlServer, readonly number[]>> = { MariaDB: [10, 11, 0], MySQL: [8, 0, 19] }
+
+/** Which server it is. @throws ConfigError where it is older than what is supported */
+export async function checkServer(pool: Pool): Promise<MysqlServer> {
   const { rows } = await onClient(pool, (client) => client.query('select version()'))
   const version = String(rows[0]![0])
-  const [, major, minor] = /(\d{1,3})\.(\d{1,3})\.\d{1,3}-mariadb/i.exec(version) ?? []
-  if (major === undefined) throw new ConfigError(`The server is MySQL ${version}, which is not supported yet: MariaDB is, from 10.11 on`)
-  if (Number(major) * 100 + Number(minor) < 1011) throw new ConfigError(`The server is MariaDB ${version}; 10.11 or later is needed`)
+  // A proxy may put another number before MariaDB's own.
+  const ofMaria = /(\d{1,3})\.(\d{1,3})\.(\d{1,3})-mariadb/i.exec(version)
+  const name = ofMaria === null ? 'MySQL' : 'MariaDB'
+  const numbers = (ofMaria ?? /^(\d{1,3})\.(\d{1,3})\.(\d{1,3})/.exec(version) ?? []).slice(1).map(Number)
+  const behind = oldest[name].map((least, index) => (numbers[index] ?? 0) - least).find((difference) => difference !== 0) ?? 0
+  if (behind < 0) throw new ConfigError(`The server is ${name} ${version}; ${oldest[name].join('.')} or later is needed`)
+  return name
 }
 
 /** The server and database as they may be shown: without a password. */

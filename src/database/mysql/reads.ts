@@ -9,7 +9,6 @@ import { lossRetrier } from '../server/retry.js'
 import { openShare } from '../server/share.js'
 import { unavailable } from '../unavailable.js'
 import type { Client } from './client.js'
-import { mysqlDialect } from './dialect.js'
 import { explained, isCancelled, isConnectionLoss, isTimeout } from './errors.js'
 import { type MysqlPlanReader, preparePlanReader } from './execute.js'
 import { onClient, openPool, type Pool } from './pool.js'
@@ -50,7 +49,7 @@ export function openReads(options: ReadOptions, statements: MysqlStatements, fai
   }
 
   return {
-    dialect: mysqlDialect,
+    dialect: statements.dialect,
     register: (plan) => ({ id: ++plans, plan }),
     unregister: ({ id }) => void registered.delete(id),
     execute: async (known, values, isGone = never) => {

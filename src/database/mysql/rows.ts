@@ -14,7 +14,7 @@ import {
 import { quoted } from '../schema/table.js'
 import { fromWallClock } from '../server/wall-clock.js'
 import { type MysqlQueryable, readCatalog } from './catalog.js'
-import { driverTables } from './create-tables.js'
+import { driverTables, octavoTable } from './create-tables.js'
 import { fitterFor } from './fitting.js'
 import { beginSnapshot, columnKeysOf } from './inspection.js'
 import { literal } from './literals.js'
@@ -251,8 +251,7 @@ export function mysqlTarget(client: MysqlQueryable, name: string, transactions: 
       }
       await client.query(`drop table if exists ${progressTable}`)
       await client.query(
-        `create table ${progressTable} (part varchar(255) primary key, source longtext not null, last longtext not null)
-           engine = InnoDB default character set utf8mb4 collate utf8mb4_nopad_bin`,
+        octavoTable(progressTable, ['part varchar(255) primary key', 'source longtext not null', 'last longtext not null']),
       )
     },
     insert: (table, rows, progress) => write(() => insert(client, table, rows), progress),

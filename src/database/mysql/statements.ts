@@ -1,5 +1,6 @@
 // The statements of one database: each is taken apart once, and its values are put in as literals (decision 031).
 import { LRUCache } from 'lru-cache'
+import type { Dialect } from '../dialect.js'
 import type { MysqlCatalog } from './catalog.js'
 import type { Client, MysqlExecuted } from './client.js'
 import { literal } from './literals.js'
@@ -10,6 +11,7 @@ const keptCharacters = 16_000_000
 
 /** The statements of one database. */
 export interface MysqlStatements {
+  readonly dialect: Dialect
   /** A statement with its values in it. */
   filled(text: string, values: readonly unknown[]): string
   /** The columns of the tables have changed. */
@@ -21,10 +23,11 @@ const isMomentType = (type: string): boolean => /^(?:datetime|timestamp)\b/.test
 const momentsOf = ({ tables }: Pick<MysqlCatalog, 'tables'>): Moments =>
   new Map([...tables].map(([name, columns]) => [name, new Map(columns.map((column) => [column.name, isMomentType(column.type)]))]))
 
-export function openStatements(): MysqlStatements {
+export function openStatements(dialect: Dialect): MysqlStatements {
   let moments: Moments = new Map()
   const known = new LRUCache<string, StatementParts>({ maxSize: keptCharacters, sizeCalculation: (_, text) => text.length + 1 })
   return {
+    dialect,
     filled: (text, values) => {
       const parts = known.get(text) ?? partsOf(text, moments)
       known.set(text, parts)

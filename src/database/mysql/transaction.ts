@@ -7,7 +7,6 @@ import type { PlanHandle, ReadAnswer, Transaction } from '../database.js'
 import { unavailable } from '../unavailable.js'
 import { type Client, type MysqlExecuted, objectsOf } from './client.js'
 import { turnTable } from './create-tables.js'
-import { mysqlDialect } from './dialect.js'
 import type { MysqlPlanReader } from './execute.js'
 import { noteStatement } from './outcomes.js'
 import { execute, type MysqlStatements } from './statements.js'
@@ -57,7 +56,7 @@ export function beginAttempt(client: Client, { statements, readerOf, writtenByte
     failure: line.failure,
     id: () => id,
     transaction: {
-      dialect: mysqlDialect,
+      dialect: statements.dialect,
       // Nobody here knows what others write meanwhile.
       generation: { before: 0, after: () => 1, keep: () => {} },
       rows: async (query) => objectsOf(await run(query)) as never,

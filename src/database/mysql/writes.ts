@@ -20,7 +20,8 @@ const endPatience = 1_000
 /** Opens the writes; connections are made when they are needed. `small`: a pool for statements about the outcome of others. */
 export function openWrites(options: WriteOptions, small: Pool, statements: MysqlStatements, failed: (error: Error) => void): WriteDatabase {
   const { settings, connections, writeQueue, writeTimeout, writtenBytes, signer } = options
-  const pool = openPool(settings, { max: connections, greetings: writing, failed })
+  // MySQL ends those that do nothing: none is kept.
+  const pool = openPool({ ...settings, pool: { ...settings.pool, min: 0 } }, { max: connections, greetings: writing, failed })
   const turns = openShare(1, writeQueue, 'Too many writes are waiting')
   const conflicts = openConflicts()
   const outcomes = openOutcomes(small)

@@ -2,7 +2,6 @@
 import type { Model } from '../../model/types.js'
 import type { FillDatabase } from '../database.js'
 import type { Driver, FillRows } from '../driver.js'
-import { postgresDialect } from './dialect.js'
 import { createIndexes } from './indexes.js'
 import { openPostgresDatabase, openPostgresForCommand } from './open.js'
 import { placeOf, reach } from './reach.js'
@@ -11,7 +10,6 @@ import { lookIntoPostgres, snapshotOfPostgres } from './view.js'
 
 /** `firstRows`: what fills a new database with the first content of a model. */
 export const postgresDriver = (firstRows: (locale: string, model: Model, fill: FillDatabase) => FillRows): Driver => ({
-  dialect: postgresDialect,
   exists: () => true,
   nameOf: ({ database }) => placeOf(database.server!),
   // A server's database is there or cannot be reached.

@@ -1,12 +1,10 @@
 // The driver of SQLite.
 import { existsSync } from 'node:fs'
 import type { Driver } from '../driver.js'
-import { sqliteDialect } from './dialect.js'
 import { createSqliteIndexes, lockSqlite, lookIntoSqlite, openSqliteDatabase, openSqliteForCommand, snapshotOfSqlite } from './open.js'
 import { refuseLostDatabase } from './project-file.js'
 
 export const sqliteDriver: Driver = {
-  dialect: sqliteDialect,
   exists: ({ database }) => existsSync(database.filename),
   nameOf: ({ database }) => database.filename,
   refuseLost: refuseLostDatabase,

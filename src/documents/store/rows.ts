@@ -2,7 +2,7 @@
 import type { RawBuilder } from 'kysely'
 import { sql } from 'kysely'
 import type { Transaction } from '../../database/database.js'
-import { insertDefaults, notBefore, same } from '../../database/fragments.js'
+import { insertDefaults, notBefore, same, updateFrom } from '../../database/fragments.js'
 import type { Stored } from '../../database/stored.js'
 import type { Component, ContentType, Scalar } from '../../model/types.js'
 
@@ -177,8 +177,15 @@ export function overwriteRow(
   to: number,
   anew: Readonly<Record<string, Stored>> = {},
 ): void {
-  const copied = columns.map((column) => sql`${sql.id(column)} = (select ${sql.id(column)} from ${sql.table(table)} where id = ${from})`)
+  const [source, target] = [sql.table(table), sql`id = ${to}`]
   const changed = Object.entries(anew).map(([column, value]) => sql`${sql.id(column)} = ${value}`)
-  const changes = [...copied, ...changed]
-  if (changes.length > 0) transaction.follow(sql`update ${sql.table(table)} set ${sql.join(changes)} where id = ${to}`)
+  if (columns.length === 0) {
+    if (changed.length > 0) transaction.follow(sql`update ${source} set ${sql.join(changed)} where ${target}`)
+    return
+  }
+  // Other names than those of the columns: one that both tables have would be ambiguous.
+  const read = columns.map((column, index) => sql`${sql.id(column)} as ${sql.id(`c${index}`)}`)
+  const copied = columns.map((column, index) => sql`${sql.id(column)} = source.${sql.id(`c${index}`)}`)
+  const row = sql`(select ${sql.join(read)} from ${source} where id = ${from}) as source`
+  transaction.follow(updateFrom(table, 'target', sql.join([...copied, ...changed]), row, sql`target.${target}`))
 }
