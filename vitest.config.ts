@@ -7,11 +7,16 @@ const aboutSqlite = [
   // Damage to its file; damage to rows is in test/servers/doctor.test.ts.
   'test/documents/doctor.test.ts',
   // Its file, log and locks, and threads that read it.
-  'test/faults/{database-files,disk,half-open,heavy-reads,kill-start,log-size,pauses,schema-changes,stalled-stop}.test.ts',
+  'test/faults/{configuration,database-files,disk,half-open,heavy-reads,kill-start,log-size,pauses,schema-changes,stalled-stop}.test.ts',
+  // Its statements and threads, between which they stand; for servers test/servers stands between the service and its server.
+  'test/faults/{kill,kill-once,kill-together,messages}.test.ts',
   // These fill the file themselves before the service starts.
   'test/faults/{floods,gone-clients,memory,shutdown}.test.ts',
-  // What is expected is computed as SQLite compares.
+  // What is expected is computed as SQLite, or our functions in it, compare texts, and how long that takes.
   'test/fuzz/**',
+  'test/attacks/{long-texts,long-values}.test.ts',
+  // Recorded on SQLite; the recordings on servers are replayed beside it.
+  'test/golden/replay.test.ts',
 ]
 
 export default defineConfig({

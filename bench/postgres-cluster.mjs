@@ -52,7 +52,7 @@ export async function startCluster({ isDurable }) {
   }
   run('initdb', '-D', data, '-U', 'octavo', '--auth=trust', '--locale=C.UTF-8', '-E', 'UTF8', ...(isDurable ? [] : ['--no-sync']))
   const port = await freePort()
-  const settings = `-p ${port} -k ${folder} -c listen_addresses=127.0.0.1 -c max_connections=200${isDurable ? '' : ' -c fsync=off'}`
+  const settings = `-p ${port} -k ${folder} -c listen_addresses=127.0.0.1 -c max_connections=400${isDurable ? '' : ' -c fsync=off'}`
   const control = ['-D', data, '-l', join(folder, 'log'), '-w']
   run('pg_ctl', ...control, '-o', settings, 'start')
   const stop = () => {

@@ -52,7 +52,11 @@ describe('collections', () => {
     const { data, meta } = await clientAs('full')
       .collection('articles')
       .find({
-        filters: { $or: [{ rank: { $in: [1, 10] } }, { title: { $containsi: 'AMBER' } }], $not: { author: { name: { $null: true } } } },
+        filters: {
+          rank: { $notNull: true },
+          $or: [{ rank: { $in: [1, 10] } }, { title: { $containsi: 'AMBER' } }],
+          $not: { author: { name: { $null: true } } },
+        },
         fields: ['title', 'rank'],
         sort: ['rank:desc', 'title'],
         pagination: { page: 1, pageSize: 2, withCount: true },

@@ -73,7 +73,10 @@ test('a command whose reader has left works to its end, quietly', async () => {
   await octavo(['roles', 'create', 'Editor', folder])
   for (const words of [['roles', 'list', '--actions'], ['doctor'], ['locales', 'add', 'fr']]) {
     const command = [process.execPath, join(root, 'dist', 'main.js'), ...words, folder].map((word) => `'${word}'`).join(' ')
-    const { stdout, stderr } = spawnSync('bash', ['-c', `{ sleep 1.5; ${command}; echo "status $?" >&2; } | true`], { encoding: 'utf8' })
+    const { stdout, stderr } = spawnSync('bash', ['-c', `{ sleep 1.5; ${command}; echo "status $?" >&2; } | true`], {
+      encoding: 'utf8',
+      env: { PATH: process.env.PATH },
+    })
     expect([stdout, stderr.split('\n').at(-2)], words.join(' ')).toEqual(['', 'status 0'])
     expect(stderr, words.join(' ')).not.toMatch(/EPIPE|\n {4}at /)
   }

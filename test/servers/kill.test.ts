@@ -1,0 +1,141 @@
+// kill -9 of the service at the statements of a write on a database server (R01, R02, R03, R17): afterwards the document is whole, as it
+// was or as it was to become, what was acknowledged before is there, and the doctor finds nothing. FAULTS=all takes every statement.
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { copyGolden, remove, start } from '../faults/child.js'
+import { askerOf, end, type Faulty } from '../faults/faulty.js'
+import { type Ask, type Operation, operations, send, shown } from '../faults/operations.js'
+import { octavo } from '../start/command.js'
+import { until } from './desk.js'
+import { type ClientMessage, isCommit } from './messages.js'
+import { type Link, openProxy, type Way } from './proxy.js'
+import { describeServers, environmentOf, goldenContent, type ServerClient } from './server.js'
+
+/** What a connection says that begins a transaction that writes, or that it is one for writes. */
+const writes: Readonly<Record<ServerClient, RegExp>> = {
+  postgres: /^begin isolation level serializable/,
+  mysql: /^set session autocommit = 0/,
+}
+
+/** Whether the server executes something for a message. */
+const isExecuted = ({ type }: ClientMessage): boolean => type === 'Q' || type === 'E'
+
+/** Connections that write. */
+const known = new WeakSet<Link>()
+
+/** Calls `met` before each statement of the next write, up to its commit. The first is number 1. */
+function watchWrite(proxy: Way, client: ServerClient, met: (number: number, isLast: boolean, link: Link) => void): void {
+  let writing: Link | null = null
+  let count = 0
+  proxy.watch = (message, link) => {
+    if (!isExecuted(message)) return
+    if (writes[client].test(message.text)) known.add(link)
+    if (writing === null && known.has(link) && !message.text.startsWith('set ')) writing = link
+    if (writing !== link) return
+    met(++count, isCommit(message), link)
+  }
+}
+
+describeServers('killed', (server, kind) => {
+  let folder: string
+  let url: string
+  let proxy: Way
+  let counter: string
+  let acknowledged = 0
+  let running: Faulty | null = null
+  const abouts = new Map<string, string>()
+  /** What each operation leads to, and how many statements it takes, from a run in a database of its own that nothing disturbs. */
+  const outcomes = new Map<string, { readonly after: string; readonly statements: number }>()
+
+  async function serve(through: Way): Promise<Faulty> {
+    // Learns which connections write while nothing else is watched.
+    watchWrite(through, kind.client, () => {})
+    const child = start(folder, { ...environmentOf(through.url), LOG_LEVEL: 'error' })
+    return { child, ask: askerOf(await child.origin) }
+  }
+
+  async function alive(): Promise<Ask> {
+    running ??= await serve(proxy)
+    return running.ask
+  }
+
+  async function rehearse(): Promise<void> {
+    const other = await openProxy(await server().createDatabase(goldenContent(kind)))
+    const rehearsal = await serve(other)
+    for (const operation of operations) {
+      const about = await operation.prepare(rehearsal.ask)
+      let statements = 0
+      watchWrite(other, kind.client, (number, isLast) => {
+        if (isLast && statements === 0) statements = number
+      })
+      const { status, text } = await operation.run(rehearsal.ask, about)
+      expect(status, text).toBeLessThan(300)
+      outcomes.set(operation.name, { after: await shown(rehearsal.ask, operation, about), statements })
+    }
+    await end(rehearsal)
+    await other.close()
+  }
+
+  beforeAll(async () => {
+    folder = await copyGolden()
+    url = await server().createDatabase(goldenContent(kind))
+    proxy = await openProxy(url)
+    await rehearse()
+    const ask = await alive()
+    counter = (await send(ask, 'POST', '/api/cities', { name: 'Number 0' })).body.data.documentId
+    for (const operation of operations) abouts.set(operation.name, await operation.prepare(ask))
+  }, 300_000)
+
+  afterAll(async () => {
+    if (running !== null) await end(running)
+    await proxy.close()
+    await remove(folder)
+  })
+
+  /** Lets the operation run until its n-th statement is to be sent; its last one is sent. */
+  async function killAt(operation: Operation, about: string, n: number): Promise<void> {
+    const ask = await alive()
+    const change = await send(ask, 'PUT', `/api/cities/${counter}`, { name: `Number ${++acknowledged}` })
+    expect(change.status, change.text).toBe(200)
+    const { child } = running!
+    let isKilled = false
+    watchWrite(proxy, kind.client, (number, isLast, link) => {
+      if (isKilled || number !== n) return
+      isKilled = true
+      child.process.kill('SIGKILL')
+      if (isLast) link.mute()
+      else link.cut()
+    })
+    await expect(operation.run(ask, about), `${operation.name} was answered before statement ${n}`).rejects.toThrow(TypeError)
+    expect((await child.ended).signal).toBe('SIGKILL')
+    running = null
+  }
+
+  const points = (statements: number): readonly number[] =>
+    process.env.FAULTS === 'all' ? Array.from({ length: statements }, (_, index) => index + 1) : [Math.ceil(statements / 2), statements]
+
+  it.each(operations.map((operation) => [operation.name, operation] as const))(
+    '%s, killed at each statement, is done or was never begun',
+    async (name, operation) => {
+      const about = abouts.get(name)!
+      const { after, statements } = outcomes.get(name)!
+      const before = await shown(await alive(), operation, about)
+      expect(before).not.toBe(after)
+      expect(statements).toBeGreaterThan(2)
+      for (const n of points(statements)) {
+        await killAt(operation, about, n)
+        const ask = await alive()
+        const see = () => shown(ask, operation, about)
+        // Nobody was told: once the server has the commit the write is done, before that there is nothing of it.
+        if (n === statements) await until(`${name} is done`, async () => (await see()) === after)
+        else expect(await see(), `killed at statement ${n} of ${statements}`).toBe(before)
+        expect((await send(ask, 'GET', `/api/cities/${counter}`)).body.data.name).toBe(`Number ${acknowledged}`)
+      }
+    },
+    600_000,
+  )
+
+  it('the doctor is content with what is left', async () => {
+    const { status, out, err } = await octavo(['doctor', folder], { ...environmentOf(url), UPLOADS_DIR: 'uploads' })
+    expect(status, out + err).toBe(0)
+  })
+})
