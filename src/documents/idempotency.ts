@@ -105,8 +105,8 @@ export function openIdempotencyKeys(limits: IdempotencyLimits): IdempotencyKeys 
       transaction.follow(sql`delete from ${table} where caller = ${caller} and ${sql.ref('key')} = ${key}`)
       // `total` adds up the bytes of all answers so far: whatever lies further back than the limit may go.
       transaction.follow(sql`insert into ${table} (caller, ${sql.ref('key')}, fingerprint, grants, document_id, answer, created_at, total)
-        values (${caller}, ${key}, ${fingerprint}, ${grants.key}, ${documentId}, ${bytes}, ${now},
-          ${bytes?.length ?? 0} + coalesce((select total from ${table} order by id desc limit 1), 0))`)
+        select ${caller}, ${key}, ${fingerprint}, ${grants.key}, ${documentId}, ${bytes}, ${now},
+          ${bytes?.length ?? 0} + coalesce((select total from ${table} order by id desc limit 1), 0)`)
       transaction.follow(sql`delete from ${table} where id in (select id from (select id from ${table}
         where created_at <= ${now - limits.idempotencyTime}
           or id <= (select max(id) from ${table}) - ${limits.idempotencyKeys}

@@ -1,4 +1,4 @@
-// kill -9 of the service at the statements of a write on a database server (R01, R02, R03, R17): afterwards the document is whole, as it
+// kill -9 of the service at the statements of a write on a database server (R01, R02, R03): afterwards the document is whole, as it
 // was or as it was to become, what was acknowledged before is there, and the doctor finds nothing. FAULTS=all takes every statement.
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { copyGolden, remove, start } from '../faults/child.js'

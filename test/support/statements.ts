@@ -1,6 +1,6 @@
 // Runs statements on a database as another program would: on a connection of their own.
 import Database from 'better-sqlite3'
-import { createConnection } from 'mysql2/promise'
+import { createConnection, type ResultSetHeader, type RowDataPacket } from 'mysql2/promise'
 import pg from 'pg'
 
 export type Value = string | number | bigint | null
@@ -82,11 +82,11 @@ async function runOnMysql(url: string, text: string, values: readonly Value[]): 
   try {
     await connection.query("set session sql_mode = 'ANSI_QUOTES,PIPES_AS_CONCAT,STRICT_TRANS_TABLES'")
     const given = values.map((value) => (typeof value === 'number' && value >= firstMoment ? wallClock(value) : value))
-    const [rows] = await connection.query(text, given)
+    // MySQL has no `returning`; the driver knows the number of a new row.
+    const [rows] = await connection.query<RowDataPacket[] | ResultSetHeader>(text.replace(/\breturning id$/i, ''), given)
+    if (!Array.isArray(rows)) return [{ id: rows.insertId }]
     const shown = (value: unknown) => (value instanceof Date ? Number(value) : value)
-    return Array.isArray(rows)
-      ? (rows as Row[]).map((row) => Object.fromEntries(Object.entries(row).map(([name, value]) => [name, shown(value)])))
-      : []
+    return rows.map((row) => Object.fromEntries(Object.entries(row).map(([name, value]) => [name, shown(value)])))
   } finally {
     await connection.end()
   }

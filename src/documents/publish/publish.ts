@@ -2,6 +2,7 @@
 // written.
 import { sql } from 'kysely'
 import type { Transaction } from '../../database/database.js'
+import { updateFrom } from '../../database/fragments.js'
 import type { Attribute, ContentType } from '../../model/types.js'
 import { copyBelow, isMedia, removeBelow } from '../store/components.js'
 import { clearModified } from '../store/modified-drafts.js'
@@ -66,8 +67,8 @@ async function replaceBelow(writing: RowContext, from: Owner, to: Owner, attribu
 /** A draft and its published version that are equal were changed at the same moment, the later of theirs: no moment goes back. */
 export function levelMoments(transaction: Transaction, type: ContentType, draft: number, published: number): void {
   const ids = sql`(${draft}, ${published})`
-  const table = sql.table(type.table)
-  transaction.follow(sql`update ${table} set updated_at = (select max(updated_at) from ${table} where id in ${ids}) where id in ${ids}`)
+  const both = sql`(select max(updated_at) as latest from ${sql.table(type.table)} where id in ${ids}) as both_versions`
+  transaction.follow(updateFrom(type.table, 'version', sql`updated_at = both_versions.latest`, both, sql`version.id in ${ids}`))
 }
 
 /** Gives the draft row all that the published row has. `writing` copies to drafts. */
