@@ -45,6 +45,10 @@ export const updateFrom = (
   where: RawBuilder<unknown>,
 ): RawBuilder<unknown> => sql`update ${sql.table(table)} as ${sql.id(as)} set ${changes} from ${source} where ${where}`
 
+/** The ids that a select finds in the table that is changed by them. MySQL reads that table only before the change: `distinct` has it do so. */
+export const idsFound = (id: RawBuilder<unknown>, from: RawBuilder<unknown>): RawBuilder<unknown> =>
+  sql`(select id from (select distinct ${id} as id from ${from}) as found)`
+
 /** Inserts a row of which every column has its default. */
 export const insertDefaults = (table: string): RawBuilder<unknown> => sql`insert into ${sql.table(table)} default values`
 

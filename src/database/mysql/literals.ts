@@ -2,8 +2,8 @@
 // never escaped.
 import { wallClockOf } from '../server/wall-clock.js'
 
-/** What a value stands beside: a column of moments, or anything else. */
-export type LiteralKind = 'moment' | 'plain'
+/** What a value stands beside: a column of moments, one that MySQL keeps as JSON, or anything else. */
+export type LiteralKind = 'moment' | 'json' | 'plain'
 
 /** Characters that end or change a literal. */
 const special = /['\\\0]/
@@ -18,13 +18,14 @@ function momentText(milliseconds: number): string {
   return year < 0 ? `-${String(-year).padStart(4, '0')}-${rest}` : `${String(year).padStart(4, '0')}-${rest}`
 }
 
-/** A value as a literal. Numbers among moments are milliseconds since 1970. */
+/** A value as a literal. Numbers among moments are milliseconds since 1970, those in JSON are texts of it. */
 export function literal(value: unknown, kind: LiteralKind): string {
   switch (typeof value) {
     case 'string':
       return quotedText(value)
     case 'number':
       if (!Number.isFinite(value)) return 'null'
+      if (kind === 'json') return `'${value}'`
       return kind === 'moment' ? `'${momentText(value)}'` : String(value)
     case 'bigint':
       return String(value)

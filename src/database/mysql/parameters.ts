@@ -1,9 +1,9 @@
 // What the values of a statement stand beside: neither server tells the types of parameters, so they are told from the columns that
-// values are compared with, assigned to or inserted into. Only moments have another literal.
+// values are compared with, assigned to or inserted into. Only moments and JSON have other literals.
 import type { LiteralKind } from './literals.js'
 
-/** The columns of moments by table. */
-export type Moments = ReadonlyMap<string, ReadonlyMap<string, boolean>>
+/** The columns of each table, by what a value beside them is written as. */
+export type ColumnKinds = ReadonlyMap<string, ReadonlyMap<string, LiteralKind>>
 
 /** A statement whose values can be put in: the texts around them, and what each stands beside. */
 export interface StatementParts {
@@ -54,13 +54,13 @@ interface Examined {
   readonly tokens: readonly Token[]
   /** Tables by how they are called; by an empty name all of them. */
   readonly tables: ReadonlyMap<string, ReadonlySet<string>>
-  readonly moments: Moments
+  readonly columns: ColumnKinds
 }
 
 /** Takes a statement apart. @throws Error for a value whose column could be a moment or not */
-export function partsOf(text: string, moments: Moments): StatementParts {
+export function partsOf(text: string, columns: ColumnKinds): StatementParts {
   const tokens = [...text.matchAll(tokenForm)].map((match) => ({ text: match[0], start: match.index }))
-  const examined: Examined = { tokens, tables: tablesOf(tokens), moments }
+  const examined: Examined = { tokens, tables: tablesOf(tokens), columns }
   const inserted = insertedOf(examined)
   const texts: string[] = []
   const kinds: LiteralKind[] = []
@@ -68,7 +68,7 @@ export function partsOf(text: string, moments: Moments): StatementParts {
   tokens.forEach((token, at) => {
     if (token.text !== '?') return
     texts.push(text.slice(end, token.start))
-    kinds.push((inserted.get(at) ?? isBesideMoment(examined, at)) ? 'moment' : 'plain')
+    kinds.push(inserted.get(at) ?? kindBeside(examined, at))
     end = token.start + 1
   })
   texts.push(text.slice(end))
@@ -93,53 +93,50 @@ function tablesOf(tokens: readonly Token[]): ReadonlyMap<string, ReadonlySet<str
   return tables
 }
 
-/** Whether a column holds moments. @throws Error where the statement does not say which of several columns is meant */
-function isMoment({ tables, moments }: Examined, column: string, of = ''): boolean {
-  const found = [...(tables.get(of) ?? [])].flatMap((table) => {
-    const known = moments.get(table)?.get(column)
-    return known === undefined ? [] : [known]
-  })
-  if (found.includes(true) && found.includes(false)) throw new Error(`Several columns could be meant by ${column}`)
-  return found[0] ?? false
+/** What a value beside a column is written as. @throws Error where it could be a moment or not, by which of several columns is meant */
+function kindOf({ tables, columns }: Examined, column: string, of = ''): LiteralKind {
+  const found = new Set([...(tables.get(of) ?? [])].flatMap((table) => columns.get(table)?.get(column) ?? []))
+  if (found.size > 1 && found.has('moment')) throw new Error(`Several columns could be meant by ${column}`)
+  return found.size === 1 ? [...found][0]! : 'plain'
 }
 
-/** Whether the name that ends, or begins, at a token is a column of moments. */
-function isMomentAt(examined: Examined, at: number, direction: 'ends' | 'begins'): boolean {
+/** What a value is written as beside the name that ends, or begins, at a token. */
+function kindAt(examined: Examined, at: number, direction: 'ends' | 'begins'): LiteralKind {
   const textAt = (place: number): string | undefined => examined.tokens[place]?.text
-  if (!isName(textAt(at))) return false
+  if (!isName(textAt(at))) return 'plain'
   const isQualified = textAt(direction === 'ends' ? at - 1 : at + 1) === '.'
-  if (!isQualified) return isMoment(examined, nameOf(textAt(at)!))
+  if (!isQualified) return kindOf(examined, nameOf(textAt(at)!))
   const [table, column] = direction === 'ends' ? [textAt(at - 2), textAt(at)] : [textAt(at), textAt(at + 2)]
-  return isName(table) && isName(column) && isMoment(examined, nameOf(column!), nameOf(table!))
+  return isName(table) && isName(column) ? kindOf(examined, nameOf(column!), nameOf(table!)) : 'plain'
 }
 
-/** Whether a value is compared with, or becomes, what a column of moments holds. */
-function isBesideMoment(examined: Examined, at: number): boolean {
+/** What a value is written as beside the column that it is compared with, or becomes a value of. */
+function kindBeside(examined: Examined, at: number): LiteralKind {
   const { tokens } = examined
   const word = (place: number): string => tokens[place]?.text.toLowerCase() ?? ''
   const before = word(at - 1)
-  if (comparisons.has(before)) return isMomentAt(examined, at - 2, 'ends')
-  if (comparisons.has(word(at + 1))) return isMomentAt(examined, at + 2, 'begins')
-  if (before === 'between') return isMomentAt(examined, at - (word(at - 2) === 'not' ? 3 : 2), 'ends')
-  if (before === 'and' && word(at - 3) === 'between') return isMomentAt(examined, at - (word(at - 4) === 'not' ? 5 : 4), 'ends')
+  if (comparisons.has(before)) return kindAt(examined, at - 2, 'ends')
+  if (comparisons.has(word(at + 1))) return kindAt(examined, at + 2, 'begins')
+  if (before === 'between') return kindAt(examined, at - (word(at - 2) === 'not' ? 3 : 2), 'ends')
+  if (before === 'and' && word(at - 3) === 'between') return kindAt(examined, at - (word(at - 4) === 'not' ? 5 : 4), 'ends')
   // `case when c > ? then c else ? end`
-  if (before === 'else') return isMomentAt(examined, at - 2, 'ends')
+  if (before === 'else') return kindAt(examined, at - 2, 'ends')
   let place = at - 1
   while (tokens[place]?.text === ',' || tokens[place]?.text === '?') place--
-  if (word(place) !== '(' || word(place - 1) !== 'in') return false
-  return isMomentAt(examined, place - (word(place - 2) === 'not' ? 3 : 2), 'ends')
+  if (word(place) !== '(' || word(place - 1) !== 'in') return 'plain'
+  return kindAt(examined, place - (word(place - 2) === 'not' ? 3 : 2), 'ends')
 }
 
-/** The values that are inserted as they are, by the places of their tokens: whether their columns hold moments. */
-function insertedOf(examined: Examined): ReadonlyMap<number, boolean> {
-  const found = new Map<number, boolean>()
-  const { tokens, moments } = examined
+/** The values that are inserted as they are, by the places of their tokens. */
+function insertedOf(examined: Examined): ReadonlyMap<number, LiteralKind> {
+  const found = new Map<number, LiteralKind>()
+  const { tokens } = examined
   const into = tokens.findIndex(({ text }) => text.toLowerCase() === 'into')
   if (tokens[0]?.text.toLowerCase() !== 'insert' || tokens[into + 2]?.text !== '(') return found
-  const table = moments.get(nameOf(tokens[into + 1]!.text))
+  const table = examined.columns.get(nameOf(tokens[into + 1]!.text))
   const end = tokens.findIndex(({ text }, at) => at > into && text === ')')
   const columns = tokens.slice(into + 3, end).filter(({ text }) => text !== ',')
-  const isOne = columns.map(({ text }) => table?.get(nameOf(text)) ?? false)
+  const kinds = columns.map(({ text }) => table?.get(nameOf(text)) ?? 'plain')
   const isSelect = tokens[end + 1]?.text.toLowerCase() === 'select'
   // Lists of values stand one level deeper than the columns of a select.
   const level = isSelect ? 0 : 1
@@ -152,7 +149,7 @@ function insertedOf(examined: Examined): ReadonlyMap<number, boolean> {
       if (depth === level) index = 0
     } else if (text === ')') depth--
     else if (text === ',' && depth === level) index++
-    else if (text === '?' && depth === level && isAlone(tokens, at)) found.set(at, isOne[index] ?? false)
+    else if (text === '?' && depth === level && isAlone(tokens, at)) found.set(at, kinds[index] ?? 'plain')
   }
   return found
 }

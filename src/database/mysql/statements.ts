@@ -3,8 +3,8 @@ import { LRUCache } from 'lru-cache'
 import type { Dialect } from '../dialect.js'
 import type { MysqlCatalog } from './catalog.js'
 import type { Client, MysqlExecuted } from './client.js'
-import { literal } from './literals.js'
-import { type Moments, partsOf, type StatementParts } from './parameters.js'
+import { type LiteralKind, literal } from './literals.js'
+import { type ColumnKinds, partsOf, type StatementParts } from './parameters.js'
 
 /** Characters of all statements that are kept apart. */
 const keptCharacters = 16_000_000
@@ -18,18 +18,18 @@ export interface MysqlStatements {
   learn(catalog: Pick<MysqlCatalog, 'tables'>): void
 }
 
-const isMomentType = (type: string): boolean => /^(?:datetime|timestamp)\b/.test(type)
+const kindOf = (type: string): LiteralKind => (/^(?:datetime|timestamp)\b/.test(type) ? 'moment' : type === 'json' ? 'json' : 'plain')
 
-const momentsOf = ({ tables }: Pick<MysqlCatalog, 'tables'>): Moments =>
-  new Map([...tables].map(([name, columns]) => [name, new Map(columns.map((column) => [column.name, isMomentType(column.type)]))]))
+const kindsOf = ({ tables }: Pick<MysqlCatalog, 'tables'>): ColumnKinds =>
+  new Map([...tables].map(([name, columns]) => [name, new Map(columns.map((column) => [column.name, kindOf(column.type)]))]))
 
 export function openStatements(dialect: Dialect): MysqlStatements {
-  let moments: Moments = new Map()
+  let columns: ColumnKinds = new Map()
   const known = new LRUCache<string, StatementParts>({ maxSize: keptCharacters, sizeCalculation: (_, text) => text.length + 1 })
   return {
     dialect,
     filled: (text, values) => {
-      const parts = known.get(text) ?? partsOf(text, moments)
+      const parts = known.get(text) ?? partsOf(text, columns)
       known.set(text, parts)
       const { texts, kinds } = parts
       if (kinds.length !== values.length) throw new Error(`A statement has ${kinds.length} values, not ${values.length}`)
@@ -38,7 +38,7 @@ export function openStatements(dialect: Dialect): MysqlStatements {
       return filled
     },
     learn: (catalog) => {
-      moments = momentsOf(catalog)
+      columns = kindsOf(catalog)
       known.clear()
     },
   }

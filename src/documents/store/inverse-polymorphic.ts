@@ -2,7 +2,7 @@
 // attribute's target, in columns of their own or in the target's table of links.
 import { sql } from 'kysely'
 import type { Transaction } from '../../database/database.js'
-import { same, updateFrom } from '../../database/fragments.js'
+import { idsFound, same, updateFrom } from '../../database/fragments.js'
 import type { ContentType, MorphFrom } from '../../model/types.js'
 import type { RelationInput } from '../input/input.js'
 import { markModified } from './modified-drafts.js'
@@ -187,22 +187,21 @@ function copyVersions(
     and l.${here} not in (select v.id from ${versions([from.id, to.id])})`
   if (isTable) {
     const columns = [here, sql.id(storage.id), sql.id(storage.type), sql.id('field'), sql.id(storage.order)]
-    transaction.follow(sql`delete from ${links} where id in (select l.id from ${links} l where ${stale})`)
+    transaction.follow(sql`delete from ${links} where id in ${idsFound(sql`l.id`, sql`${links} l where ${stale}`)}`)
     transaction.follow(
       sql`insert into ${links} (${sql.join(columns)}) select v.id, ${to.id}, ${from.shape.uid}, ${name}, l.${sql.id(storage.order)}
         from ${versions([from.id])} and v.id not in (select l.${here} from ${links} l where ${points([to.id])})`,
     )
-    const place = sql`(select l.${sql.id(storage.order)} from ${versions([from.id])} and v.id = ours.${here})`
-    transaction.follow(
-      sql`update ${links} as ours set ${sql.id(storage.order)} = coalesce(${place}, ${sql.id(storage.order)})
-        where ${sql.id(storage.id)} = ${to.id} and ${sql.id(storage.type)} = ${from.shape.uid} and field = ${name}`,
-    )
+    const places = sql`(select distinct v.id as version, l.${sql.id(storage.order)} as place from ${versions([from.id])}) as theirs`
+    const isOurs = sql`ours.${sql.id(storage.id)} = ${to.id} and ours.${sql.id(storage.type)} = ${from.shape.uid} and ours.field = ${name}`
+    const moved = sql`${isOurs} and ours.${here} = theirs.version and theirs.place is not null`
+    transaction.follow(updateFrom(storage.table, 'ours', sql`${sql.id(storage.order)} = theirs.place`, places, moved))
     return
   }
   transaction.follow(
-    sql`update ${table} set ${sql.id(storage.id)} = null, ${sql.id(storage.type)} = null where id in (select l.id from ${table} l where ${stale})`,
+    sql`update ${table} set ${sql.id(storage.id)} = null, ${sql.id(storage.type)} = null where id in ${idsFound(sql`l.id`, sql`${table} l where ${stale}`)}`,
   )
   transaction.follow(
-    sql`update ${table} set ${sql.id(storage.id)} = ${to.id}, ${sql.id(storage.type)} = ${from.shape.uid} where id in (select v.id from ${versions([from.id])})`,
+    sql`update ${table} set ${sql.id(storage.id)} = ${to.id}, ${sql.id(storage.type)} = ${from.shape.uid} where id in ${idsFound(sql`v.id`, versions([from.id]))}`,
   )
 }
