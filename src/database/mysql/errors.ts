@@ -50,7 +50,7 @@ const isRefusal = (error: unknown): boolean => [1021, 1037, 1038, 1041, 1114, 11
 
 /** A value that a column cannot hold or be compared with: out of its range, too long, not of its type or character set, not JSON. */
 const isBadValue = (error: unknown): boolean =>
-  [1264, 1265, 1267, 1270, 1271, 1292, 1366, 1406, 1411, 1525, 1690, 3140, 3141, 3157, 4025].includes(numberOf(error))
+  [1264, 1265, 1267, 1270, 1271, 1292, 1366, 1406, 1411, 1525, 1690, 3140, 3141, 3157, 3819, 4025].includes(numberOf(error))
 
 /** The error as callers get it: 400 for their values, 503 for what may pass. Other errors are returned as they are. */
 export function explained(error: unknown): unknown {
