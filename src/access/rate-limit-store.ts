@@ -12,9 +12,12 @@ interface Row {
 
 /**
  * Milliseconds since the machine started: the same for all its processes, and not affected by changes of the system time. A counter that
- * would end later than possible is from an earlier start of the machine and counts as expired.
+ * would end much later than possible is from an earlier start of the machine and counts as expired.
  */
 const machineClock = (): number => Number(process.hrtime.bigint() / 1_000_000n)
+
+/** Milliseconds by which a counter may end later than possible: another process began it while an attempt waited for its transaction. */
+const tolerance = 60_000
 
 const name = sql.ref('key')
 
@@ -35,7 +38,7 @@ export function openSharedCounters(
         // Many counters of one kind must not displace those of another.
         const kind = key.slice(0, key.indexOf(' ') + 1)
         await transaction.run(
-          sql`delete from octavo_rate_limits where ends_at <= ${at} or (${name} = ${key} and ends_at > ${at + longest})`,
+          sql`delete from octavo_rate_limits where ends_at <= ${at} or (${name} = ${key} and ends_at > ${at + longest + tolerance})`,
         )
         const fresh = { key, count: Math.max(0, amount), ends_at: at + milliseconds }
         const sum = sql`octavo_rate_limits.count + ${amount}`
@@ -53,7 +56,7 @@ export function openSharedCounters(
     read: async (key, longest) => {
       const at = now()
       const [row] = await database.rows<Row>(
-        sql`select count, ends_at from octavo_rate_limits where ${name} = ${key} and ends_at > ${at} and ends_at <= ${at + longest}`,
+        sql`select count, ends_at from octavo_rate_limits where ${name} = ${key} and ends_at > ${at} and ends_at <= ${at + longest + tolerance}`,
       )
       return counted(row, at, longest)
     },

@@ -48,6 +48,23 @@ test('S067 a code from one service is used once, at either', async () => {
   expect(answers.map(({ status }) => status).sort()).toEqual([200, 400])
 })
 
+rule(
+  'accounts.15',
+  'S074 a counter that another service began a moment later counts, one from an earlier start of the machine does not',
+  async () => {
+    const attempt = async (): Promise<number> => {
+      const body = { identifier: `nobody ${Math.random()}`, password: 'x' }
+      return (await post(first, '/api/auth/local', body, undefined, { 'x-forwarded-for': '10.9.0.4' })).status
+    }
+    for (let count = 0; count < 10; count++) expect(await attempt()).toBe(400)
+    expect(await attempt()).toBe(429)
+    await first.sql('update octavo_rate_limits set ends_at = ends_at + 5000')
+    expect(await attempt()).toBe(429)
+    await first.sql('update octavo_rate_limits set ends_at = ends_at + 3600000')
+    expect(await attempt()).toBe(400)
+  },
+)
+
 rule('accounts.15', 'S074 attempts at both services count together', async () => {
   const guess = async (served: Served) => (await post(served, '/api/auth/local', { identifier: 'nobody-at-all', password: 'x' })).status
   const from = (served: Served, address: string) =>

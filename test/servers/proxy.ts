@@ -66,7 +66,9 @@ export async function openProxy(url: string): Promise<Way> {
       one.on('error', () => {})
       one.on('close', () => {
         links.delete(link)
-        if (toServer || toClient) other.destroy()
+        // What a muted client has sent still reaches the server: closing with its answers unread would take it back.
+        if (one === client && toServer && !toClient) database.end()
+        else if (toServer || toClient) other.destroy()
       })
     }
   })
