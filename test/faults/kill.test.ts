@@ -5,19 +5,19 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { copyGolden, remove } from './child.js'
-import type { Faulty } from './faulty.js'
 import { end, startFaulty } from './faulty.js'
-import type { Ask, Operation } from './operations.js'
+import { everyStatement, openVictim, type Rehearsed } from './killing.js'
+import type { Operation } from './operations.js'
 import { operations, send, shown } from './operations.js'
 import { findings } from './sound.js'
 
 /** Writes of more statements than this are killed at some of them, and at the last two, unless FAULTS=all. */
-const few = 15
+const few = 25
 const some = 2
 
 /** The statements to be killed after: the last is the commit. */
 function points(statements: number): readonly number[] {
-  const every = Array.from({ length: statements }, (_, index) => index + 1)
+  const every = everyStatement(statements)
   if (process.env.FAULTS === 'all' || statements <= few) return every
   const step = Math.floor(statements / some)
   return every.filter((n) => n > statements - 2 || n % step === 1)
@@ -25,27 +25,18 @@ function points(statements: number): readonly number[] {
 
 let folder: string
 let orders: string
-let counter: string
-let acknowledged = 0
 const abouts = new Map<string, string>()
-/** What each operation leads to, and how many statements it takes, from a run of its own that nothing disturbs. */
-const outcomes = new Map<string, { readonly after: string; readonly statements: number }>()
-let running: Faulty | null = null
-
-async function alive(): Promise<Ask> {
-  running ??= await startFaulty(folder, orders)
-  return running.ask
-}
+const outcomes = new Map<string, Rehearsed>()
+const victim = openVictim(() => startFaulty(folder, orders))
 
 beforeAll(async () => {
   folder = await copyGolden()
   orders = join(folder, 'faults')
   mkdirSync(orders)
-  const ask = await alive()
-  counter = (await send(ask, 'POST', '/api/cities', { name: 'Number 0' })).body.data.documentId
+  await victim.begin(async (ask) => (await send(ask, 'POST', '/api/cities', { name: 'Number 0' })).body.data.documentId)
+  const ask = await victim.alive()
   for (const operation of operations) abouts.set(operation.name, await operation.prepare(ask))
-  await end(running!)
-  running = null
+  await victim.end()
 
   const copy = mkdtempSync(join(tmpdir(), 'octavo-fault-'))
   const counted = join(copy, 'faults')
@@ -65,20 +56,14 @@ beforeAll(async () => {
 }, 300_000)
 
 afterAll(async () => {
-  if (running !== null) await end(running)
+  await victim.end()
   await remove(folder)
 })
 
 /** Lets the operation run until its n-th statement, and gives that statement. */
 async function killAt(operation: Operation, about: string, n: number): Promise<string> {
-  const ask = await alive()
-  const change = await send(ask, 'PUT', `/api/cities/${counter}`, { name: `Number ${++acknowledged}` })
-  expect(change.status, change.text).toBe(200)
   rmSync(join(orders, 'done'), { force: true })
-  writeFileSync(join(orders, 'order'), JSON.stringify({ n }))
-  await expect(operation.run(ask, about), `${operation.name} was answered before statement ${n}`).rejects.toThrow(TypeError)
-  expect((await running!.child.ended).signal).toBe('SIGKILL')
-  running = null
+  await victim.kill(operation, about, n, () => writeFileSync(join(orders, 'order'), JSON.stringify({ n })))
   expect(existsSync(join(orders, 'order'))).toBe(false)
   return readFileSync(join(orders, 'done'), 'utf8')
 }
@@ -88,16 +73,16 @@ test.each(operations.map((operation) => [operation.name, operation] as const))(
   async (name, operation) => {
     const about = abouts.get(name)!
     const { after, statements } = outcomes.get(name)!
-    const before = await shown(await alive(), operation, about)
+    const before = await shown(await victim.alive(), operation, about)
     expect(before).not.toBe(after)
     expect(statements).toBeGreaterThan(2)
     for (const n of points(statements)) {
       const statement = await killAt(operation, about, n)
       expect(statement === 'commit', `statement ${n} of ${statements}: ${statement}`).toBe(n === statements)
-      const ask = await alive()
+      const ask = await victim.alive()
       // Nobody was told: once the commit is on disk the write is done, before that there is nothing of it.
       expect(await shown(ask, operation, about), `killed after statement ${n}: ${statement}`).toBe(n === statements ? after : before)
-      expect((await send(ask, 'GET', `/api/cities/${counter}`)).body.data.name).toBe(`Number ${acknowledged}`)
+      await victim.check()
       expect(await findings(folder), `killed after statement ${n}: ${statement}`).toEqual([])
     }
   },

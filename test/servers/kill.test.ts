@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { copyGolden, remove, start } from '../faults/child.js'
 import { askerOf, end, type Faulty } from '../faults/faulty.js'
+import { everyStatement, openVictim, type Rehearsed } from '../faults/killing.js'
 import { type Ask, type Operation, operations, send, shown } from '../faults/operations.js'
 import { octavo } from '../start/command.js'
 import { until } from './desk.js'
@@ -39,23 +40,15 @@ describeServers('killed', (server, kind) => {
   let folder: string
   let url: string
   let proxy: Way
-  let counter: string
-  let acknowledged = 0
-  let running: Faulty | null = null
   const abouts = new Map<string, string>()
-  /** What each operation leads to, and how many statements it takes, from a run in a database of its own that nothing disturbs. */
-  const outcomes = new Map<string, { readonly after: string; readonly statements: number }>()
+  const outcomes = new Map<string, Rehearsed>()
+  const victim = openVictim(() => serve(proxy))
 
   async function serve(through: Way): Promise<Faulty> {
     // Learns which connections write while nothing else is watched.
     watchWrite(through, kind.client, () => {})
     const child = start(folder, { ...environmentOf(through.url), LOG_LEVEL: 'error' })
     return { child, ask: askerOf(await child.origin) }
-  }
-
-  async function alive(): Promise<Ask> {
-    running ??= await serve(proxy)
-    return running.ask
   }
 
   /** Uses the token for the first time, and waits until that is noted, by a write of its own that nobody waits for. */
@@ -91,55 +84,49 @@ describeServers('killed', (server, kind) => {
     url = await server().createDatabase(goldenContent(kind))
     proxy = await openProxy(url)
     await rehearse()
-    const ask = await alive()
-    counter = await useToken(url, ask)
+    await victim.begin((ask) => useToken(url, ask))
+    const ask = await victim.alive()
     for (const operation of operations) abouts.set(operation.name, await operation.prepare(ask))
   }, 300_000)
 
   afterAll(async () => {
-    if (running !== null) await end(running)
+    await victim.end()
     await proxy.close()
     await remove(folder)
   })
 
   /** Lets the operation run until its n-th statement is to be sent; its last one is sent. */
-  async function killAt(operation: Operation, about: string, n: number): Promise<void> {
-    const ask = await alive()
-    const change = await send(ask, 'PUT', `/api/cities/${counter}`, { name: `Number ${++acknowledged}` })
-    expect(change.status, change.text).toBe(200)
-    const { child } = running!
-    let isKilled = false
-    watchWrite(proxy, kind.client, (number, isLast, link) => {
-      if (isKilled || number !== n) return
-      isKilled = true
-      child.process.kill('SIGKILL')
-      if (isLast) link.mute()
-      else link.cut()
+  const killAt = (operation: Operation, about: string, n: number): Promise<void> =>
+    victim.kill(operation, about, n, ({ child }) => {
+      let isKilled = false
+      watchWrite(proxy, kind.client, (number, isLast, link) => {
+        if (isKilled || number !== n) return
+        isKilled = true
+        child.process.kill('SIGKILL')
+        if (isLast) link.mute()
+        else link.cut()
+      })
     })
-    await expect(operation.run(ask, about), `${operation.name} was answered before statement ${n}`).rejects.toThrow(TypeError)
-    expect((await child.ended).signal).toBe('SIGKILL')
-    running = null
-  }
 
   const points = (statements: number): readonly number[] =>
-    process.env.FAULTS === 'all' ? Array.from({ length: statements }, (_, index) => index + 1) : [Math.ceil(statements / 2), statements]
+    process.env.FAULTS === 'all' ? everyStatement(statements) : [Math.ceil(statements / 2), statements]
 
   it.each(operations.map((operation) => [operation.name, operation] as const))(
     '%s, killed at each statement, is done or was never begun',
     async (name, operation) => {
       const about = abouts.get(name)!
       const { after, statements } = outcomes.get(name)!
-      const before = await shown(await alive(), operation, about)
+      const before = await shown(await victim.alive(), operation, about)
       expect(before).not.toBe(after)
       expect(statements).toBeGreaterThan(2)
       for (const n of points(statements)) {
         await killAt(operation, about, n)
-        const ask = await alive()
+        const ask = await victim.alive()
         const see = () => shown(ask, operation, about)
         // Nobody was told: once the server has the commit the write is done, before that there is nothing of it.
         if (n === statements) await until(`${name} is done`, async () => (await see()) === after)
         else expect(await see(), `killed at statement ${n} of ${statements}`).toBe(before)
-        expect((await send(ask, 'GET', `/api/cities/${counter}`)).body.data.name).toBe(`Number ${acknowledged}`)
+        await victim.check()
       }
     },
     600_000,

@@ -177,15 +177,14 @@ export function overwriteRow(
   to: number,
   anew: Readonly<Record<string, Stored>> = {},
 ): void {
-  const [source, target] = [sql.table(table), sql`id = ${to}`]
   const changed = Object.entries(anew).map(([column, value]) => sql`${sql.id(column)} = ${value}`)
   if (columns.length === 0) {
-    if (changed.length > 0) transaction.follow(sql`update ${source} set ${sql.join(changed)} where ${target}`)
+    if (changed.length > 0) transaction.follow(sql`update ${sql.table(table)} set ${sql.join(changed)} where id = ${to}`)
     return
   }
   // Other names than those of the columns: one that both tables have would be ambiguous.
   const read = columns.map((column, index) => sql`${sql.id(column)} as ${sql.id(`c${index}`)}`)
   const copied = columns.map((column, index) => sql`${sql.id(column)} = source.${sql.id(`c${index}`)}`)
-  const row = sql`(select ${sql.join(read)} from ${source} where id = ${from}) as source`
-  transaction.follow(updateFrom(table, 'target', sql.join([...copied, ...changed]), row, sql`target.${target}`))
+  const source = sql`(select ${sql.join(read)} from ${sql.table(table)} where id = ${from}) as source`
+  transaction.follow(updateFrom(table, 'target', sql.join([...copied, ...changed]), source, sql`target.id = ${to}`))
 }

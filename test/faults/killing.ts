@@ -1,0 +1,58 @@
+// What every test that kills a service in the midst of a write does around the kill.
+import { expect } from 'vitest'
+import { end, type Faulty } from './faulty.js'
+import { type Ask, type Operation, send } from './operations.js'
+
+/** What an operation leads to, and how many statements it takes, from a run of its own that nothing disturbs. */
+export interface Rehearsed {
+  readonly after: string
+  readonly statements: number
+}
+
+/** Numbers 1 to `statements`. */
+export const everyStatement = (statements: number): readonly number[] => Array.from({ length: statements }, (_, index) => index + 1)
+
+/** A service that is killed and started again. */
+export interface Victim {
+  /** Starts the service where it does not run. */
+  alive(): Promise<Ask>
+  /** Makes the document that says what was acknowledged. */
+  begin(create: (ask: Ask) => Promise<string>): Promise<void>
+  /** Has a change acknowledged, calls `arm`, and lets the operation run until the service has killed itself or was killed. */
+  kill(operation: Operation, about: string, n: number, arm: (running: Faulty) => void): Promise<void>
+  /** Expects that what was acknowledged is there. */
+  check(): Promise<void>
+  end(): Promise<void>
+}
+
+export function openVictim(startService: () => Promise<Faulty>): Victim {
+  let running: Faulty | null = null
+  let [counter, acknowledged] = ['', 0]
+  const alive = async (): Promise<Ask> => {
+    running ??= await startService()
+    return running.ask
+  }
+  const stop = async (): Promise<void> => {
+    if (running !== null) await end(running)
+    running = null
+  }
+  return {
+    alive,
+    begin: async (create) => {
+      counter = await create(await alive())
+    },
+    kill: async ({ name, run }, about, n, arm) => {
+      const ask = await alive()
+      const change = await send(ask, 'PUT', `/api/cities/${counter}`, { name: `Number ${++acknowledged}` })
+      expect(change.status, change.text).toBe(200)
+      arm(running!)
+      await expect(run(ask, about), `${name} was answered before statement ${n}`).rejects.toThrow(TypeError)
+      expect((await running!.child.ended).signal).toBe('SIGKILL')
+      running = null
+    },
+    check: async () => {
+      expect((await send(await alive(), 'GET', `/api/cities/${counter}`)).body.data.name).toBe(`Number ${acknowledged}`)
+    },
+    end: stop,
+  }
+}
