@@ -38,6 +38,24 @@ describeServers('requests at once', (server) => {
     }
   })
 
+  it.each(ways)('what the server refuses fails alone, also where writes share a commit: %s', async (name, of) => {
+    for (const round of range(3)) {
+      // These conflict, so that what follows takes turns.
+      await Promise.all(range(20).map((index) => of(index).send('POST', '/api/notes', { code: `heat ${name} ${round}` })))
+      const isRefused = (index: number): boolean => index % 3 === 0
+      const codeOf = (index: number): string => `${isRefused(index) ? 'long '.repeat(100) : 'short'} ${name} ${round} ${index}`
+      const answers = await Promise.all(range(40).map((index) => of(index).send('POST', '/api/notes', { code: codeOf(index) })))
+      expect(statusesOf(answers)).toEqual(range(40).map((index) => (isRefused(index) ? 400 : 201)))
+      const rows = await server().run(url, `select code from notes where code like '%${name} ${round} %'`)
+      expect(rows.map(({ code }) => code).sort()).toEqual(
+        range(40)
+          .filter((index) => !isRefused(index))
+          .map(codeOf)
+          .sort(),
+      )
+    }
+  })
+
   /** The links of boards and cards: both sides of each have places 1 to n, and no link is there twice. */
   async function checkLinks(): Promise<void> {
     const rows = await server().run(url, 'select card_id, board_id, board_ord, card_ord from cards_boards_lnk')

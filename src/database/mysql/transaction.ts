@@ -4,9 +4,11 @@ import type { RawBuilder } from 'kysely'
 import { elapsed } from '../../runtime/clock.js'
 import { isTooLarge, tooLarge } from '../answer/sink.js'
 import type { PlanHandle, ReadAnswer, Transaction } from '../database.js'
+import { runParts, type Turn, type TurnOutcome } from '../server/turns.js'
 import { unavailable } from '../unavailable.js'
 import { type Client, type MysqlExecuted, objectsOf } from './client.js'
-import { turnTable } from './create-tables.js'
+import { turnRow, turnTable } from './create-tables.js'
+import { isConflict, isConnectionLoss } from './errors.js'
 import type { MysqlPlanReader } from './execute.js'
 import { noteStatement } from './outcomes.js'
 import { execute, type MysqlStatements } from './statements.js'
@@ -20,8 +22,6 @@ export interface MysqlAttemptOptions {
   readonly writtenBytes: number
   /** When the transaction is over its time (`elapsed`). */
   readonly deadline: number
-  /** Whether transactions that take turns exclude each other. */
-  readonly inTurn: boolean
 }
 
 /** A transaction under way on one connection. */
@@ -37,9 +37,90 @@ export interface MysqlAttempt {
 }
 
 /** Begins a transaction on `client`, of a pool for writes. */
-export function beginAttempt(client: Client, { statements, readerOf, writtenBytes, deadline, inTurn }: MysqlAttemptOptions): MysqlAttempt {
-  let [isOpen, hasWritten]: [boolean, boolean] = [true, false]
+export function beginAttempt(client: Client, options: MysqlAttemptOptions): MysqlAttempt {
+  const part = beginPart(client, options.deadline, options)
+  const commit = openCommit(client, part.hasWritten)
+  return {
+    failure: part.failure,
+    id: commit.id,
+    transaction: part.transaction,
+    commit: async () => {
+      await part.end()
+      if (part.failure() !== null) throw part.failure()
+      await commit.run()
+    },
+    rollback: async () => {
+      await part.end()
+      await rollback(client)
+    },
+  }
+}
+
+/** Writes that were executed in one transaction, which is still to be committed. */
+export interface MysqlTogether extends Pick<MysqlAttempt, 'id' | 'commit' | 'rollback'> {
+  readonly outcomes: readonly TurnOutcome[]
+}
+
+/**
+ * Executes writes one after the other in one transaction on `client`, which excludes others that do. What fails by itself is taken back
+ * alone. @throws what fails the transaction: a conflict, or the loss of the connection. It is not taken back yet
+ */
+export async function runTogether(client: Client, turns: readonly Turn[], options: MysqlAttemptOptions): Promise<MysqlTogether> {
+  let hasWritten = false
+  // The lock comes before the first read: what whoever had it before has written is seen.
+  await client.query(`select id from ${turnTable} where id = ${turnRow} for update`)
+  const outcomes = await runParts(turns, {
+    mark: () => client.query('savepoint turn'),
+    run: async ({ work, deadline }) => {
+      const part = beginPart(client, deadline, options)
+      try {
+        const result = await work(part.transaction)
+        await part.end()
+        if (part.failure() !== null) throw part.failure()
+        hasWritten ||= part.hasWritten()
+        return result
+      } catch (error) {
+        await part.end()
+        throw part.failure() ?? error
+      }
+    },
+    takeBack: () => client.query('rollback to savepoint turn'),
+    isFatal: (error) => isConflict(error) || isConnectionLoss(error),
+  })
+  const commit = openCommit(client, () => hasWritten)
+  return { outcomes, id: commit.id, commit: commit.run, rollback: () => rollback(client) }
+}
+
+/** A connection that may still be in the transaction is not used again. */
+const rollback = async (client: Client): Promise<void> => void (await client.query('rollback').catch(() => client.cut()))
+
+/** The end of a transaction. `id`: by which the outcome is found out, as `MysqlAttempt.id`. */
+function openCommit(client: Client, hasWritten: () => boolean): { id(): string | null; run(): Promise<void> } {
   let id: string | null = null
+  return {
+    id: () => id,
+    run: async () => {
+      if (hasWritten()) {
+        const noted = randomUUID()
+        await client.query(noteStatement(noted))
+        id = noted
+      }
+      await client.query('commit')
+    },
+  }
+}
+
+/** The work of one write on a connection. */
+interface Part {
+  readonly transaction: Transaction
+  failure(): unknown
+  hasWritten(): boolean
+  /** Nothing more is executed; resolves when nothing is under way. */
+  end(): Promise<void>
+}
+
+function beginPart(client: Client, deadline: number, { statements, readerOf, writtenBytes }: MysqlAttemptOptions): Part {
+  let [isOpen, hasWritten]: [boolean, boolean] = [true, false]
   const line = openLine(() => (isOpen && elapsed() <= deadline ? null : unavailable('The write took too long')))
   const { perform } = line
   const run = (query: RawBuilder<unknown>): Promise<MysqlExecuted> => {
@@ -50,11 +131,13 @@ export function beginAttempt(client: Client, { statements, readerOf, writtenByte
     hasWritten = true
     return run(query)
   }
-  // The lock comes before the first read: what whoever had it before has written is seen.
-  if (inTurn) perform(() => client.query(`select id from ${turnTable} where id = 1 for update`)).catch(() => {})
   return {
     failure: line.failure,
-    id: () => id,
+    hasWritten: () => hasWritten,
+    end: () => {
+      isOpen = false
+      return line.settled()
+    },
     transaction: {
       dialect: statements.dialect,
       // Nobody here knows what others write meanwhile.
@@ -69,23 +152,6 @@ export function beginAttempt(client: Client, { statements, readerOf, writtenByte
         if (answer === 'tooLarge') throw tooLarge()
         return answer
       },
-    },
-    commit: async () => {
-      isOpen = false
-      await line.settled()
-      if (line.failure() !== null) throw line.failure()
-      if (hasWritten) {
-        const noted = randomUUID()
-        await client.query(noteStatement(noted))
-        id = noted
-      }
-      await client.query('commit')
-    },
-    rollback: async () => {
-      isOpen = false
-      await line.settled()
-      // A connection that may still be in the transaction is not used again.
-      await client.query('rollback').catch(() => client.cut())
     },
   }
 }

@@ -4,7 +4,7 @@ import { elapsed } from '../../runtime/clock.js'
 import type { PlanHandle, Transaction, WriteDatabase } from '../database.js'
 import { openConflicts, retried } from '../server/attempts.js'
 import type { WriteOptions } from '../server/options.js'
-import { openShare } from '../server/share.js'
+import { openTurns, type RunTogether } from '../server/turns.js'
 import { unavailable } from '../unavailable.js'
 import { type Client, writing } from './client.js'
 import { explained, isConflict, isConnectionLoss } from './errors.js'
@@ -12,7 +12,7 @@ import { type MysqlPlanReader, preparePlanReader } from './execute.js'
 import { type MysqlOutcomes, openOutcomes } from './outcomes.js'
 import { onClient, openPool, type Pool } from './pool.js'
 import type { MysqlStatements } from './statements.js'
-import { beginAttempt, type MysqlAttempt } from './transaction.js'
+import { beginAttempt, type MysqlAttempt, type MysqlAttemptOptions, runTogether } from './transaction.js'
 
 /** Milliseconds after the end of its time in which a transaction ends by itself; then its connection is cut. */
 const endPatience = 1_000
@@ -22,7 +22,6 @@ export function openWrites(options: WriteOptions, small: Pool, statements: Mysql
   const { settings, connections, writeQueue, writeTimeout, writtenBytes, signer } = options
   // MySQL ends those that do nothing: none is kept.
   const pool = openPool({ ...settings, pool: { ...settings.pool, min: 0 } }, { max: connections, greetings: writing, failed })
-  const turns = openShare(1, writeQueue, 'Too many writes are waiting')
   const conflicts = openConflicts()
   const outcomes = openOutcomes(small)
   const readers = new Map<number, MysqlPlanReader>()
@@ -34,24 +33,42 @@ export function openWrites(options: WriteOptions, small: Pool, statements: Mysql
     return reader
   }
 
-  /** One try on a connection of the pool. @throws what made it fail; nothing is committed then */
-  async function attempt<Result>(work: (transaction: Transaction) => Promise<Result>, deadline: number, inTurn: boolean): Promise<Result> {
+  /** Runs `begun` on a connection of the pool, until `deadline`. */
+  const begin = <Result>(begun: (client: Client, options: MysqlAttemptOptions) => Promise<Result>, deadline: number): Promise<Result> => {
     const left = Math.max(1, Math.ceil(deadline - elapsed()))
-    const run = async (client: Client): Promise<Result> => {
-      const under = beginAttempt(client, { statements, readerOf, writtenBytes, deadline, inTurn })
+    return onClient(pool, (client) => begun(client, { statements, readerOf, writtenBytes, deadline }), left + endPatience)
+  }
+
+  /** One try. @throws what made it fail; nothing is committed then */
+  const attempt = <Result>(work: (transaction: Transaction) => Promise<Result>, deadline: number): Promise<Result> =>
+    begin(async (client, options) => {
+      const under = beginAttempt(client, options)
       const result = await tried(under, work)
       await committed(under, outcomes)
       outcomes.committed()
       return result
-    }
-    return onClient(pool, run, left + endPatience)
-  }
+    }, deadline)
+
+  const together: RunTogether = (turns) =>
+    begin(
+      async (client, options) => {
+        const under = await runTogether(client, turns, options).catch(async (error: unknown) => {
+          await client.query('rollback').catch(() => client.cut())
+          throw error
+        })
+        await committed(under, outcomes)
+        outcomes.committed()
+        return under.outcomes
+      },
+      Math.max(...turns.map(({ deadline }) => deadline)),
+    )
+
+  const inTurn = openTurns(together, writeQueue)
 
   async function transaction<Result>(work: (transaction: Transaction) => Promise<Result>): Promise<Result> {
     if (pool.waiting >= writeQueue) throw unavailable('Too many writes are waiting')
     const deadline = elapsed() + writeTimeout
-    const isOver = () => (elapsed() > deadline ? unavailable('The write took too long') : null)
-    const run = (inTurn: boolean) => (inTurn ? turns(() => attempt(work, deadline, true), isOver) : attempt(work, deadline, false))
+    const run = (isInTurn: boolean) => (isInTurn ? inTurn(work, deadline) : attempt(work, deadline))
     return retried(run, deadline, { conflicts, isConflict, isConnectionLoss, explained, failed })
   }
 
@@ -77,7 +94,7 @@ async function tried<Result>(under: MysqlAttempt, work: (transaction: Transactio
 }
 
 /** Commits. Where the connection is lost meanwhile, it is found out what became of the transaction. */
-async function committed(under: MysqlAttempt, outcomes: MysqlOutcomes): Promise<void> {
+async function committed(under: Pick<MysqlAttempt, 'id' | 'commit' | 'rollback'>, outcomes: MysqlOutcomes): Promise<void> {
   try {
     await under.commit()
   } catch (error) {

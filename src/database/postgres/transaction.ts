@@ -5,10 +5,12 @@ import type pg from 'pg'
 import { elapsed } from '../../runtime/clock.js'
 import { isTooLarge, tooLarge } from '../answer/sink.js'
 import type { PlanHandle, ReadAnswer, Transaction } from '../database.js'
+import { runParts, type Turn, type TurnOutcome } from '../server/turns.js'
 import { unavailable } from '../unavailable.js'
 import { type Executed, executePrepared, objectsOf, type Statements } from './connection.js'
 import { turnTable } from './create-tables.js'
 import { postgresDialect, writePostgresSql } from './dialect.js'
+import { isConflict, isConnectionLoss } from './errors.js'
 import type { PlanReader } from './execute.js'
 import { openSender, type Sender } from './sender.js'
 
@@ -57,28 +59,12 @@ export function beginAttempt(client: pg.PoolClient, options: AttemptOptions): At
   const { statements, deadline } = options
   let isOpen = true
   const sender = openSender(client, statements, () => (isOpen && elapsed() <= deadline ? null : unavailable('The write took too long')))
-  const run = (query: RawBuilder<unknown>, suffix = ''): Promise<Executed> => {
-    const { text, values } = writePostgresSql(query)
-    return sender.perform(text + suffix, (statement) => executePrepared(client, statement, values))
-  }
   sender.control(beginning(options)).catch(() => {})
-  const id = sender
-    .perform('select pg_current_xact_id()::text', (statement) => executePrepared(client, statement, []))
-    .then(({ rows }) => String(rows[0]![0]))
-  id.catch(() => {})
+  const id = idOf(client, sender)
   return {
     id,
     failure: sender.failure,
-    transaction: {
-      dialect: postgresDialect,
-      // Nobody here knows what others write meanwhile.
-      generation: { before: 0, after: () => 1, keep: () => {} },
-      rows: async (query) => objectsOf(await run(query)) as never,
-      run: async (query) => ({ rows: (await run(query)).changed }),
-      insert: async (query, key = 'id') => Number((await run(query, ` returning "${key}"`)).rows[0]![0]),
-      follow: (query) => void run(query),
-      read: (plan, values, isBounded = false) => readInside(client, sender, options, { plan, values, isBounded }),
-    },
+    transaction: transactionOn(client, sender, options),
     commit: async () => {
       isOpen = false
       // By its id the server is asked what became of the transaction, should the answer to the commit be lost.
@@ -98,6 +84,88 @@ export function beginAttempt(client: pg.PoolClient, options: AttemptOptions): At
       isOpen = false
       await sender.control('rollback')
     },
+  }
+}
+
+/** The id of the transaction under way. */
+function idOf(client: pg.PoolClient, sender: Sender): Promise<string> {
+  const id = sender
+    .perform('select pg_current_xact_id()::text', (statement) => executePrepared(client, statement, []))
+    .then(({ rows }) => String(rows[0]![0]))
+  id.catch(() => {})
+  return id
+}
+
+function transactionOn(client: pg.PoolClient, sender: Sender, options: AttemptOptions): Transaction {
+  const run = (query: RawBuilder<unknown>, suffix = ''): Promise<Executed> => {
+    const { text, values } = writePostgresSql(query)
+    return sender.perform(text + suffix, (statement) => executePrepared(client, statement, values))
+  }
+  return {
+    dialect: postgresDialect,
+    // Nobody here knows what others write meanwhile.
+    generation: { before: 0, after: () => 1, keep: () => {} },
+    rows: async (query) => objectsOf(await run(query)) as never,
+    run: async (query) => ({ rows: (await run(query)).changed }),
+    insert: async (query, key = 'id') => Number((await run(query, ` returning "${key}"`)).rows[0]![0]),
+    follow: (query) => void run(query),
+    read: (plan, values, isBounded = false) => readInside(client, sender, options, { plan, values, isBounded }),
+  }
+}
+
+/** Writes that were executed in one transaction, which is still to be committed. */
+export interface Together extends Omit<Attempt, 'transaction'> {
+  readonly outcomes: readonly TurnOutcome[]
+}
+
+/**
+ * Executes writes one after the other in one transaction on `client`. What fails by itself is taken back alone.
+ * @throws what fails the transaction: a conflict, or the loss of the connection. It is not taken back yet
+ */
+export async function runTogether(client: pg.PoolClient, turns: readonly Turn[], options: AttemptOptions): Promise<Together> {
+  const outer = openSender(client, options.statements, () => null)
+  outer.control(beginning(options)).catch(() => {})
+  const id = idOf(client, outer)
+  await outer.sent()
+  const outcomes = await runParts(turns, {
+    // Sent with what follows it.
+    mark: (isFirst) => void outer.control(isFirst ? 'savepoint turn' : 'release savepoint turn; savepoint turn').catch(() => {}),
+    run: (turn) => runPart(client, turn, options),
+    takeBack: () => outer.control('rollback to savepoint turn'),
+    isFatal: (error) => outer.failure() !== null || isConflict(error) || isConnectionLoss(error),
+  }).catch((error: unknown) => {
+    throw outer.failure() ?? error
+  })
+  if (outer.failure() !== null) throw outer.failure()
+  return {
+    id,
+    outcomes,
+    failure: outer.failure,
+    commit: async () => {
+      const command = await outer.control('commit')
+      if (command !== 'COMMIT') throw outer.failure() ?? new Error('The transaction was not committed')
+    },
+    rollback: async () => void (await outer.control('rollback')),
+  }
+}
+
+async function runPart(client: pg.PoolClient, { work, deadline }: Turn, options: AttemptOptions): Promise<unknown> {
+  let isOpen = true
+  const refuse = () => (isOpen && elapsed() <= deadline ? null : unavailable('The write took too long'))
+  const sender = openSender(client, options.statements, refuse)
+  const ended = async () => {
+    isOpen = false
+    await sender.sent()
+    await sender.settled()
+  }
+  try {
+    const result = await work(transactionOn(client, sender, options))
+    await ended()
+    if (sender.failure() !== null) throw sender.failure()
+    return result
+  } catch (error) {
+    await ended()
+    throw sender.failure() ?? error
   }
 }
 

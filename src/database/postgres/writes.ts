@@ -5,13 +5,13 @@ import { elapsed } from '../../runtime/clock.js'
 import type { PlanHandle, Transaction, WriteDatabase } from '../database.js'
 import { openConflicts, retried } from '../server/attempts.js'
 import type { WriteOptions } from '../server/options.js'
-import { openShare } from '../server/share.js'
+import { openTurns, type RunTogether } from '../server/turns.js'
 import { unavailable } from '../unavailable.js'
 import { onConnection, openPool, type Statements } from './connection.js'
 import { explained, isConflict, isConnectionLoss } from './errors.js'
 import { type PlanReader, preparePlanReader } from './execute.js'
 import { type Outcomes, openOutcomes } from './outcomes.js'
-import { type Attempt, beginAttempt } from './transaction.js'
+import { type Attempt, type AttemptOptions, beginAttempt, runTogether } from './transaction.js'
 
 /** Milliseconds that a statement of a write waits for a lock. */
 const lockTimeout = 3_000
@@ -23,7 +23,6 @@ const endPatience = 1_000
 export function openWrites(options: WriteOptions, small: pg.Pool, statements: Statements, failed: (error: Error) => void): WriteDatabase {
   const { settings, connections, writeQueue, writeTimeout, writtenBytes, signer } = options
   const pool = openPool(settings, { max: connections, pipelined: true, failed })
-  const turns = openShare(1, writeQueue, 'Too many writes are waiting')
   const conflicts = openConflicts()
   const outcomes = openOutcomes(small, statements)
   const readers = new Map<number, PlanReader>()
@@ -35,24 +34,51 @@ export function openWrites(options: WriteOptions, small: pg.Pool, statements: St
     return reader
   }
 
-  /** One try on a connection of the pool. @throws what made it fail; nothing is committed then */
-  async function attempt<Result>(work: (transaction: Transaction) => Promise<Result>, deadline: number, inTurn: boolean): Promise<Result> {
+  /** Runs `begun` on a connection of the pool, until `deadline`. */
+  async function begin<Result>(
+    begun: (client: pg.PoolClient, options: AttemptOptions, epoch: string) => Promise<Result>,
+    deadline: number,
+    inTurn: boolean,
+  ): Promise<Result> {
     const epoch = await outcomes.epoch()
     const left = Math.max(1, Math.ceil(deadline - elapsed()))
-    const run = async (client: pg.PoolClient): Promise<Result> => {
-      const under = beginAttempt(client, { statements, readerOf, writtenBytes, deadline, statementTimeout: left, lockTimeout, inTurn })
-      const result = await tried(under, work)
-      await committed(under, outcomes, epoch)
-      return result
-    }
-    return onConnection(pool, run, left + endPatience)
+    const options = { statements, readerOf, writtenBytes, deadline, statementTimeout: left, lockTimeout, inTurn }
+    return onConnection(pool, (client) => begun(client, options, epoch), left + endPatience)
   }
+
+  /** One try. @throws what made it fail; nothing is committed then */
+  const attempt = <Result>(work: (transaction: Transaction) => Promise<Result>, deadline: number): Promise<Result> =>
+    begin(
+      async (client, options, epoch) => {
+        const under = beginAttempt(client, options)
+        const result = await tried(under, work)
+        await committed(under, outcomes, epoch)
+        return result
+      },
+      deadline,
+      false,
+    )
+
+  const together: RunTogether = (turns) =>
+    begin(
+      async (client, options, epoch) => {
+        const under = await runTogether(client, turns, options).catch(async (error: unknown) => {
+          await client.query('rollback').catch(() => {})
+          throw error
+        })
+        await committed(under, outcomes, epoch)
+        return under.outcomes
+      },
+      Math.max(...turns.map(({ deadline }) => deadline)),
+      true,
+    )
+
+  const inTurn = openTurns(together, writeQueue)
 
   async function transaction<Result>(work: (transaction: Transaction) => Promise<Result>): Promise<Result> {
     if (pool.waitingCount >= writeQueue) throw unavailable('Too many writes are waiting')
     const deadline = elapsed() + writeTimeout
-    const isOver = () => (elapsed() > deadline ? unavailable('The write took too long') : null)
-    const run = (inTurn: boolean) => (inTurn ? turns(() => attempt(work, deadline, true), isOver) : attempt(work, deadline, false))
+    const run = (isInTurn: boolean) => (isInTurn ? inTurn(work, deadline) : attempt(work, deadline))
     return retried(run, deadline, { conflicts, isConflict, isConnectionLoss, explained, failed })
   }
 
@@ -79,7 +105,7 @@ async function tried<Result>(under: Attempt, work: (transaction: Transaction) =>
 }
 
 /** Commits. Where the connection is lost meanwhile, the server is asked what became of the transaction. */
-async function committed(under: Attempt, outcomes: Outcomes, epoch: string): Promise<void> {
+async function committed(under: Omit<Attempt, 'transaction'>, outcomes: Outcomes, epoch: string): Promise<void> {
   const before = under.failure()
   try {
     await under.commit()
