@@ -56,6 +56,21 @@ describeServers('requests at once', (server) => {
     }
   })
 
+  it('writes that wait for a lock of somebody else hold up no others, also where these take turns', async () => {
+    await created(first, '/api/boards', { name: 'before' })
+    const release = await server().lockTable(url, 'boards')
+    const waiting = range(4).map((index) => first.send('POST', '/api/boards', { name: `locked ${index}` }))
+    try {
+      for (const round of range(4)) {
+        const notes = await Promise.all(range(20).map((index) => first.send('POST', '/api/notes', { code: `beside ${round} ${index}` })))
+        for (const { status, text } of notes) expect(status, text).toBe(201)
+      }
+    } finally {
+      await release()
+    }
+    expect(statusesOf(await Promise.all(waiting))).toEqual(range(4).map(() => 201))
+  })
+
   /** The links of boards and cards: both sides of each have places 1 to n, and no link is there twice. */
   async function checkLinks(): Promise<void> {
     const rows = await server().run(url, 'select card_id, board_id, board_ord, card_ord from cards_boards_lnk')

@@ -59,8 +59,13 @@ const greetings = [
  */
 export const writing: readonly string[] = [
   'set session transaction isolation level serializable',
+  // Is run again; meanwhile others have the connection.
+  `set session lock_wait_timeout = ${lockTimeout}`,
   `set session autocommit = 0 /*M!100300 , idle_transaction_timeout = ${idleTimeout} */ /*!80000 , wait_timeout = ${idleConnectionTimeout} */`,
 ]
+
+/** The same for writes that take turns. Others wait for them: they wait for locks no longer than a second themselves. */
+export const writingInTurn: readonly string[] = [...writing, 'set session lock_wait_timeout = 1, innodb_lock_wait_timeout = 1']
 
 /** How a connection reaches the server. */
 export function serverOf({ url, host, port, name, user, password, ssl, connectionTimeout }: ServerSettings): ConnectionOptions {

@@ -22,7 +22,10 @@ export const numberOf = (error: unknown): number => {
  * The transaction conflicted with another one and succeeds when it is run again: a deadlock, a lock that was not to be had in time, also
  * that of the numbers of new rows, a row that was changed since it was read, a table that is being changed.
  */
-export const isConflict = (error: unknown): boolean => [1020, 1205, 1213, 1412, 1467, 3572].includes(numberOf(error))
+export const isConflict = (error: unknown): boolean => [1020, 1213, 1412, 1467, 3572].includes(numberOf(error)) || isLockWait(error)
+
+/** A lock was not to be had in time. */
+export const isLockWait = (error: unknown): boolean => numberOf(error) === 1205
 
 /** The connection is gone or could not be made, or the server does not serve: nothing of an uncommitted transaction is left. */
 export function isConnectionLoss(error: unknown): boolean {

@@ -8,7 +8,7 @@ import { runParts, type Turn, type TurnOutcome } from '../server/turns.js'
 import { unavailable } from '../unavailable.js'
 import { type Client, type MysqlExecuted, objectsOf } from './client.js'
 import { turnRow, turnTable } from './create-tables.js'
-import { isConflict, isConnectionLoss } from './errors.js'
+import { isConflict, isConnectionLoss, isLockWait } from './errors.js'
 import type { MysqlPlanReader } from './execute.js'
 import { noteStatement } from './outcomes.js'
 import { execute, type MysqlStatements } from './statements.js'
@@ -67,8 +67,7 @@ export interface MysqlTogether extends Pick<MysqlAttempt, 'id' | 'commit' | 'rol
  */
 export async function runTogether(client: Client, turns: readonly Turn[], options: MysqlAttemptOptions): Promise<MysqlTogether> {
   let hasWritten = false
-  // The lock comes before the first read: what whoever had it before has written is seen.
-  await client.query(`select id from ${turnTable} where id = ${turnRow} for update`)
+  await takeTurn(client)
   const outcomes = await runParts(turns, {
     mark: () => client.query('savepoint turn'),
     run: async ({ work, deadline }) => {
@@ -85,10 +84,25 @@ export async function runTogether(client: Client, turns: readonly Turn[], option
       }
     },
     takeBack: () => client.query('rollback to savepoint turn'),
-    isFatal: (error) => isConflict(error) || isConnectionLoss(error),
+    isFatal: (error) => (isConflict(error) && !isLockWait(error)) || isConnectionLoss(error),
   })
   const commit = openCommit(client, () => hasWritten)
   return { outcomes, id: commit.id, commit: commit.run, rollback: () => rollback(client) }
+}
+
+/** Times that the lock is waited for, each as long as a connection waits for locks. */
+const turnTries = 3
+
+/** Lets others that take turns wait. It comes before the first read: what whoever was before has written is seen. @throws what the server does */
+async function takeTurn(client: Client): Promise<void> {
+  for (let left = turnTries - 1; ; left--) {
+    try {
+      await client.query(`select id from ${turnTable} where id = ${turnRow} for update`)
+      return
+    } catch (error) {
+      if (left === 0 || !isLockWait(error)) throw error
+    }
+  }
 }
 
 /** A connection that may still be in the transaction is not used again. */

@@ -141,6 +141,16 @@ export interface Statements {
 /** `pool`: of connections that do not pipeline, and that nothing depends on: a table that somebody changes holds them up. */
 export function openStatements(pool: pg.Pool): Statements {
   const statements = new LRUCache<string, PreparedStatement>({ max: keptStatements })
+  const asked = new Map<string, Promise<readonly number[]>>()
+
+  /** The types of one statement are asked for once at a time. */
+  function askTypes(text: string): Promise<readonly number[]> {
+    const types =
+      asked.get(text) ?? onConnection(pool, (free) => parameterTypes(free, text), describeTimeout).finally(() => asked.delete(text))
+    asked.set(text, types)
+    return types
+  }
+
   return {
     known: (text) => {
       const statement = statements.get(text)
@@ -151,9 +161,7 @@ export function openStatements(pool: pg.Pool): Statements {
       return named
     },
     describe: async (text, client) => {
-      const types = await (client === undefined
-        ? onConnection(pool, (free) => parameterTypes(free, text), describeTimeout)
-        : parameterTypes(client, text))
+      const types = await (client === undefined ? askTypes(text) : parameterTypes(client, text))
       const statement = { name: undefined, text, types }
       statements.set(text, statement)
       return statement

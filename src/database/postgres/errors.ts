@@ -6,7 +6,10 @@ import { unavailable } from '../unavailable.js'
 export const codeOf = (error: unknown): string => String((error as { readonly code?: unknown } | null)?.code ?? '')
 
 /** The transaction conflicted with another one and succeeds when it is run again: serialization failure, deadlock, lock not available. */
-export const isConflict = (error: unknown): boolean => ['40001', '40P01', '55P03'].includes(codeOf(error))
+export const isConflict = (error: unknown): boolean => ['40001', '40P01'].includes(codeOf(error)) || isLockWait(error)
+
+/** A lock was not to be had in time. */
+export const isLockWait = (error: unknown): boolean => codeOf(error) === '55P03'
 
 /** The connection is gone or could not be made, or the server does not serve: nothing of an uncommitted transaction is left. */
 export function isConnectionLoss(error: unknown): boolean {

@@ -10,7 +10,7 @@ import { unavailable } from '../unavailable.js'
 import { type Executed, executePrepared, objectsOf, type Statements } from './connection.js'
 import { turnTable } from './create-tables.js'
 import { postgresDialect, writePostgresSql } from './dialect.js'
-import { isConflict, isConnectionLoss } from './errors.js'
+import { isConflict, isConnectionLoss, isLockWait } from './errors.js'
 import type { PlanReader } from './execute.js'
 import { openSender, type Sender } from './sender.js'
 
@@ -22,11 +22,8 @@ export interface AttemptOptions {
   readonly writtenBytes: number
   /** When the transaction is over its time (`elapsed`). */
   readonly deadline: number
-  /** Milliseconds that one statement may take, and that it may wait for a lock. */
+  /** Milliseconds that one statement may take. */
   readonly statementTimeout: number
-  readonly lockTimeout: number
-  /** Whether transactions that take turns exclude each other. */
-  readonly inTurn: boolean
 }
 
 /** A transaction under way on one connection. */
@@ -44,15 +41,20 @@ export interface Attempt {
 /** Milliseconds that a transaction may do nothing: whatever holds it up, its locks are released. */
 const idleTimeout = 30_000
 
-/** What begins a transaction. The lock comes before the first snapshot: what whoever had it before has written is in it. */
-const beginning = ({ statementTimeout, lockTimeout, inTurn }: AttemptOptions): string =>
+/** Milliseconds that a statement waits for a lock; less where other transactions wait for this one. */
+const [lockTimeout, lockTimeoutInTurn] = [3_000, 500]
+
+/** What begins a transaction. */
+const beginning = ({ statementTimeout }: AttemptOptions): string =>
   [
     'begin isolation level serializable',
     `set local statement_timeout = ${statementTimeout}`,
     `set local lock_timeout = ${lockTimeout}`,
     `set local idle_in_transaction_session_timeout = ${idleTimeout}`,
-    ...(inTurn ? [`lock table ${turnTable} in exclusive mode`] : []),
   ].join('; ')
+
+/** What lets others that take turns wait. It comes before the first snapshot: what whoever was before has written is in it. */
+const takeTurn = `lock table ${turnTable} in exclusive mode; set local lock_timeout = ${lockTimeoutInTurn}`
 
 /** Begins a transaction on `client`, whose statements are serializable: it succeeds only as if it had been alone. */
 export function beginAttempt(client: pg.PoolClient, options: AttemptOptions): Attempt {
@@ -124,7 +126,7 @@ export interface Together extends Omit<Attempt, 'transaction'> {
  */
 export async function runTogether(client: pg.PoolClient, turns: readonly Turn[], options: AttemptOptions): Promise<Together> {
   const outer = openSender(client, options.statements, () => null)
-  outer.control(beginning(options)).catch(() => {})
+  outer.control(`${beginning(options)}; ${takeTurn}`).catch(() => {})
   const id = idOf(client, outer)
   await outer.sent()
   const outcomes = await runParts(turns, {
@@ -132,7 +134,7 @@ export async function runTogether(client: pg.PoolClient, turns: readonly Turn[],
     mark: (isFirst) => void outer.control(isFirst ? 'savepoint turn' : 'release savepoint turn; savepoint turn').catch(() => {}),
     run: (turn) => runPart(client, turn, options),
     takeBack: () => outer.control('rollback to savepoint turn'),
-    isFatal: (error) => outer.failure() !== null || isConflict(error) || isConnectionLoss(error),
+    isFatal: (error) => outer.failure() !== null || (isConflict(error) && !isLockWait(error)) || isConnectionLoss(error),
   }).catch((error: unknown) => {
     throw outer.failure() ?? error
   })

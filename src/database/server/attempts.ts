@@ -5,14 +5,20 @@ import { elapsed, pause } from '../../runtime/clock.js'
 /** What became of a transaction whose commit was not answered. */
 export type CommitOutcome = 'committed' | 'aborted' | 'unknown'
 
-/** What is done with a transaction that failed, by what its error means. */
-export interface Retrying {
-  readonly conflicts: Conflicts
+/** What the errors of a transaction mean. */
+export interface TransactionErrors {
   /** The transaction conflicted with another one and may succeed when it is run again. */
   isConflict(error: unknown): boolean
+  /** A conflict: somebody held a lock for too long. Others would wait behind the transaction if it took its turn. */
+  isLockWait(error: unknown): boolean
   isConnectionLoss(error: unknown): boolean
   /** The error as callers get it. */
   explained(error: unknown): unknown
+}
+
+/** What is done with a transaction that failed. */
+export interface Retrying extends TransactionErrors {
+  readonly conflicts: Conflicts
   /** Receives losses of connections. */
   failed(error: Error): void
 }
@@ -23,11 +29,11 @@ const [firstPause, longestPause] = [2, 100]
 /** Times that a transaction is begun again because its connection was lost. */
 const repeats = 2
 
-/** Tries until nothing conflicts, or the time is over (`elapsed`). One that conflicted takes its turn with others that did. */
+/** Tries until nothing conflicts, or the time is over (`elapsed`). What conflicted takes its turn with others that did, unless it waited for a lock. */
 export async function retried<Result>(
   run: (inTurn: boolean) => Promise<Result>,
   deadline: number,
-  { conflicts, isConflict, isConnectionLoss, explained, failed }: Retrying,
+  { conflicts, isConflict, isLockWait, isConnectionLoss, explained, failed }: Retrying,
 ): Promise<Result> {
   let [inTurn, losses] = [conflicts.areLikely(), 0]
   for (let tries = 1; ; tries++) {
@@ -39,12 +45,13 @@ export async function retried<Result>(
       const wait = Math.min(longestPause, firstPause * 2 ** tries) * (0.5 + Math.random())
       const isLost = isConnectionLoss(error)
       const hasConflicted = isConflict(error)
+      const hasWaited = isLockWait(error)
       if (isLost) failed(error as Error)
-      if (hasConflicted) conflicts.happened()
+      if (hasConflicted && !hasWaited) conflicts.happened()
       const mayPass = hasConflicted || (isLost && losses++ < repeats)
       if (!mayPass || elapsed() + wait > deadline) throw explained(error)
       await pause(wait)
-      inTurn ||= hasConflicted
+      if (hasConflicted) inTurn = !hasWaited
     }
   }
 }

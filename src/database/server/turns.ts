@@ -9,11 +9,14 @@ export interface Turn {
   readonly deadline: number
 }
 
+/** When the last of them has to be over. */
+export const latestOf = (turns: readonly Turn[]): number => Math.max(...turns.map(({ deadline }) => deadline))
+
 /** What a write led to: it is committed, or nothing of it is. */
 export type TurnOutcome = { readonly result: unknown } | { readonly error: unknown }
 
 /** How a transaction executes the writes that share it. */
-export interface Parts {
+interface SharedTransaction {
   /** Marks where the next write begins; what follows is executed after that. */
   mark(isFirst: boolean): unknown
   /** Executes a write to its end. @throws what it failed with */
@@ -25,7 +28,10 @@ export interface Parts {
 }
 
 /** Executes writes one after the other. What fails by itself is taken back alone. @throws what leaves nothing of the transaction */
-export async function runParts(turns: readonly Turn[], { mark, run, takeBack, isFatal }: Parts): Promise<readonly TurnOutcome[]> {
+export async function runParts(
+  turns: readonly Turn[],
+  { mark, run, takeBack, isFatal }: SharedTransaction,
+): Promise<readonly TurnOutcome[]> {
   const outcomes: TurnOutcome[] = []
   for (const turn of turns) {
     await mark(outcomes.length === 0)
@@ -33,7 +39,10 @@ export async function runParts(turns: readonly Turn[], { mark, run, takeBack, is
       outcomes.push({ result: await run(turn) })
     } catch (error) {
       if (isFatal(error)) throw error
-      await takeBack()
+      // Where the server has taken back more than it should, nothing of the others is left either.
+      await Promise.resolve(takeBack()).catch(() => {
+        throw error
+      })
       outcomes.push({ error })
     }
   }
@@ -53,10 +62,28 @@ interface Waiting extends Turn {
 /** Runs a write in its turn. @throws what it failed with, ApiError 503 where too many wait or its time is over before its turn */
 export type InTurn = <Result>(work: (transaction: Transaction) => Promise<Result>, deadline: number) => Promise<Result>
 
-/** `queue`: writes that may wait. */
-export function openTurns(run: RunTogether, queue: number): InTurn {
+/** What writes in turn are opened with. */
+export interface TurnOptions {
+  /** Writes that may wait. */
+  readonly queue: number
+  /** The transaction conflicted with another one and may succeed when it is run again. */
+  isConflict(error: unknown): boolean
+}
+
+export function openTurns(run: RunTogether, { queue, isConflict }: TurnOptions): InTurn {
   const waiting = new Set<Waiting>()
   let isRunning = false
+
+  /** Where one of them conflicts with what is not in turn, the others get through without it. */
+  async function runAll(turns: readonly Turn[]): Promise<readonly TurnOutcome[]> {
+    try {
+      return await run(turns)
+    } catch (error) {
+      if (turns.length === 1 || !isConflict(error)) return turns.map(() => ({ error }))
+      const middle = turns.length >> 1
+      return [...(await runAll(turns.slice(0, middle))), ...(await runAll(turns.slice(middle)))]
+    }
+  }
 
   function take(): readonly Waiting[] {
     const taken = [...waiting].slice(0, mostTogether)
@@ -68,7 +95,7 @@ export function openTurns(run: RunTogether, queue: number): InTurn {
     isRunning = true
     while (waiting.size > 0) {
       const turns = take()
-      const outcomes = await run(turns).catch((error: unknown) => turns.map((): TurnOutcome => ({ error })))
+      const outcomes = await runAll(turns)
       for (const [index, { resolve }] of turns.entries()) resolve(outcomes[index]!)
     }
     isRunning = false

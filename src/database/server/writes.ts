@@ -1,0 +1,63 @@
+// The writes of a service on a server, many at a time. One that conflicts with another is run again, in turn with others that conflicted;
+// while many conflict, they take turns from the start.
+import { elapsed } from '../../runtime/clock.js'
+import type { PlanHandle, Transaction, WriteDatabase } from '../database.js'
+import type { ReadPlan } from '../plan.js'
+import { unavailable } from '../unavailable.js'
+import { openConflicts, retried, type TransactionErrors } from './attempts.js'
+import type { WriteOptions } from './options.js'
+import { openTurns, type RunTogether } from './turns.js'
+
+/** How a server's transactions are executed; all are serializable. */
+export interface WriteExecution {
+  /** One try, until `deadline` (`elapsed`). @throws what made it fail; nothing is committed then */
+  alone<Result>(work: (transaction: Transaction) => Promise<Result>, deadline: number): Promise<Result>
+  /** Excludes others of the same kind, also those of other services. */
+  readonly together: RunTogether
+  /** Transactions that wait for a connection. */
+  waiting(): number
+  readonly errors: TransactionErrors
+  /** Receives losses of connections. */
+  failed(error: Error): void
+  close(): Promise<void>
+}
+
+/** Of the connections for writes, those that one transaction alone may take; writes in turn keep one, where there are two. */
+export const aloneOf = (connections: number): number => Math.max(1, connections - 1)
+
+/** Plans as a driver reads them inside of transactions, by their handles. */
+export interface RegisteredPlans<Reader> extends Pick<WriteDatabase, 'register' | 'unregister'> {
+  readerOf(handle: PlanHandle): Reader
+}
+
+export function registerPlans<Reader>(prepare: (plan: ReadPlan) => Reader): RegisteredPlans<Reader> {
+  const readers = new Map<number, Reader>()
+  let last = 0
+  return {
+    register: (plan) => ({ id: ++last, plan }),
+    unregister: ({ id }) => void readers.delete(id),
+    readerOf: ({ id, plan }) => {
+      const reader = readers.get(id) ?? prepare(plan)
+      readers.set(id, reader)
+      return reader
+    },
+  }
+}
+
+export function openServerWrites(
+  { writeQueue, writeTimeout }: WriteOptions,
+  { register, unregister }: Pick<WriteDatabase, 'register' | 'unregister'>,
+  { alone, together, waiting, errors, failed, close }: WriteExecution,
+): WriteDatabase {
+  const conflicts = openConflicts()
+  const inTurn = openTurns(together, { queue: writeQueue, isConflict: errors.isConflict })
+
+  async function transaction<Result>(work: (transaction: Transaction) => Promise<Result>): Promise<Result> {
+    if (waiting() >= writeQueue) throw unavailable('Too many writes are waiting')
+    const deadline = elapsed() + writeTimeout
+    const run = (isInTurn: boolean) => (isInTurn ? inTurn(work, deadline) : alone(work, deadline))
+    return retried(run, deadline, { ...errors, conflicts, failed })
+  }
+
+  return { transaction, run: (query) => transaction(async (begun) => void begun.follow(query)), register, unregister, close }
+}
