@@ -1,6 +1,6 @@
 // Sends the statements of one transaction in their order, each without waiting for the result of those before it.
 import type pg from 'pg'
-import type { PreparedStatement, Statements } from './connection.js'
+import { type PreparedStatement, type Statements, sendTogether } from './connection.js'
 
 export interface Sender {
   /** Executes a statement behind those before it. Whoever does not wait for it learns of a failure by `failure`. */
@@ -42,6 +42,7 @@ export function openSender(client: pg.PoolClient, statements: Statements, refuse
       results.fail(refuse())
       if (results.failure() !== null) return watched(Promise.reject(results.failure()))
       const known = waiting === null ? statements.known(text) : undefined
+      sendTogether(client)
       if (known !== undefined) return watched(execute(known))
       return watched(
         inTurn(async () => {
@@ -59,6 +60,7 @@ export function openSender(client: pg.PoolClient, statements: Statements, refuse
     settled: results.settled,
     control: async (words) => {
       while (waiting !== null) await waiting
+      sendTogether(client)
       return (await watched(client.query(words))).command
     },
   }

@@ -66,17 +66,23 @@ export interface Conflicts {
 }
 
 /** How much one conflict adds to the likelihood of the next, and how much of it a commit leaves. */
-const [heating, cooling] = [0.2, 0.96]
+const [heating, cooling] = [0.2, 0.99]
+
+/** From which likelihood on transactions take turns, and down to which. One that is not in turn makes those that are begin again. */
+const [likely, unlikely] = [0.3, 0.03]
 
 export function openConflicts(): Conflicts {
   let likelihood = 0
+  let areLikely = false
   return {
     happened: () => {
       likelihood = Math.min(1, likelihood + heating)
+      areLikely ||= likelihood >= likely
     },
     ended: () => {
       likelihood *= cooling
+      areLikely &&= likelihood > unlikely
     },
-    areLikely: () => Math.random() < likelihood,
+    areLikely: () => areLikely,
   }
 }
