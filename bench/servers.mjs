@@ -40,13 +40,26 @@ export function copyDatabase(folder, source) {
  */
 function copyWithIndexes(folder, source) {
   const database = copyDatabase(folder, source)
-  if (existsSync(octavo)) {
-    execFileSync(process.execPath, [octavo, 'indexes', goldenProject], {
-      env: { ...process.env, DATABASE_FILENAME: database },
-      stdio: 'ignore',
-    })
-  }
+  if (existsSync(octavo)) createIndexes({ DATABASE_FILENAME: database })
   return database
+}
+
+/**
+ * Creates Octavo's own indexes, which a service creates while it serves: what is measured is what comes after that.
+ * @param {Record<string, string>} environment
+ */
+function createIndexes(environment) {
+  execFileSync(process.execPath, [octavo, 'indexes', goldenProject], { env: { ...process.env, ...environment }, stdio: 'ignore' })
+}
+
+/**
+ * @param {string} [source]
+ * @param {boolean} [indexes]
+ */
+async function postgresFor(source, indexes = true) {
+  const environment = await freshDatabase(source)
+  if (indexes) createIndexes(environment)
+  return environment
 }
 
 /**
@@ -78,7 +91,7 @@ export async function startOctavo({ database, readers = 2, indexes = false, envi
     folder,
     environment: {
       ...(isOnPostgres()
-        ? await freshDatabase(database)
+        ? await postgresFor(database, indexes)
         : { DATABASE_FILENAME: indexes ? copyWithIndexes(folder, database) : copyDatabase(folder, database) }),
       UPLOADS_DIR: join(project, 'uploads'),
       OCTAVO_DATABASE_READER_THREADS: String(readers),

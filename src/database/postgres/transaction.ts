@@ -44,13 +44,18 @@ const idleTimeout = 30_000
 /** Milliseconds that a statement waits for a lock; less where other transactions wait for this one. */
 const [lockTimeout, lockTimeoutInTurn] = [3_000, 500]
 
-/** What begins a transaction. */
+/**
+ * What begins a transaction. Rows are looked up by indexes also where a table is small: reading all of it conflicts with everybody who
+ * writes to it, and plans that a connection keeps stay as they are when the table has grown.
+ */
 const beginning = ({ statementTimeout }: AttemptOptions): string =>
   [
     'begin isolation level serializable',
     `set local statement_timeout = ${statementTimeout}`,
     `set local lock_timeout = ${lockTimeout}`,
     `set local idle_in_transaction_session_timeout = ${idleTimeout}`,
+    'set local enable_seqscan = off',
+    'set local jit = off',
   ].join('; ')
 
 /** What lets others that take turns wait. It comes before the first snapshot: what whoever was before has written is in it. */
