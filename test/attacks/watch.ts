@@ -1,12 +1,14 @@
 // Whether anything in a project's database has changed.
 import { createHash } from 'node:crypto'
 import Database from 'better-sqlite3'
-import { isOnPostgres } from '../support/databases.js'
+import { isOnMysql, isOnPostgres } from '../support/databases.js'
 import type { Served } from '../support/serve.js'
 
 /** What every table holds, hashed, except for tokens: the time at which one was used last is nothing that a request asks for. */
-export const contents = (served: Served): Promise<Readonly<Record<string, string>>> =>
-  isOnPostgres ? onPostgres(served) : Promise.resolve(onSqlite(served.database))
+export async function contents(served: Served): Promise<Readonly<Record<string, string>>> {
+  if (isOnPostgres) return onPostgres(served)
+  return isOnMysql ? onMysql(served) : onSqlite(served.database)
+}
 
 function onSqlite(file: string): Readonly<Record<string, string>> {
   const database = new Database(file, { readonly: true })
@@ -31,4 +33,12 @@ async function onPostgres({ sql }: Served): Promise<Readonly<Record<string, stri
       `select '${tablename}' as name, (select md5(string_agg(t::text, ',' order by t::text)) from "${tablename}" t) as hash`,
   )
   return Object.fromEntries((await sql(hashes.join(' union all '))).map(({ name, hash }) => [name, hash]))
+}
+
+async function onMysql({ sql }: Served): Promise<Readonly<Record<string, string>>> {
+  const tables = await sql(
+    "select table_name as name from information_schema.tables where table_schema = database() and table_name <> 'strapi_api_tokens'",
+  )
+  const sums = await sql(`checksum table ${tables.map(({ name }) => `"${name}"`).join(', ')}`)
+  return Object.fromEntries(sums.map(({ Table: name, Checksum: sum }) => [name, String(sum)]))
 }
