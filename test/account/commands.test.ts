@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { contentType } from '../spec/library.js'
-import { createDatabase, isOnPostgres } from '../support/databases.js'
+import { createDatabase, isOnServer } from '../support/databases.js'
 import { rule } from '../support/rule.js'
 import type { Served } from '../support/serve.js'
 import { goldenTokens, serveBeside } from '../support/serve.js'
@@ -230,15 +230,15 @@ test('a whole installation is set up by a script, before its first start', async
     mkdirSync(dirname(join(folder, path)), { recursive: true })
     writeFileSync(join(folder, path), JSON.stringify(content))
   }
-  const database = isOnPostgres ? await createDatabase(false) : {}
+  const database = isOnServer ? await createDatabase(false) : {}
   const run = (given: readonly string[], input = '') => octavo([...given, folder], input, database)
   const token = run(['tokens', 'create', '--name', 'script', '--type', 'full-access'])
   expect([token.status, token.out]).toEqual([0, expect.stringMatching(/^[0-9a-f]{256}$/)])
   const generated = 'Generated API_TOKEN_SALT and JWT_SECRET and saved them in .env.'
-  // A database of PostgreSQL is there before.
+  // A database of a server is there before.
   expect(token.error.split('\n')).toEqual([
     generated,
-    ...(isOnPostgres ? [] : [expect.stringMatching(/^Created the database .*data\.db\.$/)]),
+    ...(isOnServer ? [] : [expect.stringMatching(/^Created the database .*data\.db\.$/)]),
   ])
   const steps: readonly (readonly [readonly string[], string?])[] = [
     [['roles', 'create', 'Writers', '--permissions', 'api::note.note.create']],

@@ -145,7 +145,7 @@ rule(
     for (const endsAt of [Date.now() + 60_000, 2 ** 50]) {
       await served.sql('update octavo_rate_limits set ends_at = ?', endsAt)
       expect((await logIn(served, `again${endsAt}`, 'wrong')).status).toBe(400)
-      expect(await served.sql("select count from octavo_rate_limits where key like 'address local %'")).toEqual([{ count: 1 }])
+      expect(await served.sql('select count from octavo_rate_limits where "key" like \'address local %\'')).toEqual([{ count: 1 }])
     }
   },
 )

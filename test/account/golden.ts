@@ -22,10 +22,10 @@ export const logIn = (served: Served, identifier: string, password: string): Pro
 /** Changes what Strapi's admin keeps under a key of its settings. */
 // biome-ignore lint/suspicious/noExplicitAny: settings of every shape
 export async function changeSetting({ sql }: Served, key: string, change: (value: any) => void): Promise<void> {
-  const [row] = await sql('select value from strapi_core_store_settings where key = ?', key)
+  const [row] = await sql('select value from strapi_core_store_settings where "key" = ?', key)
   const value = JSON.parse(row!.value)
   change(value)
-  await sql('update strapi_core_store_settings set value = ? where key = ?', JSON.stringify(value), key)
+  await sql('update strapi_core_store_settings set value = ? where "key" = ?', JSON.stringify(value), key)
 }
 
 /** Changes the settings that Strapi's admin keeps for accounts. */

@@ -88,13 +88,13 @@ test('S076 an account is slowed down at both', async () => {
   await new Promise((resolve) => setTimeout(resolve, 1100))
   expect((await from(first, '10.9.1.10', 'bob-Secret1')).status).toBe(200)
   // Their number is bounded, each kind for itself.
-  const kinds = (await first.sql('select key from octavo_rate_limits')).map(({ key }) => key.split(' ')[0])
+  const kinds = (await first.sql('select "key" from octavo_rate_limits')).map(({ key }) => key.split(' ')[0])
   const most = Math.max(...kinds.map((kind) => kinds.filter((other) => other === kind).length))
   expect([most > 15, most <= 20]).toEqual([true, true])
 })
 
 test('reading and signing in with success write no counter', async () => {
-  const before = await first.sql('select key, count from octavo_rate_limits order by key')
+  const before = await first.sql('select "key", count from octavo_rate_limits order by "key"')
   expect((await first.ask('/api/tags')).status).toBe(200)
-  expect(await first.sql('select key, count from octavo_rate_limits order by key')).toEqual(before)
+  expect(await first.sql('select "key", count from octavo_rate_limits order by "key"')).toEqual(before)
 })

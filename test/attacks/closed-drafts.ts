@@ -2,7 +2,7 @@
 // only drafts say: a caller who may not read drafts must be told the same before and after it.
 import { attributeTypes } from '../../src/model/attributes.js'
 import type { Attribute, Component, ContentType, Model } from '../../src/model/types.js'
-import { isOnPostgres } from '../support/databases.js'
+import { isOnMysql, isOnPostgres } from '../support/databases.js'
 import type { Served } from '../support/serve.js'
 
 type Shape = ContentType | Component
@@ -142,7 +142,11 @@ const isDraftOf = (table: string): string => `(select id from "${table}" where p
 
 /** A moment from an expression of milliseconds since 1970. */
 const momentOf = (milliseconds: string): string =>
-  isOnPostgres ? `to_timestamp((${milliseconds}) / 1000.0) at time zone 'UTC'` : milliseconds
+  isOnPostgres
+    ? `to_timestamp((${milliseconds}) / 1000.0) at time zone 'UTC'`
+    : isOnMysql
+      ? `from_unixtime((${milliseconds}) / 1000.0)`
+      : milliseconds
 
 /** Writes `mark` and numbers made from it into everything that drafts say for themselves. */
 export async function rewriteDrafts({ sql }: Pick<Served, 'sql'>, model: Model, mark: string): Promise<void> {
@@ -165,7 +169,7 @@ export async function rewriteDrafts({ sql }: Pick<Served, 'sql'>, model: Model, 
                   ? `'${10 + mark.length}:00:00.000'`
                   : family === 'boolean'
                     ? String(mark.length % 2 === 1)
-                    : `${number} - id * ${mark.length % 2 === 0 ? 1 : -1}`
+                    : `${number} - ${isOnMysql ? 'cast(id as signed)' : 'id'} * ${mark.length % 2 === 0 ? 1 : -1}`
       await sql(`update "${shape.table}" set "${attribute.column}" = ${value} where ${where}`)
     }
   }

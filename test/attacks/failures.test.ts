@@ -1,7 +1,7 @@
 // When the database fails (security: S133, S136): the answer is 500 and says nothing but that, the log says the rest, and
 // the service goes on.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { isOnPostgres } from '../support/databases.js'
+import { isOnMysql, isOnPostgres } from '../support/databases.js'
 import type { Answer } from '../support/serve.js'
 import { testSqlite } from '../support/sqlite-only.js'
 import { siege } from './siege.js'
@@ -32,12 +32,16 @@ describe('tables that are not there', () => {
     const lines = golden.served.log.map((text) => JSON.parse(text))
     const { requestId, error } = lines.find((line) => line.requestId === headers.get('x-request-id') && line.msg === 'request')
     const id = error.loggedWith ?? requestId
-    expect(lines.find((line) => line.requestId === id && line.level >= 50)?.err?.message).toMatch(/no such (table|column)|does not exist/)
+    expect(lines.find((line) => line.requestId === id && line.level >= 50)?.err?.message).toMatch(
+      /no such (table|column)|does(n't| not) exist|Unknown column/,
+    )
   }
 
   test('S136 a missing table gives a constant answer whose request id leads to the log', async () => {
     expect((await ask('/cities')).status).toBe(200)
-    await change(`drop table cities${isOnPostgres ? ' cascade' : ''}`)
+    // MariaDB drops no table that others refer to.
+    if (isOnMysql) await change('rename table cities to former_cities')
+    else await change(`drop table cities${isOnPostgres ? ' cascade' : ''}`)
     for (const path of ['/cities', '/cities?filters[name][$eq]=secret-value', '/cities/some-document', '/cities?_q=x&sort=name'])
       expectFailure(await ask(path))
     expect((await ask('/articles')).status).toBe(200)
@@ -81,14 +85,14 @@ describe('settings that make no sense', () => {
   const { ask, change } = siege()
 
   test('S133 access rules that cannot be read let nobody in, and hold again when they can', async () => {
-    await change("update strapi_core_store_settings set value = 'no json' where key = 'plugin_i18n_default_locale'")
+    await change("update strapi_core_store_settings set value = 'no json' where \"key\" = 'plugin_i18n_default_locale'")
     for (const path of ['/articles', '/secret-notes']) {
       const { status, body } = await ask(path)
       expect([200, 403, 500]).toContain(status)
       if (path === '/secret-notes') expect(status).not.toBe(200)
       if (status === 500) expect(body).toEqual(constant)
     }
-    await change("update strapi_core_store_settings set value = '\"en\"' where key = 'plugin_i18n_default_locale'")
+    await change('update strapi_core_store_settings set value = \'"en"\' where "key" = \'plugin_i18n_default_locale\'')
     expect((await ask('/articles')).status).toBe(200)
     await change('alter table up_permissions_role_lnk rename to gone')
     expect((await ask('/articles')).body).toEqual(constant)

@@ -1,7 +1,7 @@
 // Attacks with structure: what is no name is no name, what is empty is empty, and logs stay one
 // line for each entry.
 import { describe, expect, test } from 'vitest'
-import { isOnPostgres } from '../support/databases.js'
+import { isOnMysql, isOnPostgres } from '../support/databases.js'
 import { raw } from './raw.js'
 import { expectInvalidKey, siege } from './siege.js'
 
@@ -40,7 +40,9 @@ describe.each(['strapi', 'specification'] as const)('with the contract %s', (con
     expect(all).toBeGreaterThan(english)
     // No text of PostgreSQL has a NUL.
     const nul = isOnPostgres ? [] : ['en%00']
-    for (const locale of ["en' or 1=1", "en'--", 'en"', 'en%', 'e_', 'EN', 'en,fr', '%2a%20', ...nul, '(select%20code)'])
+    // MariaDB's collation takes it for the same text.
+    const upper = isOnMysql ? [] : ['EN']
+    for (const locale of ["en' or 1=1", "en'--", 'en"', 'en%', 'e_', ...upper, 'en,fr', '%2a%20', ...nul, '(select%20code)'])
       expect(await total(`locale=${locale}`), locale).toBe(0)
     expect(await total('locale[$ne]=en')).toBe(all - english)
     expect(await total('locale[$in][0]=en')).toBe(english)

@@ -2,7 +2,7 @@
 // document that a request names changes, the order of other documents' lists included. `INVARIANT_SEEDS=10 INVARIANT_OPERATIONS=400
 // INVARIANT_FIRST=1` for more.
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { isOnPostgres } from '../support/databases.js'
+import { isOnServer } from '../support/databases.js'
 import type { Served } from '../support/serve.js'
 import { chances } from './chances.js'
 import { type GoldenSender, serveSender } from './golden-sender.js'
@@ -39,7 +39,7 @@ beforeAll(async () => {
 afterAll(() => served.close())
 
 /** A JSON value that is a text: what is no JSON cannot be in a column of PostgreSQL. */
-const aText = isOnPostgres ? '"text"' : 'text'
+const aText = isOnServer ? '"text"' : 'text'
 
 type Chances = ReturnType<typeof chances>
 // biome-ignore lint/suspicious/noExplicitAny: versions of every shape

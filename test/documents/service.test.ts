@@ -7,7 +7,7 @@ import ts from 'typescript'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { grantsOf } from '../../src/grants.js'
 import type { Document } from '../../src/public/documents.js'
-import { createDatabase, isOnPostgres, nameDatabase, removeDatabase } from '../support/databases.js'
+import { createDatabase, isOnServer, nameDatabase, removeDatabase } from '../support/databases.js'
 import type { Served } from '../support/serve.js'
 import { goldenTokens, serveGolden } from '../support/serve.js'
 
@@ -24,7 +24,7 @@ describe('a script', () => {
     symlinkSync(root, join(folder, 'node_modules', 'octavo'))
     cpSync(join(root, 'examples', 'magazine', 'src'), join(folder, 'src'), { recursive: true })
     writeFileSync(join(folder, '.env'), 'API_TOKEN_SALT=salt\nJWT_SECRET=secret\n')
-    if (!isOnPostgres) return
+    if (!isOnServer) return
     database = await createDatabase(false)
     nameDatabase(folder, database)
   })

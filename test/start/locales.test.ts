@@ -82,7 +82,7 @@ test('the default locale changes for the next request', async () => {
   expect((await listed()).filter(([, isDefault]) => isDefault)).toEqual([['de', true]])
   expect((await send('POST', '/api/notes', { name: 'Kiesel' })).data).toMatchObject({ locale: 'de' })
   expect((await send('GET', '/api/notes')).data.map(({ locale }: { locale: string }) => locale)).toEqual(['de', 'de', 'de'])
-  const stored = await served.sql("select value, type from strapi_core_store_settings where key = 'plugin_i18n_default_locale'")
+  const stored = await served.sql('select value, type from strapi_core_store_settings where "key" = \'plugin_i18n_default_locale\'')
   expect(stored).toEqual([{ value: '"de"', type: 'string' }])
   expect(locales('default', 'en').status).toBe(0)
 })

@@ -81,10 +81,12 @@ async function runOnMysql(url: string, text: string, values: readonly Value[]): 
   const connection = await createConnection({ uri: url, supportBigNumbers: true, decimalNumbers: true, jsonStrings: true })
   try {
     await connection.query("set session sql_mode = 'ANSI_QUOTES,PIPES_AS_CONCAT,STRICT_TRANS_TABLES'")
-    const given = values.map((value) => (typeof value === 'number' && value >= firstMoment ? wallClock(value) : value))
-    // MySQL has no `returning`; the driver knows the number of a new row.
+    // Tables of ours have moments as numbers.
+    const isMoment = (value: Value): value is number => typeof value === 'number' && value >= firstMoment && !/\boctavo_/.test(text)
+    const given = values.map((value) => (isMoment(value) ? wallClock(value) : value))
+    // MySQL has no `returning`; the driver knows the number of the first new row, which those of one statement follow.
     const [rows] = await connection.query<RowDataPacket[] | ResultSetHeader>(text.replace(/\breturning id$/i, ''), given)
-    if (!Array.isArray(rows)) return [{ id: rows.insertId }]
+    if (!Array.isArray(rows)) return Array.from({ length: rows.affectedRows }, (_, index) => ({ id: rows.insertId + index }))
     const shown = (value: unknown) => (value instanceof Date ? Number(value) : value)
     return rows.map((row) => Object.fromEntries(Object.entries(row).map(([name, value]) => [name, shown(value)])))
   } finally {

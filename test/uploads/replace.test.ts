@@ -4,7 +4,7 @@ import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { isOnPostgres } from '../support/databases.js'
+import { isOnMysql, isOnPostgres, isOnServer } from '../support/databases.js'
 import type { Served } from '../support/serve.js'
 import { serveGolden } from '../support/serve.js'
 import { bucket, type S3Server, startS3, storedAt } from './s3-server.js'
@@ -12,7 +12,7 @@ import { eventually, file, leftovers, send, stored } from './sending.js'
 
 const impatient = { config: { database: { busyTimeout: 50 } } }
 
-/** Holds the lock of the database while `work` runs: nothing can be committed meanwhile. PostgreSQL refuses the rows of files. */
+/** Holds the lock of the database while `work` runs: nothing can be committed meanwhile. Servers refuse the rows of files. */
 async function locked(served: Served, work: () => Promise<void>): Promise<void> {
   if (isOnPostgres) {
     await served.sql(`create function refuse() returns trigger language plpgsql as $$ begin raise exception 'refused'; end $$`)
@@ -20,6 +20,12 @@ async function locked(served: Served, work: () => Promise<void>): Promise<void> 
     await work()
     await served.sql('drop trigger refused on files')
     await served.sql('drop function refuse')
+    return
+  }
+  if (isOnMysql) {
+    await served.sql("create trigger refused before update on files for each row signal sqlstate '45000' set message_text = 'refused'")
+    await work()
+    await served.sql('drop trigger refused')
     return
   }
   const other = new Database(served.database)
@@ -44,7 +50,7 @@ describe('on the local disk', () => {
     const before = [stored(served), await served.sql('select * from files')]
     await locked(served, async () => {
       const { status } = await send(served, [file('new bytes', 'b.txt')], { path: `/api/upload?id=${id}` })
-      expect(status).toBe(isOnPostgres ? 500 : 503)
+      expect(status).toBe(isOnServer ? 500 : 503)
       expect((await served.ask(url)).text).toBe('old bytes')
     })
     expect((await served.ask(url)).text).toBe('old bytes')
@@ -112,7 +118,7 @@ describe('in S3', () => {
     const content = async () => (await fetch(`${s3.origin}/${bucket}/${hash}.txt`)).text()
     const before = s3.keys()
     await locked(served, async () => {
-      expect((await send(served, [file('new bytes', 'b.txt')], { path: `/api/upload?id=${id}` })).status).toBe(isOnPostgres ? 500 : 503)
+      expect((await send(served, [file('new bytes', 'b.txt')], { path: `/api/upload?id=${id}` })).status).toBe(isOnServer ? 500 : 503)
       expect(await content()).toBe('old bytes')
     })
     expect(await eventually(() => s3.keys().length === before.length)).toBe(true)

@@ -186,7 +186,7 @@ test('files of the API lie in one folder of the media library, which Strapi find
   await send(served, [file(sample('tiny.png'), 'a.png')])
   const folders = await served.sql('select id, name, path_id, path from upload_folders')
   expect(folders).toEqual([{ id: 1, name: 'API Uploads', path_id: 1, path: '/1' }])
-  expect(await served.sql(`select value, type from strapi_core_store_settings where key = 'plugin_upload_api-folder'`)).toEqual([
+  expect(await served.sql(`select value, type from strapi_core_store_settings where "key" = 'plugin_upload_api-folder'`)).toEqual([
     { value: '{"id":1}', type: 'object' },
   ])
   const files = await served.sql(

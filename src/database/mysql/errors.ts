@@ -55,6 +55,9 @@ const isRefusal = (error: unknown): boolean => [1021, 1037, 1038, 1041, 1114, 11
 const isBadValue = (error: unknown): boolean =>
   [1264, 1265, 1267, 1270, 1271, 1292, 1366, 1406, 1411, 1525, 1690, 3140, 3141, 3157, 3819, 4025].includes(numberOf(error))
 
+/** A statement beyond what the server can execute: tables of a join, columns, its stack, the depth of selects. */
+const isTooComplex = (error: unknown): boolean => [1116, 1117, 1119, 1390, 1436, 1473].includes(numberOf(error))
+
 /** The error as callers get it: 400 for their values, 503 for what may pass. Other errors are returned as they are. */
 export function explained(error: unknown): unknown {
   if (error instanceof ApiError) return error
@@ -63,6 +66,7 @@ export function explained(error: unknown): unknown {
     refused.cause = error
     return refused
   }
+  if (isTooComplex(error)) return validationError('The request is too deep or too complex', {})
   if (isConflict(error)) return unavailable('Too many writes to the same documents, try again', error)
   if (isCancelled(error)) return unavailable('The database took too long', error)
   if (codeOf(error) === 'POOL_EXHAUSTED') return unavailable('Too many requests are waiting for the database', error)

@@ -38,6 +38,9 @@ const isRefusal = (code: string): boolean => /^(53|25006$|57014$|58)/.test(code)
 /** A value that a column cannot hold or be compared with. */
 const isBadValue = (code: string): boolean => code.startsWith('22')
 
+/** A statement beyond what the server can execute: columns, arguments, the depth of its stack. */
+const isTooComplex = (code: string): boolean => code.startsWith('54')
+
 /** The error as callers get it: 400 for their values, 503 for what may pass. Other errors are returned as they are. */
 export function explained(error: unknown): unknown {
   if (error instanceof ApiError) return error
@@ -47,6 +50,7 @@ export function explained(error: unknown): unknown {
     refused.cause = error
     return refused
   }
+  if (isTooComplex(code)) return validationError('The request is too deep or too complex', {})
   if (isConflict(error)) return unavailable('Too many writes to the same documents, try again', error)
   if (code === cancelled) return unavailable('The database took too long', error)
   if (isExhaustion(error)) return unavailable('Too many requests are waiting for the database', error)
