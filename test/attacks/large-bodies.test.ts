@@ -105,7 +105,7 @@ test('S127 thousands of relations are set, put into another order and taken away
 test('S127 thousands are placed beside a document whose two versions stand far from each other', async () => {
   const author = (await send('/api/authors', '{"data":{"name":"placed"}}')).body.data
   const articles = async (names: readonly string[], isPublished: boolean): Promise<readonly number[]> => {
-    const moment = isOnServer ? "timestamp '2024-01-01'" : '1'
+    const moment = isOnServer ? "timestamp '2024-01-01 00:00:00'" : '1'
     const values = names.map((name) => `('${name}', '${name}', ${isPublished ? moment : 'null'}, 'en')`)
     const rows = await served.sql(
       `INSERT INTO articles (document_id, title, published_at, locale) VALUES ${values.join(', ')} RETURNING id`,

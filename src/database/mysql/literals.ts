@@ -5,7 +5,7 @@ import { wallClockOf } from '../server/wall-clock.js'
 /** What a value stands beside: a column of moments, of numbers, one that MySQL keeps as JSON, or anything else. */
 export type LiteralKind = 'moment' | 'number' | 'json' | 'plain'
 
-const numberForm = /^\s*[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?\s*$/i
+const numberForm = /^\s*[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[-+]?\d+)?\s*$/i
 
 /** Characters that end or change a literal. */
 const special = /['\\\0]/
