@@ -199,7 +199,9 @@ describe.each(['strapi', 'specification'] as const)('with the contract %s', (con
       'filters[starts]=': (text, { status }) => (/^\s*-?\d+\s*$/.test(text) ? undefined : expect(status).toBe(400)),
       'filters[author]=': (text, { status, body }) => {
         expect(status).toBe(200)
-        if (!/^-?\d+$/.test(text)) expect(body.meta.pagination.total).toBe(0)
+        // MariaDB compares a text with a number by its first digits, in Strapi too.
+        const isId = isOnMysql ? /^\s*[-+]?\.?\d/ : /^-?\d+$/
+        if (!isId.test(text)) expect(body.meta.pagination.total).toBe(0)
       },
     }
     await fc.assert(

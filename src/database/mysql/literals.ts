@@ -2,10 +2,8 @@
 // never escaped.
 import { wallClockOf } from '../server/wall-clock.js'
 
-/** What a value stands beside: a column of moments, of numbers, one that MySQL keeps as JSON, or anything else. */
-export type LiteralKind = 'moment' | 'number' | 'json' | 'plain'
-
-const numberForm = /^\s*[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[-+]?\d+)?\s*$/i
+/** What a value stands beside: a column of moments, one that MySQL keeps as JSON, or anything else. */
+export type LiteralKind = 'moment' | 'json' | 'plain'
 
 /** Characters that end or change a literal. */
 const special = /['\\\0]/
@@ -20,14 +18,11 @@ function momentText(milliseconds: number): string {
   return year < 0 ? `-${String(-year).padStart(4, '0')}-${rest}` : `${String(year).padStart(4, '0')}-${rest}`
 }
 
-/**
- * A value as a literal. Numbers among moments are milliseconds since 1970, those in JSON are texts of it. A text among numbers that is none
- * is behind all of them, as in SQLite; the server would take its first digits.
- */
+/** A value as a literal. Numbers among moments are milliseconds since 1970, those in JSON are texts of it. */
 export function literal(value: unknown, kind: LiteralKind): string {
   switch (typeof value) {
     case 'string':
-      return kind === 'number' && !numberForm.test(value) ? String(Number.MAX_VALUE) : quotedText(value)
+      return quotedText(value)
     case 'number':
       if (!Number.isFinite(value)) return 'null'
       if (kind === 'json') return `'${value}'`

@@ -1,5 +1,5 @@
 // What the values of a statement stand beside: neither server tells the types of parameters, so they are told from the columns that
-// values are compared with, assigned to or inserted into. Only moments, numbers and JSON have other literals.
+// values are compared with, assigned to or inserted into. Only moments and JSON have other literals.
 import type { LiteralKind } from './literals.js'
 
 /** The columns of each table, by what a value beside them is written as. */

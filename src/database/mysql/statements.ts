@@ -18,12 +18,7 @@ export interface MysqlStatements {
   learn(catalog: Pick<MysqlCatalog, 'tables'>): void
 }
 
-function kindOf(type: string): LiteralKind {
-  if (/^(?:datetime|timestamp)\b/.test(type)) return 'moment'
-  // Booleans are as their values are: `true` is 1.
-  if (/^(?:smallint|mediumint|int|bigint|decimal|float|double)\b/.test(type)) return 'number'
-  return type === 'json' ? 'json' : 'plain'
-}
+const kindOf = (type: string): LiteralKind => (/^(?:datetime|timestamp)\b/.test(type) ? 'moment' : type === 'json' ? 'json' : 'plain')
 
 const kindsOf = ({ tables }: Pick<MysqlCatalog, 'tables'>): ColumnKinds =>
   new Map([...tables].map(([name, columns]) => [name, new Map(columns.map((column) => [column.name, kindOf(column.type)]))]))
