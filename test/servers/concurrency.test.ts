@@ -56,7 +56,7 @@ describeServers('requests at once', (server) => {
     }
   })
 
-  it('writes that wait for a lock of somebody else hold up no others, also where these take turns', async () => {
+  it('R24 writes that wait for a lock of somebody else hold up no others, also where these take turns', async () => {
     await created(first, '/api/boards', { name: 'before' })
     const release = await server().lockTable(url, 'boards')
     const waiting = range(4).map((index) => first.send('POST', '/api/boards', { name: `locked ${index}` }))
@@ -127,6 +127,32 @@ describeServers('requests at once', (server) => {
     for (const card of fresh) expect(await linked(`/api/cards/${card}`, 'boards')).toEqual([board])
     for (const card of old) expect(await linked(`/api/cards/${card}`, 'boards')).toEqual([])
     await checkLinks()
+  })
+
+  it.each(ways)('R23 two hundred writers of ten documents, from both sides of their relations, all end: %s', async (name, of) => {
+    const [boards, cards]: [string[], string[]] = [[], []]
+    for (const index of range(5)) {
+      boards.push(await created(first, '/api/boards', { name: `${name} ${index}` }))
+      cards.push(await created(first, '/api/cards', { name: `${name} ${index}` }))
+    }
+    const answers = await Promise.all(
+      range(200).map((index) => {
+        const [board, card] = [boards[index % 5], cards[Math.floor(index / 5) % 5]]
+        const change = index % 7 === 0 ? 'disconnect' : 'connect'
+        return index % 2 === 0
+          ? of(index).send('PUT', `/api/boards/${board}`, { cards: { [change]: [card] } })
+          : of(index).send('PUT', `/api/cards/${card}`, { boards: { [change]: [board] } })
+      }),
+    )
+    expect(answers.filter(({ status }) => status !== 200 && status !== 503).map(({ text }) => text)).toEqual([])
+    expect(statusesOf(answers).filter((status) => status === 503).length).toBeLessThanOrEqual(2)
+    await checkLinks()
+    // Both sides show the same links.
+    const pairs: string[] = []
+    for (const card of cards) for (const board of await linked(`/api/cards/${card}`, 'boards')) pairs.push(`${board} ${card}`)
+    const others: string[] = []
+    for (const board of boards) for (const card of await linked(`/api/boards/${board}`, 'cards')) others.push(`${board} ${card}`)
+    expect(pairs.sort()).toEqual(others.sort())
   })
 
   it('one document is published, unpublished, updated and deleted at once: at most one draft and one published row', async () => {

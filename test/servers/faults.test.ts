@@ -39,7 +39,7 @@ describeServers('faults', (server, { client }) => {
   const recovered = () => until('the service works again', async () => (await desk.ask('/_health')).status === 204)
   const create = (code: string) => desk.send('POST', '/api/notes', { code })
 
-  it('a connection that is lost at any message before the commit: the write is tried again, and its client notices nothing', async () => {
+  it('R18 a connection that is lost at any message before the commit: the write is tried again, and its client notices nothing', async () => {
     const { count: messages, isFirst } = messagesOfWrite[client]
     for (const at of range(messages)) {
       let [seen, cuts] = [0, 0]
@@ -57,7 +57,7 @@ describeServers('faults', (server, { client }) => {
     }
   })
 
-  it('a connection that is lost at the commit: acknowledged once', async () => {
+  it('R19 a connection that is lost at the commit: acknowledged once', async () => {
     for (const [name, fail] of Object.entries<(link: Link) => void>({
       'before the server has it': (link) => link.cut(),
       'after the server has it': (link) => {
@@ -83,7 +83,7 @@ describeServers('faults', (server, { client }) => {
     await recovered()
   })
 
-  it('an outcome that nobody can find out is a 503, and what it says is true', async () => {
+  it('R19 an outcome that nobody can find out is a 503, and what it says is true', async () => {
     proxy.watch = (message, link) => {
       if (!isCommit(message)) return
       link.mute()
@@ -96,7 +96,7 @@ describeServers('faults', (server, { client }) => {
     await recovered()
   })
 
-  it('connections that are lost at random: reads and writes tell the truth', async () => {
+  it('R18 connections that are lost at random: reads and writes tell the truth', async () => {
     let isOver = false
     const cutting = (async () => {
       while (!isOver) {
@@ -129,7 +129,7 @@ describeServers('faults', (server, { client }) => {
     await recovered()
   })
 
-  it('a server that nobody can reach: 503 with Retry-After, health 503, one line in the log; and back by itself', async () => {
+  it('R17 a server that nobody can reach: 503 with Retry-After, health 503, one line in the log; and back by itself', async () => {
     const before = desk.log.length
     proxy.refuse(true)
     await until('health is 503', async () => (await desk.ask('/_health')).status === 503)
@@ -147,7 +147,7 @@ describeServers('faults', (server, { client }) => {
     expect(await count('refused')).toBe(0)
   })
 
-  it('connections on which nothing moves any more: every request ends, and new ones are made', async () => {
+  it('R22 connections on which nothing moves any more: every request ends, and new ones are made', async () => {
     for (const link of proxy.links) link.stall()
     const began = performance.now()
     const answers = await Promise.all([
@@ -162,7 +162,7 @@ describeServers('faults', (server, { client }) => {
     expect((await create('moving again')).status).toBe(201)
   })
 
-  it('a restart as after a crash under load: nothing acknowledged is lost, nothing is doubled', async ({ skip }) => {
+  it('R17 a restart as after a crash under load: nothing acknowledged is lost, nothing is doubled', async ({ skip }) => {
     const { crash } = server()
     if (crash === null) return skip()
     let isOver = false
@@ -192,7 +192,7 @@ describeServers('faults', (server, { client }) => {
     expect((await create('after the crashes')).status).toBe(201)
   })
 
-  it('a locked table: a read ends after its time, the server is free of it, and what waits is bounded', async () => {
+  it('R24 a locked table: a read ends after its time, the server is free of it, and what waits is bounded', async () => {
     const release = await server().lockTable(url, 'notes')
     const reading = range(12).map(() => desk.ask('/api/notes?sort=text'))
     const writing = range(12).map((index) => create(`locked ${index}`))
@@ -221,7 +221,7 @@ describeServers('faults', (server, { client }) => {
     expect((await desk.ask('/api/boards')).status).toBe(200)
   })
 
-  it('a server that is read-only: writes are refused, reads go on', async () => {
+  it('R21 a server that is read-only: writes are refused, reads go on', async () => {
     await server().setReadOnly(true)
     await until('it is', async () => (await create('read-only')).status === 503)
     expect((await desk.ask('/api/notes')).status).toBe(200)

@@ -66,11 +66,11 @@ export type InTurn = <Result>(work: (transaction: Transaction) => Promise<Result
 export interface TurnOptions {
   /** Writes that may wait. */
   readonly queue: number
-  /** The transaction conflicted with another one and may succeed when it is run again. */
-  isConflict(error: unknown): boolean
+  /** Whether some of the writes may succeed without the others after this error; nothing is committed then. */
+  mayPass(error: unknown): boolean
 }
 
-export function openTurns(run: RunTogether, { queue, isConflict }: TurnOptions): InTurn {
+export function openTurns(run: RunTogether, { queue, mayPass }: TurnOptions): InTurn {
   const waiting = new Set<Waiting>()
   let isRunning = false
 
@@ -79,7 +79,7 @@ export function openTurns(run: RunTogether, { queue, isConflict }: TurnOptions):
     try {
       return await run(turns)
     } catch (error) {
-      if (turns.length === 1 || !isConflict(error)) return turns.map(() => ({ error }))
+      if (turns.length === 1 || !mayPass(error)) return turns.map(() => ({ error }))
       const middle = turns.length >> 1
       return [...(await runAll(turns.slice(0, middle))), ...(await runAll(turns.slice(middle)))]
     }

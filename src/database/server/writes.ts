@@ -50,7 +50,9 @@ export function openServerWrites(
   { alone, together, waiting, errors, failed, close }: WriteExecution,
 ): WriteDatabase {
   const conflicts = openConflicts()
-  const inTurn = openTurns(together, { queue: writeQueue, isConflict: errors.isConflict })
+  // Where the turn itself is not to be had, another try in turn may wait as long.
+  const mayPass = (error: unknown): boolean => errors.isConflict(error) && !errors.isLockWait(error)
+  const inTurn = openTurns(together, { queue: writeQueue, mayPass })
 
   async function transaction<Result>(work: (transaction: Transaction) => Promise<Result>): Promise<Result> {
     if (waiting() >= writeQueue) throw unavailable('Too many writes are waiting')
