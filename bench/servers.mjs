@@ -53,10 +53,10 @@ function createIndexes(environment) {
 }
 
 /**
- * @param {string} [source]
- * @param {boolean} [indexes]
+ * @param {string | undefined} source
+ * @param {boolean} indexes
  */
-async function postgresFor(source, indexes = true) {
+async function postgresFor(source, indexes) {
   const environment = await freshDatabase(source)
   if (indexes) createIndexes(environment)
   return environment

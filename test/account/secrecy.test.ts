@@ -2,7 +2,7 @@
 // in our form and Strapi's let in.
 import { afterEach, expect, test } from 'vitest'
 import { jwt } from '../attacks/siege.js'
-import { isOnMysql, isOnPostgres } from '../support/databases.js'
+import { isOnMysql, isOnServer } from '../support/databases.js'
 import { rule } from '../support/rule.js'
 import { goldenTokens, type Served, serveGolden } from '../support/serve.js'
 import { letters, post, serveAccounts, setAccounts } from './golden.js'
@@ -73,7 +73,7 @@ rule(
     const lastOnServer = isOnMysql
       ? "select auto_increment - 1 as seq from information_schema.tables where table_schema = database() and table_name = 'octavo_one_time_tokens'"
       : 'select last_value as seq from octavo_one_time_tokens_id_seq where is_called'
-    const last = isOnMysql || isOnPostgres ? lastOnServer : "select seq from sqlite_sequence where name = 'octavo_one_time_tokens'"
+    const last = isOnServer ? lastOnServer : "select seq from sqlite_sequence where name = 'octavo_one_time_tokens'"
     const writes = async (): Promise<number> => (await served.sql(last))[0]?.seq ?? 0
     const addresses = ['erin@example.test', 'alice@example.test', 'carol@example.test', 'nobody@example.test']
     for (const path of ['/api/auth/send-email-confirmation', '/api/auth/forgot-password']) {
