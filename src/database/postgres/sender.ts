@@ -41,14 +41,17 @@ export function openSender(client: pg.PoolClient, statements: Statements, refuse
     perform: (text, execute) => {
       results.fail(refuse())
       if (results.failure() !== null) return watched(Promise.reject(results.failure()))
+      const together = (statement: PreparedStatement) => {
+        sendTogether(client)
+        return execute(statement)
+      }
       const known = waiting === null ? statements.known(text) : undefined
-      sendTogether(client)
-      if (known !== undefined) return watched(execute(known))
+      if (known !== undefined) return watched(together(known))
       return watched(
         inTurn(async () => {
           const statement = statements.known(text) ?? (await statements.describe(text))
           if (results.failure() !== null) throw results.failure()
-          return { result: execute(statement) }
+          return { result: together(statement) }
         }),
       )
     },
