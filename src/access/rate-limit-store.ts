@@ -33,7 +33,7 @@ export function openSharedCounters(
   return {
     add: (key, amount, milliseconds, longest = milliseconds) =>
       writer.transaction(async (transaction) => {
-        transaction.generation.keep()
+        transaction.history.touchesOneDocument()
         const at = now()
         // Many counters of one kind must not displace those of another.
         const kind = key.slice(0, key.indexOf(' ') + 1)

@@ -4,6 +4,7 @@ import type { RawBuilder } from 'kysely'
 import type { Logger } from 'pino'
 import type { Model } from '../model/types.js'
 import type { Dialect } from './dialect.js'
+import type { History } from './history.js'
 import type { ReadPlan } from './plan.js'
 import type { Signing } from './signing.js'
 
@@ -54,22 +55,10 @@ export interface Changed {
   readonly rows: number
 }
 
-/**
- * Counts the transactions of this service that may have written to any document. What was known of a document in one generation holds as
- * long as it lasts, unless another process writes.
- */
-export interface Generation {
-  readonly before: number
-  /** After this transaction, if it is committed. */
-  after(): number
-  /** Declares that this transaction writes to no document but the one that it is about: the generation lasts. */
-  keep(): void
-}
-
 /** Statements inside one transaction, in the order in which they were asked for. */
 export interface Transaction {
   readonly dialect: Dialect
-  readonly generation: Generation
+  readonly history: History
   rows<Row>(query: RawBuilder<unknown>): Promise<readonly Row[]>
   /** Need not be awaited before the next statement: the order holds, and a failure fails the transaction's `work` or its commit. */
   run(query: RawBuilder<unknown>): Promise<Changed>

@@ -61,8 +61,8 @@ export interface Dialect {
   differs(one: Expression, other: Expression): RawBuilder<boolean>
   /** A place before the first of those that are taken. */
   placeBefore(first: Expression): Expression
-  /** A number that is another one once others than this service have written to the database; null: not known. */
-  readonly writtenByOthers: Expression
+  /** The state of the database as a transaction sees it, for its `History`; null: not known. */
+  readonly stateSeen: Expression
   /** Ids for `count` new rows of a table, as the select of one column `id`. */
   newIds(table: string, count: number): Expression
   /** The ids that `newIds` found, one for each call; null: there is none left, the database gives one. */

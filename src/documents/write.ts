@@ -112,7 +112,7 @@ async function createIn(context: WriteContext, transaction: Transaction, operati
   const writing = writingOf(context, transaction, operation, input, await prefetchTargets(transaction, model, input, type))
   const id = await insertVersion(writing, operation, documentId, input)
   const created: Row = { id, locale, published_at: type.draftAndPublish ? null : now }
-  if (input.relations.size === 0) transaction.generation.keep()
+  if (input.relations.size === 0) transaction.history.touchesOneDocument()
   if (!type.draftAndPublish || !operation.publishes)
     return written(context, transaction, operation, documentId, 'entry.create', created, null)
   // Asked before anything is published, answered with all the rest.
@@ -171,7 +171,7 @@ async function updateIn(context: WriteContext, transaction: Transaction, asked: 
   // Relations are lists of other documents too, those that wait for a first publication included.
   const reachesLocales = mayDiffer(type, versions, touched) && versions.some((version) => version.locale !== locale)
   const isAlone = !isCreation && input.relations.size === 0 && !reachesLocales
-  if (isAlone && (!operation.publishes || !type.draftAndPublish || (former !== null && !isWhole))) transaction.generation.keep()
+  if (isAlone && (!operation.publishes || !type.draftAndPublish || (former !== null && !isWhole))) transaction.history.touchesOneDocument()
   if (type.draftAndPublish && operation.publishes) {
     await checkPublication(context, transaction, operation, id, isWhole ? 'whole' : 'part', findTaken)
     if (current !== undefined) clearModified(transaction, type, [current])
@@ -180,9 +180,7 @@ async function updateIn(context: WriteContext, transaction: Transaction, asked: 
     await checkPublication(context, transaction, operation, id, 'whole', findTaken)
   }
   // As in Strapi, the answer shows the other locales as they were.
-  const { generation } = transaction
-  const synced =
-    published === null || current?.others == null ? {} : { synced: { draft, version: current.others, generation: generation.after() } }
+  const synced = published === null || current?.seen == null ? {} : { synced: { draft, moment: transaction.history.moment(current.seen) } }
   const outcome = { ...(await written(context, transaction, operation, documentId, event, changed, published)), ...synced }
   if (contract.localesShareAlways) {
     await equalizeLocales(writing, type, versions, changed)
@@ -199,14 +197,12 @@ async function updateIn(context: WriteContext, transaction: Transaction, asked: 
 /** How a draft is compared with its publication: with less where this process has left them in sync. */
 function comparing(
   { read: { model }, inSync }: WriteContext,
-  { generation, dialect }: Transaction,
+  { dialect }: Transaction,
   type: ContentType,
   locale: string | null,
   draft: string,
 ): Compared {
-  const known = inSync.momentOf(draft)
-  const synced = known?.generation === generation.before ? known.version : null
-  return { locale, differs: modifiedCondition(dialect, model, type), synced }
+  return { locale, differs: modifiedCondition(dialect, model, type), synced: inSync.momentOf(draft) ?? null }
 }
 
 /** What a create or an update leaves: events, and the outcome, which is about the published row where there is one. */

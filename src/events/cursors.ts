@@ -42,7 +42,7 @@ export function openListenerCursors(database: MainConnection, writer: WriteDatab
   /** Executes a statement that writes to no document; true if it has changed the listener's row. */
   const hasChanged = (statement: RawBuilder<unknown>): Promise<boolean> =>
     writer.transaction(async (transaction) => {
-      transaction.generation.keep()
+      transaction.history.touchesOneDocument()
       return (await transaction.run(statement)).rows === 1
     })
   const store = (name: string, sequence: number, owner: string | null): Promise<boolean> =>

@@ -10,6 +10,7 @@ import { endSessions, nextSession, ownerOfSession, revokeSession, sessionsOf, st
 import { consumeOneTimeToken, createOneTimeToken, ownerOfToken } from '../../src/accounts/one-time-tokens.js'
 import { addUser, changeUser, removeUser, userByEmail, userById, userByIdentifier, userByName } from '../../src/accounts/users.js'
 import type { Changed, Transaction } from '../../src/database/database.js'
+import { unknownHistory } from '../../src/database/history.js'
 import { describeIndexes } from '../../src/database/schema/own-indexes.js'
 import { sqliteDialect, writeSql } from '../../src/database/sqlite/dialect.js'
 import { createIndexes } from '../../src/database/sqlite/indexes.js'
@@ -77,7 +78,7 @@ function watched(): { readonly transaction: Transaction; readonly scans: string[
       statement.run(...parameters)
     },
     read: async () => null,
-    generation: { before: 0, after: () => 1, keep: () => {} },
+    history: unknownHistory,
   }
   return { transaction, scans }
 }

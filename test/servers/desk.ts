@@ -19,7 +19,16 @@ const typeOf = (name: string, drafts: boolean, attributes: object): Readonly<Rec
 
 export const deskFiles = {
   ...typeOf('note', false, { code: { type: 'string', unique: true }, text: { type: 'text' } }),
-  ...typeOf('memo', true, { title: { type: 'string', required: true } }),
+  ...typeOf('memo', true, {
+    title: { type: 'string', required: true },
+    text: { type: 'text' },
+    part: { type: 'component', component: 'desk.part' },
+  }),
+  'src/components/desk/part.json': {
+    collectionName: 'components_desk_parts',
+    info: { displayName: 'part' },
+    attributes: { name: { type: 'string' } },
+  },
   ...typeOf('card', false, {
     name: { type: 'string' },
     boards: { type: 'relation', relation: 'manyToMany', target: 'api::board.board', inversedBy: 'cards' },

@@ -4,6 +4,7 @@ import type { RawBuilder } from 'kysely'
 import { elapsed } from '../../runtime/clock.js'
 import { isTooLarge, tooLarge } from '../answer/sink.js'
 import type { PlanHandle, ReadAnswer, Transaction } from '../database.js'
+import { unknownHistory } from '../history.js'
 import { runParts, type Turn, type TurnOutcome } from '../server/turns.js'
 import { unavailable } from '../unavailable.js'
 import { type Client, type MysqlExecuted, objectsOf } from './client.js'
@@ -154,8 +155,7 @@ function beginPart(client: Client, deadline: number, { statements, readerOf, wri
     },
     transaction: {
       dialect: statements.dialect,
-      // Nobody here knows what others write meanwhile.
-      generation: { before: 0, after: () => 1, keep: () => {} },
+      history: unknownHistory,
       rows: async (query) => objectsOf(await run(query)) as never,
       run: async (query) => ({ rows: (await change(query)).changed }),
       insert: async (query) => (await change(query)).inserted,

@@ -4,6 +4,7 @@ import type { BoundType, ComparisonSign, Dialect, Expression } from '../dialect.
 import { differs, listedText, selectAll } from '../fragments.js'
 import type { Parameter } from '../plan.js'
 import { quoted } from '../schema/table.js'
+import { stateSeen } from './history.js'
 
 /** Writes SQL and never runs it. */
 const writer = new Kysely<unknown>({
@@ -143,7 +144,7 @@ export const postgresDialect: Dialect = {
   first: (value, descending, nullsFirst) => sql`(array_agg(${value} order by ${sorted(value, descending, nullsFirst)}))[1]`,
   // Rows that came from SQLite have what Strapi misread next to 1970.
   timestampsDiffer: (one, other) => sql`(${differs(one, other)} and abs(coalesce(date_part('epoch', ${one}), 0)) >= 10000)`,
-  writtenByOthers: sql`cast(null as integer)`,
+  stateSeen,
   commitOrder: sql`select pg_advisory_xact_lock(${sql.lit(committing)})`,
   newIds: (table, count) => sql`nextval(pg_get_serial_sequence(${quoted(table)}, 'id')) as id from generate_series(1, ${sql.lit(count)})`,
   idsFrom: (found) => {

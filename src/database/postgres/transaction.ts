@@ -12,11 +12,13 @@ import { turnTable } from './create-tables.js'
 import { postgresDialect, writePostgresSql } from './dialect.js'
 import { isConflict, isConnectionLoss, isLockWait } from './errors.js'
 import type { PlanReader } from './execute.js'
+import type { OwnTransaction, OwnTransactions } from './history.js'
 import { openSender, type Sender } from './sender.js'
 
 /** What a transaction is executed with. */
 export interface AttemptOptions {
   readonly statements: Statements
+  readonly own: OwnTransactions
   readerOf(plan: PlanHandle): PlanReader
   /** The largest answer of a bounded read; bytes. */
   readonly writtenBytes: number
@@ -64,14 +66,15 @@ const takeTurn = `lock table ${turnTable} in exclusive mode; set local lock_time
 /** Begins a transaction on `client`, whose statements are serializable: it succeeds only as if it had been alone. */
 export function beginAttempt(client: pg.PoolClient, options: AttemptOptions): Attempt {
   const { statements, deadline } = options
+  const own = options.own.begin()
   let isOpen = true
   const sender = openSender(client, statements, () => (isOpen && elapsed() <= deadline ? null : unavailable('The write took too long')))
   sender.control(beginning(options)).catch(() => {})
-  const id = idOf(client, sender)
+  const id = idOf(client, sender, own)
   return {
     id,
     failure: sender.failure,
-    transaction: transactionOn(client, sender, options),
+    transaction: openPart(client, sender, options, own).transaction,
     commit: async () => {
       isOpen = false
       // By its id the server is asked what became of the transaction, should the answer to the commit be lost.
@@ -82,6 +85,7 @@ export function beginAttempt(client: pg.PoolClient, options: AttemptOptions): At
         await sender.control('rollback').catch(() => {})
         throw failure
       }
+      own.committing()
       const command = await sender.control('commit')
       // A transaction that failed answers a commit with a rollback. The commit may resolve before the statement that failed rejects.
       if (command !== 'COMMIT') await sender.settled()
@@ -95,30 +99,45 @@ export function beginAttempt(client: pg.PoolClient, options: AttemptOptions): At
 }
 
 /** The id of the transaction under way. */
-function idOf(client: pg.PoolClient, sender: Sender): Promise<string> {
+function idOf(client: pg.PoolClient, sender: Sender, own: OwnTransaction): Promise<string> {
   const id = sender
     .perform('select pg_current_xact_id()::text', (statement) => executePrepared(client, statement, []))
-    .then(({ rows }) => String(rows[0]![0]))
+    .then(({ rows }) => {
+      own.identified(Number(rows[0]![0]))
+      return String(rows[0]![0])
+    })
   id.catch(() => {})
   return id
 }
 
-function transactionOn(client: pg.PoolClient, sender: Sender, options: AttemptOptions): Transaction {
+/** One write in a transaction. */
+interface Part {
+  readonly transaction: Transaction
+  /** Whether it has sent what may write. */
+  hasWritten(): boolean
+}
+
+function openPart(client: pg.PoolClient, sender: Sender, options: AttemptOptions, own: OwnTransaction): Part {
+  let hasWritten = false
   const run = (query: RawBuilder<unknown>, suffix = ''): Promise<Executed> => {
     const { text, values } = writePostgresSql(query)
+    hasWritten ||= !isSelect.test(text)
     return sender.perform(text + suffix, (statement) => executePrepared(client, statement, values))
   }
-  return {
+  const transaction: Transaction = {
     dialect: postgresDialect,
-    // Nobody here knows what others write meanwhile.
-    generation: { before: 0, after: () => 1, keep: () => {} },
+    history: own.next(() => hasWritten),
     rows: async (query) => objectsOf(await run(query)) as never,
     run: async (query) => ({ rows: (await run(query)).changed }),
     insert: async (query, key = 'id') => Number((await run(query, ` returning "${key}"`)).rows[0]![0]),
     follow: (query) => void run(query),
     read: (plan, values, isBounded = false) => readInside(client, sender, options, { plan, values, isBounded }),
   }
+  return { transaction, hasWritten: () => hasWritten }
 }
+
+/** What only reads. */
+const isSelect = /^\s*select\b/i
 
 /** Writes that were executed in one transaction, which is still to be committed. */
 export interface Together extends Omit<Attempt, 'transaction'> {
@@ -126,29 +145,48 @@ export interface Together extends Omit<Attempt, 'transaction'> {
 }
 
 /**
- * Executes writes one after the other in one transaction on `client`. What fails by itself is taken back alone.
- * @throws what fails the transaction: a conflict, or the loss of the connection. It is not taken back yet
+ * Executes writes one after the other in one transaction on `client`. What fails by itself is taken back alone: with `isMarked`, savepoints
+ * mark where each begins; without, only what has not written yet can be. Resolves to null where one fails that had written, and nothing
+ * marks where it began.
+ * @throws what fails the transaction: a conflict, or the loss of the connection. As with null, it is not taken back yet
  */
-export async function runTogether(client: pg.PoolClient, turns: readonly Turn[], options: AttemptOptions): Promise<Together> {
+export async function runTogether(
+  client: pg.PoolClient,
+  turns: readonly Turn[],
+  options: AttemptOptions,
+  isMarked: boolean,
+): Promise<Together | null> {
+  const own = options.own.begin()
   const outer = openSender(client, options.statements, () => null)
   outer.control(`${beginning(options)}; ${takeTurn}`).catch(() => {})
-  const id = idOf(client, outer)
+  const id = idOf(client, outer, own)
   await outer.sent()
+  // Sent with what follows it.
+  const mark = (isFirst: boolean) =>
+    void outer.control(isFirst ? 'savepoint turn' : 'release savepoint turn; savepoint turn').catch(() => {})
+  const isLost = (error: unknown) => outer.failure() !== null || (isConflict(error) && !isLockWait(error)) || isConnectionLoss(error)
+  let needsMarks = false
   const outcomes = await runParts(turns, {
-    // Sent with what follows it.
-    mark: (isFirst) => void outer.control(isFirst ? 'savepoint turn' : 'release savepoint turn; savepoint turn').catch(() => {}),
-    run: (turn) => runPart(client, turn, options),
-    takeBack: () => outer.control('rollback to savepoint turn'),
-    isFatal: (error) => outer.failure() !== null || (isConflict(error) && !isLockWait(error)) || isConnectionLoss(error),
+    mark: isMarked ? mark : () => {},
+    run: (turn) =>
+      runPart(client, turn, options, own, (error, hasWritten) => {
+        needsMarks = hasWritten && !isMarked && turns.length > 1 && !isLost(error)
+      }),
+    takeBack: async () => isMarked && outer.control('rollback to savepoint turn'),
+    isFatal: (error) => isLost(error) || needsMarks || turns.length === 1,
   }).catch((error: unknown) => {
+    if (needsMarks) return null
     throw outer.failure() ?? error
   })
+  if (outcomes === null) return null
   if (outer.failure() !== null) throw outer.failure()
   return {
     id,
     outcomes,
     failure: outer.failure,
     commit: async () => {
+      await id.catch(() => {})
+      own.committing()
       const command = await outer.control('commit')
       if (command !== 'COMMIT') throw outer.failure() ?? new Error('The transaction was not committed')
     },
@@ -156,23 +194,33 @@ export async function runTogether(client: pg.PoolClient, turns: readonly Turn[],
   }
 }
 
-async function runPart(client: pg.PoolClient, { work, deadline }: Turn, options: AttemptOptions): Promise<unknown> {
+/** Executes a write to its end. `failed` is told what it fails with, and whether it has written or the server has refused a statement. */
+async function runPart(
+  client: pg.PoolClient,
+  { work, deadline }: Turn,
+  options: AttemptOptions,
+  own: OwnTransaction,
+  failed: (error: unknown, hasWritten: boolean) => void,
+): Promise<unknown> {
   let isOpen = true
   const refuse = () => (isOpen && elapsed() <= deadline ? null : unavailable('The write took too long'))
   const sender = openSender(client, options.statements, refuse)
+  const part = openPart(client, sender, options, own)
   const ended = async () => {
     isOpen = false
     await sender.sent()
     await sender.settled()
   }
   try {
-    const result = await work(transactionOn(client, sender, options))
+    const result = await work(part.transaction)
     await ended()
     if (sender.failure() !== null) throw sender.failure()
     return result
   } catch (error) {
     await ended()
-    throw sender.failure() ?? error
+    const failure = sender.failure() ?? error
+    failed(failure, part.hasWritten() || sender.failure() !== null)
+    throw failure
   }
 }
 

@@ -3,14 +3,15 @@ import type pg from 'pg'
 import { elapsed } from '../../runtime/clock.js'
 import type { Transaction, WriteDatabase } from '../database.js'
 import type { WriteOptions } from '../server/options.js'
-import { latestOf } from '../server/turns.js'
+import { latestOf, type Turn } from '../server/turns.js'
 import { aloneOf, openServerWrites, registerPlans } from '../server/writes.js'
 import { unavailable } from '../unavailable.js'
 import { onConnection, openPool, type Statements } from './connection.js'
 import { explained, isConflict, isConnectionLoss, isLockWait } from './errors.js'
 import { preparePlanReader } from './execute.js'
+import { openOwnTransactions } from './history.js'
 import { type Outcomes, openOutcomes } from './outcomes.js'
-import { type Attempt, type AttemptOptions, beginAttempt, runTogether } from './transaction.js'
+import { type Attempt, type AttemptOptions, beginAttempt, runTogether, type Together } from './transaction.js'
 
 /** Milliseconds after the end of its time in which a transaction ends by itself; then its connection is cut. */
 const endPatience = 1_000
@@ -22,6 +23,7 @@ export function openWrites(options: WriteOptions, small: pg.Pool, statements: St
   // Where all others wait for locks, writes in turn still have a connection.
   const turnPool = connections > 1 ? openPool(settings, { max: 1, pipelined: true, failed }) : pool
   const outcomes = openOutcomes(small, statements)
+  const own = openOwnTransactions()
   const plans = registerPlans((plan) => preparePlanReader(plan, signer))
 
   /** Runs `begun` on a connection, until `deadline`. */
@@ -32,7 +34,7 @@ export function openWrites(options: WriteOptions, small: pg.Pool, statements: St
   ): Promise<Result> {
     const epoch = await outcomes.epoch()
     const left = Math.max(1, Math.ceil(deadline - elapsed()))
-    const attempt = { statements, readerOf: plans.readerOf, writtenBytes, deadline, statementTimeout: left }
+    const attempt = { statements, own, readerOf: plans.readerOf, writtenBytes, deadline, statementTimeout: left }
     return onConnection(free, (client) => begun(client, attempt, epoch), left + endPatience)
   }
 
@@ -46,10 +48,7 @@ export function openWrites(options: WriteOptions, small: pg.Pool, statements: St
       }),
     together: (turns) =>
       begin(turnPool, latestOf(turns), async (client, attempt, epoch) => {
-        const under = await runTogether(client, turns, attempt).catch(async (error: unknown) => {
-          await client.query('rollback').catch(() => {})
-          throw error
-        })
+        const under = await together(client, turns, attempt)
         await committed(under, outcomes, epoch)
         return under.outcomes
       }),
@@ -61,6 +60,23 @@ export function openWrites(options: WriteOptions, small: pg.Pool, statements: St
       if (turnPool !== pool) await pool.end()
     },
   })
+}
+
+/**
+ * Executes writes that share a transaction. Savepoints cost commands of their own and have ids that nobody knows: they are only set where
+ * one of the writes fails. @throws what fails the transaction, which is rolled back
+ */
+async function together(client: pg.PoolClient, turns: readonly Turn[], options: AttemptOptions): Promise<Together> {
+  const rollback = () => client.query('rollback').catch(() => {})
+  try {
+    const under = await runTogether(client, turns, options, false)
+    if (under !== null) return under
+    await rollback()
+    return (await runTogether(client, turns, options, true))!
+  } catch (error) {
+    await rollback()
+    throw error
+  }
 }
 
 /** Runs the work of a transaction; where it fails, nothing of it stays. */

@@ -61,5 +61,15 @@ export function openServerWrites(
     return retried(run, deadline, { ...errors, conflicts, failed })
   }
 
-  return { transaction, run: (query) => transaction(async (begun) => void begun.follow(query)), register, unregister, close }
+  return {
+    transaction,
+    run: (query) =>
+      transaction(async ({ history, follow }) => {
+        history.touchesOneDocument()
+        follow(query)
+      }),
+    register,
+    unregister,
+    close,
+  }
 }

@@ -102,7 +102,7 @@ export const sqliteDialect: Dialect = {
   first: (value, descending) => (descending ? sql`max(${value})` : sql`case when count(${value}) = count(*) then min(${value}) end`),
   // Strapi misreads those next to 1970.
   timestampsDiffer: (one, other) => sql`(${differs(one, other)} and abs(coalesce(${one}, 0)) >= 10000000)`,
-  writtenByOthers: sql`(select data_version from pragma_data_version)`,
+  stateSeen: sql`(select data_version from pragma_data_version)`,
   newIds: (table) => sql`${lastId(table)} as id`,
   // The transaction holds the write lock: nobody else gives any.
   idsFrom: ([last = 0]) => {

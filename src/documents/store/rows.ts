@@ -3,6 +3,7 @@ import type { RawBuilder } from 'kysely'
 import { sql } from 'kysely'
 import type { Transaction } from '../../database/database.js'
 import { insertDefaults, notBefore, same, updateFrom } from '../../database/fragments.js'
+import type { Moment } from '../../database/history.js'
 import type { Stored } from '../../database/stored.js'
 import type { Component, ContentType, Scalar } from '../../model/types.js'
 
@@ -18,8 +19,8 @@ export interface Version {
   readonly drifted: 0 | 1
   /** 1: a draft whose publication would change something; null: nothing is published, or nobody asked. */
   readonly modified: 0 | 1 | null
-  /** The version of the database, as far as others write to it (`writtenByOthers`); null: nobody asked. */
-  readonly others: number | null
+  /** The state of the database (`Dialect.stateSeen`); null: nobody asked, or it is not known. */
+  readonly seen: string | number | null
   /** 1: the drafts of the document may differ in what its locales share. */
   readonly unequal: 0 | 1
 }
@@ -42,8 +43,8 @@ export async function knownLocale(transaction: Transaction, code: string): Promi
 export interface Compared {
   readonly locale: string | null
   readonly differs: RawBuilder<unknown>
-  /** The version of the database as others write to it in which it was in sync; null: not known, or something was written since. */
-  readonly synced: number | null
+  /** When it was last known to be in sync; null: never. */
+  readonly synced: Moment | null
 }
 
 /** All versions of a document, drafts first. */
@@ -58,12 +59,13 @@ export async function versionsOf(
   const select = (condition: RawBuilder<unknown>) => {
     const modified = sql`case when v.published_at is null and ${same(sql`v.locale`, locale)} then (select ${condition} from ${sql.table(type.table)} q
       where q.document_id = v.document_id and ${same(sql`q.locale`, sql`v.locale`)} and q.published_at is not null order by q.id limit 1) end`
-    return transaction.rows<Version>(selectVersions(type, documentId, modified, transaction.dialect.writtenByOthers))
+    return transaction.rows<Version>(selectVersions(type, documentId, modified, transaction.dialect.stateSeen))
   }
-  if (synced !== null) {
+  const { history } = transaction
+  if (synced !== null && history.mayBeUnchanged(synced)) {
     const versions = await select(sql`0`)
     const draft = versions.find((version) => version.published_at === null && version.locale === locale)
-    if (draft?.drifted === 0 && draft.others === synced) return versions
+    if (draft?.drifted === 0 && draft.seen !== null && history.isUnchanged(synced, draft.seen)) return versions
   }
   return select(differs)
 }
@@ -72,7 +74,7 @@ function selectVersions(
   type: ContentType,
   documentId: string,
   modified: RawBuilder<unknown>,
-  others: RawBuilder<unknown>,
+  seen: RawBuilder<unknown>,
 ): RawBuilder<unknown> {
   const drifted = type.draftAndPublish
     ? sql`exists (select 1 from octavo_modified_drafts d where d.type = ${type.uid} and d.row_id = v.id)`
@@ -82,7 +84,7 @@ function selectVersions(
       ? sql`exists (select 1 from octavo_out_of_sync_locales u where u.type = ${type.uid} and u.document_id = v.document_id)`
       : sql`0`
   return sql`select id, document_id, locale, published_at, created_at, updated_at, ${drifted} as drifted,
-    ${modified} as modified, ${unequal} as unequal, ${others} as others from ${sql.table(type.table)} v
+    ${modified} as modified, ${unequal} as unequal, ${seen} as seen from ${sql.table(type.table)} v
     where document_id = ${documentId} order by published_at is not null, id`
 }
 

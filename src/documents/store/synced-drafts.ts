@@ -1,15 +1,11 @@
 // Drafts that a write of this process has left in sync with their publications. As long as nobody has written to the database but what
-// keeps its generation, and the draft is not noted as changed, their contents need not be compared again (decision 017).
-
-/** When something was so: the version of the database as other processes write to it (`writtenByOthers`), and as this one does. */
-export interface Moment {
-  readonly version: number
-  readonly generation: number
-}
+// touches other documents only (`History`), and the draft is not noted as changed, their contents need not be compared again (decision 017).
+import type { Moment } from '../../database/history.js'
 
 /** A draft that is in sync. */
-export interface Synced extends Moment {
+export interface Synced {
   readonly draft: string
+  readonly moment: Moment
 }
 
 export interface InSync {
@@ -29,9 +25,9 @@ export function openInSync(): InSync {
   const moments = new Map<string, Moment>()
   return {
     momentOf: (draft) => moments.get(draft),
-    note: ({ draft, version, generation }) => {
+    note: ({ draft, moment }) => {
       moments.delete(draft)
-      moments.set(draft, { version, generation })
+      moments.set(draft, moment)
       if (moments.size > remembered) moments.delete(moments.keys().next().value!)
     },
   }

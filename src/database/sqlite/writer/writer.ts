@@ -38,7 +38,9 @@ interface Turn<Result> {
  */
 export function openWriter(options: WriterOptions, failed: (error: Error) => void): WriteDatabase {
   let channel: Channel | null = null
-  let [plans, waiting, generation] = [0, 0, 0]
+  let [plans, waiting] = [0, 0]
+  /** Counts the transactions that may have written to any document. What others write changes what `Dialect.stateSeen` selects. */
+  let generation = 0
   /** Whether the thread may be holding a commit back for the next transaction to share. */
   let holding = false
   let last: Promise<unknown> = Promise.resolve()
@@ -83,10 +85,11 @@ export function openWriter(options: WriterOptions, failed: (error: Error) => voi
     try {
       const result = await work({
         dialect: sqliteDialect,
-        generation: {
-          before,
-          after,
-          keep: () => {
+        history: {
+          mayBeUnchanged: ({ mark }) => mark === before,
+          isUnchanged: (moment, seen) => moment.mark === before && moment.seen === seen,
+          moment: (seen) => ({ seen, mark: after() }),
+          touchesOneDocument: () => {
             isKept = true
           },
         },
@@ -137,8 +140,8 @@ export function openWriter(options: WriterOptions, failed: (error: Error) => voi
   return {
     transaction: inLine,
     run: (query) =>
-      inLine(async ({ generation, follow }) => {
-        generation.keep()
+      inLine(async ({ history, follow }) => {
+        history.touchesOneDocument()
         follow(query)
       }),
     register: (plan): PlanHandle => ({ id: ++plans, plan }),
