@@ -109,7 +109,13 @@ async function createIn(context: WriteContext, transaction: Transaction, operati
     (unique) => readInput({ model, contract, trials }, type, data, optionsOf(operation, true), unique),
     findTaken,
   )
-  const writing = writingOf(context, transaction, operation, input, await prefetchTargets(transaction, model, input, type))
+  const writing = writingOf(
+    context,
+    transaction,
+    operation,
+    input,
+    await prefetchTargets(transaction, model, input, type, rowsOfEach(operation)),
+  )
   const id = await insertVersion(writing, operation, documentId, input)
   const created: Row = { id, locale, published_at: type.draftAndPublish ? null : now }
   if (input.relations.size === 0) transaction.history.touchesOneDocument()
@@ -122,6 +128,9 @@ async function createIn(context: WriteContext, transaction: Transaction, operati
   const [outcome] = await Promise.all([written(context, transaction, operation, documentId, 'entry.create', created, published), isFit])
   return outcome
 }
+
+/** Rows that a write leaves of what it makes anew: a draft, and its published copy. */
+const rowsOfEach = ({ publishes, write: { type } }: WriteOperation): number => (publishes && type.draftAndPublish ? 2 : 1)
 
 async function updateIn(context: WriteContext, transaction: Transaction, asked: WriteOperation): Promise<WriteResult | null> {
   const { model, contract } = context.read
@@ -143,7 +152,7 @@ async function updateIn(context: WriteContext, transaction: Transaction, asked: 
     (unique) => readInput({ model, contract, trials: asked.trials }, type, operation.data, options, unique),
     findTaken,
   )
-  const known = await prefetchTargets(transaction, model, input, isCreation ? type : null)
+  const known = await prefetchTargets(transaction, model, input, isCreation ? type : null, rowsOfEach(operation))
   const writing = writingOf(context, transaction, operation, input, known)
   // Before a new version is there, which its own relations may name.
   if (isCreation) await checkTargetsExist(transaction, model, operation.grants, type, operation.data, writing.resolving)
