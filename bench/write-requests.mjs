@@ -1,5 +1,6 @@
 // The three writes that are measured, and what they need to know of the golden database.
 
+import { isOnPostgres } from './servers.mjs'
 import { get } from './timing.mjs'
 
 /** Two authors and two tags with both versions, found by asking, so that the golden database may change. */
@@ -37,7 +38,7 @@ export async function writesOf(server) {
     },
     {
       name: 'create an article',
-      timesStrapi: 15,
+      timesStrapi: isOnPostgres() ? 10 : 15,
       requests: [
         {
           method: 'POST',
@@ -59,7 +60,7 @@ export async function writesOf(server) {
     },
     {
       name: 'update an article',
-      timesStrapi: 60,
+      timesStrapi: isOnPostgres() ? 40 : 60,
       requests: articles
         .slice(0, updated)
         .map((documentId) => ({ method: 'PUT', path: `/api/articles/${documentId}`, body: { data: { title: 'Title {n}' } } })),

@@ -67,6 +67,11 @@ export interface Transaction {
   /** A statement that nobody waits for: it is sent along with the next one, in this order. */
   follow(query: RawBuilder<unknown>): void
   /**
+   * Waits for a check or a read that nothing more depends on. Where writes share a transaction it may resolve at once: the next of them
+   * begins, and should `last` reject, all are executed again, one by one. Nothing is committed before `last` has resolved.
+   */
+  defer(last: Promise<unknown>): Promise<void>
+  /**
    * Answers a plan as this transaction sees the database. Every other write waits for it: with `isBounded` at most `writtenBytes`.
    * @throws ApiError 400 beyond them
    */

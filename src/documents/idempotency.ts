@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto'
 import { sql } from 'kysely'
 import type { Transaction } from '../database/database.js'
 import { ApiError, validationError } from '../errors/errors.js'
-import type { Once, WriteContext, WriteOperation, WriteResult } from './operation.js'
+import type { Once, WriteContext, WriteOperation, WriteOutcome, WriteResult } from './operation.js'
 import { answerWrite } from './results.js'
 
 /** What a key stands for while its write is under way, and afterwards. */
@@ -26,7 +26,7 @@ export interface IdempotencyKeys {
   /** Runs a write under its key. @throws ApiError 409 while another with this key is under way */
   alone<Result>(named: IdempotencyKey, run: () => Promise<Result>): Promise<Result>
   /** What the key was used for before; null: nothing. @throws ApiError 422 where that was another request */
-  recall(context: WriteContext, transaction: Transaction, operation: WriteOperation, named: IdempotencyKey): Promise<WriteResult | null>
+  recall(context: WriteContext, transaction: Transaction, operation: WriteOperation, named: IdempotencyKey): Promise<WriteOutcome | null>
   /** Keeps what was done. */
   keep(transaction: Transaction, operation: WriteOperation, named: IdempotencyKey, outcome: WriteResult): void
 }
@@ -95,9 +95,11 @@ export function openIdempotencyKeys(limits: IdempotencyLimits): IdempotencyKeys 
       const { documentId, answer } = kept
       // Whoever may see less, or something else, than then is shown what there is now.
       if (answer === null || kept.grants !== operation.grants.key) {
-        return { documentId, entries: [], answer: await answerWrite(context, transaction, operation, documentId, sides[operation.action]) }
+        const shown = answerWrite(context, transaction, operation, documentId, sides[operation.action])
+        await transaction.defer(shown)
+        return { documentId, entries: [], answer: shown }
       }
-      return { documentId, entries: [], answer: { bytes: answer, release: () => {} } }
+      return { documentId, entries: [], answer: Promise.resolve({ bytes: answer, release: () => {} }) }
     },
     keep: (transaction, { grants }, { caller, key, fingerprint }, { documentId, answer }) => {
       const now = Date.now()

@@ -87,6 +87,11 @@ export interface WriteResult {
   readonly synced?: Synced
 }
 
+/** What a write has done inside its transaction, where the answer may still be under way. */
+export interface WriteOutcome extends Omit<WriteResult, 'answer'> {
+  readonly answer: Promise<ReadBytes> | null
+}
+
 /** Code of the project around every write. */
 export interface Hooks {
   /** Runs what comes before, which may change the data. @throws ApiError as the answer, another error for a bug of the hook */

@@ -2,7 +2,7 @@
 import type { Transaction } from '../database/database.js'
 import { validationError } from '../errors/errors.js'
 import type { Row } from '../query/rest/document-version.js'
-import type { Entry, WriteContext, WriteOperation, WriteResult } from './operation.js'
+import type { Entry, WriteContext, WriteOperation, WriteOutcome } from './operation.js'
 import { checkPublication, takenFor, writingOf } from './operation.js'
 import { levelMoments, publishedOf, publishRow, removeRows, restoreDraft } from './publish/publish.js'
 import { equalizeLocales, shareWithLocales } from './publish/shared-attributes.js'
@@ -32,7 +32,7 @@ async function inLocales(
   operation: WriteOperation,
   shown: 'draft' | 'published',
   act: Act,
-): Promise<WriteResult | null> {
+): Promise<WriteOutcome | null> {
   const { documentId, everywhere } = operation
   const { type, answers } = operation.write
   if (!type.draftAndPublish) throw validationError(`${type.uid} has no drafts`)
@@ -51,12 +51,13 @@ async function inLocales(
   }
   // Where there is nothing to unpublish, all is as it was asked for.
   if (entries.length === 0 && (operation.action !== 'unpublish' || side === null)) return null
-  const answer = answers === 'document' ? await answerWrite(context, transaction, operation, documentId, shown) : null
+  const answer = answers === 'document' ? answerWrite(context, transaction, operation, documentId, shown) : null
+  if (answer !== null) await transaction.defer(answer)
   return { documentId, entries, answer }
 }
 
 /** Publishes the draft. @throws ApiError 400 when it is not fit for it */
-export function publishIn(context: WriteContext, transaction: Transaction, operation: WriteOperation): Promise<WriteResult | null> {
+export function publishIn(context: WriteContext, transaction: Transaction, operation: WriteOperation): Promise<WriteOutcome | null> {
   return inLocales(context, transaction, operation, 'published', publishOne)
 }
 
@@ -87,7 +88,7 @@ async function publishOne(
 }
 
 /** Removes the published version and keeps the draft; what linked to it will again. */
-export function unpublishIn(context: WriteContext, transaction: Transaction, operation: WriteOperation): Promise<WriteResult | null> {
+export function unpublishIn(context: WriteContext, transaction: Transaction, operation: WriteOperation): Promise<WriteOutcome | null> {
   return inLocales(context, transaction, operation, 'draft', unpublishOne)
 }
 
@@ -107,7 +108,7 @@ async function unpublishOne(
 }
 
 /** Gives the draft what the published version has. */
-export function discardIn(context: WriteContext, transaction: Transaction, operation: WriteOperation): Promise<WriteResult | null> {
+export function discardIn(context: WriteContext, transaction: Transaction, operation: WriteOperation): Promise<WriteOutcome | null> {
   return inLocales(context, transaction, operation, 'draft', discardOne)
 }
 

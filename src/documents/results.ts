@@ -7,7 +7,7 @@ import { type Row, versionOf } from '../query/rest/document-version.js'
 import { mayReadDrafts } from '../query/rest/draft-grant.js'
 import type { Parameters } from '../query/rest/parameters.js'
 import { readRequest } from '../query/rest/read.js'
-import type { Entry, WriteContext, WriteOperation, WriteResult } from './operation.js'
+import type { Entry, WriteContext, WriteOperation, WriteOutcome } from './operation.js'
 
 const nothing = Buffer.from('{"data":null,"meta":{}}')
 
@@ -55,12 +55,11 @@ export async function resultOf(
   operation: WriteOperation,
   documentId: string,
   row: Row,
-): Promise<WriteResult> {
-  return {
-    documentId,
-    entries: [await showEntry(context, transaction, operation, row)],
-    answer: operation.write.answers === 'document' ? await answerWrite(context, transaction, operation, documentId) : null,
-  }
+): Promise<WriteOutcome> {
+  const entries = [await showEntry(context, transaction, operation, row)]
+  const answer = operation.write.answers === 'document' ? answerWrite(context, transaction, operation, documentId) : null
+  if (answer !== null) await transaction.defer(answer)
+  return { documentId, entries, answer }
 }
 
 /** Filters in the query string of a DELETE hold: what they do not match stays (docs/differences.md). */

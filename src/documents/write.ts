@@ -9,7 +9,7 @@ import { type IdempotencyKey, type IdempotencyKeys, keyOf } from './idempotency.
 import type { Input } from './input/input.js'
 import { readInput } from './input/input.js'
 import { checkTargetsExist } from './missing-targets.js'
-import type { BegunWrite, WriteContext, WriteOperation, WriteResult } from './operation.js'
+import type { BegunWrite, WriteContext, WriteOperation, WriteOutcome, WriteResult } from './operation.js'
 import { beginWrite, checkLocale, checkPublication, optionsOf, takenFor, writingOf } from './operation.js'
 import { discardIn, publishIn, unpublishIn } from './publication.js'
 import { publishedOf, publishRow, removeRows } from './publish/publish.js'
@@ -32,7 +32,7 @@ import { withUnique } from './store/unique.js'
 export type DocumentWrites = (asked: BegunWrite) => Promise<WriteResult | null>
 
 const operations: Readonly<
-  Record<HookAction, (context: WriteContext, transaction: Transaction, operation: WriteOperation) => Promise<WriteResult | null>>
+  Record<HookAction, (context: WriteContext, transaction: Transaction, operation: WriteOperation) => Promise<WriteOutcome | null>>
 > = {
   create: namedFirst(createIn),
   update: namedFirst(updateIn),
@@ -42,6 +42,9 @@ const operations: Readonly<
   discardDraft: discardIn,
 }
 
+/** Waits for the answer. */
+const answered = async (outcome: WriteOutcome): Promise<WriteResult> => ({ ...outcome, answer: await outcome.answer })
+
 /** The writes over one model. */
 export function openWrites(context: WriteContext, onceKeys: IdempotencyKeys): DocumentWrites {
   const { database, outbox, hooks } = context
@@ -49,18 +52,19 @@ export function openWrites(context: WriteContext, onceKeys: IdempotencyKeys): Do
   async function perform(begun: WriteOperation, named: IdempotencyKey | null): Promise<WriteResult | null> {
     if (named !== null && hooks !== null) {
       const former = await database.transaction((transaction) => onceKeys.recall(context, transaction, begun, named))
-      if (former !== null) return former
+      if (former !== null) return answered(former)
     }
     const operation = hooks === null ? begun : await hooks.before(begun)
-    const outcome = await database.transaction(async (transaction) => {
+    const left = await database.transaction(async (transaction) => {
       const former = named === null ? null : await onceKeys.recall(context, transaction, begun, named)
       if (former !== null) return former
       const documentId = operation.documentId ?? (await onlyDocument(transaction, operation.write.type))
       // The moment of its turn: a later commit has a later one, however long hooks took.
       const done = await operations[operation.action](context, transaction, { ...operation, documentId, now: Date.now() })
-      if (done !== null && named !== null) onceKeys.keep(transaction, begun, named, done)
+      if (done !== null && named !== null) onceKeys.keep(transaction, begun, named, await answered(done))
       return done
     })
+    const outcome = left === null ? null : await answered(left)
     if (outcome?.synced !== undefined) context.inSync.note(outcome.synced)
     if (outcome === null || outcome.entries.length === 0) return outcome
     outbox?.committed()
@@ -77,7 +81,7 @@ export function openWrites(context: WriteContext, onceKeys: IdempotencyKeys): Do
   }
 }
 
-type Run = (context: WriteContext, transaction: Transaction, operation: WriteOperation) => Promise<WriteResult | null>
+type Run = (context: WriteContext, transaction: Transaction, operation: WriteOperation) => Promise<WriteOutcome | null>
 
 /** A write that, where it is refused or finds no document, first tells which document that its body names is not there. */
 function namedFirst(run: Run): Run {
@@ -97,7 +101,7 @@ function namedFirst(run: Run): Run {
   }
 }
 
-async function createIn(context: WriteContext, transaction: Transaction, operation: WriteOperation): Promise<WriteResult> {
+async function createIn(context: WriteContext, transaction: Transaction, operation: WriteOperation): Promise<WriteOutcome> {
   const { model, contract } = context.read
   const { locale, now, trials } = operation
   const { type } = operation.write
@@ -125,14 +129,15 @@ async function createIn(context: WriteContext, transaction: Transaction, operati
   const isFit = checkPublication(context, transaction, operation, id, 'new', findTaken)
   isFit.catch(() => {})
   const published = await publishRow(writing, type, id, null, filledBy(input), false, now, true)
-  const [outcome] = await Promise.all([written(context, transaction, operation, documentId, 'entry.create', created, published), isFit])
+  const outcome = await written(context, transaction, operation, documentId, 'entry.create', created, published)
+  await transaction.defer(isFit)
   return outcome
 }
 
 /** Rows that a write leaves of what it makes anew: a draft, and its published copy. */
 const rowsOfEach = ({ publishes, write: { type } }: WriteOperation): number => (publishes && type.draftAndPublish ? 2 : 1)
 
-async function updateIn(context: WriteContext, transaction: Transaction, asked: WriteOperation): Promise<WriteResult | null> {
+async function updateIn(context: WriteContext, transaction: Transaction, asked: WriteOperation): Promise<WriteOutcome | null> {
   const { model, contract } = context.read
   const { documentId, locale } = asked
   const { type } = asked.write
@@ -223,7 +228,7 @@ async function written(
   event: 'entry.create' | 'entry.update',
   row: Row,
   published: number | null,
-): Promise<WriteResult> {
+): Promise<WriteOutcome> {
   const { outbox } = context
   const { write, locale, now } = operation
   const shown = published === null ? row : { id: published, locale, published_at: now }
@@ -232,7 +237,7 @@ async function written(
   return resultOf(context, transaction, operation, documentId, shown)
 }
 
-async function removeIn(context: WriteContext, transaction: Transaction, operation: WriteOperation): Promise<WriteResult | null> {
+async function removeIn(context: WriteContext, transaction: Transaction, operation: WriteOperation): Promise<WriteOutcome | null> {
   const { documentId, everywhere, locale } = operation
   const { type } = operation.write
   if (documentId === null || !(await isMeant(context, transaction, operation, documentId))) return null

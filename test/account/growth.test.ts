@@ -61,6 +61,7 @@ function watched(): { readonly transaction: Transaction; readonly scans: string[
   }
   const transaction: Transaction = {
     dialect: sqliteDialect,
+    defer: async (last) => void (await last),
     rows: async (query) => {
       const { statement, parameters } = prepare(query)
       return statement.all(...parameters) as never

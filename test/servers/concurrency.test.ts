@@ -38,6 +38,24 @@ describeServers('requests at once', (server) => {
     }
   })
 
+  it.each(ways)('of those that publish the same unique value one wins, and others get through: %s', async (name, of) => {
+    for (const round of range(3)) {
+      const same = `same ${name} ${round}`
+      const answers = await Promise.all(
+        range(40).map((index) =>
+          of(index).send('POST', '/api/memos', { title: `Memo ${index}`, code: index % 2 === 0 ? same : `${same} ${index}` }),
+        ),
+      )
+      expect(statusesOf(answers.filter((_, index) => index % 2 === 1))).toEqual(range(20).map(() => 201))
+      expect([...statusesOf(answers.filter((_, index) => index % 2 === 0))].sort()).toEqual([201, ...range(19).map(() => 400)])
+      for (const { status, body } of answers) if (status === 400) expect(body.error.message).toBe('This attribute must be unique')
+      const rows = await server().run(url, `select published_at from memos where code = '${same}'`)
+      expect(rows.filter(({ published_at: published }) => published !== null)).toHaveLength(1)
+      expect(rows).toHaveLength(2)
+      for (const { status, body } of answers) if (status === 201) expect(body.data.title).toMatch(/^Memo \d+$/)
+    }
+  })
+
   it.each(ways)('what the server refuses fails alone, also where writes share a commit: %s', async (name, of) => {
     for (const round of range(3)) {
       // These conflict, so that what follows takes turns.

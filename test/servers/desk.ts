@@ -22,6 +22,7 @@ export const deskFiles = {
   ...typeOf('memo', true, {
     title: { type: 'string', required: true },
     text: { type: 'text' },
+    code: { type: 'string', unique: true },
     part: { type: 'component', component: 'desk.part' },
   }),
   'src/components/desk/part.json': {

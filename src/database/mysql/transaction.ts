@@ -160,6 +160,7 @@ function beginPart(client: Client, deadline: number, { statements, readerOf, wri
       run: async (query) => ({ rows: (await change(query)).changed }),
       insert: async (query) => (await change(query)).inserted,
       follow: (query) => void change(query).catch(() => {}),
+      defer: async (last) => void (await last),
       read: async (plan, values, isBounded = false) => {
         const limit = isBounded ? writtenBytes : Number.MAX_SAFE_INTEGER
         const answer = await perform(() => readInside(readerOf(plan), client, { statements, values, limit }))

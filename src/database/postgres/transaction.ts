@@ -74,7 +74,7 @@ export function beginAttempt(client: pg.PoolClient, options: AttemptOptions): At
   return {
     id,
     failure: sender.failure,
-    transaction: openPart(client, sender, options, own).transaction,
+    transaction: openPart(client, sender, options, own, null).transaction,
     commit: async () => {
       isOpen = false
       // By its id the server is asked what became of the transaction, should the answer to the commit be lost.
@@ -117,7 +117,14 @@ interface Part {
   hasWritten(): boolean
 }
 
-function openPart(client: pg.PoolClient, sender: Sender, options: AttemptOptions, own: OwnTransaction): Part {
+/** `deferred`: takes what is waited for before the commit; null: the write waits for it itself. */
+function openPart(
+  client: pg.PoolClient,
+  sender: Sender,
+  options: AttemptOptions,
+  own: OwnTransaction,
+  deferred: Promise<unknown>[] | null,
+): Part {
   let hasWritten = false
   const run = (query: RawBuilder<unknown>, suffix = ''): Promise<Executed> => {
     const { text, values } = writePostgresSql(query)
@@ -131,6 +138,11 @@ function openPart(client: pg.PoolClient, sender: Sender, options: AttemptOptions
     run: async (query) => ({ rows: (await run(query)).changed }),
     insert: async (query, key = 'id') => Number((await run(query, ` returning "${key}"`)).rows[0]![0]),
     follow: (query) => void run(query),
+    defer: async (last) => {
+      if (deferred === null) return void (await last)
+      last.catch(() => {})
+      deferred.push(last)
+    },
     read: (plan, values, isBounded = false) => readInside(client, sender, options, { plan, values, isBounded }),
   }
   return { transaction, hasWritten: () => hasWritten }
@@ -165,19 +177,26 @@ export async function runTogether(
   const mark = (isFirst: boolean) =>
     void outer.control(isFirst ? 'savepoint turn' : 'release savepoint turn; savepoint turn').catch(() => {})
   const isLost = (error: unknown) => outer.failure() !== null || (isConflict(error) && !isLockWait(error)) || isConnectionLoss(error)
+  const isShared = !isMarked && turns.length > 1
   let needsMarks = false
+  const deferred: Promise<unknown>[] | null = isShared ? [] : null
   const outcomes = await runParts(turns, {
     mark: isMarked ? mark : () => {},
     run: (turn) =>
-      runPart(client, turn, options, own, (error, hasWritten) => {
-        needsMarks = hasWritten && !isMarked && turns.length > 1 && !isLost(error)
+      runPart(client, turn, options, own, deferred, (error, hasWritten) => {
+        needsMarks ||= hasWritten && isShared && !isLost(error)
       }),
     takeBack: async () => isMarked && outer.control('rollback to savepoint turn'),
     isFatal: (error) => isLost(error) || needsMarks || turns.length === 1,
-  }).catch((error: unknown) => {
-    if (needsMarks) return null
-    throw outer.failure() ?? error
   })
+    .then(async (executed) => {
+      await Promise.all(deferred ?? [])
+      return executed
+    })
+    .catch((error: unknown) => {
+      if (needsMarks) return null
+      throw outer.failure() ?? error
+    })
   if (outcomes === null) return null
   if (outer.failure() !== null) throw outer.failure()
   return {
@@ -194,33 +213,52 @@ export async function runTogether(
   }
 }
 
-/** Executes a write to its end. `failed` is told what it fails with, and whether it has written or the server has refused a statement. */
+/**
+ * Executes a write to its end, or until all that is left of it is in `deferred`. `failed` is told what it fails with, and whether it has written or the
+ * server has refused a statement.
+ */
 async function runPart(
   client: pg.PoolClient,
   { work, deadline }: Turn,
   options: AttemptOptions,
   own: OwnTransaction,
+  deferred: Promise<unknown>[] | null,
   failed: (error: unknown, hasWritten: boolean) => void,
 ): Promise<unknown> {
   let isOpen = true
   const refuse = () => (isOpen && elapsed() <= deadline ? null : unavailable('The write took too long'))
   const sender = openSender(client, options.statements, refuse)
-  const part = openPart(client, sender, options, own)
-  const ended = async () => {
+  const last: Promise<unknown>[] = []
+  const part = openPart(client, sender, options, own, deferred === null ? null : last)
+  const sent = () => {
     isOpen = false
-    await sender.sent()
-    await sender.settled()
+    return sender.sent()
   }
-  try {
-    const result = await work(part.transaction)
-    await ended()
+  const settled = async () => {
+    await Promise.all(last)
+    await sender.settled()
     if (sender.failure() !== null) throw sender.failure()
-    return result
-  } catch (error) {
-    await ended()
+  }
+  const fail = async (error: unknown): Promise<never> => {
+    await sent()
+    await sender.settled()
     const failure = sender.failure() ?? error
     failed(failure, part.hasWritten() || sender.failure() !== null)
     throw failure
+  }
+  try {
+    const result = await work(part.transaction)
+    await sent()
+    const end = settled()
+    if (deferred === null) await end
+    else {
+      const over = end.catch(fail)
+      over.catch(() => {})
+      deferred.push(over)
+    }
+    return result
+  } catch (error) {
+    return fail(error)
   }
 }
 

@@ -99,6 +99,7 @@ export function openWriter(options: WriterOptions, failed: (error: Error) => voi
         follow: (query) => {
           if (mayAsk()) mine.tell({ kind: 'follow', ...writeSql(query) }, true)
         },
+        defer: async (last) => void (await last),
         read: (plan, parameters, isBounded = false) => ask({ kind: 'read', plan, parameters, isBounded }),
       })
       if (!mayAsk()) throw refused
