@@ -42,9 +42,6 @@ const operations: Readonly<
   discardDraft: discardIn,
 }
 
-/** Waits for the answer. */
-const answered = async (outcome: WriteOutcome): Promise<WriteResult> => ({ ...outcome, answer: await outcome.answer })
-
 /** The writes over one model. */
 export function openWrites(context: WriteContext, onceKeys: IdempotencyKeys): DocumentWrites {
   const { database, outbox, hooks } = context
@@ -52,7 +49,7 @@ export function openWrites(context: WriteContext, onceKeys: IdempotencyKeys): Do
   async function perform(begun: WriteOperation, named: IdempotencyKey | null): Promise<WriteResult | null> {
     if (named !== null && hooks !== null) {
       const former = await database.transaction((transaction) => onceKeys.recall(context, transaction, begun, named))
-      if (former !== null) return answered(former)
+      if (former !== null) return { ...former, answer: await former.answer }
     }
     const operation = hooks === null ? begun : await hooks.before(begun)
     const left = await database.transaction(async (transaction) => {
@@ -61,10 +58,10 @@ export function openWrites(context: WriteContext, onceKeys: IdempotencyKeys): Do
       const documentId = operation.documentId ?? (await onlyDocument(transaction, operation.write.type))
       // The moment of its turn: a later commit has a later one, however long hooks took.
       const done = await operations[operation.action](context, transaction, { ...operation, documentId, now: Date.now() })
-      if (done !== null && named !== null) onceKeys.keep(transaction, begun, named, await answered(done))
+      if (done !== null && named !== null) onceKeys.keep(transaction, begun, named, { ...done, answer: await done.answer })
       return done
     })
-    const outcome = left === null ? null : await answered(left)
+    const outcome = left === null ? null : { ...left, answer: await left.answer }
     if (outcome?.synced !== undefined) context.inSync.note(outcome.synced)
     if (outcome === null || outcome.entries.length === 0) return outcome
     outbox?.committed()
@@ -118,7 +115,7 @@ async function createIn(context: WriteContext, transaction: Transaction, operati
     transaction,
     operation,
     input,
-    await prefetchTargets(transaction, model, input, type, rowsOfEach(operation)),
+    await prefetchTargets(transaction, model, input, type, operation.publishes && type.draftAndPublish),
   )
   const id = await insertVersion(writing, operation, documentId, input)
   const created: Row = { id, locale, published_at: type.draftAndPublish ? null : now }
@@ -133,9 +130,6 @@ async function createIn(context: WriteContext, transaction: Transaction, operati
   await transaction.defer(isFit)
   return outcome
 }
-
-/** Rows that a write leaves of what it makes anew: a draft, and its published copy. */
-const rowsOfEach = ({ publishes, write: { type } }: WriteOperation): number => (publishes && type.draftAndPublish ? 2 : 1)
 
 async function updateIn(context: WriteContext, transaction: Transaction, asked: WriteOperation): Promise<WriteOutcome | null> {
   const { model, contract } = context.read
@@ -157,7 +151,7 @@ async function updateIn(context: WriteContext, transaction: Transaction, asked: 
     (unique) => readInput({ model, contract, trials: asked.trials }, type, operation.data, options, unique),
     findTaken,
   )
-  const known = await prefetchTargets(transaction, model, input, isCreation ? type : null, rowsOfEach(operation))
+  const known = await prefetchTargets(transaction, model, input, isCreation ? type : null, operation.publishes && type.draftAndPublish)
   const writing = writingOf(context, transaction, operation, input, known)
   // Before a new version is there, which its own relations may name.
   if (isCreation) await checkTargetsExist(transaction, model, operation.grants, type, operation.data, writing.resolving)

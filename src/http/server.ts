@@ -2,6 +2,7 @@
 import type { AddressInfo, Socket } from 'node:net'
 import { type FastifyBaseLogger, type FastifyInstance, type FastifyReply, fastify, LogController } from 'fastify'
 import type { Config } from '../config/config.js'
+import { notFound } from '../errors/errors.js'
 import { openFailureLog } from '../runtime/repeated-failures.js'
 import { authenticationRoutes } from './api/authentication.js'
 import { contentTypeBuilderRoutes } from './api/content-type-builder.js'
@@ -9,6 +10,7 @@ import { fileRoutes } from './api/files.js'
 import { localeRoutes } from './api/locales.js'
 import { oauthRoutes } from './api/oauth.js'
 import { usersAndRolesRoutes } from './api/users-and-roles.js'
+import type { Backend } from './backend.js'
 import { addConnectionClose, type Connections, watchConnections } from './connections.js'
 import { drainRequest } from './drain-request.js'
 import {
@@ -23,11 +25,13 @@ import {
   securityHeaders,
 } from './headers-and-cors.js'
 import { openIncomingBodies } from './incoming-bodies.js'
+import { apiMount } from './mounts/api.js'
+import { type Mount, mountOf, readMethods } from './mounts/mount.js'
+import { rootMount } from './mounts/root.js'
+import { uploadsMount } from './mounts/uploads.js'
 import type { Route } from './request-context.js'
 import { logAborted, logRequest } from './request-log.js'
-import { respondError } from './respond.js'
-import { addRoutes, type Backend, favicon, health } from './router.js'
-import { addStaticFiles } from './static-files.js'
+import { allowedMethods, methodNotAllowed, respondError } from './respond.js'
 import { watchUnsent } from './unsent-responses.js'
 
 /** The HTTP server of a service. */
@@ -87,9 +91,11 @@ export async function createServer(config: Config, backend: Backend, logger: Fas
   app.server.maxHeadersCount = limits.headerCount + 1
   app.decorate('causes', openFailureLog(logger))
   const connections = watchConnections(app.server, limits)
-  prepare(app, config, connections)
-  addStaticFiles(app, config.uploadsFolder, backend.checkAddress)
-  addRoutes(app, routes, { config, backend, connections, bodies: openIncomingBodies(limits.unreadBytes), unsent: watchUnsent(limits) })
+  const parts = { config, backend, connections, bodies: openIncomingBodies(limits.unreadBytes), unsent: watchUnsent(limits) }
+  const mounts = [uploadsMount(config.uploadsFolder, backend.checkAddress), apiMount(routes, parts), rootMount(parts)]
+  prepare(app, config, connections, mounts)
+  for (const mount of mounts) mount.addTo(app)
+  addEverythingElse(app, mounts)
   return {
     listen: async () => {
       await app.listen({ host: config.host, port: config.port })
@@ -120,15 +126,15 @@ function refuseMalformed(error: NodeJS.ErrnoException, socket: Socket): void {
 /** Milliseconds to send the response to an invalid request. */
 const refusalTimeout = 1_000
 
-function prepare(app: FastifyInstance, config: Config, connections: Connections): void {
+function prepare(app: FastifyInstance, config: Config, connections: Connections, mounts: readonly Mount[]): void {
   app.removeAllContentTypeParsers()
   // Routes read bodies themselves, after the caller's permission was checked.
   app.addContentTypeParser('*', (_request, _payload, done) => done(null))
   app.setErrorHandler((error, _request, reply) => respondError(reply, error))
   app.addHook('onRequest', async (request, reply) => {
     reply.headers(securityHeaders)
-    // Files have their own policies.
-    if (!request.raw.url?.startsWith('/uploads/')) reply.header('content-security-policy', policy)
+    // Pages and files set their own.
+    reply.header('content-security-policy', policy)
     reply.header('x-request-id', request.id)
     addCors(config.corsOrigins, request, reply)
     if (request.raw.rawHeaders.length > 2 * config.limits.headerCount) return refuseHeaders(reply)
@@ -136,7 +142,8 @@ function prepare(app: FastifyInstance, config: Config, connections: Connections)
     if (isPreflight(request)) return answerPreflight(reply, config.corsHeaders)
     return undefined
   })
-  const secret = [`${config.rest.prefix}/auth/`, `${config.rest.prefix}/connect/`]
+  const secret = mounts.flatMap((mount) => mount.secret.map((start) => mount.prefix + start))
+  const unlogged = new Set(mounts.flatMap((mount) => mount.unlogged.map((path) => mount.prefix + path)))
   app.addHook('onSend', (request, reply, payload, done) => {
     const route = request.routeOptions.url ?? ''
     if (isUncacheable(reply.statusCode) || secret.some((start) => route.startsWith(start))) reply.header('cache-control', 'no-store')
@@ -146,6 +153,16 @@ function prepare(app: FastifyInstance, config: Config, connections: Connections)
   app.addHook('onRequestAbort', async (request) => logAborted(request))
   app.addHook('onResponse', async (request, reply) => {
     drainRequest(request.raw)
-    if (![health, favicon].includes(request.routeOptions.url ?? '')) logRequest(request, reply)
+    if (!unlogged.has(request.routeOptions.url ?? '')) logRequest(request, reply)
+  })
+}
+
+/** Handles all paths that no mount has a route for: 404 for GET, 405 for other methods. */
+function addEverythingElse(app: FastifyInstance, mounts: readonly Mount[]): void {
+  app.setNotFoundHandler((request, reply) => {
+    if (request.method === 'OPTIONS') return allowedMethods(reply, readMethods)
+    if (request.method === 'GET' || request.method === 'HEAD') return respondError(reply, notFound())
+    const [path = ''] = (request.raw.url ?? '').split('?')
+    return methodNotAllowed(reply, mountOf(mounts, path).methodsAt(path))
   })
 }

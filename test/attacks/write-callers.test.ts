@@ -141,5 +141,5 @@ test('S032 no route is registered past the tables', () => {
     ),
   )
   // The tables, content (two paths), its actions, health, the start page and its icon; and the files.
-  expect(found.sort()).toEqual([...Array(7).fill('router.ts'), 'static-files.ts'])
+  expect(found.sort()).toEqual([...Array(4).fill('mounts/api.ts'), ...Array(3).fill('mounts/root.ts'), 'mounts/uploads.ts'])
 })

@@ -15,19 +15,19 @@ interface Row extends TargetRow {
 
 /**
  * Looks up the targets of everything that `input` names, by uid, and lets the transaction give ids to new rows of the type, if there
- * are any, and of the input's components: `rowsOfEach` for each, of which the first is the draft. Asks nothing where there is nothing to know.
+ * are any, and of the input's components, and to their published copies with `isPublished`. Asks nothing where there is nothing to know.
  */
 export async function prefetchTargets(
   transaction: Transaction,
   model: Model,
   input: Input,
   newRowsOf: ContentType | null,
-  rowsOfEach: number,
+  isPublished: boolean,
 ): Promise<ReadonlyMap<string, readonly TargetRow[]>> {
   const named = new Map<string, Named>()
   collect(input, named)
   const { dialect } = transaction
-  const news = countEach([...(newRowsOf === null ? [] : [newRowsOf.table]), ...newComponents(input)], rowsOfEach)
+  const news = countEach([...(newRowsOf === null ? [] : [newRowsOf.table]), ...newComponents(input)], isPublished ? 2 : 1)
   const targets = [...named].flatMap(([uid, { references, required }]) => {
     const target = model.types.get(uid)
     return target === undefined || references.length === 0 ? [] : [{ target, references, required }]

@@ -62,7 +62,7 @@ async function write(type: ContentType, method: string, context: RequestContext)
   })
   if (action === 'delete') return noContent
   if (outcome === null) throw notFound()
-  const response = await withSourceMaps(type, outcome.answer!, context)
+  const response = context.markSources === null ? outcome.answer! : await withSourceMaps(type, outcome.answer!, context)
   return action === 'create' ? created(response) : okBytes(response)
 }
 

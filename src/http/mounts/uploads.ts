@@ -1,13 +1,15 @@
-// Serves the uploaded files of the local disk below /uploads/. A file is opened once, so its length, ETag and bytes match even while it is
+// The mount of the uploaded files on the local disk. A file is opened once, so its length, ETag and bytes match even while it is
 // being replaced. Files never run as a page of this origin.
 import { constants } from 'node:fs'
 import { type FileHandle, open, readlink, realpath } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import mime from 'mime'
-import { forbidden, notFound } from '../errors/errors.js'
-import { isSafeInBrowsers } from '../uploads/media-types.js'
-import type { CheckAddress } from '../uploads/signing.js'
+import { forbidden, notFound } from '../../errors/errors.js'
+import { isSafeInBrowsers } from '../../uploads/media-types.js'
+import type { CheckAddress } from '../../uploads/signing.js'
+import { isUnchanged, rangeApplies } from '../conditional.js'
+import { type Mount, readMethods } from './mount.js'
 
 /** Nothing runs or is loaded from elsewhere; inline styles allow the browser's own viewers. */
 const inert = "default-src 'none'; style-src 'unsafe-inline'"
@@ -19,8 +21,18 @@ const sandbox = `${inert}; sandbox`
 const viewer = `${inert}; object-src 'self'; media-src 'self'; base-uri 'none'; form-action 'none'`
 const withViewer = /^(?:application\/pdf|video\/.+|audio\/.+)$/
 
-/** Serves a folder. `check` refuses URLs that are not signed; null if the files are public. */
-export function addStaticFiles(app: FastifyInstance, folder: string, check: CheckAddress | null): void {
+/** The files of a folder. `check` refuses URLs that are not signed; null if the files are public. */
+export function uploadsMount(folder: string, check: CheckAddress | null): Mount {
+  return {
+    prefix: '/uploads',
+    secret: [],
+    unlogged: [],
+    addTo: (app) => addTo(app, folder, check),
+    methodsAt: () => readMethods,
+  }
+}
+
+function addTo(app: FastifyInstance, folder: string, check: CheckAddress | null): void {
   app.route({
     method: ['GET', 'HEAD'],
     url: '/uploads/*',
@@ -93,11 +105,11 @@ async function sendFile(request: FastifyRequest, reply: FastifyReply, path: stri
   // SVG is shown in a sandbox; types that are not shown are downloaded.
   reply.header('content-security-policy', isShown && withViewer.test(type) ? viewer : sandbox)
   if (!isShown && !isSvg) reply.header('content-disposition', 'attachment')
-  if (isUnchanged(request, tag, changed)) {
+  if (isUnchanged(request.headers, { tag, changed })) {
     await handle.close()
     return reply.removeHeader('content-type').status(304).send()
   }
-  const range = rangeApplies(request, tag, changed) ? rangeOf(request.headers.range, stats.size) : 'whole'
+  const range = rangeApplies(request.headers, { tag, changed }) ? rangeOf(request.headers.range, stats.size) : 'whole'
   if (range === 'none') {
     await handle.close()
     return reply.removeHeader('content-type').status(416).header('content-range', `bytes */${stats.size}`).send()
@@ -110,20 +122,6 @@ async function sendFile(request: FastifyRequest, reply: FastifyReply, path: stri
     return reply.send(request.method === 'HEAD' ? null : '')
   }
   return reply.send(handle.createReadStream({ start, end }))
-}
-
-/** True if the client already has this version of the file. */
-function isUnchanged({ headers }: FastifyRequest, tag: string, changed: Date): boolean {
-  const tags = headers['if-none-match']
-  if (tags !== undefined) return tags === '*' || tags.split(',').some((one) => one.trim().replace(/^W\//, '') === tag)
-  const since = Date.parse(headers['if-modified-since'] ?? '')
-  return changed.getTime() <= since
-}
-
-/** True if a requested range refers to this version of the file. */
-function rangeApplies({ headers }: FastifyRequest, tag: string, changed: Date): boolean {
-  const condition = headers['if-range']
-  return condition === undefined || condition === tag || Date.parse(String(condition)) === changed.getTime()
 }
 
 /** Parses one byte range. A request for several ranges gets the whole file, which the standard allows. */

@@ -1,60 +1,32 @@
-// Registers all routes and creates the context of each request. Every other path returns 404 or 405.
+// The mount of the REST API: its routes and those of content-types. Creates the context of each request.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { Identification, Identified } from '../access/identify.js'
-import type { Config } from '../config/config.js'
-import { ApiError, forbidden, notFound } from '../errors/errors.js'
-import { holding, type Installation, type Installations } from '../installation.js'
-import type { ContentType } from '../model/types.js'
-import type { AddSourceMaps } from '../source-maps/source-maps.js'
-import type { Library } from '../uploads/library.js'
-import type { CheckAddress } from '../uploads/signing.js'
-import { contentMethods, handleAction, handleContent, isAction, typeAt } from './api/content.js'
-import { readBody } from './body-parser.js'
-import { addConnectionClose, type Connections } from './connections.js'
-import type { IncomingBodies } from './incoming-bodies.js'
-import { startPage } from './pages/start-page.js'
-import type { Reply, RequestContext, Route } from './request-context.js'
-import type { LoggedRequest } from './request-log.js'
-import { allowedMethods, methodNotAllowed, respond, respondError, smallResponse } from './respond.js'
-import type { UnsentResponses } from './unsent-responses.js'
+import type { Identified } from '../../access/identify.js'
+import type { Config } from '../../config/config.js'
+import { forbidden, notFound } from '../../errors/errors.js'
+import { holding, type Installation } from '../../installation.js'
+import type { ContentType } from '../../model/types.js'
+import { contentMethods, handleAction, handleContent, isAction, typeAt } from '../api/content.js'
+import type { Backend, MountContext } from '../backend.js'
+import { readBody } from '../body-parser.js'
+import { addConnectionClose } from '../connections.js'
+import type { Reply, RequestContext, Route } from '../request-context.js'
+import type { LoggedRequest } from '../request-log.js'
+import { allowedMethods, methodNotAllowed, respond, respondError, smallResponse } from '../respond.js'
+import { everyMethod, type Mount, readMethods } from './mount.js'
 
-/** The parts of the service that the server uses. */
-export interface Backend {
-  readonly identification: Identification
-  readonly library: Library
-  /** Checks signed URLs of files; null if the files are public. */
-  readonly checkAddress: CheckAddress | null
-  /** True if responses sign the URLs of files, and state that for each file. */
-  readonly signsAddresses: boolean
-  /** Adds source maps to responses. */
-  readonly markSources: AddSourceMaps
-  /** Null while the service is healthy; otherwise a sentence about the problem. */
-  health(): string | null
-  readonly installations: Installations
-}
-
-/** The path of the health check, which is not logged. */
-export const health = '/_health'
-/** The icon that browsers request automatically. */
-export const favicon = '/favicon.ico'
-
-const everyMethod = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
-
-/** The dependencies of all routes. */
-export interface RouteContext {
-  readonly config: Config
-  readonly backend: Backend
-  readonly connections: Connections
-  readonly bodies: IncomingBodies
-  readonly unsent: UnsentResponses
-}
-
-/** Registers these routes below the prefix of the API, the routes of content-types, and the other paths. */
-export function addRoutes(app: FastifyInstance, routes: readonly Route[], parts: RouteContext): void {
-  addPlainRoutes(app, parts)
-  for (const path of new Set(routes.map((route) => route.path))) addPath(app, routes, path, parts)
-  addContent(app, parts)
-  addEverythingElse(app, parts)
+/** The API: these routes, and those of content-types. */
+export function apiMount(routes: readonly Route[], parts: MountContext): Mount {
+  const { config, backend } = parts
+  return {
+    prefix: config.rest.prefix,
+    secret: ['/auth/', '/connect/'],
+    unlogged: [],
+    addTo: (app) => {
+      for (const path of new Set(routes.map((route) => route.path))) addPath(app, routes, path, parts)
+      addContent(app, parts)
+    },
+    methodsAt: (path) => methodsAt(config, backend, path),
+  }
 }
 
 /** Returns the raw query string. */
@@ -66,7 +38,7 @@ function rawQuery(request: FastifyRequest): string {
 
 /** Handles a request with its caller and with one installation, which it holds until it has been handled. */
 async function handle(
-  parts: RouteContext,
+  parts: MountContext,
   request: FastifyRequest,
   reply: FastifyReply,
   work: (context: RequestContext) => Promise<Reply>,
@@ -83,7 +55,7 @@ async function handle(
 }
 
 function createContext(
-  { config, backend, bodies }: RouteContext,
+  { config, backend, bodies }: MountContext,
   request: FastifyRequest,
   { caller, access }: Identified,
   installation: Installation,
@@ -122,7 +94,7 @@ function addTiming(config: Config, reply: FastifyReply, started: number, identif
 }
 
 /** Registers the routes of one path. Other methods return 405 before the caller is identified. */
-function addPath(app: FastifyInstance, routes: readonly Route[], path: string, parts: RouteContext): void {
+function addPath(app: FastifyInstance, routes: readonly Route[], path: string, parts: MountContext): void {
   const { config } = parts
   const here = new Map(routes.filter((route) => route.path === path).map((route) => [route.method as string, route]))
   const methods = [...(here.has('GET') ? ['HEAD', 'GET'] : []), ...[...here.keys()].filter((method) => method !== 'GET')]
@@ -142,7 +114,7 @@ function addPath(app: FastifyInstance, routes: readonly Route[], path: string, p
 }
 
 async function send(
-  { connections, unsent }: RouteContext,
+  { connections, unsent }: MountContext,
   request: FastifyRequest,
   reply: FastifyReply,
   result: Reply,
@@ -165,7 +137,7 @@ function refuseMethod(
   return methodNotAllowed(reply, methods)
 }
 
-function addContent(app: FastifyInstance, parts: RouteContext): void {
+function addContent(app: FastifyInstance, parts: MountContext): void {
   const { config, backend } = parts
   const handler = async (request: FastifyRequest, reply: FastifyReply) => {
     const { name, documentId } = request.params as { name: string; documentId?: string }
@@ -195,7 +167,7 @@ function typeOf({ installation }: RequestContext, name: string, documentId: stri
   return type
 }
 
-async function act(parts: RouteContext, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+async function act(parts: MountContext, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
   const { name, documentId, action } = request.params as { name: string; documentId?: string; action: string }
   const type = typeAt(parts.backend.installations.model(), name, documentId !== undefined)
   if (type === null || type.singleType !== (documentId === undefined) || !isAction(action)) throw notFound()
@@ -204,41 +176,9 @@ async function act(parts: RouteContext, request: FastifyRequest, reply: FastifyR
   return handle(parts, request, reply, (context) => handleAction(typeOf(context, name, documentId), action, context))
 }
 
-function addPlainRoutes(app: FastifyInstance, { config, backend, connections }: RouteContext): void {
-  app.route({
-    method: everyMethod,
-    url: health,
-    handler: (_request, reply) => {
-      if (connections.isDraining()) throw new ApiError('ServiceUnavailableError', 'The service is stopping')
-      const trouble = backend.health()
-      if (trouble !== null) throw new ApiError('ServiceUnavailableError', trouble)
-      return reply.status(204).removeHeader('content-type').send()
-    },
-  })
-  // Browsers request the icon automatically, so it is not logged.
-  app.get(favicon, async (_request, reply) =>
-    reply.status(204).removeHeader('content-type').header('cache-control', 'max-age=86400').send(),
-  )
-  app.get('/', async (_request, reply) => {
-    const visitor = (await backend.identification.access()).public
-    const page = startPage(backend.installations.model(), visitor, config.rest.prefix, !config.production)
-    return reply.type('text/html; charset=utf-8').header('content-security-policy', page.policy).send(page.html)
-  })
-}
-
-/** Handles all other paths: 404 for GET, 405 for other methods. */
-function addEverythingElse(app: FastifyInstance, { config, backend }: RouteContext): void {
-  app.setNotFoundHandler((request, reply) => {
-    if (request.method === 'OPTIONS') return allowedMethods(reply, ['HEAD', 'GET'])
-    if (request.method !== 'GET' && request.method !== 'HEAD') return methodNotAllowed(reply, methodsAt(config, backend, request))
-    return respondError(reply, notFound())
-  })
-}
-
 /** Returns the methods of a content path, for requests with a method that the router does not know. */
-function methodsAt({ rest }: Config, backend: Backend, request: FastifyRequest): readonly string[] {
-  const [path = ''] = (request.raw.url ?? '').split('?')
-  const parts = path.startsWith(`${rest.prefix}/`) ? path.slice(rest.prefix.length + 1).split('/') : []
-  if (parts.length === 0 || parts.length > 2) return ['HEAD', 'GET']
-  return contentMethods(typeAt(backend.installations.model(), parts[0]!, parts.length === 2), parts.length === 2)
+function methodsAt({ rest }: Config, { installations }: Backend, path: string): readonly string[] {
+  const parts = path.slice(rest.prefix.length + 1).split('/')
+  if (parts.length > 2) return readMethods
+  return contentMethods(typeAt(installations.model(), parts[0]!, parts.length === 2), parts.length === 2)
 }

@@ -1,0 +1,34 @@
+// What the HTTP server is built from: the parts of the service that it uses, and its own that all mounts share.
+import type { Identification } from '../access/identify.js'
+import type { Config } from '../config/config.js'
+import type { Installations } from '../installation.js'
+import type { AddSourceMaps } from '../source-maps/source-maps.js'
+import type { Library } from '../uploads/library.js'
+import type { CheckAddress } from '../uploads/signing.js'
+import type { Connections } from './connections.js'
+import type { IncomingBodies } from './incoming-bodies.js'
+import type { UnsentResponses } from './unsent-responses.js'
+
+/** The parts of the service that the server uses. */
+export interface Backend {
+  readonly identification: Identification
+  readonly library: Library
+  /** Checks signed URLs of files; null if the files are public. */
+  readonly checkAddress: CheckAddress | null
+  /** True if responses sign the URLs of files, and state that for each file. */
+  readonly signsAddresses: boolean
+  /** Adds source maps to responses. */
+  readonly markSources: AddSourceMaps
+  /** Null while the service is healthy; otherwise a sentence about the problem. */
+  health(): string | null
+  readonly installations: Installations
+}
+
+/** The dependencies of all mounts. */
+export interface MountContext {
+  readonly config: Config
+  readonly backend: Backend
+  readonly connections: Connections
+  readonly bodies: IncomingBodies
+  readonly unsent: UnsentResponses
+}

@@ -1,0 +1,37 @@
+// The mount of all paths that no other has: the start page, the health check, and 404 or 405 for the rest.
+import type { FastifyInstance } from 'fastify'
+import { ApiError } from '../../errors/errors.js'
+import type { MountContext } from '../backend.js'
+import { startPage } from '../pages/start-page.js'
+import { everyMethod, type Mount, readMethods } from './mount.js'
+
+/** The path of the health check. */
+const health = '/_health'
+/** The icon that browsers request automatically. */
+const favicon = '/favicon.ico'
+
+/** The start page and the health check. */
+export function rootMount(parts: MountContext): Mount {
+  return { prefix: '', secret: [], unlogged: [health, favicon], addTo: (app) => addTo(app, parts), methodsAt: () => readMethods }
+}
+
+function addTo(app: FastifyInstance, { config, backend, connections }: MountContext): void {
+  app.route({
+    method: everyMethod,
+    url: health,
+    handler: (_request, reply) => {
+      if (connections.isDraining()) throw new ApiError('ServiceUnavailableError', 'The service is stopping')
+      const trouble = backend.health()
+      if (trouble !== null) throw new ApiError('ServiceUnavailableError', trouble)
+      return reply.status(204).removeHeader('content-type').send()
+    },
+  })
+  app.get(favicon, async (_request, reply) =>
+    reply.status(204).removeHeader('content-type').header('cache-control', 'max-age=86400').send(),
+  )
+  app.get('/', async (_request, reply) => {
+    const visitor = (await backend.identification.access()).public
+    const page = startPage(backend.installations.model(), visitor, config.rest.prefix, !config.production)
+    return reply.type('text/html; charset=utf-8').header('content-security-policy', page.policy).send(page.html)
+  })
+}
