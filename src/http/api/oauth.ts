@@ -1,22 +1,19 @@
 // Sign-in through OAuth providers: redirect to the provider, return from it, and exchange of the code.
 import { exchangeCode, finishOAuth, startOAuth, stateLifespan } from '../../accounts/oauth.js'
+import { type CookieForm, cookieOf, setCookie } from '../cookies.js'
 import type { RequestContext, Route } from '../request-context.js'
 import { signedIn } from './authentication.js'
 
-const cookie = 'octavo_connect'
 const action = (name: string): string => `plugin::users-permissions.auth.${name}`
 const parameters = ({ query }: RequestContext): Readonly<Record<string, string>> => Object.fromEntries(new URLSearchParams(query))
 
-/** The cookie with the state of a sign-in; SameSite=Lax, because the browser returns from another site. */
-function stateCookie({ config }: RequestContext, state: string, seconds: number): string {
-  const secure = config.production ? '; Secure' : ''
-  return `${cookie}=${state}; Path=${config.rest.prefix}/connect; Max-Age=${seconds}; HttpOnly; SameSite=Lax${secure}`
-}
-
-function readStateCookie({ request }: RequestContext): string | undefined {
-  const found = (request.headers.cookie ?? '').split(/;\s*/).find((one) => one.startsWith(`${cookie}=`))
-  return found?.slice(cookie.length + 1)
-}
+/** The cookie with the state of a sign-in; sent with links of other sites, because the browser returns from one. */
+const stateCookie = ({ config }: RequestContext): CookieForm => ({
+  name: 'octavo_connect',
+  path: `${config.rest.prefix}/connect`,
+  sameSite: 'lax',
+  secure: config.production,
+})
 
 /** The routes for OAuth. */
 export const oauthRoutes: readonly Route[] = [
@@ -30,7 +27,7 @@ export const oauthRoutes: readonly Route[] = [
         const started = await startOAuth(context.accounts, context.params.provider!, callback)
         return {
           status: 302,
-          headers: { location: started.location, 'set-cookie': stateCookie(context, started.stateCookie, stateLifespan) },
+          headers: { location: started.location, 'set-cookie': setCookie(stateCookie(context), started.stateCookie, stateLifespan) },
         }
       }),
   },
@@ -39,8 +36,9 @@ export const oauthRoutes: readonly Route[] = [
     path: '/connect/:provider/callback',
     action: action('connect'),
     handle: async (context) => {
-      const location = await finishOAuth(context.accounts, context.params.provider!, parameters(context), readStateCookie(context))
-      return { status: 302, headers: { location, 'set-cookie': stateCookie(context, '', 0) } }
+      const state = cookieOf(context.request, stateCookie(context).name)
+      const location = await finishOAuth(context.accounts, context.params.provider!, parameters(context), state)
+      return { status: 302, headers: { location, 'set-cookie': setCookie(stateCookie(context), '', 0) } }
     },
   },
   {

@@ -1,6 +1,7 @@
 // The refresh token as a cookie, inaccessible to scripts and other sites.
 import type { RefreshToken } from '../../accounts/context.js'
 import { ApiError } from '../../errors/errors.js'
+import { cookieOf, setCookie } from '../cookies.js'
 import type { RequestContext } from '../request-context.js'
 
 /** The header by which a client requests the cookie; other sites cannot send it without CORS permission. */
@@ -16,16 +17,8 @@ export function refreshCookie(context: RequestContext, token: RefreshToken | nul
   const { config } = context
   const { name, sameSite, domain } = config.auth.cookie
   const seconds = token === null ? 0 : Math.max(0, Math.floor((token.expiresAt - Date.now()) / 1000))
-  const parts = [
-    `${name}=${token?.token ?? ''}`,
-    `Path=${config.rest.prefix}/auth`,
-    `Max-Age=${seconds}`,
-    'HttpOnly',
-    `SameSite=${sameSite === 'lax' ? 'Lax' : 'Strict'}`,
-    ...(config.production ? ['Secure'] : []),
-    ...(domain === undefined ? [] : [`Domain=${domain}`]),
-  ]
-  return parts.join('; ')
+  const form = { name, path: `${config.rest.prefix}/auth`, sameSite, secure: config.production, domain }
+  return setCookie(form, token?.token ?? '', seconds)
 }
 
 /**
@@ -34,13 +27,12 @@ export function refreshCookie(context: RequestContext, token: RefreshToken | nul
  */
 export function readRefreshCookie(context: RequestContext): string | undefined {
   const { request, config } = context
-  const start = `${config.auth.cookie.name}=`
-  const found = (request.headers.cookie ?? '').split(/;\s*/).find((one) => one.startsWith(start))
+  const found = cookieOf(request, config.auth.cookie.name)
   if (found === undefined) return undefined
   const { origin } = request.headers
   const isCrossSite =
     request.headers['sec-fetch-site'] === 'cross-site' || (origin !== undefined && origin !== new URL(config.publicUrl).origin)
   const allowed = origin !== undefined && config.corsOrigins !== '*' && config.corsOrigins.includes(origin)
   if (isCrossSite && !allowed) throw new ApiError('ForbiddenError', 'Forbidden')
-  return found.slice(start.length)
+  return found
 }

@@ -1,22 +1,25 @@
 // ISO 8601 dates and times in the forms that Strapi's queries take: calendar, week and ordinal dates, in short or long writing.
 
-const datePart = /^(?:-?(\d{3})|-?(\d{2})(?:-?(\d{2}))?|-?W(\d{2})(?:-?(\d))?|)-?$/
+const datePart = /^(?:-?(\d{3})|-?(\d{2})(?:-?(\d{2}))?|-?W(\d{2})(?:-?(\d))?|-?)$/
 const timePart = /^(\d{2}(?:[.,]\d*)?)(?::?(\d{2}(?:[.,]\d*)?))?(?::?(\d{2}(?:[.,]\d*)?))?$/
 const offsetPart = /^([+-])(\d{2})(?::?(\d{2}))?$/
 const day = 86_400_000
 
 /** Milliseconds since 1970 of an ISO 8601 date with or without a time; without an offset it is UTC. Null for any other text. */
 export function parseIsoDate(text: string): number | null {
-  const [date = '', rest, more] = text.split(/[T ]/, 3)
-  if (more !== undefined) return null
-  const zoned = rest === undefined && date.endsWith('Z')
-  const begin = dateOf(zoned ? date.slice(0, -1) : date)
+  const [first = '', second, more] = text.split(/[T ]/, 3)
+  if (more !== undefined || first.includes(':')) return null
+  // As in Strapi, what follows a zone in the date belongs to the zone.
+  const zoned = first.search(/z/i)
+  const [date, rest] = zoned === -1 ? [first, second] : [first.slice(0, zoned), text.slice(zoned)]
+  const begin = dateOf(date)
   if (begin === null || rest === undefined || rest === '') return begin
   const zoneAt = rest.search(/[Z+-]/)
   const zone = zoneAt === -1 ? '' : rest.slice(zoneAt)
-  const time = timeOf(zoneAt === -1 ? rest : rest.slice(0, zoneAt))
+  const clock = zoneAt === -1 ? rest : rest.slice(0, zoneAt)
+  const time = clock === '' ? 0 : timeOf(clock)
   const offset = zone === '' || zone === 'Z' ? 0 : offsetOf(zone)
-  return time === null || offset === null ? null : begin + time - offset
+  return time === null || offset === null ? null : Math.trunc(begin + time - offset)
 }
 
 function dateOf(text: string): number | null {
@@ -46,12 +49,14 @@ function timeOf(text: string): number | null {
   const found = timePart.exec(text)
   if (found === null) return null
   const [hours = 0, minutes = 0, seconds = 0] = found.slice(1).map((part) => Number((part ?? '0').replace(',', '.')))
-  const exists = hours === 24 ? minutes === 0 && seconds === 0 : hours < 24 && minutes < 60 && seconds < 60
-  return exists ? Math.trunc(hours * 3_600_000 + minutes * 60_000 + seconds * 1000) : null
+  const exists = hours === 24 ? minutes === 0 && seconds === 0 : hours < 25 && minutes < 60 && seconds < 60
+  return exists ? hours * 3_600_000 + minutes * 60_000 + seconds * 1000 : null
 }
 
+/** As in Strapi, what is no offset is none. */
 function offsetOf(text: string): number | null {
   const [, sign, hours, minutes = '0'] = offsetPart.exec(text) ?? []
-  if (sign === undefined || Number(minutes) > 59) return null
+  if (sign === undefined) return 0
+  if (Number(minutes) > 59) return null
   return (sign === '-' ? -1 : 1) * (Number(hours) * 3_600_000 + Number(minutes) * 60_000)
 }
