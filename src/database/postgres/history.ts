@@ -1,5 +1,5 @@
 // What a transaction's snapshot says of the writes since an earlier transaction of this service. The server numbers all transactions that
-// write; a snapshot tells which of them it sees. Those of this service are known by their ids; any other may have written anything.
+// write, in all of its databases; a snapshot tells which of them it sees. Those of this service are known by their ids; any other may have written anything.
 import { sql } from 'kysely'
 import type { History } from '../history.js'
 import { epochTable } from './create-tables.js'
@@ -144,6 +144,9 @@ export function openOwnTransactions(): OwnTransactions {
       const own: Own = { parts: [], lastBreak: -1 }
       return {
         identified: (id) => {
+          // Nobody has asked for long: the next snapshot begins anew.
+          if (ledger.known.size > most) ledger.server = ''
+          if (ledger.server === '') ledger.known.clear()
           if (id >= ledger.decided) ledger.known.set(id, own)
         },
         next: (hasWritten) => historyOf(ledger, own, hasWritten),
