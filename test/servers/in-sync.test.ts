@@ -1,7 +1,7 @@
 // A PUT that publishes takes along whatever its draft has that is not published yet, whoever wrote it. What a process has left in sync it
 // need not compare again as long as nobody else writes (decision 017).
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { closeDesks, type Desk, range, serveTwoDesks } from './desk.js'
+import { closeDesks, type Desk, pause, range, serveTwoDesks } from './desk.js'
 import { describePostgres, describeServers } from './server.js'
 
 interface Memo {
@@ -123,7 +123,7 @@ describePostgres('a draft that is in sync', (server) => {
         await put(second, `${other}?status=draft`, { title: 'Elsewhere' })
         let isOver = false
         compared = put(first, one, { title: 'Compared' }).finally(() => (isOver = true))
-        await new Promise((resolve) => setTimeout(resolve, 500))
+        await pause(500)
         expect(isOver).toBe(false)
       } finally {
         await release()

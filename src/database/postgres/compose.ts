@@ -1,6 +1,7 @@
 // A whole plan as one statement with one row: its levels are common table expressions, each of which starts at the ids of the level
 // above, and the result has a column of JSON for each. One round trip and one snapshot, whatever is populated (decision 029).
 import type { Column, Envelope, Fill, Level, Parameter, ReadPlan, Statement } from '../plan.js'
+import { snapshot } from './history.js'
 
 /** A plan as one statement, and what its result columns are. */
 export interface ComposedRead {
@@ -101,9 +102,6 @@ function addFill(composition: Composition, fill: Fill, parents: string): void {
 }
 
 type ListEnvelope = Envelope & { readonly kind: 'list' }
-
-/** Which transactions a statement sees. A server that was started again may give the ids of some of them to others. */
-const snapshot = `concat_ws(' ', pg_current_snapshot(), pg_postmaster_start_time())`
 
 /**
  * The number of all rows: what the page tells where it is the last one, null where it is known of this very snapshot, counted otherwise.

@@ -4,11 +4,14 @@ import { sql } from 'kysely'
 import type { History } from '../history.js'
 import { epochTable } from './create-tables.js'
 
+/** Which transactions a statement sees. A server that was started again may give the ids of some of them to others. */
+export const snapshot = `concat_ws(' ', pg_current_snapshot(), pg_postmaster_start_time())`
+
 /**
- * Which transactions a statement sees, as text: first, next and open ids. Ids are compared as long as the rest stays the same: a server that
- * was started again, has crashed or has taken over from another may give them again.
+ * The same, as text: first, next and open ids. Ids are compared as long as the rest stays the same: a server that was started again, has
+ * crashed or has taken over from another may give them again.
  */
-export const stateSeen = sql`(select concat_ws(' ', pg_current_snapshot(), pg_postmaster_start_time(), (select epoch from ${sql.table(epochTable)} where id = 1)))`
+export const stateSeen = sql`(select concat_ws(' ', ${sql.raw(snapshot)}, (select epoch from ${sql.table(epochTable)} where id = 1)))`
 
 /** The transactions of this service. */
 export interface OwnTransactions {
