@@ -9,7 +9,7 @@ export interface Output {
   write(text: string): void
   /**
    * Resolves when everything is written or after `atMost` milliseconds: to `written`, to `waiting` if the descriptor accepts nothing, or to
-   * `blocked` if the system has not returned from a write.
+   * `blocked` if the system does not return from a write, which takes a second more to know.
    */
   flush(atMost: number): Promise<'written' | 'waiting' | 'blocked'>
   /** Tries once to write the buffer synchronously, for a process that is exiting. */
@@ -32,6 +32,8 @@ export interface OutputOptions {
 const [retryWhenFull, retryAfterError] = [20, 1_000]
 /** The longest time a batch waits, in milliseconds. */
 const batchTime = 1_000
+/** Milliseconds until a write that has begun is taken for one that never returns; it is short, but threads and the event loop may be busy. */
+const returnTimeout = 1_000
 /** The most bytes of one write. */
 const chunkBytes = 65_536
 
@@ -45,6 +47,7 @@ export function openOutput(descriptor: 1 | 2, { bytes, batchBytes, lostLine }: O
   let isOpen = true
   let timer: NodeJS.Timeout | null = null
   let onFlushed: (() => void) | null = null
+  let onReturned: (() => void) | null = null
   const isEmpty = (): boolean => chunk.length === 0 && lines.isEmpty()
 
   function pump(): void {
@@ -58,6 +61,7 @@ export function openOutput(descriptor: 1 | 2, { bytes, batchBytes, lostLine }: O
     write(target, chunk, 0, chunk.length, null, (error, written) => {
       isWriting = false
       if (error === null) chunk = chunk.subarray(written)
+      onReturned?.()
       if (error === null && written > 0) pump()
       else pumpIn(error !== null && error.code !== 'EAGAIN' ? retryAfterError : retryWhenFull)
     })
@@ -79,10 +83,15 @@ export function openOutput(descriptor: 1 | 2, { bytes, batchBytes, lostLine }: O
       new Promise((resolve) => {
         const end = (): void => {
           clearTimeout(deadline)
-          onFlushed = null
+          onFlushed = onReturned = null
           resolve(isEmpty() ? 'written' : isWriting ? 'blocked' : 'waiting')
         }
-        const deadline = setTimeout(end, atMost)
+        const giveUp = (): void => {
+          if (!isWriting) return end()
+          onReturned = end
+          deadline = setTimeout(end, returnTimeout)
+        }
+        let deadline = setTimeout(giveUp, atMost)
         onFlushed = end
         pump()
       }),

@@ -121,8 +121,21 @@ describe.skipIf(process.platform !== 'linux')('wherever the log goes', () => {
     process.kill(Number(readFileSync(join(logs, 'reader'), 'utf8')), 'SIGSTOP')
     await askMuch()
     await stops()
-    await until('the status is known', () => statSync(join(logs, 'status'), { throwIfNoEntry: false })?.size === 2)
+    await until('the status is known', () => (statSync(join(logs, 'status'), { throwIfNoEntry: false })?.size ?? 0) > 0)
     expect(readFileSync(join(logs, 'status'), 'utf8')).toBe('0\n')
+  })
+
+  test('the same with code of the project that keeps the event loop busy: the status is 0', async () => {
+    rmSync(join(folder, 'octavo.config.json'))
+    const busy = 'setInterval(() => { for (const end = performance.now() + 25; performance.now() < end; ); }, 5)'
+    writeFileSync(join(folder, 'octavo.config.mjs'), `${busy}\nexport default { limits: { drainTimeout: 10_000 } }`)
+    for (let round = 1; round <= 2; round++) {
+      shell(`(timeout 0.5 yes; bash -c "$octavo"; echo $? > ${logs}/status${round}) 2>&1 | sleep 1000`)
+      await comesUp()
+      await stops()
+      await until('the status is known', () => (statSync(join(logs, `status${round}`), { throwIfNoEntry: false })?.size ?? 0) > 0)
+      expect(readFileSync(join(logs, `status${round}`), 'utf8')).toBe('0\n')
+    }
   })
 
   test('a start that fails ends, although nobody reads why', async () => {
@@ -192,7 +205,7 @@ describe('code of the project', () => {
       headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
       body: JSON.stringify({ data: { name: 'careless' } }),
     }).catch(() => undefined)
-    await until('it ended', () => statSync(join(logs, 'status'), { throwIfNoEntry: false })?.size === 2)
+    await until('it ended', () => (statSync(join(logs, 'status'), { throwIfNoEntry: false })?.size ?? 0) > 0)
     expect(readFileSync(join(logs, 'status'), 'utf8')).toBe('1\n')
     expect(readFileSync(join(logs, 'log'), 'utf8')).toMatch(/\{"level":60,.*out of nowhere/)
   })
