@@ -41,67 +41,109 @@ const chunkBytes = 65_536
 export function openOutput(descriptor: 1 | 2, { bytes, batchBytes, lostLine }: OutputOptions): Output {
   const { target, release } = nonBlocking(descriptor)
   const lines = openLineBuffer(lostLine)
-  /** The chunk being written. */
-  let chunk: Buffer = Buffer.alloc(0)
-  let isWriting = false
-  let isOpen = true
-  let timer: NodeJS.Timeout | null = null
-  let onFlushed: (() => void) | null = null
-  let onReturned: (() => void) | null = null
-  const isEmpty = (): boolean => chunk.length === 0 && lines.isEmpty()
-
-  function pump(): void {
-    if (timer !== null) clearTimeout(timer)
-    timer = null
-    if (isWriting || !isOpen) return
-    if (chunk.length === 0) chunk = lines.takeChunk()
-    if (chunk.length === 0) onFlushed?.()
-    if (chunk.length === 0) return
-    isWriting = true
-    write(target, chunk, 0, chunk.length, null, (error, written) => {
-      isWriting = false
-      if (error === null) chunk = chunk.subarray(written)
-      onReturned?.()
-      if (error === null && written > 0) pump()
-      else pumpIn(error !== null && error.code !== 'EAGAIN' ? retryAfterError : retryWhenFull)
-    })
-  }
-
-  function pumpIn(milliseconds: number): void {
-    timer ??= setTimeout(pump, onFlushed === null ? milliseconds : retryWhenFull)
-    timer.unref()
-  }
-
+  const pump = openPump(target, lines)
   return {
     write(text) {
-      if (!isOpen || !lines.add(text, bytes - chunk.length)) return
-      if (isWriting || (timer !== null && lines.bytes() < batchBytes) || chunk.length > 0) return
-      if (lines.bytes() >= batchBytes) pump()
-      else pumpIn(batchTime)
+      if (!pump.isOpen() || !lines.add(text, bytes - pump.chunk().length)) return
+      if (pump.isWriting() || (pump.isWaiting() && lines.bytes() < batchBytes) || pump.chunk().length > 0) return
+      if (lines.bytes() >= batchBytes) pump.start()
+      else pump.startIn(batchTime)
     },
     flush: (atMost) =>
       new Promise((resolve) => {
         const end = (): void => {
           clearTimeout(deadline)
-          onFlushed = onReturned = null
-          resolve(isEmpty() ? 'written' : isWriting ? 'blocked' : 'waiting')
+          pump.listen(null)
+          resolve(pump.isEmpty() ? 'written' : pump.isWriting() ? 'blocked' : 'waiting')
         }
         const giveUp = (): void => {
-          if (!isWriting) return end()
-          onReturned = end
-          deadline = setTimeout(end, returnTimeout)
+          if (pump.isWriting()) {
+            deadline = setTimeout(end, returnTimeout)
+            pump.listen({ flushed: end, returned: end })
+          } else end()
         }
         let deadline = setTimeout(giveUp, atMost)
-        onFlushed = end
-        pump()
+        pump.listen({ flushed: end, returned: () => {} })
+        pump.start()
       }),
     writeNow() {
-      if (!isWriting && !isEmpty()) tryToWrite(target, Buffer.concat([chunk, Buffer.from(lines.all())]))
+      if (!pump.isWriting() && !pump.isEmpty()) tryToWrite(target, Buffer.concat([pump.chunk(), Buffer.from(lines.all())]))
     },
     close() {
+      pump.close()
+      release(pump.isWriting())
+    },
+  }
+}
+
+/** Writes the lines of a buffer in chunks, one at a time, and tries again while the descriptor accepts nothing. */
+interface Pump {
+  isOpen(): boolean
+  /** True during a write. */
+  isWriting(): boolean
+  /** True if the next write waits for its time. */
+  isWaiting(): boolean
+  /** True if nothing is left to write. */
+  isEmpty(): boolean
+  /** What is being written. */
+  chunk(): Buffer
+  /** Writes now; `startIn`: after some milliseconds, unless it waits already. */
+  start(): void
+  startIn(milliseconds: number): void
+  /** Replaces the listener. While there is one, failed writes are repeated sooner. */
+  listen(listener: PumpListener | null): void
+  close(): void
+}
+interface PumpListener {
+  /** Nothing is left to write. */
+  flushed(): void
+  /** A write has returned, whatever it has written. */
+  returned(): void
+}
+
+function openPump(target: number, lines: LineBuffer): Pump {
+  let chunk: Buffer = Buffer.alloc(0)
+  let isWriting = false
+  let isOpen = true
+  let timer: NodeJS.Timeout | null = null
+  let listener: PumpListener | null = null
+
+  function start(): void {
+    if (timer !== null) clearTimeout(timer)
+    timer = null
+    if (isWriting || !isOpen) return
+    if (chunk.length === 0) chunk = lines.takeChunk()
+    if (chunk.length === 0) listener?.flushed()
+    if (chunk.length === 0) return
+    isWriting = true
+    write(target, chunk, 0, chunk.length, null, (error, written) => {
+      isWriting = false
+      if (error === null) chunk = chunk.subarray(written)
+      listener?.returned()
+      if (error === null && written > 0) start()
+      else startIn(error !== null && error.code !== 'EAGAIN' ? retryAfterError : retryWhenFull)
+    })
+  }
+
+  function startIn(milliseconds: number): void {
+    timer ??= setTimeout(start, listener === null ? milliseconds : retryWhenFull)
+    timer.unref()
+  }
+
+  return {
+    isOpen: () => isOpen,
+    isWriting: () => isWriting,
+    isWaiting: () => timer !== null,
+    isEmpty: () => chunk.length === 0 && lines.isEmpty(),
+    chunk: () => chunk,
+    start,
+    startIn,
+    listen: (next) => {
+      listener = next
+    },
+    close: () => {
       if (timer !== null) clearTimeout(timer)
       isOpen = false
-      release(isWriting)
     },
   }
 }
