@@ -7,7 +7,7 @@ import { driverOf } from '../database/open.js'
 import { ConfigError } from '../errors/errors.js'
 import { loadModel } from '../model/load.js'
 import type { Model } from '../model/types.js'
-import { adaptYoungGeneration } from '../runtime/gc.js'
+import { adaptYoungGeneration, fastProfile, smallProfile } from '../runtime/gc.js'
 import { openLog } from '../runtime/log.js'
 import { createService, type Service } from '../service.js'
 import { orExplain } from './explain-error.js'
@@ -64,7 +64,7 @@ async function listen(folder: string, options: StartOptions, watched: (shutdown:
     await service.close()
     throw error
   })
-  adaptYoungGeneration()
+  adaptYoungGeneration(config.database.server === null ? smallProfile : fastProfile)
   const seconds = (performance.now() / 1000).toFixed(1)
   const examples = (await service.examples()).slice(0, 3).map((path) => `  curl -g '${address}${path}'\n`)
   shutdown.serves((delay) => service.close({ delay }), limits)

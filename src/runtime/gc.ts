@@ -3,8 +3,21 @@
 import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 
-/** The maximum young generation of the main thread in mebibytes; a larger one does not improve the benchmarks. */
-const maxYoungGeneration = 4
+/** The collection of a thread. */
+export interface CollectionProfile {
+  /** The maximum young generation in mebibytes. */
+  readonly maxYoungGeneration: number
+  /** Seconds without work until all garbage is collected. */
+  readonly rest: number
+  /** Seconds with work after which all garbage is collected without a rest; Infinity: never. */
+  readonly maxBusy: number
+}
+
+/** Threads that hand the reads to others, and those others: they forget little of what V8 has optimised when they collect. */
+export const smallProfile: CollectionProfile = { maxYoungGeneration: 4, rest: 1, maxBusy: 10 }
+/** The main thread where it reads itself. Each full collection makes V8 drop optimised functions, and a third of the speed with them. */
+export const fastProfile: CollectionProfile = { maxYoungGeneration: 16, rest: 30, maxBusy: Infinity }
+
 /** The initial semi-space of threads in mebibytes. Half as much doubles the cost of large responses, which then do not fit. */
 const threadSemiSpace = 2
 /** The event-loop utilization below which the main thread counts as idle. */
@@ -28,17 +41,17 @@ export function limitYoungGeneration(): void {
 }
 
 /** Called once the service listens: lets the young generation grow with the load up to the maximum; V8 shrinks it without load. */
-export function adaptYoungGeneration(): void {
+export function adaptYoungGeneration(profile: CollectionProfile): void {
   if (isOff) return
   const wasBusy = workMeter()
   const check = (): void => {
     const size = getHeapSpaceStatistics().find(({ space_name }) => space_name === 'new_space')?.space_size ?? Infinity
-    const growing = size < maxYoungGeneration * 1024 * 1024 && wasBusy()
+    const growing = size < profile.maxYoungGeneration * 1024 * 1024 && wasBusy()
     setGrowth(growing ? 2 : 1)
     setTimeout(check, growing ? growInterval : checkInterval).unref()
   }
   check()
-  collectRegularly(workMeter())
+  collectRegularly(workMeter(), profile)
 }
 
 /** Returns a function that reports whether the main thread was busy since its last call. */
@@ -52,27 +65,29 @@ function workMeter(): () => boolean {
   }
 }
 
-/** Milliseconds between two checks for garbage collection, and the number of checks after which a busy thread is collected anyway. */
-const [collectInterval, maxBusyChecks] = [1_000, 10]
+/** Milliseconds between two checks for garbage collection. */
+const collectInterval = 1_000
 
 /**
- * Runs a compacting garbage collection when the calling thread becomes idle, and occasionally while it is busy. Otherwise V8 keeps old
- * objects until the heap has doubled, and half-empty pages forever. More frequent full collections would discard optimised code. `worked`
- * reports whether the thread was busy since its last call.
+ * Runs a compacting garbage collection when the calling thread comes to rest, and by its profile while it is busy. Otherwise V8 keeps old
+ * objects until the heap has doubled, and half-empty pages forever. `worked` reports whether the thread was busy since its last call.
  */
-export function collectRegularly(worked: () => boolean): void {
+export function collectRegularly(worked: () => boolean, { rest, maxBusy }: CollectionProfile): void {
   if (isOff) return
   setFlagsFromString('--expose-gc')
   const collect = runInNewContext('gc') as () => void
-  let busy = 0
+  // Seconds since the last collection.
+  let [busy, idle] = [0, 0]
   setInterval(() => {
-    const isIdle = !worked()
-    if (isIdle && busy === 0) return
-    busy = isIdle ? 0 : (busy + 1) % maxBusyChecks
-    if (busy > 0) return
+    if (worked()) [busy, idle] = [busy + 1, 0]
+    else idle++
+    if (busy === 0 || (idle < rest && busy < maxBusy)) return
     // Set for this collection only; the flag is shared by all threads, so a thread may occasionally miss it.
     setFlagsFromString('--compact-on-every-full-gc')
     collect()
     setFlagsFromString('--no-compact-on-every-full-gc')
+    busy = 0
+    // The collection is no work: it would be repeated.
+    worked()
   }, collectInterval).unref()
 }
