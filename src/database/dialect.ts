@@ -37,6 +37,8 @@ export interface Dialect {
   listed(list: Expression, as: string): Expression
   /** A bound number behind `limit` or `offset`. */
   rowCount(value: Expression): Expression
+  /** Whether the columns of rows are read that `offset` skips, and not only the index that they are found by. */
+  readonly readsSkippedRows: boolean
   /** Tables as a FROM clause that begins at the first of them and goes on in this order. */
   joinedInOrder(tables: readonly Expression[]): Expression
   /** The column, in a comparison that must not choose the index. */

@@ -52,6 +52,7 @@ export function compileRead(request: ReadRequest, dialect: Dialect, contract: Co
       isOwn: key.path.length === 0,
     })),
     limit: sql`limit ${request.mode === 'first' ? sql.lit(1) : dialect.rowCount(value(pageValues.limit))} offset ${dialect.rowCount(value(pageValues.start))}`,
+    skips: request.mode !== 'first',
     selected: columns.selected,
   }
   const root = level(compilation, request.selection, page(compilation, query), { parentAt: null, orderAt: [], columns })

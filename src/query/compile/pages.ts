@@ -24,6 +24,8 @@ export interface PageQuery {
   readonly filter: Filter | null
   readonly keys: readonly { readonly value: Fragment; readonly as: string; readonly descending: boolean; readonly isOwn: boolean }[]
   readonly limit: Fragment
+  /** Whether rows may be skipped before those that are selected. */
+  readonly skips: boolean
   readonly selected: readonly Fragment[]
 }
 
@@ -49,7 +51,8 @@ function rowsOf(compilation: Compilation, { type, base, filter }: PageQuery): Ro
 /** The statement of the page. */
 export function page(compilation: Compilation, query: PageQuery): Statement {
   const rows = rowsOf(compilation, query)
-  return compilation.dialect.compile(query.keys.length === 0 ? directPage(query, rows) : sortedPage(compilation, query, rows, false))
+  const isDirect = query.keys.length === 0 && !(query.skips && compilation.dialect.readsSkippedRows)
+  return compilation.dialect.compile(isDirect ? directPage(query, rows) : sortedPage(compilation, query, rows, false))
 }
 
 /** The number of all rows. */
