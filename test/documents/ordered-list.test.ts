@@ -47,15 +47,18 @@ const crowds: Readonly<Record<string, (list: ReturnType<typeof openList<number>>
 test.each(Object.entries(crowds))('100,000 that go %s keep their order, and take little more for each than 10,000', (_where, before) => {
   const crowd = (count: number) => {
     const list = openList([0, 1])
-    const started = performance.now()
+    const started = process.cpuUsage()
     for (let index = 2; index < count; index++) list.insert([index], before(list, index))
     const all = list.rows()
-    return { list, all, each: (performance.now() - started) / count }
+    return { list, all, each: process.cpuUsage(started).user / count }
   }
+  // The least of several is what the list takes; the others have waited for a collection or for a neighbour's caches.
+  const least = (runs: readonly { readonly each: number }[]) => Math.min(...runs.map(({ each }) => each))
   crowd(10_000)
-  const small = crowd(10_000)
-  const { list, all, each } = crowd(100_000)
+  const small = Array.from({ length: 5 }, () => crowd(10_000))
+  const large = Array.from({ length: 3 }, () => crowd(100_000))
+  const { list, all } = large[0]!
   expect(all).toHaveLength(100_000)
   expect(list.inOrder(all.toReversed())).toEqual(all)
-  expect(each / small.each).toBeLessThan(8)
+  expect(least(large) / least(small)).toBeLessThan(8)
 })
