@@ -12,13 +12,14 @@ import { readRequest } from '../query/rest/read.js'
 import type { Input } from './input/input.js'
 import { openPatternChecks, type PatternChecks } from './input/pattern-deadline.js'
 import { checkSize, type SizeLimits } from './input/size.js'
+import type { FindTaken } from './input/types.js'
 import { type ValidatedPart, validateDraft } from './publish/validate-draft.js'
 import type { Plans } from './read/plans.js'
 import type { RowContext } from './store/row-context.js'
 import { knownLocale } from './store/rows.js'
 import type { InSync, Synced } from './store/synced-drafts.js'
 import type { Resolving } from './store/targets.js'
-import { type FindTaken, takenBy } from './store/unique.js'
+import { takenBy } from './store/unique.js'
 
 /** A write of a document. The query says status, locale, and what the answer shows. */
 export interface WriteRequest {

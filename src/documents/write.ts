@@ -23,7 +23,6 @@ import { type Compared, insertRow, momentFor, onlyDocument, updateRow, versionsO
 import { scalarColumns } from './store/scalar-columns.js'
 import { draftName } from './store/synced-drafts.js'
 import { withGeneratedUids } from './store/uids.js'
-import { withUnique } from './store/unique.js'
 
 /**
  * Does what is asked, in one transaction, with the hooks of the project around it. Null: there is no such document.
@@ -106,10 +105,7 @@ async function createIn(context: WriteContext, transaction: Transaction, operati
   const data = contract.generateUids ? await withGeneratedUids(transaction, type, operation.data) : operation.data
   const documentId = newDocumentId()
   const findTaken = takenFor(context, transaction, operation, documentId)
-  const input = await withUnique(
-    (unique) => readInput({ model, contract, trials }, type, data, optionsOf(operation, true), unique),
-    findTaken,
-  )
+  const input = await readInput({ model, contract, trials }, type, data, optionsOf(operation, true), findTaken)
   const writing = writingOf(
     context,
     transaction,
@@ -147,10 +143,7 @@ async function updateIn(context: WriteContext, transaction: Transaction, asked: 
   const inherited = isCreation ? inheritedBy(type, operation.data) : new Set<string>()
   const options = { ...optionsOf(operation, isCreation), inherited }
   const findTaken = takenFor(context, transaction, operation, documentId)
-  const input = await withUnique(
-    (unique) => readInput({ model, contract, trials: asked.trials }, type, operation.data, options, unique),
-    findTaken,
-  )
+  const input = await readInput({ model, contract, trials: asked.trials }, type, operation.data, options, findTaken)
   const known = await prefetchTargets(transaction, model, input, isCreation ? type : null, operation.publishes && type.draftAndPublish)
   const writing = writingOf(context, transaction, operation, input, known)
   // Before a new version is there, which its own relations may name.

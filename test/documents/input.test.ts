@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { gunzipSync } from 'node:zlib'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { type Input, readInput, validateDocument } from '../../src/documents/input/input.js'
+import { attributeErrors, documentErrors, type Input, readInput } from '../../src/documents/input/input.js'
 import { ApiError } from '../../src/errors/errors.js'
 import { fullAccess } from '../../src/grants.js'
 import { loadModel } from '../../src/model/load.js'
@@ -103,6 +103,9 @@ function stored(attributes: ReadonlyMap<string, Attribute>, checked: Readonly<Bo
  */
 type Known = Map<string, Readonly<Body> | 'unknown' | null>
 
+/** No other document has any of the values. */
+const noneTaken = () => Promise.resolve(new Set<string>())
+
 /** Reads the body as the service would: the draft leniently, then, if it is published, the whole document. */
 async function write(type: ContentType, step: Step, data: unknown, known: Known, made: string): Promise<void> {
   const url = new URL(step.request.path, 'http://localhost')
@@ -114,11 +117,15 @@ async function write(type: ContentType, step: Step, data: unknown, known: Known,
   const isCreation = before === null
   const added = { publishedAt: type.draftAndPublish ? null : 'now', ...(type.localized && { locale }) }
   const context = { model, contract: contracts.strapi }
-  const { checked } = await readInput(context, type, data, { grants: fullAccess, isDraft: type.draftAndPublish, isCreation, added })
+  const options = { grants: fullAccess, isDraft: type.draftAndPublish, isCreation, added }
+  const { checked } = await readInput(context, type, data, options, noneTaken)
   const whole = before === 'unknown' || JSON.stringify(data).includes('"id":') ? 'unknown' : { ...before, ...checked }
   const isPublished = type.draftAndPublish && url.searchParams.get('status') !== 'draft'
-  if (isPublished && whole !== 'unknown')
-    validateDocument(context, type, stored(type.attributes, whole), { grants: fullAccess, seesDrafts: true })
+  if (isPublished && whole !== 'unknown') {
+    const reader = { grants: fullAccess, seesDrafts: true }
+    const errors = await documentErrors(context, type, stored(type.attributes, whole), reader, noneTaken)
+    if (errors.length > 0) throw attributeErrors(errors)
+  }
   known.set(place, whole)
 }
 
@@ -215,7 +222,7 @@ describe('recorded bodies are refused for the same reasons', () => {
 })
 
 const read = (path: string, data: unknown, { contract = 'strapi', isDraft = false, isCreation = true }: Options = {}): Promise<Input> =>
-  readInput({ model, contract: contracts[contract] }, model.paths.get(path)!, data, { grants: fullAccess, isDraft, isCreation })
+  readInput({ model, contract: contracts[contract] }, model.paths.get(path)!, data, { grants: fullAccess, isDraft, isCreation }, noneTaken)
 interface Options {
   readonly contract?: ContractName
   readonly isDraft?: boolean

@@ -3,36 +3,33 @@ import type { Attribute, ComponentAttribute, DynamicZone, Model } from '../../mo
 import { assertNever } from '../../model/types.js'
 import { isWritable } from './keys.js'
 import { attributeError, checkEach, choiceError, inFieldOrder, typeError } from './messages.js'
-import { openPatternChecks, type PatternCheck, runPatternChecks } from './pattern-deadline.js'
+import { openPatternChecks } from './pattern-deadline.js'
+import { settlePatterns } from './possible-errors.js'
 import { lastOnly, namesTargets, type RelationForm, relationForm, syntaxErrors } from './relations.js'
 import { checkScalar, missing } from './scalars.js'
-import type { AttributeError, Checked, Checking, Path, Schema } from './types.js'
+import type { Checked, Checking, Path, PossibleError, Schema } from './types.js'
 
 type Body = Readonly<Record<string, unknown>>
 
 const isBody = (value: unknown): value is Body => typeof value === 'object' && value !== null && !Array.isArray(value)
 
+/** A body with casts and defaults, and what is wrong with it, or is if a value is taken. */
+export interface CheckedBody {
+  readonly value: Body
+  readonly errors: readonly PossibleError[]
+}
+
 /** Checks a whole body: `checkShape`, and then with one deadline what patterns of the model have no other bound for. */
-export function checkBody(checking: Checking, shape: Schema, body: Body): { readonly value: Body; readonly errors: AttributeError[] } {
+export function checkBody(checking: Checking, shape: Schema, body: Body): CheckedBody {
   const { trials = openPatternChecks() } = checking
-  const untried: PatternCheck[] = []
-  const checked = checkShape({ ...checking, trials, untried }, shape, body, [])
-  if (untried.length === 0 || (trials.left <= 0 && checked.errors.length > 0)) return checked
-  runPatternChecks(trials, untried)
-  const isFit = untried.every(({ pattern, value }) => trials.results.get(pattern)?.get(value) !== false)
-  // What must be unique was collected the first time.
-  return isFit ? checked : checkShape({ ...checking, trials, claims: undefined }, shape, body, [])
+  const { value, errors } = checkShape({ ...checking, trials }, shape, body, [])
+  return { value, errors: settlePatterns(trials, errors) }
 }
 
 /** Checks what `body` gives for each attribute of `shape`; the value is the body with casts and defaults. */
-function checkShape(
-  checking: Checking,
-  shape: Schema,
-  body: Body,
-  path: Path,
-): { readonly value: Body; readonly errors: AttributeError[] } {
+function checkShape(checking: Checking, shape: Schema, body: Body, path: Path): CheckedBody {
   const value: Record<string, unknown> = { ...body }
-  const groups = new Map<string, readonly AttributeError[]>()
+  const groups = new Map<string, readonly PossibleError[]>()
   for (const attribute of shape.attributes.values()) {
     if (!isWritable(shape, attribute)) continue
     const { name } = attribute

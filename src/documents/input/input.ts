@@ -6,10 +6,11 @@ import { yieldIfBusy } from '../../runtime/event-loop.js'
 import { checkBody, relationProblem } from './attributes.js'
 import { checkKeys, isTooDeep, isWritable } from './keys.js'
 import { attributeError, typeError, whole } from './messages.js'
+import { settleUnique } from './possible-errors.js'
 import { type RelationForm, relationInput } from './relations.js'
 import { shortText } from './scalars.js'
 import { storedForm } from './stored.js'
-import type { AttributeError, Checking, ComponentInput, Input, InputContext, Reference, RelationInput, Schema } from './types.js'
+import type { AttributeError, ComponentInput, FindTaken, Input, InputContext, Reference, RelationInput, Schema } from './types.js'
 import { type Reader, shownErrors } from './visible-errors.js'
 
 export type { AttributeError, ComponentInput, Input, InputContext, Reference, RelationInput }
@@ -29,9 +30,6 @@ export interface InputOptions {
   readonly inherited?: ReadonlySet<string>
 }
 
-/** What must be unique: where it is collected, or what was found to be taken. */
-export type Unique = Pick<Checking, 'claims' | 'taken'>
-
 /**
  * Reads the `data` of a body that creates or changes a document of `type`.
  * @throws ApiError 400 as recorded: the first key that may not be there, or all that is wrong with the values.
@@ -41,22 +39,42 @@ export async function readInput(
   type: ContentType,
   data: unknown,
   options: InputOptions,
-  unique: Unique = {},
+  findTaken: FindTaken,
 ): Promise<Input> {
   await yieldIfBusy()
   checkKeys(context.model, options.grants, type, data)
   await yieldIfBusy()
-  if (typeof data !== 'object' || data === null || Array.isArray(data)) throw attributeErrors([typeError([], 'object', null, data)])
+  if (!isBody(data)) throw attributeErrors([typeError([], 'object', null, data)])
+  const { value, shown, errors } = await checkData(context, type, data, options)
+  const wrong = await settleUnique(errors, findTaken)
+  if (wrong.length > 0) throw attributeErrors(wrong)
+  return inputOf(context.model, type, value, shown, options.isCreation)
+}
+
+/** Whether data that `readInput` has read as a draft may also be published. */
+export async function mayBePublished(
+  context: InputContext,
+  type: ContentType,
+  data: unknown,
+  isCreation: boolean,
+  findTaken: FindTaken,
+): Promise<boolean> {
+  if (!isBody(data)) return false
+  const { errors } = await checkData(context, type, data, { isDraft: false, isCreation })
+  return (await settleUnique(errors, findTaken)).length === 0
+}
+
+/** The values that `data` has or leaves to defaults, as errors show them too, and what is or may be wrong with them. */
+async function checkData(context: InputContext, type: ContentType, data: Body, options: Omit<InputOptions, 'grants'>) {
   const given = Object.entries(data).filter(([key]) => isWritable(type, type.attributes.get(key)))
-  const checking = { ...context, ...options, ...unique, places: [], isStored: false }
-  const { value, errors } = checkBody(checking, type, Object.fromEntries(given))
+  const { value, errors } = checkBody({ ...context, ...options, places: [], isStored: false }, type, Object.fromEntries(given))
   await yieldIfBusy()
   const problem = relationProblem(context.model, type, value)
   const shown = { ...value, ...options.added }
-  const all = [...errors, ...localeErrors(type, data as Body), ...(problem === null ? [] : [whole([], problem, shown)])]
-  if (all.length > 0) throw attributeErrors(all)
-  return inputOf(context.model, type, value, shown, options.isCreation)
+  return { value, shown, errors: [...errors, ...localeErrors(type, data), ...(problem === null ? [] : [whole([], problem, shown)])] }
 }
+
+const isBody = (data: unknown): data is Body => typeof data === 'object' && data !== null && !Array.isArray(data)
 
 /** `locale` beside the attributes is ignored, but where Strapi has a column for it that no locale fills it must be a text that fits it. */
 function localeErrors(type: ContentType, { locale }: Body): readonly AttributeError[] {
@@ -78,6 +96,7 @@ export function readAttributes(
 ): { readonly input: Input | null; readonly errors: readonly AttributeError[] } {
   if (isTooDeep(given)) throw validationError('The data is nested too deeply')
   const known = Object.entries(given).filter(([key]) => isWritable(type, type.attributes.get(key)))
+  // Nothing of it is claimed: `checkUniqueAttributes` looks for what is taken.
   const checked = checkBody({ ...context, places: null, isDraft: false, isCreation, isStored: false }, type, Object.fromEntries(known))
   const problem = relationProblem(context.model, type, checked.value)
   const errors = problem === null ? checked.errors : [...checked.errors, whole([], problem, checked.value)]
@@ -85,13 +104,18 @@ export function readAttributes(
 }
 
 /**
- * Checks a whole stored document against every rule, as publishing demands.
- * @throws ApiError 400 with all that is wrong, and of the document what `reader` may see.
+ * Checks a whole stored document against every rule, as publishing demands. Resolves to all that is wrong, and of the document what
+ * `reader` may see.
  */
-export function validateDocument(context: InputContext, type: ContentType, document: Body, reader: Reader, unique: Unique = {}): void {
-  const checking = { ...context, ...unique, places: [], isDraft: false, isCreation: true, isStored: true }
-  const { errors } = checkBody(checking, type, document)
-  if (errors.length > 0) throw attributeErrors(shownErrors(context.model, type, errors, reader))
+export async function documentErrors(
+  context: InputContext,
+  type: ContentType,
+  document: Body,
+  reader: Reader,
+  findTaken: FindTaken,
+): Promise<readonly AttributeError[]> {
+  const { errors } = checkBody({ ...context, places: [], isDraft: false, isCreation: true, isStored: true }, type, document)
+  return shownErrors(context.model, type, await settleUnique(errors, findTaken), reader)
 }
 
 /** One error for several: the message of a single one, their number otherwise, all of them in the details. */

@@ -34,9 +34,17 @@ export function checkKeys(model: Model, grants: Grants, type: ContentType, data:
   for (const body of listed(data).filter(isBody)) {
     for (const key of ['id', 'documentId']) if (Object.hasOwn(body, key)) throw refusal(key)
     for (const key of Object.keys(body)) if (refused.has(key) || isReadOnly(type.attributes.get(key))) throw refusal(key, key)
-    checkNames(model, type, body, ignored, null)
-    checkRelations(model, grants, type, body, null)
+    const walk: Walk = { model, grants, forbidden: null }
+    checkNames(walk, type, body, ignored, null)
+    if (walk.forbidden !== null) throw walk.forbidden
   }
+}
+
+/** What one walk through a body knows: the first relation that the caller may not write, which counts behind all unknown keys. */
+interface Walk {
+  readonly model: Model
+  readonly grants: Grants
+  forbidden: ApiError | null
 }
 
 /** `writable: false`: filled by code or by its default, never by a body. */
@@ -58,33 +66,35 @@ function refusal(key: string, path?: string | null): ApiError {
   return new ApiError('ValidationError', `Invalid key ${key}${where}`, { key, ...at, source: 'body' })
 }
 
-function checkNames(model: Model, shape: Schema, body: Body, beside: ReadonlySet<string>, path: string | null): void {
+function checkNames(walk: Walk, shape: Schema, body: Body, beside: ReadonlySet<string>, parent: string | null): void {
   for (const [key, value] of Object.entries(body)) {
     const attribute = shape.attributes.get(key)
     if (!isWritable(shape, attribute)) {
-      if (!beside.has(key)) throw refusal(key, path)
-    } else if (isReadOnly(attribute)) {
-      throw refusal(key, path === null ? key : `${path}.${key}`)
-    } else if (isBody(value)) {
-      checkBelow(model, attribute, value, path === null ? key : `${path}.${key}`)
+      if (!beside.has(key)) throw refusal(key, parent)
+      continue
     }
+    const path = parent === null ? key : `${parent}.${key}`
+    if (isReadOnly(attribute)) throw refusal(key, path)
+    if (!mayRelate(walk, attribute, value)) walk.forbidden ??= refusal(key, path)
+    if (isBody(value)) checkBelow(walk, attribute, value, path)
   }
 }
 
-function checkBelow(model: Model, attribute: Attribute, value: Body, path: string): void {
+function checkBelow(walk: Walk, attribute: Attribute, value: Body, path: string): void {
+  const { model } = walk
   switch (attribute.kind) {
     case 'scalar':
     case 'morphTo':
       return
     case 'component': {
       const component = model.components.get(attribute.component)!
-      for (const entry of listed(value).filter(isBody)) checkNames(model, component, entry, ofComponents, path)
+      for (const entry of listed(value).filter(isBody)) checkNames(walk, component, entry, ofComponents, path)
       return
     }
     case 'dynamiczone':
       for (const entry of listed(value).filter(isBody)) {
         const component = componentNamed(model, entry.__component)
-        if (component !== undefined) checkNames(model, component, entry, ofZones, path)
+        if (component !== undefined) checkNames(walk, component, entry, ofZones, path)
       }
       return
     case 'media':
@@ -111,24 +121,10 @@ function checkReferences(model: Model, target: string, value: Body, path: string
  * Relations need `find` of what they point to. Those whose target varies name it in each entry's `__type`, and those to one
  * cannot be written at all.
  */
-function checkRelations(model: Model, grants: Grants, shape: Schema, body: Body, parent: string | null): void {
-  for (const [key, value] of Object.entries(body)) {
-    const attribute = shape.attributes.get(key)
-    const path = parent === null ? key : `${parent}.${key}`
-    if (attribute?.kind === 'morphTo') {
-      if (!attribute.many || !morphEntries(value).every((entry) => namesType(model, grants, entry))) throw refusal(key, path)
-    } else if (attribute?.kind === 'relation' || attribute?.kind === 'morphFrom') {
-      if (attribute.target !== fileType && !grants.may(`${attribute.target}.find`)) throw refusal(key, path)
-    } else if (attribute?.kind === 'component') {
-      const component = model.components.get(attribute.component)!
-      for (const entry of listed(value).filter(isBody)) checkRelations(model, grants, component, entry, path)
-    } else if (attribute?.kind === 'dynamiczone') {
-      for (const entry of listed(value).filter(isBody)) {
-        const component = componentNamed(model, entry.__component)
-        if (component !== undefined) checkRelations(model, grants, component, entry, path)
-      }
-    }
-  }
+function mayRelate({ model, grants }: Walk, attribute: Attribute, value: unknown): boolean {
+  if (attribute.kind === 'morphTo') return attribute.many && morphEntries(value).every((entry) => namesType(model, grants, entry))
+  if (attribute.kind !== 'relation' && attribute.kind !== 'morphFrom') return true
+  return attribute.target === fileType || grants.may(`${attribute.target}.find`)
 }
 
 function morphEntries(value: unknown): readonly unknown[] {

@@ -1,7 +1,7 @@
 // The wording and the order of attribute errors: values and paths are printed as yup prints them, which clients show to people.
 import { inputErrors } from '../../config/limits.js'
 import { printed } from '../../errors/bounded-values.js'
-import type { AttributeError, Checked, Path } from './types.js'
+import type { AttributeError, Checked, Path, PossibleError } from './types.js'
 
 /** `sections[0].links`: how messages name a value; the whole is `this`. */
 export function printPath(path: Path): string {
@@ -35,7 +35,7 @@ export function choiceError(path: Path, choices: readonly unknown[], value: unkn
  * The errors of an object's fields in the order in which Strapi lists them: fields are looked at from the last to the
  * first, then sorted by the first field name that their printed path contains.
  */
-export function inFieldOrder(path: Path, groups: ReadonlyMap<string, readonly AttributeError[]>): AttributeError[] {
+export function inFieldOrder(path: Path, groups: ReadonlyMap<string, readonly PossibleError[]>): PossibleError[] {
   const names = [...groups.keys()]
   const wrong = names.filter((name) => groups.get(name)!.length > 0)
   if (wrong.length < 2) return wrong.flatMap((name) => groups.get(name)!)
@@ -54,14 +54,18 @@ export function inFieldOrder(path: Path, groups: ReadonlyMap<string, readonly At
 export function checkEach(
   entries: readonly unknown[],
   check: (entry: unknown, index: number) => Checked,
-): { readonly values: readonly unknown[]; readonly errors: readonly AttributeError[] } {
+): { readonly values: readonly unknown[]; readonly errors: readonly PossibleError[] } {
   const values: unknown[] = []
-  const errors: AttributeError[] = []
+  const errors: PossibleError[] = []
+  let certain = 0
   for (const [index, entry] of entries.entries()) {
     const checked = check(entry, index)
     values.push(checked.value)
-    for (const error of checked.errors) errors.push(error)
-    if (errors.length >= inputErrors) break
+    for (const error of checked.errors) {
+      errors.push(error)
+      if (error.depends === undefined) certain++
+    }
+    if (certain >= inputErrors) break
   }
   return { values, errors }
 }

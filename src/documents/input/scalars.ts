@@ -3,11 +3,18 @@ import { type Pattern, patternOf } from '../../model/patterns.js'
 import type { Scalar, ScalarType } from '../../model/types.js'
 import { checkBlocks } from './blocks.js'
 import { toBoolean, toList, toNumber, toText } from './casts.js'
-import { attributeError, choiceError, printPath, typeError, whole } from './messages.js'
-import type { AttributeError, Checked, Checking, Path } from './types.js'
+import { attributeError, choiceError, typeError, whole } from './messages.js'
+import type { PatternCheck } from './pattern-deadline.js'
+import type { AttributeError, Checked, Checking, Path, PossibleError } from './types.js'
 
-/** What a value still breaks once its type is right: the words after the value's name, or null. */
-type Rule = (value: never, attribute: Scalar, checking: Checking) => string | null
+/** What a value still breaks once its type is right: the words after the value's name, with what they depend on; or null. */
+type Rule = (value: never, attribute: Scalar, checking: Checking) => string | Untried | null
+
+/** A text that a pattern with a deadline is still to be held against. */
+interface Untried {
+  readonly says: string
+  readonly depends: PatternCheck
+}
 
 interface Row {
   /** The value as its type sees it. Null is only cast where it is not allowed. */
@@ -64,10 +71,11 @@ const wholeNumber = (value: unknown) =>
 
 const uidPattern = patternOf('^[A-Za-z0-9-_.~]*$')!
 const anyText = patternOf('^')!
-function matches(value: string, pattern: Pattern, { trials, untried }: Checking): string | null {
+function matches(value: string, pattern: Pattern, { trials }: Checking): string | Untried | null {
   const isMatch = pattern.test(value) ?? trials?.results.get(pattern)?.get(value)
-  if (isMatch === undefined) untried?.push({ pattern, value })
-  return isMatch === false ? `must match the following: "${pattern.printed}"` : null
+  if (isMatch === true) return null
+  const says = `must match the following: "${pattern.printed}"`
+  return isMatch === false ? says : { says, depends: { pattern, value } }
 }
 const pattern = (value: string, attribute: Scalar, checking: Checking) => {
   const { source, required } = attribute
@@ -122,17 +130,21 @@ export function checkScalar(checking: Checking, attribute: Scalar, sent: unknown
   if (wrongType.length > 0) return { value, errors: wrongType }
   if (value === undefined || value === null) return { value, errors: isRequired ? missing(checking, value, path) : [] }
   if (attribute.type === 'blocks') return checkBlocks(value as readonly unknown[], path)
-  const broken = row.rules.map((rule) => rule(value as never, attribute, checking)).filter((says) => says !== null)
-  return { value, errors: [...broken.map((says) => attributeError(path, says, value)), ...checkUnique(checking, attribute, value, path)] }
+  const broken = row.rules.flatMap((rule): PossibleError[] => {
+    const found = rule(value as never, attribute, checking)
+    if (found === null) return []
+    if (typeof found === 'string') return [attributeError(path, found, value)]
+    return [{ ...attributeError(path, found.says, value), depends: found.depends }]
+  })
+  return { value, errors: [...broken, ...checkUnique(checking, attribute, value, path)] }
 }
 
-/** Claims a value that must be unique, and tells where another has it. */
-function checkUnique({ isDraft, places, claims, taken }: Checking, scalar: Scalar, value: unknown, path: Path): AttributeError[] {
+/** What is wrong with a value that must be unique if it is taken. */
+function checkUnique({ isDraft, places }: Checking, scalar: Scalar, value: unknown, path: Path): PossibleError[] {
   if (!scalar.unique || isDraft || places === null || value === '') return []
   // A list of one number, or true, would be compared as that number.
   if (scalar.type === 'biginteger' && wholeNumber(value) !== null) return []
-  claims?.push({ path, scalar, value, places })
-  return taken?.has(printPath(path)) ? [whole(path, 'This attribute must be unique', value)] : []
+  return [{ ...whole(path, 'This attribute must be unique', value), depends: { path, scalar, value, places } }]
 }
 
 /** What an absent or removed value breaks where there must be one. */

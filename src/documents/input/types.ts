@@ -82,6 +82,14 @@ export interface AttributeError {
   readonly value?: unknown
 }
 
+/** What may be wrong with one value. With `depends` it is wrong only if the value is taken, or if the text does not match. */
+export interface PossibleError extends AttributeError {
+  readonly depends?: Claim | PatternCheck
+}
+
+/** Finds which of the values that a document claims are not free; told by their printed paths. */
+export type FindTaken = (claims: readonly Claim[]) => Promise<ReadonlySet<string>>
+
 /** A value that must be unique, and where it stands: below which components of the document. */
 export interface Claim {
   readonly path: Path
@@ -109,18 +117,12 @@ export interface Checking extends InputContext {
   /** Where the values that are looked at stand; null below the components of a zone, where nothing is unique. */
   readonly places: readonly Place[] | null
   readonly isInZone?: boolean
-  /** Collects what must be unique. */
-  readonly claims?: Claim[] | undefined
-  /** The printed paths of values that are not free. */
-  readonly taken?: ReadonlySet<string> | undefined
-  /** Collects what patterns that need a deadline are to be held against. */
-  readonly untried?: PatternCheck[]
 }
 
-/** A value after casting and defaults, with all that is wrong with it. */
+/** A value after casting and defaults, with all that is or may be wrong with it. */
 export interface Checked {
   readonly value: unknown
-  readonly errors: readonly AttributeError[]
+  readonly errors: readonly PossibleError[]
 }
 
 export type Path = readonly (string | number)[]

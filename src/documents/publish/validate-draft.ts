@@ -2,15 +2,14 @@
 import { sql } from 'kysely'
 import type { Transaction } from '../../database/database.js'
 import { same } from '../../database/fragments.js'
-import { fullAccess } from '../../grants.js'
 import { fileType } from '../../model/link.js'
 import type { Attribute, Component, ContentType, Model, Scalar } from '../../model/types.js'
 import type { Populated, ReadRequest, Selection } from '../../query/request.js'
 import type { InputContext } from '../input/input.js'
-import { readInput, validateDocument } from '../input/input.js'
+import { attributeErrors, documentErrors, mayBePublished } from '../input/input.js'
+import type { FindTaken } from '../input/types.js'
 import type { Reader } from '../input/visible-errors.js'
 import type { Plans } from '../read/plans.js'
-import { type FindTaken, withUnique } from '../store/unique.js'
 
 type Body = Readonly<Record<string, unknown>>
 
@@ -34,18 +33,16 @@ export async function validateDraft(
   reader: Reader,
 ): Promise<void> {
   const saysAll = given === 'new' || (given === 'part' && !keepsUniqueEntries(context.model, type, data))
-  if (saysAll && (await passes(context, type, data, given === 'new', findTaken))) return
+  if (saysAll && (await mayBePublished(context, type, data, given === 'new', findTaken))) return
   const read = (extent: Extent) => readWhole(context, plans, transaction, type, id, extent)
-  const validate = (document: Body) => withUnique((unique) => validateDocument(context, type, document, reader, unique), findTaken)
+  const errorsOf = (document: Body) => documentErrors(context, type, document, reader, findTaken)
   const document = await read('values')
   if (document === null) return
-  try {
-    await validate(document)
-  } catch (error) {
-    // Errors show components with the relations that they would be published with.
-    await validate((await shownRelations(context.model, transaction, type, (await read('components'))!)) as Body)
-    throw error
-  }
+  const errors = await errorsOf(document)
+  if (errors.length === 0) return
+  // Errors show components with the relations that they would be published with.
+  const shown = await errorsOf(await shownRelations(context.model, transaction, type, (await read('components'))!))
+  throw attributeErrors(shown.length > 0 ? shown : errors)
 }
 
 /**
@@ -80,21 +77,6 @@ export async function readWhole(
   const document = JSON.parse(Buffer.from(answer.bytes).toString('utf8')) as Body
   answer.release()
   return document
-}
-
-async function passes(
-  context: InputContext,
-  type: ContentType,
-  data: unknown,
-  isCreation: boolean,
-  findTaken: FindTaken,
-): Promise<boolean> {
-  try {
-    await withUnique((unique) => readInput(context, type, data, { grants: fullAccess, isDraft: false, isCreation }, unique), findTaken)
-    return true
-  } catch {
-    return false
-  }
 }
 
 /** A read of one row with all its values and everything it contains. */

@@ -2,11 +2,10 @@
 // and publication state; nor has another entry of the same list.
 import { sql } from 'kysely'
 import type { Transaction } from '../../database/database.js'
-import { ApiError } from '../../errors/errors.js'
 import type { ContentType, Model } from '../../model/types.js'
 import { printPath } from '../input/messages.js'
 import { storedForm } from '../input/stored.js'
-import type { Claim } from '../input/types.js'
+import type { Claim, FindTaken } from '../input/types.js'
 import type { Stored } from './rows.js'
 
 /** The version of a document that claims values. */
@@ -15,32 +14,6 @@ export interface Claimant {
   readonly document: string
   readonly locale: string | null
   readonly state: 'published' | 'any'
-}
-
-/** Finds which of the values that a document claims are not free; told by their printed paths. */
-export type FindTaken = (claims: readonly Claim[]) => Promise<ReadonlySet<string>>
-
-/**
- * Runs `check`, which collects what must be unique, and runs it again where something of that is taken, so that this is told
- * together with everything else that is wrong.
- * @throws ApiError 400 as `check` does
- */
-export async function withUnique<Result>(
-  check: (unique: { readonly claims?: Claim[]; readonly taken?: ReadonlySet<string> }) => Result | Promise<Result>,
-  findTaken: FindTaken,
-): Promise<Result> {
-  const claims: Claim[] = []
-  let outcome: { readonly result: Result } | { readonly error: ApiError }
-  try {
-    outcome = { result: await check({ claims }) }
-  } catch (error) {
-    if (!(error instanceof ApiError)) throw error
-    outcome = { error }
-  }
-  const taken = claims.length === 0 ? new Set<string>() : await findTaken(claims)
-  if (taken.size > 0) return check({ taken })
-  if ('error' in outcome) throw outcome.error
-  return outcome.result
 }
 
 /** Values that one statement looks for. */
