@@ -11,7 +11,8 @@ import type { Checked, Checking, Path, PossibleError, Schema } from './types.js'
 
 type Body = Readonly<Record<string, unknown>>
 
-const isBody = (value: unknown): value is Body => typeof value === 'object' && value !== null && !Array.isArray(value)
+/** True for objects that are no list. */
+export const isBody = (value: unknown): value is Body => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** A body with casts and defaults, and what is wrong with it, or is if a value is taken. */
 export interface CheckedBody {

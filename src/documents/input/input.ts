@@ -3,7 +3,7 @@ import { type ApiError, validationError } from '../../errors/errors.js'
 import type { Grants } from '../../grants.js'
 import type { ContentType, Model, MorphFrom, MorphTo, Relation } from '../../model/types.js'
 import { yieldIfBusy } from '../../runtime/event-loop.js'
-import { checkBody, relationProblem } from './attributes.js'
+import { checkBody, isBody, relationProblem } from './attributes.js'
 import { checkKeys, isTooDeep, isWritable } from './keys.js'
 import { attributeError, typeError, whole } from './messages.js'
 import { settleUnique } from './possible-errors.js'
@@ -73,8 +73,6 @@ async function checkData(context: InputContext, type: ContentType, data: Body, o
   const shown = { ...value, ...options.added }
   return { value, shown, errors: [...errors, ...localeErrors(type, data), ...(problem === null ? [] : [whole([], problem, shown)])] }
 }
-
-const isBody = (data: unknown): data is Body => typeof data === 'object' && data !== null && !Array.isArray(data)
 
 /** `locale` beside the attributes is ignored, but where Strapi has a column for it that no locale fills it must be a text that fits it. */
 function localeErrors(type: ContentType, { locale }: Body): readonly AttributeError[] {
