@@ -54,10 +54,11 @@ function createIndexes(environment) {
 
 /**
  * @param {string | undefined} source
+ * @param {number} times
  * @param {boolean} indexes
  */
-async function postgresFor(source, indexes) {
-  const environment = await freshDatabase(source)
+async function postgresFor(source, times, indexes) {
+  const environment = await freshDatabase(source, times)
   if (indexes) createIndexes(environment)
   return environment
 }
@@ -65,6 +66,7 @@ async function postgresFor(source, indexes) {
 /**
  * @typedef {object} Options
  * @property {string} [database] the database to copy; the golden one if missing
+ * @property {number} [times] how many times each article of it is to be there, on PostgreSQL
  * @property {string} [readyPath]
  * @property {number} [pollEvery]
  */
@@ -81,7 +83,7 @@ export function chooseDatabase(chosen) {
 export const isOnPostgres = () => client === 'postgres'
 
 /** @param {Options & { readers?: number, indexes?: boolean, environment?: Record<string, string> }} options */
-export async function startOctavo({ database, readers = 2, indexes = false, environment = {}, ...rest } = {}) {
+export async function startOctavo({ database, times = 1, readers = 2, indexes = false, environment = {}, ...rest } = {}) {
   const folder = temporaryFolder()
   const project = join(folder, 'project')
   cpSync(goldenProject, project, { recursive: true })
@@ -91,7 +93,7 @@ export async function startOctavo({ database, readers = 2, indexes = false, envi
     folder,
     environment: {
       ...(isOnPostgres()
-        ? await postgresFor(database, indexes)
+        ? await postgresFor(database, times, indexes)
         : { DATABASE_FILENAME: indexes ? copyWithIndexes(folder, database) : copyDatabase(folder, database) }),
       UPLOADS_DIR: join(project, 'uploads'),
       OCTAVO_DATABASE_READER_THREADS: String(readers),
@@ -103,7 +105,7 @@ export async function startOctavo({ database, readers = 2, indexes = false, envi
 }
 
 /** @param {Options} options */
-export async function startStrapi({ database, ...rest } = {}) {
+export async function startStrapi({ database, times = 1, ...rest } = {}) {
   await prepareStrapi()
   const folder = temporaryFolder()
   return launch({
@@ -111,7 +113,7 @@ export async function startStrapi({ database, ...rest } = {}) {
     command: [join(strapiFolder, 'node_modules', '.bin', 'strapi'), 'start'],
     folder,
     workingFolder: strapiFolder,
-    environment: isOnPostgres() ? await freshDatabase(database) : { DATABASE_FILENAME: copyDatabase(folder, database) },
+    environment: isOnPostgres() ? await freshDatabase(database, times) : { DATABASE_FILENAME: copyDatabase(folder, database) },
     patience: 120_000,
     ...rest,
   })

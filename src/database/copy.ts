@@ -46,7 +46,7 @@ export interface Copied {
 }
 
 /** Rows of one batch at most, and characters that it should have. */
-const [batchRows, batchSize] = [500, 4_000_000]
+const [batchRows, batchSize] = [5_000, 4_000_000]
 
 /** Values that do not fit which are named. */
 const named = 20
@@ -90,13 +90,12 @@ const keyOf = ({ columns, key }: RowTable): ((row: CopiedRow) => CopiedRow) => {
 
 /** The rows of the next batch: fewer, if these are large. */
 function nextLimit(rows: readonly CopiedRow[]): number {
-  const size = rows
-    .flat()
-    .reduce<number>((sum, value) => sum + (typeof value === 'object' || typeof value === 'string' ? (value?.length ?? 0) : 0), 0)
+  let size = 0
+  for (const row of rows) for (const value of row) if (typeof value === 'object' || typeof value === 'string') size += value?.length ?? 0
   return Math.max(1, Math.min(batchRows, Math.floor((rows.length * batchSize) / Math.max(1, size))))
 }
 
-/** All rows behind `after`, batch by batch. */
+/** All rows behind `after`, batch by batch. While a batch is used, a server reads the next one. */
 async function* batchesOf(
   database: Pick<RowSource, 'read'>,
   table: RowTable,
@@ -105,12 +104,18 @@ async function* batchesOf(
   const isWhole = table.key.length === 0
   const key = keyOf(table)
   let limit = isWhole ? Number.MAX_SAFE_INTEGER : Math.floor(batchRows / 10)
-  for (let last = after; ; ) {
-    const rows = await database.read(table, last, limit)
+  let reading = database.read(table, after, limit)
+  for (;;) {
+    const rows = await reading
+    const isLast = rows.length < limit
+    if (!isLast) {
+      limit = nextLimit(rows)
+      reading = database.read(table, key(rows.at(-1)!), limit)
+      // Its error is thrown where it is awaited.
+      reading.catch(() => {})
+    }
     if (rows.length > 0) yield rows
-    if (rows.length < limit) return
-    last = key(rows.at(-1)!)
-    limit = nextLimit(rows)
+    if (isLast) return
   }
 }
 
@@ -250,16 +255,24 @@ async function write({ pair, late }: Turn, { source, target, fitters, options, r
   const key = keyOf(from)
   const after = reached.get(from.name) ?? null
   let done = 0
-  for await (const rows of batchesOf(source, from, after)) {
-    const fitted = rows.flatMap((row) => {
-      const each = fitters.get(pair)!(row)
-      return each === null ? [] : [places.size === 0 ? each : each.map((value, index) => (places.has(index) ? null : value))]
-    })
+  // A batch is read and fitted while the one before it is written.
+  let writing: Promise<void> = Promise.resolve()
+  const insert = async (rows: readonly CopiedRow[], fitted: readonly CopiedRow[]): Promise<void> => {
     const progress: Progress = { part: from.name, source: source.name, last: key(rows.at(-1)!) }
     await at(from.name, target.insert(to, fitted, progress))
     done += rows.length
     options.report({ phase: 'copy', table: from.name, done, total })
   }
+  for await (const rows of batchesOf(source, from, after)) {
+    const fitted = rows.flatMap((row) => {
+      const each = fitters.get(pair)!(row)
+      return each === null ? [] : [places.size === 0 ? each : each.map((value, index) => (places.has(index) ? null : value))]
+    })
+    await writing
+    writing = insert(rows, fitted)
+    writing.catch(() => {})
+  }
+  await writing
 }
 
 async function writeLate({ pair, late }: Turn, { source, target, fitters, reached }: Writing): Promise<void> {

@@ -1,5 +1,5 @@
 // Rows that are copied from one database to another: how a database gives and takes them, and a text of a row by which copies compare.
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 
 /** A value on its way: moments as milliseconds, booleans as 0 and 1, JSON as text; what a number cannot hold is a bigint or a text. */
 export type RowValue = string | number | bigint | Uint8Array | null
@@ -157,7 +157,7 @@ export function openChecksum(columns: readonly RowColumn[]): Checksum {
   return {
     add: (row) => {
       const text = JSON.stringify(columns.map(({ kind }, index) => canonical(kind, row[index]!)))
-      sum = BigInt.asUintN(hashBytes * 8, sum + createHash('sha256').update(text).digest().readBigUInt64LE())
+      sum = BigInt.asUintN(hashBytes * 8, sum + hash('sha256', text, 'buffer').readBigUInt64LE())
       rows++
     },
     get result() {
