@@ -12,6 +12,7 @@ import { openPlans } from './documents/read/plans.js'
 import { type InSync, openInSync } from './documents/store/synced-drafts.js'
 import { type DocumentWrites, openWrites } from './documents/write.js'
 import { openOutbox } from './events/outbox.js'
+import { noScopes } from './grants.js'
 import type { Model } from './model/types.js'
 import { contracts } from './query/contract.js'
 import type { ReadContext } from './query/rest/read.js'
@@ -65,7 +66,7 @@ export interface InstallationOptions {
   /** Called after commits that recorded events; null: nothing is recorded. */
   readonly recorded: (() => void) | null
   /** What accounts need apart from the installation. */
-  readonly accounts: Omit<AccountContext, 'model' | 'input' | 'defaultLocale'>
+  readonly accounts: Omit<AccountContext, 'model' | 'input' | 'defaultLocale' | 'scopes'>
 }
 
 interface Opened {
@@ -150,7 +151,7 @@ function open(
       defaultLocale,
       documents: openDocuments(context, reads, ofReads),
       writes: openWrites({ read: context, database: writes, plans: ofWrites, limits, hashPassword, hooks, outbox, inSync }, keys),
-      accounts: { ...accounts, model, input: { model, contract }, defaultLocale },
+      accounts: { ...accounts, model, input: { model, contract }, defaultLocale, scopes: noScopes },
       watch:
         outbox === null
           ? null

@@ -13,6 +13,7 @@ import type { Config } from './config/config.js'
 import type { Database } from './database/database.js'
 import { driverOf } from './database/open.js'
 import { checkHooks, openHooks } from './documents/hooks.js'
+import { checkTypes, openScopes } from './documents/scopes.js'
 import { openService, type WithParts } from './documents/service.js'
 import { openEvents } from './events/open.js'
 import { examplesOf } from './http/pages/examples.js'
@@ -67,7 +68,7 @@ export async function createService(config: Config, logger?: Logger): Promise<Se
 
 async function open(config: Config, logger: Logger, opened: Closers): Promise<Service> {
   const model = await loadModel(config.folder, config.privateAttributes)
-  checkHooks(config.hooks, model)
+  checkCode(config, model)
   for (const warning of [...config.warnings, ...model.warnings]) logger.warn(warning)
   const mail = openMailer(config.mail, config.logsEmails, logger)
   opened.add(mail.close)
@@ -107,6 +108,7 @@ async function open(config: Config, logger: Logger, opened: Closers): Promise<Se
   const backend = {
     identification,
     installations,
+    applyScopes: openScopes(config.types, { ...config.limits, documents: openService(withParts, 0) }),
     markSources: openSourceMaps(config.limits),
     health: database.trouble,
     library: uploads.library,
@@ -123,6 +125,12 @@ async function open(config: Config, logger: Logger, opened: Closers): Promise<Se
     examples: async () => examplesOf(model, (await identification.access()).public, config.rest.prefix).map(({ href }) => href),
     close: ({ delay = 0 } = {}) => opened.close(delay),
   }
+}
+
+/** @throws ConfigError if the project's code is about types that the model lacks */
+function checkCode({ hooks, types }: Config, model: Model): void {
+  checkHooks(hooks, model)
+  checkTypes(types, model)
 }
 
 /** Identifies callers by the database's users and tokens. */
@@ -148,7 +156,7 @@ function accountContext(
   config: Config,
   { main, writes }: Database,
   { identification, jwts, mail, log }: { identification: Identification; jwts: Jwts; mail: Mailer; log: Logger },
-): Omit<AccountContext, 'model' | 'input' | 'defaultLocale'> {
+): Omit<AccountContext, 'model' | 'input' | 'defaultLocale' | 'scopes'> {
   const { auth, limits, secrets } = config
   const counters = auth.sharedLimits ? openSharedCounters(main, writes, limits.rateLimitKeys) : openCounters(limits.rateLimitKeys)
   return {

@@ -33,7 +33,7 @@ export interface AccessState {
 const hash = (actions: readonly string[]): string => createHash('sha256').update(actions.join('\n')).digest('base64url').slice(0, 16)
 
 /** Read-only tokens allow `find` and `findOne` of all types and plugins, and nothing else (authentication.7). */
-const readOnly: Grants = { key: 'read-only', may: (action) => action.endsWith('.find') || action.endsWith('.findOne') }
+const readOnly: Grants = { ...fullAccess, key: 'read-only', may: (action) => action.endsWith('.find') || action.endsWith('.findOne') }
 
 function grants(actions: readonly string[]): Grants {
   const sorted = [...new Set(actions)].sort()

@@ -10,6 +10,7 @@ import type { MainConnection, Transaction, WriteDatabase } from '../database/dat
 import type { InputContext } from '../documents/input/input.js'
 import type { AttributeWriting } from '../documents/user-attributes.js'
 import { ApiError } from '../errors/errors.js'
+import type { Scopes } from '../grants.js'
 import type { ContentType, Model } from '../model/types.js'
 import type { Mailer } from './email.js'
 import { hashPassword, type Passwords } from './passwords.js'
@@ -65,6 +66,8 @@ export interface AccountContext {
   /** The context for validating attributes of the model. */
   readonly input: InputContext
   readonly defaultLocale: string
+  /** The scopes of the caller. */
+  readonly scopes: Scopes
 }
 
 /** The tokens issued by a sign-in. */
@@ -86,6 +89,7 @@ export const attributeWriting = (accounts: AccountContext, transaction: Transact
   model: accounts.model,
   defaultLocale,
   hashPassword,
+  scopes: accounts.scopes,
 })
 
 /** Returns the content-type of users. */

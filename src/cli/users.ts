@@ -16,6 +16,7 @@ import {
 } from '../accounts/users.js'
 import type { MainConnection } from '../database/database.js'
 import { ConfigError } from '../errors/errors.js'
+import { noScopes } from '../grants.js'
 import type { Model } from '../model/types.js'
 import { orExplain } from './explain-error.js'
 import { lookIntoProject, print, printTable, withProject } from './project.js'
@@ -97,7 +98,7 @@ export const deleteUserCommand = orExplain(async (nameOrId: string, folder: stri
   const user = await withProject(folder, async ({ database, model, writer }) => {
     const found = await findUser(database, nameOrId)
     // Deleting writes nothing in other locales, so the default locale is not used.
-    const parts = { model, hashPassword, defaultLocale: 'en' }
+    const parts = { model, hashPassword, defaultLocale: 'en', scopes: noScopes }
     await writer.transaction((transaction) => removeUser({ transaction, ...parts }, typeOfUsers(model), found.id, Date.now()))
     return found
   })

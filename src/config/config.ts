@@ -7,6 +7,7 @@ import * as z from 'zod'
 import { ConfigError } from '../errors/errors.js'
 import type { Hook } from '../public/documents.js'
 import type { EventListener } from '../public/events.js'
+import type { TypeSettings } from '../public/type-settings.js'
 import { auth } from './auth.js'
 import { checkMailServer, checkRenamed, checkSecret, checkSender, checkSite, problemOf, warningsOf, withoutSlashes } from './checks.js'
 import { corsSettings } from './cors.js'
@@ -25,6 +26,7 @@ import {
 import { eventSettings, hookSettings } from './hooks.js'
 import { limits } from './limits.js'
 import { givenStorage, type StorageConfig, storageOf, storageProblem } from './storage.js'
+import { typeSettings } from './types.js'
 
 /** The most reader threads; each takes some megabytes. */
 const mostReaders = 64
@@ -96,6 +98,7 @@ const file = z.strictObject({
     .prefault({}),
   cors: corsSettings.prefault({}),
   hooks: z.array(hookSettings).readonly().default([]),
+  types: typeSettings.default({}),
   events: eventSettings.prefault({}),
   log: z.strictObject({ level: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).optional() }).prefault({}),
   limits: limits.prefault({}),
@@ -152,6 +155,8 @@ export interface Config {
   readonly corsHeaders: readonly string[]
   readonly logLevel: string
   readonly hooks: readonly Hook[]
+  /** By uid, what the project decides for a content-type. */
+  readonly types: Readonly<Record<string, TypeSettings>>
   readonly events: { readonly outbox: boolean; readonly listeners: readonly EventListener[] }
   readonly limits: Readonly<z.output<typeof limits> & { readonly drainDelay: number }>
   /** The default locale of a new database. */
@@ -298,6 +303,7 @@ function assemble({ root, given, environment, own, database, makeSecret }: Parts
     corsHeaders: given.cors.headers,
     logLevel: logLevel(environment.LOG_LEVEL ?? given.log.level ?? 'info'),
     hooks: given.hooks,
+    types: given.types as Config['types'],
     events: given.events,
     limits: { ...given.limits, drainDelay: given.limits.drainDelay ?? (production && !isLoopback(host) ? 5_000 : 0) },
     initialLocale: environment.STRAPI_PLUGIN_I18N_INIT_LOCALE_CODE || 'en',

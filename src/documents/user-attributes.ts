@@ -1,5 +1,7 @@
 // Attributes of rows that have an API of their own (users): checked and stored like a document's, without drafts and locales.
 import type { Transaction } from '../database/database.js'
+import { validationError } from '../errors/errors.js'
+import type { Scopes } from '../grants.js'
 import type { ContentType, Model } from '../model/types.js'
 import { attributeErrors, type Input } from './input/input.js'
 import { printPath } from './input/messages.js'
@@ -16,6 +18,8 @@ export interface AttributeWriting {
   /** Targets of relations are looked for in this locale. */
   readonly defaultLocale: string
   readonly hashPassword: (password: string) => Promise<string>
+  /** The scopes of the caller. */
+  readonly scopes: Scopes
 }
 
 const writingOf = ({ transaction, model, defaultLocale, hashPassword }: AttributeWriting, shown: unknown): RowContext => ({
@@ -26,12 +30,24 @@ const writingOf = ({ transaction, model, defaultLocale, hashPassword }: Attribut
   isDraftWrite: false,
   createdRows: new Map(),
   inverses: new Map(),
-  resolving: { locale: null, defaultLocale, side: 'both', shown },
+  resolving: { locale: null, defaultLocale, side: 'both', hidden: null, shown },
 })
 
-/** Writes relations, components and media of a row. @throws ApiError 400 for what they name and is not there. */
+/**
+ * Writes relations, components and media of a row.
+ * @throws ApiError 400 for what they name and is not there, and for relations to types that have a scope: those are written from their side
+ */
 export async function writeAttributes(to: AttributeWriting, type: ContentType, id: number, input: Input, isNew: boolean): Promise<void> {
+  if (to.scopes.size > 0) refuseScoped(to.scopes, input)
   await writeBelow(writingOf(to, input.checked), { shape: type, id }, input, isNew)
+}
+
+function refuseScoped(scopes: Scopes, { relations, components, zones }: Input): void {
+  for (const [attribute] of relations) {
+    if (attribute.kind === 'morphTo' || scopes.has(attribute.target))
+      throw validationError(`Invalid key ${attribute.name}`, { key: attribute.name, path: null, source: 'body' })
+  }
+  for (const { input } of [...components.values(), ...zones.values()].flat()) refuseScoped(scopes, input)
 }
 
 /** @throws ApiError 400 if another document than `documentId` has one of the values that must be unique. */

@@ -1,10 +1,11 @@
 // Writing documents: every operation on content, whoever asks for it, is one transaction that starts here.
 import type { Transaction } from '../database/database.js'
-import { ApiError } from '../errors/errors.js'
+import { ApiError, forbidden } from '../errors/errors.js'
 import { newDocumentId } from '../model/document-id.js'
 import type { Attribute, ContentType } from '../model/types.js'
 import type { HookAction } from '../public/documents.js'
 import type { Row } from '../query/rest/document-version.js'
+import { hiddenFrom, isHidden } from './hidden-rows.js'
 import { type IdempotencyKey, type IdempotencyKeys, keyOf } from './idempotency.js'
 import type { Input } from './input/input.js'
 import { readInput } from './input/input.js'
@@ -56,7 +57,8 @@ export function openWrites(context: WriteContext, onceKeys: IdempotencyKeys): Do
       if (former !== null) return former
       const documentId = operation.documentId ?? (await onlyDocument(transaction, operation.write.type))
       // The moment of its turn: a later commit has a later one, however long hooks took.
-      const done = await operations[operation.action](context, transaction, { ...operation, documentId, now: Date.now() })
+      const run = operation.grants.scopes.has(operation.write.type.uid) ? withinScope : operations[operation.action]
+      const done = await run(context, transaction, { ...operation, documentId, now: Date.now() })
       if (done !== null && named !== null) onceKeys.keep(transaction, begun, named, { ...done, answer: await done.answer })
       return done
     })
@@ -79,6 +81,20 @@ export function openWrites(context: WriteContext, onceKeys: IdempotencyKeys): Do
 
 type Run = (context: WriteContext, transaction: Transaction, operation: WriteOperation) => Promise<WriteOutcome | null>
 
+const nowhere: Run = () => Promise.resolve(null)
+
+/** Does what is asked within the scope of the caller. A document outside of it is not there. @throws ApiError 403 if one would leave it */
+const withinScope: Run = async (context, transaction, operation) => {
+  const { action, documentId, grants } = operation
+  const { type } = operation.write
+  const isOut = (document: string) => isHidden(context, transaction, grants, type, document)
+  if (documentId !== null && (await isOut(documentId)))
+    return action === 'update' ? namedFirst(nowhere)(context, transaction, operation) : null
+  const outcome = await operations[action](context, transaction, operation)
+  if (outcome !== null && action !== 'delete' && (await isOut(outcome.documentId))) throw forbidden()
+  return outcome
+}
+
 /** A write that, where it is refused or finds no document, first tells which document that its body names is not there. */
 function namedFirst(run: Run): Run {
   return async (context, transaction, operation) => {
@@ -97,6 +113,19 @@ function namedFirst(run: Run): Run {
   }
 }
 
+/** Looks up the rows that a body names, and reserves ids for those that the write makes. */
+function namedRows(
+  context: WriteContext,
+  transaction: Transaction,
+  operation: WriteOperation,
+  input: Input,
+  newRowsOf: ContentType | null,
+) {
+  const isPublished = operation.publishes && operation.write.type.draftAndPublish
+  const hidden = operation.grants.scopes.size === 0 ? null : hiddenFrom(context, transaction, operation.grants)
+  return prefetchTargets(transaction, context.read.model, input, newRowsOf, isPublished, hidden)
+}
+
 async function createIn(context: WriteContext, transaction: Transaction, operation: WriteOperation): Promise<WriteOutcome> {
   const { model, contract } = context.read
   const { locale, now, trials } = operation
@@ -106,13 +135,7 @@ async function createIn(context: WriteContext, transaction: Transaction, operati
   const documentId = newDocumentId()
   const findTaken = takenFor(context, transaction, operation, documentId)
   const input = await readInput({ model, contract, trials }, type, data, optionsOf(operation, true), findTaken)
-  const writing = writingOf(
-    context,
-    transaction,
-    operation,
-    input,
-    await prefetchTargets(transaction, model, input, type, operation.publishes && type.draftAndPublish),
-  )
+  const writing = writingOf(context, transaction, operation, input, await namedRows(context, transaction, operation, input, type))
   const id = await insertVersion(writing, operation, documentId, input)
   const created: Row = { id, locale, published_at: type.draftAndPublish ? null : now }
   if (input.relations.size === 0) transaction.history.touchesOneDocument()
@@ -144,7 +167,7 @@ async function updateIn(context: WriteContext, transaction: Transaction, asked: 
   const options = { ...optionsOf(operation, isCreation), inherited }
   const findTaken = takenFor(context, transaction, operation, documentId)
   const input = await readInput({ model, contract, trials: asked.trials }, type, operation.data, options, findTaken)
-  const known = await prefetchTargets(transaction, model, input, isCreation ? type : null, operation.publishes && type.draftAndPublish)
+  const known = await namedRows(context, transaction, operation, input, isCreation ? type : null)
   const writing = writingOf(context, transaction, operation, input, known)
   // Before a new version is there, which its own relations may name.
   if (isCreation) await checkTargetsExist(transaction, model, operation.grants, type, operation.data, writing.resolving)

@@ -7,6 +7,7 @@ import type { Config } from '../config/config.js'
 import type { Documents, ReadBytes } from '../documents/read/find.js'
 import type { DocumentWrites } from '../documents/write.js'
 import type { Installation } from '../installation.js'
+import type { OperationCaller } from '../public/documents.js'
 import type { AddSourceMaps } from '../source-maps/source-maps.js'
 import type { Library } from '../uploads/library.js'
 import type { IncomingBody } from './incoming-bodies.js'
@@ -42,6 +43,10 @@ export interface RequestContext {
   /** Reads and parses the body; `undefined` if there is none. @throws ApiError 400, 408, 413, 499, 503 */
   body(): Promise<unknown>
 }
+
+/** The caller in the form that code of the project gets, without grants. */
+export const operationCaller = (caller: Caller): OperationCaller =>
+  caller.kind === 'public' ? { kind: 'public' } : { kind: caller.kind, id: caller.id }
 
 /** A reply with JSON bytes, a value to serialize as JSON, or no content. */
 export interface Reply {

@@ -79,6 +79,9 @@ export type Populated =
       readonly of?: readonly ContentType[]
     }
 
+/** By uid, what the rows of a type fulfil that exist for the caller. A type that is absent has no scope. */
+export type RowScopes = Readonly<Record<string, Filter | 'nothing'>>
+
 /** `any`: every version, of what is populated. */
 export type Status = 'published' | 'draft' | 'any'
 
@@ -126,6 +129,8 @@ export interface ReadRequest {
   readonly publication: readonly Publication[]
   /** The uids of the types whose drafts no part of the request may see (`api.rest.draftGrant`). */
   readonly closedDrafts: readonly string[]
+  /** No part of the request sees a row outside of these. */
+  readonly scopes: RowScopes
   readonly sort: readonly SortKey[]
   readonly page: Page
   readonly selection: Selection

@@ -106,7 +106,12 @@ async function useEverything(transaction: Transaction): Promise<void> {
   await revokeCredentials(transaction, 2009, now)
   const added = await addUser(transaction, type, { username: 'new', email: 'new@example.test', provider: 'local' }, 1, now)
   await changeUser(transaction, added, { username: 'newer' }, now, true)
-  await removeUser({ transaction, model, defaultLocale: 'en', hashPassword: async (password) => password }, type, added, now)
+  await removeUser(
+    { transaction, model, defaultLocale: 'en', hashPassword: async (password) => password, scopes: new Map() },
+    type,
+    added,
+    now,
+  )
 }
 
 test('without the indexes of our own these look-ups read whole tables', async () => {

@@ -149,7 +149,16 @@ const momentOf = (milliseconds: string): string =>
       : milliseconds
 
 /** Writes `mark` and numbers made from it into everything that drafts say for themselves. */
-export async function rewriteDrafts({ sql }: Pick<Served, 'sql'>, model: Model, mark: string): Promise<void> {
+export const rewriteDrafts = (served: Pick<Served, 'sql'>, model: Model, mark: string): Promise<void> =>
+  rewriteRows(served, model, mark, ({ draftAndPublish }) => (draftAndPublish ? 'published_at is null' : null))
+
+/** Writes `mark` and numbers made from it into everything that these rows say for themselves. `which`: a condition, or null for none. */
+export async function rewriteRows(
+  { sql }: Pick<Served, 'sql'>,
+  model: Model,
+  mark: string,
+  which: (type: ContentType) => string | null,
+): Promise<void> {
   const kept = new Set(['id', 'documentId', 'publishedAt', 'locale'])
   const write = async (shape: Shape, where: string): Promise<void> => {
     for (const attribute of shape.attributes.values()) {
@@ -174,13 +183,14 @@ export async function rewriteDrafts({ sql }: Pick<Served, 'sql'>, model: Model, 
     }
   }
   for (const type of model.types.values()) {
-    if (!type.draftAndPublish) continue
-    await write(type, 'published_at is null')
+    const rows = which(type)
+    if (rows === null) continue
+    await write(type, rows)
     if (type.componentTable === null) continue
     for (const component of model.components.values())
       await write(
         component,
-        `id in (select cmp_id from "${type.componentTable}" where component_type = '${component.uid}' and entity_id in ${isDraftOf(type.table)})`,
+        `id in (select cmp_id from "${type.componentTable}" where component_type = '${component.uid}' and entity_id in (select id from "${type.table}" where ${rows}))`,
       )
   }
 }

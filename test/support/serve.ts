@@ -52,7 +52,11 @@ export interface ServeOptions {
   readonly config?: Octavo.UserConfig
   readonly environment?: Readonly<Record<string, string>>
   /** What only an octavo.config that is code can have. */
-  readonly code?: { readonly hooks?: readonly Octavo.Hook[]; readonly listeners?: readonly Octavo.EventListener[] }
+  readonly code?: {
+    readonly hooks?: readonly Octavo.Hook[]
+    readonly listeners?: readonly Octavo.EventListener[]
+    readonly types?: Readonly<Record<string, Octavo.TypeSettings>>
+  }
 }
 
 /** The golden project: Strapi's own database. The contract is `strapi` unless the configuration says otherwise. */
@@ -136,8 +140,8 @@ async function serveFolder(folder: string, { environment, code = {} }: ServeOpti
     () => `secret-${++secret}`,
   )
   const log: string[] = []
-  const { hooks = loaded.hooks, listeners = loaded.events.listeners } = code
-  const whole = { ...loaded, hooks, events: { ...loaded.events, listeners } }
+  const { hooks = loaded.hooks, types = loaded.types, listeners = loaded.events.listeners } = code
+  const whole = { ...loaded, hooks, types, events: { ...loaded.events, listeners } }
   const service = await createService(
     whole,
     pino({ level: environment?.LOG_LEVEL ?? 'info' }, { write: (line: string) => void log.push(line) }),

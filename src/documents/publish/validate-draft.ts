@@ -90,6 +90,7 @@ function wholeDocument(context: InputContext, type: ContentType, id: number, ext
     filter: { kind: 'compare', attribute: type.attributes.get('id') as Scalar, operator: '$eq', values: [2] },
     publication: [],
     closedDrafts: [],
+    scopes: {},
     sort: [],
     page: { style: 'offset', start: 0, limit: 1, withCount: false },
     selection: wholeSelection(context, type, extent),

@@ -5,6 +5,7 @@ import type { Transaction } from '../../database/database.js'
 import { idsFound, same, updateFrom } from '../../database/fragments.js'
 import type { ContentType, MorphFrom } from '../../model/types.js'
 import type { RelationInput } from '../input/input.js'
+import { keepHidden } from './hidden-rows.js'
 import { markModified } from './modified-drafts.js'
 import { placeEntries } from './positions.js'
 import type { Owner } from './relations.js'
@@ -26,7 +27,10 @@ export async function writeInverse(writing: RowContext, owner: Owner, attribute:
   const { transaction, model, isDraftWrite: drafts } = writing
   const target = model.types.get(attribute.target)!
   const present = await pointingRows(transaction, target, owner, attribute)
-  const wanted = await wantedRows(writing, target, attribute, present, input)
+  const ids = present.map(({ id }) => id)
+  const asked = await wantedRows(writing, target, attribute, present, input)
+  const { hidden } = writing.resolving
+  const wanted = hidden === null ? asked : await keepHidden(hidden, target, ids, asked, attribute.many)
   const { gone, added } = setPointing(transaction, target, owner, attribute, present, wanted)
   if (drafts && target.draftAndPublish) markModified(transaction, target, [...gone, ...added])
   writing.inverses.set(keyOf(owner, attribute), gone)

@@ -4,7 +4,7 @@ import { sql } from 'kysely'
 import type { Transaction } from '../../database/database.js'
 import { same } from '../../database/fragments.js'
 import { printed } from '../../errors/bounded-values.js'
-import { validationError } from '../../errors/errors.js'
+import { forbidden, validationError } from '../../errors/errors.js'
 import { fileType, isPolymorphicTarget } from '../../model/link.js'
 import type { ContentType, Model, MorphTo } from '../../model/types.js'
 import type { Reference, RelationInput } from '../input/input.js'
@@ -39,7 +39,9 @@ export async function writePolymorphic(
   const resolve = (references: readonly Reference[]) => pointers(transaction, model, morph, references, resolving)
   if (input.set !== null) {
     const keys = (await resolve(input.set)).flatMap(({ rows }) => rows)
-    setPointers(transaction, model, owner, morph, withPlaces([...new Set(keys)], await pointersOf(transaction, owner, morph)))
+    const there = await pointersOf(transaction, owner, morph)
+    const kept = await withHiddenPointers(model, resolving, morph, there, [...new Set(keys)])
+    setPointers(transaction, model, owner, morph, withPlaces(kept, there))
     return
   }
   const connected = await resolve(input.connect)
@@ -48,6 +50,26 @@ export async function writePolymorphic(
   const present = await pointersOf(transaction, owner, morph)
   const wanted = await placeEntries(present.map(keyOf), connected, gone, (name, entry) => neighbours.get(neighbourKey(name, entry)) ?? [])
   setPointers(transaction, model, owner, morph, withPlaces(wanted, present))
+}
+
+/** Adds the pointers to rows that the caller cannot see: they stay. @throws ApiError 403 where there can be one pointer only */
+async function withHiddenPointers(
+  model: Model,
+  { hidden }: Resolving,
+  { many }: MorphTo,
+  present: readonly Pointer[],
+  wanted: readonly string[],
+): Promise<readonly string[]> {
+  if (hidden === null) return wanted
+  const lost: string[] = []
+  for (const uid of new Set(present.map(({ type }) => type))) {
+    const type = model.types.get(uid)
+    const gone = present.filter((pointer) => pointer.type === uid && !wanted.includes(keyOf(pointer))).map(({ id }) => id)
+    if (type === undefined || gone.length === 0) continue
+    for (const id of await hidden(type, gone)) lost.push(keyOf({ id, type: uid }))
+  }
+  if (lost.length > 0 && !many) throw forbidden()
+  return [...wanted, ...lost]
 }
 
 /** Pointers with the places that they have, by which the other side sorts too; new places for all where these are not in this order. */

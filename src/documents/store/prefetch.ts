@@ -5,6 +5,7 @@ import type { Transaction } from '../../database/database.js'
 import { fileType } from '../../model/link.js'
 import type { ContentType, Model } from '../../model/types.js'
 import type { ComponentInput, Input, Reference } from '../input/input.js'
+import { type FindHidden, withoutHidden } from './hidden-rows.js'
 import { reserveIds } from './rows.js'
 import type { TargetRow } from './targets.js'
 import { requireRows, targetRows } from './targets.js'
@@ -23,6 +24,7 @@ export async function prefetchTargets(
   input: Input,
   newRowsOf: ContentType | null,
   isPublished: boolean,
+  hidden: FindHidden | null,
 ): Promise<ReadonlyMap<string, readonly TargetRow[]>> {
   const named = new Map<string, Named>()
   collect(input, named)
@@ -47,7 +49,11 @@ export async function prefetchTargets(
       ids.map(({ id }) => id),
     )
   }
-  const known = new Map(targets.map(({ target }) => [target.uid, found.filter(({ kind }) => kind === target.uid)]))
+  const known = new Map<string, readonly Row[]>()
+  for (const { target } of targets) {
+    const rows = found.filter(({ kind }) => kind === target.uid)
+    known.set(target.uid, hidden === null ? rows : await withoutHidden(hidden, target, rows))
+  }
   // As in Strapi, all that is missing of one type is told together, before anything is written.
   for (const { target, required } of targets) requireRows(target.uid, required, known.get(target.uid)!, input.checked)
   return known

@@ -4,10 +4,12 @@ import { sql } from 'kysely'
 import type { Transaction } from '../../database/database.js'
 import type { Dialect } from '../../database/dialect.js'
 import { updateFrom } from '../../database/fragments.js'
+import { forbidden } from '../../errors/errors.js'
 import type { Component, ContentType, Relation, Storage } from '../../model/types.js'
 import { yieldIfBusy } from '../../runtime/event-loop.js'
 import type { RelationInput } from '../input/input.js'
 import { siblingOf } from '../input/relations.js'
+import { type FindHidden, keepHidden } from './hidden-rows.js'
 import { markModified, markModifiedWhere } from './modified-drafts.js'
 import { placeEntries } from './positions.js'
 import type { RowContext } from './row-context.js'
@@ -44,7 +46,10 @@ export async function writeRelation(
   }
   if (storage.kind !== 'link') return
   const present = isNew ? new Map<number, number>() : await linkedRows(transaction, storage, owner.id)
-  const wanted = await wantedRows(transaction, target, relation, isNew ? null : [...present.keys()], input, resolving)
+  const asked = await wantedRows(transaction, target, relation, isNew ? null : [...present.keys()], input, resolving)
+  const { hidden } = resolving
+  const wanted = hidden === null ? asked : await keepHidden(hidden, target, [...present.keys()], asked, relation.many)
+  if (hidden !== null) await refuseHiddenOwners(writing, hidden, relation, storage, owner, present, wanted)
   await yieldIfBusy()
   writeLinks(writing, relation, storage, owner, present, wanted)
 }
@@ -112,6 +117,29 @@ async function neighbourRows(transaction: Transaction, target: ContentType, conn
   const found = new Map(resolved.map(({ reference, rows }) => [JSON.stringify(reference), rows]))
   return (name: string | number, { reference }: Resolved): readonly number[] =>
     isRow(name) ? [Number(name)] : (found.get(JSON.stringify(siblingOf(reference, String(name)))) ?? [])
+}
+
+/** @throws ApiError 403 if a target that has one owner would be taken away from a document that the caller cannot see */
+async function refuseHiddenOwners(
+  { transaction, model }: RowContext,
+  hidden: FindHidden,
+  relation: Relation,
+  { table, here, there }: Link,
+  owner: Owner,
+  present: ReadonlyMap<number, unknown>,
+  wanted: readonly number[],
+): Promise<void> {
+  const { shape } = owner
+  const added = wanted.filter((id) => !present.has(id))
+  if (added.length === 0 || shape.kind !== 'contentType' || !hasOneOwner(relation)) return
+  const target = sql.table(model.types.get(relation.target)!.table)
+  // In every version: what is published is taken away when this is published.
+  const versions = sql`select v.id from ${target} v join ${target} t on t.document_id = v.document_id where t.id in (${transaction.dialect.list(added)})`
+  const owners = await transaction.rows<{ id: number }>(
+    sql`select ${sql.id(here)} as id from ${sql.table(table)} where ${sql.id(there)} in (${versions}) and ${sql.id(here)} not in (${localesOf(owner)})`,
+  )
+  const ids = owners.map(({ id }) => id)
+  if ((await hidden(shape, ids)).size > 0) throw forbidden()
 }
 
 /** Makes an owner's links be `wanted`: removes, takes away from previous owners, adds, renumbers what moved. */

@@ -8,6 +8,7 @@ import { ApiError } from '../../errors/errors.js'
 import type { ContentType } from '../../model/types.js'
 import type { Reference } from '../input/input.js'
 import { attributeErrors } from '../input/input.js'
+import { type FindHidden, withoutHidden } from './hidden-rows.js'
 
 /** What decides which versions of a target fit. */
 export interface Resolving {
@@ -18,6 +19,8 @@ export interface Resolving {
   readonly side: 'draft' | 'both'
   /** Rows that were looked up before, by the uid of their type: all that the body names. */
   readonly known?: ReadonlyMap<string, readonly TargetRow[]>
+  /** Finds rows that the caller cannot name; null: there are none. */
+  readonly hidden: FindHidden | null
   /** The body that is written, for errors about it as a whole. */
   readonly shown: unknown
 }
@@ -49,12 +52,15 @@ export async function resolveReferences(
   optional = 0,
 ): Promise<readonly Resolved[]> {
   if (references.length === 0) return []
-  const rows =
-    resolving.known?.get(target.uid) ??
-    (await transaction.rows<TargetRow>(sql`select ${targetRows(transaction.dialect, target, references)}`))
+  const rows = resolving.known?.get(target.uid) ?? (await findRows(transaction, target, references, resolving))
   requireRows(target.uid, references.slice(optional), rows, resolving.shown)
-  const versions = grouped(rows).documents
-  return references.map((reference) => ({ reference, rows: rowsFor(target, reference, versions, resolving) }))
+  const found = grouped(rows)
+  return references.map((reference) => ({ reference, rows: rowsFor(target, reference, found, resolving) }))
+}
+
+async function findRows(transaction: Transaction, target: ContentType, references: readonly Reference[], { hidden }: Resolving) {
+  const rows = await transaction.rows<TargetRow>(sql`select ${targetRows(transaction.dialect, target, references)}`)
+  return hidden === null ? rows : withoutHidden(hidden, target, rows)
 }
 
 /**
@@ -114,16 +120,12 @@ function grouped(rows: readonly TargetRow[]): Grouped {
   return made
 }
 
-function rowsFor(
-  target: ContentType,
-  reference: Reference,
-  rows: ReadonlyMap<string, readonly TargetRow[]>,
-  resolving: Resolving,
-): readonly number[] {
+function rowsFor(target: ContentType, reference: Reference, found: Grouped, resolving: Resolving): readonly number[] {
   const { documentId } = reference
-  if (documentId === undefined) return [reference.id!]
+  // One that is disconnected need not be there.
+  if (documentId === undefined) return found.ids.has(reference.id!) ? [reference.id!] : []
   const locale = target.localized ? (resolving.locale ?? reference.locale ?? resolving.defaultLocale) : null
-  const versions = (rows.get(documentId) ?? []).filter((row) => !target.localized || row.locale === locale)
+  const versions = (found.documents.get(documentId) ?? []).filter((row) => !target.localized || row.locale === locale)
   const drafts = versions.filter((row) => row.published_at === null)
   const published = versions.filter((row) => row.published_at !== null)
   const fitting = !target.draftAndPublish ? versions : resolving.side === 'draft' ? drafts : sided(reference.status, drafts, published)

@@ -1,13 +1,12 @@
 // The endpoints of content-types: /api/:name and /api/:name/:documentId. The name is looked up in the model for each request, so a new
 // content-type needs no route.
-import type { Caller } from '../../access/identify.js'
 import type { ReadBytes } from '../../documents/read/find.js'
 import { notFound } from '../../errors/errors.js'
 import type { ContentType, Model } from '../../model/types.js'
-import type { HookAction, OperationCaller } from '../../public/documents.js'
+import type { HookAction } from '../../public/documents.js'
 import { idempotencyKeyOf } from '../idempotency-key.js'
 import type { Reply, RequestContext } from '../request-context.js'
-import { created, noContent, okBytes } from '../request-context.js'
+import { created, noContent, okBytes, operationCaller } from '../request-context.js'
 
 /** Returns the content-type at /api/:name, or at /api/:name/:documentId; null if there is none. */
 export function typeAt(model: Model, name: string, withDocument: boolean): ContentType | null {
@@ -45,10 +44,6 @@ export async function handleContent(type: ContentType, method: string, context: 
 const withSourceMaps = async (type: ContentType, response: ReadBytes, { markSources, documents }: RequestContext): Promise<ReadBytes> =>
   markSources === null ? response : markSources(documents.context.model, type, response)
 
-/** Converts the caller to the form that hooks get, without grants. */
-const toHookCaller = (caller: Caller): OperationCaller =>
-  caller.kind === 'public' ? { kind: 'public' } : { kind: caller.kind, id: caller.id }
-
 const methods: Readonly<Record<string, HookAction>> = { POST: 'create', PUT: 'update', DELETE: 'delete' }
 
 async function write(type: ContentType, method: string, context: RequestContext): Promise<Reply> {
@@ -58,7 +53,7 @@ async function write(type: ContentType, method: string, context: RequestContext)
   const outcome = await writes({
     ...{ action, grants: caller.grants, documentId: params.documentId ?? null, body: action === 'delete' ? null : body },
     ...(action === 'create' ? { once: () => idempotencyKeyOf(context.request, format) } : {}),
-    write: { type, query, format, answers, caller: toHookCaller(caller), depth: 0 },
+    write: { type, query, format, answers, caller: operationCaller(caller), depth: 0 },
   })
   if (action === 'delete') return noContent
   if (outcome === null) throw notFound()
@@ -76,7 +71,7 @@ export async function handleAction(type: ContentType, action: string, context: R
   const { caller, writes, params, query, format } = context
   const outcome = await writes({
     ...{ action: actions[action]!, grants: caller.grants, documentId: params.documentId ?? null, body: null },
-    write: { type, query, format, answers: 'document', caller: toHookCaller(caller), depth: 0 },
+    write: { type, query, format, answers: 'document', caller: operationCaller(caller), depth: 0 },
     once: () => idempotencyKeyOf(context.request, format),
   })
   if (outcome === null) throw notFound()

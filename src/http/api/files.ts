@@ -83,7 +83,7 @@ async function upload(context: RequestContext): Promise<Reply> {
     if (id !== null) return await change(context, rowId(id), isEmpty ? { fields, files: [] } : form)
     if (isEmpty) throw validationError('Files are empty')
     const infos = readFileInfos(fields.get('fileInfo'), files.length)
-    const ids = await library.add(files, infos, linkOf(context, fields), context.installation)
+    const ids = await library.add(files, infos, await linkOf(context, fields), context.installation)
     return { status: 201, value: await Promise.all(ids.map((one) => fileOf(context, one))) }
   } finally {
     await library.discard(form.files)
@@ -110,7 +110,7 @@ async function withoutFiles(context: RequestContext): Promise<MultipartBody> {
  * Returns the media attribute that the files are linked to, or null.
  * @throws ApiError 403 if the caller may not write it; 400 if there is no such attribute.
  */
-function linkOf({ documents, caller }: RequestContext, fields: MultipartBody['fields']): MediaLink | null {
+async function linkOf({ documents, caller }: RequestContext, fields: MultipartBody['fields']): Promise<MediaLink | null> {
   const [ref, refId, field] = ['ref', 'refId', 'field'].map((name) => fields.get(name))
   if (typeof ref !== 'string' || typeof refId !== 'string' || typeof field !== 'string') return null
   if (!caller.grants.may(`${ref}.update`)) throw forbidden()
@@ -118,5 +118,7 @@ function linkOf({ documents, caller }: RequestContext, fields: MultipartBody['fi
   const shape = types.get(ref) ?? components.get(ref)
   const attribute = shape?.attributes.get(field)
   if (shape === undefined || attribute?.kind !== 'media') throw validationError(`${ref} has no media attribute ${field}`)
-  return { shape, id: rowId(refId), attribute }
+  const id = rowId(refId)
+  if (!(await documents.isVisible(caller.grants, shape, id))) throw validationError('No entry with this refId')
+  return { shape, id, attribute }
 }

@@ -2,6 +2,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Identified } from '../../access/identify.js'
 import type { Config } from '../../config/config.js'
+import type { ApplyScopes } from '../../documents/scopes.js'
 import { forbidden, notFound } from '../../errors/errors.js'
 import { holding, type Installation } from '../../installation.js'
 import type { ContentType } from '../../model/types.js'
@@ -9,7 +10,7 @@ import { contentMethods, handleAction, handleContent, isAction, typeAt } from '.
 import type { Backend, MountContext } from '../backend.js'
 import { readBody } from '../body-parser.js'
 import { addConnectionClose } from '../connections.js'
-import type { Reply, RequestContext, Route } from '../request-context.js'
+import { operationCaller, type Reply, type RequestContext, type Route } from '../request-context.js'
 import type { LoggedRequest } from '../request-log.js'
 import { allowedMethods, methodNotAllowed, respond, respondError, smallResponse } from '../respond.js'
 import { everyMethod, type Mount, readMethods } from './mount.js'
@@ -47,11 +48,17 @@ async function handle(
   const started = performance.now()
   const identified = await backend.identification.identify(request.headers.authorization)
   return holding(backend.installations.enter(identified.access.defaultLocale), async (installation) => {
+    const scoped = backend.applyScopes === null ? identified : await withinScopes(backend.applyScopes, identified)
     const ready = performance.now()
-    const result = await work(createContext(parts, request, identified, installation))
+    const result = await work(createContext(parts, request, scoped, installation))
     addTiming(config, reply, started, ready)
     return send(parts, request, reply, result)
   })
+}
+
+/** Limits what a caller may do to the scopes of the project. */
+async function withinScopes(applyScopes: ApplyScopes, { caller, access }: Identified): Promise<Identified> {
+  return { caller: { ...caller, grants: await applyScopes(operationCaller(caller), caller.grants) }, access }
 }
 
 function createContext(
@@ -69,7 +76,7 @@ function createContext(
     installation,
     documents,
     writes,
-    accounts,
+    accounts: caller.grants.scopes.size === 0 ? accounts : { ...accounts, scopes: caller.grants.scopes },
     config,
     address: request.ip,
     library: backend.library,

@@ -10,7 +10,7 @@ import type { Contract } from '../contract.js'
 import type { Filter, Populated, ReadRequest, Selection, SortKey } from '../request.js'
 import { pageValues } from '../request.js'
 import type { Compilation } from './conditions.js'
-import { chosenLocales, column, condition, publicationConditions, published, seenRows, value } from './conditions.js'
+import { chosenLocales, column, condition, publicationConditions, published, seenRows, value, withinScope } from './conditions.js'
 import { constant, every, joinsOf } from './joins.js'
 import type { PageQuery } from './pages.js'
 import { accessPaths, count, counted, page } from './pages.js'
@@ -32,6 +32,7 @@ export function compileRead(request: ReadRequest, dialect: Dialect, contract: Co
     contract,
     status: request.status,
     closedDrafts: request.closedDrafts,
+    scopes: request.scopes,
     publication: request.publication,
     targetLocale: request.targetLocale,
     leads: 'selective',
@@ -43,7 +44,7 @@ export function compileRead(request: ReadRequest, dialect: Dialect, contract: Co
   const query: PageQuery = {
     type,
     base: baseConditions(compilation, request),
-    isPlain: request.publication.length === 0 && request.locale.kind !== 'filter',
+    isPlain: request.publication.length === 0 && request.locale.kind !== 'filter' && request.scopes[type.uid] === undefined,
     filter: request.filter,
     keys: request.sort.map((key, index) => ({
       value: sortValue(compilation, type, 't0', key),
@@ -74,7 +75,8 @@ interface Writer extends Compilation {
 
 function baseConditions(compilation: Writer, { type, locale, status }: ReadRequest): readonly Fragment[] {
   const versions = type.draftAndPublish ? [published('t0', status), ...publicationConditions(compilation, type, 't0')] : []
-  return [...versions, ...chosenLocales(compilation, type, 't0', locale)]
+  const scope = compilation.scopes?.[type.uid] === undefined ? [] : withinScope(compilation, type, 't0')
+  return [...versions, ...chosenLocales(compilation, type, 't0', locale), ...scope]
 }
 
 /** The caller's keys, and what ends every order. */

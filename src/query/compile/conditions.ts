@@ -142,7 +142,16 @@ export function seenRows(compilation: Compilation, hop: Hop, alias: string): rea
     ...(status === 'any' || !target.draftAndPublish ? [] : [published(alias, status)]),
     ...(isChosen && targetLocale !== null && target.localized ? chosenLocales(compilation, target, alias, targetLocale) : []),
     ...(isCompared ? publicationConditions(compilation, target, alias) : []),
+    ...(compilation.scopes?.[target.uid] === undefined ? [] : withinScope(compilation, target, alias)),
   ]
+}
+
+/** The condition that the caller's scope sets on a row of `type`. */
+export function withinScope(compilation: Compilation, type: ContentType, alias: string): readonly Fragment[] {
+  const scope = compilation.scopes?.[type.uid]
+  if (scope === undefined) return []
+  if (scope === 'nothing') return [sql`1 = 0`]
+  return [condition({ ...compilation, scopes: null, leads: 'selective' }, type, alias, scope)]
 }
 
 /** Another row of the same document, in the same version. */
@@ -197,6 +206,7 @@ function publication(compilation: Compilation, type: ContentType, alias: string,
       sql`${column(other, 'document_id')} = ${column(alias, 'document_id')}`,
     ]
     if (!anyLocale && type.localized) same.push(sql`${column(other, 'locale')} = ${column(alias, 'locale')}`)
+    same.push(...withinScope(compilation, type, other))
     return sql`exists (select 1 from ${sql.table(type.table)} as ${sql.id(other)} where ${every([...same, ...conditions])})`
   }
   const isPublished = published(other, 'published')

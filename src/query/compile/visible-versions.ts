@@ -2,7 +2,7 @@
 // turns a decision into SQL.
 import type { Component, ContentType } from '../../model/types.js'
 import type { Contract } from '../contract.js'
-import type { Path, ReadRequest, Status } from '../request.js'
+import type { Path, ReadRequest, RowScopes, Status } from '../request.js'
 
 type Shape = ContentType | Component
 
@@ -20,6 +20,8 @@ export interface Seeing {
   readonly contract: Contract
   readonly status: Status
   readonly closedDrafts: ReadRequest['closedDrafts']
+  /** Null inside a scope: it follows links to every row. */
+  readonly scopes: RowScopes | null
 }
 
 /** The rows of a hop's target that a request sees. */
@@ -36,6 +38,7 @@ export interface Seen {
 
 /** The rows that `hop` may see. Drafts of `closedDrafts` are in none. */
 export function seenBy(seeing: Seeing, hop: Hop): Seen {
+  if (seeing.scopes === null) return everyRow
   const seen = asked(seeing, hop)
   const { target } = hop
   if (target.kind === 'component' || !target.draftAndPublish || !seeing.closedDrafts.includes(target.uid)) return seen

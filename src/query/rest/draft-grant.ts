@@ -31,7 +31,7 @@ export function draftAccess(model: Model, needsGrant: boolean, grants: Grants, t
   const closedActions = new Set(closed.map((uid) => `${uid}.find`))
   return {
     closed,
-    grants: { key: `${grants.key} drafts`, may: (action) => !closedActions.has(action) && grants.may(action) },
+    grants: { ...grants, key: `${grants.key} drafts`, may: (action) => !closedActions.has(action) && grants.may(action) },
     isClosed: closed.includes(type.uid),
   }
 }

@@ -3,7 +3,7 @@ import { ApiError, forbidden, validationError } from '../../errors/errors.js'
 import type { Grants } from '../../grants.js'
 import type { ContentType, Model, Scalar } from '../../model/types.js'
 import type { Contract } from '../contract.js'
-import type { Filter, Page, ReadRequest, Selection } from '../request.js'
+import type { Filter, Page, ReadRequest, RowScopes, Selection } from '../request.js'
 import { pageValues } from '../request.js'
 import { asksForPublication, draftAccess } from './draft-grant.js'
 import { readableFields, readFields, withSorted } from './fields.js'
@@ -15,6 +15,7 @@ import { isObject } from './parameters.js'
 import { readPopulate } from './populate.js'
 import type { QueryLimits, Resolver } from './resolve.js'
 import { bind, convert, deferError, inParameter, openResolver, throwDeferred } from './resolve.js'
+import { readScopes } from './scopes.js'
 import { readSearch } from './search.js'
 import { readSort } from './sort.js'
 import { readLocales, readPublication, readStatus } from './versions.js'
@@ -104,6 +105,7 @@ export function readRequest(context: ReadContext, grants: Grants, wanted: Wanted
     filter: of.length === 0 ? null : { kind: 'all', of },
     publication,
     closedDrafts: drafts.closed,
+    scopes: grants.scopes.size === 0 ? noScopes : readScopes(reading, grants.scopes),
     sort,
     page,
     selection: {
@@ -116,6 +118,8 @@ export function readRequest(context: ReadContext, grants: Grants, wanted: Wanted
     values: reading.values,
   }
 }
+
+const noScopes: RowScopes = {}
 
 const idsOf = (type: ContentType): readonly Scalar[] => ['id', 'documentId'].map((name) => type.attributes.get(name) as Scalar)
 

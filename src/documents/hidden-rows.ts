@@ -1,0 +1,41 @@
+// Which rows the scopes of a write's caller hide, found in its transaction.
+import type { Transaction } from '../database/database.js'
+import type { Grants } from '../grants.js'
+import type { ContentType } from '../model/types.js'
+import type { ReadContext } from '../query/rest/read.js'
+import { readRowsInScope } from '../query/rest/rows-in-scope.js'
+import type { Plans } from './read/plans.js'
+import type { FindHidden } from './store/hidden-rows.js'
+import { versionsOf } from './store/rows.js'
+
+/** What rows are read with. */
+interface Reading {
+  readonly read: ReadContext
+  /** Plans known to the writer. */
+  readonly plans: Plans
+}
+
+/** Finds hidden rows for a caller with scopes. */
+export function hiddenFrom({ read, plans }: Reading, transaction: Transaction, grants: Grants): FindHidden {
+  return async (type, ids) => {
+    if (ids.length === 0 || !grants.scopes.has(type.uid)) return new Set()
+    const request = readRowsInScope(read, grants, type, ids)
+    const answer = (await transaction.read(plans.forRequest(request, 'bare').plan, request.values))!
+    const rows = JSON.parse(Buffer.from(answer.bytes).toString('utf8')) as readonly { readonly id: number }[]
+    answer.release()
+    const seen = new Set(rows.map(({ id }) => id))
+    return new Set(ids.filter((id) => !seen.has(id)))
+  }
+}
+
+/** Whether a version of the document is hidden: then the whole document does not exist for the caller. */
+export async function isHidden(
+  reading: Reading,
+  transaction: Transaction,
+  grants: Grants,
+  type: ContentType,
+  documentId: string,
+): Promise<boolean> {
+  const ids = (await versionsOf(transaction, type, documentId)).map(({ id }) => id)
+  return (await hiddenFrom(reading, transaction, grants)(type, ids)).size > 0
+}

@@ -1,0 +1,204 @@
+// Two callers, each with documents of their own: whatever one writes, at random, nothing of the other's changes or is shown.
+import { afterAll, beforeAll, describe, expect } from 'vitest'
+import type { ScopeCall } from '../../src/public/type-settings.js'
+import { addToken, secrets } from '../spec/callers.js'
+import { rule } from '../support/rule.js'
+import type { Answer, Served } from '../support/serve.js'
+import { serveProject } from '../support/serve.js'
+
+const collection = (name: string, attributes: object, options: object = {}) => ({
+  kind: 'collectionType',
+  collectionName: `${name}s`,
+  info: { singularName: name, pluralName: `${name}s`, displayName: name },
+  options,
+  attributes,
+})
+const relation = (kind: string, target: string, sides: object = {}) => ({ type: 'relation', relation: kind, target, ...sides })
+const note = 'api::note.note'
+const card = 'api::card.card'
+const label = 'api::label.label'
+
+/** Notes have an owner by name; cards belong to a note, or to several; labels are everybody's. */
+const files = {
+  'src/api/note/content-types/note/schema.json': collection(
+    'note',
+    {
+      title: { type: 'string' },
+      owner: { type: 'string' },
+      card: relation('oneToOne', card, { inversedBy: 'note' }),
+      cards: relation('oneToMany', card, { mappedBy: 'home' }),
+      labels: relation('manyToMany', label, { inversedBy: 'notes' }),
+      links: relation('manyToMany', note, { inversedBy: 'linked' }),
+      linked: relation('manyToMany', note, { mappedBy: 'links' }),
+      part: { type: 'component', component: 'shared.part', repeatable: true },
+    },
+    { draftAndPublish: true },
+  ),
+  'src/api/card/content-types/card/schema.json': collection('card', {
+    title: { type: 'string' },
+    owner: { type: 'string' },
+    note: relation('oneToOne', note, { mappedBy: 'card' }),
+    home: relation('manyToOne', note, { inversedBy: 'cards' }),
+  }),
+  'src/api/label/content-types/label/schema.json': collection('label', {
+    title: { type: 'string' },
+    notes: relation('manyToMany', note, { mappedBy: 'labels' }),
+  }),
+  'src/components/shared/part.json': {
+    collectionName: 'components_shared_parts',
+    info: { displayName: 'part' },
+    attributes: { text: { type: 'string' }, notes: relation('oneToMany', note), card: relation('oneToOne', card) },
+  },
+}
+
+const owners = ['ann', 'bob'] as const
+type Owner = (typeof owners)[number]
+
+/** Repeatable numbers from 0 to `below` - 1. */
+function openRandom(seed: number): (below: number) => number {
+  let state = seed
+  return (below) => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
+    return Math.floor((state / 2 ** 32) * below)
+  }
+}
+
+describe('scopes and writes', { timeout: 300_000 }, () => {
+  let served: Served
+  const everything = { token: 'everybody' }
+
+  const send = (method: string, path: string, token: string, data?: unknown): Promise<Answer> =>
+    served.ask(path, {
+      method,
+      token,
+      ...(data === undefined ? {} : { headers: { 'content-type': 'application/json' }, body: JSON.stringify({ data }) }),
+    })
+
+  beforeAll(async () => {
+    const ids = new Map<number, Owner>()
+    const scope = ({ caller }: ScopeCall) => caller.kind === 'token' && (ids.has(caller.id!) ? { owner: ids.get(caller.id!)! } : true)
+    served = await serveProject(files, { environment: secrets, code: { types: { [note]: { scope }, [card]: { scope } } } })
+    await addToken(served, everything.token, { type: 'full-access' })
+    for (const owner of owners) {
+      await addToken(served, owner, { type: 'full-access' })
+      const [row] = await served.sql('select id from strapi_api_tokens where name = ?', owner)
+      ids.set(row!.id, owner)
+    }
+  })
+  afterAll(() => served.close())
+
+  /** All that an owner sees of its documents and of labels. */
+  async function stateOf(owner: Owner): Promise<string> {
+    const populate =
+      'populate[part][populate]=*&populate[card]=true&populate[cards]=true&populate[links]=true&populate[linked]=true&populate[labels][fields][0]=documentId'
+    const pages = ['draft', 'published'].map((status) => `/api/notes?status=${status}&${populate}&pagination[pageSize]=100`)
+    const answers = await Promise.all([...pages, '/api/cards?populate=*&pagination[pageSize]=100'].map((path) => send('GET', path, owner)))
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200])
+    return JSON.stringify(answers.map(({ body }) => body.data))
+  }
+
+  /** The links of drafts from one owner's documents to another's, which neither of them sees. */
+  async function linksAcross(): Promise<string> {
+    const drafts = '(select * from notes where published_at is null)'
+    const links = async (table: string, left: string, leftRows: string, right: string, rightRows: string) =>
+      served.sql(
+        `select l."${left}" as one, l."${right}" as other from "${table}" l join ${leftRows} a on a.id = l."${left}" join ${rightRows} b on b.id = l."${right}"
+         where coalesce(a.owner, '') <> coalesce(b.owner, '') order by 1, 2`,
+      )
+    return JSON.stringify([
+      await links('notes_links_lnk', 'note_id', drafts, 'inv_note_id', drafts),
+      await links('notes_card_lnk', 'note_id', drafts, 'card_id', 'cards'),
+      await links('cards_home_lnk', 'note_id', drafts, 'card_id', 'cards'),
+    ])
+  }
+
+  rule('scopes.4', 'random writes of two callers change and show nothing of the other', async () => {
+    const random = openRandom(Number(process.env.SEED ?? 7))
+    const pick = <Item>(items: readonly Item[]): Item => items[random(items.length)]!
+    const known: Record<'notes' | 'cards' | 'labels', { documentId: string; id: number }[]> = { notes: [], cards: [], labels: [] }
+    const mark = { ann: 'of-ann', bob: 'of-bob' }
+    const make = async (path: 'notes' | 'cards' | 'labels', data: object, token: string): Promise<void> => {
+      const answer = await send('POST', `/api/${path}`, token, data)
+      expect(answer.status).toBe(201)
+      known[path].push(answer.body.data)
+    }
+    for (const title of ['red', 'blue']) await make('labels', { title }, everything.token)
+    for (let count = 0; count < 4; count++) {
+      for (const owner of owners) {
+        await make('cards', { title: mark[owner], owner }, everything.token)
+        await make('notes', { title: mark[owner], owner }, everything.token)
+      }
+    }
+    // Links across the border, as an administrator makes them.
+    for (const { documentId } of known.notes)
+      await send('PUT', `/api/notes/${documentId}`, everything.token, {
+        links: [pick(known.notes).documentId, pick(known.notes).documentId],
+        cards: [pick(known.cards).documentId],
+        card: pick(known.cards).documentId,
+        labels: [pick(known.labels).documentId],
+        part: [{ text: 'part', notes: [pick(known.notes).documentId], card: pick(known.cards).documentId }],
+      })
+    const target = (path: 'notes' | 'cards' | 'labels'): unknown => {
+      const { documentId, id } = pick(known[path])
+      return pick<unknown>([documentId, { documentId }, id])
+    }
+    const many = (path: 'notes' | 'cards' | 'labels'): unknown =>
+      pick([
+        () => [target(path)],
+        () => [],
+        () => ({ set: [target(path), target(path)] }),
+        () => ({ connect: [target(path)] }),
+        () => ({ disconnect: [target(path)] }),
+        () => ({ connect: [target(path)], disconnect: [target(path)] }),
+      ])()
+    const one = (path: 'notes' | 'cards'): unknown =>
+      pick([() => target(path), () => null, () => ({ connect: [target(path)] }), () => ({ disconnect: [target(path)] })])()
+    const values: Readonly<Record<'notes' | 'cards' | 'labels', Readonly<Record<string, (owner: Owner) => unknown>>>> = {
+      notes: {
+        title: (owner) => mark[owner],
+        owner: () => pick([...owners, 'eve', null]),
+        card: () => one('cards'),
+        cards: () => many('cards'),
+        labels: () => many('labels'),
+        links: () => many('notes'),
+        linked: () => many('notes'),
+        part: () => pick([() => [], () => [{ text: 'new', notes: many('notes'), card: one('cards') }]])(),
+      },
+      cards: { title: (owner) => mark[owner], owner: () => pick(owners), note: () => one('notes'), home: () => one('notes') },
+      labels: { title: () => pick(['red', 'green']), notes: () => many('notes') },
+    }
+    const statuses = new Map<number, number>()
+    const rounds = Number(process.env.ROUNDS ?? 500)
+    for (let round = 0; round < rounds; round++) {
+      const [owner, other] = pick([
+        ['ann', 'bob'],
+        ['bob', 'ann'],
+      ] as const)
+      const [before, across] = [await stateOf(other), await linksAcross()]
+      const path = pick(['notes', 'notes', 'cards', 'labels'] as const)
+      const names = Object.keys(values[path]).filter(() => random(3) === 0)
+      const data = Object.fromEntries(names.map((name) => [name, values[path][name]!(owner)]))
+      const { documentId } = pick(known[path])
+      const [method, address, body] = pick([
+        ['POST', `/api/${path}?populate=*`, { owner, ...data }],
+        ['PUT', `/api/${path}/${documentId}?populate=*`, data],
+        ['PUT', `/api/${path}/${documentId}?populate=*`, data],
+        ['PUT', `/api/${path}/${documentId}?status=draft&populate=*`, data],
+        ['DELETE', `/api/${path}/${documentId}`, undefined],
+        ['POST', `/api/${path}/${documentId}/actions/${pick(['publish', 'unpublish', 'discard'])}`, undefined],
+      ] as const)
+      if (method === 'DELETE' && path === 'labels') continue
+      const { owner: _owner, ...others } = (body ?? {}) as Record<string, unknown>
+      const answer = await send(method, address, owner, body === undefined ? undefined : path === 'labels' ? others : body)
+      const sent = `${round} ${owner} ${method} ${address} ${JSON.stringify(body)}: ${answer.status} ${answer.text.slice(0, 300)}`
+      expect(answer.status, sent).toBeLessThan(500)
+      expect(answer.text, sent).not.toContain(mark[other])
+      expect(await stateOf(other), sent).toBe(before)
+      if (method === 'PUT') expect(await linksAcross(), sent).toBe(across)
+      statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1)
+      if (answer.status === 201) known[path].push(answer.body.data)
+    }
+    expect([...statuses.keys()].sort()).toEqual(expect.arrayContaining([200, 201, 204, 400, 403, 404]))
+    expect(statuses.get(200)).toBeGreaterThan(rounds / 20)
+  })
+})
