@@ -1,6 +1,6 @@
 // This build beside another one, both on SQLite with what they do by themselves: reads and writes in turn, and how they relate.
 
-import { cpSync } from 'node:fs'
+import { cpSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { launch, temporaryFolder } from './launch.mjs'
 import { load } from './load.mjs'
@@ -17,11 +17,16 @@ const writeConnections = 16
  * A build in a checkout of the repository, on that checkout's golden project.
  * @param {string} name
  * @param {string} checkout
+ * @param {string} [code] the project's octavo.config.mjs
  */
-function startBuild(name, checkout) {
+export function startBuild(name, checkout, code) {
   const folder = temporaryFolder()
   const project = join(folder, 'project')
   cpSync(join(checkout, 'test', 'golden', 'project'), project, { recursive: true })
+  if (code !== undefined) {
+    rmSync(join(project, 'octavo.config.json'), { force: true })
+    writeFileSync(join(project, 'octavo.config.mjs'), code)
+  }
   return launch({
     name,
     command: [join(checkout, 'dist', 'main.js'), 'start', project],
@@ -35,7 +40,7 @@ function startBuild(name, checkout) {
  * @param {readonly import('./launch.mjs').Server[]} servers this build's, and the other's
  * @param {(server: import('./launch.mjs').Server) => Promise<import('./load.mjs').Load>} run
  */
-async function compare(servers, run) {
+export async function compare(servers, run) {
   for (const server of servers) await run(server)
   const turns = []
   for (let turn = 0; turn < rounds; turn++) {

@@ -1,4 +1,4 @@
-// Runs the benchmarks: node bench/run.mjs [--only read,boot,growth,beside,write,bodies,builds] [--seconds 5] [--connections 32]
+// Runs the benchmarks: node bench/run.mjs [--only read,boot,growth,beside,write,bodies,builds,scopes] [--seconds 5] [--connections 32]
 // [--without-strapi] [--large] [--articles 1000000] [--server octavo] [--database postgres [--network 1]] [--against FOLDER] [--json FILE]
 
 import { writeFileSync } from 'node:fs'
@@ -10,6 +10,7 @@ import { measureBuilds } from './builds.mjs'
 import { measureGrowth } from './growth.mjs'
 import { addNetwork } from './postgres.mjs'
 import { measureRead } from './read.mjs'
+import { measureScopes } from './scopes.mjs'
 import { chooseDatabase } from './servers.mjs'
 import { measureWrite } from './write.mjs'
 
@@ -50,6 +51,7 @@ const parts = {
   write: measureWrite,
   bodies: measureBodies,
   builds: measureBuilds,
+  scopes: measureScopes,
 }
 
 const chosen = values.only.split(',')

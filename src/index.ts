@@ -23,6 +23,6 @@ export type {
   Version,
 } from './public/documents.js'
 export type { ContentEvent, EntryEvent, EntryEventName, EventListener, MediaEvent, MediaEventName } from './public/events.js'
-export type { ScopeCall, ScopeResult, TypeSettings } from './public/type-settings.js'
+export type { QueryDefaults, ScopeCall, ScopeResult, TypeSettings } from './public/type-settings.js'
 export type { Service } from './service.js'
 export { createService } from './service.js'

@@ -5,6 +5,7 @@ import { hashPassword } from './accounts/passwords.js'
 import type { Config } from './config/config.js'
 import type { Database } from './database/database.js'
 import type { Dialect } from './database/dialect.js'
+import { checkDefaults, openDefaults } from './documents/defaults.js'
 import { type IdempotencyKeys, openIdempotencyKeys } from './documents/idempotency.js'
 import type { Hooks } from './documents/operation.js'
 import { type Documents, openDocuments } from './documents/read/find.js'
@@ -142,6 +143,7 @@ function open(
     strictParams: config.rest.strictParams,
     draftGrant: config.rest.draftGrant,
   }
+  checkDefaults(config.types, context)
   const { reads, writes } = database
   const outbox = recorded === null ? null : openOutbox({ context, dialect, database: writes, limits, committed: recorded })
   const [ofReads, ofWrites] = [openPlans(reads, dialect, contract, limits), openPlans(writes, dialect, contract, limits)]
@@ -149,7 +151,7 @@ function open(
     installation: {
       model,
       defaultLocale,
-      documents: openDocuments(context, reads, ofReads),
+      documents: openDocuments(context, reads, ofReads, openDefaults(config.types)),
       writes: openWrites({ read: context, database: writes, plans: ofWrites, limits, hashPassword, hooks, outbox, inSync }, keys),
       accounts: { ...accounts, model, input: { model, contract }, defaultLocale, scopes: noScopes },
       watch:

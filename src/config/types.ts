@@ -8,6 +8,22 @@ const isFunction = (value: unknown): boolean => typeof value === 'function'
 export const typeSettings = z
   .record(
     z.string(),
-    z.strictObject({ scope: z.custom<NonNullable<TypeSettings['scope']>>(isFunction, 'must be a function').optional() }).readonly(),
+    z
+      .strictObject({
+        defaults: z
+          .strictObject({
+            populate: z.unknown(),
+            fields: z.union([z.string(), z.array(z.string())]),
+            filters: z.record(z.string(), z.unknown()),
+            sort: z.unknown(),
+            locale: z.string(),
+            status: z.enum(['draft', 'published']),
+            pageSize: z.int().positive(),
+          })
+          .partial()
+          .optional(),
+        scope: z.custom<NonNullable<TypeSettings['scope']>>(isFunction, 'must be a function').optional(),
+      })
+      .readonly(),
   )
   .readonly()

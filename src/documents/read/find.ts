@@ -22,6 +22,9 @@ export interface Find extends Wanted {
   readonly isGone?: () => boolean
 }
 
+/** Adds what the project takes for granted where a request says nothing. */
+export type AddDefaults = (type: ContentType, parameters: Parameters) => Parameters
+
 export interface Documents {
   readonly context: ReadContext
   /**
@@ -45,7 +48,12 @@ function parsed(answer: ReadAnswer): unknown {
 }
 
 /** The reads of one installation. */
-export function openDocuments(context: ReadContext, database: ReadDatabase, plans: Plans): Documents {
+export function openDocuments(
+  context: ReadContext,
+  database: ReadDatabase,
+  plans: Plans,
+  addDefaults: AddDefaults | null = null,
+): Documents {
   const documents: Documents = {
     context,
     findData: async (caller, { parameters, ...wanted }) => {
@@ -66,7 +74,10 @@ export function openDocuments(context: ReadContext, database: ReadDatabase, plan
       const text = `${caller.key} ${type.uid} ${mode} ${format} ${envelope} ${paged} ${identity?.attribute} ${query}`
       const { plan, values, identityAt } = plans.forQueryString(
         text,
-        () => readRequest(context, caller, wanted, parseParameters(query)),
+        () => {
+          const given = parseParameters(query)
+          return readRequest(context, caller, wanted, addDefaults === null ? given : addDefaults(type, given))
+        },
         envelope,
       )
       return database.execute(plan, identity === undefined ? values : values.with(identityAt, identity.value), isGone)
