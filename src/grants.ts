@@ -7,8 +7,8 @@ export interface Grants {
   /** True if the caller may perform `action`, e.g. `api::article.article.find`. */
   may(action: string): boolean
   /**
-   * By uid, the filters that every version of a document fulfils which exists for the caller, as in the `filters` of a request; null: no
-   * document does. A type that is absent has no scope.
+   * By uid, the filters that a version of a document fulfils if it exists for the caller, as in the `filters` of a request; null: none does.
+   * A type that is absent has no scope.
    */
   readonly scopes: Scopes
 }

@@ -16,7 +16,7 @@ export const typeSettings = z
             fields: z.union([z.string(), z.array(z.string())]),
             filters: z.record(z.string(), z.unknown()),
             sort: z.unknown(),
-            locale: z.string(),
+            locale: z.string().refine((locale) => locale !== '*', 'cannot be "*", which a single document has not'),
             status: z.enum(['draft', 'published']),
             pageSize: z.int().positive(),
           })

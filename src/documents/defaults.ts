@@ -37,7 +37,8 @@ export function checkDefaults(types: Readonly<Record<string, TypeSettings>>, con
   for (const uid of Object.keys(types)) {
     const type = context.model.types.get(uid)!
     try {
-      readRequest(context, fullAccess, { type, mode: type.singleType ? 'first' : 'many' }, add(type, {}))
+      for (const mode of type.singleType ? (['first'] as const) : (['many', 'first'] as const))
+        readRequest(context, fullAccess, { type, mode }, add(type, {}))
     } catch (error) {
       if (!(error instanceof ApiError)) throw error
       throw new ConfigError(`octavo.config is not right: types: the defaults of ${uid}: ${error.message}.`)

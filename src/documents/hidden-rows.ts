@@ -3,7 +3,7 @@ import type { Transaction } from '../database/database.js'
 import type { Grants } from '../grants.js'
 import type { ContentType } from '../model/types.js'
 import type { ReadContext } from '../query/rest/read.js'
-import { readRowsInScope } from '../query/rest/rows-in-scope.js'
+import { readRowsInScope, rowsAtOnce } from '../query/rest/rows-in-scope.js'
 import type { Plans } from './read/plans.js'
 import type { FindHidden } from './store/hidden-rows.js'
 import { versionsOf } from './store/rows.js'
@@ -19,11 +19,14 @@ interface Reading {
 export function hiddenFrom({ read, plans }: Reading, transaction: Transaction, grants: Grants): FindHidden {
   return async (type, ids) => {
     if (ids.length === 0 || !grants.scopes.has(type.uid)) return new Set()
-    const request = readRowsInScope(read, grants, type, ids)
-    const answer = (await transaction.read(plans.forRequest(request, 'bare').plan, request.values))!
-    const rows = JSON.parse(Buffer.from(answer.bytes).toString('utf8')) as readonly { readonly id: number }[]
-    answer.release()
-    const seen = new Set(rows.map(({ id }) => id))
+    const seen = new Set<number>()
+    for (let from = 0; from < ids.length; from += rowsAtOnce) {
+      const request = readRowsInScope(read, grants, type, ids.slice(from, from + rowsAtOnce))
+      const answer = (await transaction.read(plans.forRequest(request, 'bare').plan, request.values))!
+      const rows = JSON.parse(Buffer.from(answer.bytes).toString('utf8')) as readonly { readonly id: number }[]
+      answer.release()
+      for (const { id } of rows) seen.add(id)
+    }
     return new Set(ids.filter((id) => !seen.has(id)))
   }
 }

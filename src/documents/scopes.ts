@@ -1,5 +1,5 @@
 // Which documents exist for a caller: the scopes of the project, asked once for each request, as part of its grants.
-import { ConfigError } from '../errors/errors.js'
+import { ApiError, ConfigError } from '../errors/errors.js'
 import { type Grants, withinScopes } from '../grants.js'
 import type { Model } from '../model/types.js'
 import type { DocumentService, OperationCaller } from '../public/documents.js'
@@ -39,30 +39,43 @@ export function openScopes(types: Readonly<Record<string, TypeSettings>>, { hook
   }
 }
 
-/** What a scope returns, as plain data. A scope that returns nothing shows nothing: it has forgotten a case. */
+/**
+ * What a scope returns, as plain data. A scope that returns nothing shows nothing: it has forgotten a case.
+ * @throws Error also for an error of the scope itself, which is no answer to the caller; ApiError 503 if the database is not available
+ */
 async function resultOf(uid: string, scope: Ask, call: Parameters<Ask>[0]): Promise<ScopeResult> {
-  const result: unknown = await scope(call)
+  const result: unknown = await Promise.resolve()
+    .then(() => scope(call))
+    .catch((error: unknown) => {
+      throw error instanceof ApiError && error.status === 503 ? error : new Error(`The scope of ${uid} failed`, { cause: error })
+    })
   if (typeof result === 'boolean') return result
   if (typeof result !== 'object' || result === null || Array.isArray(result))
     throw new Error(`The scope of ${uid} returned neither filters nor true or false`)
-  const problem = problemIn(result)
-  if (problem !== null) throw new Error(`The scope of ${uid} ${problem}`)
-  return JSON.parse(JSON.stringify(result)) as Record<string, unknown>
+  return plainOf(uid, result, '') as Record<string, unknown>
 }
 
-/** What would make a condition vanish or mean something else than it seems to; null: nothing. */
-function problemIn(value: unknown, path = ''): string | null {
+/** A copy as plain data. @throws Error for what would make a condition vanish or mean something else than it seems to */
+function plainOf(uid: string, value: unknown, path: string): unknown {
   const at = path === '' ? '' : ` at ${path}`
-  if (value === undefined || value === null) return `compares with ${value}${at}; "no value" is { $null: true }`
-  if (typeof value !== 'object' || value instanceof Date) return null
+  if (typeof value === 'string' || typeof value === 'boolean' || Number.isFinite(value)) return value
+  if (typeof value === 'bigint') return String(value)
+  if (value instanceof Date && !Number.isNaN(value.getTime())) return value.toISOString()
+  const below = (inner: unknown, key: string | number) => plainOf(uid, inner, path === '' ? `${key}` : `${path}.${key}`)
+  const isList = Array.isArray(value)
+  if (!isList && !isPlainObject(value))
+    throw new Error(`The scope of ${uid} compares with ${nameOf(value)}${at}; "no value" is { $null: true }`)
   const entries = Object.entries(value)
-  if (entries.length === 0 && !/\.?\$(in|notIn)$/.test(path)) return `has no condition${at}; return true for all documents`
-  for (const [key, inner] of entries) {
-    const problem = problemIn(inner, path === '' ? key : `${path}.${key}`)
-    if (problem !== null) return problem
-  }
-  return null
+  if (entries.length === 0 && !/\$(in|notIn)$/.test(path))
+    throw new Error(`The scope of ${uid} has no condition${at}; return true for all documents`)
+  return isList ? value.map(below) : Object.fromEntries(entries.map(([key, inner]) => [key, below(inner, key)]))
 }
+
+const isPlainObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && [Object.prototype, null].includes(Object.getPrototypeOf(value) as object | null)
+
+const nameOf = (value: unknown): string =>
+  value === null || value === undefined || typeof value === 'number' ? String(value) : `a ${typeof value} that is no value`
 
 /** Checks the types that have settings. @throws ConfigError if the model lacks one, or if it cannot have a scope */
 export function checkTypes(types: Readonly<Record<string, TypeSettings>>, model: Model): void {

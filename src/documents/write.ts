@@ -89,7 +89,7 @@ const withinScope: Run = async (context, transaction, operation) => {
   const { type } = operation.write
   const isOut = (document: string) => isHidden(context, transaction, grants, type, document)
   if (documentId !== null && (await isOut(documentId)))
-    return action === 'update' ? namedFirst(nowhere)(context, transaction, operation) : null
+    return (action === 'update' ? namedFirst(nowhere) : operations[action])(context, transaction, { ...operation, documentId: null })
   const outcome = await operations[action](context, transaction, operation)
   if (outcome !== null && action !== 'delete' && (await isOut(outcome.documentId))) throw forbidden()
   return outcome

@@ -14,7 +14,7 @@ export interface ScopeCall {
   readonly signal: AbortSignal
 }
 
-/** True: all documents; false: none; filters as in a request, as an object: the documents whose every version fulfils them. */
+/** True: all documents; false: none; filters as in a request, as an object: the versions that fulfil them. A write needs all of a document's. */
 export type ScopeResult = boolean | Readonly<Record<string, unknown>>
 
 /** What a read of the API takes where the request says nothing; the request's own parameters are not merged with these, they win. */

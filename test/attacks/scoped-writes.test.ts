@@ -17,6 +17,7 @@ const relation = (kind: string, target: string, sides: object = {}) => ({ type: 
 const note = 'api::note.note'
 const card = 'api::card.card'
 const label = 'api::label.label'
+const pin = 'api::pin.pin'
 
 /** Notes have an owner by name; cards belong to a note, or to several; labels are everybody's. */
 const files = {
@@ -25,6 +26,7 @@ const files = {
     {
       title: { type: 'string' },
       owner: { type: 'string' },
+      pin: { type: 'relation', relation: 'morphOne', target: pin, morphBy: 'about' },
       card: relation('oneToOne', card, { inversedBy: 'note' }),
       cards: relation('oneToMany', card, { mappedBy: 'home' }),
       labels: relation('manyToMany', label, { inversedBy: 'notes' }),
@@ -43,6 +45,10 @@ const files = {
   'src/api/label/content-types/label/schema.json': collection('label', {
     title: { type: 'string' },
     notes: relation('manyToMany', note, { mappedBy: 'labels' }),
+  }),
+  'src/api/pin/content-types/pin/schema.json': collection('pin', {
+    title: { type: 'string' },
+    about: { type: 'relation', relation: 'morphToOne' },
   }),
   'src/components/shared/part.json': {
     collectionName: 'components_shared_parts',
@@ -200,5 +206,30 @@ describe('scopes and writes', { timeout: 300_000 }, () => {
     }
     expect([...statuses.keys()].sort()).toEqual(expect.arrayContaining([200, 201, 204, 400, 403, 404]))
     expect(statuses.get(200)).toBeGreaterThan(rounds / 20)
+  })
+
+  rule('scopes.4', 'a target of a polymorphic relation is not taken away from a hidden document', async () => {
+    const make = async (path: string, data: object) => (await send('POST', `/api/${path}`, everything.token, data)).body.data.documentId
+    const [theirs, own] = [await make('pins', { title: 'theirs' }), await make('pins', { title: 'own' })]
+    const hidden = await make('notes', { owner: 'bob', pin: theirs })
+    const note = await make('notes', { owner: 'ann' })
+    expect((await send('PUT', `/api/notes/${note}`, 'ann', { pin: theirs })).status).toBe(403)
+    expect((await send('PUT', `/api/notes/${note}`, 'ann', { pin: own })).status).toBe(200)
+    const pinOf = async (id: string) =>
+      (await send('GET', `/api/notes/${id}?populate=pin&status=draft`, everything.token)).body.data.pin?.title
+    expect([await pinOf(hidden), await pinOf(note)]).toEqual(['theirs', 'own'])
+  })
+
+  rule('scopes.4', 'positions do not tell which hidden documents are linked', async () => {
+    const make = async (data: object) => (await send('POST', '/api/notes?status=draft', everything.token, data)).body.data
+    const [linked, other, own] = [await make({ owner: 'bob' }), await make({ owner: 'bob' }), await make({ owner: 'ann' })]
+    const { documentId } = await make({ owner: 'ann', links: [linked.documentId] })
+    const answers = []
+    for (const { id } of [linked, other]) {
+      const links = { connect: [{ documentId: own.documentId, position: { before: id } }] }
+      const { status, text } = await send('PUT', `/api/notes/${documentId}?status=draft`, 'ann', { links })
+      answers.push(`${status} ${text.replaceAll(String(id), 'id')}`)
+    }
+    expect(answers[0]).toBe(answers[1])
   })
 })

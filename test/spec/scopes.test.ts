@@ -152,6 +152,18 @@ describe('the tasks of a user', () => {
       'No entry with this refId',
     ])
     expect((await send('GET', `/tasks/${his}?populate=cover`, bob.token)).body.data.cover).toBe(null)
+    const upload = async () => {
+      const parts = new FormData()
+      parts.set('files', new Blob(['a text']), 'b.txt')
+      for (const [name, value] of Object.entries({ ref: task, refId: String(row!.id), field: 'cover' })) parts.set(name, value)
+      return (
+        await fetch(`${served.origin}/api/upload`, { method: 'POST', body: parts, headers: { authorization: `Bearer ${bob.token}` } })
+      ).status
+    }
+    expect(await upload()).toBe(201)
+    // As for other writes, all versions have to be there for the caller.
+    await send('PUT', `/tasks/${his}?status=draft`, 'all', { owner: ann.id })
+    expect(await upload()).toBe(400)
   })
 
   rule('scopes.5', 'a scope that does not say what exists shows nothing', async () => {
@@ -162,6 +174,9 @@ describe('the tasks of a user', () => {
       [{ owner: { id: undefined } }, 'compares with undefined at owner.id'],
       [{ owner: { id: null } }, 'compares with null at owner.id'],
       [{ $or: [] }, 'has no condition at $or'],
+      [{ owner: { id: Number.NaN } }, 'compares with NaN at owner.id'],
+      [{ title: new Date('never') }, 'compares with a object that is no value at title'],
+      [{ owner: { id: 1 }, title: own as never }, 'compares with a function that is no value at title'],
       [{ ownr: { id: 1 } }, 'is not a filter of it: Invalid key ownr'],
       [{ title: { $like: 'a' } }, 'is not a filter of it: Invalid key $like'],
     ]
@@ -174,6 +189,9 @@ describe('the tasks of a user', () => {
       throw new Error('no connection')
     }
     expect((await send('GET', '/tasks', ann.token)).status).toBe(500)
+    scope = async ({ documents }) => (await documents(task).findMany({ filters: { titel: 'x' } })).length > 0
+    expect((await send('GET', '/tasks', ann.token)).status).toBe(500)
+    expect(served.log.some((line) => line.includes(`The scope of ${task} failed`) && line.includes('Invalid key titel'))).toBe(true)
     scope = () => new Promise<boolean>(() => {})
     expect((await send('GET', '/tasks', ann.token)).status).toBe(503)
     scope = () => ({ id: { $in: [] } })

@@ -32,7 +32,7 @@ function withoutValue(message: string): string {
 const isSecret = (attribute: Attribute, { grants }: Reader): boolean =>
   attribute.private ||
   (attribute.kind === 'scalar' && attribute.type === 'password') ||
-  (attribute.kind === 'relation' && !grants.may(`${attribute.target}.find`))
+  (attribute.kind === 'relation' && (!grants.may(`${attribute.target}.find`) || grants.scopes.has(attribute.target)))
 
 /** The components that a value at `path` may be of, and whether something on the way there is secret. */
 function placeOf(model: Model, type: ContentType, path: Path, reader: Reader) {

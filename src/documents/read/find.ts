@@ -5,10 +5,11 @@ import { forbidden } from '../../errors/errors.js'
 import type { Grants } from '../../grants.js'
 import { fullAccess } from '../../grants.js'
 import type { Component, ContentType } from '../../model/types.js'
+import type { ReadRequest } from '../../query/request.js'
 import { type Parameters, parseParameters } from '../../query/rest/parameters.js'
 import type { ReadContext, Wanted } from '../../query/rest/read.js'
 import { readRequest } from '../../query/rest/read.js'
-import { readRowsInScope } from '../../query/rest/rows-in-scope.js'
+import { readRowsInScope, readVersions } from '../../query/rest/rows-in-scope.js'
 import type { Plans } from './plans.js'
 
 export type { ReadBytes }
@@ -34,7 +35,10 @@ export interface Documents {
   find(grants: Grants, wanted: Find): Promise<ReadAnswer>
   /** The same for parameters that are data already, with the answer parsed; null where one document is not there. */
   findData(grants: Grants, wanted: Omit<Find, 'query'> & { readonly parameters: Parameters }): Promise<unknown>
-  /** Whether the scopes of a caller leave a row to it, which may be missing. Entries of components are left to callers without scopes. */
+  /**
+   * Whether the scopes of a caller leave all versions of a row's document to it; false also for a row that is missing. Entries of components are
+   * left to callers without scopes.
+   */
   isVisible(grants: Grants, shape: ContentType | Component, id: number): Promise<boolean>
   /** The parsed answer for the service itself, where a route has checked the caller's grant for the whole. */
   findAsService(wanted: Omit<Find, 'action'>): Promise<unknown>
@@ -64,8 +68,10 @@ export function openDocuments(
     isVisible: async (caller, shape, id) => {
       if (shape.kind === 'component') return caller.scopes.size === 0
       if (!caller.scopes.has(shape.uid)) return true
-      const request = readRowsInScope(context, caller, shape, [id])
-      return ((await parsed(await database.execute(plans.forRequest(request, 'bare').plan, request.values))) as unknown[]).length > 0
+      const rows = async (request: ReadRequest) =>
+        (await parsed(await database.execute(plans.forRequest(request, 'bare').plan, request.values))) as readonly { readonly id: number }[]
+      const ids = (await rows(readVersions(context, shape, id))).map((row) => row.id)
+      return ids.length > 0 && (await rows(readRowsInScope(context, caller, shape, ids))).length === ids.length
     },
     findAsService: async (wanted) => parsed(await documents.find(fullAccess, { ...wanted, action: `${wanted.type.uid}.find` })),
     async find(caller, wanted) {

@@ -3,9 +3,10 @@
 import { sql } from 'kysely'
 import type { Transaction } from '../../database/database.js'
 import { idsFound, same, updateFrom } from '../../database/fragments.js'
+import { forbidden } from '../../errors/errors.js'
 import type { ContentType, MorphFrom } from '../../model/types.js'
 import type { RelationInput } from '../input/input.js'
-import { keepHidden } from './hidden-rows.js'
+import { type FindHidden, keepHidden } from './hidden-rows.js'
 import { markModified } from './modified-drafts.js'
 import { placeEntries } from './positions.js'
 import type { Owner } from './relations.js'
@@ -31,9 +32,34 @@ export async function writeInverse(writing: RowContext, owner: Owner, attribute:
   const asked = await wantedRows(writing, target, attribute, present, input)
   const { hidden } = writing.resolving
   const wanted = hidden === null ? asked : await keepHidden(hidden, target, ids, asked, attribute.many)
+  if (hidden !== null) await refuseHiddenTargets(writing, hidden, target, attribute, present, wanted)
   const { gone, added } = setPointing(transaction, target, owner, attribute, present, wanted)
   if (drafts && target.draftAndPublish) markModified(transaction, target, [...gone, ...added])
   writing.inverses.set(keyOf(owner, attribute), gone)
+}
+
+/** @throws ApiError 403 if a row that can point at one other would be taken away from one that the caller cannot see */
+async function refuseHiddenTargets(
+  { transaction, model }: RowContext,
+  hidden: FindHidden,
+  target: ContentType,
+  { storage }: MorphFrom,
+  present: readonly Pointing[],
+  wanted: readonly number[],
+): Promise<void> {
+  const added = wanted.filter((id) => !present.some((each) => each.id === id))
+  if (storage.kind !== 'columns' || added.length === 0) return
+  // In every version: the published ones follow when this is published.
+  const table = sql.table(target.table)
+  const pointers = await transaction.rows<{ id: number; type: string }>(
+    sql`select v.${sql.id(storage.id)} as id, v.${sql.id(storage.type)} as type from ${table} v join ${table} t on t.document_id = v.document_id
+      where t.id in (${transaction.dialect.list(added)}) and v.${sql.id(storage.id)} is not null`,
+  )
+  for (const uid of new Set(pointers.map(({ type }) => type))) {
+    const type = model.types.get(uid)
+    const pointed = pointers.filter((pointer) => pointer.type === uid).map(({ id }) => id)
+    if (type !== undefined && (await hidden(type, pointed)).size > 0) throw forbidden()
+  }
 }
 
 const keyOf = ({ shape, id }: Owner, { name }: MorphFrom): string => `${shape.uid} ${id} ${name}`
@@ -56,8 +82,11 @@ async function wantedRows(
   const names = connected.flatMap(({ reference: { position } }) => [position?.before, position?.after].filter((name) => name !== undefined))
   const neighbours = new Map<string | number, readonly number[]>()
   for (const name of names) {
+    const isUnseen = typeof name === 'number' && (await resolving.hidden?.(target, [name]))?.has(name) === true
     const [found] =
-      typeof name === 'number' ? [{ rows: [name] }] : await resolveReferences(transaction, target, [{ documentId: name }], resolving)
+      typeof name === 'number'
+        ? [{ rows: isUnseen ? [] : [name] }]
+        : await resolveReferences(transaction, target, [{ documentId: name }], resolving)
     neighbours.set(name, found!.rows)
   }
   const ids = present.map(({ id }) => id)

@@ -105,6 +105,13 @@ function oneOf(
   return first === undefined || first.rows.every((id) => kept.includes(id)) ? kept : first.rows
 }
 
+/** The row ids that positions name. */
+const namedRows = (connected: readonly Resolved[]): readonly number[] =>
+  connected
+    .flatMap(({ reference: { position } }) => [position?.before, position?.after])
+    .map(Number)
+    .filter(Number.isSafeInteger)
+
 /** Looks the rows up that positions name: documentIds, or row ids. */
 async function neighbourRows(transaction: Transaction, target: ContentType, connected: readonly Resolved[], resolving: Resolving) {
   const isRow = (name: string | number): boolean => typeof name === 'number' || /^\d+$/.test(name)
@@ -115,8 +122,10 @@ async function neighbourRows(transaction: Transaction, target: ContentType, conn
   const distinct = [...new Map(siblings.map((sibling) => [JSON.stringify(sibling), sibling])).values()]
   const resolved = await resolveReferences(transaction, target, distinct, resolving)
   const found = new Map(resolved.map(({ reference, rows }) => [JSON.stringify(reference), rows]))
+  const { hidden } = resolving
+  const unseen = hidden === null ? null : await hidden(target, namedRows(connected))
   return (name: string | number, { reference }: Resolved): readonly number[] =>
-    isRow(name) ? [Number(name)] : (found.get(JSON.stringify(siblingOf(reference, String(name)))) ?? [])
+    isRow(name) ? (unseen?.has(Number(name)) ? [] : [Number(name)]) : (found.get(JSON.stringify(siblingOf(reference, String(name)))) ?? [])
 }
 
 /** @throws ApiError 403 if a target that has one owner would be taken away from a document that the caller cannot see */

@@ -1,11 +1,14 @@
 // Which rows of a type are in the scope of a caller, as a request.
-import type { Grants } from '../../grants.js'
-import type { ContentType, Scalar } from '../../model/types.js'
+import { fullAccess, type Grants } from '../../grants.js'
+import type { ContentType, Relation, Scalar } from '../../model/types.js'
 import type { ReadRequest } from '../request.js'
 import { pageValues } from '../request.js'
 import type { ReadContext } from './read.js'
 import { bind, openResolver } from './resolve.js'
 import { readScopes } from './scopes.js'
+
+/** Rows that one request names at most: databases bound the values of a statement. */
+export const rowsAtOnce = 1_024
 
 /** Of these rows of a type, those in the scope of the caller, in every version and locale, as a request that shows their ids. */
 export function readRowsInScope(context: ReadContext, grants: Grants, type: ContentType, ids: readonly number[]): ReadRequest {
@@ -34,4 +37,16 @@ export function readRowsInScope(context: ReadContext, grants: Grants, type: Cont
     identityAt: -1,
     values: reading.values,
   }
+}
+
+/** Versions of one document: some in each of its locales. */
+const mostVersions = 10_000
+
+/** All versions of the document that a row belongs to, as a request that shows their ids. */
+export function readVersions(context: ReadContext, type: ContentType, id: number): ReadRequest {
+  const request = readRowsInScope(context, fullAccess, type, [id])
+  const path = type.attributes.get('localizations') as Relation
+  const values = [...request.values]
+  values[pageValues.limit] = mostVersions
+  return { ...request, filter: { kind: 'related', path, target: type, where: request.filter! }, values }
 }
