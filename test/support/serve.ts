@@ -9,6 +9,7 @@ import type * as Octavo from '../../src/index.js'
 import { environmentOf } from '../servers/server.js'
 import { createDatabase, isOnServer, nameDatabase, removeDatabase } from './databases.js'
 import { type Row, runStatement, type Value } from './statements.js'
+import { noteTrouble } from './troubles.js'
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..')
 export const goldenProject = join(root, 'test', 'golden', 'project')
@@ -144,7 +145,15 @@ async function serveFolder(folder: string, { environment, code = {} }: ServeOpti
   const whole = { ...loaded, hooks, types, events: { ...loaded.events, listeners } }
   const service = await createService(
     whole,
-    pino({ level: environment?.LOG_LEVEL ?? 'info' }, { write: (line: string) => void log.push(line) }),
+    pino(
+      { level: environment?.LOG_LEVEL ?? 'info' },
+      {
+        write(line: string) {
+          log.push(line)
+          noteTrouble(line)
+        },
+      },
+    ),
   )
   const origin = await service.listen()
   const url = environment?.DATABASE_URL

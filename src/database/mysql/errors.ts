@@ -20,9 +20,10 @@ export const numberOf = (error: unknown): number => {
 
 /**
  * The transaction conflicted with another one and succeeds when it is run again: a deadlock, a lock that was not to be had in time, also
- * that of the numbers of new rows, a row that was changed since it was read, a table that is being changed.
+ * that of the numbers of new rows, a row that was changed since it was read, a table that is being changed
+ * or whose definition left the server's cache.
  */
-export const isConflict = (error: unknown): boolean => [1020, 1213, 1412, 1467, 3572].includes(numberOf(error)) || isLockWait(error)
+export const isConflict = (error: unknown): boolean => [1020, 1213, 1412, 1467, 1615, 3572].includes(numberOf(error)) || isLockWait(error)
 
 /** A lock was not to be had in time. */
 export const isLockWait = (error: unknown): boolean => numberOf(error) === 1205

@@ -9,7 +9,7 @@ import { lossRetrier } from '../server/retry.js'
 import { openShare } from '../server/share.js'
 import { unavailable } from '../unavailable.js'
 import type { Client } from './client.js'
-import { explained, isCancelled, isConnectionLoss, isTimeout } from './errors.js'
+import { explained, isCancelled, isConflict, isConnectionLoss, isTimeout } from './errors.js'
 import { type MysqlPlanReader, preparePlanReader } from './execute.js'
 import { onClient, openPool, type Pool } from './pool.js'
 import type { MysqlStatements } from './statements.js'
@@ -36,7 +36,7 @@ export function openReads(options: ReadOptions, statements: MysqlStatements, fai
   const { settings, connections, readTimeout, signer } = options
   const pool = openPool(settings, { max: connections, failed })
   const heavy = openShare(Math.max(1, connections >> 1), options.heavyReadQueue, 'Too many reads are waiting')
-  const retried = lossRetrier({ isConnectionLoss, isTimeout }, failed)
+  const retried = lossRetrier({ isConnectionLoss, isTimeout, isConflict }, failed)
   const registered = new Map<number, Registered>()
   let plans = 0
 

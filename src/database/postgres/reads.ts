@@ -12,7 +12,7 @@ import { unavailable } from '../unavailable.js'
 import { cancel } from './cancel.js'
 import { onConnection, openPool, type Statements } from './connection.js'
 import { postgresDialect } from './dialect.js'
-import { cancelled, codeOf, explained, isConnectionLoss, isTimeout } from './errors.js'
+import { cancelled, codeOf, explained, isConflict, isConnectionLoss, isTimeout } from './errors.js'
 import { type PlanReader, preparePlanReader } from './execute.js'
 
 /** A plan, and what it cost lately: milliseconds. */
@@ -37,7 +37,7 @@ export function openReads(options: ReadOptions, statements: Statements, failed: 
   const { settings, connections, readTimeout, signer } = options
   const pool = openPool(settings, { max: connections, pipelined: false, failed })
   const heavy = openShare(Math.max(1, connections >> 1), options.heavyReadQueue, 'Too many reads are waiting')
-  const retried = lossRetrier({ isConnectionLoss, isTimeout }, failed)
+  const retried = lossRetrier({ isConnectionLoss, isTimeout, isConflict }, failed)
   const registered = new Map<number, Registered>()
   let plans = 0
 

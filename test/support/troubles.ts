@@ -1,0 +1,15 @@
+// What services logged as warnings and errors is printed below a test that fails: a failure that comes once can then be explained.
+import { afterEach } from 'vitest'
+
+const latest: string[] = []
+
+/** Takes a line of a service's log; keeps it when it is a warning or an error. */
+export function noteTrouble(line: string): void {
+  if (!/^\{"level":[456]0/.test(line)) return
+  latest.push(line)
+  if (latest.length > 20) latest.shift()
+}
+
+afterEach(({ task }) => {
+  if (task.result?.state === 'fail' && latest.length > 0) console.error(`Logged lately:\n${latest.join('')}`)
+})
