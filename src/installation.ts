@@ -8,6 +8,8 @@ import type { Dialect } from './database/dialect.js'
 import { checkDefaults, openDefaults } from './documents/defaults.js'
 import { type IdempotencyKeys, openIdempotencyKeys } from './documents/idempotency.js'
 import type { Hooks } from './documents/operation.js'
+import type { CheckPolicies } from './documents/policies.js'
+import type { FindAroundReads } from './documents/read/around.js'
 import { type Documents, openDocuments } from './documents/read/find.js'
 import { openPlans } from './documents/read/plans.js'
 import { type InSync, openInSync } from './documents/store/synced-drafts.js'
@@ -64,6 +66,8 @@ export interface InstallationOptions {
   readonly dialect: Dialect
   readonly database: Database
   readonly hooks: Hooks | null
+  readonly policies: CheckPolicies | null
+  readonly aroundReads: FindAroundReads | null
   /** Called after commits that recorded events; null: nothing is recorded. */
   readonly recorded: (() => void) | null
   /** What accounts need apart from the installation. */
@@ -127,7 +131,7 @@ export function openInstallations(options: InstallationOptions): Installations {
 }
 
 function open(
-  { config, dialect, database, hooks, recorded, accounts }: InstallationOptions,
+  { config, dialect, database, hooks, policies, aroundReads, recorded, accounts }: InstallationOptions,
   { keys, inSync }: Lasting,
   model: Model,
   defaultLocale: string,
@@ -151,8 +155,8 @@ function open(
     installation: {
       model,
       defaultLocale,
-      documents: openDocuments(context, reads, ofReads, openDefaults(config.types)),
-      writes: openWrites({ read: context, database: writes, plans: ofWrites, limits, hashPassword, hooks, outbox, inSync }, keys),
+      documents: openDocuments(context, reads, ofReads, { addDefaults: openDefaults(config.types), aroundReads }),
+      writes: openWrites({ read: context, database: writes, plans: ofWrites, limits, hashPassword, hooks, policies, outbox, inSync }, keys),
       accounts: { ...accounts, model, input: { model, contract }, defaultLocale, scopes: noScopes },
       watch:
         outbox === null

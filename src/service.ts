@@ -13,6 +13,8 @@ import type { Config } from './config/config.js'
 import type { Database } from './database/database.js'
 import { driverOf } from './database/open.js'
 import { checkHooks, openHooks } from './documents/hooks.js'
+import { openPolicies } from './documents/policies.js'
+import { openReadHooks } from './documents/read-hooks.js'
 import { checkTypes, openScopes } from './documents/scopes.js'
 import { openService, type WithParts } from './documents/service.js'
 import { openEvents } from './events/open.js'
@@ -90,17 +92,14 @@ async function open(config: Config, logger: Logger, opened: Closers): Promise<Se
   opened.add(uploads.close)
   const defaultLocale = async () => (await identification.access()).defaultLocale
   const withParts: WithParts = async (work) => holding(installations.enter(await defaultLocale()), work)
+  const { applyScopes, ...code } = codeOf(config, withParts, logger)
   const installations = openInstallations({
     config,
     model,
     defaultLocale: await defaultLocale(),
     dialect: database.reads.dialect,
     database,
-    hooks: openHooks(config.hooks, {
-      ...config.limits,
-      documents: (depth) => openService(withParts, depth),
-      failed: (hook, error) => logger.error({ err: error, hook }, 'a hook failed'),
-    }),
+    ...code,
     recorded: config.events.outbox || config.events.listeners.length > 0 ? events.committed : null,
     accounts: accountContext(config, database, { identification, jwts, mail, log: logger }),
   })
@@ -108,7 +107,7 @@ async function open(config: Config, logger: Logger, opened: Closers): Promise<Se
   const backend = {
     identification,
     installations,
-    applyScopes: openScopes(config.types, { ...config.limits, documents: openService(withParts, 0) }),
+    applyScopes,
     markSources: openSourceMaps(config.limits),
     health: database.trouble,
     library: uploads.library,
@@ -124,6 +123,20 @@ async function open(config: Config, logger: Logger, opened: Closers): Promise<Se
     listen: () => server.listen(),
     examples: async () => examplesOf(model, (await identification.access()).public, config.rest.prefix).map(({ href }) => href),
     close: ({ delay = 0 } = {}) => opened.close(delay),
+  }
+}
+
+/** Opens the project's code around requests. */
+function codeOf({ hooks, types, limits }: Config, withParts: WithParts, logger: Logger) {
+  const documents = (depth: number) => openService(withParts, depth)
+  const failed = (hook: string, error: unknown) => logger.error({ err: error, hook }, 'a hook failed')
+  const options = { ...limits, documents: documents(0) }
+  const policies = openPolicies(types, options)
+  return {
+    hooks: openHooks(hooks, { ...limits, documents, failed }),
+    policies,
+    aroundReads: openReadHooks(types, policies, options),
+    applyScopes: openScopes(types, options),
   }
 }
 

@@ -1,8 +1,19 @@
 // The part of octavo.config that is about single content-types.
 import * as z from 'zod'
-import type { TypeSettings } from '../public/type-settings.js'
+import type { ApiAction, Policy, ReadHooks, TypeSettings } from '../public/type-settings.js'
 
 const isFunction = (value: unknown): boolean => typeof value === 'function'
+
+const apiAction = z.enum([
+  'find',
+  'findOne',
+  'create',
+  'update',
+  'delete',
+  'publish',
+  'unpublish',
+  'discardDraft',
+] satisfies readonly ApiAction[])
 
 /** By uid, what the project decides for a content-type. */
 export const typeSettings = z
@@ -21,6 +32,13 @@ export const typeSettings = z
             pageSize: z.int().positive(),
           })
           .partial()
+          .optional(),
+        policies: z.partialRecord(apiAction, z.custom<Policy>(isFunction, 'must be a function')).optional(),
+        reads: z
+          .strictObject({
+            before: z.custom<NonNullable<ReadHooks['before']>>(isFunction, 'must be a function').optional(),
+            after: z.custom<NonNullable<ReadHooks['after']>>(isFunction, 'must be a function').optional(),
+          })
           .optional(),
         scope: z.custom<NonNullable<TypeSettings['scope']>>(isFunction, 'must be a function').optional(),
       })

@@ -1,9 +1,10 @@
 // The project's hooks around every write: before-hooks run before the transaction, after-hooks after its commit, each with a timeout. Both
 // run in the main thread: no code of a project runs while the writer is occupied.
-import { ApiError, ConfigError, type ErrorName } from '../errors/errors.js'
+import { ConfigError } from '../errors/errors.js'
 import type { Model } from '../model/types.js'
 import type { AfterCall, BeforeCall, Data, Document, DocumentService, Hook } from '../public/documents.js'
 import { withTimeout } from '../runtime/timeout.js'
+import { answerOf } from './code-errors.js'
 import type { Hooks, WriteOperation, WriteResult } from './operation.js'
 
 /** Settings of hooks, and what they use. */
@@ -85,31 +86,6 @@ function callOf(operation: WriteOperation, { documents }: HookOptions) {
     caller: write.caller,
     documents: documents(write.depth + 1),
   }
-}
-
-/** Names of errors that a hook throws to answer the request. Built-in errors have other names: those are bugs. */
-const answers: ReadonlySet<string> = new Set<ErrorName>([
-  'ApplicationError',
-  'BadRequestError',
-  'ValidationError',
-  'UnauthorizedError',
-  'ForbiddenError',
-  'PolicyError',
-  'NotFoundError',
-  'PayloadTooLargeError',
-  'RateLimitError',
-  'NotImplementedError',
-  'ServiceUnavailableError',
-])
-
-/** Converts an error of a hook: to the answer, or to a bug of the hook. */
-function answerOf(hook: string, error: unknown): Error {
-  if (!(error instanceof Error)) return new Error(`${hook} has thrown what is no error: ${String(error)}`)
-  if (!answers.has(error.name)) return error
-  if (error instanceof ApiError) return error
-  const { details } = error as { details?: unknown }
-  const isDetails = typeof details === 'object' && details !== null
-  return new ApiError(error.name as ErrorName, error.message, isDetails ? (details as Record<string, unknown>) : {})
 }
 
 /** Checks the types that hooks name. @throws ConfigError if the model lacks one */

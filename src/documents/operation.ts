@@ -14,6 +14,7 @@ import type { Input } from './input/input.js'
 import { openPatternChecks, type PatternChecks } from './input/pattern-deadline.js'
 import { checkSize, type SizeLimits } from './input/size.js'
 import type { FindTaken } from './input/types.js'
+import type { CheckPolicies } from './policies.js'
 import { type ValidatedPart, validateDraft } from './publish/validate-draft.js'
 import type { Plans } from './read/plans.js'
 import type { RowContext } from './store/row-context.js'
@@ -45,6 +46,8 @@ export interface WriteContext {
   readonly hashPassword: (password: string) => Promise<string>
   /** Null: the project has none. */
   readonly hooks: Hooks | null
+  /** Null: the project has none. */
+  readonly policies: CheckPolicies | null
   /** Null: nobody listens. */
   readonly outbox: Outbox | null
   readonly inSync: InSync
@@ -127,7 +130,7 @@ export interface BegunWrite {
  * @throws ApiError 403, 400
  */
 export async function beginWrite(
-  { read, limits }: WriteContext,
+  { read, limits, policies }: WriteContext,
   { action, grants, write, documentId, body }: BegunWrite,
 ): Promise<WriteOperation> {
   const { type, query, answers } = write
@@ -140,6 +143,8 @@ export async function beginWrite(
   const data = body === null ? null : dataOf(await body())
   const locale = type.localized ? localeOf(parameters.locale, read.defaultLocale) : null
   if (data !== null) checkSize(read.model, type, data, limits)
+  if (policies !== null && write.caller !== null)
+    await policies({ type, action, caller: write.caller, grants, documentId, parameters: given, data })
   const operation = {
     ...{ action, write, parameters, grants, documentId, locale, everywhere },
     publishes: !type.draftAndPublish || status === 'published',

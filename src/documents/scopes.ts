@@ -79,9 +79,9 @@ const nameOf = (value: unknown): string =>
 
 /** Checks the types that have settings. @throws ConfigError if the model lacks one, or if it cannot have a scope */
 export function checkTypes(types: Readonly<Record<string, TypeSettings>>, model: Model): void {
-  for (const [uid, { scope, defaults }] of Object.entries(types)) {
+  for (const [uid, settings] of Object.entries(types)) {
     if (!model.types.has(uid)) throw new ConfigError(`octavo.config is not right: types: there is no type ${uid}.`)
-    if ((scope !== undefined || defaults !== undefined) && !uid.startsWith('api::'))
+    if (Object.keys(settings).length > 0 && !uid.startsWith('api::'))
       throw new ConfigError(`octavo.config is not right: types: ${uid} cannot have settings; the project's own types can.`)
   }
 }

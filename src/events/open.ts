@@ -39,7 +39,7 @@ export async function openEvents({ database, writer, listeners, limits, failed }
     failed,
     attempts: limits.listenerAttempts,
     lastDelivered: await cursorsOf(named, cursors, log),
-    inTime: (name, run) => withTimeout(limits.hookTimeout, name, run),
+    inTime: async (name, run) => void (await withTimeout(limits.hookTimeout, name, run)),
   })
   return {
     log,

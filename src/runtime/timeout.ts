@@ -7,9 +7,13 @@ const tooSlow = (name: string, milliseconds: number) =>
 
 /**
  * Lets code of the project run for so long, and no longer waits for it then. Code that never gives the thread back cannot be ended.
- * @throws ApiError 503 when the time is over
+ * @returns what it returns. @throws ApiError 503 when the time is over
  */
-export async function withTimeout(milliseconds: number, name: string, run: (signal: AbortSignal) => unknown): Promise<void> {
+export async function withTimeout<Result>(
+  milliseconds: number,
+  name: string,
+  run: (signal: AbortSignal) => Result | Promise<Result>,
+): Promise<Result> {
   const ended = new AbortController()
   let timer: NodeJS.Timeout | undefined
   const deadline = elapsed() + milliseconds
@@ -28,7 +32,7 @@ export async function withTimeout(milliseconds: number, name: string, run: (sign
     timer = setTimeout(look, milliseconds)
   })
   try {
-    await Promise.race([(async () => run(ended.signal))(), late])
+    return await Promise.race([(async () => run(ended.signal))(), late])
   } finally {
     clearTimeout(timer)
   }

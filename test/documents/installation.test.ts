@@ -58,6 +58,8 @@ async function openGolden() {
     dialect: sqliteDialect,
     database,
     hooks: null,
+    policies: null,
+    aroundReads: null,
     recorded: null,
     accounts: {} as never,
   })

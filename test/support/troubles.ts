@@ -11,5 +11,6 @@ export function noteTrouble(line: string): void {
 }
 
 afterEach(({ task }) => {
-  if (task.result?.state === 'fail' && latest.length > 0) console.error(`Logged lately:\n${latest.join('')}`)
+  if (task.result?.state === 'fail' && latest.length > 0) console.error(`Logged meanwhile:\n${latest.join('')}`)
+  latest.length = 0
 })

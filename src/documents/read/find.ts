@@ -5,11 +5,13 @@ import { forbidden } from '../../errors/errors.js'
 import type { Grants } from '../../grants.js'
 import { fullAccess } from '../../grants.js'
 import type { Component, ContentType } from '../../model/types.js'
+import type { OperationCaller } from '../../public/documents.js'
 import type { ReadRequest } from '../../query/request.js'
 import { type Parameters, parseParameters } from '../../query/rest/parameters.js'
 import type { ReadContext, Wanted } from '../../query/rest/read.js'
 import { readRequest } from '../../query/rest/read.js'
 import { readRowsInScope, readVersions } from '../../query/rest/rows-in-scope.js'
+import type { AroundReads, FindAroundReads } from './around.js'
 import type { Plans } from './plans.js'
 
 export type { ReadBytes }
@@ -19,12 +21,20 @@ export interface Find extends Wanted {
   readonly action: string
   readonly query: string
   readonly envelope: 'data' | 'bare' | 'count'
+  /** Who asks over the API; absent: the service itself, or a script, for which the project's policies and hooks do not hold. */
+  readonly asker?: OperationCaller
   /** True once nobody waits for the answer; a read that is given none is always waited for. */
   readonly isGone?: () => boolean
 }
 
 /** Adds what the project takes for granted where a request says nothing. */
 export type AddDefaults = (type: ContentType, parameters: Parameters) => Parameters
+
+/** What a project decides about reads; null: nothing. */
+export interface ReadSettings {
+  readonly addDefaults: AddDefaults | null
+  readonly aroundReads: FindAroundReads | null
+}
 
 export interface Documents {
   readonly context: ReadContext
@@ -56,8 +66,24 @@ export function openDocuments(
   context: ReadContext,
   database: ReadDatabase,
   plans: Plans,
-  addDefaults: AddDefaults | null = null,
+  { addDefaults, aroundReads }: ReadSettings = { addDefaults: null, aroundReads: null },
 ): Documents {
+  /** Reads with the policies and hooks of the project around it. */
+  async function findWithin(around: AroundReads, asker: OperationCaller, grants: Grants, wanted: Find): Promise<ReadAnswer> {
+    const { type, action, query, identity, envelope, isGone, format = 'flat' } = wanted
+    const given = parseParameters(query)
+    const asked = {
+      ...{ type, caller: asker, grants, data: null },
+      action: action.endsWith('.findOne') ? ('findOne' as const) : ('find' as const),
+      documentId: identity === undefined ? null : String(identity.value),
+      parameters: addDefaults === null ? given : addDefaults(type, given),
+    }
+    const parameters = await around.before(asked)
+    const { plan, values, identityAt } = plans.forRequest(readRequest(context, grants, wanted, parameters), envelope)
+    const answer = await database.execute(plan, identity === undefined ? values : values.with(identityAt, identity.value), isGone)
+    return around.after === null ? answer : around.after({ ...asked, parameters }, answer, format)
+  }
+
   const documents: Documents = {
     context,
     findData: async (caller, { parameters, ...wanted }) => {
@@ -76,6 +102,8 @@ export function openDocuments(
     findAsService: async (wanted) => parsed(await documents.find(fullAccess, { ...wanted, action: `${wanted.type.uid}.find` })),
     async find(caller, wanted) {
       if (!caller.may(wanted.action)) throw forbidden()
+      const around = wanted.asker === undefined ? null : (aroundReads?.(wanted.type.uid) ?? null)
+      if (around !== null) return findWithin(around, wanted.asker!, caller, wanted)
       const { type, mode, format = 'flat', envelope, paged = true, query, identity, isGone } = wanted
       const text = `${caller.key} ${type.uid} ${mode} ${format} ${envelope} ${paged} ${identity?.attribute} ${query}`
       const { plan, values, identityAt } = plans.forQueryString(

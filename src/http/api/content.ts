@@ -27,14 +27,10 @@ export async function handleContent(type: ContentType, method: string, context: 
   const { documentId } = params
   const one = type.singleType || documentId !== undefined
   const response = await documents.find(caller.grants, {
-    type,
+    ...{ type, query, format, envelope: 'data', isGone, asker: operationCaller(caller) },
     action: `${type.uid}.${documentId === undefined ? 'find' : 'findOne'}`,
     mode: one ? 'first' : 'many',
     ...(documentId === undefined ? {} : { identity: { attribute: 'documentId' as const, value: documentId, wins: true } }),
-    query,
-    format,
-    envelope: 'data',
-    isGone,
   })
   if (response === null) throw notFound()
   return okBytes(context.markSources === null ? response : await withSourceMaps(type, response, context))

@@ -1,0 +1,27 @@
+// What an error means that code of the project throws: the response to a request, or a bug of that code.
+import { ApiError, type ErrorName } from '../errors/errors.js'
+
+/** Names of errors by which code of the project answers a request. Built-in errors have other names: those are bugs. */
+const answers: ReadonlySet<string> = new Set<ErrorName>([
+  'ApplicationError',
+  'BadRequestError',
+  'ValidationError',
+  'UnauthorizedError',
+  'ForbiddenError',
+  'PolicyError',
+  'NotFoundError',
+  'PayloadTooLargeError',
+  'RateLimitError',
+  'NotImplementedError',
+  'ServiceUnavailableError',
+])
+
+/** Converts an error of the project's code: to the response, or to a bug of that code, which `hook` names. */
+export function answerOf(hook: string, error: unknown): Error {
+  if (!(error instanceof Error)) return new Error(`${hook} has thrown what is no error: ${String(error)}`)
+  if (!answers.has(error.name)) return error
+  if (error instanceof ApiError) return error
+  const { details } = error as { details?: unknown }
+  const isDetails = typeof details === 'object' && details !== null
+  return new ApiError(error.name as ErrorName, error.message, isDetails ? (details as Record<string, unknown>) : {})
+}

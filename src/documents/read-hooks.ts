@@ -1,0 +1,57 @@
+// The project's hooks around reads of the API: before one its query may change, after it the response may.
+import type { ReadBeforeCall, ReadHooks, ReadResponse, TypeSettings } from '../public/type-settings.js'
+import type { Parameters } from '../query/rest/parameters.js'
+import { withTimeout } from '../runtime/timeout.js'
+import { answerOf } from './code-errors.js'
+import { type CheckPolicies, callOf, type TypeCodeOptions } from './policies.js'
+import type { AroundReads, FindAroundReads } from './read/around.js'
+
+/** Opens the policies and hooks around reads; null if there are none, so that they cost nothing. */
+export function openReadHooks(
+  types: Readonly<Record<string, TypeSettings>>,
+  policies: CheckPolicies | null,
+  options: TypeCodeOptions,
+): FindAroundReads | null {
+  const around = new Map(
+    Object.entries(types).flatMap(([uid, { policies: own, reads }]) =>
+      reads === undefined && own?.find === undefined && own?.findOne === undefined
+        ? []
+        : [[uid, aroundOf(uid, reads ?? {}, policies, options)] as const],
+    ),
+  )
+  return around.size === 0 ? null : (uid) => around.get(uid) ?? null
+}
+
+function aroundOf(uid: string, { before, after }: ReadHooks, policies: CheckPolicies | null, options: TypeCodeOptions): AroundReads {
+  async function run(name: string, work: (signal: AbortSignal) => unknown): Promise<void> {
+    try {
+      await withTimeout(options.hookTimeout, name, async (signal) => void (await work(signal)))
+    } catch (error) {
+      throw answerOf(name, error)
+    }
+  }
+
+  return {
+    before: async (asked) => {
+      await policies?.(asked)
+      if (before === undefined) return asked.parameters
+      const call = { ...callOf(asked, options), query: structuredClone(asked.parameters) as ReadBeforeCall['query'] }
+      await run(`the hook before reads of ${uid}`, (signal) => before(Object.assign(call, { signal }) as ReadBeforeCall))
+      // What could have come over HTTP: no functions, no prototypes, nothing that the hook still changes.
+      return JSON.parse(JSON.stringify(call.query)) as Parameters
+    },
+    after:
+      after === undefined
+        ? null
+        : async (asked, answer, format) => {
+            if (answer === null) return null
+            const response = JSON.parse(Buffer.from(answer.bytes).toString('utf8')) as ReadResponse['body']
+            answer.release()
+            const call = { ...callOf(asked, options), query: asked.parameters, response: { format, body: response } }
+            await run(`the hook after reads of ${uid}`, (signal) => after({ ...call, signal }))
+            const text = JSON.stringify(call.response.body)
+            if (text === undefined) throw new Error(`the hook after reads of ${uid} left no response`)
+            return { bytes: Buffer.from(text), release: () => {} }
+          },
+  }
+}

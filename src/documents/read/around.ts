@@ -1,0 +1,30 @@
+// What code of the project is told of a request, and what it does around reads.
+import type { ReadAnswer } from '../../database/database.js'
+import type { Grants } from '../../grants.js'
+import type { ContentType } from '../../model/types.js'
+import type { OperationCaller } from '../../public/documents.js'
+import type { ApiAction, ReadResponse } from '../../public/type-settings.js'
+import type { Parameters } from '../../query/rest/parameters.js'
+
+/** A request of the API that its caller has the permission for. */
+export interface AskedOperation {
+  readonly type: ContentType
+  readonly action: ApiAction
+  readonly caller: OperationCaller
+  readonly grants: Grants
+  readonly documentId: string | null
+  readonly parameters: Parameters
+  /** Null: the action takes none. */
+  readonly data: unknown
+}
+
+/** What of a project is around the reads of one type. */
+export interface AroundReads {
+  /** Returns the parameters to read with. @throws ApiError as the response */
+  before(asked: AskedOperation): Promise<Parameters>
+  /** Returns the response as the project wants it; null: it leaves responses as they are. */
+  readonly after: ((asked: AskedOperation, answer: ReadAnswer, format: ReadResponse['format']) => Promise<ReadAnswer>) | null
+}
+
+/** Finds what is around the reads of a type; null: nothing. */
+export type FindAroundReads = (uid: string) => AroundReads | null
