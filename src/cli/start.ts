@@ -106,6 +106,6 @@ function describeStartError({ code = '', syscall, message, port, address, hostna
 function warn(logger: Logger, folder: string, { skippedRelations }: Model): void {
   if (skippedRelations.length > 0)
     logger.warn({ attributes: skippedRelations }, 'skipped relations to types of plugins that are not available')
-  const paths = codeNotRun(folder)
-  if (paths.length > 0) logger.warn({ paths }, 'policies, middlewares and route settings are not run; check the permissions of the roles')
+  for (const { message, paths, mentions } of codeNotRun(folder))
+    logger.warn({ paths, ...(mentions.length > 0 ? { mentions } : {}) }, message)
 }
