@@ -8,8 +8,7 @@ import type { Dialect } from './database/dialect.js'
 import { checkDefaults, openDefaults } from './documents/defaults.js'
 import { type IdempotencyKeys, openIdempotencyKeys } from './documents/idempotency.js'
 import type { Hooks } from './documents/operation.js'
-import type { CheckPolicies } from './documents/policies.js'
-import type { FindAroundReads } from './documents/read/around.js'
+import type { FindAroundReads, Policies } from './documents/read/around.js'
 import { type Documents, openDocuments } from './documents/read/find.js'
 import { openPlans } from './documents/read/plans.js'
 import { type InSync, openInSync } from './documents/store/synced-drafts.js'
@@ -66,7 +65,7 @@ export interface InstallationOptions {
   readonly dialect: Dialect
   readonly database: Database
   readonly hooks: Hooks | null
-  readonly policies: CheckPolicies | null
+  readonly policies: Policies | null
   readonly aroundReads: FindAroundReads | null
   /** Called after commits that recorded events; null: nothing is recorded. */
   readonly recorded: (() => void) | null
@@ -155,7 +154,7 @@ function open(
     installation: {
       model,
       defaultLocale,
-      documents: openDocuments(context, reads, ofReads, { addDefaults: openDefaults(config.types), aroundReads }),
+      documents: openDocuments(context, reads, ofReads, { addDefaults: openDefaults(config.types), aroundReads, policies }),
       writes: openWrites({ read: context, database: writes, plans: ofWrites, limits, hashPassword, hooks, policies, outbox, inSync }, keys),
       accounts: { ...accounts, model, input: { model, contract }, defaultLocale, scopes: noScopes },
       watch:

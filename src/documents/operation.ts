@@ -14,8 +14,8 @@ import type { Input } from './input/input.js'
 import { openPatternChecks, type PatternChecks } from './input/pattern-deadline.js'
 import { checkSize, type SizeLimits } from './input/size.js'
 import type { FindTaken } from './input/types.js'
-import type { CheckPolicies } from './policies.js'
 import { type ValidatedPart, validateDraft } from './publish/validate-draft.js'
+import type { Policies } from './read/around.js'
 import type { Plans } from './read/plans.js'
 import type { RowContext } from './store/row-context.js'
 import { knownLocale } from './store/rows.js'
@@ -47,7 +47,7 @@ export interface WriteContext {
   /** Null: the project has none. */
   readonly hooks: Hooks | null
   /** Null: the project has none. */
-  readonly policies: CheckPolicies | null
+  readonly policies: Policies | null
   /** Null: nobody listens. */
   readonly outbox: Outbox | null
   readonly inSync: InSync
@@ -144,7 +144,7 @@ export async function beginWrite(
   const locale = type.localized ? localeOf(parameters.locale, read.defaultLocale) : null
   if (data !== null) checkSize(read.model, type, data, limits)
   if (policies !== null && write.caller !== null)
-    await policies({ type, action, caller: write.caller, grants, documentId, parameters: given, data })
+    await policies.check({ type, action, caller: write.caller, grants, documentId, parameters: given, data })
   const operation = {
     ...{ action, write, parameters, grants, documentId, locale, everywhere },
     publishes: !type.draftAndPublish || status === 'published',

@@ -4,7 +4,7 @@ import type { DocumentService } from '../public/documents.js'
 import type { PolicyCall, TypeSettings } from '../public/type-settings.js'
 import { withTimeout } from '../runtime/timeout.js'
 import { answerOf } from './code-errors.js'
-import type { AskedOperation } from './read/around.js'
+import type { AskedOperation, Policies } from './read/around.js'
 
 /** What the code of a project around requests uses. */
 export interface TypeCodeOptions {
@@ -14,14 +14,11 @@ export interface TypeCodeOptions {
   readonly documents: DocumentService
 }
 
-/** @throws ApiError 403 if a policy refuses, or what it throws; Error if it returns neither true nor false */
-export type CheckPolicies = (asked: AskedOperation) => Promise<void>
-
 /** Opens the policies of the project; null if it has none, so that they cost nothing. */
-export function openPolicies(types: Readonly<Record<string, TypeSettings>>, options: TypeCodeOptions): CheckPolicies | null {
+export function openPolicies(types: Readonly<Record<string, TypeSettings>>, options: TypeCodeOptions): Policies | null {
   const known = new Map(Object.entries(types).flatMap(([uid, { policies }]) => (policies === undefined ? [] : [[uid, policies] as const])))
   if (known.size === 0) return null
-  return async (asked) => {
+  async function check(asked: AskedOperation): Promise<void> {
     const policy = known.get(asked.type.uid)?.[asked.action]
     if (policy === undefined) return
     const name = `the policy ${asked.action} of ${asked.type.uid}`
@@ -40,6 +37,7 @@ export function openPolicies(types: Readonly<Record<string, TypeSettings>>, opti
     if (typeof allows !== 'boolean') throw new Error(`${name} returned neither true nor false`)
     if (!allows) throw new ApiError('PolicyError', 'Policy Failed')
   }
+  return { check, has: (action) => [...known.values()].some((policies) => policies[action] !== undefined) }
 }
 
 /** What every function of a project around requests is told. */

@@ -3,13 +3,13 @@ import type { ReadBeforeCall, ReadHooks, ReadResponse, TypeSettings } from '../p
 import type { Parameters } from '../query/rest/parameters.js'
 import { withTimeout } from '../runtime/timeout.js'
 import { answerOf } from './code-errors.js'
-import { type CheckPolicies, callOf, type TypeCodeOptions } from './policies.js'
-import type { AroundReads, FindAroundReads } from './read/around.js'
+import { callOf, type TypeCodeOptions } from './policies.js'
+import type { AroundReads, FindAroundReads, Policies } from './read/around.js'
 
 /** Opens the policies and hooks around reads; null if there are none, so that they cost nothing. */
 export function openReadHooks(
   types: Readonly<Record<string, TypeSettings>>,
-  policies: CheckPolicies | null,
+  policies: Policies | null,
   options: TypeCodeOptions,
 ): FindAroundReads | null {
   const around = new Map(
@@ -22,7 +22,7 @@ export function openReadHooks(
   return around.size === 0 ? null : (uid) => around.get(uid) ?? null
 }
 
-function aroundOf(uid: string, { before, after }: ReadHooks, policies: CheckPolicies | null, options: TypeCodeOptions): AroundReads {
+function aroundOf(uid: string, { before, after }: ReadHooks, policies: Policies | null, options: TypeCodeOptions): AroundReads {
   async function run(name: string, work: (signal: AbortSignal) => unknown): Promise<void> {
     try {
       await withTimeout(options.hookTimeout, name, async (signal) => void (await work(signal)))
@@ -33,7 +33,7 @@ function aroundOf(uid: string, { before, after }: ReadHooks, policies: CheckPoli
 
   return {
     before: async (asked) => {
-      await policies?.(asked)
+      await policies?.check(asked)
       if (before === undefined) return asked.parameters
       const call = { ...callOf(asked, options), query: structuredClone(asked.parameters) as ReadBeforeCall['query'] }
       await run(`the hook before reads of ${uid}`, (signal) => before(Object.assign(call, { signal }) as ReadBeforeCall))

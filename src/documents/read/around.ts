@@ -28,3 +28,11 @@ export interface AroundReads {
 
 /** Finds what is around the reads of a type; null: nothing. */
 export type FindAroundReads = (uid: string) => AroundReads | null
+
+/** The policies of the project. */
+export interface Policies {
+  /** @throws ApiError 403 if a policy refuses, or what it throws; Error if it returns neither true nor false */
+  check(asked: AskedOperation): Promise<void>
+  /** True if a type has a policy for this action. */
+  has(action: ApiAction): boolean
+}

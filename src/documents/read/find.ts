@@ -4,14 +4,14 @@ import type { ReadAnswer, ReadBytes, ReadDatabase } from '../../database/databas
 import { forbidden } from '../../errors/errors.js'
 import type { Grants } from '../../grants.js'
 import { fullAccess } from '../../grants.js'
-import type { Component, ContentType } from '../../model/types.js'
+import type { ContentType } from '../../model/types.js'
 import type { OperationCaller } from '../../public/documents.js'
 import type { ReadRequest } from '../../query/request.js'
 import { type Parameters, parseParameters } from '../../query/rest/parameters.js'
 import type { ReadContext, Wanted } from '../../query/rest/read.js'
 import { readRequest } from '../../query/rest/read.js'
-import { readRowsInScope, readVersions } from '../../query/rest/rows-in-scope.js'
-import type { AroundReads, FindAroundReads } from './around.js'
+import type { AroundReads, FindAroundReads, Policies } from './around.js'
+import { type CheckUpload, openUploadCheck } from './check-upload.js'
 import type { Plans } from './plans.js'
 
 export type { ReadBytes }
@@ -34,6 +34,7 @@ export type AddDefaults = (type: ContentType, parameters: Parameters) => Paramet
 export interface ReadSettings {
   readonly addDefaults: AddDefaults | null
   readonly aroundReads: FindAroundReads | null
+  readonly policies: Policies | null
 }
 
 export interface Documents {
@@ -45,11 +46,7 @@ export interface Documents {
   find(grants: Grants, wanted: Find): Promise<ReadAnswer>
   /** The same for parameters that are data already, with the answer parsed; null where one document is not there. */
   findData(grants: Grants, wanted: Omit<Find, 'query'> & { readonly parameters: Parameters }): Promise<unknown>
-  /**
-   * Whether the scopes of a caller leave all versions of a row's document to it; false also for a row that is missing. Entries of components are
-   * left to callers without scopes.
-   */
-  isVisible(grants: Grants, shape: ContentType | Component, id: number): Promise<boolean>
+  readonly checkUpload: CheckUpload
   /** The parsed answer for the service itself, where a route has checked the caller's grant for the whole. */
   findAsService(wanted: Omit<Find, 'action'>): Promise<unknown>
 }
@@ -66,7 +63,7 @@ export function openDocuments(
   context: ReadContext,
   database: ReadDatabase,
   plans: Plans,
-  { addDefaults, aroundReads }: ReadSettings = { addDefaults: null, aroundReads: null },
+  { addDefaults, aroundReads, policies }: ReadSettings = { addDefaults: null, aroundReads: null, policies: null },
 ): Documents {
   /** Reads with the policies and hooks of the project around it. */
   async function findWithin(around: AroundReads, asker: OperationCaller, grants: Grants, wanted: Find): Promise<ReadAnswer> {
@@ -84,6 +81,9 @@ export function openDocuments(
     return around.after === null ? answer : around.after({ ...asked, parameters }, answer, format)
   }
 
+  const rows = async (request: ReadRequest) =>
+    parsed(await database.execute(plans.forRequest(request, 'bare').plan, request.values)) as never
+
   const documents: Documents = {
     context,
     findData: async (caller, { parameters, ...wanted }) => {
@@ -91,14 +91,7 @@ export function openDocuments(
       const { plan, values } = plans.forRequest(readRequest(context, caller, wanted, parameters), wanted.envelope)
       return parsed(await database.execute(plan, values))
     },
-    isVisible: async (caller, shape, id) => {
-      if (shape.kind === 'component') return caller.scopes.size === 0
-      if (!caller.scopes.has(shape.uid)) return true
-      const rows = async (request: ReadRequest) =>
-        (await parsed(await database.execute(plans.forRequest(request, 'bare').plan, request.values))) as readonly { readonly id: number }[]
-      const ids = (await rows(readVersions(context, shape, id))).map((row) => row.id)
-      return ids.length > 0 && (await rows(readRowsInScope(context, caller, shape, ids))).length === ids.length
-    },
+    checkUpload: openUploadCheck(context, policies, rows),
     findAsService: async (wanted) => parsed(await documents.find(fullAccess, { ...wanted, action: `${wanted.type.uid}.find` })),
     async find(caller, wanted) {
       if (!caller.may(wanted.action)) throw forbidden()

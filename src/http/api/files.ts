@@ -6,7 +6,7 @@ import { readFileInfos } from '../../uploads/file-info.js'
 import type { MediaLink } from '../../uploads/rows.js'
 import { isMultipart, type MultipartBody, readMultipart } from '../multipart.js'
 import type { Reply, RequestContext, Route } from '../request-context.js'
-import { ok, okBytes } from '../request-context.js'
+import { ok, okBytes, operationCaller } from '../request-context.js'
 
 /** Adds `isUrlSigned: false` to files. If some URLs are signed, the code that writes the response sets it for each file. */
 const constantsOf = ({ signsAddresses }: RequestContext) => (signsAddresses ? [] : [{ name: 'isUrlSigned', json: 'false' }])
@@ -119,6 +119,6 @@ async function linkOf({ documents, caller }: RequestContext, fields: MultipartBo
   const attribute = shape?.attributes.get(field)
   if (shape === undefined || attribute?.kind !== 'media') throw validationError(`${ref} has no media attribute ${field}`)
   const id = rowId(refId)
-  if (!(await documents.isVisible(caller.grants, shape, id))) throw validationError('No entry with this refId')
+  await documents.checkUpload(caller.grants, operationCaller(caller), { shape, id, attribute: field })
   return { shape, id, attribute }
 }

@@ -42,11 +42,13 @@ export function readRowsInScope(context: ReadContext, grants: Grants, type: Cont
 /** Versions of one document: some in each of its locales. */
 const mostVersions = 10_000
 
-/** All versions of the document that a row belongs to, as a request that shows their ids. */
+/** All versions of the document that a row belongs to, as a request that shows their ids and its documentId. */
 export function readVersions(context: ReadContext, type: ContentType, id: number): ReadRequest {
   const request = readRowsInScope(context, fullAccess, type, [id])
   const path = type.attributes.get('localizations') as Relation
   const values = [...request.values]
   values[pageValues.limit] = mostVersions
-  return { ...request, filter: { kind: 'related', path, target: type, where: request.filter! }, values }
+  const fields = [...request.selection.fields, type.attributes.get('documentId') as Scalar]
+  const selection = { ...request.selection, fields }
+  return { ...request, selection, filter: { kind: 'related', path, target: type, where: request.filter! }, values }
 }
