@@ -52,7 +52,7 @@ describeServers('requests at once', (server, kind) => {
     }
     const reads = range(8).map(read)
     for (const round of range(30)) {
-      await server().run(url, `create index changing_${round} on boards (name)`)
+      await server().run(url, `create index changing_${round} on cards (name)`)
       await server().run(url, rewriting.replace('$', String(round)))
     }
     isChanging = false
