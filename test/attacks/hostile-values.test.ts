@@ -207,7 +207,8 @@ describe.each(['strapi', 'specification'] as const)('with the contract %s', (con
     await fc.assert(
       fc.asyncProperty(
         fc.constantFrom(...Object.keys(outcomes)),
-        hostile.filter((text) => text !== '*' && text !== ''),
+        // The star alone means everything; spaces around a name mean nothing (fields.1).
+        hostile.filter((text) => !/^[\s*,]*$/.test(text) || blank.test(text)).filter((text) => text !== ''),
         async (parameter, text) => {
           const answer = await ask(`/articles?${parameter}${encoded(text)}`)
           expect(answer.status, answer.text.slice(0, 300)).toBeLessThan(500)
