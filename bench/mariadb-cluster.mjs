@@ -36,13 +36,13 @@ const startTime = 60_000
 
 /**
  * Starts a server, whose user `root` needs no password.
- * @param {{ isDurable: boolean }} options whether commits are on disk before they are answered
+ * @param {{ isDurable: boolean, below?: string | null }} options whether commits are on disk before they are answered, and the folder for its files
  */
-export async function startMariadb({ isDurable }) {
+export async function startMariadb({ isDurable, below = null }) {
   const missing = missingForMariadb()
   if (missing !== null) throw new Error(missing)
   // Many small files are written: in memory, where there is a file system in it.
-  const folder = mkdtempSync(join(!isDurable && existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'octavo-mariadb-'))
+  const folder = mkdtempSync(join(below ?? (!isDurable && existsSync('/dev/shm') ? '/dev/shm' : tmpdir()), 'octavo-mariadb-'))
   const user = isRoot ? ['--user=mysql'] : []
   if (isRoot) {
     const { uid, gid } = /** @type {{ uid: number, gid: number }} */ (serverUser())
@@ -78,6 +78,8 @@ export async function startMariadb({ isDurable }) {
     }
   }
   const kill = async () => {
+    // A server without space on its disk ends itself.
+    if (server.exitCode !== null || server.signalCode !== null) return
     const ended = new Promise((resolve) => server.once('exit', resolve))
     server.kill('SIGKILL')
     await ended

@@ -30,12 +30,12 @@ export function missingForCluster() {
 
 /**
  * Starts a cluster, whose superuser `octavo` needs no password.
- * @param {{ isDurable: boolean }} options whether commits are on disk before they are answered
+ * @param {{ isDurable: boolean, below?: string | null }} options whether commits are on disk before they are answered, and the folder for its files
  */
-export async function startCluster({ isDurable }) {
+export async function startCluster({ isDurable, below = null }) {
   const missing = missingForCluster()
   if (missing !== null) throw new Error(missing)
-  const folder = mkdtempSync(join(tmpdir(), 'octavo-postgres-'))
+  const folder = mkdtempSync(join(below ?? tmpdir(), 'octavo-postgres-'))
   if (isRoot) {
     const { uid, gid } = /** @type {{ uid: number, gid: number }} */ (serverUser())
     chownSync(folder, uid, gid)

@@ -10,9 +10,9 @@ export const mariadb: ServerKind = {
   variable: 'OCTAVO_TEST_MYSQL_URL',
   golden: 'mariadb',
   missing: missingForMariadb,
-  start: async (named) => {
+  start: async (named, below) => {
     if (named !== undefined) return serverAt(named, null, async () => {})
-    const { url, crash, stop } = await startMariadb({ isDurable: false })
+    const { url, crash, stop } = await startMariadb({ isDurable: false, below: below ?? null })
     return serverAt(url, crash, stop)
   },
 }

@@ -15,9 +15,9 @@ export const postgres: ServerKind = {
   variable: 'OCTAVO_TEST_POSTGRES_URL',
   golden: 'postgres',
   missing: missingForCluster,
-  start: async (named) => {
+  start: async (named, below) => {
     if (named !== undefined) return serverAt(named, null, () => {})
-    const { url, crash, stop } = await startCluster({ isDurable: false })
+    const { url, crash, stop } = await startCluster({ isDurable: false, below: below ?? null })
     return serverAt(url, crash, stop)
   },
 }

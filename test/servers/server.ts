@@ -43,8 +43,8 @@ export interface ServerKind {
   readonly golden: string
   /** Why none can be started here; null: one can. */
   missing(): string | null
-  /** Starts a server, or takes the one at a URL. */
-  start(url: string | undefined): Promise<TestServer>
+  /** Starts a server, with its files below a folder where one is given, or takes the one at a URL. */
+  start(url: string | undefined, below?: string): Promise<TestServer>
 }
 
 export const kinds: Readonly<Record<ServerClient, ServerKind>> = { postgres, mysql: mariadb }
