@@ -36,9 +36,13 @@ function aroundOf(uid: string, { before, after }: ReadHooks, policies: Policies 
       await policies?.check(asked)
       if (before === undefined) return asked.parameters
       const call = { ...callOf(asked, options), query: structuredClone(asked.parameters) as ReadBeforeCall['query'] }
-      await run(`the hook before reads of ${uid}`, (signal) => before(Object.assign(call, { signal }) as ReadBeforeCall))
-      // What could have come over HTTP: no functions, no prototypes, nothing that the hook still changes.
-      return JSON.parse(JSON.stringify(call.query)) as Parameters
+      const name = `the hook before reads of ${uid}`
+      let query: Parameters = {}
+      await run(name, async (signal) => {
+        await before(Object.assign(call, { signal }) as ReadBeforeCall)
+        query = plainOf(name, call.query)
+      })
+      return query
     },
     after:
       after === undefined
@@ -47,11 +51,22 @@ function aroundOf(uid: string, { before, after }: ReadHooks, policies: Policies 
             if (answer === null) return null
             const response = JSON.parse(Buffer.from(answer.bytes).toString('utf8')) as ReadResponse['body']
             answer.release()
-            const call = { ...callOf(asked, options), query: asked.parameters, response: { format, body: response } }
+            const call = { ...callOf(asked, options), query: structuredClone(asked.parameters), response: { format, body: response } }
             await run(`the hook after reads of ${uid}`, (signal) => after({ ...call, signal }))
             const text = JSON.stringify(call.response.body)
             if (text === undefined) throw new Error(`the hook after reads of ${uid} left no response`)
             return { bytes: Buffer.from(text), release: () => {} }
           },
   }
+}
+
+/** A query as plain data. @throws Error for what would make a condition vanish: a parameter without a value may only be at the top */
+function plainOf(name: string, query: unknown): Parameters {
+  if (typeof query !== 'object' || query === null || Array.isArray(query)) throw new Error(`${name} left a query that is no object`)
+  const text = JSON.stringify(query, function (this: unknown, key: string, value: unknown) {
+    const isValue = value !== undefined && typeof value !== 'function' && !(typeof value === 'number' && !Number.isFinite(value))
+    if (!isValue && this !== query) throw new Error(`${name} left no value at ${key}`)
+    return value
+  })
+  return JSON.parse(text) as Parameters
 }

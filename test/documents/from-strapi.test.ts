@@ -42,7 +42,7 @@ beforeAll(async () => {
   for (const action of ['find', 'findOne', 'create', 'update', 'delete']) await grant(served, 'authenticated', `${note}.${action}`)
   await grant(served, 'public', `${tag}.find`)
   await addToken(served, 'all', { type: 'full-access' })
-  await addToken(served, 'author', { type: 'custom', actions: [`${article}.create`] })
+  await addToken(served, 'author', { type: 'custom', actions: [`${article}.create`, `${article}.update`] })
 })
 afterAll(() => served.close())
 
@@ -76,8 +76,12 @@ test('articles have their tags, a slug and minutes; members only and featured on
     'Antelope',
     'Zebra & Crossing',
   ])
-  const refused = await send('POST', 'articles', 'author', { data: { title: 'Mine', featured: true } })
-  expect([refused.status, refused.body.error.name]).toEqual([403, 'PolicyError'])
+  for (const featured of [true, 'true', 1]) {
+    const refused = await send('POST', 'articles', 'author', { data: { title: 'Mine', featured } })
+    expect([refused.status, refused.body.error.name]).toEqual([403, 'PolicyError'])
+  }
+  const { documentId: zebra } = shown[0]
+  expect((await send('PUT', `articles/${zebra}`, 'author', { data: { featured: true } })).body.error.name).toBe('PolicyError')
   expect((await send('POST', 'articles', 'author', { data: { title: 'Mine' } })).status).toBe(201)
 })
 

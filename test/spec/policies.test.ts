@@ -196,6 +196,10 @@ rule('read-hooks.1', 'what is before a read may change its query, within the per
   }
   expect((await ask('GET', 'tags')).body.data[0]).toHaveProperty('articles')
   expect((await ask('GET', 'tags', undefined, 'reads-tags')).body.data[0]).not.toHaveProperty('articles')
+  for (const broken of [{ filters: { name: { $eq: undefined } } }, 'all', null]) {
+    before = (call) => void Object.assign(call, { query: broken })
+    expect((await ask('GET', 'tags')).status).toBe(500)
+  }
   before = ({ query }) => {
     query.filters = { articles: { title: 'x' } }
   }
