@@ -7,6 +7,7 @@ export const bundle = {
   entryPoints: [
     'src/main.ts',
     'src/index.ts',
+    'src/cli/dev/service-process.ts',
     'src/database/sqlite/readers/reader-thread.ts',
     'src/database/sqlite/writer/writer-thread.ts',
     'src/database/sqlite/index-thread.ts',

@@ -281,6 +281,7 @@ const wallClock = new Set([
   'access/identify.ts',
   'access/jwt.ts',
   'access/sessions.ts',
+  'cli/dev.ts',
   'cli/locales.ts',
   'cli/roles.ts',
   'cli/tokens.ts',

@@ -21,6 +21,10 @@ import { type Shutdown, watchShutdown } from './shutdown.js'
 export interface StartOptions {
   /** Start with an empty database although the project had one. */
   readonly new?: boolean
+  /** The process takes the place of one that still listens on a port that both share; it prints no examples. */
+  readonly replaces?: boolean
+  /** Called with the address once the service listens. */
+  readonly serving?: (address: string) => void
 }
 
 /** Serves the project in `folder` until a signal stops the process. A start that fails ends the process with one sentence. */
@@ -53,7 +57,7 @@ async function listen(folder: string, options: StartOptions, watched: (shutdown:
   const shutdown = watchShutdown(log)
   watched(shutdown)
   checkProject(given.folder)
-  await checkPort(given)
+  if (options.replaces !== true) await checkPort(given)
   driverOf(given).refuseLost(given, strapiEvidence(given.folder))
   const { config, service } = await open(given, logger).catch((error: StartError) => {
     const isDatabase = error.code?.startsWith('SQLITE_') === true
@@ -65,11 +69,17 @@ async function listen(folder: string, options: StartOptions, watched: (shutdown:
     throw error
   })
   adaptYoungGeneration(config.database.server === null ? smallProfile : fastProfile)
+  if (options.replaces !== true) await announce(config, service, address)
+  shutdown.serves((delay) => service.close({ delay }), limits)
+  options.serving?.(address)
+}
+
+/** Prints where the project is served, and what to try. */
+async function announce({ folder, contract, contractReason }: Config, service: Service, address: string): Promise<void> {
   const seconds = (performance.now() / 1000).toFixed(1)
   const examples = (await service.examples()).slice(0, 3).map((path) => `  curl -g '${address}${path}'\n`)
-  shutdown.serves((delay) => service.close({ delay }), limits)
   process.stdout.write(
-    `Octavo serves ${config.folder} at ${address} after ${seconds} s (contract: ${config.contract}, ${config.contractReason}).\n${
+    `Octavo serves ${folder} at ${address} after ${seconds} s (contract: ${contract}, ${contractReason}).\n${
       examples.length === 0 ? '' : `Open it in a browser, or try:\n${examples.join('')}`
     }`,
   )
@@ -83,9 +93,12 @@ async function open(given: Config, logger: Logger): Promise<{ readonly config: C
   return { config: saved.config, service: await createService(saved.config, logger) }
 }
 
-/** Listens briefly, so that a port in use is reported before the project is touched. A race is still reported when the service listens. */
+/**
+ * Listens briefly, so that a port in use is reported before the project is touched. A race is still reported when the service listens.
+ * `exclusive`: in a process of `octavo dev`, this socket is not the shared one.
+ */
 async function checkPort({ host, port }: Config): Promise<void> {
-  const server = createServer((socket) => socket.destroy()).listen({ host, port })
+  const server = createServer((socket) => socket.destroy()).listen({ host, port, exclusive: true })
   await once(server, 'listening')
   server.close()
   await once(server, 'close')
