@@ -2,10 +2,10 @@
 import { resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { ConfigError } from '../errors/errors.js'
-import { endWithParent } from './dev/parent.js'
 import { openReadableLog } from './dev/readable-log.js'
 import { openServices, type StartOutcome } from './dev/services.js'
 import { watchProject } from './dev/watch.js'
+import { endWithParent } from './end-with-parent.js'
 import { orExplain } from './explain-error.js'
 import { checkProject } from './project-folder.js'
 

@@ -10,6 +10,7 @@ import type { Model } from '../model/types.js'
 import { adaptYoungGeneration, fastProfile, smallProfile } from '../runtime/gc.js'
 import { openLog } from '../runtime/log.js'
 import { createService, type Service } from '../service.js'
+import { endWithParent } from './end-with-parent.js'
 import { orExplain } from './explain-error.js'
 import { strapiEvidence } from './project.js'
 import { codeNotRun } from './project-code.js'
@@ -56,6 +57,7 @@ async function listen(folder: string, options: StartOptions, watched: (shutdown:
   log.takeOver()
   const shutdown = watchShutdown(log)
   watched(shutdown)
+  endWithParent(() => process.kill(process.pid, 'SIGTERM'))
   checkProject(given.folder)
   if (options.replaces !== true) await checkPort(given)
   driverOf(given).refuseLost(given, strapiEvidence(given.folder))
