@@ -1,6 +1,7 @@
 // Writes a new project into an empty folder, whole or not at all.
 import { mkdirSync, readdirSync, rmdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { ConfigError } from '../../errors/errors.js'
 
 /** What a new project may find in its folder. */
 const harmless = new Set(['.git', '.DS_Store'])
@@ -29,18 +30,24 @@ export interface ProjectFile {
 
 const privateFile = 0o600
 
-/** Writes the files; none replaces another one. If one cannot be written, everything that was made is removed again. @throws the error */
+/**
+ * Writes the files; none replaces another one. If one cannot be written, everything that was made is removed again.
+ * @throws ConfigError that names the file
+ */
 export function writeProject(folder: string, files: readonly ProjectFile[]): void {
   const made: string[] = []
-  try {
-    for (const { path, content, isSecret } of files) {
-      makeFolder(dirname(join(folder, path)), made)
-      writeFileSync(join(folder, path), content, { flag: 'wx', ...(isSecret === true ? { mode: privateFile } : {}) })
-      made.push(join(folder, path))
+  for (const { path, content, isSecret } of files) {
+    const file = join(folder, path)
+    try {
+      makeFolder(dirname(file), made)
+      writeFileSync(file, content, { flag: 'wx', ...(isSecret === true ? { mode: privateFile } : {}) })
+      made.push(file)
+    } catch (error) {
+      const { code, message } = error as NodeJS.ErrnoException
+      // A file that existed is not ours; what was written of another one is.
+      for (const one of [...made, ...(code === 'EEXIST' ? [] : [file])].reverse()) remove(one)
+      throw new ConfigError(`${file} cannot be written (${message}). Nothing was created.`)
     }
-  } catch (error) {
-    for (const path of made.reverse()) remove(path)
-    throw error
   }
 }
 
