@@ -33,7 +33,8 @@ export const dev = orExplain(async (folder: string, options: DevOptions) => {
   const serve = async (changed: readonly string[]): Promise<void> => {
     if (isStopping()) return
     if (changed.length > 0) log('info', `changed: ${changed.join(', ')}`)
-    const outcome = await services.start()
+    // Another version of this package may have been installed.
+    const outcome = await services.start(changed.includes('package.json'))
     const report = isStopping() ? null : reportOf(outcome, changed.length > 0)
     if (report !== null) log(...report)
   }

@@ -10,6 +10,7 @@ import type { EventListener } from '../public/events.js'
 import type { TypeSettings } from '../public/type-settings.js'
 import { auth } from './auth.js'
 import { checkMailServer, checkRenamed, checkSecret, checkSender, checkSite, problemOf, warningsOf, withoutSlashes } from './checks.js'
+import { type SourceOf, withVariable } from './config-variable.js'
 import { corsSettings } from './cors.js'
 import { clientOf, type DatabaseClient, type ServerSettings, serverOf } from './database-server.js'
 import {
@@ -191,13 +192,21 @@ export async function loadConfig(
   const own = readDotEnv(root)
   const environment = { ...own, ...setOnly(variables) }
   checkRenamed(environment)
-  const { config, source } = await readOctavoConfig(root)
+  const octavoConfig = await readOctavoConfig(root)
+  const { config, source } = withVariable(octavoConfig.config, octavoConfig.source, environment)
   const strapi = await readStrapiConfig(root, 'api', environment)
   const ownConfig = checked(file, config, source)
   const given =
     strapi === null
       ? ownConfig
-      : checked(file, withStrapiApi(config as UserConfig, checked(strapiApi, strapi.config, strapi.source)), source)
+      : checked(
+          file,
+          withStrapiApi(
+            config as UserConfig,
+            checked(strapiApi, strapi.config, () => strapi.source),
+          ),
+          source,
+        )
   checkTogether(config as UserConfig, source)
   const isNamed = environment.DATABASE_FILENAME !== undefined || given.database.filename !== undefined
   const database = isNamed ? null : await readStrapiDatabase(root, environment)
@@ -211,24 +220,25 @@ function withStrapiApi(config: UserConfig, { rest, responses }: z.output<typeof 
 }
 
 /** @throws ConfigError for two values that contradict each other, if both are set explicitly */
-function checkTogether({ api, database }: UserConfig, source: string): void {
+function checkTogether({ api, database }: UserConfig, source: SourceOf): void {
   const { defaultLimit, maxLimit = 100 } = api?.rest ?? {}
   if (defaultLimit !== undefined && defaultLimit > maxLimit)
     throw new ConfigError(
-      `Invalid configuration (${source}): api.rest.defaultLimit is ${defaultLimit}, above api.rest.maxLimit (${maxLimit}).`,
+      `Invalid configuration (${source(['api', 'rest', 'defaultLimit'])}): api.rest.defaultLimit is ${defaultLimit}, above api.rest.maxLimit (${maxLimit}).`,
     )
   const { readerThreads, maxReaderThreads } = database ?? {}
   if (readerThreads !== undefined && maxReaderThreads !== undefined && readerThreads > maxReaderThreads)
     throw new ConfigError(
-      `Invalid configuration (${source}): database.readerThreads is ${readerThreads}, above database.maxReaderThreads (${maxReaderThreads}).`,
+      `Invalid configuration (${source(['database', 'readerThreads'])}): database.readerThreads is ${readerThreads}, above database.maxReaderThreads (${maxReaderThreads}).`,
     )
 }
 
-function checked<Schema extends z.ZodType>(schema: Schema, value: unknown, source: string): z.output<Schema> {
+function checked<Schema extends z.ZodType>(schema: Schema, value: unknown, source: SourceOf): z.output<Schema> {
   const parsed = schema.safeParse(value)
   if (parsed.success) return parsed.data
-  const [issue] = parsed.error.issues
-  throw new ConfigError(`Invalid configuration (${[source, ...pathOf(issue!)].join(', ')}): ${problemOf(issue!, schema)}`)
+  const issue = parsed.error.issues[0]!
+  const place = issue.code === 'unrecognized_keys' ? [...issue.path, issue.keys[0]!] : issue.path
+  throw new ConfigError(`Invalid configuration (${[source(place), ...pathOf(issue)].join(', ')}): ${problemOf(issue, schema)}`)
 }
 
 /** The path of an invalid value as text, such as `hooks[0].before`; empty for the file itself. */

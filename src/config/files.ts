@@ -157,7 +157,8 @@ async function runTypeScript(path: string, place: string): Promise<unknown> {
   return module.default ?? module
 }
 
-function merged(below: unknown, above: unknown): unknown {
+/** Merges two values: objects key by key, everything else is replaced. */
+export function merged(below: unknown, above: unknown): unknown {
   const isPlain = (value: unknown): value is Readonly<Record<string, unknown>> =>
     typeof value === 'object' && value !== null && !Array.isArray(value)
   if (!isPlain(below) || !isPlain(above)) return above

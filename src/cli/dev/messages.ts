@@ -1,7 +1,11 @@
-// What the process of a service tells `octavo dev`, which started it.
+// What `octavo dev` and the processes of services tell each other.
 
-/** The service listens. */
-export interface Serving {
-  readonly kind: 'serving'
-  readonly address: string
+/** To a process: serve the project. */
+export interface Begin {
+  readonly kind: 'begin'
+  /** Another process still listens on the same port. */
+  readonly replaces: boolean
 }
+
+/** From a process: its code is loaded, or the service listens. */
+export type FromService = { readonly kind: 'loaded' } | { readonly kind: 'serving'; readonly address: string }
