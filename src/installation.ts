@@ -67,6 +67,8 @@ export interface InstallationOptions {
   readonly hooks: Hooks | null
   readonly policies: Policies | null
   readonly aroundReads: FindAroundReads | null
+  /** Reports a value in place of `blocks` that is written as null, as the contract `strapi` says. */
+  readonly lost?: (uid: string, path: readonly (string | number)[]) => void
   /** Called after commits that recorded events; null: nothing is recorded. */
   readonly recorded: (() => void) | null
   /** What accounts need apart from the installation. */
@@ -130,7 +132,7 @@ export function openInstallations(options: InstallationOptions): Installations {
 }
 
 function open(
-  { config, dialect, database, hooks, policies, aroundReads, recorded, accounts }: InstallationOptions,
+  { config, dialect, database, hooks, policies, aroundReads, lost, recorded, accounts }: InstallationOptions,
   { keys, inSync }: Lasting,
   model: Model,
   defaultLocale: string,
@@ -149,13 +151,14 @@ function open(
   checkDefaults(config.types, context)
   const { reads, writes } = database
   const outbox = recorded === null ? null : openOutbox({ context, dialect, database: writes, limits, committed: recorded })
+  const ofProject = { hooks, policies, outbox, inSync, lost: contract.unreadableBlocksAreNull ? (lost ?? null) : null }
   const [ofReads, ofWrites] = [openPlans(reads, dialect, contract, limits), openPlans(writes, dialect, contract, limits)]
   return {
     installation: {
       model,
       defaultLocale,
       documents: openDocuments(context, reads, ofReads, { addDefaults: openDefaults(config.types), aroundReads, policies }),
-      writes: openWrites({ read: context, database: writes, plans: ofWrites, limits, hashPassword, hooks, policies, outbox, inSync }, keys),
+      writes: openWrites({ read: context, database: writes, plans: ofWrites, limits, hashPassword, ...ofProject }, keys),
       accounts: { ...accounts, model, input: { model, contract }, defaultLocale, scopes: noScopes },
       watch:
         outbox === null

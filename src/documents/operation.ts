@@ -13,7 +13,7 @@ import { hiddenFrom } from './hidden-rows.js'
 import type { Input } from './input/input.js'
 import { openPatternChecks, type PatternChecks } from './input/pattern-deadline.js'
 import { checkSize, type SizeLimits } from './input/size.js'
-import type { FindTaken } from './input/types.js'
+import type { FindTaken, InputContext } from './input/types.js'
 import { type ValidatedPart, validateDraft } from './publish/validate-draft.js'
 import type { Policies } from './read/around.js'
 import type { Plans } from './read/plans.js'
@@ -51,6 +51,8 @@ export interface WriteContext {
   /** Null: nobody listens. */
   readonly outbox: Outbox | null
   readonly inSync: InSync
+  /** Reports a value in place of `blocks` that is written as null; null: the contract refuses such values. */
+  readonly lost: InputContext['lost']
 }
 
 /** What one write is about, once the caller is known to be allowed. */

@@ -120,7 +120,9 @@ export function checkScalar(checking: Checking, attribute: Scalar, sent: unknown
   const isRequired = attribute.required && !checking.isDraft
   const allowsNull = row.nullable || !isRequired
   const value = sent === undefined ? ofDefault(checking, attribute) : sent === null && allowsNull ? null : row.cast(sent)
-  const isLost = value === null && sent !== null && attribute.type === 'blocks' && !checking.contract.unreadableBlocksAreNull
+  const isUnreadable = attribute.type === 'blocks' && value === null && sent !== null && sent !== undefined
+  const isLost = isUnreadable && !checking.contract.unreadableBlocksAreNull
+  if (isUnreadable && !isLost) checking.lost?.(checking.uid ?? '', path)
   const wrongType = [
     ...(value === undefined || row.type === null || (value === null && allowsNull && !isLost) || isType[row.type](value)
       ? []

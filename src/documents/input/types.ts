@@ -73,6 +73,9 @@ export interface InputContext {
   readonly contract: Contract
   /** Patterns that need a deadline, over all checks of one request; absent: over one check. */
   readonly trials?: PatternChecks
+  /** Called for a value in place of `blocks` that is written as null, because the contract says so; `uid`: the type that is written. */
+  readonly lost?: ((uid: string, path: Path) => void) | null
+  readonly uid?: string
 }
 
 /** One thing that is wrong with one value. Without `value` the answer has no such key. */

@@ -177,7 +177,7 @@ function valuesOf(reading: Resolver, attribute: Scalar, operator: OperatorName, 
 
 /** The position of a value, understood by the attribute's type or as text. */
 function positionOf(reading: Resolver, attribute: Scalar, operator: OperatorName, value: unknown): number {
-  const read = () => (operators[operator].typed ? readValue(attribute, value) : readText(value))
+  const read = () => (operators[operator].typed ? readValue(attribute, value, reading.contract.strictBooleans) : readText(value))
   return bind(reading, convert(reading, filterRank(reading), read, null))
 }
 
