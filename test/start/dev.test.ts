@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, afterEach, expect, test } from 'vitest'
 import { access, contentType, plain, reading, seeded } from '../spec/library.js'
+import { rule } from '../support/rule.js'
 import { project, removeProjects, root } from './command.js'
 
 afterAll(removeProjects)
@@ -111,90 +112,102 @@ const becomes = (dev: Dev, path: string, status: number): Promise<void> =>
     () => `${status} of ${path} after ${dev.printed()}`,
   )
 
-test('a schema that is added is served, a broken one is reported and the version before is served; no request is refused', async () => {
-  const dev = await startDev(project(notes))
-  await dev.prints(/Octavo serves/)
-  const statuses: number[] = []
-  let isAsking = true
-  const asking = (async () => {
-    while (isAsking) {
-      statuses.push(await dev.status('/api/notes'))
-      await new Promise((resolve) => setTimeout(resolve, 5))
-    }
-  })()
-  expect(await dev.status('/api/pages')).toBe(404)
-  const [page] = Object.values(contentType('page', { title: { type: 'string' } }))
-  dev.save(schemaOf('page'), page)
-  await becomes(dev, '/api/pages', 200)
-  expect(dev.printed()).toContain(`changed: ${schemaOf('page')}`)
+rule(
+  'projects.6',
+  'a schema that is added is served, a broken one is reported and the version before is served; no request is refused',
+  async () => {
+    const dev = await startDev(project(notes))
+    await dev.prints(/Octavo serves/)
+    const statuses: number[] = []
+    let isAsking = true
+    const asking = (async () => {
+      while (isAsking) {
+        statuses.push(await dev.status('/api/notes'))
+        await new Promise((resolve) => setTimeout(resolve, 5))
+      }
+    })()
+    expect(await dev.status('/api/pages')).toBe(404)
+    const [page] = Object.values(contentType('page', { title: { type: 'string' } }))
+    dev.save(schemaOf('page'), page)
+    await becomes(dev, '/api/pages', 200)
+    expect(dev.printed()).toContain(`changed: ${schemaOf('page')}`)
 
-  dev.save(schemaOf('page'), '{ "info": ')
-  await dev.prints(/octavo: \S+page\/schema\.json is not valid JSON/)
-  await dev.prints(/the change is not served: the version before it still is/)
-  expect(await dev.status('/api/pages')).toBe(200)
-  dev.save(schemaOf('page'), contentType('page', { title: { type: 'strng' } })[schemaOf('page')])
-  await dev.prints(/attributes\.title\.type "strng" is not an attribute type/)
-  await dev.prints(/the change is not served/)
+    dev.save(schemaOf('page'), '{ "info": ')
+    await dev.prints(/octavo: \S+page\/schema\.json is not valid JSON/)
+    await dev.prints(/the change is not served: the version before it still is/)
+    expect(await dev.status('/api/pages')).toBe(200)
+    dev.save(schemaOf('page'), contentType('page', { title: { type: 'strng' } })[schemaOf('page')])
+    await dev.prints(/attributes\.title\.type "strng" is not an attribute type/)
+    await dev.prints(/the change is not served/)
 
-  dev.save(schemaOf('page'), contentType('page', { title: { type: 'string' }, kind: { type: 'string' } })[schemaOf('page')])
-  await dev.prints(/serving the change/)
-  await becomes(dev, '/api/pages?filters[kind]=x', 200)
-  rmSync(join(dev.folder, 'src', 'api', 'page'), { recursive: true })
-  await becomes(dev, '/api/pages', 404)
-  isAsking = false
-  await asking
-  expect(statuses.filter((status) => status !== 200)).toEqual([])
-  expect(statuses.length).toBeGreaterThan(20)
+    dev.save(schemaOf('page'), contentType('page', { title: { type: 'string' }, kind: { type: 'string' } })[schemaOf('page')])
+    await dev.prints(/serving the change/)
+    await becomes(dev, '/api/pages?filters[kind]=x', 200)
+    rmSync(join(dev.folder, 'src', 'api', 'page'), { recursive: true })
+    await becomes(dev, '/api/pages', 404)
+    isAsking = false
+    await asking
+    expect(statuses.filter((status) => status !== 200)).toEqual([])
+    expect(statuses.length).toBeGreaterThan(20)
 
-  dev.process.kill('SIGTERM')
-  expect(await dev.ended).toBe(0)
-  expect(await dev.status('/_health')).toBe(0)
-})
+    dev.process.kill('SIGTERM')
+    expect(await dev.ended).toBe(0)
+    expect(await dev.status('/_health')).toBe(0)
+  },
+)
 
-test('the configuration, the code that it imports, and .env are followed; files without a change and files of the service are not', async () => {
-  const config = (greeting: string) => `import { greet } from './lib/greet.js'
+rule(
+  'projects.8',
+  'the configuration, the code that it imports, and .env are followed; files without a change and files of the service are not',
+  async () => {
+    const config = (greeting: string) => `import { greet } from './lib/greet.js'
     export default { hooks: [{ actions: ['create'], before: ({ data }) => { data.name = greet(data.name) + '${greeting}' } }] }`
-  const folder = project({
-    ...notes,
-    'octavo.config.ts': config('!'),
-    'lib/greet.ts': "import { word } from './word'\nexport const greet = (name: string): string => word + name",
-    'lib/word.ts': "export const word = 'hello '",
-  })
-  const dev = await startDev(folder)
-  await dev.prints(/Octavo serves/)
-  expect(readFileSync(join(folder, '.env'), 'utf8')).toContain('JWT_SECRET=')
-  const create = async () => {
-    const headers = { 'content-type': 'application/json' }
-    const response = await fetch(`${dev.origin}/api/notes`, { method: 'POST', headers, body: JSON.stringify({ data: { name: 'a' } }) })
-    return ((await response.json()) as { readonly data: { readonly name: string } }).data.name
-  }
-  expect(await create()).toBe('hello a!')
-  const creates = (name: string) =>
-    until(
-      async () => (await create()) === name,
-      () => `${name} after ${dev.printed()}`,
+    const folder = project({
+      ...notes,
+      'octavo.config.ts': config('!'),
+      'lib/greet.ts': "import { word } from './word'\nexport const greet = (name: string): string => word + name",
+      'lib/word.ts': "export const word = 'hello '",
+    })
+    const dev = await startDev(folder)
+    await dev.prints(/Octavo serves/)
+    expect(readFileSync(join(folder, '.env'), 'utf8')).toContain('JWT_SECRET=')
+    const create = async () => {
+      const headers = { 'content-type': 'application/json' }
+      const response = await fetch(`${dev.origin}/api/notes`, { method: 'POST', headers, body: JSON.stringify({ data: { name: 'a' } }) })
+      return ((await response.json()) as { readonly data: { readonly name: string } }).data.name
+    }
+    expect(await create()).toBe('hello a!')
+    const creates = (name: string) =>
+      until(
+        async () => (await create()) === name,
+        () => `${name} after ${dev.printed()}`,
+      )
+    dev.save('lib/word.ts', "export const word = 'good day '")
+    await creates('good day a!')
+    dev.save('octavo.config.ts', config('?'))
+    await creates('good day a?')
+    // Nothing but the time of the files, files that nobody reads, and those of the service.
+    for (const file of ['octavo.config.ts', schemaOf('note')]) utimesSync(join(folder, file), new Date(), new Date())
+    dev.save('notes.txt', 'x')
+    dev.save('lib/unused.ts', 'export const unused = 1')
+    dev.save('.tmp/other.json', '{}')
+    dev.save('public/uploads/picture.json', '{}')
+    dev.save('types/api.d.ts', 'export {}')
+    dev.save('.env', `${readFileSync(join(folder, '.env'), 'utf8')}LOG_LEVEL=warn\n`)
+    await until(
+      () => dev.printed().includes('changed: .env'),
+      () => dev.printed(),
     )
-  dev.save('lib/word.ts', "export const word = 'good day '")
-  await creates('good day a!')
-  dev.save('octavo.config.ts', config('?'))
-  await creates('good day a?')
-  // Nothing but the time of the files, files that nobody reads, and those of the service.
-  for (const file of ['octavo.config.ts', schemaOf('note')]) utimesSync(join(folder, file), new Date(), new Date())
-  dev.save('notes.txt', 'x')
-  dev.save('lib/unused.ts', 'export const unused = 1')
-  dev.save('.tmp/other.json', '{}')
-  dev.save('public/uploads/picture.json', '{}')
-  dev.save('types/api.d.ts', 'export {}')
-  dev.save('.env', `${readFileSync(join(folder, '.env'), 'utf8')}LOG_LEVEL=warn\n`)
-  await until(
-    () => dev.printed().includes('changed: .env'),
-    () => dev.printed(),
-  )
-  await dev.prints(/serving the change/)
-  expect([...dev.printed().matchAll(/"changed: ([^"]+)"/g)].map(([, paths]) => paths)).toEqual(['lib/word.ts', 'octavo.config.ts', '.env'])
-})
+    await dev.prints(/serving the change/)
+    expect([...dev.printed().matchAll(/"changed: ([^"]+)"/g)].map(([, paths]) => paths)).toEqual([
+      'lib/word.ts',
+      'octavo.config.ts',
+      '.env',
+    ])
+  },
+)
 
-test('a project that cannot be served yet is served once a saved change allows it, also by polling', async () => {
+rule('projects.7', 'a project that cannot be served yet is served once a saved change allows it, also by polling', async () => {
   const dev = await startDev(project({ ...notes, 'octavo.config.mjs': "import './missing.mjs'\nexport default { port: 'x' }" }), {
     words: ['--poll', '50'],
   })
@@ -211,7 +224,7 @@ test('a project that cannot be served yet is served once a saved change allows i
   ])
 })
 
-test('no process and no port is left when the command is killed, or the package manager that runs it', async () => {
+rule('projects.9', 'no process and no port is left when the command is killed, or the package manager that runs it', async () => {
   const killed = await startDev(project(notes))
   await killed.prints(/Octavo serves/)
   killed.process.kill('SIGKILL')

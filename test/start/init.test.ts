@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { rule } from '../support/rule.js'
 import { serveBeside } from '../support/serve.js'
 import { type Ended, octavo, root } from './command.js'
 
@@ -95,14 +96,14 @@ describe('creates', () => {
     if (template === 'magazine') expect([articles![0], covers(articles!).slice(0, 6)]).toEqual([200, Array(6).fill(true)])
   })
 
-  test('unknown query parameters are refused in a new project', async () => {
+  rule('projects.3', 'unknown query parameters are refused in a new project, and so are drafts without their permission', async () => {
     const served = await serveBeside({ folder: join(place, 'from-blog') })
-    const { status } = await served.ask('/api/posts?filter[title]=x')
+    const statuses = await Promise.all(['filter[title]=x', 'status=draft', 'sort=title'].map((query) => served.ask(`/api/posts?${query}`)))
     await served.close()
-    expect(status).toBe(400)
+    expect(statuses.map(({ status }) => status)).toEqual([400, 403, 200])
   })
 
-  test('users of a template whose passwords nobody knows', () => {
+  rule('projects.4', 'users of a template whose passwords nobody knows', () => {
     const shipped = JSON.parse(readFileSync(join(root, 'examples', 'magazine', 'seed', 'access.json'), 'utf8'))
     const written = jsonOf('from-magazine', 'seed', 'access.json')
     const passwords = ({ users }: { readonly users: readonly { readonly password: string }[] }) => users.map(({ password }) => password)
@@ -150,7 +151,7 @@ describe('creates', () => {
     expect(existsSync(join(place, 'versioned', 'inner', '.git'))).toBe(false)
   })
 
-  test('a project in an empty folder that has only a repository', () => {
+  rule('projects.1', 'a project in an empty folder that has only a repository', () => {
     mkdirSync(join(place, 'cloned', '.git'), { recursive: true })
     expect(init('cloned', ...apart).status).toBe(0)
   })
@@ -159,11 +160,11 @@ describe('creates', () => {
 describe('depends on', () => {
   const dependency = (folder: string) => jsonOf(folder, 'package.json').dependencies.octavo
 
-  test('the version that a registry has', () => {
+  rule('projects.5', 'the version that a registry has', () => {
     expect(dependency('blank')).toBe(`^${JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).version}`)
   })
 
-  test('the tarball that it was installed from', () => {
+  rule('projects.5', 'the tarball that it was installed from', () => {
     const lock = join(installed, '..', '.package-lock.json')
     writeFileSync(lock, JSON.stringify({ packages: { 'node_modules/octavo': { resolved: 'file:../octavo-0.1.0.tgz' } } }))
     expect(init('from-tarball', ...apart).status).toBe(0)
@@ -171,7 +172,7 @@ describe('depends on', () => {
     expect(dependency('from-tarball')).toBe('file:../octavo-0.1.0.tgz')
   })
 
-  test('the checkout that it runs from; npm installs that without a network', () => {
+  rule('projects.5', 'the checkout that it runs from; npm installs that without a network', () => {
     const { status, out } = run({ command: join(root, 'dist', 'main.js'), words: ['init', 'checkout', '--yes', '--no-git'] })
     expect([status, out]).toEqual([0, expect.stringMatching(/Next:\n {2}cd checkout\n {2}npm run dev\n$/)])
     expect(dependency('checkout')).toMatch(/^file:(?:\.\.\/)+/)
@@ -179,7 +180,7 @@ describe('depends on', () => {
     expect(stdout).toMatch(/^\d+\.\d+\.\d+\n$/)
   })
 
-  test('what cannot be installed: the project stays, and the command says so', () => {
+  rule('projects.2', 'what cannot be installed: the project stays, and the command says so', () => {
     expect(run({ words: ['init', 'alone', '--no-git'], environment: { npm_config_cache: join(place, 'no-cache') } })).toMatchObject({
       status: 1,
       out: expect.stringMatching(/Next:\n {2}cd alone\n {2}npm install\n/),
@@ -190,7 +191,7 @@ describe('depends on', () => {
 })
 
 describe('creates nothing', () => {
-  test('in a folder that has something', () => {
+  rule('projects.1', 'in a folder that has something', () => {
     mkdirSync(join(place, 'full', 'b'), { recursive: true })
     for (const name of ['a.txt', '.env']) writeFileSync(join(place, 'full', name), 'mine')
     expect(init('full')).toEqual({
@@ -213,7 +214,7 @@ describe('creates nothing', () => {
     expect(existsSync(join(place, 'new'))).toBe(false)
   })
 
-  test('where a file cannot be written: what was made is removed', () => {
+  rule('projects.2', 'where a file cannot be written: what was made is removed', () => {
     const command = `ulimit -f 16; exec '${process.execPath}' '${join(installed, 'dist', 'main.js')}' init a/b/c --template magazine`
     const { status, stderr } = spawnSync('bash', ['-c', command], { cwd: place, encoding: 'utf8', env: { PATH: process.env.PATH } })
     expect([status, stderr]).toEqual([

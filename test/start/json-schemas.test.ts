@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Ajv, type ValidateFunction } from 'ajv'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { rule } from '../support/rule.js'
 import { root } from './command.js'
 
 let contentType: ValidateFunction
@@ -34,7 +35,7 @@ const schemasOf = (project: string): readonly string[] =>
     }
   })
 
-test('every schema of the projects in this repository is valid', () => {
+rule('projects.12', 'every schema of the projects in this repository is valid', () => {
   const files = projects.flatMap(schemasOf)
   expect(files.length).toBeGreaterThan(50)
   const found = files.flatMap((file) => {

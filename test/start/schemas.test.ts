@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { loadModel } from '../../src/model/load.js'
 import { access, component, contentType } from '../spec/library.js'
+import { rule } from '../support/rule.js'
 import { goldenProject, serveBeside, serveGolden, serveProject } from '../support/serve.js'
 import { octavo, project, removeProjects, root } from './command.js'
 
@@ -200,7 +201,7 @@ describe('ends the start, but is told where Strapi serves the project too', () =
     expect(await saidOf({ ...files, ...strapis })).toEqual({ error: null, warnings: [expect.stringContaining(`${file}: ${said}`)] })
   })
 
-  test('such a project is served as Strapi serves it', async () => {
+  rule('projects.10', 'such a project is served as Strapi serves it', async () => {
     const schema = contentType('menu', {
       title: { type: 'string' },
       name: { type: 'string', required: 'yes', maxLength: '3' },

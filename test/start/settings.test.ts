@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type * as Octavo from '../../src/index.js'
 import { contentType } from '../spec/library.js'
+import { rule } from '../support/rule.js'
 import { project, removeProjects, root } from './command.js'
 
 afterAll(removeProjects)
@@ -113,7 +114,7 @@ describe('OCTAVO_CONFIG', () => {
   const withBoth = (given: unknown, config: object = {}) =>
     withVariables({ OCTAVO_CONFIG: typeof given === 'string' ? given : JSON.stringify(given) }, { 'octavo.config.json': config })
 
-  test('is merged over octavo.config: objects key by key, lists as a whole; other variables take precedence', async () => {
+  rule('projects.11', 'is merged over octavo.config: objects key by key, lists as a whole; other variables take precedence', async () => {
     const config = {
       port: 1400,
       cors: { origins: ['https://a.example'], headers: ['X-A'] },
