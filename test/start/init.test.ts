@@ -113,23 +113,25 @@ describe('creates', () => {
     expect(existsSync(join(place, 'from-magazine', 'seed', 'check.mjs'))).toBe(false)
   })
 
-  test('a configuration that the compiler accepts, in TypeScript and in JavaScript', () => {
+  test('a configuration that the compiler accepts, in TypeScript and in JavaScript, and in which it finds a misspelt setting', () => {
     expect(init('scripted', '--no-typescript', ...apart).status).toBe(0)
     expect(everything('scripted')).not.toContain('octavo.config.ts')
-    for (const [folder, options] of [
-      ['blank', []],
-      ['scripted', ['--noEmit', '--allowJs', '--checkJs', '--strict', '--module', 'nodenext', '--skipLibCheck', 'octavo.config.mjs']],
-    ] as const) {
-      mkdirSync(join(place, folder, 'node_modules'))
-      for (const name of ['octavo', 'zod', 'pino']) symlinkSync(join(installed, '..', name), join(place, folder, 'node_modules', name))
-      const compiler = join(root, 'node_modules', 'typescript', 'bin', 'tsc')
-      const check = () => spawnSync(process.execPath, [compiler, ...options], { cwd: join(place, folder), encoding: 'utf8' })
-      expect(check().stdout).toBe('')
-      const file = join(place, folder, folder === 'blank' ? 'octavo.config.ts' : 'octavo.config.mjs')
-      writeFileSync(file, readFileSync(file, 'utf8').replace('strictParams', 'strictParam'))
-      expect(check().stdout).toContain('strictParam')
+    mkdirSync(join(place, 'blank', 'node_modules'))
+    for (const name of ['octavo', 'zod', 'pino']) symlinkSync(join(installed, '..', name), join(place, 'blank', 'node_modules', name))
+    const texts = { ts: textOf('blank', 'octavo.config.ts'), mjs: textOf('scripted', 'octavo.config.mjs') }
+    for (const [extension, text] of Object.entries(texts)) {
+      writeFileSync(join(place, 'blank', `right.${extension}`), text)
+      writeFileSync(join(place, 'blank', `wrong.${extension}`), text.replace('strictParams', 'strictParam'))
     }
-  })
+    const options = { ...jsonOf('blank', 'tsconfig.json').compilerOptions, allowJs: true, checkJs: true }
+    const include = ['right.ts', 'right.mjs', 'wrong.ts', 'wrong.mjs']
+    writeFileSync(join(place, 'blank', 'tsconfig.both.json'), JSON.stringify({ compilerOptions: options, include }))
+    const compiler = join(root, 'node_modules', 'typescript', 'bin', 'tsc')
+    const { stdout } = spawnSync(process.execPath, [compiler, '-p', 'tsconfig.both.json'], { cwd: join(place, 'blank'), encoding: 'utf8' })
+    const errors = stdout.split('\n').filter((line) => line.includes('error TS'))
+    expect(errors.map((line) => line.slice(0, line.indexOf('(')))).toEqual(['wrong.mjs', 'wrong.ts'])
+    for (const error of errors) expect(error).toContain('strictParam')
+  }, 120_000)
 
   test.each([
     ['postgres', 'postgres://me:p%40ss%20word@db.example.org/site', ['db.example.org', '5432', 'site', 'me', "'p@ss word'"]],
