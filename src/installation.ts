@@ -151,7 +151,8 @@ function open(
   checkDefaults(config.types, context)
   const { reads, writes } = database
   const outbox = recorded === null ? null : openOutbox({ context, dialect, database: writes, limits, committed: recorded })
-  const ofProject = { hooks, policies, outbox, inSync, lost: contract.unreadableBlocksAreNull ? (lost ?? null) : null }
+  const input = { model, contract, lost: contract.unreadableBlocksAreNull ? lost : null }
+  const ofProject = { hooks, policies, outbox, inSync, input }
   const [ofReads, ofWrites] = [openPlans(reads, dialect, contract, limits), openPlans(writes, dialect, contract, limits)]
   return {
     installation: {

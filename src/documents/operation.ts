@@ -51,8 +51,8 @@ export interface WriteContext {
   /** Null: nobody listens. */
   readonly outbox: Outbox | null
   readonly inSync: InSync
-  /** Reports a value in place of `blocks` that is written as null; null: the contract refuses such values. */
-  readonly lost: InputContext['lost']
+  /** What reads bodies, with what reports values in place of `blocks` that are written as null, if the contract does so. */
+  readonly input: Pick<InputContext, 'model' | 'contract' | 'lost'>
 }
 
 /** What one write is about, once the caller is known to be allowed. */

@@ -127,20 +127,14 @@ function namedRows(
 }
 
 async function createIn(context: WriteContext, transaction: Transaction, operation: WriteOperation): Promise<WriteOutcome> {
-  const { model, contract } = context.read
+  const { contract } = context.read
   const { locale, now, trials } = operation
   const { type } = operation.write
   await checkLocale(context, transaction, operation)
   const data = contract.generateUids ? await withGeneratedUids(transaction, type, operation.data) : operation.data
   const documentId = newDocumentId()
   const findTaken = takenFor(context, transaction, operation, documentId)
-  const input = await readInput(
-    { model, contract, trials, lost: context.lost, uid: type.uid },
-    type,
-    data,
-    optionsOf(operation, true),
-    findTaken,
-  )
+  const input = await readInput({ ...context.input, uid: type.uid, trials }, type, data, optionsOf(operation, true), findTaken)
   const writing = writingOf(context, transaction, operation, input, await namedRows(context, transaction, operation, input, type))
   const id = await insertVersion(writing, operation, documentId, input)
   const created: Row = { id, locale, published_at: type.draftAndPublish ? null : now }
@@ -172,13 +166,7 @@ async function updateIn(context: WriteContext, transaction: Transaction, asked: 
   const inherited = isCreation ? inheritedBy(type, operation.data) : new Set<string>()
   const options = { ...optionsOf(operation, isCreation), inherited }
   const findTaken = takenFor(context, transaction, operation, documentId)
-  const input = await readInput(
-    { model, contract, trials: asked.trials, lost: context.lost, uid: type.uid },
-    type,
-    operation.data,
-    options,
-    findTaken,
-  )
+  const input = await readInput({ ...context.input, uid: type.uid, trials: asked.trials }, type, operation.data, options, findTaken)
   const known = await namedRows(context, transaction, operation, input, isCreation ? type : null)
   const writing = writingOf(context, transaction, operation, input, known)
   // Before a new version is there, which its own relations may name.
