@@ -50,7 +50,7 @@ const anyDatabase = ['database', 'database/answer']
 /** The rooms that each room may import from. */
 const below: Readonly<Record<string, readonly string[]>> = {
   main: ['cli'],
-  cli: ['service', 'seed', 'access', 'accounts', 'doctor', 'events', 'locales', 'database', 'database/open'],
+  cli: ['service', 'seed', 'access', 'accounts', 'compare', 'doctor', 'events', 'locales', 'database', 'database/open'],
   index: ['service'],
   service: [
     'installation',
@@ -71,6 +71,7 @@ const below: Readonly<Record<string, readonly string[]>> = {
   access: ['documents/store', ...anyDatabase],
   uploads: ['events', 'documents/store', 'database/sqlite', ...anyDatabase],
   seed: database,
+  compare: [],
   doctor: ['database/schema', ...anyDatabase],
   locales: ['documents/store', ...anyDatabase],
   'source-maps': ['database'],
@@ -285,6 +286,7 @@ const wallClock = new Set([
   'cli/roles.ts',
   'cli/tokens.ts',
   'cli/users.ts',
+  'compare/proxy.ts',
   'installation.ts',
   'database/answer/signed-addresses.ts',
   'documents/idempotency.ts',

@@ -3,14 +3,14 @@ import { createReadStream } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { createGunzip } from 'node:zlib'
 import { openLog } from '../compare/access-log.js'
-import type { Caller } from '../compare/callers.js'
+import type { ComparedCaller } from '../compare/callers.js'
 import { generateRequests } from '../compare/generate.js'
 import { type KnownModel, noModel, ofProject, ofResponses } from '../compare/known-model.js'
 import { type ComparedRequest, get, isRead } from '../compare/request.js'
 import { parseRequests } from '../compare/request-file.js'
 import { type Asked, type Servers, sentBy } from '../compare/run.js'
-import type { Outcome, Server } from '../compare/server.js'
-import type { Session } from '../compare/session.js'
+import type { Server, ServiceOutcome } from '../compare/server.js'
+import type { CompareSession } from '../compare/session.js'
 import { askedBy } from '../compare/writes.js'
 import { compareLimits } from '../config/limits.js'
 import { ConfigError } from '../errors/errors.js'
@@ -18,7 +18,7 @@ import { loadModel } from '../model/load.js'
 import { checkProject } from './project-folder.js'
 
 /** Finds the model: from Octavo or Strapi if a caller may read it there, else from the schemas of the project, else none. */
-export async function findModel(servers: Servers, callers: readonly Caller[], prefix: string, folder: string): Promise<KnownModel> {
+export async function findModel(servers: Servers, callers: readonly ComparedCaller[], prefix: string, folder: string): Promise<KnownModel> {
   for (const side of ['octavo', 'strapi'] as const) {
     for (const caller of callers) {
       const read = (path: string) => jsonFrom(servers[side], get(`${prefix}/content-type-builder/${path}`), caller, side)
@@ -35,11 +35,11 @@ export async function findModel(servers: Servers, callers: readonly Caller[], pr
   }
 }
 
-async function jsonFrom(server: Server, request: ComparedRequest, caller: Caller, side: 'strapi' | 'octavo'): Promise<unknown> {
+async function jsonFrom(server: Server, request: ComparedRequest, caller: ComparedCaller, side: 'strapi' | 'octavo'): Promise<unknown> {
   return jsonOf(await server.ask(sentBy(request, caller, side)))
 }
 
-function jsonOf(outcome: Outcome): unknown {
+function jsonOf(outcome: ServiceOutcome): unknown {
   if (outcome.kind === 'failure' || outcome.status !== 200 || outcome.body === null) return null
   try {
     return JSON.parse(outcome.body.toString('utf8'))
@@ -57,7 +57,7 @@ export interface SourceOptions {
 }
 
 /** The requests of a file or log, with their callers; null if neither is given. Counts in the session what is left out. */
-export async function givenRequests(options: SourceOptions, session: Session): Promise<readonly Asked[] | null> {
+export async function givenRequests(options: SourceOptions, session: CompareSession): Promise<readonly Asked[] | null> {
   if (options.requests !== undefined) {
     const all = parseRequests(await linesOf(options.requests), options.requests)
     const requests = options.writes === true ? all : all.filter(isRead)
@@ -72,14 +72,14 @@ export async function givenRequests(options: SourceOptions, session: Session): P
   return withCallers(requests, session)
 }
 
-function withCallers(requests: readonly ComparedRequest[], session: Session): readonly Asked[] {
+function withCallers(requests: readonly ComparedRequest[], session: CompareSession): readonly Asked[] {
   const names = new Set(session.callers.map(({ name }) => name))
   for (const { as } of requests) if (as !== null && !names.has(as)) session.leave(`requests of ${as}: --as ${as}=<token> asks them`)
   return askedBy(requests, session.callers)
 }
 
 /** Requests made from the model. @throws ConfigError if the model is not known */
-export async function* madeRequests(session: Session, prefix: string): AsyncGenerator<Asked> {
+export async function* madeRequests(session: CompareSession, prefix: string): AsyncGenerator<Asked> {
   const { callers, servers, run } = session
   if (run.model.types.size === 0) {
     throw new ConfigError(

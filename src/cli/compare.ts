@@ -7,11 +7,11 @@ import { ignoredPaths } from '../compare/ignored.js'
 import { paceOf } from '../compare/pace.js'
 import { createProxy } from '../compare/proxy.js'
 import { namesOf, openRecorder } from '../compare/record.js'
-import { type Comparison, jsonOf, linesOf, statusOf } from '../compare/report.js'
+import { type CompareReport, jsonOf, linesOf, statusOf } from '../compare/report.js'
 import { get, isBelow, isRead } from '../compare/request.js'
 import { type Asked, runAll, sentBy } from '../compare/run.js'
 import { openServer } from '../compare/server.js'
-import { openSession, type Session } from '../compare/session.js'
+import { type CompareSession, openSession } from '../compare/session.js'
 import { openShadow } from '../compare/shadow.js'
 import { runWrites, sharingOf } from '../compare/writes.js'
 import { compareLimits } from '../config/limits.js'
@@ -79,7 +79,7 @@ function integerOf(name: string, text: string, least: number, most: number): num
   return value
 }
 
-async function open(urls: Readonly<Record<'strapi' | 'octavo', URL>>, options: CompareOptions): Promise<Session> {
+async function open(urls: Readonly<Record<'strapi' | 'octavo', URL>>, options: CompareOptions): Promise<CompareSession> {
   const callers = callersOf(options)
   const { answerBytes } = compareLimits
   const timeout = integerOf('timeout', options.timeout, 1, 600_000)
@@ -103,7 +103,7 @@ async function open(urls: Readonly<Record<'strapi' | 'octavo', URL>>, options: C
 }
 
 /** @throws ConfigError if one of the services cannot be reached */
-async function checkReachable(servers: Session['servers']): Promise<void> {
+async function checkReachable(servers: CompareSession['servers']): Promise<void> {
   for (const side of ['strapi', 'octavo'] as const) {
     const outcome = await servers[side].ask({ ...sentBy(get('/_health'), { name: '', headers: { strapi: {}, octavo: {} } }, side) })
     const name = side === 'strapi' ? 'Strapi' : 'Octavo'
@@ -112,7 +112,7 @@ async function checkReachable(servers: Session['servers']): Promise<void> {
 }
 
 /** Compares requests of a file, of a log or made from the model. SIGINT ends the run; the report then is about what was compared. */
-async function compareRequests(session: Session, options: CompareOptions): Promise<Comparison> {
+async function compareRequests(session: CompareSession, options: CompareOptions): Promise<CompareReport> {
   const most = integerOf('limit', options.limit, 1, compareLimits.requests)
   const given = await givenRequests(options, session)
   const stop = stopped()
@@ -131,7 +131,7 @@ async function* limited(
   requests: Iterable<Asked> | AsyncIterable<Asked>,
   most: number,
   stop: AbortSignal,
-  session: Session,
+  session: CompareSession,
 ): AsyncGenerator<Asked> {
   let count = 0
   for await (const request of requests) {
@@ -144,7 +144,7 @@ async function* limited(
   }
 }
 
-async function compareWrites(requests: readonly Asked[], session: Session): Promise<void> {
+async function compareWrites(requests: readonly Asked[], session: CompareSession): Promise<void> {
   const { sharing, left } = await sharingOf(requests, session.servers)
   if (left !== null)
     process.stderr.write(`octavo: the draft ${left} was created in Octavo to find out about the databases, and could not be deleted.\n`)
@@ -154,7 +154,7 @@ async function compareWrites(requests: readonly Asked[], session: Session): Prom
 }
 
 /** Serves as a proxy in front of Strapi until a signal, and compares in the background. */
-async function compareTraffic(strapi: URL, session: Session, options: CompareOptions): Promise<Comparison> {
+async function compareTraffic(strapi: URL, session: CompareSession, options: CompareOptions): Promise<CompareReport> {
   const known = session.callers.flatMap(({ name, headers }) =>
     headers.strapi.authorization === undefined ? [] : [[headers.strapi.authorization, name] as const],
   )
@@ -196,7 +196,7 @@ function stopped(): AbortSignal {
 /** Milliseconds between two lines about the progress. */
 const progressInterval = 5_000
 
-function showProgress(session: Session): NodeJS.Timeout {
+function showProgress(session: CompareSession): NodeJS.Timeout {
   let shown = 0
   const show = (): void => {
     if (session.count !== shown) process.stderr.write(`${session.count} compared …\n`)

@@ -7,7 +7,7 @@ import { decoded } from './request.js'
 export type Side = 'strapi' | 'octavo'
 
 /** A caller with the headers that it sends to each service. */
-export interface Caller {
+export interface ComparedCaller {
   readonly name: string
   readonly headers: Readonly<Record<Side, Readonly<Record<string, string>>>>
 }
@@ -22,9 +22,9 @@ export interface CallerOptions {
 }
 
 /** Reads the callers from options. Without any, there is one without a token, named public. @throws ConfigError */
-export function callersOf({ as = [], header = [], strapiToken, octavoToken }: CallerOptions): readonly Caller[] {
+export function callersOf({ as = [], header = [], strapiToken, octavoToken }: CallerOptions): readonly ComparedCaller[] {
   const shared = Object.fromEntries(header.map(headerOf))
-  const caller = (name: string, strapi: string, octavo: string): Caller => ({
+  const caller = (name: string, strapi: string, octavo: string): ComparedCaller => ({
     name,
     headers: { strapi: { ...shared, ...bearer(strapi) }, octavo: { ...shared, ...bearer(octavo) } },
   })
@@ -81,7 +81,7 @@ export const withoutSecrets = (path: string): string =>
   })
 
 /** Returns a function that removes the credentials of the callers from texts. */
-export function hider(callers: readonly Caller[]): (text: string) => string {
+export function hider(callers: readonly ComparedCaller[]): (text: string) => string {
   const secrets = callers.flatMap(({ headers }) =>
     Object.values(headers).flatMap((each) =>
       Object.entries(each).flatMap(([name, value]) => (credentialHeaders.has(name) ? [value, value.replace(/^\w+\s+/, '')] : [])),

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import { promisify } from 'node:util'
 import { brotliDecompress, gunzip, inflate } from 'node:zlib'
-import type { Answer } from './server.js'
+import type { ServiceAnswer } from './server.js'
 
 /** A body as it is compared. */
 export type Content =
@@ -16,7 +16,7 @@ export type Content =
 const decoders = { gzip: promisify(gunzip), 'x-gzip': promisify(gunzip), deflate: promisify(inflate), br: promisify(brotliDecompress) }
 
 /** Reads the body of a response, decompressed to at most that many bytes. */
-export async function contentOf({ body, headers }: Pick<Answer, 'body' | 'headers'>, most: number): Promise<Content> {
+export async function contentOf({ body, headers }: Pick<ServiceAnswer, 'body' | 'headers'>, most: number): Promise<Content> {
   if (body === null) return { kind: 'too large' }
   if (body.length === 0) return { kind: 'none' }
   const decoded = await decode(body, headers, most)

@@ -1,14 +1,14 @@
 // The differences between two JSON values. Entries of lists are matched by their ids, so that one more document is one difference.
 
 /** The way to a value: keys and places in lists. */
-export type Path = readonly (string | number)[]
+export type JsonPath = readonly (string | number)[]
 
 /** One difference, with the number of places that have the same one. */
 export interface Difference {
   /** `missing` and `added` are from the point of view of Octavo; `order`: the same entries in another order. */
   readonly kind: 'status' | 'header' | 'missing' | 'added' | 'value' | 'order'
   /** The first place. */
-  readonly path: Path
+  readonly path: JsonPath
   /** The places as a pattern: `data[*].tags[*].name`. */
   readonly pattern: string
   readonly count: number
@@ -20,7 +20,7 @@ export interface Difference {
 /** Differences of other patterns than these are not collected. */
 export const mostPatterns = 50
 
-type Add = (kind: Difference['kind'], path: Path, strapi: unknown, octavo: unknown) => void
+type Add = (kind: Difference['kind'], path: JsonPath, strapi: unknown, octavo: unknown) => void
 
 /** Opens a list of differences that joins those of one pattern. */
 export function openDifferences(): { readonly add: Add; list(): readonly Difference[] } {
@@ -38,7 +38,13 @@ export function openDifferences(): { readonly add: Add; list(): readonly Differe
 }
 
 /** Adds the differences between two values. `isIgnored` says which places are not compared. */
-export function compareValues(strapi: unknown, octavo: unknown, add: Add, isIgnored: (path: Path) => boolean, path: Path = []): void {
+export function compareValues(
+  strapi: unknown,
+  octavo: unknown,
+  add: Add,
+  isIgnored: (path: JsonPath) => boolean,
+  path: JsonPath = [],
+): void {
   if (strapi === octavo || isIgnored(path)) return
   if (Array.isArray(strapi) && Array.isArray(octavo)) compareLists(strapi, octavo, add, isIgnored, path)
   else if (isRecord(strapi) && isRecord(octavo)) {
@@ -56,8 +62,8 @@ function compareLists(
   strapi: readonly unknown[],
   octavo: readonly unknown[],
   add: Add,
-  isIgnored: (path: Path) => boolean,
-  path: Path,
+  isIgnored: (path: JsonPath) => boolean,
+  path: JsonPath,
 ): void {
   const [theirs, ours] = keysOf(strapi, octavo)
   const places = new Map(ours.map((key, place) => [key, place]))
@@ -116,9 +122,10 @@ const isSameAddress = (strapi: unknown, octavo: unknown): boolean =>
 const withoutSignature = (text: string): string => (text.includes('=') ? text.replace(signature, '') : text)
 
 /** A path as text: `data[0].tags[2].name`. */
-export const textOf = (path: Path): string => path.map((key, index) => (typeof key === 'number' ? `[${key}]` : named(key, index))).join('')
+export const textOf = (path: JsonPath): string =>
+  path.map((key, index) => (typeof key === 'number' ? `[${key}]` : named(key, index))).join('')
 
-const patternOf = (path: Path): string => path.map((key, index) => (typeof key === 'number' ? '[*]' : named(key, index))).join('')
+const patternOf = (path: JsonPath): string => path.map((key, index) => (typeof key === 'number' ? '[*]' : named(key, index))).join('')
 
 const named = (key: string, index: number): string =>
   /^[\w$-]+$/.test(key) ? `${index === 0 ? '' : '.'}${key}` : `[${JSON.stringify(key)}]`

@@ -19,7 +19,7 @@ export interface ShownDifference {
 }
 
 /** A request with its differences. */
-export interface Example {
+export interface ShownRequest {
   readonly method: string
   readonly path: string
   readonly as: string
@@ -32,7 +32,7 @@ export interface Group {
   /** The content-type, or what the path begins with. */
   readonly subject: string
   readonly requests: number
-  readonly examples: readonly Example[]
+  readonly examples: readonly ShownRequest[]
   /** Defaults for octavo.config; null if the cause has none. */
   readonly defaults: Defaults | null
   /** A request that shows the difference, to check the defaults with. */
@@ -50,7 +50,7 @@ export interface Defaults {
 /** Differences that docs/differences.md names. */
 export interface DocumentedGroup extends DocumentedRow {
   readonly requests: number
-  readonly example: Example
+  readonly example: ShownRequest
 }
 
 /** Groups in the order of printing, and the counts. */
@@ -130,12 +130,16 @@ const rankOf = ({ cause }: Group): number => (cause.exposes ? 0 : 1)
 
 const subjectOf = ({ addressed, path }: Pair): string => addressed?.type?.uid ?? addressed?.segment ?? `/${path.split('/')[1] ?? ''}`
 
-function addDocumented(documented: Map<string, DocumentedGroup>, key: string, row: DocumentedRow, example: Example): void {
+function addDocumented(documented: Map<string, DocumentedGroup>, key: string, row: DocumentedRow, example: ShownRequest): void {
   const known = documented.get(key)
   documented.set(key, known === undefined ? { ...row, requests: 1, example } : { ...known, requests: known.requests + 1 })
 }
 
-function exampleOf({ request, caller, strapi, octavo }: Pair, explained: readonly Explained[], hide: (text: string) => string): Example {
+function exampleOf(
+  { request, caller, strapi, octavo }: Pair,
+  explained: readonly Explained[],
+  hide: (text: string) => string,
+): ShownRequest {
   const differences = explained.slice(0, mostDifferences).map(({ difference }): ShownDifference => {
     const { kind, path, count } = difference
     const name = path.at(-1)

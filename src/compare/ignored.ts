@@ -1,9 +1,9 @@
 // The paths of JSON that a run does not compare: `updatedAt` anywhere, `data.*.views`, `**.url`.
 import { ConfigError } from '../errors/errors.js'
-import type { Path } from './difference.js'
+import type { JsonPath } from './difference.js'
 
 /** Reads patterns. A single name holds at any depth; `*` stands for one key or place, `**` for any number. @throws ConfigError */
-export function ignoredPaths(patterns: readonly string[]): (path: Path) => boolean {
+export function ignoredPaths(patterns: readonly string[]): (path: JsonPath) => boolean {
   const names = new Set<string>()
   const forms: RegExp[] = []
   for (const pattern of patterns.flatMap((each) => each.split(','))) {

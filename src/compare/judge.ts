@@ -1,6 +1,6 @@
 // The verdict on a pair of responses: the same, different as documented, or different, with the likely cause of each difference.
 import { type Cause, causes } from './causes.js'
-import type { Difference, Path } from './difference.js'
+import type { Difference, JsonPath } from './difference.js'
 import { type DocumentedRow, documentedRow } from './documented.js'
 import type { KnownModel } from './known-model.js'
 import { differencesOf, documentsOf, type Pair } from './pair.js'
@@ -22,7 +22,7 @@ export interface Judgement {
 /** How differences are judged. */
 export interface JudgeOptions {
   readonly model: KnownModel
-  readonly isIgnored: (path: Path) => boolean
+  readonly isIgnored: (path: JsonPath) => boolean
 }
 
 /** Compares the responses of a pair. */

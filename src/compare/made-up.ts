@@ -1,11 +1,11 @@
 // Values that each service makes up in writes: ids and times. Document ids of Strapi are replaced by those that Octavo gave in their place.
-import { isRecord, type Path } from './difference.js'
+import { isRecord, type JsonPath } from './difference.js'
 
 /** Keys whose values differ between two databases. */
 const madeUpKeys = new Set(['id', 'createdAt', 'updatedAt', 'publishedAt', 'lastUsedAt', 'jwt', 'refreshToken', 'accessKey', 'hash', 'url'])
 
 /** Whether a place of a response is made up by the service. */
-export const isMadeUp = (path: Path): boolean => madeUpKeys.has(String(path.at(-1)))
+export const isMadeUp = (path: JsonPath): boolean => madeUpKeys.has(String(path.at(-1)))
 
 /** The document ids that stand for each other. */
 export interface Ids {

@@ -2,10 +2,10 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import qs from 'qs'
 import { type Content, contentOf, mediaTypeOf } from './content.js'
-import { compareValues, type Difference, isRecord, openDifferences, type Path } from './difference.js'
+import { compareValues, type Difference, isRecord, type JsonPath, openDifferences } from './difference.js'
 import { type Addressed, addressedBy, type KnownModel } from './known-model.js'
 import { type ComparedRequest, decoded, pathOf, queryOf } from './request.js'
-import type { Answer } from './server.js'
+import type { ServiceAnswer } from './server.js'
 
 /** One of the two responses. */
 export interface Half {
@@ -42,10 +42,10 @@ export interface PairOptions {
 export async function pairOf(
   request: ComparedRequest,
   caller: string,
-  answers: { readonly strapi: Answer; readonly octavo: Answer },
+  answers: { readonly strapi: ServiceAnswer; readonly octavo: ServiceAnswer },
   { model, prefix, answerBytes }: PairOptions,
 ): Promise<Pair> {
-  const half = async (answer: Answer): Promise<Half> => ({
+  const half = async (answer: ServiceAnswer): Promise<Half> => ({
     status: answer.status,
     headers: answer.headers,
     content: await contentOf(answer, answerBytes),
@@ -60,7 +60,7 @@ export async function pairOf(
 }
 
 /** Compares statuses, then headers and bodies. */
-export function differencesOf({ strapi, octavo }: Pair, isIgnored: (path: Path) => boolean): readonly Difference[] {
+export function differencesOf({ strapi, octavo }: Pair, isIgnored: (path: JsonPath) => boolean): readonly Difference[] {
   const { add, list } = openDifferences()
   if (strapi.status !== octavo.status) {
     add('status', [], strapi.status, octavo.status)
@@ -80,7 +80,7 @@ function compareHeaders(strapi: IncomingHttpHeaders, octavo: IncomingHttpHeaders
   }
 }
 
-function compareContents(strapi: Content, octavo: Content, add: Add, isIgnored: (path: Path) => boolean): void {
+function compareContents(strapi: Content, octavo: Content, add: Add, isIgnored: (path: JsonPath) => boolean): void {
   if (strapi.kind === 'json' && octavo.kind === 'json') compareValues(strapi.value, octavo.value, add, isIgnored)
   else {
     const [theirs, ours] = [describe(strapi), describe(octavo)]

@@ -3,16 +3,16 @@ import { isRecord } from './difference.js'
 import { contentsOf, isPopulatable, type KnownModel, type KnownShape } from './known-model.js'
 
 /** What is populated below one attribute; true: nothing further. */
-export type Populated =
+export type PopulatedPart =
   | true
   | {
       readonly populate?: PopulateTree
       readonly fields?: readonly string[]
-      readonly on?: Readonly<Record<string, Populated>>
+      readonly on?: Readonly<Record<string, PopulatedPart>>
     }
 
 /** Populated attributes by name. */
-export type PopulateTree = Readonly<Record<string, Populated>>
+export type PopulateTree = Readonly<Record<string, PopulatedPart>>
 
 /** Attributes of every document that a response has unless `fields` leaves them out. */
 const systemAttributes = ['createdAt', 'updatedAt', 'publishedAt']
@@ -44,14 +44,14 @@ function shapesOf(name: string, shape: KnownShape | null, { shapes }: KnownModel
 
 type Entry = Readonly<Record<string, unknown>>
 
-function populated(entries: readonly Entry[], shapes: readonly KnownShape[], model: KnownModel, depth: number): Populated {
+function populated(entries: readonly Entry[], shapes: readonly KnownShape[], model: KnownModel, depth: number): PopulatedPart {
   if (entries.length === 0 || depth > deepest) return true
   if (entries.some(({ __component }) => typeof __component === 'string')) return zone(entries, shapes, model, depth)
   return below(entries, shapes.length === 1 ? shapes[0]! : null, model, depth)
 }
 
 /** A dynamic zone. `on` leaves out the components that it does not name, so it names all that the zone may have. */
-function zone(entries: readonly Entry[], shapes: readonly KnownShape[], model: KnownModel, depth: number): Populated {
+function zone(entries: readonly Entry[], shapes: readonly KnownShape[], model: KnownModel, depth: number): PopulatedPart {
   const uids = new Set([...shapes.map(({ uid }) => uid), ...entries.map(({ __component }) => String(__component))])
   const on = Object.fromEntries(
     [...uids].map((uid) => {
@@ -62,7 +62,7 @@ function zone(entries: readonly Entry[], shapes: readonly KnownShape[], model: K
   return Object.values(on).every((each) => each === true) ? true : { on }
 }
 
-function below(entries: readonly Entry[], shape: KnownShape | null, model: KnownModel, depth: number): Populated {
+function below(entries: readonly Entry[], shape: KnownShape | null, model: KnownModel, depth: number): PopulatedPart {
   const names = [...new Set(entries.flatMap((entry) => Object.keys(entry)))]
   const isInside = (name: string): boolean =>
     shape === null
@@ -101,12 +101,12 @@ export function joined(one: PopulateTree, other: PopulateTree): PopulateTree {
   return joinedRecords(one, other)
 }
 
-const joinedRecords = (one: Readonly<Record<string, Populated>>, other: Readonly<Record<string, Populated>>) =>
+const joinedRecords = (one: Readonly<Record<string, PopulatedPart>>, other: Readonly<Record<string, PopulatedPart>>) =>
   Object.fromEntries(
     [...new Set([...Object.keys(one), ...Object.keys(other)])].map((name) => [name, joinedOf(one[name], other[name])] as const),
   )
 
-function joinedOf(one: Populated | undefined, other: Populated | undefined): Populated {
+function joinedOf(one: PopulatedPart | undefined, other: PopulatedPart | undefined): PopulatedPart {
   if (one === undefined || one === true) return other ?? one ?? true
   if (other === undefined || other === true) return one
   const populate = { ...(one.populate || other.populate ? { populate: joinedRecords(one.populate ?? {}, other.populate ?? {}) } : {}) }

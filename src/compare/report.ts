@@ -1,10 +1,10 @@
 // The report of a comparison, as text and as JSON.
-import type { Example, Findings, Group, ShownDifference } from './groups.js'
+import type { Findings, Group, ShownDifference, ShownRequest } from './groups.js'
 import type { Times } from './times.js'
 import type { Verified } from './verify.js'
 
 /** A comparison that has ended. */
-export interface Comparison {
+export interface CompareReport {
   readonly findings: Findings
   /** Requests without a response, by what went wrong. */
   readonly failed: ReadonlyMap<string, number>
@@ -18,13 +18,13 @@ export interface Comparison {
 }
 
 /** The exit status: 0 if nothing differs, 1 if something does, 2 if there is nothing to judge by. */
-export function statusOf({ findings: { different, same, accepted }, failed }: Comparison): number {
+export function statusOf({ findings: { different, same, accepted }, failed }: CompareReport): number {
   if (different > 0) return 1
   return failed.size > 0 || same + accepted === 0 ? 2 : 0
 }
 
 /** The report as lines. */
-export function* linesOf(comparison: Comparison): Generator<string> {
+export function* linesOf(comparison: CompareReport): Generator<string> {
   const { findings, failed, leftOut, times } = comparison
   const { groups, documented, same, accepted, different } = findings
   yield `${counted(same + accepted + different, 'request')} compared: ${same} the same, ${accepted} different as documented, ${different} different.`
@@ -44,7 +44,7 @@ export function* linesOf(comparison: Comparison): Generator<string> {
   yield* linesOfTimes(times)
 }
 
-function* linesOfGroup(group: Group, number: number, { verified, files }: Comparison): Generator<string> {
+function* linesOfGroup(group: Group, number: number, { verified, files }: CompareReport): Generator<string> {
   const { cause, subject, requests, examples, defaults } = group
   yield `${number}. ${cause.title}: ${subject} (${counted(requests, 'request')})`
   yield `   ${filled(cause.advice, group)}`
@@ -66,7 +66,7 @@ const verdicts: Readonly<Record<Verified, string>> = {
   unknown: '',
 }
 
-function* linesOfExample({ method, path, as, differences }: Example): Generator<string> {
+function* linesOfExample({ method, path, as, differences }: ShownRequest): Generator<string> {
   yield `   ${method} ${path} as ${as}`
   for (const difference of differences) yield `     ${lineOf(difference)}`
 }
@@ -78,7 +78,7 @@ function lineOf({ kind, path, count, strapi, octavo }: ShownDifference): string 
     : `${place}: ${strapi} in Strapi, ${octavo} in Octavo`
 }
 
-function* linesOfTimes({ strapi, octavo }: Comparison['times']): Generator<string> {
+function* linesOfTimes({ strapi, octavo }: CompareReport['times']): Generator<string> {
   if (strapi.median === null || octavo.median === null) return
   const cell = (value: number | null): string =>
     `${value === null ? '-' : value < 10 ? value.toFixed(1) : Math.round(value)} ms`.padStart(10)
@@ -104,7 +104,7 @@ export function pasteable({ defaults }: Pick<Group, 'defaults'>): readonly strin
 }
 
 /** The report as JSON. */
-export function jsonOf(comparison: Comparison): unknown {
+export function jsonOf(comparison: CompareReport): unknown {
   const { findings, failed, leftOut, times, verified, files } = comparison
   const { groups, documented, same, accepted, different } = findings
   return {

@@ -1,11 +1,11 @@
 // Asks both services each request, at a bounded rate, and judges the responses. What differs is asked again before it counts.
 import { pause } from '../runtime/clock.js'
-import type { Caller, Side } from './callers.js'
+import type { ComparedCaller, Side } from './callers.js'
 import { isAccepted, type Judgement, type JudgeOptions, judge } from './judge.js'
 import type { Pace } from './pace.js'
 import { type PairOptions, pairOf } from './pair.js'
 import type { ComparedRequest } from './request.js'
-import type { Outcome, SentRequest, Server } from './server.js'
+import type { SentRequest, Server, ServiceOutcome } from './server.js'
 
 /** The two services. */
 export interface Servers {
@@ -14,7 +14,7 @@ export interface Servers {
 }
 
 /** The result of one request. */
-export type Result =
+export type PairResult =
   | {
       readonly kind: 'compared'
       readonly judgement: Judgement
@@ -35,7 +35,7 @@ const secondLook = 200
 /** A request with the caller who makes it. */
 export interface Asked {
   readonly request: ComparedRequest
-  readonly caller: Caller
+  readonly caller: ComparedCaller
 }
 
 /** Compares all requests and reports each result as it is known. */
@@ -43,7 +43,7 @@ export async function runAll(
   requests: AsyncIterable<Asked>,
   servers: Servers,
   options: RunOptions,
-  report: (result: Result) => void,
+  report: (result: PairResult) => void,
 ): Promise<void> {
   const iterator = requests[Symbol.asyncIterator]()
   let turn = 0
@@ -54,7 +54,7 @@ export async function runAll(
   await Promise.all(Array.from({ length: options.concurrency }, work))
 }
 
-async function compared({ request, caller }: Asked, servers: Servers, options: RunOptions, turn: number): Promise<Result> {
+async function compared({ request, caller }: Asked, servers: Servers, options: RunOptions, turn: number): Promise<PairResult> {
   const first = await askBoth(request, caller, servers, options, turn)
   if (first.kind === 'failed' || isAccepted(first.judgement)) return first
   await pause(secondLook)
@@ -63,9 +63,15 @@ async function compared({ request, caller }: Asked, servers: Servers, options: R
 }
 
 /** Asks both, by turns Strapi or Octavo first, so that neither always finds the caches of the machine warm. */
-async function askBoth(request: ComparedRequest, caller: Caller, servers: Servers, options: RunOptions, turn: number): Promise<Result> {
+async function askBoth(
+  request: ComparedRequest,
+  caller: ComparedCaller,
+  servers: Servers,
+  options: RunOptions,
+  turn: number,
+): Promise<PairResult> {
   await options.pace()
-  const ask = (side: Side): Promise<Outcome> => servers[side].ask(sentBy(request, caller, side))
+  const ask = (side: Side): Promise<ServiceOutcome> => servers[side].ask(sentBy(request, caller, side))
   const isStrapiFirst = turn % 2 === 0
   const first = await ask(isStrapiFirst ? 'strapi' : 'octavo')
   const second = await ask(isStrapiFirst ? 'octavo' : 'strapi')
@@ -77,9 +83,9 @@ async function askBoth(request: ComparedRequest, caller: Caller, servers: Server
 export async function resultOf(
   request: ComparedRequest,
   caller: string,
-  { strapi, octavo }: Readonly<Record<Side, Outcome>>,
+  { strapi, octavo }: Readonly<Record<Side, ServiceOutcome>>,
   options: JudgeOptions & PairOptions,
-): Promise<Result> {
+): Promise<PairResult> {
   if (strapi.kind === 'failure') return { kind: 'failed', request, caller, side: 'strapi', message: strapi.message }
   if (octavo.kind === 'failure') return { kind: 'failed', request, caller, side: 'octavo', message: octavo.message }
   const pair = await pairOf(request, caller, { strapi, octavo }, options)
@@ -88,7 +94,7 @@ export async function resultOf(
 }
 
 /** The request as a service gets it: headers of the request win over those of the caller. */
-export const sentBy = ({ method, path, headers, body }: ComparedRequest, caller: Caller, side: Side): SentRequest => ({
+export const sentBy = ({ method, path, headers, body }: ComparedRequest, caller: ComparedCaller, side: Side): SentRequest => ({
   ...{ method, path, body },
   headers: { ...caller.headers[side], ...headers },
 })

@@ -12,7 +12,7 @@ export interface SentRequest {
 }
 
 /** The response of one service. */
-export interface Answer {
+export interface ServiceAnswer {
   readonly kind: 'answer'
   readonly status: number
   readonly headers: IncomingHttpHeaders
@@ -23,19 +23,20 @@ export interface Answer {
 }
 
 /** No response: the service cannot be reached, or took too long. */
-export interface Failure {
+export interface ServiceFailure {
   readonly kind: 'failure'
   readonly message: string
 }
 
-export type Outcome = Answer | Failure
+export type ServiceOutcome = ServiceAnswer | ServiceFailure
 
 /** One of the two services. */
 export interface Server {
   /** Its origin, with the path of its URL and without a trailing slash. */
   readonly origin: string
   /** Sends a request; reads are tried again if the service is overloaded or the connection breaks. */
-  ask(request: SentRequest): Promise<Outcome>
+  ask(request: SentRequest): Promise<ServiceOutcome>
+  /** Ends requests that are under way; they fail. */
   close(): void
 }
 
@@ -61,11 +62,12 @@ export function openServer(url: URL, options: ServerOptions): Server {
   const isSecure = url.protocol === 'https:'
   const agent = isSecure ? new HttpsAgent({ keepAlive: true }) : new HttpAgent({ keepAlive: true })
   const base = url.pathname.replace(/\/+$/, '')
-  const send = (request: SentRequest): Promise<Outcome> => {
+  const closed = new AbortController()
+  const send = (request: SentRequest): Promise<ServiceOutcome> => {
     const started = performance.now()
     return new Promise((resolve) => {
       const fail = (error: Error): void => resolve({ kind: 'failure', message: reasonOf(error, options.timeout) })
-      const signal = AbortSignal.timeout(options.timeout)
+      const signal = AbortSignal.any([AbortSignal.timeout(options.timeout), closed.signal])
       const { method, path, headers, body } = request
       const length = body === null ? {} : { 'content-length': String(Buffer.byteLength(body)) }
       const sent = (isSecure ? overHttps : overHttp)(url, {
@@ -88,22 +90,29 @@ export function openServer(url: URL, options: ServerOptions): Server {
   }
   return {
     origin: url.origin + base,
-    ask: (request) => withRetries(request, options.retries, send),
-    close: () => agent.destroy(),
+    ask: (request) => withRetries(request, () => (closed.signal.aborted ? 0 : options.retries), send),
+    close() {
+      closed.abort()
+      agent.destroy()
+    },
   }
 }
 
-async function withRetries(request: SentRequest, retries: number, send: (request: SentRequest) => Promise<Outcome>): Promise<Outcome> {
-  const attempts = request.method === 'GET' || request.method === 'HEAD' ? retries : 0
+async function withRetries(
+  request: SentRequest,
+  retries: () => number,
+  send: (request: SentRequest) => Promise<ServiceOutcome>,
+): Promise<ServiceOutcome> {
+  const isRepeatable = request.method === 'GET' || request.method === 'HEAD'
   for (let attempt = 0; ; attempt++) {
     const outcome = await send(request)
     const isFinal = outcome.kind === 'answer' && !temporary.has(outcome.status)
-    if (isFinal || attempt >= attempts) return outcome
+    if (isFinal || !isRepeatable || attempt >= retries()) return outcome
     await pause(pauseOf(outcome, attempt))
   }
 }
 
-function pauseOf(outcome: Outcome, attempt: number): number {
+function pauseOf(outcome: ServiceOutcome, attempt: number): number {
   const wanted = outcome.kind === 'answer' ? Number(outcome.headers['retry-after']) * 1_000 : Number.NaN
   return Math.min(longestPause, Number.isFinite(wanted) && wanted >= 0 ? wanted : firstPause * 2 ** attempt)
 }

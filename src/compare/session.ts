@@ -1,9 +1,9 @@
 // One comparison: the two services, the callers, and what has been found so far.
-import { type Caller, hider } from './callers.js'
+import { type ComparedCaller, hider } from './callers.js'
 import { type Group, openGroups } from './groups.js'
 import type { Recorder } from './record.js'
-import type { Comparison } from './report.js'
-import type { Result, RunOptions, Servers } from './run.js'
+import type { CompareReport } from './report.js'
+import type { PairResult, RunOptions, Servers } from './run.js'
 import { shownPath } from './shown.js'
 import { openStopwatch } from './times.js'
 import { type Verified, verify } from './verify.js'
@@ -11,7 +11,7 @@ import { type Verified, verify } from './verify.js'
 /** What a comparison needs. */
 export interface SessionOptions {
   readonly servers: Servers
-  readonly callers: readonly Caller[]
+  readonly callers: readonly ComparedCaller[]
   readonly run: RunOptions
   /** Examples for each cause. */
   readonly show: number
@@ -23,19 +23,19 @@ export interface SessionOptions {
 }
 
 /** A comparison in progress. */
-export interface Session extends SessionOptions {
+export interface CompareSession extends SessionOptions {
   /** Adds a result. */
-  add(result: Result): void
+  add(result: PairResult): void
   /** Counts what is not compared. */
   leave(reason: string, count?: number): void
   /** The number of results so far. */
   readonly count: number
   /** Ends the comparison; `checks`: suggested defaults are checked by further requests. */
-  end(checks: boolean): Promise<Comparison>
+  end(checks: boolean): Promise<CompareReport>
 }
 
 /** Opens a comparison. */
-export function openSession(options: SessionOptions): Session {
+export function openSession(options: SessionOptions): CompareSession {
   const { servers, callers, run, recorder } = options
   const hide = hider(callers)
   const groups = openGroups(options.show, hide)

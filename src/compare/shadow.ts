@@ -3,7 +3,7 @@ import { credentialHeaders } from './callers.js'
 import { isAccepted } from './judge.js'
 import type { Exchange } from './proxy.js'
 import { type ComparedRequest, get } from './request.js'
-import { type Result, type RunOptions, resultOf } from './run.js'
+import { type PairResult, type RunOptions, resultOf } from './run.js'
 import type { Server } from './server.js'
 
 /** Bounds of what waits. */
@@ -39,7 +39,7 @@ const incomparable = new Map([
 ])
 
 /** Opens the background comparison. */
-export function openShadow(octavo: Server, options: ShadowOptions, report: (result: Result) => void): Shadow {
+export function openShadow(octavo: Server, options: ShadowOptions, report: (result: PairResult) => void): Shadow {
   const waiting: Exchange[] = []
   const leftOut = new Map<string, number>()
   let [bytes, running] = [0, 0]
@@ -81,11 +81,16 @@ export function openShadow(octavo: Server, options: ShadowOptions, report: (resu
       })
       clearTimeout(timer)
       if (waiting.length > 0) leftOut.set('not compared before the end', waiting.length)
+      waiting.length = 0
     },
   }
 }
 
-async function compared({ method, path, requestHeaders, ...answer }: Exchange, octavo: Server, options: ShadowOptions): Promise<Result> {
+async function compared(
+  { method, path, requestHeaders, ...answer }: Exchange,
+  octavo: Server,
+  options: ShadowOptions,
+): Promise<PairResult> {
   const headers = Object.fromEntries(
     Object.entries(requestHeaders).flatMap(([name, value]) =>
       notSent.has(name) || value === undefined ? [] : [[name, Array.isArray(value) ? value.join(', ') : value]],
@@ -102,7 +107,7 @@ const withoutCredentials = (headers: Readonly<Record<string, string>>): Readonly
   Object.fromEntries(Object.entries(headers).filter(([name]) => !credentialHeaders.has(name)))
 
 /** Whether Octavo's response contains something that was written after Strapi got the request. */
-function isNewer({ judgement }: Extract<Result, { kind: 'compared' }>, { startedAt }: Exchange): boolean {
+function isNewer({ judgement }: Extract<PairResult, { kind: 'compared' }>, { startedAt }: Exchange): boolean {
   const { content } = judgement.pair.octavo
   if (content.kind !== 'json') return false
   const since = new Date(startedAt).toISOString()

@@ -1,6 +1,6 @@
 // Checks suggested defaults: whether Octavo's response becomes that of Strapi if the request says what the defaults would.
 import qs from 'qs'
-import type { Caller } from './callers.js'
+import type { ComparedCaller } from './callers.js'
 import type { Defaults, Group } from './groups.js'
 import { type Explained, isAccepted } from './judge.js'
 import { type RunOptions, resultOf, type Servers, sentBy } from './run.js'
@@ -17,7 +17,7 @@ const longestPath = 12_000
 /** Asks both for the sample of a group, Octavo with its defaults as parameters. */
 export async function verify(
   { cause, defaults, sample, caller: name }: Group,
-  callers: readonly Caller[],
+  callers: readonly ComparedCaller[],
   servers: Servers,
   options: RunOptions,
 ): Promise<Verified> {

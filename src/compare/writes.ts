@@ -1,10 +1,10 @@
 // Compares requests that write: one after the other, each service on a database of its own, which is found out before anything is sent.
-import type { Caller, Side } from './callers.js'
+import type { ComparedCaller, Side } from './callers.js'
 import { isRecord } from './difference.js'
 import { isMadeUp, openIds } from './made-up.js'
 import { type ComparedRequest, pathOf } from './request.js'
-import { type Asked, type Result, type RunOptions, resultOf, type Servers, sentBy } from './run.js'
-import type { Answer, Outcome } from './server.js'
+import { type Asked, type PairResult, type RunOptions, resultOf, type Servers, sentBy } from './run.js'
+import type { ServiceAnswer, ServiceOutcome } from './server.js'
 
 /** Whether the two services have one database. `unknown`: no request creates a document by which it could be found out. */
 export type Sharing = 'shared' | 'separate' | 'unknown'
@@ -52,14 +52,14 @@ export async function runWrites(
   requests: readonly Asked[],
   servers: Servers,
   options: RunOptions,
-  report: (result: Result) => void,
+  report: (result: PairResult) => void,
 ): Promise<void> {
   const ids = openIds()
   const answers: Readonly<Record<Side, Map<string, unknown>>> = { strapi: new Map(), octavo: new Map() }
   const isIgnored: RunOptions['isIgnored'] = (path) => isMadeUp(path) || options.isIgnored(path)
   for (const { request, caller } of requests) {
     await options.pace()
-    const ask = async (side: Side): Promise<Outcome> => {
+    const ask = async (side: Side): Promise<ServiceOutcome> => {
       const outcome = await servers[side].ask(sentBy(filled(request, answers[side]), caller, side))
       if (request.name !== null) answers[side].set(request.name, jsonOf(outcome))
       return outcome
@@ -82,7 +82,7 @@ function filled(request: ComparedRequest, answers: ReadonlyMap<string, unknown>)
   return { ...request, path: fill(request.path), body: request.body === null ? null : fill(request.body) }
 }
 
-function jsonOf(outcome: Outcome): unknown {
+function jsonOf(outcome: ServiceOutcome): unknown {
   if (outcome.kind === 'failure' || outcome.body === null) return null
   try {
     return JSON.parse(outcome.body.toString('utf8'))
@@ -91,15 +91,15 @@ function jsonOf(outcome: Outcome): unknown {
   }
 }
 
-function withBody(outcome: Outcome, change: (value: unknown) => unknown): Outcome {
+function withBody(outcome: ServiceOutcome, change: (value: unknown) => unknown): ServiceOutcome {
   const value = jsonOf(outcome)
   return outcome.kind === 'failure' || value === null
     ? outcome
-    : ({ ...outcome, body: Buffer.from(JSON.stringify(change(value))) } satisfies Answer)
+    : ({ ...outcome, body: Buffer.from(JSON.stringify(change(value))) } satisfies ServiceAnswer)
 }
 
 /** The requests with their callers: those of one caller as that one, the others once for each. */
-export function askedBy(requests: readonly ComparedRequest[], callers: readonly Caller[]): readonly Asked[] {
+export function askedBy(requests: readonly ComparedRequest[], callers: readonly ComparedCaller[]): readonly Asked[] {
   return requests.flatMap((request) =>
     callers.filter(({ name }) => request.as === null || request.as === name).map((caller) => ({ request, caller })),
   )

@@ -51,19 +51,16 @@ const between = (requests: readonly (string | object)[], ...words: string[]): Pr
   report(theirs.origin, ours.origin, requests, ...asFull, ...words)
 const groupsOf = ({ groups }: Report) => groups.map(({ cause, subject, requests }) => [cause, subject, requests])
 
-test('equal services have no differences, and the exit status is 0', async () => {
-  const { out, status } = await compare(ours.origin, ours.origin, ...asFull, '--as', `alice=${tokens.alice}`, '--as', 'public=')
-  expect(out).toMatch(/^\d{3} requests compared: \d+ the same, 0 different as documented, 0 different\.\n/)
+test('equal services have no differences, and the exit status is 0; requests are made from the model that a caller may read', async () => {
+  const { out, status } = await compare(ours.origin, ours.origin, ...asFull)
+  expect(Number(/^(\d+) requests compared: \1 the same, 0 different as documented, 0 different\.\n/.exec(out)?.[1])).toBeGreaterThan(150)
   expect(out).toMatch(/Strapi +[\d.]+ ms +[\d.]+ ms\nOctavo +[\d.]+ ms +[\d.]+ ms\n$/)
   expect(status).toBe(0)
 })
 
-test('requests are made from the model that a caller may read, or from the schemas of the project', async () => {
-  const paths = (out: string) => (JSON.parse(out) as Report).same
-  const made = await compare(ours.origin, ours.origin, '--json', ...asFull)
-  expect(paths(made.out)).toBeGreaterThan(150)
-  const fromFolder = await compare(ours.origin, ours.origin, '--json', '--as', 'public=', '--project', ours.folder)
-  expect(paths(fromFolder.out)).toBeGreaterThan(30)
+test('for a caller who may not read the model, requests are made from the schemas of the project', async () => {
+  const { out } = await compare(ours.origin, ours.origin, '--json', '--as', 'public=', '--project', ours.folder)
+  expect((JSON.parse(out) as Report).same).toBeGreaterThan(30)
   const none = await compare(ours.origin, ours.origin, '--as', 'public=', '--project', '/tmp')
   expect(none).toMatchObject({ status: 2, out: '' })
   expect(none.err).toMatch(/^octavo: There are no requests: --requests or --log names a file of them\. [^\n]+\n$/)
