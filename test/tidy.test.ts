@@ -50,7 +50,7 @@ const anyDatabase = ['database', 'database/answer']
 /** The rooms that each room may import from. */
 const below: Readonly<Record<string, readonly string[]>> = {
   main: ['cli'],
-  cli: ['service', 'seed', 'access', 'accounts', 'compare', 'doctor', 'events', 'locales', 'database', 'database/open'],
+  cli: ['service', 'seed', 'access', 'accounts', 'compare', 'project-code', 'doctor', 'events', 'locales', 'database', 'database/open'],
   index: ['service'],
   service: [
     'installation',
@@ -72,6 +72,7 @@ const below: Readonly<Record<string, readonly string[]>> = {
   uploads: ['events', 'documents/store', 'database/sqlite', ...anyDatabase],
   seed: database,
   compare: [],
+  'project-code': [],
   doctor: ['database/schema', ...anyDatabase],
   locales: ['documents/store', ...anyDatabase],
   'source-maps': ['database'],
@@ -162,6 +163,7 @@ test('every file is used', () => {
     'database/sqlite/writer/writer-thread.ts',
     'database/sqlite/index-thread.ts',
     'uploads/images/image-process.ts',
+    'project-code/project-code-thread.ts',
   ])
   const used = new Set(sources.flatMap(importsOf).map(name))
   expect(sources.map(name).filter((file) => !used.has(file) && !entries.has(file))).toEqual([])

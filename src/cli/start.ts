@@ -12,7 +12,7 @@ import { openLog } from '../runtime/log.js'
 import { createService, type Service } from '../service.js'
 import { orExplain } from './explain-error.js'
 import { strapiEvidence } from './project.js'
-import { codeNotRun } from './project-code.js'
+import { reportProjectCode } from './project-code.js'
 import { checkProject } from './project-folder.js'
 import { ensureSecrets, reportCreated } from './secrets.js'
 import { type Shutdown, watchShutdown } from './shutdown.js'
@@ -59,7 +59,7 @@ async function listen(folder: string, options: StartOptions, watched: (shutdown:
     const isDatabase = error.code?.startsWith('SQLITE_') === true
     throw isDatabase ? new ConfigError(`The database ${given.database.filename} cannot be used: ${error.message}.`) : error
   })
-  warn(logger, config.folder, service.model)
+  warnOfRelations(logger, service.model)
   const address = await service.listen().catch(async (error: Error) => {
     await service.close()
     throw error
@@ -73,6 +73,7 @@ async function listen(folder: string, options: StartOptions, watched: (shutdown:
       examples.length === 0 ? '' : `Open it in a browser, or try:\n${examples.join('')}`
     }`,
   )
+  void reportProjectCode(config, service, logger)
 }
 
 /** Generates missing secrets only after the schemas were loaded, so that a start that fails leaves no files behind. */
@@ -102,10 +103,7 @@ function describeStartError({ code = '', syscall, message, port, address, hostna
   return message
 }
 
-/** Logs the parts of the project that Octavo does not support, one line per kind. */
-function warn(logger: Logger, folder: string, { skippedRelations }: Model): void {
+function warnOfRelations(logger: Logger, { skippedRelations }: Model): void {
   if (skippedRelations.length > 0)
     logger.warn({ attributes: skippedRelations }, 'skipped relations to types of plugins that are not available')
-  for (const { message, paths, mentions } of codeNotRun(folder))
-    logger.warn({ paths, ...(mentions.length > 0 ? { mentions } : {}) }, message)
 }
