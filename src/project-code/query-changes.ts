@@ -33,6 +33,8 @@ interface Place {
 interface Search {
   /** The value of an expression. */
   valueOf(node: Node, scope: Scope): unknown
+  /** Whether a name gets another value after it was declared. */
+  isChanged(name: string): boolean
   /** Reads of this type in code count as changes of the request's query; null: none do. */
   readonly uid: string | null
   add(parameter: string, how: QueryChange['how'], value: unknown, place: Place): void
@@ -52,6 +54,7 @@ export function queryChangesOf(node: Node, outer: Scope, { module, findModule }:
   const found: QueryChange[] = []
   const search: Search = {
     uid,
+    isChanged: (name) => module.changed.has(name),
     valueOf: (each, scope) => evaluate(each, { scope, module, findModule, depth: 0 }),
     add(parameter, how, value, { condition }) {
       if (!parameters.has(parameter)) return
@@ -138,8 +141,9 @@ function assign({ left, operator, right }: AssignmentExpression, place: Place, s
 }
 
 /** Adds a value of a parameter: it is a default if the request's own comes first, an addition if that is inside it. */
-function addValue(parameter: string, node: Node, place: Place, { valueOf: value, add }: Search, how: 'sets' | 'default'): void {
-  const { scope } = place
+function addValue(parameter: string, given: Node, place: Place, search: Search, how: 'sets' | 'default'): void {
+  const { valueOf: value, add } = search
+  const { node, scope } = declared(given, place.scope, search)
   const isOwn = (each: Node): boolean => {
     const path = queryPath(each, scope)
     return path?.length === 1 && path[0] === parameter && each.type !== 'LogicalExpression'
@@ -155,6 +159,14 @@ function addValue(parameter: string, node: Node, place: Place, { valueOf: value,
     add(parameter, 'adds', value(rest, scope), place)
   } else if (has(node)) add(parameter, 'adds', unknown, place)
   else add(parameter, how, value(node, scope), place)
+}
+
+/** The expression that a name of the function was declared with, if it may have the request's own value in it. */
+function declared(node: Node, scope: Scope, { isChanged }: Search): { readonly node: Node; readonly scope: Scope } {
+  const binding = node.type === 'Identifier' && !isChanged(node.name) ? scope.find(node.name) : null
+  const isComposed =
+    binding?.kind === 'value' && ['ObjectExpression', 'LogicalExpression', 'ConditionalExpression'].includes(binding.node.type)
+  return isComposed ? { node: binding.node, scope: binding.scope } : { node, scope }
 }
 
 const joining = ['assign', 'merge']

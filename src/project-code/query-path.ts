@@ -1,4 +1,5 @@
 // Which expressions are a request, its query, or a parameter of it: however the code has named or taken them apart.
+import { calleeName } from './modules.js'
 import type { Node } from './parse.js'
 import { type Binding, nameOf, type Scope } from './scope.js'
 
@@ -19,6 +20,12 @@ export function requestPath(node: Node, scope: Scope): readonly string[] | null 
     return binding === null ? null : pathOfBinding(binding)
   }
   if (node.type === 'LogicalExpression' && node.operator !== '&&') return requestPath(node.left, scope)
+  if (node.type === 'AwaitExpression') return requestPath(node.argument, scope)
+  // Strapi's own methods that give the query back without what is not allowed.
+  if (node.type === 'CallExpression' && /^(?:sanitize|validate)Query$/.test(calleeName(node.callee as Node))) {
+    const [request] = node.arguments
+    return request !== undefined && requestPath(request as Node, scope)?.length === 0 ? ['query'] : null
+  }
   if (node.type !== 'MemberExpression') return null
   const literal = node.property.type === 'Literal' ? String(node.property.value) : null
   const key = node.computed ? literal : nameOf(node.property)

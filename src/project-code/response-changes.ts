@@ -116,7 +116,7 @@ function refusesBy(node: Node): boolean {
 
 const isUser = (node: Node, scope: Scope): boolean => {
   const path = node.type === 'MemberExpression' || node.type === 'Identifier' ? requestPath(node, scope) : null
-  return path?.join('.').startsWith('state.user') === true
+  return path !== null && /^state\.(?:user|auth|isAuthenticated)\b/.test(path.join('.'))
 }
 
 const isResponse = (node: Node, scope: Scope): boolean => {

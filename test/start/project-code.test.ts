@@ -99,6 +99,14 @@ const middlewares: readonly (readonly [string, string, unknown])[] = [
   ["ctx.query.populate = strapi.config.get('populate')", `${always}, computed`, undefined],
   ['const chosen = {}; chosen[config] = true; ctx.query.populate = chosen', `${always}, computed`, undefined],
   ['ctx.query.populate = { ...ctx.query.populate, seo: true }', 'adds to populate', undefined],
+  [
+    'const chosen = { ...ctx.query.populate, seo: ctx.state.user.id }; ctx.query = { ...ctx.query, populate: chosen }',
+    'adds to populate, computed',
+    undefined,
+  ],
+  ['const chosen = ctx.query.populate ?? populate; ctx.query.populate = chosen', ifNone, one],
+  ['const query = await this.sanitizeQuery(ctx); query.populate = populate', always, one],
+  ['let chosen = populate; if (config) chosen = {}; ctx.query.populate = chosen', `${always}, computed`, undefined],
   ['delete ctx.query.populate', 'removes populate', undefined],
   ["ctx.query.populate = 'deep'", always, undefined],
 ]
