@@ -16,6 +16,7 @@ import { openShadow } from '../compare/shadow.js'
 import { runWrites, sharingOf } from '../compare/writes.js'
 import { compareLimits } from '../config/limits.js'
 import { ConfigError } from '../errors/errors.js'
+import { filesFor } from './compare-code.js'
 import { findModel, givenRequests, madeRequests, type SourceOptions } from './compare-requests.js'
 import { orExplain } from './explain-error.js'
 import { print } from './project.js'
@@ -45,8 +46,9 @@ export const compareCommand = orExplain(async (strapi: string, octavo: string, o
   checkTogether(options)
   const session = await open(urls, options)
   try {
-    const comparison =
+    const compared =
       options.proxy === undefined ? await compareRequests(session, options) : await compareTraffic(urls.strapi, session, options)
+    const comparison = { ...compared, files: await filesFor(compared.findings.groups, session.run.model, options.project) }
     if (options.json === true) print(JSON.stringify(jsonOf(comparison), null, 2))
     else for (const line of linesOf(comparison)) print(line)
     process.exitCode = statusOf(comparison)
@@ -98,7 +100,6 @@ async function open(urls: Readonly<Record<'strapi' | 'octavo', URL>>, options: C
     run: { ...{ model, prefix, answerBytes, isIgnored, pace, concurrency } },
     recorder: options.record === undefined ? null : openRecorder(options.record, compareLimits.requests),
     announce: options.proxy === undefined ? () => {} : (line) => process.stderr.write(`${line}\n`),
-    filesFor: () => [],
   })
 }
 

@@ -53,7 +53,7 @@ function* linesOfGroup(group: Group, number: number, { verified, files }: Compar
     const text = verdicts[verified.get(group) ?? 'unknown']
     if (text !== '') yield `   ${text}`
   }
-  for (const file of files.get(group) ?? []) yield `   ${file}`
+  for (const file of files.get(group) ?? []) yield `   Code: ${file}`
   for (const example of examples) yield* linesOfExample(example)
   const more = requests - examples.length
   if (more > 0) yield `   … and ${counted(more, 'request')} more`

@@ -18,8 +18,6 @@ export interface SessionOptions {
   readonly recorder: Recorder | null
   /** Called for each result that opens a group of its own, with a line that names it. */
   readonly announce: (line: string) => void
-  /** Names files of the project whose code may be the cause. */
-  readonly filesFor: (group: Group) => readonly string[]
 }
 
 /** A comparison in progress. */
@@ -67,7 +65,7 @@ export function openSession(options: SessionOptions): CompareSession {
       return {
         ...{ findings, failed, leftOut, verified },
         times: { strapi: stopwatches.strapi.times(), octavo: stopwatches.octavo.times() },
-        files: new Map(findings.groups.map((group) => [group, options.filesFor(group)])),
+        files: new Map(),
       }
     },
   }

@@ -1,7 +1,7 @@
 // `octavo compare` on two services with the same content, of which the one that plays Strapi has code of a project: each kind of difference
 // is found, and named with its likely cause.
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { removeProjects } from '../start/command.js'
+import { project, removeProjects } from '../start/command.js'
 import { goldenTokens, type Served, serveGolden } from '../support/serve.js'
 import { compare, type Report, report } from './compared.js'
 
@@ -103,5 +103,19 @@ test('attributes that code removes or adds, refusals of a policy, an order and a
     ['attributes shown', 'api::category.category', 1],
     ['default order', 'api::tag.tag', 1],
     ['page size', 'api::product.product', 1],
+  ])
+})
+
+test('files of the project whose code may be the cause are named', async () => {
+  const folder = project({
+    'src/api/article/middlewares/deep.js': "module.exports = () => (ctx, next) => { ctx.query.populate = '*'; return next() }",
+    'src/api/article/routes/article.js':
+      "module.exports = createCoreRouter('api::article.article', { config: { find: { middlewares: ['api::article.deep'] } } })",
+    'src/api/author/policies/owner.js': 'module.exports = () => false',
+  })
+  const { groups } = await between(['/api/articles', '/api/authors'], '--project', folder)
+  expect(groups.map(({ subject, files }) => [subject, files])).toEqual([
+    ['api::author.author', []],
+    ['api::article.article', ['src/api/article/middlewares/deep.js (find): sets populate']],
   ])
 })
