@@ -1,42 +1,10 @@
 // `octavo compare`: where its requests come from, as whom they are made, what is left out, and what never reaches the report or a recording.
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
-import { createServer, type IncomingMessage, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { octavo, project, removeProjects } from '../start/command.js'
-import { compare, fileOf, report } from './compared.js'
-
-/** What a server got, and what it answers. */
-interface Stand {
-  readonly origin: string
-  readonly got: IncomingMessage[]
-  answer(request: IncomingMessage): { readonly status?: number; readonly body: unknown }
-  close(): void
-}
-
-const documents = { data: [{ id: 1, documentId: 'a', name: 'One' }], meta: {} }
-
-async function stand(): Promise<Stand> {
-  const got: IncomingMessage[] = []
-  const made: { -readonly [Key in keyof Stand]: Stand[Key] } = {
-    origin: '',
-    got,
-    answer: () => ({ body: documents }),
-    close: () => server.close(),
-  }
-  const server: Server = createServer((request, response) => {
-    if (request.url === '/_health') return void response.writeHead(204).end()
-    if (request.url!.includes('/content-type-builder/')) return void response.writeHead(403).end()
-    got.push(request)
-    const { status = 200, body } = made.answer(request)
-    response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
-  }).listen(0, '127.0.0.1')
-  await new Promise((resolve) => server.once('listening', resolve))
-  made.origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  return made
-}
+import { compare, documents, fileOf, report, type Stand, stand } from './compared.js'
 
 let [theirs, ours] = [] as unknown as [Stand, Stand]
 beforeAll(async () => {
