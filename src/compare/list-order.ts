@@ -42,8 +42,13 @@ export function ownOrderOf(pair: Pair): string | null {
 }
 
 function follows(documents: readonly Document[], key: string, direction: 'asc' | 'desc'): boolean {
-  const values = documents.map((document) => document[key])
-  if (!['string', 'number'].some((type) => values.every((value) => typeof value === type))) return false
+  const all = documents.map((document) => document[key])
+  const values: readonly unknown[] = all.filter((value) => value !== null)
+  // Databases put null first or last, together in any case.
+  const isTogether =
+    all.slice(0, values.length).every((value) => value !== null) || all.slice(-values.length).every((value) => value !== null)
+  const isComparable = ['string', 'number'].some((type) => values.every((value) => typeof value === type))
+  if (values.length < shortest || !isTogether || !isComparable) return false
   const sorted = values as readonly string[]
   const isSorted = sorted.every(
     (value, index) => index === 0 || (direction === 'asc' ? sorted[index - 1]! <= value : sorted[index - 1]! >= value),
