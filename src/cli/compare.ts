@@ -128,20 +128,21 @@ async function compareRequests(session: CompareSession, options: CompareOptions)
   return session.end(!stop.aborted)
 }
 
+/** The first requests, until the run is interrupted. */
 async function* limited(
-  requests: Iterable<Asked> | AsyncIterable<Asked>,
+  requests: readonly Asked[] | AsyncIterable<Asked>,
   most: number,
   stop: AbortSignal,
   session: CompareSession,
 ): AsyncGenerator<Asked> {
+  const isList = Array.isArray(requests)
+  if (isList && requests.length > most) session.leave(`beyond --limit ${most}`, requests.length - most)
   let count = 0
-  for await (const request of requests) {
-    if (stop.aborted) return session.leave('the rest: the run was interrupted')
-    if (count === most) session.leave(`beyond --limit ${most}`)
-    else {
-      count += 1
-      yield request
-    }
+  for await (const request of isList ? (requests.slice(0, most) as readonly Asked[]) : requests) {
+    if (stop.aborted || count === most)
+      return session.leave(stop.aborted ? 'the rest, as the run was interrupted' : `the rest, beyond --limit ${most}`, 0)
+    count += 1
+    yield request
   }
 }
 

@@ -8,7 +8,7 @@ export interface CompareReport {
   readonly findings: Findings
   /** Requests without a response, by what went wrong. */
   readonly failed: ReadonlyMap<string, number>
-  /** What was not compared, by reason. */
+  /** What was not compared, by reason; 0: the number is not known. */
   readonly leftOut: ReadonlyMap<string, number>
   readonly times: { readonly strapi: Times; readonly octavo: Times }
   /** For groups with defaults, whether these make the responses equal. */
@@ -29,7 +29,7 @@ export function* linesOf(comparison: CompareReport): Generator<string> {
   const { groups, documented, same, accepted, different } = findings
   yield `${counted(same + accepted + different, 'request')} compared: ${same} the same, ${accepted} different as documented, ${different} different.`
   for (const [reason, count] of failed) yield `${counted(count, 'request')} without a response: ${reason}.`
-  for (const [reason, count] of leftOut) yield `${count} left out: ${reason}.`
+  for (const [reason, count] of leftOut) yield count === 0 ? `Left out: ${reason}.` : `${count} left out: ${reason}.`
   for (const [index, group] of groups.entries()) {
     yield ''
     yield* linesOfGroup(group, index + 1, comparison)

@@ -24,7 +24,7 @@ export interface SessionOptions {
 export interface CompareSession extends SessionOptions {
   /** Adds a result. */
   add(result: PairResult): void
-  /** Counts what is not compared. */
+  /** Counts what is not compared; 0: the number is not known. */
   leave(reason: string, count?: number): void
   /** The number of results so far. */
   readonly count: number
