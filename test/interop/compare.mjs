@@ -131,6 +131,7 @@ const child = spawn(
   [command, 'compare', strapi.origin, octavo.origin, '--proxy', '0', '--json', '--as', `full=${full}`],
   { cwd: work },
 )
+process.on('exit', () => child.kill('SIGKILL'))
 let said = ''
 child.stderr.on('data', (bytes) => {
   said += bytes
