@@ -12,6 +12,7 @@ export const bundle = {
     'src/database/sqlite/writer/writer-thread.ts',
     'src/database/sqlite/index-thread.ts',
     'src/uploads/images/image-process.ts',
+    'src/project-code/project-code-thread.ts',
   ],
   outdir: 'dist',
   entryNames: '[name]',

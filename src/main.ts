@@ -3,6 +3,7 @@
 import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { Command } from 'commander'
+import { addCompareCommand } from './cli/program/compare.js'
 import { addDevelopmentCommands } from './cli/program/development.js'
 import { addLocaleCommands } from './cli/program/locales.js'
 import { addRoleCommands } from './cli/program/roles.js'
@@ -18,11 +19,17 @@ const { version } = createRequire(import.meta.url)('../package.json') as { reado
 const program = new Command('octavo').description("A headless content service that speaks Strapi 5's content API").version(version)
 program.configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'octavo: ')) })
 
-for (const add of [
-  ...[addDevelopmentCommands, addServiceCommands],
-  ...[addTokenCommands, addUserCommands, addRoleCommands, addSettingCommands, addLocaleCommands],
-])
-  add(program)
+const topics = [
+  addDevelopmentCommands,
+  addServiceCommands,
+  addCompareCommand,
+  addTokenCommands,
+  addUserCommands,
+  addRoleCommands,
+  addSettingCommands,
+  addLocaleCommands,
+]
+for (const add of topics) add(program)
 
 // A single word may also be a folder to serve, so commander does not detect unknown commands.
 const [word] = process.argv.slice(2)

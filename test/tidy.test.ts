@@ -50,7 +50,7 @@ const anyDatabase = ['database', 'database/answer']
 /** The rooms that each room may import from. */
 const below: Readonly<Record<string, readonly string[]>> = {
   main: ['cli'],
-  cli: ['service', 'seed', 'access', 'accounts', 'doctor', 'events', 'locales', 'database', 'database/open'],
+  cli: ['service', 'seed', 'access', 'accounts', 'compare', 'project-code', 'doctor', 'events', 'locales', 'database', 'database/open'],
   index: ['service'],
   service: [
     'installation',
@@ -71,6 +71,8 @@ const below: Readonly<Record<string, readonly string[]>> = {
   access: ['documents/store', ...anyDatabase],
   uploads: ['events', 'documents/store', 'database/sqlite', ...anyDatabase],
   seed: database,
+  compare: [],
+  'project-code': [],
   doctor: ['database/schema', ...anyDatabase],
   locales: ['documents/store', ...anyDatabase],
   'source-maps': ['database'],
@@ -163,6 +165,7 @@ test('every file is used', () => {
     'uploads/images/image-process.ts',
     // Bundled by the build, for the editors of schemas.
     'model/json-schema.ts',
+    'project-code/project-code-thread.ts',
   ])
   const used = new Set(sources.flatMap(importsOf).map(name))
   expect(sources.map(name).filter((file) => !used.has(file) && !entries.has(file))).toEqual([])
@@ -288,6 +291,7 @@ const wallClock = new Set([
   'cli/roles.ts',
   'cli/tokens.ts',
   'cli/users.ts',
+  'compare/proxy.ts',
   'installation.ts',
   'database/answer/signed-addresses.ts',
   'documents/idempotency.ts',

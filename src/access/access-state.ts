@@ -7,6 +7,7 @@ import { contentOf } from '../database/fragments.js'
 import type { Grants } from '../grants.js'
 import { fullAccess, grantsOf } from '../grants.js'
 import { type AccountSettings, accountSettings } from './account-settings.js'
+import { ofContentApi, type TokenColumns } from './token-columns.js'
 
 /** An API token with its grants. */
 export interface ApiToken {
@@ -41,7 +42,7 @@ function grants(actions: readonly string[]): Grants {
 }
 
 /** Returns a text that changes whenever data read by `readAccessState` changes, including rows updated in place. */
-export async function stateText(database: MainConnection): Promise<string> {
+export async function stateText(database: MainConnection, tokens: TokenColumns): Promise<string> {
   const all = (table: string, ...columns: readonly string[]) => {
     const row = sql.join(
       columns.map((column) => sql`coalesce(cast(${sql.ref(column)} as text), '')`),
@@ -57,7 +58,7 @@ export async function stateText(database: MainConnection): Promise<string> {
         all('up_roles', 'id', 'type'),
         all('up_permissions', 'id', 'action'),
         all('up_permissions_role_lnk', 'permission_id', 'role_id'),
-        all('strapi_api_tokens', 'id', 'name', 'kind', 'type', 'access_key', 'expires_at'),
+        all('strapi_api_tokens', 'id', 'name', ...(tokens.has('kind') ? ['kind'] : []), 'type', 'access_key', 'expires_at'),
         all('strapi_api_token_permissions', 'id', 'action'),
         all('strapi_api_token_permissions_token_lnk', 'api_token_permission_id', 'api_token_id'),
         settings,
@@ -69,7 +70,7 @@ export async function stateText(database: MainConnection): Promise<string> {
 }
 
 /** Reads all access rules. */
-export async function readAccessState(database: MainConnection): Promise<AccessState> {
+export async function readAccessState(database: MainConnection, tokens: TokenColumns): Promise<AccessState> {
   const roles = await database.rows<{ id: number; type: string; action: string | null }>(sql`
     select r.id, r.type, p.action from up_roles r
     left join up_permissions_role_lnk l on l.role_id = r.id
@@ -87,12 +88,12 @@ export async function readAccessState(database: MainConnection): Promise<AccessS
   return {
     public: (publicRole === null ? undefined : grantsByRole.get(publicRole)) ?? grants([]),
     roles: grantsByRole,
-    tokens: await readTokens(database),
+    tokens: await readTokens(database, tokens),
     ...settings,
   }
 }
 
-async function readTokens(database: MainConnection): Promise<ReadonlyMap<string, ApiToken>> {
+async function readTokens(database: MainConnection, columns: TokenColumns): Promise<ReadonlyMap<string, ApiToken>> {
   const rows = await database.rows<{
     id: number
     name: string
@@ -100,7 +101,7 @@ async function readTokens(database: MainConnection): Promise<ReadonlyMap<string,
     access_key: string
     expires_at: number | null
     last_used_at: number | null
-  }>(sql`select id, name, type, access_key, expires_at, last_used_at from strapi_api_tokens where kind is null or kind = 'content-api'`)
+  }>(sql`select id, name, type, access_key, expires_at, last_used_at from strapi_api_tokens where ${ofContentApi(columns)}`)
   const permissions = await database.rows<{ token: number; action: string }>(sql`
     select l.api_token_id as token, p.action from strapi_api_token_permissions_token_lnk l
     join strapi_api_token_permissions p on p.id = l.api_token_permission_id`)

@@ -11,6 +11,7 @@ import { readAccessState, stateText } from './access-state.js'
 import { type CredentialRow, credentialMark, isValidUnmarked } from './credential-versions.js'
 import type { Claims, Jwts } from './jwt.js'
 import { ownerOfSession } from './sessions.js'
+import { tokenColumns } from './token-columns.js'
 
 /** The caller of a request. Every caller has grants; a request without credentials is `public`. */
 export type Caller =
@@ -109,8 +110,9 @@ export async function openIdentification(database: MainConnection, options: Iden
 
 /** Keeps the access rules, which are read again after a commit that changed them. `committed` is called after every commit. */
 async function openRules(database: MainConnection, committed: () => void): Promise<() => Promise<AccessState>> {
-  let text = await stateText(database)
-  let rules = await readAccessState(database)
+  let columns = await tokenColumns(database)
+  let text = await stateText(database, columns)
+  let rules = await readAccessState(database, columns)
   /** True if something was committed since the last check. */
   let isStale = false
   let refreshing: Promise<void> | null = null
@@ -119,9 +121,11 @@ async function openRules(database: MainConnection, committed: () => void): Promi
   /** Reloads changed access rules. A failure rejects the requests that wait for it; the next request tries again. */
   async function refresh(seen: number): Promise<void> {
     try {
-      const now = await stateText(database)
+      // A newer Strapi adds the column that tells its tokens from those of the panel.
+      if (!columns.has('kind')) columns = await tokenColumns(database)
+      const now = await stateText(database, columns)
       if (now !== text) {
-        rules = await readAccessState(database)
+        rules = await readAccessState(database, columns)
         text = now
       }
       if (seen === commits) isStale = false

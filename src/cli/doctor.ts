@@ -16,8 +16,16 @@ import { onDatabase, orExplain } from './explain-error.js'
 import { checkDatabase, print } from './project.js'
 import { checkProject } from './project-folder.js'
 
-/** Checks the project in `folder`; the exit status is 1 if something is wrong. `links`: also lists pending links. */
-export const doctorCommand = orExplain(async (folder: string, options: { readonly links?: boolean }) => {
+/** Options of `octavo doctor`. */
+export interface DoctorOptions {
+  /** Also lists pending links. */
+  readonly links?: boolean
+  /** Prints one JSON object. */
+  readonly json?: boolean
+}
+
+/** Checks the project in `folder`; the exit status is 1 if something is wrong. */
+export const doctorCommand = orExplain(async (folder: string, options: DoctorOptions) => {
   const config = await loadConfig(folder, process.env, () => randomBytes(24).toString('base64url'))
   checkProject(config.folder)
   checkDatabase(config, folder)
@@ -25,7 +33,7 @@ export const doctorCommand = orExplain(async (folder: string, options: { readonl
   await onDatabase(config, () => diagnose(config, model, options))
 })
 
-async function diagnose(config: Config, model: Model, options: { readonly links?: boolean }): Promise<void> {
+async function diagnose(config: Config, model: Model, options: DoctorOptions): Promise<void> {
   const { filename } = config.database
   const view = await readable(filename, () => driverOf(config).snapshotOf(config))
   try {
@@ -35,10 +43,13 @@ async function diagnose(config: Config, model: Model, options: { readonly links?
       ...(await schemaMismatches(view, model)),
       await missingFiles(view.main, config.uploadsFolder),
     ]
-    for (const line of found.flatMap(linesOf)) print(line)
-    if (options.links === true) for (const line of await pendingLinkReport(project)) print(line)
-    const wrong = found.filter(({ count, warning }) => count > 0 && !warning).length
-    print(wrong === 0 ? 'No problems found.' : `${wrong} of ${found.length} checks found problems.`)
+    const wrong = found.filter((result) => verdictOf(result) === 'WRONG').length
+    if (options.json === true) print(JSON.stringify(await jsonOf(found, options.links === true ? project : null), null, 2))
+    else {
+      for (const line of found.flatMap(linesOf)) print(line)
+      if (options.links === true) for (const line of await pendingLinkReport(project)) print(line)
+      print(wrong === 0 ? 'No problems found.' : `${wrong} of ${found.length} checks found problems.`)
+    }
     if (wrong > 0) process.exitCode = 1
   } finally {
     await view.close()
@@ -66,16 +77,29 @@ async function pendingLinkReport(project: ExaminedProject): Promise<readonly str
   }
 }
 
-function linesOf({ name, warning, count, examples }: CheckResult): readonly string[] {
-  const verdict = count === 0 ? 'ok' : warning ? 'note' : 'WRONG'
+const verdictOf = ({ count, warning }: CheckResult): 'ok' | 'note' | 'WRONG' => (count === 0 ? 'ok' : warning ? 'note' : 'WRONG')
+
+function linesOf(result: CheckResult): readonly string[] {
+  const { name, count, examples } = result
   const more = count > examples.length ? [`               … and ${count - examples.length} more`] : []
-  const remedy = verdict === 'WRONG' && Object.hasOwn(remedies, name) ? [`               → ${remedies[name]}`] : []
+  const remedy = count > 0 && Object.hasOwn(remedies, name) ? [`               → ${remedies[name]}`] : []
   return [
-    `${verdict.padEnd(5)} ${String(count).padStart(7)}  ${name}`,
+    `${verdictOf(result).padEnd(5)} ${String(count).padStart(7)}  ${name}`,
     ...examples.map((example) => `               ${example}`),
     ...more,
     ...remedy,
   ]
+}
+
+/** The findings as JSON; `project`: with its pending links. */
+async function jsonOf(found: readonly CheckResult[], project: ExaminedProject | null): Promise<unknown> {
+  const checks = found.map((result) => {
+    const { name, warning, count, examples } = result
+    const remedy = count > 0 ? { remedy: remedies[name] ?? null } : {}
+    return { name, verdict: verdictOf(result).toLowerCase(), severity: warning ? 'note' : 'error', count, examples, ...remedy }
+  })
+  const links = project === null ? {} : { pendingLinks: await pendingLinks(project).catch(() => null) }
+  return { sound: checks.every(({ verdict }) => verdict !== 'wrong'), checks, ...links }
 }
 
 /** Examples shown for each check. */

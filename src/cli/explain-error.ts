@@ -3,16 +3,17 @@
 import type { Config } from '../config/config.js'
 import { ApiError, ConfigError } from '../errors/errors.js'
 
-/** Wraps a command: an error is written to standard error and sets the exit status to 1. */
+/** Wraps a command: an error is written to standard error and sets the exit status. */
 export function orExplain<Arguments extends unknown[]>(
   command: (...given: Arguments) => Promise<void>,
+  status = 1,
 ): (...given: Arguments) => Promise<void> {
   return async (...given) => {
-    ignoreClosedPipe()
+    ignoreClosedPipe(status)
     try {
       await command(...given)
     } catch (error) {
-      explain(isPlain(error) ? error.message : ((error as Error).stack ?? String(error)))
+      explain(isPlain(error) ? error.message : ((error as Error).stack ?? String(error)), status)
     }
   }
 }
@@ -35,17 +36,17 @@ const fileErrors = /^SQLITE_(?:NOTADB|CORRUPT|READONLY|CANTOPEN|PERM|IOERR|FULL|
 const isPlain = (error: unknown): error is Error =>
   error instanceof ConfigError || error instanceof ApiError || (error instanceof Error && 'syscall' in error && 'path' in error)
 
-function explain(text: string): void {
+function explain(text: string, status: number): void {
   process.stderr.write(`octavo: ${text}\n`)
-  process.exitCode = 1
+  process.exitCode = status
 }
 
 /** Keeps the command running when the reader of its output closes the pipe (`| head -1`). Reports any other output error once. */
-function ignoreClosedPipe(): void {
+function ignoreClosedPipe(status: number): void {
   process.stderr.on('error', () => {})
   let reported = false
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE' && !reported) explain(`The output cannot be written (${error.message}).`)
+    if (error.code !== 'EPIPE' && !reported) explain(`The output cannot be written (${error.message}).`, status)
     reported = true
   })
 }

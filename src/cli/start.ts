@@ -13,7 +13,7 @@ import { createService, type Service } from '../service.js'
 import { endWithParent } from './end-with-parent.js'
 import { orExplain } from './explain-error.js'
 import { strapiEvidence } from './project.js'
-import { codeNotRun } from './project-code.js'
+import { reportProjectCode } from './project-code.js'
 import { checkProject } from './project-folder.js'
 import { ensureSecrets, reportCreated } from './secrets.js'
 import { type Shutdown, watchShutdown } from './shutdown.js'
@@ -65,13 +65,16 @@ async function listen(folder: string, options: StartOptions, watched: (shutdown:
     const isDatabase = error.code?.startsWith('SQLITE_') === true
     throw isDatabase ? new ConfigError(`The database ${given.database.filename} cannot be used: ${error.message}.`) : error
   })
-  warn(logger, config.folder, service.model)
+  warnOfRelations(logger, service.model)
   const address = await service.listen().catch(async (error: Error) => {
     await service.close()
     throw error
   })
   adaptYoungGeneration(config.database.server === null ? smallProfile : fastProfile)
-  if (options.replaces !== true) await announce(config, service, address)
+  if (options.replaces !== true) {
+    await announce(config, service, address)
+    void reportProjectCode(config, service, logger)
+  }
   shutdown.serves((delay) => service.close({ delay }), limits)
   options.serving?.(address)
 }
@@ -117,10 +120,7 @@ function describeStartError({ code = '', syscall, message, port, address, hostna
   return message
 }
 
-/** Logs the parts of the project that Octavo does not support, one line per kind. */
-function warn(logger: Logger, folder: string, { skippedRelations }: Model): void {
+function warnOfRelations(logger: Logger, { skippedRelations }: Model): void {
   if (skippedRelations.length > 0)
     logger.warn({ attributes: skippedRelations }, 'skipped relations to types of plugins that are not available')
-  for (const { message, paths, mentions } of codeNotRun(folder))
-    logger.warn({ paths, ...(mentions.length > 0 ? { mentions } : {}) }, message)
 }

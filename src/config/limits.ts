@@ -130,3 +130,18 @@ export const limits = z.strictObject({
   /** Bytes of log lines buffered while the output is slow, full or closed; further lines are dropped and counted. */
   logBytes: z.int().positive().max(mostBytes).default(1_048_576),
 })
+
+/** Bounds of `octavo compare`, which are not part of the configuration. */
+export const compareLimits = {
+  /** Distinct requests of a log, or of a recording. */
+  requests: 100_000,
+  /** Bytes of one response that is compared. */
+  answerBytes: 20_000_000,
+  /** Responses that wait behind the proxy, and their total bytes. */
+  queue: 500,
+  queuedBytes: 64_000_000,
+  /** Callers with a name of their own. */
+  callers: 1_000,
+  /** Milliseconds for what waits behind the proxy when it ends. */
+  drain: 5_000,
+} as const

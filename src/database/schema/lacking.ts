@@ -1,6 +1,6 @@
 // What a database lacks of the tables and columns that a model needs.
 import type { Model } from '../../model/types.js'
-import { adminTables, sessionTable } from './admin-tables.js'
+import { adminTables, keptTables } from './admin-tables.js'
 import { accountIndexes, type OwnIndex } from './own-indexes.js'
 import type { Column, Table } from './table.js'
 import { describeTables } from './tables.js'
@@ -35,7 +35,7 @@ export function findLacking(model: Model, present: Present, sessions: boolean): 
   const { isNew } = present
   // What only Strapi's panel uses stays as the Strapi that made it left it.
   const panel = isNew ? new Set<string>() : adminTables(model)
-  const kept = sessions ? panel : new Set([...panel, sessionTable])
+  const kept = isNew ? panel : keptTables(model, sessions)
   const tables = describeTables(model).filter(({ name }) => !panel.has(name))
   return {
     isNew,
@@ -45,7 +45,7 @@ export function findLacking(model: Model, present: Present, sessions: boolean): 
       const there = present.columnsOf(table)
       return columns.filter(({ name }) => !there.has(name)).map((column) => ({ table, column }))
     }),
-    indexes: accountIndexes().filter(({ name, table }) => !present.has(name) && !(kept.has(table) && !isNew)),
+    indexes: accountIndexes().filter(({ name, table }) => !present.has(name) && !kept.has(table)),
   }
 }
 
