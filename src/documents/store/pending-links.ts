@@ -11,7 +11,7 @@ import { keepPendingTargets, restorePendingTarget } from './polymorphic.js'
 import type { Link, Owner } from './relations.js'
 import { hasOneOwner, localesOf, takeAway } from './relations.js'
 import type { RowContext } from './row-context.js'
-import type { Version } from './rows.js'
+import { isOnSide, type Version } from './rows.js'
 
 const hidden = sql.table('octavo_pending_links')
 
@@ -127,14 +127,13 @@ function shownLinks(
 
 /** The row that takes the place of the target row `t`. */
 function shownOf(target: ContentType, copies: RowContext['targetSide'], into: RowContext['targetLocale']): RawBuilder<unknown> {
-  const changesSide = target.draftAndPublish && copies !== 'same'
+  const side = target.draftAndPublish && copies !== 'same' ? copies : null
   const changesLocale = target.localized && into !== undefined
-  if (!changesSide && !changesLocale) return sql`t.id`
-  const side = copies === 'draft' ? sql`null` : sql`not null`
-  const isSide = changesSide ? sql`p.published_at is ${side}` : sql`(p.published_at is null) = (t.published_at is null)`
+  if (side === null && !changesLocale) return sql`t.id`
+  const isSide = side === null ? sql`(p.published_at is null) = (t.published_at is null)` : isOnSide(sql`p.published_at`, side)
   const other = sql`(select p.id from ${sql.table(target.table)} p where p.document_id = t.document_id
     and ${same(sql`p.locale`, changesLocale ? into : sql`t.locale`)} and ${isSide} order by p.id limit 1)`
-  return changesLocale ? other : sql`case when t.published_at is ${side} then t.id else ${other} end`
+  return side === null || changesLocale ? other : sql`case when ${isOnSide(sql`t.published_at`, side)} then t.id else ${other} end`
 }
 
 /** What has no published version yet is linked when it gets one. */

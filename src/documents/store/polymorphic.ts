@@ -11,7 +11,7 @@ import type { Reference, RelationInput } from '../input/input.js'
 import { type PlacedEntry, placeEntries } from './positions.js'
 import type { Owner } from './relations.js'
 import type { RowContext } from './row-context.js'
-import { insertRows, updateRow, type Version } from './rows.js'
+import { insertRows, isOnSide, updateRow, type Version } from './rows.js'
 import type { Resolving } from './targets.js'
 import { resolveReferences } from './targets.js'
 
@@ -228,14 +228,16 @@ async function sidesOf(
   targets: readonly Pointer[],
   copies: RowContext['targetSide'],
 ): Promise<readonly Sided[]> {
-  const sided = (type: string): boolean => copies !== 'same' && model.types.get(type)?.draftAndPublish === true
+  if (copies === 'same') return targets.map(({ id, type, place }) => ({ id, type, place, document: null, locale: null }))
+  const sided = (type: string): boolean => model.types.get(type)?.draftAndPublish === true
   const uids = [...new Set(targets.map(({ type }) => type))].filter(sided)
-  const side = copies === 'draft' ? sql`null` : sql`not null`
   const selects = uids.map((uid) => {
     const table = sql.table(model.types.get(uid)!.table)
     const ids = targets.filter(({ type }) => type === uid).map(({ id }) => id)
-    return sql`select ${uid} as type, t.id as target, t.document_id as document, t.locale as locale, case when t.published_at is ${side} then t.id
-      else (select p.id from ${table} p where p.document_id = t.document_id and ${same(sql`p.locale`, sql`t.locale`)} and p.published_at is ${side}) end as shown
+    const other = sql`(select p.id from ${table} p where p.document_id = t.document_id and ${same(sql`p.locale`, sql`t.locale`)}
+      and ${isOnSide(sql`p.published_at`, copies)})`
+    return sql`select ${uid} as type, t.id as target, t.document_id as document, t.locale as locale,
+      case when ${isOnSide(sql`t.published_at`, copies)} then t.id else ${other} end as shown
       from ${table} t where t.id in (${transaction.dialect.list(ids)})`
   })
   const rows = selects.length === 0 ? [] : await transaction.rows<SideRow>(sql`${sql.join(selects, sql` union all `)}`)

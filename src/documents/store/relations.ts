@@ -13,6 +13,7 @@ import { type FindHidden, keepHidden } from './hidden-rows.js'
 import { markModified, markModifiedWhere } from './modified-drafts.js'
 import { placeEntries } from './positions.js'
 import type { RowContext } from './row-context.js'
+import { isOnSide, type Side } from './rows.js'
 import type { Resolved, Resolving } from './targets.js'
 import { resolveReferences, resolveSet } from './targets.js'
 
@@ -250,14 +251,13 @@ export function takeAway(
   storage: Link,
   owner: Owner,
   targets: RawBuilder<unknown>,
-  side: 'draft' | 'published',
+  side: Side,
 ): void {
   if (!hasOneOwner({ relation, inverse })) return
   const { shape } = owner
-  const state = side === 'draft' ? sql`null` : sql`not null`
   const hasSides = shape.kind === 'contentType' && shape.draftAndPublish
   const among = hasSides
-    ? sql` and ${sql.id(storage.here)} in (select id from ${sql.table(shape.table)} where published_at is ${state})`
+    ? sql` and ${sql.id(storage.here)} in (select id from ${sql.table(shape.table)} where ${isOnSide(sql`published_at`, side)})`
     : sql``
   transaction.follow(
     sql`delete from ${sql.table(storage.table)} where ${sql.id(storage.there)} in (${targets})

@@ -25,7 +25,12 @@ export interface Version {
   readonly unequal: 0 | 1
 }
 
-export type { Stored }
+/** Which version of a document: its draft, or its published row. */
+export type Side = 'draft' | 'published'
+
+/** True where the column `published_at` is that of a draft, or of a published row. */
+export const isOnSide = (publishedAt: RawBuilder<unknown>, side: Side): RawBuilder<boolean> =>
+  side === 'draft' ? sql`${publishedAt} is null` : sql`${publishedAt} is not null`
 
 /** The document of a single type; null when it has none yet, and for the new document of a collection. */
 export async function onlyDocument(transaction: Transaction, type: ContentType): Promise<string | null> {

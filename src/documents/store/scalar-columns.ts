@@ -1,6 +1,7 @@
 // The scalars of an input as columns; passwords are hashed on the way.
+
+import type { Stored } from '../../database/stored.js'
 import type { Input } from '../input/input.js'
-import type { Stored } from './rows.js'
 
 /** Columns and values of what was given. */
 export async function scalarColumns(input: Input, hashPassword: (password: string) => Promise<string>): Promise<Record<string, Stored>> {

@@ -3,7 +3,7 @@
 import type { RawBuilder } from 'kysely'
 import { sql } from 'kysely'
 import type { Dialect } from '../../database/dialect.js'
-import { differs, type Found, same as isSame, joined, type Listed } from '../../database/fragments.js'
+import { concat, differs, type Found, same as isSame, joined, type Listed } from '../../database/fragments.js'
 import type { Attribute, Component, ContentType, Model, MorphFrom, MorphTo, Relation, Scalar } from '../../model/types.js'
 
 type Fragment = RawBuilder<unknown>
@@ -152,7 +152,7 @@ function mediaDiffer(within: Within, shape: Shape, attributes: readonly Attribut
   const listed = (owner: string): Fragment => {
     const link = within.nextAlias()
     const order = ['field', 'order', 'id'].map((name) => column(link, name))
-    return sql`(select ${joined(sql`${column(link, 'field')} || ' ' || ${column(link, 'file_id')}`, sql.join(order))} from ${from(link, owner)})`
+    return sql`(select ${joined(concat(column(link, 'field'), ' ', column(link, 'file_id')), sql.join(order))} from ${from(link, owner)})`
   }
   return [sql`(${rowsDiffer(within, { from, same }, draft, live)} and ${differs(listed(draft), listed(live))})`]
 }
@@ -174,7 +174,7 @@ function entriesDiffer(within: Within, shape: Shape, attributes: readonly Attrib
       const component = within.model.components.get(uid)!
       const [mine, theirs] = [within.nextAlias(), within.nextAlias()]
       const differs = any([...valuesDiffer(within, component, mine, theirs), ...hangingDiffers(within, component, mine, theirs)])
-      const tables = sql`${sql.table(component.table)} as ${sql.id(mine)} cross join ${sql.table(component.table)} as ${sql.id(theirs)}`
+      const tables = within.dialect.joinedInOrder([mine, theirs].map((alias) => sql`${sql.table(component.table)} as ${sql.id(alias)}`))
       return sql`when ${within.text(uid)} then exists (select 1 from ${tables}
         where ${column(mine, 'id')} = ${column(one, 'cmp_id')} and ${column(theirs, 'id')} = ${column(other, 'cmp_id')} and not ${differs})`
     })
@@ -185,23 +185,18 @@ function entriesDiffer(within: Within, shape: Shape, attributes: readonly Attrib
 }
 
 /** The document that a row belongs to, in its locale. */
-const documentOf = (row: string): Fragment => sql`${column(row, 'document_id')} || ' ' || coalesce(${column(row, 'locale')}, '')`
+const documentOf = (row: string): Fragment => concat(column(row, 'document_id'), ' ', sql`coalesce(${column(row, 'locale')}, '')`)
 
 /** Links lead to the same documents in the same order. */
 function linksDiffer(within: Within, { storage, target: uid }: Linked, draft: string, live: string): Fragment {
   const target = within.model.types.get(uid)!
   const { table, here, there } = storage
-  const { listOf } = within.dialect
+  const { listOf, joinedInOrder } = within.dialect
   const place = storage.order === null ? sql`0` : sql.id('l', storage.order)
+  const linked = joinedInOrder([sql`${sql.table(table)} as l`, sql`${sql.table(target.table)} as t`])
+  const targetsOf = (owner: string) => sql`${linked} where t.id = ${sql.id('l', there)} and ${sql.id('l', here)} = ${column(owner, 'id')}`
   if (within.isAcross && (target.localized || target.draftAndPublish)) {
-    const rows = (owner: string) =>
-      listOf([
-        {
-          ...{ document: sql`t.document_id`, place, id: sql`l.id` },
-          from: sql`${sql.table(table)} as l
-      cross join ${sql.table(target.table)} as t where t.id = ${sql.id('l', there)} and ${sql.id('l', here)} = ${column(owner, 'id')}`,
-        },
-      ])
+    const rows = (owner: string) => listOf([{ document: sql`t.document_id`, place, id: sql`l.id`, from: targetsOf(owner) }])
     return differs(rows(draft), rows(live))
   }
   if (!target.draftAndPublish) {
@@ -214,13 +209,11 @@ function linksDiffer(within: Within, { storage, target: uid }: Linked, draft: st
       sql`(select ${sql.id('l', there)} from ${sql.table(table)} as l where ${sql.id('l', here)} = ${column(owner, 'id')} order by 1 limit 1)`
     return differs(only(draft), only(live))
   }
-  const from = (owner: string) =>
-    sql`${sql.table(table)} as l cross join ${sql.table(target.table)} as t where t.id = ${sql.id('l', there)} and ${sql.id('l', here)} = ${column(owner, 'id')}`
   const document = documentOf('t')
   const isPublished = sql`exists (select 1 from ${sql.table(target.table)} as p where p.document_id = t.document_id and ${isSame(sql`p.locale`, sql`t.locale`)} and p.published_at is not null)`
   const counts = !storage.owner ? isPublished : within.exact === null ? sql`1 = 1` : sql`(${isPublished} or ${within.exact})`
-  const drafted: Listed = { document, place, id: sql`l.id`, from: sql`${from(draft)} and ${counts}`, once: true }
-  const shown: Listed = { document, place, id: sql`l.id`, from: from(live) }
+  const drafted: Listed = { document, place, id: sql`l.id`, from: sql`${targetsOf(draft)} and ${counts}`, once: true }
+  const shown: Listed = { document, place, id: sql`l.id`, from: targetsOf(live) }
   const rows = storage.owner ? [shown, waiting(within, table, live, [target])] : [shown]
   // Most documents have few of the relations that their type has.
   const links = (owner: string) => sql`exists (select 1 from ${sql.table(table)} as l where ${sql.id('l', here)} = ${column(owner, 'id')})`
@@ -236,7 +229,7 @@ function waiting(within: Within, table: string, live: string, targets: readonly 
   )
   const counts = within.exact === null ? sql`` : sql` and ${within.exact}`
   return {
-    document: sql`h.target_document || ' ' || coalesce(h.target_locale, '')`,
+    document: concat(sql`h.target_document`, ' ', sql`coalesce(h.target_locale, '')`),
     place: sql`h.place`,
     id: sql`h.id`,
     from: sql`octavo_pending_links as h
@@ -292,7 +285,7 @@ function pointersDiffer(within: Within, { storage }: MorphTo, draft: string, liv
   }
   const [id, type] = [sql.id('l', storage.id), sql.id('l', storage.type)]
   const rows = (owner: string): Listed => ({
-    document: sql`${type} || ' ' || ${document(type, id)}`,
+    document: concat(type, ' ', document(type, id)),
     place: sql`l."order"`,
     id: sql`l.id`,
     from: sql`${sql.table(storage.table)} as l where ${sql.id('l', storage.here)} = ${column(owner, 'id')}`,
@@ -307,7 +300,7 @@ function waitingPointers(within: Within, table: string, live: string, targets: r
   const found: Found = { columns: { document, place, id }, from }
   const rows = within.dialect.around([found], { document: 'text', place: 'real', id: 'integer' }, 'w')
   return {
-    document: sql`k.target_type || ' ' || w.document`,
+    document: concat(sql`k.target_type`, ' ', sql`w.document`),
     place: sql`w.place`,
     id: sql`w.id`,
     from: sql`${rows}
