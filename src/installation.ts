@@ -9,7 +9,7 @@ import { checkDefaults, openDefaults } from './documents/defaults.js'
 import { type IdempotencyKeys, openIdempotencyKeys } from './documents/idempotency.js'
 import type { Hooks } from './documents/operation.js'
 import type { FindAroundReads, Policies } from './documents/read/around.js'
-import { type Documents, openDocuments } from './documents/read/find.js'
+import { type DocumentReads, openDocumentReads } from './documents/read/find.js'
 import { openPlans } from './documents/read/plans.js'
 import { type InSync, openInSync } from './documents/store/synced-drafts.js'
 import { type DocumentWrites, openWrites } from './documents/write.js'
@@ -24,7 +24,7 @@ import type { FileWatch } from './uploads/library.js'
 export interface Installation {
   readonly model: Model
   readonly defaultLocale: string
-  readonly documents: Documents
+  readonly documents: DocumentReads
   readonly writes: DocumentWrites
   readonly accounts: AccountContext
   /** Records what happens to files; null: nobody listens. */
@@ -154,7 +154,7 @@ function open(
     installation: {
       model,
       defaultLocale,
-      documents: openDocuments(context, reads, ofReads, { addDefaults: openDefaults(config.types), aroundReads, policies }),
+      documents: openDocumentReads(context, reads, ofReads, { addDefaults: openDefaults(config.types), aroundReads, policies }),
       writes: openWrites({ read: context, database: writes, plans: ofWrites, limits, hashPassword, hooks, policies, outbox, inSync }, keys),
       accounts: { ...accounts, model, input: { model, contract }, defaultLocale, scopes: noScopes },
       watch:

@@ -3,9 +3,9 @@ import { type RawBuilder, sql } from 'kysely'
 import type { DatabaseView, Inspection, MainConnection } from '../database/database.js'
 import { same } from '../database/fragments.js'
 import { isAdminTable } from '../database/schema/admin-tables.js'
-import type { Component, ContentType, Model, MorphTo, Relation, Storage } from '../model/types.js'
+import type { Component, ContentType, Model, MorphTo, Relation, RelationStorage } from '../model/types.js'
 
-type Link = Extract<Storage, { readonly kind: 'link' }>
+type Link = Extract<RelationStorage, { readonly kind: 'link' }>
 type Shape = ContentType | Component
 /** A select with the one column `example`, which returns one row for every violation of a rule. */
 type Search = RawBuilder<unknown>

@@ -4,7 +4,7 @@ import { ApiError, forbidden } from '../errors/errors.js'
 import { newDocumentId } from '../model/document-id.js'
 import type { Attribute, ContentType } from '../model/types.js'
 import type { HookAction } from '../public/documents.js'
-import type { Row } from '../query/rest/document-version.js'
+import type { DocumentVersion } from '../query/rest/document-version.js'
 import { hiddenFrom, isHidden } from './hidden-rows.js'
 import { type IdempotencyKey, type IdempotencyKeys, keyOf } from './idempotency.js'
 import type { Input } from './input/input.js'
@@ -137,7 +137,7 @@ async function createIn(context: WriteContext, transaction: Transaction, operati
   const input = await readInput({ model, contract, trials }, type, data, optionsOf(operation, true), findTaken)
   const writing = writingOf(context, transaction, operation, input, await namedRows(context, transaction, operation, input, type))
   const id = await insertVersion(writing, operation, documentId, input)
-  const created: Row = { id, locale, published_at: type.draftAndPublish ? null : now }
+  const created: DocumentVersion = { id, locale, published_at: type.draftAndPublish ? null : now }
   if (input.relations.size === 0) transaction.history.touchesOneDocument()
   if (!type.draftAndPublish || !operation.publishes)
     return written(context, transaction, operation, documentId, 'entry.create', created, null)
@@ -189,7 +189,7 @@ async function updateIn(context: WriteContext, transaction: Transaction, asked: 
     if (former !== null && !operation.publishes && current.drifted === 0) markModified(transaction, type, [id])
   }
   const event = isCreation ? 'entry.create' : 'entry.update'
-  const changed: Row = { id, locale, published_at: type.draftAndPublish ? null : now }
+  const changed: DocumentVersion = { id, locale, published_at: type.draftAndPublish ? null : now }
   let published: number | null = null
   const isWhole = isCreation || current.modified !== 0
   // Relations are lists of other documents too, those that wait for a first publication included.
@@ -236,7 +236,7 @@ async function written(
   operation: WriteOperation,
   documentId: string,
   event: 'entry.create' | 'entry.update',
-  row: Row,
+  row: DocumentVersion,
   published: number | null,
 ): Promise<WriteOutcome> {
   const { outbox } = context

@@ -11,10 +11,10 @@ import type {
   MorphTo,
   Relation,
   RelationKind,
+  RelationStorage,
   Scalar,
   ScalarType,
   SchemaSource,
-  Storage,
 } from './types.js'
 
 const fileUid = 'plugin::upload.file'
@@ -134,7 +134,7 @@ function systemScalar(name: string, type: ScalarType, column: string): Scalar {
   }
 }
 
-function systemRelation(name: string, relation: RelationKind, target: string, storage: Storage, hidden: boolean): Relation {
+function systemRelation(name: string, relation: RelationKind, target: string, storage: RelationStorage, hidden: boolean): Relation {
   const many = relation === 'oneToMany'
   const source = { type: 'relation', relation, target }
   return {
@@ -242,7 +242,13 @@ function linkRelation(schema: SchemaSource, base: RelationBase, sources: Sources
   }
 }
 
-function relationStorage(schema: SchemaSource, name: string, source: AttributeSource, target: SchemaSource, where: string): Storage {
+function relationStorage(
+  schema: SchemaSource,
+  name: string,
+  source: AttributeSource,
+  target: SchemaSource,
+  where: string,
+): RelationStorage {
   if (typeof source.mappedBy === 'string') {
     const other = target.attributes[source.mappedBy]
     if (other === undefined) throw new Error(`${where} is mapped by ${target.uid}.${source.mappedBy}, which does not exist`)
@@ -263,7 +269,7 @@ interface JoinTable {
 }
 
 /** Returns the storage of a relation, with Strapi's names (decision 001), as seen from its owning side. */
-function ownedStorage(schema: SchemaSource, name: string, source: AttributeSource, target: SchemaSource): Storage {
+function ownedStorage(schema: SchemaSource, name: string, source: AttributeSource, target: SchemaSource): RelationStorage {
   const relation = source.relation as RelationKind
   if (source.useJoinTable === false && (relation === 'oneToOne' || relation === 'manyToOne')) {
     const joinColumn = source.joinColumn as { name?: string; referencedColumn?: string } | undefined

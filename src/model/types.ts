@@ -46,7 +46,7 @@ export interface Scalar extends AttributeBase {
 }
 
 /** Where the pairs of a relation are stored. All columns are named from the side of this attribute. */
-export type Storage =
+export type RelationStorage =
   /** A `_lnk` table. `order` sorts the targets of one owner, `inverseOrder` the owners of one target. */
   | {
       readonly kind: 'link'
@@ -74,7 +74,7 @@ export interface Relation extends AttributeBase {
   readonly relation: RelationKind
   readonly target: string
   readonly many: boolean
-  readonly storage: Storage
+  readonly storage: RelationStorage
   /** The attribute of the target for the other side of the relation, or null. */
   readonly inverse: string | null
 }

@@ -21,7 +21,7 @@ export type ValueIndex = number
 export const pageValues = { start: 0, limit: 1 } as const
 
 /** An attribute that leads to other rows and can be filtered and sorted through. */
-export type Path = Relation | Media | ComponentAttribute | MorphFrom
+export type PathAttribute = Relation | Media | ComponentAttribute | MorphFrom
 
 export type Filter =
   | { readonly kind: 'all' | 'any'; readonly of: readonly Filter[] }
@@ -32,14 +32,14 @@ export type Filter =
 /** A condition on what an attribute leads to: it holds for one of the targets. */
 export interface Related {
   readonly kind: 'related'
-  readonly path: Path
+  readonly path: PathAttribute
   readonly target: ContentType | Component
   readonly where: Filter
 }
 
 /** One key to sort by: through `path`, by `attribute` of the last target. */
 export interface SortKey {
-  readonly path: readonly { readonly attribute: Path; readonly target: ContentType | Component }[]
+  readonly path: readonly { readonly attribute: PathAttribute; readonly target: ContentType | Component }[]
   readonly attribute: Scalar
   readonly descending: boolean
 }

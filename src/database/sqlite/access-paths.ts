@@ -1,7 +1,7 @@
 // Finds the page of a list whose filter leads through relations: from the condition with the fewest links behind it, or along
 // the order of the list where so many rows fulfil the filter that the first ones fill the page (decision 014).
 import type Database from 'better-sqlite3'
-import type { Query, Row, Values } from '../answer/write.js'
+import type { Query, ResultRow, Values } from '../answer/write.js'
 import type { AccessPaths, Envelope, Statement } from '../plan.js'
 import { perConnection } from './connection.js'
 import { prepareCount, prepareQuery } from './statement.js'
@@ -21,7 +21,7 @@ const mostPerRow = 16
 
 /** Rows, and what was seen on the way to them where there are several. */
 interface Found {
-  readonly rows: readonly Row[]
+  readonly rows: readonly ResultRow[]
   readonly seen: PathStatistics | null
 }
 
@@ -99,9 +99,9 @@ const affordableSteps = (links: number, steps: number, milliseconds: number): nu
   Math.min(Math.floor((Math.min(links, many) * perLink) / (milliseconds / steps)), mostSteps)
 
 /** The page, if it lies among the first rows of the order, or among as many more as can be tested while the links would be followed. */
-function pageAlongOrder(scan: Query, values: Values, { start, limit }: Range, seen: PathStatistics): readonly Row[] | null {
+function pageAlongOrder(scan: Query, values: Values, { start, limit }: Range, seen: PathStatistics): readonly ResultRow[] | null {
   if (seen.links < worthWalking) return null
-  const tryScan = (steps: number): readonly Row[] | null => {
+  const tryScan = (steps: number): readonly ResultRow[] | null => {
     const rows = scan(values, steps)
     if (rows.length === limit) return rows
     seen.farFrom = Math.min(seen.farFrom, start + rows.length + 1)

@@ -1,6 +1,6 @@
 // A plan's statement on one connection: prepared when it is first needed, its placeholders bound at every run.
 import type Database from 'better-sqlite3'
-import type { Given, Query, Row, Values } from '../answer/write.js'
+import type { Given, Query, ResultRow, Values } from '../answer/write.js'
 import type { Parameter, Statement } from '../plan.js'
 
 export function prepareQuery(database: Database.Database, { sql, parameters }: Statement): Query {
@@ -8,7 +8,7 @@ export function prepareQuery(database: Database.Database, { sql, parameters }: S
   const bound = parameters.map(binder)
   return (values, given) => {
     statement ??= database.prepare(sql).raw()
-    return statement.all(bound.map((bind) => bind(values, given))) as Row[]
+    return statement.all(bound.map((bind) => bind(values, given))) as ResultRow[]
   }
 }
 

@@ -1,27 +1,27 @@
 // The structure of `blocks`, the rich text of the editor: which nodes there are, what each has, what may stand in what.
 import { toBoolean, toList, toNumber, toText } from './casts.js'
 import { attributeError, checkEach, choiceError, inFieldOrder, typeError, whole } from './messages.js'
-import type { AttributeError, Checked, Path } from './types.js'
+import type { AttributeError, Checked, ValuePath } from './types.js'
 
 interface Field {
   /** `name`: the value's own, below `path`; the paths of values that fit are never made. */
-  (value: unknown, path: Path, name?: string | number): Checked
+  (value: unknown, path: ValuePath, name?: string | number): Checked
   /** True for values that are right as they are: nearly all of what an editor sends, and of long texts every node must be looked at. */
   readonly fits: (value: unknown) => boolean
 }
 type Node = Readonly<Record<string, Field>>
 
 /** A field whose values are looked at closely where they do not fit. */
-const field = (fits: Field['fits'], check: (value: unknown, path: Path) => Checked): Field =>
+const field = (fits: Field['fits'], check: (value: unknown, path: ValuePath) => Checked): Field =>
   Object.assign(
-    (value: unknown, path: Path, name?: string | number) =>
+    (value: unknown, path: ValuePath, name?: string | number) =>
       fits(value) ? right(value) : check(value, name === undefined ? path : [...path, name]),
     { fits },
   )
 
 const right = (value: unknown): Checked => ({ value, errors: [] })
 const wrong = (value: unknown, ...errors: AttributeError[]): Checked => ({ value, errors })
-const absent = (path: Path) => wrong(undefined, attributeError(path, 'is a required field'))
+const absent = (path: ValuePath) => wrong(undefined, attributeError(path, 'is a required field'))
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
@@ -186,7 +186,7 @@ function remembered(node: object, fits: () => boolean): boolean {
 }
 
 /** Checks the nodes of a blocks attribute, in depth. Numbers in place of texts become texts. */
-export function checkBlocks(nodes: readonly unknown[], path: Path): Checked {
+export function checkBlocks(nodes: readonly unknown[], path: ValuePath): Checked {
   fitting = new WeakMap()
   return blocks(nodes, path)
 }

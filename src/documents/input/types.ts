@@ -92,7 +92,7 @@ export type FindTaken = (claims: readonly Claim[]) => Promise<ReadonlySet<string
 
 /** A value that must be unique, and where it stands: below which components of the document. */
 export interface Claim {
-  readonly path: Path
+  readonly path: ValuePath
   readonly scalar: Scalar
   readonly value: unknown
   readonly places: readonly Place[]
@@ -125,5 +125,5 @@ export interface Checked {
   readonly errors: readonly PossibleError[]
 }
 
-export type Path = readonly (string | number)[]
+export type ValuePath = readonly (string | number)[]
 export type Schema = ContentType | Component

@@ -2,7 +2,7 @@
 import type { Grants } from '../../grants.js'
 import { componentsOf } from '../../model/components.js'
 import type { Attribute, Component, ContentType, Model } from '../../model/types.js'
-import type { AttributeError, Path } from './types.js'
+import type { AttributeError, ValuePath } from './types.js'
 
 /** Who is told what is wrong with a draft. */
 export interface Reader {
@@ -35,7 +35,7 @@ const isSecret = (attribute: Attribute, { grants }: Reader): boolean =>
   (attribute.kind === 'relation' && (!grants.may(`${attribute.target}.find`) || grants.scopes.has(attribute.target)))
 
 /** The components that a value at `path` may be of, and whether something on the way there is secret. */
-function placeOf(model: Model, type: ContentType, path: Path, reader: Reader) {
+function placeOf(model: Model, type: ContentType, path: ValuePath, reader: Reader) {
   let shapes: readonly Shape[] = [type]
   let isHidden = false
   for (const name of path) {

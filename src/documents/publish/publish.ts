@@ -10,14 +10,14 @@ import { dropPendingLinks, restorePendingLinks } from '../store/pending-links.js
 import { dropPendingTargets } from '../store/polymorphic.js'
 import type { Owner } from '../store/relations.js'
 import type { RowContext } from '../store/row-context.js'
-import type { Version } from '../store/rows.js'
+import type { StoredVersion } from '../store/rows.js'
 import { copyRow, overwriteRow, valueColumns } from '../store/rows.js'
 import { showInTypesWithoutDrafts } from './first-publication.js'
 
 const shared = ['document_id', 'locale', 'created_at', 'updated_at', 'created_by_id', 'updated_by_id']
 
 /** The published version of a document in a locale; null when it has none. */
-export const publishedOf = (versions: readonly Version[], locale: string | null): Version | null =>
+export const publishedOf = (versions: readonly StoredVersion[], locale: string | null): StoredVersion | null =>
   versions.find((version) => version.published_at !== null && version.locale === locale) ?? null
 
 /**
@@ -29,7 +29,7 @@ export async function publishRow(
   writing: RowContext,
   type: ContentType,
   draft: number,
-  published: Version | null,
+  published: StoredVersion | null,
   touched: ReadonlySet<Attribute>,
   whole: boolean,
   now: number,
@@ -86,7 +86,7 @@ export async function removeRows(
   writing: RowContext,
   type: ContentType,
   ids: readonly number[],
-  forgotten: readonly Version[] = [],
+  forgotten: readonly StoredVersion[] = [],
 ): Promise<void> {
   if (ids.length === 0) return
   const { transaction, model } = writing

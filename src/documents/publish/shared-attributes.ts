@@ -4,13 +4,13 @@ import { sql } from 'kysely'
 import type { Transaction } from '../../database/database.js'
 import { componentsOf } from '../../model/components.js'
 import type { Attribute, ContentType, Model } from '../../model/types.js'
-import type { Row } from '../../query/rest/document-version.js'
+import type { DocumentVersion } from '../../query/rest/document-version.js'
 import type { ReadContext } from '../../query/rest/read.js'
 import type { Plans } from '../read/plans.js'
 import { copyBelow, removeBelow } from '../store/components.js'
 import { clearOutOfSync, markModified, markOutOfSync, outOfSyncCondition } from '../store/modified-drafts.js'
 import type { RowContext } from '../store/row-context.js'
-import { overwriteRow, type Version, valueColumns } from '../store/rows.js'
+import { overwriteRow, type StoredVersion, valueColumns } from '../store/rows.js'
 import { readWhole } from './validate-draft.js'
 
 /** What reading a document inside a write needs. */
@@ -40,14 +40,14 @@ export async function newLocale(
   { read }: Reading,
   writing: RowContext,
   type: ContentType,
-  versions: readonly Version[],
+  versions: readonly StoredVersion[],
   id: number,
   inherited: ReadonlySet<string>,
 ): Promise<void> {
   if (inherited.size === 0) return
-  const rank = ({ locale }: Version) => (locale === read.defaultLocale ? '' : (locale ?? ''))
+  const rank = ({ locale }: StoredVersion) => (locale === read.defaultLocale ? '' : (locale ?? ''))
   const sorted = versions.toSorted((one, other) => (rank(one) < rank(other) ? -1 : 1))
-  const isFirst = ({ published_at }: Version) => (published_at === null) === read.contract.localesShareAlways
+  const isFirst = ({ published_at }: StoredVersion) => (published_at === null) === read.contract.localesShareAlways
   const source = sorted.find(isFirst) ?? sorted[0]
   if (source !== undefined) await share(writing, type, source.id, id, ({ name }) => inherited.has(name), false, writing.resolving.locale)
 }
@@ -60,8 +60,8 @@ export async function reachesOthers(
   { read, plans }: Reading,
   transaction: Transaction,
   type: ContentType,
-  versions: readonly Version[],
-  current: Version | undefined,
+  versions: readonly StoredVersion[],
+  current: StoredVersion | undefined,
   touched: ReadonlySet<Attribute>,
 ): Promise<(written: number) => Promise<boolean>> {
   const never = async () => false
@@ -109,14 +109,14 @@ function holdsPolymorphic(model: Model, attribute: Attribute, above: readonly st
 }
 
 /** Whether what locales share may be unequal among them: where a write gives such attributes, and where one did before. */
-export const mayDiffer = (type: ContentType, versions: readonly Version[], touched: ReadonlySet<Attribute>): boolean =>
+export const mayDiffer = (type: ContentType, versions: readonly StoredVersion[], touched: ReadonlySet<Attribute>): boolean =>
   type.localized && (versions.some((version) => version.unequal === 1) || [...touched].some(isShared))
 
 /** Gives the other locales' rows of the same publication state all that is shared, as the row `id` has it. */
 export async function shareWithLocales(
   writing: RowContext,
   type: ContentType,
-  versions: readonly Version[],
+  versions: readonly StoredVersion[],
   id: number,
   state: 'draft' | 'published' | 'any',
 ): Promise<void> {
@@ -137,10 +137,15 @@ export async function shareWithLocales(
 }
 
 /** Gives the other locales' rows in the state of `row` what they share with it and lack, whatever was written to them before. */
-export async function equalizeLocales(writing: RowContext, type: ContentType, versions: readonly Version[], row: Row): Promise<void> {
+export async function equalizeLocales(
+  writing: RowContext,
+  type: ContentType,
+  versions: readonly StoredVersion[],
+  row: DocumentVersion,
+): Promise<void> {
   if (!type.localized || !versions.some(({ locale }) => locale !== row.locale) || ![...type.attributes.values()].some(isShared)) return
   const { transaction, model } = writing
-  const found = await transaction.rows<Version>(
+  const found = await transaction.rows<StoredVersion>(
     sql`select v.id, v.locale from ${sql.table(type.table)} v join ${sql.table(type.table)} q on q.document_id = v.document_id
       where q.id = ${row.id} and v.id <> q.id and (v.published_at is null) = (q.published_at is null)
       and ${outOfSyncCondition(transaction.dialect, model, type, isShared)} order by v.id`,

@@ -11,7 +11,7 @@ import { keepPendingTargets, restorePendingTarget } from './polymorphic.js'
 import type { Link, Owner } from './relations.js'
 import { hasOneOwner, localesOf, takeAway } from './relations.js'
 import type { RowContext } from './row-context.js'
-import { isOnSide, type Version } from './rows.js'
+import { isOnSide, type StoredVersion } from './rows.js'
 
 const hidden = sql.table('octavo_pending_links')
 
@@ -163,7 +163,7 @@ export function dropPendingLinks(
   transaction: Transaction,
   shape: ContentType | Component,
   ids: readonly number[],
-  targets: readonly Version[] = [],
+  targets: readonly StoredVersion[] = [],
 ): void {
   const tables = [...shape.attributes.values()].flatMap((attribute) => {
     if (attribute.kind === 'morphTo') return attribute.storage.kind === 'table' ? [attribute.storage.table] : []
@@ -252,7 +252,7 @@ export async function restorePendingLinks(
 }
 
 /** The version is about to be unpublished: what is published and links to it will link to it again when it is published again. */
-export function keepPendingLinks(transaction: Transaction, model: Model, type: ContentType, version: Version): void {
+export function keepPendingLinks(transaction: Transaction, model: Model, type: ContentType, version: StoredVersion): void {
   const { id, document_id, locale } = version
   for (const { shape, relation, storage } of ownedLinks(model)) {
     if (relation.target !== type.uid || (shape.kind === 'contentType' && !shape.draftAndPublish)) continue

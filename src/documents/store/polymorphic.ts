@@ -11,7 +11,7 @@ import type { Reference, RelationInput } from '../input/input.js'
 import { type PlacedEntry, placeEntries } from './positions.js'
 import type { Owner } from './relations.js'
 import type { RowContext } from './row-context.js'
-import { insertRows, isOnSide, updateRow, type Version } from './rows.js'
+import { insertRows, isOnSide, type StoredVersion, updateRow } from './rows.js'
 import type { Resolving } from './targets.js'
 import { resolveReferences } from './targets.js'
 
@@ -277,7 +277,7 @@ export function restorePendingTarget(
 }
 
 /** The version is about to be unpublished: what is published and points at it will do so again (links: `hideLinks`). */
-export function keepPendingTargets(transaction: Transaction, model: Model, type: ContentType, version: Version): void {
+export function keepPendingTargets(transaction: Transaction, model: Model, type: ContentType, version: StoredVersion): void {
   for (const { shape, storage } of morphsOf(model)) {
     if (storage.kind !== 'table' || (shape.kind === 'contentType' && !shape.draftAndPublish)) continue
     transaction.follow(

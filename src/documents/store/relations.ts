@@ -5,7 +5,7 @@ import type { Transaction } from '../../database/database.js'
 import type { Dialect } from '../../database/dialect.js'
 import { updateFrom } from '../../database/fragments.js'
 import { forbidden } from '../../errors/errors.js'
-import type { Component, ContentType, Relation, Storage } from '../../model/types.js'
+import type { Component, ContentType, Relation, RelationStorage } from '../../model/types.js'
 import { yieldIfBusy } from '../../runtime/event-loop.js'
 import type { RelationInput } from '../input/input.js'
 import { siblingOf } from '../input/relations.js'
@@ -18,7 +18,7 @@ import type { Resolved, Resolving } from './targets.js'
 import { resolveReferences, resolveSet } from './targets.js'
 
 /** Where a relation's pairs stand in a `_lnk` table. */
-export type Link = Extract<Storage, { readonly kind: 'link' }>
+export type Link = Extract<RelationStorage, { readonly kind: 'link' }>
 
 /** The row whose links are written. */
 export interface Owner {

@@ -8,7 +8,7 @@ import type { Stored } from '../../database/stored.js'
 import type { Component, ContentType, Scalar } from '../../model/types.js'
 
 /** One version of a document. */
-export interface Version {
+export interface StoredVersion {
   readonly id: number
   readonly document_id: string
   readonly locale: string | null
@@ -35,7 +35,7 @@ export const isOnSide = (publishedAt: RawBuilder<unknown>, side: Side): RawBuild
 /** The document of a single type; null when it has none yet, and for the new document of a collection. */
 export async function onlyDocument(transaction: Transaction, type: ContentType): Promise<string | null> {
   if (!type.singleType) return null
-  const [row] = await transaction.rows<Version>(sql`select document_id from ${sql.table(type.table)} order by id limit 1`)
+  const [row] = await transaction.rows<StoredVersion>(sql`select document_id from ${sql.table(type.table)} order by id limit 1`)
   return row?.document_id ?? null
 }
 
@@ -58,13 +58,14 @@ export async function versionsOf(
   type: ContentType,
   documentId: string,
   compared: Compared | null = null,
-): Promise<readonly Version[]> {
-  if (compared === null || !type.draftAndPublish) return transaction.rows<Version>(selectVersions(type, documentId, sql`null`, sql`null`))
+): Promise<readonly StoredVersion[]> {
+  if (compared === null || !type.draftAndPublish)
+    return transaction.rows<StoredVersion>(selectVersions(type, documentId, sql`null`, sql`null`))
   const { locale, differs, synced } = compared
   const select = (condition: RawBuilder<unknown>) => {
     const modified = sql`case when v.published_at is null and ${same(sql`v.locale`, locale)} then (select ${condition} from ${sql.table(type.table)} q
       where q.document_id = v.document_id and ${same(sql`q.locale`, sql`v.locale`)} and q.published_at is not null order by q.id limit 1) end`
-    return transaction.rows<Version>(selectVersions(type, documentId, modified, transaction.dialect.stateSeen))
+    return transaction.rows<StoredVersion>(selectVersions(type, documentId, modified, transaction.dialect.stateSeen))
   }
   const { history } = transaction
   if (synced !== null && history.mayBeUnchanged(synced)) {
@@ -125,7 +126,7 @@ export async function insertRow(transaction: Transaction, table: string, row: Re
 const rowsAtOnce = 500
 
 /** The moment of a write to a document: never before what its versions tell, also where the clock was set back. */
-export const momentFor = (now: number, versions: readonly Version[]): number =>
+export const momentFor = (now: number, versions: readonly StoredVersion[]): number =>
   versions.reduce((latest, { created_at, updated_at }) => Math.max(latest, created_at ?? 0, updated_at ?? 0), now)
 
 /** Inserts several rows of the same columns at once. */

@@ -2,7 +2,7 @@
 import type { RawBuilder } from 'kysely'
 import { sql } from 'kysely'
 import type { Dialect } from '../../database/dialect.js'
-import type { Column, Envelope, Fill, Level, ReadPlan, Statement } from '../../database/plan.js'
+import type { Envelope, Fill, Level, MemberColumn, ReadPlan, Statement } from '../../database/plan.js'
 import { attributeTypes } from '../../model/attributes.js'
 import type { Component, ContentType, Scalar } from '../../model/types.js'
 import { assertNever } from '../../model/types.js'
@@ -87,14 +87,14 @@ function orderBy(compilation: Writer, shape: Shape, alias: string, keys: readonl
 
 interface Selected {
   readonly selected: readonly Fragment[]
-  readonly columns: readonly Column[]
+  readonly columns: readonly MemberColumn[]
   readonly idAt: number
 }
 
 /** The result columns of a level, numbered from `at`. The row id always comes first. */
 function selectColumns(compilation: Writer, selection: Selection, alias: string, at: number): Selected {
   const selected: Fragment[] = [column(alias, 'id')]
-  const columns: Column[] = []
+  const columns: MemberColumn[] = []
   for (const field of selection.fields) {
     if (field.name === 'id') {
       columns.push({ name: 'id', at, answer: 'number' })
@@ -108,7 +108,7 @@ function selectColumns(compilation: Writer, selection: Selection, alias: string,
   return { selected, columns, idAt: at }
 }
 
-function selectField(compilation: Writer, field: Scalar, alias: string, selected: Fragment[], at: number): Column {
+function selectField(compilation: Writer, field: Scalar, alias: string, selected: Fragment[], at: number): MemberColumn {
   const { answer } = attributeTypes[field.type]
   const stored = compilation.dialect.selected(column(alias, field.column), answer)
   const here = at + selected.length

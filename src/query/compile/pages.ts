@@ -6,7 +6,7 @@ import type { AccessPaths, DrivingCondition, Statement } from '../../database/pl
 import type { ContentType, ScalarType } from '../../model/types.js'
 import { assertNever } from '../../model/types.js'
 import { operators } from '../operators.js'
-import type { Filter, Path, Related } from '../request.js'
+import type { Filter, PathAttribute, Related } from '../request.js'
 import type { Compilation } from './conditions.js'
 import { column, condition, countLinks, isDeep, isSelective } from './conditions.js'
 import { every } from './joins.js'
@@ -136,7 +136,7 @@ function isShort(filter: Filter, isBehind = false): boolean {
 }
 
 /** True where the row lists the targets. How many they are is asked of the statistics before a row is tested. */
-const isListed = (path: Path): boolean =>
+const isListed = (path: PathAttribute): boolean =>
   path.kind === 'component' || path.kind === 'media' || (path.kind === 'relation' && path.storage.kind === 'link' && path.storage.owner)
 
 const conjuncts = (filter: Filter): readonly Filter[] => (filter.kind === 'all' ? filter.of.flatMap(conjuncts) : [filter])

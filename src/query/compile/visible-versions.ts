@@ -2,16 +2,16 @@
 // turns a decision into SQL.
 import type { Component, ContentType } from '../../model/types.js'
 import type { Contract } from '../contract.js'
-import type { Path, ReadRequest, RowScopes, Status } from '../request.js'
+import type { PathAttribute, ReadRequest, RowScopes, Status } from '../request.js'
 
 type Shape = ContentType | Component
 
 /** A way to rows of `target`. */
 export type Hop =
   /** In filters and sort keys, through an attribute of `owner`. */
-  | { readonly kind: 'condition'; readonly owner: Shape; readonly attribute: Path; readonly target: Shape }
+  | { readonly kind: 'condition'; readonly owner: Shape; readonly attribute: PathAttribute; readonly target: Shape }
   /** In what is populated or counted, through an attribute of `owner`. */
-  | { readonly kind: 'populate'; readonly owner: Shape; readonly attribute: Path; readonly target: Shape }
+  | { readonly kind: 'populate'; readonly owner: Shape; readonly attribute: PathAttribute; readonly target: Shape }
   /** The rows of one type that a morphTo names. */
   | { readonly kind: 'named'; readonly target: Shape; readonly versions: 'any' | 'status' }
 
