@@ -3,10 +3,9 @@ import { type RawBuilder, sql } from 'kysely'
 import type { DatabaseView, Inspection, MainConnection } from '../database/database.js'
 import { same } from '../database/fragments.js'
 import { isAdminTable } from '../database/schema/admin-tables.js'
-import type { Component, ContentType, Model, MorphTo, Relation, RelationStorage } from '../model/types.js'
+import type { Component, ContentType, Model, MorphTo, Relation, RelationStorage, Schema } from '../model/types.js'
 
 type Link = Extract<RelationStorage, { readonly kind: 'link' }>
-type Shape = ContentType | Component
 /** A select with the one column `example`, which returns one row for every violation of a rule. */
 type Search = RawBuilder<unknown>
 
@@ -84,7 +83,7 @@ export async function pendingLinks({ database, model }: ExaminedProject): Promis
 }
 
 /** Describes the document that a row belongs to; a component row belongs to the document of its owner. */
-async function documentOf(database: MainConnection, model: Model, shape: Shape | undefined, id: number): Promise<string> {
+async function documentOf(database: MainConnection, model: Model, shape: Schema | undefined, id: number): Promise<string> {
   if (shape === undefined) return `row ${id}`
   if (shape.kind === 'contentType') {
     const [row] = await database.rows<{ document_id: string; locale: string | null }>(
@@ -185,7 +184,7 @@ function checksOf(model: Model, tables: Tables): readonly Check[] {
 }
 
 interface OwnedLink {
-  readonly shape: Shape
+  readonly shape: Schema
   readonly target: ContentType
   readonly relation: Relation
   readonly storage: Link
@@ -203,7 +202,7 @@ function linksOf(model: Model): readonly OwnedLink[] {
 }
 
 interface Holder {
-  readonly shape: Shape
+  readonly shape: Schema
   readonly componentTable: string
 }
 
@@ -213,7 +212,7 @@ const holdersOf = (model: Model): readonly Holder[] =>
   )
 
 interface Morph {
-  readonly shape: Shape
+  readonly shape: Schema
   readonly storage: MorphTo['storage']
 }
 
@@ -272,7 +271,7 @@ function sidesOf({ shape, target, storage }: OwnedLink) {
 }
 
 /** Tells drafts `o` from published rows. An owner without Draft & Publish has links to drafts and to published rows of the same target. */
-const stateOf = (shape: Shape) => (shape.kind === 'contentType' && shape.draftAndPublish ? sql`o.published_at is null` : null)
+const stateOf = (shape: Schema) => (shape.kind === 'contentType' && shape.draftAndPublish ? sql`o.published_at is null` : null)
 
 function sharedPositions(link: OwnedLink, which: 'targets' | 'owners'): readonly Search[] {
   const { table } = link.storage
@@ -351,7 +350,7 @@ function unknownComponents({ componentTable }: Holder, components: readonly Comp
   return sql`select ${`${componentTable} row `} || id || ': ' || ${text(sql`component_type`)} as example from ${sql.table(componentTable)} where ${known}`
 }
 
-const ownerlessFiles = ({ uid, table }: Shape): Search =>
+const ownerlessFiles = ({ uid, table }: Schema): Search =>
   sql`select 'files_related_mph row ' || m.id || ${`: ${uid} row `} || ${text(sql`m.related_id`)} || ' does not exist' as example from files_related_mph m
     where m.related_type = ${uid} and ${isGone(sql`m.related_id`, table)}`
 
@@ -361,7 +360,7 @@ const filelessLinks: Search = sql`select 'files_related_mph row ' || m.id || ': 
 const sharedFilePositions: Search = sql`select related_type || ' row ' || related_id || ', ' || field || ': ' || count(*) || ' files at position ' || ${sql.id('order')} as example
   from files_related_mph where ${sql.id('order')} is not null group by related_type, related_id, field, ${sql.id('order')} having count(*) > 1`
 
-const unknownFileOwners = (shapes: readonly Shape[]): Search =>
+const unknownFileOwners = (shapes: readonly Schema[]): Search =>
   sql`select 'files_related_mph row ' || id || ': ' || ${text(sql`related_type`)} as example from files_related_mph
     where related_type is null or related_type not in (${sql.join(shapes.map(({ uid }) => uid))})`
 
@@ -375,7 +374,7 @@ function danglingMorphs({ shape, storage }: Morph, types: readonly ContentType[]
   )
 }
 
-type PendingOwner = { readonly table: string; readonly shape: Shape }
+type PendingOwner = { readonly table: string; readonly shape: Schema }
 
 /** The link tables that may have pending links, with the schemas of their owners. */
 const pendingOwnersOf = (links: readonly OwnedLink[], morphs: readonly Morph[]): readonly PendingOwner[] => [

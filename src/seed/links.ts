@@ -2,7 +2,7 @@
 import type { Database } from 'better-sqlite3'
 import { quoted } from '../database/schema/table.js'
 import { fileType } from '../model/link.js'
-import { type Attribute, assertNever, type Component, type ContentType, type MorphTo, type Relation } from '../model/types.js'
+import { type Attribute, assertNever, type ContentType, type MorphTo, type Relation, type Schema } from '../model/types.js'
 import type { SeedContext } from './access.js'
 import { scalars } from './values.js'
 
@@ -33,7 +33,7 @@ export interface Linking extends SeedContext {
 
 /** The row of a type or component whose attributes are being written. */
 interface Holder {
-  readonly shape: ContentType | Component
+  readonly shape: Schema
   readonly id: number
   /** The version of the document, which determines the linked rows. */
   readonly row: SeedRow

@@ -3,7 +3,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { ReadBytes } from '../database/database.js'
 import { fileType } from '../model/link.js'
-import type { Attribute, Component, ContentType, Model } from '../model/types.js'
+import type { Attribute, ContentType, Model, Schema } from '../model/types.js'
 import { endOfString } from '../runtime/json-structure.js'
 
 /** Adds source maps to a flat response with documents of `type`. A response that would exceed a limit stays unchanged. */
@@ -134,7 +134,7 @@ function endOfObject(bytes: Buffer, from: number): number {
 const isBody = (value: unknown): value is Body => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** Marks the texts of an entry. `prefix` is its path in the document: empty, or with a trailing dot. */
-function markEntry(walk: Walk, shape: ContentType | Component, entry: Body, prefix: string): void {
+function markEntry(walk: Walk, shape: Schema, entry: Body, prefix: string): void {
   for (const name of Object.keys(entry)) {
     const attribute = shape.attributes.get(name)
     const value = entry[name]
@@ -159,7 +159,7 @@ function shapeOf(
   { types, components }: Model,
   attribute: Exclude<Attribute, { kind: 'scalar' }>,
   { __type, __component }: Body,
-): ContentType | Component | undefined {
+): Schema | undefined {
   switch (attribute.kind) {
     case 'relation':
       return types.get(attribute.target)
@@ -206,7 +206,7 @@ function markText(holder: unknown, name: 'text' | 'alternativeText', mark: strin
 }
 
 /** Creates the mark of a text. Paths inside components start at the document, whose id and locale are in every mark. */
-function markOf({ documentId, locale, spend }: Walk, shape: ContentType | Component, type: string, path: string, inBlocks = false): string {
+function markOf({ documentId, locale, spend }: Walk, shape: Schema, type: string, path: string, inBlocks = false): string {
   const source = new URLSearchParams({ documentId, type, path, model: shape.uid })
   if (shape.kind === 'contentType') source.set('kind', shape.singleType ? 'singleType' : 'collectionType')
   if (typeof locale === 'string') source.set('locale', locale)

@@ -2,7 +2,7 @@
 import { sql } from 'kysely'
 import type { MainConnection, Transaction, WriteDatabase } from '../database/database.js'
 import { notBefore } from '../database/fragments.js'
-import type { Component, ContentType, Media } from '../model/types.js'
+import type { Media, Schema } from '../model/types.js'
 import type { ImageSettings } from './images/protocol.js'
 
 /** One of the smaller formats of an image, as stored in the column. */
@@ -62,7 +62,7 @@ export interface FileRow extends InfoColumns, LocationColumns {
 
 /** The media attribute of a row that uploaded files are linked to. */
 export interface MediaLink {
-  readonly shape: ContentType | Component
+  readonly shape: Schema
   readonly id: number
   readonly attribute: Media
 }

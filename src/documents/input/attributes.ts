@@ -1,5 +1,5 @@
 // Checks a whole type or component against the model: attributes of every kind, lists, components in components, zones.
-import type { Attribute, ComponentAttribute, DynamicZone, Model } from '../../model/types.js'
+import type { Attribute, ComponentAttribute, DynamicZone, Model, Schema } from '../../model/types.js'
 import { assertNever } from '../../model/types.js'
 import { isWritable } from './keys.js'
 import { attributeError, checkEach, choiceError, inFieldOrder, typeError } from './messages.js'
@@ -7,7 +7,7 @@ import { openPatternChecks } from './pattern-deadline.js'
 import { settlePatterns } from './possible-errors.js'
 import { lastOnly, namesTargets, type RelationForm, relationForm, syntaxErrors } from './relations.js'
 import { checkScalar, missing } from './scalars.js'
-import type { Checked, Checking, PossibleError, Schema, ValuePath } from './types.js'
+import type { Checked, Checking, PossibleError, ValuePath } from './types.js'
 
 type Body = Readonly<Record<string, unknown>>
 

@@ -2,9 +2,8 @@
 import { ApiError, validationError } from '../../errors/errors.js'
 import type { Grants } from '../../grants.js'
 import { fileType } from '../../model/link.js'
-import type { Attribute, Component, ContentType, Model } from '../../model/types.js'
+import type { Attribute, Component, ContentType, Model, Schema } from '../../model/types.js'
 import { assertNever } from '../../model/types.js'
-import type { Schema } from './types.js'
 
 /** Bodies nested deeper are refused: whoever walks or prints them would run out of stack. */
 const deepest = 500

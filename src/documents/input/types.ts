@@ -1,17 +1,6 @@
 // What a body asks to be written, after it has been checked: the vocabulary that reading a body and writing rows share.
 import type { Stored } from '../../database/stored.js'
-import type {
-  Component,
-  ComponentAttribute,
-  ContentType,
-  DynamicZone,
-  Media,
-  Model,
-  MorphFrom,
-  MorphTo,
-  Relation,
-  Scalar,
-} from '../../model/types.js'
+import type { Component, ComponentAttribute, DynamicZone, Media, Model, MorphFrom, MorphTo, Relation, Scalar } from '../../model/types.js'
 import type { Contract } from '../../query/contract.js'
 import type { PatternCheck, PatternChecks } from './pattern-deadline.js'
 
@@ -126,4 +115,3 @@ export interface Checked {
 }
 
 export type ValuePath = readonly (string | number)[]
-export type Schema = ContentType | Component

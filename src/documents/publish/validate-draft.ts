@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import type { Transaction } from '../../database/database.js'
 import { same } from '../../database/fragments.js'
 import { fileType } from '../../model/link.js'
-import type { Attribute, Component, ContentType, Model, Scalar } from '../../model/types.js'
+import type { Attribute, ContentType, Model, Scalar, Schema } from '../../model/types.js'
 import type { Populated, ReadRequest, Selection } from '../../query/request.js'
 import type { InputContext } from '../input/input.js'
 import { attributeErrors, documentErrors, mayBePublished } from '../input/input.js'
@@ -100,7 +100,7 @@ function wholeDocument(context: InputContext, type: ContentType, id: number, ext
   }
 }
 
-function wholeSelection(context: InputContext, shape: ContentType | Component, extent: Extent): Selection {
+function wholeSelection(context: InputContext, shape: Schema, extent: Extent): Selection {
   const { model } = context
   const attributes = [...shape.attributes.values()]
   const populate = attributes.flatMap((attribute): Populated[] => {
@@ -142,7 +142,7 @@ function targetOf(model: Model, attribute: Attribute): ContentType | null {
 }
 
 /** A stored document whose components say what they are related to as Strapi does: the published rows, below `set`. */
-async function shownRelations(model: Model, transaction: Transaction, shape: ContentType | Component, body: Body): Promise<Body> {
+async function shownRelations(model: Model, transaction: Transaction, shape: Schema, body: Body): Promise<Body> {
   const shown: Record<string, unknown> = { ...body }
   const below = (one: unknown, uid: string) => shownRelations(model, transaction, model.components.get(uid)!, one as Body)
   for (const attribute of shape.attributes.values()) {

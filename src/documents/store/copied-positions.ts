@@ -4,7 +4,7 @@ import type { RawBuilder } from 'kysely'
 import { sql } from 'kysely'
 import type { Dialect } from '../../database/dialect.js'
 import { same } from '../../database/fragments.js'
-import type { Component, ContentType } from '../../model/types.js'
+import type { Schema } from '../../model/types.js'
 import type { Link } from './relations.js'
 
 /** Columns of a select over links that are copied (links: `shownLinks`). */
@@ -28,7 +28,7 @@ export const lastPlaceInOther = ({ table, there, inverseOrder }: Link, shown: Ra
 export function placeInOther(
   dialect: Dialect,
   { table, here, there, inverseOrder, owner }: Link,
-  shape: ContentType | Component,
+  shape: Schema,
   to: number,
   { id, source, shown, place }: CopiedLink,
 ): RawBuilder<unknown> {

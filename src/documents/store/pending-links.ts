@@ -4,7 +4,7 @@ import type { RawBuilder } from 'kysely'
 import { sql } from 'kysely'
 import type { Transaction } from '../../database/database.js'
 import { insertMissing, same } from '../../database/fragments.js'
-import type { Attribute, Component, ContentType, Model, Relation } from '../../model/types.js'
+import type { Attribute, ContentType, Model, Relation, Schema } from '../../model/types.js'
 import { lastPlaceInOther, placeInOther } from './copied-positions.js'
 import { markModifiedWhere } from './modified-drafts.js'
 import { keepPendingTargets, restorePendingTarget } from './polymorphic.js'
@@ -161,7 +161,7 @@ function hideUnshown(
 /** Rows of `shape` are removed: nothing waits for them any more, nor for the document of the versions `targets`, in their locales. */
 export function dropPendingLinks(
   transaction: Transaction,
-  shape: ContentType | Component,
+  shape: Schema,
   ids: readonly number[],
   targets: readonly StoredVersion[] = [],
 ): void {
@@ -267,7 +267,7 @@ export function keepPendingLinks(transaction: Transaction, model: Model, type: C
 }
 
 export interface OwnedLink {
-  readonly shape: ContentType | Component
+  readonly shape: Schema
   readonly relation: Relation
   readonly storage: Link
 }

@@ -5,7 +5,7 @@ import type { Transaction } from '../../database/database.js'
 import type { Dialect } from '../../database/dialect.js'
 import { updateFrom } from '../../database/fragments.js'
 import { forbidden } from '../../errors/errors.js'
-import type { Component, ContentType, Relation, RelationStorage } from '../../model/types.js'
+import type { ContentType, Relation, RelationStorage, Schema } from '../../model/types.js'
 import { yieldIfBusy } from '../../runtime/event-loop.js'
 import type { RelationInput } from '../input/input.js'
 import { siblingOf } from '../input/relations.js'
@@ -22,7 +22,7 @@ export type Link = Extract<RelationStorage, { readonly kind: 'link' }>
 
 /** The row whose links are written. */
 export interface Owner {
-  readonly shape: ContentType | Component
+  readonly shape: Schema
   readonly id: number
 }
 

@@ -5,7 +5,7 @@ import type { Transaction } from '../../database/database.js'
 import { insertDefaults, notBefore, same, updateFrom } from '../../database/fragments.js'
 import type { Moment } from '../../database/history.js'
 import type { Stored } from '../../database/stored.js'
-import type { Component, ContentType, Scalar } from '../../model/types.js'
+import type { ContentType, Scalar, Schema } from '../../model/types.js'
 
 /** One version of a document. */
 export interface StoredVersion {
@@ -152,7 +152,7 @@ export function updateRow(transaction: Transaction, table: string, id: number, r
 }
 
 /** The columns of a shape's own values, without what tells versions apart. */
-export function valueColumns(shape: ContentType | Component, only: (scalar: Scalar) => boolean = () => true): readonly string[] {
+export function valueColumns(shape: Schema, only: (scalar: Scalar) => boolean = () => true): readonly string[] {
   const scalars = [...shape.attributes.values()].filter((attribute): attribute is Scalar => attribute.kind === 'scalar')
   return scalars.filter((scalar) => !scalar.system && only(scalar)).map(({ column }) => column)
 }

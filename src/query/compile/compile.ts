@@ -4,7 +4,7 @@ import { sql } from 'kysely'
 import type { Dialect } from '../../database/dialect.js'
 import type { Envelope, Fill, Level, MemberColumn, ReadPlan, Statement } from '../../database/plan.js'
 import { attributeTypes } from '../../model/attributes.js'
-import type { Component, ContentType, Scalar } from '../../model/types.js'
+import type { ContentType, Scalar, Schema } from '../../model/types.js'
 import { assertNever } from '../../model/types.js'
 import type { Contract } from '../contract.js'
 import type { Filter, Populated, ReadRequest, Selection, SortKey } from '../request.js'
@@ -17,8 +17,6 @@ import { accessPaths, count, counted, page } from './pages.js'
 import { sortKey, sortValue } from './sort-values.js'
 
 type Fragment = RawBuilder<unknown>
-type Shape = ContentType | Component
-
 const parents: Fragment = sql`${{ from: 'parents' } as never}`
 
 /** `data`: the contract's envelope; `bare`: the objects alone; `count`: their number. */
@@ -80,7 +78,7 @@ function baseConditions(compilation: Writer, { type, locale, status }: ReadReque
 }
 
 /** The caller's keys, and what ends every order. */
-function orderBy(compilation: Writer, shape: Shape, alias: string, keys: readonly SortKey[], tie: Fragment): Fragment {
+function orderBy(compilation: Writer, shape: Schema, alias: string, keys: readonly SortKey[], tie: Fragment): Fragment {
   const sorted = keys.map((key) => sortKey(compilation, sortValue(compilation, shape, alias, key), key.descending))
   return sql.join([...sorted, tie])
 }
@@ -142,7 +140,7 @@ function level(
   return { statement, parentAt, orderAt, idAt, columns, fills, form, constants: [...(selection.constants ?? []), ...mark], uid: shape.uid }
 }
 
-function fill(compilation: Writer, owner: Shape, populated: Populated): Fill {
+function fill(compilation: Writer, owner: Schema, populated: Populated): Fill {
   const { name } = populated.attribute
   const wrapped =
     compilation.format === 'nested' &&
@@ -188,7 +186,7 @@ function fill(compilation: Writer, owner: Shape, populated: Populated): Fill {
  */
 function children(
   compilation: Writer,
-  owner: Shape,
+  owner: Schema,
   attribute: (Populated & { kind: 'relation' | 'component' })['attribute'],
   of: Selection,
   filter: Filter | null,
@@ -219,10 +217,10 @@ function fromParents(compilation: Writer, tables: readonly Fragment[]): Fragment
 
 const parent = column('parents', 'value')
 
-const filtered = (compilation: Writer, shape: Shape, alias: string, filter: Filter | null): readonly Fragment[] =>
+const filtered = (compilation: Writer, shape: Schema, alias: string, filter: Filter | null): readonly Fragment[] =>
   filter === null ? [] : [condition(compilation, shape, alias, filter)]
 
-function countOf(compilation: Writer, owner: Shape, { attribute, target, filter, of = [] }: Populated & { kind: 'count' }): Statement {
+function countOf(compilation: Writer, owner: Schema, { attribute, target, filter, of = [] }: Populated & { kind: 'count' }): Statement {
   if (attribute.kind === 'morphTo') {
     const { tables, conditions: links, owner: here, selected } = morphPairs(owner, attribute)
     const conditions = [...links, isNamed(compilation, of, selected[1]!, selected[2]!)]
@@ -259,7 +257,7 @@ const rowOf = (type: ContentType, alias: string, id: Fragment, conditions: reado
   sql`exists (select 1 from ${sql.table(type.table)} as ${sql.id(alias)} where ${every([sql`${column(alias, 'id')} = ${id}`, ...conditions])})`
 
 /** The entries of a zone: owner, component, row id, and what sorts them. */
-function zoneLinks(compilation: Writer, owner: Shape, name: string): Statement {
+function zoneLinks(compilation: Writer, owner: Schema, name: string): Statement {
   const links = sql`${sql.table(owner.componentTable!)} as ${sql.id('l')}`
   const is = (column: string) => sql.ref(`l.${column}`)
   return compilation.dialect.compile(
@@ -269,12 +267,12 @@ function zoneLinks(compilation: Writer, owner: Shape, name: string): Statement {
 }
 
 /** The rows that a morphTo names: owner, type, row id, and what sorts them. */
-function morphLinks(compilation: Writer, owner: Shape, attribute: (Populated & { kind: 'morph' })['attribute']): Statement {
+function morphLinks(compilation: Writer, owner: Schema, attribute: (Populated & { kind: 'morph' })['attribute']): Statement {
   const { tables, conditions, selected } = morphPairs(owner, attribute)
   return compilation.dialect.compile(sql`select ${sql.join(selected)} from ${fromParents(compilation, tables)} where ${every(conditions)}`)
 }
 
-function morphPairs(owner: Shape, { storage }: (Populated & { kind: 'morph' })['attribute']) {
+function morphPairs(owner: Schema, { storage }: (Populated & { kind: 'morph' })['attribute']) {
   const is = (name: string): Fragment => column('l', name)
   if (storage.kind === 'columns') {
     const { id, type } = storage
@@ -297,7 +295,7 @@ function morphPairs(owner: Shape, { storage }: (Populated & { kind: 'morph' })['
 function typedLevels(
   compilation: Writer,
   on: readonly Selection[],
-  mark: (shape: Shape) => Level['constants'][number],
+  mark: (shape: Schema) => Level['constants'][number],
 ): Record<string, Level> {
   return Object.fromEntries(
     on.map((selection) => {

@@ -3,7 +3,7 @@
 import type { RawBuilder } from 'kysely'
 import { sql } from 'kysely'
 import type { Dialect } from '../../database/dialect.js'
-import type { Component, ContentType } from '../../model/types.js'
+import type { ContentType, Schema } from '../../model/types.js'
 import { assertNever } from '../../model/types.js'
 import type { Filter, LocaleChoice, Publication, PublicationFilter, ReadRequest, Related, Status, ValueIndex } from '../request.js'
 import { constant, every, from, fromOwner, type Joins, joinsOf } from './joins.js'
@@ -13,8 +13,6 @@ import type { Hop, Seeing } from './visible-versions.js'
 import { seenBy } from './visible-versions.js'
 
 type Fragment = RawBuilder<unknown>
-type Shape = ContentType | Component
-
 /** What conditions need besides the filter itself. */
 export interface Compilation extends Seeing {
   readonly dialect: Dialect
@@ -34,7 +32,7 @@ export const column = (alias: string, name: string): Fragment => sql.ref(`${alia
 export const value = (index: ValueIndex): Fragment => sql`${{ from: 'values', index } as never}`
 
 /** The condition that `filter` sets on the row of `shape` aliased `alias`. */
-export function condition(compilation: Compilation, shape: Shape, alias: string, filter: Filter, negated = false): Fragment {
+export function condition(compilation: Compilation, shape: Schema, alias: string, filter: Filter, negated = false): Fragment {
   switch (filter.kind) {
     case 'all':
     case 'any': {
@@ -57,7 +55,7 @@ export function condition(compilation: Compilation, shape: Shape, alias: string,
 }
 
 /** The way to the targets of a filter, without its condition. */
-function reach(compilation: Compilation, shape: Shape, { path: attribute, target }: Related) {
+function reach(compilation: Compilation, shape: Schema, { path: attribute, target }: Related) {
   const alias = compilation.nextAlias()
   const path = joinsOf(compilation.dialect, shape, attribute, target, alias)
   const conditions = [...path.conditions, ...seenRows(compilation, { kind: 'condition', owner: shape, attribute, target }, alias)]
@@ -67,7 +65,7 @@ function reach(compilation: Compilation, shape: Shape, { path: attribute, target
   return { path, conditions, holds }
 }
 
-function related(compilation: Compilation, shape: Shape, alias: string, filter: Related, negated: boolean): Fragment {
+function related(compilation: Compilation, shape: Schema, alias: string, filter: Related, negated: boolean): Fragment {
   const { path, conditions, holds } = reach(compilation, shape, filter)
   const where = holds(filter.where, negated)
   const missing = holdsForNothing(filter.where, negated)
@@ -103,7 +101,7 @@ export function isDeep(filter: Filter): boolean {
 }
 
 /** The number of links that lead to targets for which the filter holds, counted up to `most`. */
-export function countLinks(compilation: Compilation, shape: Shape, filter: Related, most: Fragment): Fragment {
+export function countLinks(compilation: Compilation, shape: Schema, filter: Related, most: Fragment): Fragment {
   const { path, conditions, holds } = reach(compilation, shape, filter)
   return sql`select count(*) from (select 1 from ${from(path)} where ${every([...conditions, holds(filter.where)])} limit ${most})`
 }

@@ -3,11 +3,10 @@
 import type { RawBuilder } from 'kysely'
 import { sql } from 'kysely'
 import type { Dialect, Expression } from '../../database/dialect.js'
-import type { Component, ContentType } from '../../model/types.js'
+import type { Schema } from '../../model/types.js'
 import { assertNever } from '../../model/types.js'
 import type { PathAttribute } from '../request.js'
 
-type Shape = ContentType | Component
 type Fragment = RawBuilder<unknown>
 
 /** The tables between an owner and the targets, the owner's side first, with the conditions that join them. */
@@ -40,14 +39,14 @@ export const fromOwner = (dialect: Dialect, { tables }: Joins): Fragment => dial
 export const operand = (path: Joins): Fragment => (path.tables.length === 1 ? from(path) : sql`(${from(path)})`)
 
 /** The rows that `attribute` of `owner` leads to, with `target` aliased as `as`. */
-export function joinsOf(dialect: Dialect, owner: Shape, attribute: PathAttribute, target: Shape, as: string): Joins {
+export function joinsOf(dialect: Dialect, owner: Schema, attribute: PathAttribute, target: Schema, as: string): Joins {
   const path = joined(dialect, owner, attribute, target, as)
   // The database chooses the table that it begins at, and may go through many rows of either one.
   const ids = path.tables.length === 1 ? [as] : [`${as}_l`, as]
   return { ...path, conditions: [...ids.map((alias) => dialect.stoppable(column(alias, 'id'))), ...path.conditions] }
 }
 
-function joined(dialect: Dialect, owner: Shape, attribute: PathAttribute, target: Shape, as: string): Joins {
+function joined(dialect: Dialect, owner: Schema, attribute: PathAttribute, target: Schema, as: string): Joins {
   const link = `${as}_l`
   // A row id names few rows; a field or a type names a good part of the table, so it must not choose the index.
   const marked = (name: string, value: string): Fragment => equal(dialect.unindexed(column(link, name)), constant(value))
@@ -99,7 +98,7 @@ function joined(dialect: Dialect, owner: Shape, attribute: PathAttribute, target
   }
 }
 
-function relationPairs(owner: Shape, attribute: PathAttribute & { kind: 'relation' }, target: Shape, as: string, link: string): Joins {
+function relationPairs(owner: Schema, attribute: PathAttribute & { kind: 'relation' }, target: Schema, as: string, link: string): Joins {
   const { storage } = attribute
   switch (storage.kind) {
     case 'link':

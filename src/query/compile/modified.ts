@@ -4,10 +4,9 @@ import type { RawBuilder } from 'kysely'
 import { sql } from 'kysely'
 import type { Dialect } from '../../database/dialect.js'
 import { concat, differs, type Found, same as isSame, joined, type Listed } from '../../database/fragments.js'
-import type { Attribute, Component, ContentType, Model, MorphFrom, MorphTo, Relation, Scalar } from '../../model/types.js'
+import type { Attribute, ContentType, Model, MorphFrom, MorphTo, Relation, Scalar, Schema } from '../../model/types.js'
 
 type Fragment = RawBuilder<unknown>
-type Shape = ContentType | Component
 type Linked = Relation & { readonly storage: Extract<Relation['storage'], { readonly kind: 'link' }> }
 
 /** What comparing two versions needs besides the rows. */
@@ -81,7 +80,7 @@ const isFromBothSides =
   ({ storage, inverse, target }: Linked): boolean =>
     storage.owner && inverse !== null && types.get(target)!.draftAndPublish
 
-function valuesDiffer(within: Within, shape: Shape, draft: string, live: string): readonly Fragment[] {
+function valuesDiffer(within: Within, shape: Schema, draft: string, live: string): readonly Fragment[] {
   const scalars = [...shape.attributes.values()].filter((attribute): attribute is Scalar => attribute.kind === 'scalar')
   return scalars.filter(({ system }) => !system).map((scalar) => valueDiffers(within, scalar, draft, live))
 }
@@ -89,7 +88,7 @@ function valuesDiffer(within: Within, shape: Shape, draft: string, live: string)
 /** What a row owns besides its columns, without the relations that are compared anyway. */
 function hangingDiffers(
   within: Within,
-  shape: Shape,
+  shape: Schema,
   draft: string,
   live: string,
   isApart: typeof isFromBothSides = () => () => false,
@@ -104,7 +103,7 @@ function hangingDiffers(
   ]
 }
 
-const relationsOf = (shape: Shape): readonly Linked[] =>
+const relationsOf = (shape: Schema): readonly Linked[] =>
   [...shape.attributes.values()].filter(
     (attribute: Attribute): attribute is Linked => attribute.kind === 'relation' && attribute.storage.kind === 'link',
   )
@@ -135,7 +134,7 @@ function rowsDiffer({ nextAlias }: Comparing, { from, same }: Rows, draft: strin
   return sql`(${count(draft)} <> ${count(live)} or exists (select 1 from ${from(one, draft)} and not exists (select 1 from ${from(other, live)} and ${same(one, other)})))`
 }
 
-function mediaDiffer(within: Within, shape: Shape, attributes: readonly Attribute[], draft: string, live: string): readonly Fragment[] {
+function mediaDiffer(within: Within, shape: Schema, attributes: readonly Attribute[], draft: string, live: string): readonly Fragment[] {
   const { unindexed } = within.dialect
   const fields = attributes.filter(({ kind }) => kind === 'media').map(({ name }) => name)
   if (fields.length === 0) return []
@@ -157,7 +156,7 @@ function mediaDiffer(within: Within, shape: Shape, attributes: readonly Attribut
   return [sql`(${rowsDiffer(within, { from, same }, draft, live)} and ${differs(listed(draft), listed(live))})`]
 }
 
-function entriesDiffer(within: Within, shape: Shape, attributes: readonly Attribute[], draft: string, live: string): readonly Fragment[] {
+function entriesDiffer(within: Within, shape: Schema, attributes: readonly Attribute[], draft: string, live: string): readonly Fragment[] {
   const holders = attributes.flatMap((attribute) => {
     if (attribute.kind === 'component') return [{ name: attribute.name, components: [attribute.component] }]
     return attribute.kind === 'dynamiczone' ? [{ name: attribute.name, components: attribute.components }] : []

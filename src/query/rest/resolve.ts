@@ -3,7 +3,7 @@ import type { ApiError, QueryParameter } from '../../errors/errors.js'
 import { invalidKey, validationError } from '../../errors/errors.js'
 import type { Grants } from '../../grants.js'
 import { fileType } from '../../model/link.js'
-import type { Attribute, Component, ContentType, Model, Relation, Scalar } from '../../model/types.js'
+import type { Attribute, Model, Relation, Scalar, Schema } from '../../model/types.js'
 import { assertNever } from '../../model/types.js'
 import type { Contract } from '../contract.js'
 import type { PathAttribute, ValueIndex } from '../request.js'
@@ -152,7 +152,7 @@ const needsNoGrant = ({ storage, name }: Relation): boolean =>
   storage.kind === 'localizations' || name === 'createdBy' || name === 'updatedBy'
 
 /** The type or component that a path attribute leads to. */
-export function targetOf(model: Model, attribute: PathAttribute): ContentType | Component {
+export function targetOf(model: Model, attribute: PathAttribute): Schema {
   if (attribute.kind === 'media') return model.types.get(fileType)!
   if (attribute.kind === 'component') return model.components.get(attribute.component)!
   return model.types.get(attribute.target)!
@@ -190,7 +190,7 @@ export function forbid(reading: Resolver, attribute: Attribute, error: ApiError)
  */
 export function findComparable(
   reading: Resolver,
-  shape: ContentType | Component,
+  shape: Schema,
   name: string,
   path: readonly string[],
   use: 'condition' | 'order',
