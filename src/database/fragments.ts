@@ -13,18 +13,19 @@ export const differs = (left: unknown, right: unknown): RawBuilder<boolean> => s
 export const notBefore = (column: RawBuilder<unknown>, now: Stored): RawBuilder<unknown> =>
   sql`case when ${column} > ${now} then ${column} else ${now} end`
 
-type Text = RawBuilder<unknown> | string
+/** Part of a text: a column or a bound value, or a text that stands in the statement. */
+export type TextPart = RawBuilder<unknown> | string
 
-const textPart = (part: Text): RawBuilder<unknown> => (typeof part === 'string' ? sql.lit(part) : part)
+const textPart = (part: TextPart): RawBuilder<unknown> => (typeof part === 'string' ? sql.lit(part) : part)
 
 /**
  * Texts and the values of columns as one text; null where one of them is null. A string becomes a literal of the statement, so it must
  * not come from a request.
  */
-export const concat = (...parts: readonly Text[]): RawBuilder<unknown> => sql.join(parts.map(textPart), sql` || `)
+export const concat = (...parts: readonly TextPart[]): RawBuilder<unknown> => sql.join(parts.map(textPart), sql` || `)
 
 /** The same with `separator` between them. */
-export const separated = (separator: string, parts: readonly Text[]): RawBuilder<unknown> =>
+export const separated = (separator: string, parts: readonly TextPart[]): RawBuilder<unknown> =>
   concat(...parts.flatMap((part, index) => (index === 0 ? [part] : [separator, part])))
 
 /** The texts of a group joined by commas, in this order. */

@@ -1,5 +1,6 @@
 // Indexes of our own beside Strapi's, as plain data: so that a page, its order and its total do not cost what the whole table does.
 // Named `octavo_*`; Strapi leaves them alone. Those for signing in are always there, the others with the setting `database.indexes`.
+import { schemasOf } from '../../model/owners.js'
 import type { ContentType, Model, Scalar, ScalarType, Schema } from '../../model/types.js'
 
 /** An index of our own. */
@@ -37,7 +38,7 @@ const latestFirst: readonly string[] = ['createdAt', 'updatedAt', 'publishedAt']
  */
 export function describeIndexes(model: Model): readonly OwnIndex[] {
   const content = [...model.types.values()].filter((type) => type.exposed && !type.singleType).flatMap(indexesOf)
-  const shapes = [...model.types.values(), ...model.components.values()]
+  const shapes = schemasOf(model)
   return [...content, ...[...model.components.values()].flatMap(valueIndexesOf), ...shapes.flatMap(linkIndexesOf), ...accountIndexes()]
 }
 

@@ -2,6 +2,7 @@
 // What Strapi keeps beside its content-types stands in system-tables.ts.
 import { attributeTypes } from '../../model/attributes.js'
 import * as names from '../../model/names.js'
+import { schemasOf } from '../../model/owners.js'
 import type { Attribute, AttributeSource, Model, MorphTo, Relation, Scalar, Schema } from '../../model/types.js'
 import { assertNever } from '../../model/types.js'
 import { columnsAfterLocale, systemTables } from './system-tables.js'
@@ -9,7 +10,7 @@ import { type Column, type ColumnType, column, type ForeignKey, foreignKey, type
 
 /** All tables of the model and of Strapi's bookkeeping. */
 export function describeTables(model: Model): readonly Table[] {
-  const shapes: readonly Schema[] = [...model.types.values(), ...model.components.values()]
+  const shapes = schemasOf(model)
   return [
     ...systemTables,
     ...shapes.map((shape) => shapeTable(shape, model)),

@@ -4,11 +4,12 @@ import type { RawBuilder } from 'kysely'
 import { sql } from 'kysely'
 import type { Transaction } from '../../database/database.js'
 import { insertMissing, same } from '../../database/fragments.js'
-import type { Attribute, ContentType, Model, Relation, Schema } from '../../model/types.js'
+import { ownedLinks } from '../../model/owners.js'
+import type { Attribute, ContentType, LinkStorage, Model, Relation, Schema } from '../../model/types.js'
 import { lastPlaceInOther, placeInOther } from './copied-positions.js'
 import { markModifiedWhere } from './modified-drafts.js'
 import { keepPendingTargets, restorePendingTarget } from './polymorphic.js'
-import type { Link, Owner } from './relations.js'
+import type { Owner } from './relations.js'
 import { hasOneOwner, localesOf, takeAway } from './relations.js'
 import type { RowContext } from './row-context.js'
 import { isOnSide, type StoredVersion } from './rows.js'
@@ -76,7 +77,7 @@ export function copyLinks(
 /** Removes what `to` has and its copy will not; also what waits for it. */
 function removeOthers(
   transaction: Transaction,
-  { table, here, there, owner }: Link,
+  { table, here, there, owner }: LinkStorage,
   target: ContentType,
   to: Owner,
   shown: RawBuilder<unknown>,
@@ -91,14 +92,14 @@ function removeOthers(
 }
 
 /** The order columns that a link table has, and what they are called here. */
-const placesOf = ({ order, inverseOrder }: Link): readonly { readonly column: string | null; readonly as: string }[] => [
+const placesOf = ({ order, inverseOrder }: LinkStorage): readonly { readonly column: string | null; readonly as: string }[] => [
   { column: order, as: 'place' },
   { column: inverseOrder, as: 'inverse_place' },
 ]
 
 /** The links that a copy is made of: those of the row and, for a draft, those that its published version waits for. */
 function copiedLinks(
-  storage: Link,
+  storage: LinkStorage,
   target: ContentType,
   from: Owner,
   copies: RowContext['targetSide'],
@@ -113,7 +114,7 @@ function copiedLinks(
 
 /** The links of a row with the row that a copy links to: the target itself, or its version on the other side or in the other locale; null when it has none. */
 function shownLinks(
-  storage: Link,
+  storage: LinkStorage,
   target: ContentType,
   owner: number,
   copies: RowContext['targetSide'],
@@ -140,7 +141,7 @@ function shownOf(target: ContentType, copies: RowContext['targetSide'], into: Ro
 function hideUnshown(
   transaction: Transaction,
   relation: Relation,
-  storage: Link,
+  storage: LinkStorage,
   target: ContentType,
   links: RawBuilder<unknown>,
   owner: Owner,
@@ -264,20 +265,4 @@ export function keepPendingLinks(transaction: Transaction, model: Model, type: C
     )
   }
   keepPendingTargets(transaction, model, type, version)
-}
-
-export interface OwnedLink {
-  readonly shape: Schema
-  readonly relation: Relation
-  readonly storage: Link
-}
-
-/** Every relation that names a link table, with the shape whose rows own the links. */
-export function ownedLinks(model: Model): readonly OwnedLink[] {
-  return [...model.types.values(), ...model.components.values()].flatMap((shape) =>
-    [...shape.attributes.values()].flatMap((relation): OwnedLink[] => {
-      if (relation.kind !== 'relation' || relation.storage.kind !== 'link' || !relation.storage.owner) return []
-      return [{ shape, relation, storage: relation.storage }]
-    }),
-  )
 }

@@ -5,7 +5,8 @@ import type { Transaction } from '../../database/database.js'
 import { same } from '../../database/fragments.js'
 import { printed } from '../../errors/bounded-values.js'
 import { forbidden, validationError } from '../../errors/errors.js'
-import { fileType, isPolymorphicTarget } from '../../model/link.js'
+import { isPolymorphicTarget } from '../../model/link.js'
+import { ownedMorphs } from '../../model/owners.js'
 import type { ContentType, Model, MorphTo } from '../../model/types.js'
 import type { Reference, RelationInput } from '../input/input.js'
 import { type PlacedEntry, placeEntries } from './positions.js'
@@ -263,7 +264,7 @@ export function restorePendingTarget(
   model: Model,
   { table, owner, target, published, place }: PendingTarget,
 ): void {
-  for (const { shape, name, storage } of morphsOf(model)) {
+  for (const { shape, name, storage } of ownedMorphs(model)) {
     if (storage.kind !== 'table' || storage.table !== table) continue
     const field = fieldOf(target, { shape, id: owner }, name)
     const columns = [storage.here, storage.id, storage.type, 'field', storage.order].map((column) => sql.id(column))
@@ -278,7 +279,7 @@ export function restorePendingTarget(
 
 /** The version is about to be unpublished: what is published and points at it will do so again (links: `hideLinks`). */
 export function keepPendingTargets(transaction: Transaction, model: Model, type: ContentType, version: StoredVersion): void {
-  for (const { shape, storage } of morphsOf(model)) {
+  for (const { shape, storage } of ownedMorphs(model)) {
     if (storage.kind !== 'table' || (shape.kind === 'contentType' && !shape.draftAndPublish)) continue
     transaction.follow(
       sql`insert into octavo_pending_links (link_table, owner_id, target_type, target_document, target_locale, place)
@@ -290,7 +291,7 @@ export function keepPendingTargets(transaction: Transaction, model: Model, type:
 
 /** Removes what points at rows of `type` that are removed. */
 export function dropPendingTargets(transaction: Transaction, model: Model, type: ContentType, ids: readonly number[]): void {
-  for (const { shape, storage } of morphsOf(model)) {
+  for (const { shape, storage } of ownedMorphs(model)) {
     const isGone = sql`${sql.id(storage.id)} in (${transaction.dialect.list(ids)}) and ${sql.id(storage.type)} = ${type.uid}`
     if (storage.kind === 'table') transaction.follow(sql`delete from ${sql.table(storage.table)} where ${isGone}`)
     else
@@ -298,21 +299,4 @@ export function dropPendingTargets(transaction: Transaction, model: Model, type:
         sql`update ${sql.table(shape.table)} set ${sql.id(storage.id)} = null, ${sql.id(storage.type)} = null where ${isGone}`,
       )
   }
-}
-
-/** The relations of the model whose targets vary, but for those of files: these are removed with their attributes. */
-function morphsOf(model: Model): readonly OwnedMorph[] {
-  return [...model.types.values(), ...model.components.values()]
-    .filter(({ uid }) => uid !== fileType)
-    .flatMap((shape) =>
-      [...shape.attributes.values()].flatMap((attribute) =>
-        attribute.kind === 'morphTo' ? [{ shape, name: attribute.name, storage: attribute.storage }] : [],
-      ),
-    )
-}
-
-interface OwnedMorph {
-  readonly shape: Owner['shape']
-  readonly name: string
-  readonly storage: MorphTo['storage']
 }

@@ -4,10 +4,10 @@ import type { RawBuilder } from 'kysely'
 import { sql } from 'kysely'
 import type { Dialect } from '../../database/dialect.js'
 import { concat, differs, type Found, same as isSame, joined, type Listed } from '../../database/fragments.js'
-import type { Attribute, ContentType, Model, MorphFrom, MorphTo, Relation, Scalar, Schema } from '../../model/types.js'
+import type { Attribute, ContentType, LinkStorage, Model, MorphFrom, MorphTo, Relation, Scalar, Schema } from '../../model/types.js'
 
 type Fragment = RawBuilder<unknown>
-type Linked = Relation & { readonly storage: Extract<Relation['storage'], { readonly kind: 'link' }> }
+type Linked = Relation & { readonly storage: LinkStorage }
 
 /** What comparing two versions needs besides the rows. */
 export interface Comparing {
