@@ -10,7 +10,6 @@ import { type CheckResult, runChecks } from '../doctor/checks.js'
 import { type PendingLink, pendingLinks } from '../doctor/pending-links.js'
 import { remedies } from '../doctor/remedies.js'
 import type { ExaminedProject } from '../doctor/searches.js'
-import { ConfigError } from '../errors/errors.js'
 import { loadModel } from '../model/load.js'
 import type { Model } from '../model/types.js'
 import { onDatabase, orExplain } from './explain-error.js'
@@ -27,8 +26,7 @@ export const doctorCommand = orExplain(async (folder: string, options: { readonl
 })
 
 async function diagnose(config: Config, model: Model, options: { readonly links?: boolean }): Promise<void> {
-  const { filename } = config.database
-  const view = await readable(filename, () => driverOf(config).snapshotOf(config))
+  const view = await driverOf(config).snapshotOf(config)
   try {
     const project = { database: view, model }
     const found = [
@@ -43,19 +41,6 @@ async function diagnose(config: Config, model: Model, options: { readonly links?
     if (wrong > 0) process.exitCode = 1
   } finally {
     await view.close()
-  }
-}
-
-/** @throws ConfigError with a remedy if the file is damaged */
-async function readable<Result>(filename: string, open: () => Promise<Result>): Promise<Result> {
-  try {
-    return await open()
-  } catch (error) {
-    const { code, message: why } = error as { readonly code?: unknown; readonly message: string }
-    if (code !== 'SQLITE_NOTADB' && code !== 'SQLITE_CORRUPT') throw error
-    throw new ConfigError(
-      `The database at ${filename} cannot be read (${why}). Restore a backup; "sqlite3 ${filename} .recover" may rescue some data.`,
-    )
   }
 }
 
