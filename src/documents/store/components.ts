@@ -18,6 +18,7 @@ import type {
 } from '../../model/types.js'
 import { mapYielding, yieldIfBusy } from '../../runtime/event-loop.js'
 import type { ComponentInput, Input } from '../input/input.js'
+import { scalarColumns } from '../input/stored.js'
 import { copyInverses, writeInverse } from './inverse-polymorphic.js'
 import { copyMedia, fileLinks, removeMedia, writeMedia } from './media.js'
 import { copyLinks, dropPendingLinks } from './pending-links.js'
@@ -26,7 +27,6 @@ import type { Owner } from './relations.js'
 import { writeRelation } from './relations.js'
 import type { ComponentEntry, RowContext } from './row-context.js'
 import { copyRow, insertRow, insertRows, updateRow, valueColumns } from './rows.js'
-import { scalarColumns } from './scalar-columns.js'
 
 const files = (model: Model): ContentType => model.types.get('plugin::upload.file')!
 
