@@ -1,7 +1,7 @@
 // API tokens in Strapi's format: the key is shown once, and only its keyed hash is stored.
 import { createHmac, randomBytes } from 'node:crypto'
 import { sql } from 'kysely'
-import type { MainConnection, Transaction, WriteDatabase } from '../database/database.js'
+import type { RowReader, Transaction, WriteDatabase } from '../database/database.js'
 import { insertRow } from '../documents/store/rows.js'
 import { ApiError } from '../errors/errors.js'
 import { newDocumentId } from '../model/document-id.js'
@@ -69,14 +69,14 @@ export interface ListedToken {
 }
 
 /** Returns all API tokens in the order of their ids. */
-export function listTokens(database: Pick<MainConnection, 'rows'>): Promise<readonly ListedToken[]> {
+export function listTokens(database: RowReader): Promise<readonly ListedToken[]> {
   return database.rows<ListedToken>(
     sql`select id, name, type, expires_at, last_used_at from strapi_api_tokens where kind is null or kind = 'content-api' order by id`,
   )
 }
 
 /** Returns a token by its name or id. @throws ApiError 404 */
-export async function findToken(database: Pick<MainConnection, 'rows'>, nameOrId: string): Promise<ListedToken> {
+export async function findToken(database: RowReader, nameOrId: string): Promise<ListedToken> {
   const tokens = await listTokens(database)
   const found = tokens.find(({ name }) => name === nameOrId) ?? tokens.find(({ id }) => String(id) === nameOrId)
   if (found === undefined) throw new ApiError('NotFoundError', `There is no token "${nameOrId}"`)

@@ -92,7 +92,7 @@ function linesOfLinks(links: readonly PendingLink[]): readonly string[] {
   ]
 }
 
-interface FileRow {
+interface StoredFile {
   readonly id: number
   readonly name: string
   readonly url: string | null
@@ -102,9 +102,9 @@ interface FileRow {
 /** Files of the local provider whose bytes, or those of one of their formats, are not in the uploads folder. */
 async function missingFiles(database: MainConnection, folder: string): Promise<CheckResult> {
   const name = 'every local file is in the uploads folder'
-  let rows: readonly FileRow[]
+  let rows: readonly StoredFile[]
   try {
-    rows = await database.rows<FileRow>(sql`select id, name, url, formats from files where provider = 'local' order by id`)
+    rows = await database.rows<StoredFile>(sql`select id, name, url, formats from files where provider = 'local' order by id`)
   } catch (error) {
     return { name, warning: false, count: 1, examples: [(error as Error).message] }
   }
@@ -116,7 +116,7 @@ async function missingFiles(database: MainConnection, folder: string): Promise<C
   return { name, warning: false, count: missing.length, examples: missing.slice(0, 5) }
 }
 
-function urlsOf({ url, formats }: FileRow): readonly string[] {
+function urlsOf({ url, formats }: StoredFile): readonly string[] {
   let parsed: unknown = null
   try {
     parsed = formats === null ? null : JSON.parse(formats)

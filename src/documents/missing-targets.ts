@@ -5,10 +5,8 @@ import { fileType } from '../model/link.js'
 import type { Attribute, Component, ContentType, Model, Schema } from '../model/types.js'
 import { checkKeys } from './input/keys.js'
 import { namesTargets, relationForm, relationInput, siblingOf } from './input/relations.js'
-import type { Reference } from './input/types.js'
+import type { Body, Reference } from './input/types.js'
 import { type Resolving, resolveReferences } from './store/targets.js'
-
-type Body = Readonly<Record<string, unknown>>
 
 const isBody = (value: unknown): value is Body => typeof value === 'object' && value !== null && !Array.isArray(value)
 

@@ -14,7 +14,7 @@ import type { StoredVersion } from './store/rows.js'
 import { momentFor, versionsOf } from './store/rows.js'
 
 /** A document in one locale. */
-interface State {
+interface LocaleVersions {
   readonly documentId: string
   readonly draft: StoredVersion | null
   readonly published: StoredVersion | null
@@ -23,7 +23,7 @@ interface State {
 }
 
 /** Acts in one locale and gives the version that the act was about; null where there is nothing to do. */
-type Act = (context: WriteContext, transaction: Transaction, operation: WriteOperation, state: State) => Promise<Entry | null>
+type Act = (context: WriteContext, transaction: Transaction, operation: WriteOperation, state: LocaleVersions) => Promise<Entry | null>
 
 /** Acts in the locale of the operation, or in all that the document has. @throws ApiError 400 for types without drafts */
 async function inLocales(
@@ -65,7 +65,7 @@ async function publishOne(
   context: WriteContext,
   transaction: Transaction,
   operation: WriteOperation,
-  { documentId, draft, published, versions }: State,
+  { documentId, draft, published, versions }: LocaleVersions,
 ): Promise<Entry | null> {
   const { type } = operation.write
   const { locale } = operation
@@ -96,7 +96,7 @@ async function unpublishOne(
   context: WriteContext,
   transaction: Transaction,
   operation: WriteOperation,
-  { published }: State,
+  { published }: LocaleVersions,
 ): Promise<Entry | null> {
   const { type } = operation.write
   if (published === null) return null
@@ -116,7 +116,7 @@ async function discardOne(
   context: WriteContext,
   transaction: Transaction,
   operation: WriteOperation,
-  { draft, published, versions }: State,
+  { draft, published, versions }: LocaleVersions,
 ): Promise<Entry | null> {
   const { type } = operation.write
   if (draft === null || published === null) return null

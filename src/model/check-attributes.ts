@@ -2,7 +2,7 @@
 import { didYouMean } from '../errors/did-you-mean.js'
 import { isScalarType } from './attributes.js'
 import { columnName } from './names.js'
-import type { AttributeSource, SchemaSource } from './types.js'
+import type { AttributeSource, SchemaSource, SchemaSources } from './types.js'
 
 /** A finding at one path of a schema: an error that ends the start, or a warning. */
 export interface Finding {
@@ -11,8 +11,6 @@ export interface Finding {
   readonly message: string
   readonly isWarning: boolean
 }
-
-type Sources = ReadonlyMap<string, SchemaSource>
 
 /** Describes what a value must be; null if it is valid. */
 type Form = (value: unknown) => string | null
@@ -101,7 +99,7 @@ const options: Readonly<Record<string, Options>> = {
 const relations = ['oneToOne', 'oneToMany', 'manyToOne', 'manyToMany', 'morphToOne', 'morphToMany', 'morphOne', 'morphMany']
 
 /** Returns all errors and warnings about an attribute. */
-export function checkAttribute(schema: SchemaSource, name: string, source: AttributeSource, sources: Sources): readonly Finding[] {
+export function checkAttribute(schema: SchemaSource, name: string, source: AttributeSource, sources: SchemaSources): readonly Finding[] {
   const { type } = source
   const known = Object.hasOwn(options, type) ? options[type]! : null
   if (known === null && type !== 'customField') {
@@ -165,7 +163,7 @@ function checkTargetField({ attributes }: SchemaSource, name: string, { targetFi
     : [unlikely(path, `"${targetField}" is of the type ${target.type}; a uid is generated from a string or text`)]
 }
 
-function checkRelation(schema: SchemaSource, name: string, source: AttributeSource, sources: Sources): readonly Finding[] {
+function checkRelation(schema: SchemaSource, name: string, source: AttributeSource, sources: SchemaSources): readonly Finding[] {
   const { relation, target: targetUid } = source
   const at = (option: string) => `attributes.${name}.${option}`
   if (typeof relation !== 'string' || !relations.includes(relation))
@@ -199,7 +197,7 @@ function checkOtherSide(schema: SchemaSource, target: SchemaSource, name: string
     : [wrong(path, `"${name}" of ${target.uid} leads to ${String(other.target)}, not back to ${schema.uid}`)]
 }
 
-function checkComponents(name: string, source: AttributeSource, sources: Sources): readonly Finding[] {
+function checkComponents(name: string, source: AttributeSource, sources: SchemaSources): readonly Finding[] {
   const isZone = source.type === 'dynamiczone'
   const named = isZone ? source.components : [source.component]
   if (!Array.isArray(named)) return [wrong(`attributes.${name}.components`, 'must be a list of components')]

@@ -203,6 +203,9 @@ export interface SchemaSource {
   readonly [key: string]: unknown
 }
 
+/** Schemas by uid. */
+export type SchemaSources = ReadonlyMap<string, SchemaSource>
+
 /** Exhaustiveness check for switches over a union: a missing case is a compile error. */
 export function assertNever(value: never): never {
   throw new Error(`unexpected value ${JSON.stringify(value)}`)

@@ -9,7 +9,7 @@ import { endOfString } from '../runtime/json-structure.js'
 /** Adds source maps to a flat response with documents of `type`. A response that would exceed a limit stays unchanged. */
 export type AddSourceMaps = (model: Model, type: ContentType, response: ReadBytes) => Promise<ReadBytes>
 
-type Body = Record<string, unknown>
+type MarkedObject = Record<string, unknown>
 
 /** The common parts of all marks of one document, and the counter of their bytes. */
 interface Walk {
@@ -114,7 +114,7 @@ const longestEntry = 500_000
 /** Adds marks to one entry. */
 function markPiece(model: Model, type: ContentType, bytes: Buffer, spend: Walk['spend']): Buffer {
   if (bytes.length > longestEntry) return bytes
-  const entry = JSON.parse(bytes.toString('utf8')) as Body
+  const entry = JSON.parse(bytes.toString('utf8')) as MarkedObject
   markEntry({ model, documentId: String(entry.documentId), locale: entry.locale, spend }, type, entry, '')
   return Buffer.from(JSON.stringify(entry))
 }
@@ -131,10 +131,10 @@ function endOfObject(bytes: Buffer, from: number): number {
   return bytes.length
 }
 
-const isBody = (value: unknown): value is Body => typeof value === 'object' && value !== null && !Array.isArray(value)
+const isBody = (value: unknown): value is MarkedObject => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** Marks the texts of an entry. `prefix` is its path in the document: empty, or with a trailing dot. */
-function markEntry(walk: Walk, shape: Schema, entry: Body, prefix: string): void {
+function markEntry(walk: Walk, shape: Schema, entry: MarkedObject, prefix: string): void {
   for (const name of Object.keys(entry)) {
     const attribute = shape.attributes.get(name)
     const value = entry[name]
@@ -158,7 +158,7 @@ function markInside(walk: Walk, attribute: Exclude<Attribute, { kind: 'scalar' }
 function shapeOf(
   { types, components }: Model,
   attribute: Exclude<Attribute, { kind: 'scalar' }>,
-  { __type, __component }: Body,
+  { __type, __component }: MarkedObject,
 ): Schema | undefined {
   switch (attribute.kind) {
     case 'relation':

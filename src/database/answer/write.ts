@@ -10,10 +10,10 @@ export type ResultRow = readonly unknown[]
 export type Values = readonly unknown[]
 
 /** What a statement is given beside the values of the request: the ids of the rows above as JSON, or how many rows to look at. */
-export type Given = string | number | null
+export type LevelValue = string | number | null
 
 /** The rows of one statement. */
-export type Query = (values: Values, given: Given) => readonly ResultRow[]
+export type Query = (values: Values, given: LevelValue) => readonly ResultRow[]
 
 export type ListEnvelope = Envelope & { readonly kind: 'list' }
 
@@ -34,16 +34,16 @@ export interface AnswerSource {
 }
 
 /** One read under way. */
-interface Run {
+interface AnswerRun {
   readonly values: Values
   readonly sink: Sink
 }
 
 /** Writes the objects of a level: one text for each row. */
-type WriteObjects = (run: Run, rows: readonly ResultRow[]) => string[]
+type WriteObjects = (run: AnswerRun, rows: readonly ResultRow[]) => string[]
 
 /** The text of every object of a level, by the row above. */
-type Children = (run: Run, parents: string) => ReadonlyMap<number, readonly string[]>
+type Children = (run: AnswerRun, parents: string) => ReadonlyMap<number, readonly string[]>
 
 /** Runs one read and writes its answer into the sink. False: nothing was found where one row was asked for. */
 export type PreparedRead = (values: Values, sink: Sink) => boolean
@@ -186,7 +186,7 @@ function list(objects: readonly string[]): string {
 }
 
 /** Loads a filled attribute for all rows above; the result gives its text for one of them. */
-type Load = (run: Run, parents: string) => (parent: number) => string
+type Load = (run: AnswerRun, parents: string) => (parent: number) => string
 
 function prepareFill(source: AnswerSource, fill: Fill): Load {
   if (fill.kind === 'count') {

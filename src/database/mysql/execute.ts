@@ -62,7 +62,7 @@ export function preparePlanReader(plan: ReadPlan, signer: Signer | null): MysqlP
 }
 
 /** Executes one statement of a plan. `parents`: the ids of the rows above. */
-type Find = (statement: Statement, parents: readonly number[]) => Promise<readonly ResultRow[]>
+type FindRows = (statement: Statement, parents: readonly number[]) => Promise<readonly ResultRow[]>
 
 interface Bound {
   readonly values: Values
@@ -82,7 +82,7 @@ async function rowsOn(
   return (await execute(statements, client, sql, bound)).rows
 }
 
-async function findRows({ root, envelope }: ReadPlan, values: Values, find: Find): Promise<FoundRows> {
+async function findRows({ root, envelope }: ReadPlan, values: Values, find: FindRows): Promise<FoundRows> {
   const read: FoundRows = { rows: new Map(), total: null }
   const numberOf = async (statement: Statement) => Number((await find(statement, []))[0]![0])
   if (envelope.kind === 'count') {
@@ -101,7 +101,7 @@ async function findRows({ root, envelope }: ReadPlan, values: Values, find: Find
 const distinct = (rows: readonly ResultRow[], at: number): readonly number[] => [...new Set(rows.map((row) => row[at] as number))]
 
 /** Finds the rows of a level, for those above it, and of all below it. */
-async function addLevel(read: FoundRows, level: Level, parents: readonly number[], find: Find): Promise<readonly ResultRow[]> {
+async function addLevel(read: FoundRows, level: Level, parents: readonly number[], find: FindRows): Promise<readonly ResultRow[]> {
   const rows = (await find(level.statement, parents)).map((row) => stored(level, row as unknown[]))
   read.rows.set(level.statement, rows)
   const ids = distinct(rows, level.idAt)
@@ -109,7 +109,7 @@ async function addLevel(read: FoundRows, level: Level, parents: readonly number[
   return rows
 }
 
-async function addFill(read: FoundRows, fill: Fill, parents: readonly number[], find: Find): Promise<void> {
+async function addFill(read: FoundRows, fill: Fill, parents: readonly number[], find: FindRows): Promise<void> {
   if (fill.kind === 'rows') {
     await addLevel(read, fill.level, parents, find)
     return

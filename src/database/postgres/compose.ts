@@ -1,6 +1,7 @@
 // A whole plan as one statement with one row: its levels are common table expressions, each of which starts at the ids of the level
 // above, and the result has a column of JSON for each. One round trip and one snapshot, whatever is populated (decision 029).
-import type { Envelope, Fill, Level, MemberColumn, Parameter, ReadPlan, Statement } from '../plan.js'
+import type { ListEnvelope } from '../answer/write.js'
+import type { Fill, Level, MemberColumn, Parameter, ReadPlan, Statement } from '../plan.js'
 import { snapshot } from './history.js'
 
 /** A plan as one statement, and what its result columns are. */
@@ -100,8 +101,6 @@ function addFill(composition: Composition, fill: Fill, parents: string): void {
     addLevel(composition, level, `select distinct ${nameOf(2)} from ${tableOf(links)} where ${nameOf(1)} = ${type}`)
   }
 }
-
-type ListEnvelope = Envelope & { readonly kind: 'list' }
 
 /**
  * The number of all rows: what the page tells where it is the last one, null where it is known of this very snapshot, counted otherwise.

@@ -20,15 +20,15 @@ const perLink = 0.002
 const mostPerRow = 16
 
 /** Rows, and what was seen on the way to them where there are several. */
-interface Found {
+interface FoundRows {
   readonly rows: readonly ResultRow[]
   readonly seen: PathStatistics | null
 }
 
 export interface PreparedPages {
-  page(values: Values, known: CachedTotal | null): Found
+  page(values: Values, known: CachedTotal | null): FoundRows
   /** The page with the total as the last column; null where the plan has no such statement. */
-  readonly counted: ((values: Values) => Found) | null
+  readonly counted: ((values: Values) => FoundRows) | null
 }
 
 /** Prepares the statements that find a list's page, `page` where the plan leaves the way to SQLite. */
@@ -136,7 +136,7 @@ function prepareAccessPaths(
   const verdict = asked(database, (stepsOf) => judge(database, paths, stepsOf))
   const isOne = paths.leads.length === 1
 
-  function page(values: Values, known: CachedTotal | null): Found {
+  function page(values: Values, known: CachedTotal | null): FoundRows {
     const { isCounted, isTested, isOrdered } = verdict()
     const range = { start: values[start] as number, limit: values[limit] as number }
     const mayScan = isOrdered && isNear(range, known)
@@ -150,7 +150,7 @@ function prepareAccessPaths(
     return { rows: ready.pages[lead]!(values, null), seen }
   }
 
-  function counted(values: Values): Found {
+  function counted(values: Values): FoundRows {
     const { isCounted, isTested } = verdict()
     if (!isCounted) return plain.counted!(values)
     const seen = fewestLinks(ready, values, firstLook, isOne ? many : Number.POSITIVE_INFINITY)

@@ -7,9 +7,7 @@ import { openPatternChecks } from './pattern-deadline.js'
 import { settlePatterns } from './possible-errors.js'
 import { lastOnly, namesTargets, type RelationForm, relationForm, syntaxErrors } from './relations.js'
 import { checkScalar, missing } from './scalars.js'
-import type { Checked, Checking, PossibleError, ValuePath } from './types.js'
-
-type Body = Readonly<Record<string, unknown>>
+import type { Body, Checked, Checking, PossibleError, ValuePath } from './types.js'
 
 /** True for objects that are no list. */
 export const isBody = (value: unknown): value is Body => typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -1,9 +1,7 @@
 // The forms in which a body names relations and media: shorthand, longhand, set, connect, disconnect, positions.
 import type { Attribute, Media, MorphFrom, MorphTo, Relation } from '../../model/types.js'
 import { whole } from './messages.js'
-import type { AttributeError, Position, Reference, RelationInput, ValuePath } from './types.js'
-
-type Body = Readonly<Record<string, unknown>>
+import type { AttributeError, Body, Position, Reference, RelationInput, ValuePath } from './types.js'
 
 /** A relation as it is written, all forms brought into one: what is not there is not touched. */
 export interface RelationForm {

@@ -115,3 +115,6 @@ export interface Checked {
 }
 
 export type ValuePath = readonly (string | number)[]
+
+/** The data of a write, or an object in it. */
+export type Body = Readonly<Record<string, unknown>>

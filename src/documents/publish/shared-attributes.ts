@@ -5,19 +5,13 @@ import type { Transaction } from '../../database/database.js'
 import { componentsOf } from '../../model/components.js'
 import type { Attribute, ContentType, Model } from '../../model/types.js'
 import type { DocumentVersion } from '../../query/rest/document-version.js'
-import type { ReadContext } from '../../query/rest/read.js'
-import type { Plans } from '../read/plans.js'
+import type { Body } from '../input/types.js'
+import type { WriteReading } from '../read/plans.js'
 import { copyBelow, removeBelow } from '../store/components.js'
 import { clearOutOfSync, markModified, markOutOfSync, outOfSyncCondition } from '../store/modified-drafts.js'
 import type { RowContext } from '../store/row-context.js'
 import { overwriteRow, type StoredVersion, valueColumns } from '../store/rows.js'
 import { readWhole } from './validate-draft.js'
-
-/** What reading a document inside a write needs. */
-interface Reading {
-  readonly read: ReadContext
-  readonly plans: Plans
-}
 
 const isShared = (attribute: Attribute): boolean =>
   !attribute.localized &&
@@ -37,7 +31,7 @@ export function inheritedBy(type: ContentType, data: unknown): ReadonlySet<strin
  * where there is one. Of several the default locale counts, else the first in the order of codes.
  */
 export async function newLocale(
-  { read }: Reading,
+  { read }: WriteReading,
   writing: RowContext,
   type: ContentType,
   versions: readonly StoredVersion[],
@@ -57,7 +51,7 @@ export async function newLocale(
  * the first locale, in the order of codes, had before. Rows of components do not count, their values do.
  */
 export async function reachesOthers(
-  { read, plans }: Reading,
+  { read, plans }: WriteReading,
   transaction: Transaction,
   type: ContentType,
   versions: readonly StoredVersion[],
@@ -82,10 +76,8 @@ export async function reachesOthers(
   return async (written) => before !== (await textOf(written))
 }
 
-type Values = Readonly<Record<string, unknown>>
-
 /** The shared part of a row as text that is the same for the same values, files and targets of relations. */
-function sharedText(model: Model, type: ContentType, row: Values): string {
+function sharedText(model: Model, type: ContentType, row: Body): string {
   const shared = [...type.attributes.values()].filter(isShared)
   return JSON.stringify(shared.map((attribute) => comparable(model, attribute, row[attribute.name] ?? null)))
 }
@@ -94,7 +86,7 @@ function sharedText(model: Model, type: ContentType, row: Values): string {
 function comparable(model: Model, attribute: Attribute, value: unknown): unknown {
   if (value === null || (attribute.kind !== 'component' && attribute.kind !== 'dynamiczone')) return value
   if (Array.isArray(value)) return value.map((entry) => comparable(model, attribute, entry))
-  const entry = value as Values
+  const entry = value as Body
   const uid = attribute.kind === 'component' ? attribute.component : String(entry.__component)
   const attributes = [...(model.components.get(uid)?.attributes.values() ?? [])].filter(({ name }) => name !== 'id')
   return [uid, ...attributes.map((inner) => comparable(model, inner, entry[inner.name] ?? null))]

@@ -7,11 +7,9 @@ import type { Attribute, ContentType, Model, Scalar, Schema } from '../../model/
 import type { Populated, ReadRequest, Selection } from '../../query/request.js'
 import type { InputContext } from '../input/input.js'
 import { attributeErrors, documentErrors, mayBePublished } from '../input/input.js'
-import type { FindTaken } from '../input/types.js'
+import type { Body, FindTaken } from '../input/types.js'
 import type { Reader } from '../input/visible-errors.js'
 import type { Plans } from '../read/plans.js'
-
-type Body = Readonly<Record<string, unknown>>
 
 /** What was just given: all that a new document has, part of what a draft has and the published row lacks, or less than that. */
 export type ValidatedPart = 'new' | 'part' | 'whole'

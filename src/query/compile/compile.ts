@@ -1,7 +1,5 @@
-// A ReadRequest becomes a plan: one select per level, children batched by the ids of the rows above. Pure.
-import type { RawBuilder } from 'kysely'
 import { sql } from 'kysely'
-import type { Dialect } from '../../database/dialect.js'
+import type { Dialect, Expression } from '../../database/dialect.js'
 import type { Envelope, Fill, Level, MemberColumn, ReadPlan, Statement } from '../../database/plan.js'
 import { attributeTypes } from '../../model/attributes.js'
 import type { ContentType, Scalar, Schema } from '../../model/types.js'
@@ -16,8 +14,7 @@ import type { PageQuery } from './pages.js'
 import { accessPaths, count, counted, page } from './pages.js'
 import { sortKey, sortValue } from './sort-values.js'
 
-type Fragment = RawBuilder<unknown>
-const parents: Fragment = sql`${{ from: 'parents' } as never}`
+const parents: Expression = sql`${{ from: 'parents' } as never}`
 
 /** `data`: the contract's envelope; `bare`: the objects alone; `count`: their number. */
 export type EnvelopeKind = 'data' | 'bare' | 'count'
@@ -71,27 +68,27 @@ interface Writer extends Compilation {
   readonly format: ReadRequest['format']
 }
 
-function baseConditions(compilation: Writer, { type, locale, status }: ReadRequest): readonly Fragment[] {
+function baseConditions(compilation: Writer, { type, locale, status }: ReadRequest): readonly Expression[] {
   const versions = type.draftAndPublish ? [published('t0', status), ...publicationConditions(compilation, type, 't0')] : []
   const scope = compilation.scopes?.[type.uid] === undefined ? [] : withinScope(compilation, type, 't0')
   return [...versions, ...chosenLocales(compilation, type, 't0', locale), ...scope]
 }
 
 /** The caller's keys, and what ends every order. */
-function orderBy(compilation: Writer, shape: Schema, alias: string, keys: readonly SortKey[], tie: Fragment): Fragment {
+function orderBy(compilation: Writer, shape: Schema, alias: string, keys: readonly SortKey[], tie: Expression): Expression {
   const sorted = keys.map((key) => sortKey(compilation, sortValue(compilation, shape, alias, key), key.descending))
   return sql.join([...sorted, tie])
 }
 
 interface Selected {
-  readonly selected: readonly Fragment[]
+  readonly selected: readonly Expression[]
   readonly columns: readonly MemberColumn[]
   readonly idAt: number
 }
 
 /** The result columns of a level, numbered from `at`. The row id always comes first. */
 function selectColumns(compilation: Writer, selection: Selection, alias: string, at: number): Selected {
-  const selected: Fragment[] = [column(alias, 'id')]
+  const selected: Expression[] = [column(alias, 'id')]
   const columns: MemberColumn[] = []
   for (const field of selection.fields) {
     if (field.name === 'id') {
@@ -106,7 +103,7 @@ function selectColumns(compilation: Writer, selection: Selection, alias: string,
   return { selected, columns, idAt: at }
 }
 
-function selectField(compilation: Writer, field: Scalar, alias: string, selected: Fragment[], at: number): MemberColumn {
+function selectField(compilation: Writer, field: Scalar, alias: string, selected: Expression[], at: number): MemberColumn {
   const { answer } = attributeTypes[field.type]
   const stored = compilation.dialect.selected(column(alias, field.column), answer)
   const here = at + selected.length
@@ -211,13 +208,13 @@ function children(
 }
 
 /** The ids of the rows above, then the tables in this order: the ids are few. */
-function fromParents(compilation: Writer, tables: readonly Fragment[]): Fragment {
+function fromParents(compilation: Writer, tables: readonly Expression[]): Expression {
   return compilation.dialect.joinedInOrder([compilation.dialect.listed(parents, 'parents'), ...tables])
 }
 
 const parent = column('parents', 'value')
 
-const filtered = (compilation: Writer, shape: Schema, alias: string, filter: Filter | null): readonly Fragment[] =>
+const filtered = (compilation: Writer, shape: Schema, alias: string, filter: Filter | null): readonly Expression[] =>
   filter === null ? [] : [condition(compilation, shape, alias, filter)]
 
 function countOf(compilation: Writer, owner: Schema, { attribute, target, filter, of = [] }: Populated & { kind: 'count' }): Statement {
@@ -241,7 +238,7 @@ function countOf(compilation: Writer, owner: Schema, { attribute, target, filter
 }
 
 /** A morphTo names a row of one of these types, and of those with drafts one that the request may see. */
-function isNamed(compilation: Writer, types: readonly ContentType[], uid: Fragment, id: Fragment): Fragment {
+function isNamed(compilation: Writer, types: readonly ContentType[], uid: Expression, id: Expression): Expression {
   const named = types.map((type) => {
     const alias = compilation.nextAlias()
     const seen = seenRows(compilation, { kind: 'named', target: type, versions: 'any' }, alias)
@@ -253,7 +250,7 @@ function isNamed(compilation: Writer, types: readonly ContentType[], uid: Fragme
   return some.length === 0 ? sql`1 = 0` : sql`(${sql.join(some, sql` or `)})`
 }
 
-const rowOf = (type: ContentType, alias: string, id: Fragment, conditions: readonly Fragment[]): Fragment =>
+const rowOf = (type: ContentType, alias: string, id: Expression, conditions: readonly Expression[]): Expression =>
   sql`exists (select 1 from ${sql.table(type.table)} as ${sql.id(alias)} where ${every([sql`${column(alias, 'id')} = ${id}`, ...conditions])})`
 
 /** The entries of a zone: owner, component, row id, and what sorts them. */
@@ -273,7 +270,7 @@ function morphLinks(compilation: Writer, owner: Schema, attribute: (Populated & 
 }
 
 function morphPairs(owner: Schema, { storage }: (Populated & { kind: 'morph' })['attribute']) {
-  const is = (name: string): Fragment => column('l', name)
+  const is = (name: string): Expression => column('l', name)
   if (storage.kind === 'columns') {
     const { id, type } = storage
     return {

@@ -1,17 +1,16 @@
 // The values that rows are sorted by: a column of the row, or of its first target by that order (sort.8).
-import type { RawBuilder } from 'kysely'
 import { sql } from 'kysely'
+import type { Expression } from '../../database/dialect.js'
 import type { Schema } from '../../model/types.js'
 import type { SortKey } from '../request.js'
 import type { Compilation } from './conditions.js'
 import { column, seenRows } from './conditions.js'
 import { every, from, type Joins, joinsOf, operand } from './joins.js'
 
-type Fragment = RawBuilder<unknown>
 type Step = SortKey['path'][number]
 
 /** The value of a sort key for the row of `shape` aliased `alias`; null where nothing is behind its relations. */
-export function sortValue(compilation: Compilation, shape: Schema, alias: string, key: SortKey): Fragment {
+export function sortValue(compilation: Compilation, shape: Schema, alias: string, key: SortKey): Expression {
   const [first, ...further] = key.path
   if (first === undefined) return column(alias, key.attribute.column)
   const step = reach(compilation, shape, first)
@@ -24,18 +23,18 @@ export function sortValue(compilation: Compilation, shape: Schema, alias: string
 }
 
 /** A key of `order by`. */
-export const sortKey = ({ dialect, contract }: Compilation, value: Fragment, descending: boolean): Fragment =>
+export const sortKey = ({ dialect, contract }: Compilation, value: Expression, descending: boolean): Expression =>
   sql`${dialect.sorted(value, descending, contract.nullsFirst)}`
 
 /** A value, and what has to be joined to the targets of the step before to get it. */
 interface Joined {
-  readonly value: Fragment
-  readonly joins: readonly Fragment[]
+  readonly value: Expression
+  readonly joins: readonly Expression[]
 }
 
 /** Further relations that lead to one target each: they are followed from every row. */
 function alongTargets(compilation: Compilation, owner: Schema, ownerAlias: string, further: readonly Step[], key: SortKey): Joined {
-  const joins: Fragment[] = []
+  const joins: Expression[] = []
   let [shape, alias] = [owner, ownerAlias]
   for (const one of further) {
     const { as, path, conditions } = reach(compilation, shape, one)
@@ -69,7 +68,7 @@ function reach(
   compilation: Compilation,
   owner: Schema,
   { attribute, target }: Step,
-): { readonly as: string; readonly path: Joins; readonly conditions: readonly Fragment[] } {
+): { readonly as: string; readonly path: Joins; readonly conditions: readonly Expression[] } {
   const as = compilation.nextAlias()
   const path = joinsOf(compilation.dialect, owner, attribute, target, as)
   return { as, path, conditions: [...path.conditions, ...seenRows(compilation, { kind: 'condition', owner, attribute, target }, as)] }

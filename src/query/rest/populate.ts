@@ -13,7 +13,7 @@ import { chargeNode, deferError, forbid, insidePopulate, isOpen, maySee, stepsOf
 import { readSort } from './sort.js'
 
 /** Where a name stands, and whether it came as a dot path or as a key of an object. */
-interface Place {
+interface NamePlace {
   /** The attributes above it: from the root for keys, from the start of its dot path for names. */
   readonly path: readonly string[]
   /** What stands above the start of a dot path. */
@@ -25,7 +25,7 @@ interface Place {
 }
 
 /** The attribute below which a `populate` stands. */
-type Above = Pick<Place, 'path' | 'written'>
+type Above = Pick<NamePlace, 'path' | 'written'>
 const root: Above = { path: [], written: '' }
 
 const levelKeys: ReadonlySet<string> = new Set(['populate', 'fields', 'filters', 'sort', 'count', 'on'])
@@ -83,7 +83,7 @@ function readNames(reading: Resolver, shape: Schema, entries: readonly string[],
     }
   }
   const form = entries.length === 1 && entries[0]!.includes(',') ? 'list' : 'names'
-  const place: Place = { path: [], above, written: above.join('.'), form }
+  const place: NamePlace = { path: [], above, written: above.join('.'), form }
   readKeys(reading, shape, hidden, place)
   const found = readKeys(reading, shape, tree, place)
   if (above.length > 0) for (const entry of entries) refuseList(reading, shape, entry, above)
@@ -126,7 +126,7 @@ function openSteps(reading: Resolver, shape: Schema, steps: readonly string[]): 
   return isOpen(reading, attribute) ? 1 + openSteps(reading, targetOf(reading.model, attribute), rest) : 0
 }
 
-function readKeys(reading: Resolver, shape: Schema, node: Readonly<Record<string, unknown>>, place: Place): readonly Populated[] {
+function readKeys(reading: Resolver, shape: Schema, node: Readonly<Record<string, unknown>>, place: NamePlace): readonly Populated[] {
   return Object.entries(node).flatMap(([name, value]) => {
     const attribute = shape.attributes.get(name)
     const here = [...place.path, name]
@@ -165,7 +165,7 @@ function fill(
   reading: Resolver,
   attribute: Exclude<Attribute, { kind: 'scalar' }>,
   value: unknown,
-  place: Place,
+  place: NamePlace,
   owner: Schema,
 ): readonly Populated[] {
   chargeNode(reading)
@@ -222,7 +222,7 @@ function withLocale(of: Selection): Selection {
   return { ...of, fields, populate }
 }
 
-interface Level {
+interface PopulatedLevel {
   readonly filter: Filter | null
   readonly sort: readonly SortKey[]
   readonly of: Selection
@@ -230,7 +230,7 @@ interface Level {
 }
 
 /** What stands under one populated attribute: true, `*`, or an object of fields, filters, sort, populate, count. */
-function readLevel(reading: Resolver, target: Schema, value: unknown, place: Place, owner: Schema): Level {
+function readLevel(reading: Resolver, target: Schema, value: unknown, place: NamePlace, owner: Schema): PopulatedLevel {
   const plain = { filter: null, sort: [], of: { shape: target, fields: readableFields(target), populate: [] }, count: false }
   if (value === true) return plain
   if (value === '*') {
@@ -265,11 +265,11 @@ function readLevel(reading: Resolver, target: Schema, value: unknown, place: Pla
 }
 
 /** The `populate` of a level: names of a dot path, or what a query string says. */
-const readBelow = (reading: Resolver, target: Schema, node: unknown, place: Place): readonly Populated[] =>
+const readBelow = (reading: Resolver, target: Schema, node: unknown, place: NamePlace): readonly Populated[] =>
   place.form === 'keys' ? readPopulate(reading, target, node, place) : readKeys(reading, target, (node ?? {}) as Tree, place)
 
 /** `populate[a]=*` means all attributes of `a`: refused where one of them cannot be had without populating it. */
-function refuseStar(reading: Resolver, target: Schema, place: Place): void {
+function refuseStar(reading: Resolver, target: Schema, place: NamePlace): void {
   for (const attribute of target.attributes.values()) {
     if (attribute.kind === 'scalar' || attribute.private) continue
     const path = `${place.path.join('.')}.${attribute.name}`
@@ -278,7 +278,7 @@ function refuseStar(reading: Resolver, target: Schema, place: Place): void {
   }
 }
 
-function refuseFragments(reading: Resolver, on: unknown, place: Place, owner: Schema): void {
+function refuseFragments(reading: Resolver, on: unknown, place: NamePlace, owner: Schema): void {
   const path = place.path.join('.')
   if (!isObject(on)) throw invalidKey(reading.param, 'on', `${place.written}.on`)
   for (const uid of Object.keys(on)) {
@@ -289,7 +289,7 @@ function refuseFragments(reading: Resolver, on: unknown, place: Place, owner: Sc
 }
 
 /** The components of a zone: all with the shared strategy, the listed ones with `on`. */
-function readZone(reading: Resolver, zone: DynamicZone, value: unknown, place: Place, owner: Schema): readonly Selection[] {
+function readZone(reading: Resolver, zone: DynamicZone, value: unknown, place: NamePlace, owner: Schema): readonly Selection[] {
   const components = zone.components.map((uid) => reading.model.components.get(uid)!)
   const plain = (populate: (component: Component) => readonly Populated[]) =>
     components.map((component) => ({ shape: component, fields: readableFields(component), populate: populate(component) }))
@@ -310,7 +310,7 @@ function readZone(reading: Resolver, zone: DynamicZone, value: unknown, place: P
 }
 
 /** `zone.attribute`: populated in every component that has it. */
-function namesBelowZone(reading: Resolver, components: readonly Component[], tree: Tree, place: Place) {
+function namesBelowZone(reading: Resolver, components: readonly Component[], tree: Tree, place: NamePlace) {
   for (const name of Object.keys(tree)) {
     if (components.some((component) => component.attributes.has(name))) continue
     const path = [...place.path, name].join('.')
@@ -323,7 +323,12 @@ function namesBelowZone(reading: Resolver, components: readonly Component[], tre
 }
 
 /** `on`: one level per uid; what is not listed is left out. */
-function readFragments(reading: Resolver, on: unknown, place: Place, allowed: (uid: string) => Schema | undefined): readonly Selection[] {
+function readFragments(
+  reading: Resolver,
+  on: unknown,
+  place: NamePlace,
+  allowed: (uid: string) => Schema | undefined,
+): readonly Selection[] {
   const path = place.path.join('.')
   if (on === null || on === '') return []
   if (Array.isArray(on)) throw invalidKey(reading.param, '0', `${path}.on.0`)
@@ -341,7 +346,7 @@ function readFragments(reading: Resolver, on: unknown, place: Place, allowed: (u
 }
 
 /** A morphTo shows rows of any type that the caller may find. */
-function readMorph(reading: Resolver, attribute: MorphTo, value: unknown, place: Place): readonly Populated[] {
+function readMorph(reading: Resolver, attribute: MorphTo, value: unknown, place: NamePlace): readonly Populated[] {
   const types = [...reading.model.types.values()].filter((type) => isPolymorphicTarget(type) && maySee(reading, type.uid))
   if (value === true) {
     const versions = place.form === 'list' ? 'status' : 'any'

@@ -2,7 +2,7 @@
 import { unavailable } from '../../unavailable.js'
 
 /** Writes that take turns. */
-export interface Line {
+export interface WriteLine {
   /** Turns that wait, and the one that is taken. */
   length(): number
   /** Takes a turn after those that came before. @throws ApiError 503 if the line is full */
@@ -12,7 +12,7 @@ export interface Line {
 }
 
 /** Opens a line of at most `places` turns. `emptied` is called when a turn is over and no other waits. */
-export function openLine(places: number, emptied: () => void): Line {
+export function openLine(places: number, emptied: () => void): WriteLine {
   let length = 0
   let last: Promise<unknown> = Promise.resolve()
 
