@@ -10,10 +10,8 @@ import { settleUnique } from './possible-errors.js'
 import { type RelationForm, relationInput } from './relations.js'
 import { shortText } from './scalars.js'
 import { storedForm } from './stored.js'
-import type { AttributeError, Body, ComponentInput, FindTaken, Input, InputContext, Reference, RelationInput } from './types.js'
+import type { AttributeError, Body, ComponentInput, FindTaken, Input, InputContext } from './types.js'
 import { type Reader, shownErrors } from './visible-errors.js'
-
-export type { AttributeError, ComponentInput, Input, InputContext, Reference, RelationInput }
 
 export interface InputOptions {
   /** Who writes: relations need the permission to find what they point to. */

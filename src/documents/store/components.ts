@@ -17,8 +17,8 @@ import type {
   Relation,
 } from '../../model/types.js'
 import { mapYielding, yieldIfBusy } from '../../runtime/event-loop.js'
-import type { ComponentInput, Input } from '../input/input.js'
 import { scalarColumns } from '../input/stored.js'
+import type { ComponentInput, Input } from '../input/types.js'
 import { copyInverses, writeInverse } from './inverse-polymorphic.js'
 import { copyMedia, fileLinks, removeMedia, writeMedia } from './media.js'
 import { copyLinks, dropPendingLinks } from './pending-links.js'

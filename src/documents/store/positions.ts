@@ -1,7 +1,7 @@
 // Puts connected entries into a list: one after the other, at the start, the end, before or after another entry.
 import { validationError } from '../../errors/errors.js'
 import { yieldIfBusy } from '../../runtime/event-loop.js'
-import type { Reference } from '../input/input.js'
+import type { Reference } from '../input/types.js'
 import { type OrderedList, openList } from './ordered-list.js'
 
 /** What a reference stands for: row ids, or names of rows where they are of several types. */
