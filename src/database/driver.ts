@@ -7,6 +7,12 @@ import type { RowTarget } from './rows.js'
 /** Reports an index before it is created: its name, how many were missing, how many of them exist now. */
 export type ReportIndex = (name: string, done: number, missing: number) => void
 
+/** What creating indexes in the background leads to: their number, or an error. */
+export interface IndexingReport {
+  made(indexes: number): void
+  failed(error: Error): void
+}
+
 /** Writes the first rows of a new database into its empty tables. */
 export type FillRows = (target: RowTarget) => Promise<void>
 

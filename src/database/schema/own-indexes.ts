@@ -19,12 +19,6 @@ export interface OwnIndex {
 /** Called before an index is created: how many were created before it, and how many were missing. */
 export type ReportOwnIndex = (index: OwnIndex, done: number, missing: number) => void
 
-/** What creating indexes in the background leads to: their number, or an error. */
-export interface IndexingReport {
-  made(indexes: number): void
-  failed(error: Error): void
-}
-
 /** Long texts and structures are not worth an index; two values do not tell rows apart. */
 const unindexedTypes: ReadonlySet<ScalarType> = new Set(['text', 'richtext', 'json', 'blocks', 'password', 'boolean'])
 

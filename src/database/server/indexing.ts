@@ -1,5 +1,5 @@
 // Creates indexes of our own on a server in the background, until the service closes.
-import type { IndexingReport } from '../schema/own-indexes.js'
+import type { IndexingReport } from '../driver.js'
 
 /** Starts to create what is missing. Returns what stops it, which resolves when nothing more happens. */
 export function startIndexing(create: (stop: AbortSignal) => Promise<number>, report: IndexingReport): () => Promise<void> {

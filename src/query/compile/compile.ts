@@ -1,3 +1,4 @@
+// A ReadRequest becomes a plan: one select per level, children batched by the ids of the rows above. Pure.
 import { sql } from 'kysely'
 import type { Dialect, Expression } from '../../database/dialect.js'
 import type { Envelope, Fill, Level, MemberColumn, ReadPlan, Statement } from '../../database/plan.js'

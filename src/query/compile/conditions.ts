@@ -1,3 +1,5 @@
+// Filters become SQL. A condition behind a relation holds if it holds for one target, or, as with a left join, for the
+// missing target where there is none; so NOT is pushed down to the single comparisons.
 import { sql } from 'kysely'
 import type { Dialect, Expression } from '../../database/dialect.js'
 import type { ContentType, Schema } from '../../model/types.js'

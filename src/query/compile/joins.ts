@@ -1,3 +1,5 @@
+// How an attribute leads from its owner's rows to other rows: the tables between, which column names the owner, in which
+// order the targets come. Filters, sort and populate all go through here.
 import { sql } from 'kysely'
 import type { Dialect, Expression } from '../../database/dialect.js'
 import type { Schema } from '../../model/types.js'

@@ -1,3 +1,5 @@
+// Whether a draft has something that its published version lacks, as a condition on the two rows: their content is compared,
+// with all that hangs on them. Lists and publishing writes ask the same question here (decision 017).
 import { sql } from 'kysely'
 import type { Dialect, Expression } from '../../database/dialect.js'
 import { concat, differs, type Found, same as isSame, joined, type Listed } from '../../database/fragments.js'
