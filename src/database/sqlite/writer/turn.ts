@@ -40,20 +40,29 @@ export interface Generation {
 /** The error of a write whose time is over. */
 export const tooSlow = (): Error => unavailable('The write took too long')
 
-/** Begins a transaction, which must be over at `deadline` (`elapsed`). None may be under way. */
-export function beginTurn(channel: Channel, deadline: number, generation: Generation): WriterTurn {
+/** What a transaction that begins now knows of earlier ones; `committing` is called when its commit is sent. */
+function beginHistory(generation: Generation): { readonly history: History; committing(): void } {
   const before = generation.current
   let after = before + 1
-  let state: TurnState = { kind: 'open' }
-
-  const history: History = {
-    mayBeUnchanged: ({ mark }) => mark === before,
-    isUnchanged: (moment, seen) => moment.mark === before && moment.seen === seen,
-    moment: (seen) => ({ seen, mark: after }),
-    touchesOneDocument: () => {
-      after = before
+  return {
+    history: {
+      mayBeUnchanged: ({ mark }) => mark === before,
+      isUnchanged: (moment, seen) => moment.mark === before && moment.seen === seen,
+      moment: (seen) => ({ seen, mark: after }),
+      touchesOneDocument: () => {
+        after = before
+      },
+    },
+    committing: () => {
+      generation.current = after
     },
   }
+}
+
+/** Begins a transaction, which must be over at `deadline` (`elapsed`). None may be under way. */
+export function beginTurn(channel: Channel, deadline: number, generation: Generation): WriterTurn {
+  const { history, committing } = beginHistory(generation)
+  let state: TurnState = { kind: 'open' }
 
   /** Why nothing can be sent any more; null: it can. */
   function refusal(): Error | null {
@@ -88,7 +97,7 @@ export function beginTurn(channel: Channel, deadline: number, generation: Genera
       const refused = refusal()
       if (refused !== null) throw refused
       state = { kind: 'over' }
-      generation.current = after
+      committing()
       const committed = channel.ask<number>({ kind: 'commit', more })
       // The next turn begins before anyone waits for this.
       committed.catch(() => {})

@@ -7,7 +7,7 @@ import type { SqliteOptions } from '../connection.js'
 import type { FileIdentities } from '../file/watch.js'
 import { openWriterThread } from './channel.js'
 import { openLine } from './line.js'
-import { beginTurn, type Generation, tooSlow } from './turn.js'
+import { beginTurn, type Generation, tooSlow, type WriterTurn } from './turn.js'
 
 export interface WriterOptions {
   readonly sqlite: SqliteOptions
@@ -28,8 +28,26 @@ export interface WriterOptions {
 /** What a transaction leads to. Its turn is over before it is on disk: the next one begins while the disk still writes. */
 interface Committing<Result> {
   readonly result: Result
+  /** Whether the thread may hold its commit back for the next transaction to share. */
+  readonly isHeld: boolean
   /** Resolves to the number of its statements when it is on disk. */
   readonly committed: Promise<number>
+}
+
+/** Does `work` in a turn, and sends its commit. @throws what the work failed with; nothing is committed then */
+async function workIn<Result>(
+  turn: WriterTurn,
+  work: (transaction: Transaction) => Promise<Result>,
+  isFollowed: () => boolean,
+): Promise<Committing<Result>> {
+  try {
+    const result = await work(turn.transaction)
+    const isHeld = isFollowed()
+    return { result, isHeld, committed: turn.commit(isHeld) }
+  } catch (error) {
+    await turn.rollback()
+    throw error
+  }
 }
 
 /**
@@ -42,7 +60,7 @@ export function openWriter(options: WriterOptions, failed: (error: Error) => voi
   const thread = openWriterThread({ sqlite, signing, files, writtenBytes, counts }, forget, failed)
   const generation: Generation = { current: 0 }
   const line = openLine(writeQueue, flush)
-  /** Whether the thread may be holding a commit back for the next transaction to share. */
+  /** Whether the thread may be holding a commit back. */
   let isHolding = false
   let plans = 0
 
@@ -60,16 +78,9 @@ export function openWriter(options: WriterOptions, failed: (error: Error) => voi
   async function perform<Result>(work: (transaction: Transaction) => Promise<Result>, deadline: number): Promise<Committing<Result>> {
     if (elapsed() > deadline) throw tooSlow()
     const turn = beginTurn(thread.running(), deadline, generation)
-    try {
-      const result = await work(turn.transaction)
-      const isFollowed = line.length() > 1
-      const committed = turn.commit(isFollowed)
-      isHolding = isFollowed
-      return { result, committed }
-    } catch (error) {
-      await turn.rollback()
-      throw error
-    }
+    const done = await workIn(turn, work, () => line.length() > 1)
+    isHolding = done.isHeld
+    return done
   }
 
   async function transaction<Result>(work: (transaction: Transaction) => Promise<Result>): Promise<Result> {
