@@ -53,7 +53,15 @@ export async function createIn(context: WriteContext, transaction: Transaction, 
   // Asked before anything is published, answered with all the rest.
   const isFit = checkPublication(context, transaction, operation, id, 'new', findTaken)
   isFit.catch(() => {})
-  const published = await publishRow(writing, type, id, null, filledBy(input), false, now, true)
+  const published = await publishRow(writing, {
+    type,
+    draft: id,
+    published: null,
+    touched: filledBy(input),
+    isWhole: false,
+    now,
+    isNew: true,
+  })
   const outcome = await written(context, transaction, operation, documentId, 'entry.create', created, published)
   await transaction.defer(isFit)
   return outcome

@@ -234,5 +234,5 @@ export async function checkPublication(
   const { grants, write, trials } = operation
   const inputContext = { model: read.model, contract: read.contract, trials }
   const reader = { grants, seesDrafts: mayReadDrafts(read.draftGrant === true, grants, write.type) }
-  await validateDraft(inputContext, plans, transaction, write.type, operation.data, id, given, findTaken, reader)
+  await validateDraft(inputContext, plans, transaction, { type: write.type, id, data: operation.data, given, findTaken, reader })
 }

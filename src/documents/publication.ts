@@ -76,7 +76,7 @@ async function publishOne(
   const writing = writingOf(context, transaction, operation, null)
   // Publishing may note the draft again.
   clearModified(transaction, type, [draft])
-  const made = await publishRow(writing, type, draft.id, published, new Set(), true, now)
+  const made = await publishRow(writing, { type, draft: draft.id, published, touched: new Set(), isWhole: true, now })
   if (published !== null && (published.updated_at ?? 0) > (draft.updated_at ?? 0)) {
     levelMoments(transaction, type, draft.id, made)
   }

@@ -10,7 +10,16 @@ import { checkTargetsExist } from './missing-targets.js'
 import type { WriteContext, WriteOperation, WriteOutcome } from './operation.js'
 import { checkLocale, checkPublication, optionsOf, takenFor, writingOf } from './operation.js'
 import { publishedOf, publishRow } from './publish/publish.js'
-import { equalizeLocales, inheritedBy, mayDiffer, newLocale, reachesOthers, shareWithLocales } from './publish/shared-attributes.js'
+import {
+  equalizeLocales,
+  inheritedBy,
+  mayDiffer,
+  newLocale,
+  reachesOthers,
+  type SharedBefore,
+  sharedBefore,
+  shareWithLocales,
+} from './publish/shared-attributes.js'
 import { writeBelow } from './store/components.js'
 import { clearModified, markModified, modifiedCondition } from './store/modified-drafts.js'
 import type { RowContext } from './store/row-context.js'
@@ -54,22 +63,17 @@ export async function updateIn(context: WriteContext, transaction: Transaction, 
   const input = await inputOf(context, transaction, operation, documentId, target)
   const change = changeOf(operation, documentId, versions, target, input)
   const isNew = target.kind === 'newLocale'
-  const writing = writingOf(
-    context,
-    transaction,
-    operation,
-    input,
-    await prefetchRows(context, transaction, operation, input, isNew ? type : null),
-  )
+  const known = await prefetchRows(context, transaction, operation, input, isNew ? type : null)
+  const writing = writingOf(context, transaction, operation, input, known)
   // Before a new version is there, which its own relations may name.
   if (isNew) await checkTargetsExist(transaction, context.read.model, operation.grants, type, operation.data, writing.resolving)
-  const reaches = await reachesOthers(context, transaction, type, versions, isNew ? undefined : target.row, change.touched)
+  const before = await sharedBefore(context, transaction, type, versions, isNew ? null : target.row, change.touched)
   const id = await writeVersion(context, writing, change)
   if (touchesOneDocument(change)) transaction.history.touchesOneDocument()
   const published = await publish(context, writing, change, id)
   // As in Strapi, the answer shows the other locales as they were.
   const outcome = await outcomeOf(context, transaction, change, id, published)
-  await writeOtherLocales(context, writing, change, id, published, reaches)
+  await writeOtherLocales(context, writing, change, id, published, before)
   return outcome
 }
 
@@ -178,7 +182,7 @@ async function publish(context: WriteContext, writing: RowContext, change: Chang
   }
   await check(publishes === 'all' ? 'whole' : 'part')
   if (target.kind === 'existing') clearModified(transaction, type, [target.row])
-  return publishRow(writing, type, id, published, touched, publishes === 'all', operation.now)
+  return publishRow(writing, { type, draft: id, published, touched, isWhole: publishes === 'all', now: operation.now })
 }
 
 /** Records the events, and reads what the caller asked to see. */
@@ -206,7 +210,7 @@ async function writeOtherLocales(
   { operation, versions, target, touched }: Change,
   id: number,
   published: number | null,
-  reaches: (written: number) => Promise<boolean>,
+  before: SharedBefore,
 ): Promise<void> {
   const { locale, now, write } = operation
   const { type } = write
@@ -216,7 +220,7 @@ async function writeOtherLocales(
     return
   }
   if (target.kind === 'existing' && !mayDiffer(type, versions, touched)) return
-  if (!(await reaches(id))) return
+  if (!(await reachesOthers(context, writing.transaction, type, before, id))) return
   const state = !type.draftAndPublish ? 'any' : published === null ? 'draft' : 'published'
   await shareWithLocales(writing, type, versions, published ?? id, state)
 }

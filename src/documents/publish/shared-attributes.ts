@@ -3,7 +3,7 @@
 import { sql } from 'kysely'
 import type { Transaction } from '../../database/database.js'
 import { componentsOf } from '../../model/components.js'
-import type { Attribute, ContentType, Model } from '../../model/types.js'
+import { type Attribute, assertNever, type ContentType, type Model } from '../../model/types.js'
 import type { DocumentVersion } from '../../query/rest/document-version.js'
 import type { Body } from '../input/types.js'
 import type { WriteReading } from '../read/plans.js'
@@ -46,34 +46,60 @@ export async function newLocale(
   if (source !== undefined) await share(writing, type, source.id, id, ({ name }) => inherited.has(name), false, writing.resolving.locale)
 }
 
+/** What a write is compared with, to find out whether it reaches the other locales: nothing, a row that it leaves alone, or what a row had before. */
+export type SharedBefore =
+  | { readonly kind: 'never' | 'always' }
+  | { readonly kind: 'row'; readonly id: number }
+  | { readonly kind: 'text'; readonly text: string }
+
 /**
- * Asked before a write, tells after it whether what was written reaches the other locales: as in Strapi, where it differs from what
- * the first locale, in the order of codes, had before. Rows of components do not count, their values do.
+ * Reads, before a write, what it is to be compared with: as in Strapi, what the first locale, in the order of codes, has before. Rows of
+ * components do not count, their values do. `current`: the row that is written; null: a new one.
  */
-export async function reachesOthers(
-  { read, plans }: WriteReading,
+export async function sharedBefore(
+  reading: WriteReading,
   transaction: Transaction,
   type: ContentType,
   versions: readonly StoredVersion[],
-  current: StoredVersion | undefined,
+  current: StoredVersion | null,
   touched: ReadonlySet<Attribute>,
-): Promise<(written: number) => Promise<boolean>> {
-  const never = async () => false
+): Promise<SharedBefore> {
+  const { contract, model } = reading.read
   const compared = versions.filter(({ published_at }) => !type.draftAndPublish || published_at === null)
   const [reference] = compared.toSorted((one, other) => (one.locale! < other.locale! ? -1 : 1))
-  if (read.contract.localesShareAlways || !type.localized || reference === undefined) return never
+  if (contract.localesShareAlways || !type.localized || reference === undefined) return { kind: 'never' }
   const given = [...touched].filter(isShared)
-  if (given.some((attribute) => attribute.kind === 'media' || holdsPolymorphic(read.model, attribute))) return async () => true
-  const textOf = async (id: number): Promise<string> =>
-    sharedText(
-      read.model,
-      type,
-      (await readWhole({ model: read.model, contract: read.contract }, plans, transaction, type, id, 'files')) ?? {},
-    )
-  if (reference.id !== current?.id) return async (written) => (await textOf(reference.id)) !== (await textOf(written))
-  if (compared.length === 1 || given.length === 0) return never
-  const before = await textOf(reference.id)
-  return async (written) => before !== (await textOf(written))
+  if (given.some((attribute) => attribute.kind === 'media' || holdsPolymorphic(model, attribute))) return { kind: 'always' }
+  if (reference.id !== current?.id) return { kind: 'row', id: reference.id }
+  if (compared.length === 1 || given.length === 0) return { kind: 'never' }
+  return { kind: 'text', text: await sharedTextOf(reading, transaction, type, reference.id) }
+}
+
+/** Whether the row `written` reaches the other locales: where it differs from what was before. */
+export async function reachesOthers(
+  reading: WriteReading,
+  transaction: Transaction,
+  type: ContentType,
+  before: SharedBefore,
+  written: number,
+): Promise<boolean> {
+  const textOf = (id: number) => sharedTextOf(reading, transaction, type, id)
+  switch (before.kind) {
+    case 'never':
+    case 'always':
+      return before.kind === 'always'
+    case 'row':
+      return (await textOf(before.id)) !== (await textOf(written))
+    case 'text':
+      return before.text !== (await textOf(written))
+    default:
+      return assertNever(before)
+  }
+}
+
+async function sharedTextOf({ read, plans }: WriteReading, transaction: Transaction, type: ContentType, id: number): Promise<string> {
+  const { model, contract } = read
+  return sharedText(model, type, (await readWhole({ model, contract }, plans, transaction, type, id, 'files')) ?? {})
 }
 
 /** The shared part of a row as text that is the same for the same values, files and targets of relations. */

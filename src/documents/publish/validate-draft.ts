@@ -13,21 +13,28 @@ import type { Plans } from '../read/plans.js'
 /** What was just given: all that a new document has, part of what a draft has and the published row lacks, or less than that. */
 export type ValidatedPart = 'new' | 'part' | 'whole'
 
+/** A draft row that is to be published. */
+export interface ValidatedDraft {
+  readonly type: ContentType
+  readonly id: number
+  /** What was just given, and how much of the draft it is. */
+  readonly data: unknown
+  readonly given: ValidatedPart
+  readonly findTaken: FindTaken
+  /** Who is told of errors. */
+  readonly reader: Reader
+}
+
 /**
- * Checks the draft row `id` before it is published. What was just given is held to the strict rules first; only when that
- * fails, or when the draft holds more than that, the whole stored document is read and validated. `reader` is who is told.
+ * Checks a draft before it is published. What was just given is held to the strict rules first; only when that fails, or when the draft
+ * holds more than that, the whole stored document is read and validated.
  * @throws ApiError 400
  */
 export async function validateDraft(
   context: InputContext,
   plans: Plans,
   transaction: Transaction,
-  type: ContentType,
-  data: unknown,
-  id: number,
-  given: ValidatedPart,
-  findTaken: FindTaken,
-  reader: Reader,
+  { type, id, data, given, findTaken, reader }: ValidatedDraft,
 ): Promise<void> {
   const saysAll = given === 'new' || (given === 'part' && !keepsUniqueEntries(context.model, type, data))
   if (saysAll && (await mayBePublished(context, type, data, given === 'new', findTaken))) return
