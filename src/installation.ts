@@ -9,7 +9,7 @@ import { checkDefaults, openDefaults } from './documents/defaults.js'
 import { type IdempotencyKeys, openIdempotencyKeys } from './documents/idempotency.js'
 import type { Hooks } from './documents/operation.js'
 import type { FindAroundReads, Policies } from './documents/read/around.js'
-import { type Documents, openDocuments } from './documents/read/find.js'
+import { type DocumentReads, openDocumentReads } from './documents/read/find.js'
 import { openPlans } from './documents/read/plans.js'
 import { type InSync, openInSync } from './documents/store/synced-drafts.js'
 import { type DocumentWrites, openWrites } from './documents/write.js'
@@ -24,7 +24,7 @@ import type { FileWatch } from './uploads/library.js'
 export interface Installation {
   readonly model: Model
   readonly defaultLocale: string
-  readonly documents: Documents
+  readonly documents: DocumentReads
   readonly writes: DocumentWrites
   readonly accounts: AccountContext
   /** Records what happens to files; null: nobody listens. */
@@ -68,7 +68,7 @@ export interface InstallationOptions {
   readonly policies: Policies | null
   readonly aroundReads: FindAroundReads | null
   /** Reports a value in place of `blocks` that is written as null, as the contract `strapi` says. */
-  readonly lost?: (uid: string, path: readonly (string | number)[]) => void
+  readonly reportDropped?: (uid: string, path: readonly (string | number)[]) => void
   /** Called after commits that recorded events; null: nothing is recorded. */
   readonly recorded: (() => void) | null
   /** What accounts need apart from the installation. */
@@ -132,7 +132,7 @@ export function openInstallations(options: InstallationOptions): Installations {
 }
 
 function open(
-  { config, dialect, database, hooks, policies, aroundReads, lost, recorded, accounts }: InstallationOptions,
+  { config, dialect, database, hooks, policies, aroundReads, reportDropped, recorded, accounts }: InstallationOptions,
   { keys, inSync }: Lasting,
   model: Model,
   defaultLocale: string,
@@ -151,14 +151,14 @@ function open(
   checkDefaults(config.types, context)
   const { reads, writes } = database
   const outbox = recorded === null ? null : openOutbox({ context, dialect, database: writes, limits, committed: recorded })
-  const input = { model, contract, lost: contract.unreadableBlocksAreNull ? lost : null }
+  const input = { model, contract, reportDropped: contract.unreadableBlocksAreNull ? reportDropped : null }
   const ofProject = { hooks, policies, outbox, inSync, input }
   const [ofReads, ofWrites] = [openPlans(reads, dialect, contract, limits), openPlans(writes, dialect, contract, limits)]
   return {
     installation: {
       model,
       defaultLocale,
-      documents: openDocuments(context, reads, ofReads, { addDefaults: openDefaults(config.types), aroundReads, policies }),
+      documents: openDocumentReads(context, reads, ofReads, { addDefaults: openDefaults(config.types), aroundReads, policies }),
       writes: openWrites({ read: context, database: writes, plans: ofWrites, limits, hashPassword, ...ofProject }, keys),
       accounts: { ...accounts, model, input: { model, contract }, defaultLocale, scopes: noScopes },
       watch:

@@ -100,7 +100,7 @@ async function open(config: Config, logger: Logger, opened: Closers): Promise<Se
     dialect: database.reads.dialect,
     database,
     ...code,
-    lost: (uid, path) =>
+    reportDropped: (uid, path) =>
       logger.warn({ uid, attribute: path.join('.') }, 'a value was stored as null: blocks are a list of nodes, and a text is none'),
     recorded: config.events.outbox || config.events.listeners.length > 0 ? events.committed : null,
     accounts: accountContext(config, database, { identification, jwts, mail, log: logger }),

@@ -1,8 +1,10 @@
-// Keeps the accounts in order: arrows between rooms, no cycles, sizes, opening comments, no dead files, no banned names.
+// Keeps the accounts in order: arrows between rooms, no cycles, sizes, opening comments, no dead files, no banned names, no SQL of one
+// database outside of src/database, no type declared twice.
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { basename, dirname, join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
+import { declaredTypes, dialectWords, longFunctions, parsedSources } from './support/parsed-sources.js'
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 const source = join(root, 'src')
@@ -179,6 +181,13 @@ test('files stay below 400 lines', () => {
   expect(long).toEqual([])
 })
 
+/** The lines of a screen. */
+const longestFunction = 60
+
+test(`functions have ${longestFunction} lines at most`, () => {
+  expect(parsedSources.flatMap((file) => longFunctions(file, longestFunction))).toEqual([])
+})
+
 test('every file opens with one to three lines that say what it is for', () => {
   const files = [
     ...sources,
@@ -255,6 +264,26 @@ test('SQL stays out of http, model and query stays pure', () => {
       /\bawait\b|Date\.now\(\)|new Date\(\)|performance\.now/.test(textOf(file)),
   )
   expect([...httpSql, ...waiting].map(name)).toEqual([])
+})
+
+test('no words of one SQL dialect outside of src/database: fragments.ts and the dialects have them', () => {
+  const outside = parsedSources.filter((file) => !file.name.startsWith('database/'))
+  expect(outside.flatMap((file) => dialectWords(file).map((word) => `${file.name}: ${word}`))).toEqual([])
+})
+
+const types = parsedSources.flatMap(declaredTypes)
+
+test('the name of an exported type is declared once', () => {
+  const wrong = types
+    .filter(({ isExported }) => isExported)
+    .flatMap(({ file, name: declared }) => types.filter((other) => other.name === declared && other.file !== file))
+  expect(wrong.map(({ file, name: declared }) => `${declared}: ${file}`)).toEqual([])
+})
+
+test('no type is declared in two files', () => {
+  const places = new Map<string, string[]>()
+  for (const { file, text } of types) places.set(text, [...(places.get(text) ?? []), file])
+  expect([...places].filter(([, files]) => files.length > 1)).toEqual([])
 })
 
 test('what comments cite is there: rules, decisions, pages of docs, files, and nothing that is kept elsewhere', () => {

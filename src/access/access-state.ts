@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto'
 import { sql } from 'kysely'
 import type { MainConnection } from '../database/database.js'
-import { contentOf } from '../database/fragments.js'
+import { contentOf, separated } from '../database/fragments.js'
 import type { Grants } from '../grants.js'
 import { fullAccess, grantsOf } from '../grants.js'
 import { type AccountSettings, accountSettings } from './account-settings.js'
@@ -44,27 +44,24 @@ function grants(actions: readonly string[]): Grants {
 /** Returns a text that changes whenever data read by `readAccessState` changes, including rows updated in place. */
 export async function stateText(database: MainConnection, tokens: TokenColumns): Promise<string> {
   const all = (table: string, ...columns: readonly string[]) => {
-    const row = sql.join(
+    const row = separated(
+      ' ',
       columns.map((column) => sql`coalesce(cast(${sql.ref(column)} as text), '')`),
-      sql` || ' ' || `,
     )
     return sql`(select coalesce(${contentOf(row)}, '') from ${sql.table(table)})`
   }
   const settings = sql`(select coalesce(${contentOf(sql`value`)}, '') from strapi_core_store_settings
     where ${sql.ref('key')} in ('plugin_i18n_default_locale', 'plugin_users-permissions_advanced'))`
   const [row] = await database.rows<{ state: string }>(
-    sql`select ${sql.join(
-      [
-        all('up_roles', 'id', 'type'),
-        all('up_permissions', 'id', 'action'),
-        all('up_permissions_role_lnk', 'permission_id', 'role_id'),
-        all('strapi_api_tokens', 'id', 'name', ...(tokens.has('kind') ? ['kind'] : []), 'type', 'access_key', 'expires_at'),
-        all('strapi_api_token_permissions', 'id', 'action'),
-        all('strapi_api_token_permissions_token_lnk', 'api_token_permission_id', 'api_token_id'),
-        settings,
-      ],
-      sql` || ';' || `,
-    )} as state`,
+    sql`select ${separated(';', [
+      all('up_roles', 'id', 'type'),
+      all('up_permissions', 'id', 'action'),
+      all('up_permissions_role_lnk', 'permission_id', 'role_id'),
+      all('strapi_api_tokens', 'id', 'name', ...(tokens.has('kind') ? ['kind'] : []), 'type', 'access_key', 'expires_at'),
+      all('strapi_api_token_permissions', 'id', 'action'),
+      all('strapi_api_token_permissions_token_lnk', 'api_token_permission_id', 'api_token_id'),
+      settings,
+    ])} as state`,
   )
   return row!.state
 }

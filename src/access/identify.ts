@@ -2,7 +2,7 @@
 import { createHmac } from 'node:crypto'
 import { sql } from 'kysely'
 import { LRUCache } from 'lru-cache'
-import type { Secrets } from '../config/config.js'
+import type { Secrets } from '../config/secrets.js'
 import type { MainConnection } from '../database/database.js'
 import { unauthorized } from '../errors/errors.js'
 import { type Grants, grantsOf } from '../grants.js'

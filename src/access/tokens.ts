@@ -1,7 +1,7 @@
 // API tokens in Strapi's format: the key is shown once, and only its keyed hash is stored.
 import { createHmac, randomBytes } from 'node:crypto'
 import { sql } from 'kysely'
-import type { MainConnection, Transaction, WriteDatabase } from '../database/database.js'
+import type { RowReader, Transaction, WriteDatabase } from '../database/database.js'
 import { insertRow } from '../documents/store/rows.js'
 import { ApiError } from '../errors/errors.js'
 import { newDocumentId } from '../model/document-id.js'
@@ -82,7 +82,7 @@ export interface ListedToken {
 }
 
 /** Returns all API tokens in the order of their ids. */
-export async function listTokens(database: Pick<MainConnection, 'rows'>): Promise<readonly ListedToken[]> {
+export async function listTokens(database: RowReader): Promise<readonly ListedToken[]> {
   const columns = await tokenColumns(database)
   return database.rows<ListedToken>(
     sql`select id, name, type, expires_at, last_used_at from strapi_api_tokens where ${ofContentApi(columns)} order by id`,
@@ -90,7 +90,7 @@ export async function listTokens(database: Pick<MainConnection, 'rows'>): Promis
 }
 
 /** Returns a token by its name or id. @throws ApiError 404 */
-export async function findToken(database: Pick<MainConnection, 'rows'>, nameOrId: string): Promise<ListedToken> {
+export async function findToken(database: RowReader, nameOrId: string): Promise<ListedToken> {
   const tokens = await listTokens(database)
   const found = tokens.find(({ name }) => name === nameOrId) ?? tokens.find(({ id }) => String(id) === nameOrId)
   if (found === undefined) throw new ApiError('NotFoundError', `There is no token "${nameOrId}"`)

@@ -6,10 +6,10 @@ import { sql } from 'kysely'
 import { type Config, loadConfig } from '../config/config.js'
 import type { DatabaseView, MainConnection } from '../database/database.js'
 import { driverOf } from '../database/open.js'
-import type { CheckResult, ExaminedProject, PendingLink } from '../doctor/checks.js'
-import { pendingLinks, runChecks } from '../doctor/checks.js'
+import { type CheckResult, runChecks } from '../doctor/checks.js'
+import { type PendingLink, pendingLinks } from '../doctor/pending-links.js'
 import { remedies } from '../doctor/remedies.js'
-import { ConfigError } from '../errors/errors.js'
+import type { ExaminedProject } from '../doctor/searches.js'
 import { loadModel } from '../model/load.js'
 import type { Model } from '../model/types.js'
 import { onDatabase, orExplain } from './explain-error.js'
@@ -34,8 +34,7 @@ export const doctorCommand = orExplain(async (folder: string, options: DoctorOpt
 })
 
 async function diagnose(config: Config, model: Model, options: DoctorOptions): Promise<void> {
-  const { filename } = config.database
-  const view = await readable(filename, () => driverOf(config).snapshotOf(config))
+  const view = await driverOf(config).snapshotOf(config)
   try {
     const project = { database: view, model }
     const found = [
@@ -53,19 +52,6 @@ async function diagnose(config: Config, model: Model, options: DoctorOptions): P
     if (wrong > 0) process.exitCode = 1
   } finally {
     await view.close()
-  }
-}
-
-/** @throws ConfigError with a remedy if the file is damaged */
-async function readable<Result>(filename: string, open: () => Promise<Result>): Promise<Result> {
-  try {
-    return await open()
-  } catch (error) {
-    const { code, message: why } = error as { readonly code?: unknown; readonly message: string }
-    if (code !== 'SQLITE_NOTADB' && code !== 'SQLITE_CORRUPT') throw error
-    throw new ConfigError(
-      `The database at ${filename} cannot be read (${why}). Restore a backup; "sqlite3 ${filename} .recover" may rescue some data.`,
-    )
   }
 }
 
@@ -130,7 +116,7 @@ function linesOfLinks(links: readonly PendingLink[]): readonly string[] {
   ]
 }
 
-interface FileRow {
+interface StoredFile {
   readonly id: number
   readonly name: string
   readonly url: string | null
@@ -140,9 +126,9 @@ interface FileRow {
 /** Files of the local provider whose bytes, or those of one of their formats, are not in the uploads folder. */
 async function missingFiles(database: MainConnection, folder: string): Promise<CheckResult> {
   const name = 'every local file is in the uploads folder'
-  let rows: readonly FileRow[]
+  let rows: readonly StoredFile[]
   try {
-    rows = await database.rows<FileRow>(sql`select id, name, url, formats from files where provider = 'local' order by id`)
+    rows = await database.rows<StoredFile>(sql`select id, name, url, formats from files where provider = 'local' order by id`)
   } catch (error) {
     return { name, warning: false, count: 1, examples: [(error as Error).message] }
   }
@@ -154,7 +140,7 @@ async function missingFiles(database: MainConnection, folder: string): Promise<C
   return { name, warning: false, count: missing.length, examples: missing.slice(0, 5) }
 }
 
-function urlsOf({ url, formats }: FileRow): readonly string[] {
+function urlsOf({ url, formats }: StoredFile): readonly string[] {
   let parsed: unknown = null
   try {
     parsed = formats === null ? null : JSON.parse(formats)

@@ -1,6 +1,7 @@
 // How every command reports an error: one sentence for an invalid configuration and for a file or database that cannot be used, a stack
 // trace for anything else.
 import type { Config } from '../config/config.js'
+import { driverOf } from '../database/open.js'
 import { ApiError, ConfigError } from '../errors/errors.js'
 
 /** Wraps a command: an error is written to standard error and sets the exit status. */
@@ -19,18 +20,16 @@ export function orExplain<Arguments extends unknown[]>(
 }
 
 /** Runs `work` on the project's database. @throws ConfigError that names the file if the file, its disk or its permissions cause an error */
-export async function onDatabase<Result>({ database: { filename } }: Config, work: () => Promise<Result>): Promise<Result> {
+export async function onDatabase<Result>(config: Config, work: () => Promise<Result>): Promise<Result> {
   try {
     return await work()
   } catch (error) {
-    const { code, message } = error as { readonly code?: unknown; readonly message: string }
-    throw typeof code === 'string' && fileErrors.test(code)
-      ? new ConfigError(`The database ${filename} cannot be used: ${message}.`)
+    const driver = driverOf(config)
+    throw driver.faultOf(error) === 'storage'
+      ? new ConfigError(`The database ${driver.nameOf(config)} cannot be used: ${(error as Error).message}.`)
       : error
   }
 }
-
-const fileErrors = /^SQLITE_(?:NOTADB|CORRUPT|READONLY|CANTOPEN|PERM|IOERR|FULL|BUSY|LOCKED)/
 
 /** Errors that the user of the command can fix without a stack trace. System errors name their path. */
 const isPlain = (error: unknown): error is Error =>

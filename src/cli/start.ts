@@ -60,10 +60,10 @@ async function listen(folder: string, options: StartOptions, watched: (shutdown:
   endWithParent(() => process.kill(process.pid, 'SIGTERM'))
   checkProject(given.folder)
   if (options.replaces !== true) await checkPort(given)
-  driverOf(given).refuseLost(given, strapiEvidence(given.folder))
+  const driver = driverOf(given)
+  driver.refuseLost(given, strapiEvidence(given.folder))
   const { config, service } = await open(given, logger).catch((error: StartError) => {
-    const isDatabase = error.code?.startsWith('SQLITE_') === true
-    throw isDatabase ? new ConfigError(`The database ${given.database.filename} cannot be used: ${error.message}.`) : error
+    throw driver.faultOf(error) === null ? error : new ConfigError(`The database ${driver.nameOf(given)} cannot be used: ${error.message}.`)
   })
   warnOfRelations(logger, service.model)
   const address = await service.listen().catch(async (error: Error) => {

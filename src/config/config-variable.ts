@@ -1,6 +1,7 @@
 // OCTAVO_CONFIG: settings as JSON in the environment, merged over octavo.config, for containers that have no file of their own.
 import { ConfigError } from '../errors/errors.js'
-import { type Environment, merged } from './files.js'
+import type { Environment } from './environment.js'
+import { merged } from './files.js'
 
 const variable = 'OCTAVO_CONFIG'
 

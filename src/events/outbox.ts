@@ -9,7 +9,7 @@ import type { Component, ContentType, Model } from '../model/types.js'
 import type { ContentEvent, EntryEventName, MediaEventName } from '../public/events.js'
 import { compileRead } from '../query/compile/compile.js'
 import { planKey } from '../query/compile/plan-key.js'
-import { type Row, versionOf } from '../query/rest/document-version.js'
+import { type DocumentVersion, versionOf } from '../query/rest/document-version.js'
 import type { Parameters } from '../query/rest/parameters.js'
 import type { ReadContext } from '../query/rest/read.js'
 import { readRequest } from '../query/rest/read.js'
@@ -22,7 +22,7 @@ const pruneEvery = 64
 /** The outbox. */
 export interface Outbox {
   /** Records an event about a version of a document. Called before a row is deleted, and after any other change. */
-  entry(transaction: Transaction, event: EntryEventName, type: ContentType, row: Row, now: number): Promise<void>
+  entry(transaction: Transaction, event: EntryEventName, type: ContentType, row: DocumentVersion, now: number): Promise<void>
   /** Records an event about a file. */
   media(transaction: Transaction, event: MediaEventName, id: number, now: number): Promise<void>
   /** Called after each commit. */

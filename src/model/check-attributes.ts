@@ -4,9 +4,7 @@ import { attributeOptions, commonOptions, type Options, relationKinds } from './
 import { isScalarType } from './attributes.js'
 import { careless, type Finding, unlikely, wrong } from './finding.js'
 import { columnName } from './names.js'
-import type { AttributeSource, SchemaSource } from './types.js'
-
-type Sources = ReadonlyMap<string, SchemaSource>
+import type { AttributeSource, SchemaSource, SchemaSources } from './types.js'
 
 /** The types whose attributes Strapi refuses to load with an invalid value of one of these options. */
 const refusedByStrapi: Readonly<Record<string, readonly string[]>> = {
@@ -16,7 +14,7 @@ const refusedByStrapi: Readonly<Record<string, readonly string[]>> = {
 }
 
 /** Returns all errors and warnings about an attribute. */
-export function checkAttribute(schema: SchemaSource, name: string, source: AttributeSource, sources: Sources): readonly Finding[] {
+export function checkAttribute(schema: SchemaSource, name: string, source: AttributeSource, sources: SchemaSources): readonly Finding[] {
   const { type } = source
   const known = Object.hasOwn(attributeOptions, type) ? attributeOptions[type]!.options : null
   if (known === null && type !== 'customField') {
@@ -80,7 +78,7 @@ function checkTargetField({ attributes }: SchemaSource, name: string, { targetFi
     : [unlikely(path, `"${targetField}" is of the type ${target.type}; a uid is generated from a string or text`)]
 }
 
-function checkRelation(schema: SchemaSource, name: string, source: AttributeSource, sources: Sources): readonly Finding[] {
+function checkRelation(schema: SchemaSource, name: string, source: AttributeSource, sources: SchemaSources): readonly Finding[] {
   const { relation, target: targetUid } = source
   const at = (option: string) => `attributes.${name}.${option}`
   if (!relationKinds.some((kind) => kind === relation))
@@ -122,7 +120,7 @@ function checkOtherSide(schema: SchemaSource, target: SchemaSource, name: string
     : [careless(path, `"${name}" of ${target.uid} leads to ${String(other.target)}, not back to ${schema.uid}`)]
 }
 
-function checkComponents(name: string, source: AttributeSource, sources: Sources): readonly Finding[] {
+function checkComponents(name: string, source: AttributeSource, sources: SchemaSources): readonly Finding[] {
   const isZone = source.type === 'dynamiczone'
   const named = isZone ? source.components : [source.component]
   const report = isZone ? careless : wrong

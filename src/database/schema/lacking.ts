@@ -58,3 +58,11 @@ export const namesOf = ({ tables, columns }: Lacking): readonly string[] => [
   ...tables.map(({ name }) => name),
   ...columns.map(({ table, column }) => `${table}.${column.name}`),
 ]
+
+/** The same with tables of our own that a database server lacks. */
+export interface LackingWithOwn extends Lacking {
+  readonly ownTables: boolean
+}
+
+/** Whether nothing has to be done, for our own tables either. */
+export const isPrepared = (lacking: LackingWithOwn): boolean => !lacking.ownTables && isComplete(lacking)

@@ -37,7 +37,7 @@ export interface ReadSettings {
   readonly policies: Policies | null
 }
 
-export interface Documents {
+export interface DocumentReads {
   readonly context: ReadContext
   /**
    * Answers a read as JSON bytes; null where one document was asked for and is not there.
@@ -59,12 +59,12 @@ function parsed(answer: ReadAnswer): unknown {
 }
 
 /** The reads of one installation. */
-export function openDocuments(
+export function openDocumentReads(
   context: ReadContext,
   database: ReadDatabase,
   plans: Plans,
   { addDefaults, aroundReads, policies }: ReadSettings = { addDefaults: null, aroundReads: null, policies: null },
-): Documents {
+): DocumentReads {
   /** Reads with the policies and hooks of the project around it. */
   async function findWithin(around: AroundReads, asker: OperationCaller, grants: Grants, wanted: Find): Promise<ReadAnswer> {
     const { type, action, query, identity, envelope, isGone, format = 'flat' } = wanted
@@ -84,7 +84,7 @@ export function openDocuments(
   const rows = async (request: ReadRequest) =>
     parsed(await database.execute(plans.forRequest(request, 'bare').plan, request.values)) as never
 
-  const documents: Documents = {
+  const documents: DocumentReads = {
     context,
     findData: async (caller, { parameters, ...wanted }) => {
       if (!caller.may(wanted.action)) throw forbidden()
