@@ -47,7 +47,7 @@ export const dev = orExplain(async (folder: string, options: DevOptions) => {
 })
 
 const levels = { info: 30, warn: 40 } as const
-type Level = keyof typeof levels
+type LogLevel = keyof typeof levels
 
 /** The output of this command and of the services: readable on a terminal, otherwise as the services write it. */
 function openOutput() {
@@ -55,7 +55,7 @@ function openOutput() {
   const readable = isTerminal ? openReadableLog((process.env.NO_COLOR ?? '') === '') : (line: string) => line
   const print = (line: string): void => void process.stdout.write(`${readable(line)}\n`)
   return {
-    log: (level: Level, msg: string, fields: object = {}): void =>
+    log: (level: LogLevel, msg: string, fields: object = {}): void =>
       print(JSON.stringify({ level: levels[level], time: Date.now(), ...fields, msg })),
     receive: isTerminal ? (stream: NodeJS.ReadableStream) => void createInterface({ input: stream }).on('line', print) : null,
   }
@@ -75,7 +75,7 @@ function stopOnSignals(stop: () => Promise<void>): () => boolean {
   return () => isStopping
 }
 
-function reportOf(outcome: StartOutcome, isChange: boolean): readonly [Level, string] | null {
+function reportOf(outcome: StartOutcome, isChange: boolean): readonly [LogLevel, string] | null {
   switch (outcome.kind) {
     case 'serving':
       return isChange ? ['info', `serving the change at ${outcome.address} after ${Math.round(outcome.milliseconds)} ms`] : null

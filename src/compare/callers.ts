@@ -4,12 +4,12 @@ import { ConfigError } from '../errors/errors.js'
 import { decoded } from './request.js'
 
 /** Which of the two services. */
-export type Side = 'strapi' | 'octavo'
+export type ServiceName = 'strapi' | 'octavo'
 
 /** A caller with the headers that it sends to each service. */
 export interface ComparedCaller {
   readonly name: string
-  readonly headers: Readonly<Record<Side, Readonly<Record<string, string>>>>
+  readonly headers: Readonly<Record<ServiceName, Readonly<Record<string, string>>>>
 }
 
 /** The options of the command that name callers. */

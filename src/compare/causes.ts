@@ -1,9 +1,9 @@
 // The likely causes of differences, in the order in which they are tried, and what to do about each.
-import type { Side } from './callers.js'
+import type { ServiceName } from './callers.js'
 import { type Difference, isRecord } from './difference.js'
 import { isPopulatable, type KnownModel } from './known-model.js'
 import { ownOrderOf } from './list-order.js'
-import { documentsOf, type Half, messageOf, type Pair } from './pair.js'
+import { documentsOf, type Half, messageOf, type ResponsePair } from './pair.js'
 
 /** A likely cause. */
 export interface Cause {
@@ -14,7 +14,7 @@ export interface Cause {
   readonly advice: string
   /** Octavo shows or allows more than Strapi does. */
   readonly exposes?: boolean
-  matches(difference: Difference, pair: Pair, model: KnownModel): boolean
+  matches(difference: Difference, pair: ResponsePair, model: KnownModel): boolean
 }
 
 type Match = Cause['matches']
@@ -32,7 +32,7 @@ const isDocument: Match = ({ path }) =>
 const isOwnAttribute: Match = ({ path }) =>
   typeof path.at(-1) === 'string' && [...path].filter((key) => key !== 'data' && typeof key === 'string').length === 1 && path[0] !== 'meta'
 const isTotal: Match = ({ pattern }) => /^meta\.pagination\.(?:total|pageCount)$/.test(pattern)
-const hasPopulate = ({ parameters }: Pair): boolean => parameters.populate !== undefined
+const hasPopulate = ({ parameters }: ResponsePair): boolean => parameters.populate !== undefined
 
 /** Whether a key that only one response has is a relation, component, zone or file: as the model says, else as its value looks. */
 const isContent: Match = ({ path, strapi, octavo }, { addressed }, { shapes }) => {
@@ -58,7 +58,7 @@ function looksLikeContent(value: unknown): boolean {
 }
 
 /** Whether only one of the two has a document or component in a place that both have. */
-function isTarget({ kind, path, strapi, octavo }: Difference, side: Side): boolean {
+function isTarget({ kind, path, strapi, octavo }: Difference, side: ServiceName): boolean {
   const [has, lacks] = side === 'octavo' ? [octavo, strapi] : [strapi, octavo]
   if (!isRecord(has) || !('id' in has)) return false
   return kind === 'value' ? lacks === null : (kind === 'missing' || kind === 'added') && typeof path.at(-1) === 'number'
@@ -74,7 +74,7 @@ const pageSizeOf = (half: Half): unknown => paginationOf(half).pageSize ?? pagin
 const isPagination = ({ pattern }: Difference): boolean => /^meta\.pagination\.(?!total$)/.test(pattern)
 
 /** How many more documents Octavo has than Strapi: by the totals, else by what is in the lists. */
-function surplus({ strapi, octavo }: Pair): number {
+function surplus({ strapi, octavo }: ResponsePair): number {
   const countOf = (half: Half): number => {
     const { total } = paginationOf(half)
     return typeof total === 'number' ? total : documentsOf(half).length
@@ -83,7 +83,7 @@ function surplus({ strapi, octavo }: Pair): number {
 }
 
 /** Whether a document of the responses has different times of its last change. */
-function isOtherContent({ strapi, octavo }: Pair): boolean {
+function isOtherContent({ strapi, octavo }: ResponsePair): boolean {
   const keyOf = ({ documentId, id, locale }: Readonly<Record<string, unknown>>): string => `${documentId ?? id} ${locale}`
   const times = new Map(documentsOf(strapi).map((entry) => [keyOf(entry), entry.updatedAt]))
   return documentsOf(octavo).some((entry) => {

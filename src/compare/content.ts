@@ -6,7 +6,7 @@ import { brotliDecompress, gunzip, inflate } from 'node:zlib'
 import type { ServiceAnswer } from './server.js'
 
 /** A body as it is compared. */
-export type Content =
+export type BodyContent =
   | { readonly kind: 'json'; readonly value: unknown }
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'bytes'; readonly bytes: number; readonly digest: string }
@@ -16,7 +16,7 @@ export type Content =
 const decoders = { gzip: promisify(gunzip), 'x-gzip': promisify(gunzip), deflate: promisify(inflate), br: promisify(brotliDecompress) }
 
 /** Reads the body of a response, decompressed to at most that many bytes. */
-export async function contentOf({ body, headers }: Pick<ServiceAnswer, 'body' | 'headers'>, most: number): Promise<Content> {
+export async function contentOf({ body, headers }: Pick<ServiceAnswer, 'body' | 'headers'>, most: number): Promise<BodyContent> {
   if (body === null) return { kind: 'too large' }
   if (body.length === 0) return { kind: 'none' }
   const decoded = await decode(body, headers, most)
@@ -33,7 +33,7 @@ async function decode(body: Buffer, headers: IncomingHttpHeaders, most: number):
   }
 }
 
-function parsed(body: Buffer, mediaType: string): Content {
+function parsed(body: Buffer, mediaType: string): BodyContent {
   if (/[/+]json$/.test(mediaType)) {
     try {
       return { kind: 'json', value: JSON.parse(body.toString('utf8')) }

@@ -96,12 +96,12 @@ function keysOf(strapi: readonly unknown[], octavo: readonly unknown[]): readonl
   return [keys(strapi), keys(octavo)]
 }
 
-type Identity = (entry: Readonly<Record<string, unknown>>) => string | null
+type IdentityOf = (entry: Readonly<Record<string, unknown>>) => string | null
 
 const isId = (value: unknown): value is string | number => typeof value === 'string' || typeof value === 'number'
 
 /** What identifies an entry: the document and its locale, or the row id with the component. */
-const identities: readonly Identity[] = [
+const identities: readonly IdentityOf[] = [
   ({ documentId, locale, __type }) =>
     isId(documentId) ? [__type, documentId, locale].filter((part) => typeof part === 'string').join(' ') : null,
   ({ id, __component }) => (isId(id) ? `${typeof __component === 'string' ? `${__component} ` : ''}${id}` : null),

@@ -1,7 +1,7 @@
 // Differences that docs/differences.md names, by the section and the beginning of the row. They are listed apart and are no findings.
 import type { Difference } from './difference.js'
 import { isFreeOrder } from './list-order.js'
-import { messageOf, type Pair } from './pair.js'
+import { messageOf, type ResponsePair } from './pair.js'
 
 /** A row of docs/differences.md. */
 export interface DocumentedRow {
@@ -11,7 +11,7 @@ export interface DocumentedRow {
 }
 
 interface Rule extends DocumentedRow {
-  matches(difference: Difference, pair: Pair): boolean
+  matches(difference: Difference, pair: ResponsePair): boolean
 }
 
 const statuses = (strapi: number | readonly number[], octavo: number): Rule['matches'] => {
@@ -25,7 +25,7 @@ const refuses = (message: RegExp, path = /^/): Rule['matches'] => {
   return (difference, pair) => isRefusal(difference, pair) && message.test(messageOf(pair.octavo)) && path.test(decodedUrl(pair))
 }
 
-const decodedUrl = ({ path, parameters }: Pair): string => `${path}?${JSON.stringify(parameters)}`
+const decodedUrl = ({ path, parameters }: ResponsePair): string => `${path}?${JSON.stringify(parameters)}`
 
 const isAt =
   (pattern: RegExp): Rule['matches'] =>
@@ -116,7 +116,7 @@ export const documentedRows: readonly Rule[] = [
 ]
 
 /** The row that names a difference; null if none does. */
-export function documentedRow(difference: Difference, pair: Pair): DocumentedRow | null {
+export function documentedRow(difference: Difference, pair: ResponsePair): DocumentedRow | null {
   const found = documentedRows.find(({ matches }) => matches(difference, pair))
   return found === undefined ? null : { section: found.section, row: found.row }
 }

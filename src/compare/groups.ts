@@ -4,7 +4,7 @@ import { textOf } from './difference.js'
 import type { DocumentedRow } from './documented.js'
 import type { Explained, Judgement } from './judge.js'
 import { ownOrderOf } from './list-order.js'
-import { messageOf, type Pair } from './pair.js'
+import { messageOf, type ResponsePair } from './pair.js'
 import { joined, type PopulateTree } from './populate-tree.js'
 import { shownPath, shownValue } from './shown.js'
 
@@ -36,7 +36,7 @@ export interface Group {
   /** Defaults for octavo.config; null if the cause has none. */
   readonly defaults: Defaults | null
   /** A request that shows the difference, to check the defaults with. */
-  readonly sample: Pair['request']
+  readonly sample: ResponsePair['request']
   readonly caller: string
 }
 
@@ -128,7 +128,8 @@ function sorted(explained: readonly Explained[]) {
 /** What exposes content comes first. */
 const rankOf = ({ cause }: Group): number => (cause.exposes ? 0 : 1)
 
-const subjectOf = ({ addressed, path }: Pair): string => addressed?.type?.uid ?? addressed?.segment ?? `/${path.split('/')[1] ?? ''}`
+const subjectOf = ({ addressed, path }: ResponsePair): string =>
+  addressed?.type?.uid ?? addressed?.segment ?? `/${path.split('/')[1] ?? ''}`
 
 function addDocumented(documented: Map<string, DocumentedGroup>, key: string, row: DocumentedRow, example: ShownRequest): void {
   const known = documented.get(key)
@@ -136,7 +137,7 @@ function addDocumented(documented: Map<string, DocumentedGroup>, key: string, ro
 }
 
 function exampleOf(
-  { request, caller, strapi, octavo }: Pair,
+  { request, caller, strapi, octavo }: ResponsePair,
   explained: readonly Explained[],
   hide: (text: string) => string,
 ): ShownRequest {

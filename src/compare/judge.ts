@@ -3,7 +3,7 @@ import { type Cause, causes } from './causes.js'
 import type { Difference, JsonPath } from './difference.js'
 import { type DocumentedRow, documentedRow } from './documented.js'
 import type { KnownModel } from './known-model.js'
-import { differencesOf, documentsOf, type Pair } from './pair.js'
+import { differencesOf, documentsOf, type ResponsePair } from './pair.js'
 import { type PopulateTree, populateOf } from './populate-tree.js'
 
 /** A difference with what explains it. */
@@ -13,7 +13,7 @@ export type Explained =
 
 /** The result for one pair. */
 export interface Judgement {
-  readonly pair: Pair
+  readonly pair: ResponsePair
   readonly explained: readonly Explained[]
   /** What to populate so that Octavo's response has what Strapi's has; null if nothing is missing. */
   readonly populate: PopulateTree | null
@@ -26,7 +26,7 @@ export interface JudgeOptions {
 }
 
 /** Compares the responses of a pair. */
-export function judge(pair: Pair, { model, isIgnored }: JudgeOptions): Judgement {
+export function judge(pair: ResponsePair, { model, isIgnored }: JudgeOptions): Judgement {
   const explained = differencesOf(pair, isIgnored).map((difference): Explained => {
     const row = documentedRow(difference, pair)
     if (row !== null) return { kind: 'documented', difference, row }

@@ -1,7 +1,7 @@
 // Two responses to one request, with what is known about the request: from here on, nothing is asked any more.
 import type { IncomingHttpHeaders } from 'node:http'
 import qs from 'qs'
-import { type Content, contentOf, mediaTypeOf } from './content.js'
+import { type BodyContent, contentOf, mediaTypeOf } from './content.js'
 import { compareValues, type Difference, isRecord, type JsonPath, openDifferences } from './difference.js'
 import { type Addressed, addressedBy, type KnownModel } from './known-model.js'
 import { type ComparedRequest, decoded, pathOf, queryOf } from './request.js'
@@ -11,11 +11,11 @@ import type { ServiceAnswer } from './server.js'
 export interface Half {
   readonly status: number
   readonly headers: IncomingHttpHeaders
-  readonly content: Content
+  readonly content: BodyContent
 }
 
 /** The two responses to a request. */
-export interface Pair {
+export interface ResponsePair {
   readonly request: ComparedRequest
   readonly caller: string
   /** The path without the query string, decoded. */
@@ -44,7 +44,7 @@ export async function pairOf(
   caller: string,
   answers: { readonly strapi: ServiceAnswer; readonly octavo: ServiceAnswer },
   { model, prefix, answerBytes }: PairOptions,
-): Promise<Pair> {
+): Promise<ResponsePair> {
   const half = async (answer: ServiceAnswer): Promise<Half> => ({
     status: answer.status,
     headers: answer.headers,
@@ -60,7 +60,7 @@ export async function pairOf(
 }
 
 /** Compares statuses, then headers and bodies. */
-export function differencesOf({ strapi, octavo }: Pair, isIgnored: (path: JsonPath) => boolean): readonly Difference[] {
+export function differencesOf({ strapi, octavo }: ResponsePair, isIgnored: (path: JsonPath) => boolean): readonly Difference[] {
   const { add, list } = openDifferences()
   if (strapi.status !== octavo.status) {
     add('status', [], strapi.status, octavo.status)
@@ -80,7 +80,7 @@ function compareHeaders(strapi: IncomingHttpHeaders, octavo: IncomingHttpHeaders
   }
 }
 
-function compareContents(strapi: Content, octavo: Content, add: Add, isIgnored: (path: JsonPath) => boolean): void {
+function compareContents(strapi: BodyContent, octavo: BodyContent, add: Add, isIgnored: (path: JsonPath) => boolean): void {
   if (strapi.kind === 'json' && octavo.kind === 'json') compareValues(strapi.value, octavo.value, add, isIgnored)
   else {
     const [theirs, ours] = [describe(strapi), describe(octavo)]
@@ -88,7 +88,7 @@ function compareContents(strapi: Content, octavo: Content, add: Add, isIgnored: 
   }
 }
 
-function describe(content: Content): string {
+function describe(content: BodyContent): string {
   if (content.kind === 'json') return JSON.stringify(content.value)
   if (content.kind === 'text') return content.text
   return content.kind === 'bytes' ? `${content.bytes} bytes, SHA-256 ${content.digest.slice(0, 16)}` : content.kind
@@ -112,7 +112,7 @@ export function documentsOf(half: Half): readonly Readonly<Record<string, unknow
 }
 
 /** The keys by which a request sorts; empty if it does not. */
-export function sortKeys({ parameters }: Pair): readonly string[] {
+export function sortKeys({ parameters }: ResponsePair): readonly string[] {
   const names = (value: unknown, path: readonly string[]): readonly string[] => {
     if (typeof value === 'string')
       return path.length > 0 && /^(?:asc|desc)$/i.test(value)

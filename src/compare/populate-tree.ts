@@ -42,16 +42,16 @@ function shapesOf(name: string, shape: KnownShape | null, { shapes }: KnownModel
   return attribute === undefined ? [] : contentsOf(attribute).flatMap((uid) => shapes.get(uid) ?? [])
 }
 
-type Entry = Readonly<Record<string, unknown>>
+type PopulatedEntry = Readonly<Record<string, unknown>>
 
-function populated(entries: readonly Entry[], shapes: readonly KnownShape[], model: KnownModel, depth: number): PopulatedPart {
+function populated(entries: readonly PopulatedEntry[], shapes: readonly KnownShape[], model: KnownModel, depth: number): PopulatedPart {
   if (entries.length === 0 || depth > deepest) return true
   if (entries.some(({ __component }) => typeof __component === 'string')) return zone(entries, shapes, model, depth)
   return below(entries, shapes.length === 1 ? shapes[0]! : null, model, depth)
 }
 
 /** A dynamic zone. `on` leaves out the components that it does not name, so it names all that the zone may have. */
-function zone(entries: readonly Entry[], shapes: readonly KnownShape[], model: KnownModel, depth: number): PopulatedPart {
+function zone(entries: readonly PopulatedEntry[], shapes: readonly KnownShape[], model: KnownModel, depth: number): PopulatedPart {
   const uids = new Set([...shapes.map(({ uid }) => uid), ...entries.map(({ __component }) => String(__component))])
   const on = Object.fromEntries(
     [...uids].map((uid) => {
@@ -62,7 +62,7 @@ function zone(entries: readonly Entry[], shapes: readonly KnownShape[], model: K
   return Object.values(on).every((each) => each === true) ? true : { on }
 }
 
-function below(entries: readonly Entry[], shape: KnownShape | null, model: KnownModel, depth: number): PopulatedPart {
+function below(entries: readonly PopulatedEntry[], shape: KnownShape | null, model: KnownModel, depth: number): PopulatedPart {
   const names = [...new Set(entries.flatMap((entry) => Object.keys(entry)))]
   const isInside = (name: string): boolean =>
     shape === null
@@ -81,7 +81,11 @@ function below(entries: readonly Entry[], shape: KnownShape | null, model: Known
 }
 
 /** The attributes that were chosen by `fields`; null if there are all. */
-function chosenFields(entries: readonly Entry[], names: readonly string[], { uid, attributes }: KnownShape): readonly string[] | null {
+function chosenFields(
+  entries: readonly PopulatedEntry[],
+  names: readonly string[],
+  { uid, attributes }: KnownShape,
+): readonly string[] | null {
   const isContentType = uid.includes('::')
   const own = Object.entries(attributes).flatMap(([name, attribute]) =>
     isPopulatable(attribute) || attribute.private === true || attribute.type === 'password' ? [] : [name],

@@ -7,7 +7,7 @@ import { type ComparedRequest, isRead } from './request.js'
 const recordedHeaders = ['accept-language', 'strapi-response-format', 'strapi-encode-source-maps'] as const
 
 /** Records requests. */
-export interface Recorder {
+export interface RequestRecorder {
   /** Adds a request of a caller, unless it is known, writes, or has a secret in its path. */
   add(request: ComparedRequest, caller: string): void
   close(): void
@@ -16,7 +16,7 @@ export interface Recorder {
 }
 
 /** Opens the file, which only the user may read, and empties it. @throws an error of the system */
-export function openRecorder(file: string, most: number): Recorder {
+export function openRecorder(file: string, most: number): RequestRecorder {
   const descriptor = openSync(file, 'w', 0o600)
   const known = new Set<string>()
   return {

@@ -1,6 +1,6 @@
 // The report of a comparison, as text and as JSON.
 import type { Findings, Group, ShownDifference, ShownRequest } from './groups.js'
-import type { Times } from './times.js'
+import type { ResponseTimes } from './times.js'
 import type { Verified } from './verify.js'
 
 /** A comparison that has ended. */
@@ -10,7 +10,7 @@ export interface CompareReport {
   readonly failed: ReadonlyMap<string, number>
   /** What was not compared, by reason; 0: the number is not known. */
   readonly leftOut: ReadonlyMap<string, number>
-  readonly times: { readonly strapi: Times; readonly octavo: Times }
+  readonly times: { readonly strapi: ResponseTimes; readonly octavo: ResponseTimes }
   /** For groups with defaults, whether these make the responses equal. */
   readonly verified: ReadonlyMap<Group, Verified>
   /** Files of the project whose code may be the cause, by group. */

@@ -1,6 +1,6 @@
 // Asks both services each request, at a bounded rate, and judges the responses. What differs is asked again before it counts.
 import { pause } from '../runtime/clock.js'
-import type { ComparedCaller, Side } from './callers.js'
+import type { ComparedCaller, ServiceName } from './callers.js'
 import { isAccepted, type Judgement, type JudgeOptions, judge } from './judge.js'
 import type { Pace } from './pace.js'
 import { type PairOptions, pairOf } from './pair.js'
@@ -20,7 +20,13 @@ export type PairResult =
       readonly judgement: Judgement
       readonly milliseconds: { readonly strapi: number; readonly octavo: number }
     }
-  | { readonly kind: 'failed'; readonly request: ComparedRequest; readonly caller: string; readonly side: Side; readonly message: string }
+  | {
+      readonly kind: 'failed'
+      readonly request: ComparedRequest
+      readonly caller: string
+      readonly side: ServiceName
+      readonly message: string
+    }
 
 /** How a run goes. */
 export interface RunOptions extends JudgeOptions, PairOptions {
@@ -71,7 +77,7 @@ async function askBoth(
   turn: number,
 ): Promise<PairResult> {
   await options.pace()
-  const ask = (side: Side): Promise<ServiceOutcome> => servers[side].ask(sentBy(request, caller, side))
+  const ask = (side: ServiceName): Promise<ServiceOutcome> => servers[side].ask(sentBy(request, caller, side))
   const isStrapiFirst = turn % 2 === 0
   const first = await ask(isStrapiFirst ? 'strapi' : 'octavo')
   const second = await ask(isStrapiFirst ? 'octavo' : 'strapi')
@@ -83,7 +89,7 @@ async function askBoth(
 export async function resultOf(
   request: ComparedRequest,
   caller: string,
-  { strapi, octavo }: Readonly<Record<Side, ServiceOutcome>>,
+  { strapi, octavo }: Readonly<Record<ServiceName, ServiceOutcome>>,
   options: JudgeOptions & PairOptions,
 ): Promise<PairResult> {
   if (strapi.kind === 'failure') return { kind: 'failed', request, caller, side: 'strapi', message: strapi.message }
@@ -94,7 +100,7 @@ export async function resultOf(
 }
 
 /** The request as a service gets it: headers of the request win over those of the caller. */
-export const sentBy = ({ method, path, headers, body }: ComparedRequest, caller: ComparedCaller, side: Side): SentRequest => ({
+export const sentBy = ({ method, path, headers, body }: ComparedRequest, caller: ComparedCaller, side: ServiceName): SentRequest => ({
   ...{ method, path, body },
   headers: { ...caller.headers[side], ...headers },
 })

@@ -1,7 +1,7 @@
 // One comparison: the two services, the callers, and what has been found so far.
 import { type ComparedCaller, hider } from './callers.js'
 import { type Group, openGroups } from './groups.js'
-import type { Recorder } from './record.js'
+import type { RequestRecorder } from './record.js'
 import type { CompareReport } from './report.js'
 import type { PairResult, RunOptions, Servers } from './run.js'
 import { shownPath } from './shown.js'
@@ -15,7 +15,7 @@ export interface SessionOptions {
   readonly run: RunOptions
   /** Examples for each cause. */
   readonly show: number
-  readonly recorder: Recorder | null
+  readonly recorder: RequestRecorder | null
   /** Called for each result that opens a group of its own, with a line that names it. */
   readonly announce: (line: string) => void
 }

@@ -6,7 +6,7 @@ const growth = 1.04
 const smallest = 0.05
 
 /** The times of one service in milliseconds; null without any. */
-export interface Times {
+export interface ResponseTimes {
   readonly median: number | null
   readonly p95: number | null
 }
@@ -14,7 +14,7 @@ export interface Times {
 /** Collects times. */
 export interface Stopwatch {
   add(milliseconds: number): void
-  times(): Times
+  times(): ResponseTimes
 }
 
 /** Opens an empty histogram. */

@@ -1,5 +1,5 @@
 // Compares requests that write: one after the other, each service on a database of its own, which is found out before anything is sent.
-import type { ComparedCaller, Side } from './callers.js'
+import type { ComparedCaller, ServiceName } from './callers.js'
 import { isRecord } from './difference.js'
 import { isMadeUp, openIds } from './made-up.js'
 import { type ComparedRequest, pathOf } from './request.js'
@@ -24,7 +24,7 @@ export async function sharingOf(requests: readonly Asked[], servers: Servers): P
   const creating = requests.find(({ request: { method, body } }) => method === 'POST' && bodyData(body) !== null)
   if (creating === undefined) return { sharing: 'unknown', left: null }
   const { request, caller } = creating
-  const ask = (side: Side, method: string, path: string, body: string | null) =>
+  const ask = (side: ServiceName, method: string, path: string, body: string | null) =>
     servers[side].ask(sentBy({ ...request, method, path, body }, caller, side))
   const list = pathOf(request.path)
   const created = jsonOf(await ask('octavo', 'POST', `${list}?status=draft`, request.body))
@@ -55,11 +55,11 @@ export async function runWrites(
   report: (result: PairResult) => void,
 ): Promise<void> {
   const ids = openIds()
-  const answers: Readonly<Record<Side, Map<string, unknown>>> = { strapi: new Map(), octavo: new Map() }
+  const answers: Readonly<Record<ServiceName, Map<string, unknown>>> = { strapi: new Map(), octavo: new Map() }
   const isIgnored: RunOptions['isIgnored'] = (path) => isMadeUp(path) || options.isIgnored(path)
   for (const { request, caller } of requests) {
     await options.pace()
-    const ask = async (side: Side): Promise<ServiceOutcome> => {
+    const ask = async (side: ServiceName): Promise<ServiceOutcome> => {
       const outcome = await servers[side].ask(sentBy(filled(request, answers[side]), caller, side))
       if (request.name !== null) answers[side].set(request.name, jsonOf(outcome))
       return outcome

@@ -62,12 +62,12 @@ export interface Option {
 }
 
 /** Options by their name. */
-export type Options = Readonly<Record<string, Option>>
+export type OptionsByName = Readonly<Record<string, Option>>
 
 const option = (valueForm: Form, about: string, more: Omit<Option, 'form' | 'about'> = {}): Option => ({ form: valueForm, about, ...more })
 
 /** The options of every attribute. */
-export const commonOptions: Options = {
+export const commonOptions: OptionsByName = {
   type: option(text, 'What the attribute holds.'),
   required: option(flag, 'A document cannot be published without it; drafts may lack it.'),
   unique: option(flag, 'No two published documents have the same value.'),
@@ -89,27 +89,30 @@ export const commonOptions: Options = {
   useJoinTable: option(flag, 'false: a relation to one is stored in a column instead of a table of its own.'),
 }
 
-const lengths: Options = {
+const lengths: OptionsByName = {
   minLength: option(count, 'The least number of characters; drafts may have fewer.'),
   maxLength: option(count, 'The greatest number of characters.'),
 }
-const worded: Options = {
+const worded: OptionsByName = {
   ...lengths,
   regex: option(pattern, 'What a published value must match.'),
   default: option(text, 'The value of a new document that has none.'),
 }
-const numbered: Options = {
+const numbered: OptionsByName = {
   min: option(number, 'The least value; drafts may have less.'),
   max: option(number, 'The greatest value.'),
   default: option(number, 'The value of a new document that has none.'),
 }
-const moment: Options = {
+const moment: OptionsByName = {
   default: option(text, 'The value of a new document that has none.'),
   min: option(any, 'Of the admin panel of Strapi.'),
   max: option(any, 'Of the admin panel of Strapi.'),
 }
-const entries: Options = { min: option(count, 'The least number of entries.'), max: option(count, 'The greatest number of entries.') }
-const anyDefault: Options = { default: option(any, 'The value of a new document that has none.') }
+const entries: OptionsByName = {
+  min: option(count, 'The least number of entries.'),
+  max: option(count, 'The greatest number of entries.'),
+}
+const anyDefault: OptionsByName = { default: option(any, 'The value of a new document that has none.') }
 const unused = option(any, 'Of earlier versions of Strapi; it has no effect.')
 
 /** The kinds of relations. */
@@ -124,13 +127,13 @@ const uid = '^(?:api|plugin|admin)::.+$'
 const componentUid = '^[^.]+\\..+$'
 
 /** An attribute type, with what it holds and its own options. */
-export interface AttributeOptions {
+export interface DescribedType {
   readonly about: string
-  readonly options: Options
+  readonly options: OptionsByName
 }
 
 /** The attribute types. */
-export const attributeOptions: Readonly<Record<string, AttributeOptions>> = {
+export const attributeOptions: Readonly<Record<string, DescribedType>> = {
   string: { about: 'A line of text, up to 255 characters.', options: { ...worded, min: numbered.min!, max: numbered.max! } },
   text: { about: 'A text of any length.', options: worded },
   richtext: { about: 'A text in Markdown.', options: worded },

@@ -1,6 +1,6 @@
 // Checks the attributes of a schema: the options of each attribute type and the values of each option.
 import { didYouMean } from '../errors/did-you-mean.js'
-import { attributeOptions, commonOptions, type Options, relationKinds } from './attribute-options.js'
+import { attributeOptions, commonOptions, type OptionsByName, relationKinds } from './attribute-options.js'
 import { isScalarType } from './attributes.js'
 import { careless, type Finding, unlikely, wrong } from './finding.js'
 import { columnName } from './names.js'
@@ -30,7 +30,7 @@ export function checkAttribute(schema: SchemaSource, name: string, source: Attri
   ]
 }
 
-function checkOptions(name: string, source: AttributeSource, known: Options): readonly Finding[] {
+function checkOptions(name: string, source: AttributeSource, known: OptionsByName): readonly Finding[] {
   return Object.entries(source).flatMap(([option, value]): readonly Finding[] => {
     const path = `attributes.${name}.${option}`
     const form = Object.hasOwn(known, option) ? known[option]!.form : null

@@ -1,5 +1,5 @@
 // JSON schemas (draft 7, which every editor reads) of content-types and components, made from the tables that the checks of a start use.
-import { attributeOptions, commonOptions, type JsonSchema, type Options } from './attribute-options.js'
+import { attributeOptions, commonOptions, type JsonSchema, type OptionsByName } from './attribute-options.js'
 import { componentAttributes, documentAttributes, kebabCase, schemaKeys, schemaOptions } from './schema-keys.js'
 
 /** The JSON schema of a content-type's `schema.json`. */
@@ -18,7 +18,7 @@ export const contentTypeSchema = (): JsonSchema =>
 export const componentSchema = (): JsonSchema =>
   schemaOf({ title: 'Component', required: ['info', 'attributes'], nameFields: {}, reserved: componentAttributes })
 
-interface Parts {
+interface SchemaParts {
   readonly title: string
   readonly required: readonly string[]
   readonly nameFields: Readonly<Record<string, JsonSchema>>
@@ -27,7 +27,7 @@ interface Parts {
 
 const name = (description: string): JsonSchema => ({ type: 'string', minLength: 1, description })
 
-function schemaOf({ title, required, nameFields, reserved }: Parts): JsonSchema {
+function schemaOf({ title, required, nameFields, reserved }: SchemaParts): JsonSchema {
   return {
     $schema: 'http://json-schema.org/draft-07/schema#',
     title,
@@ -42,7 +42,7 @@ function schemaOf({ title, required, nameFields, reserved }: Parts): JsonSchema 
   }
 }
 
-function properties(nameFields: Parts['nameFields'], reserved: readonly string[]): JsonSchema {
+function properties(nameFields: SchemaParts['nameFields'], reserved: readonly string[]): JsonSchema {
   const described = Object.fromEntries(Object.entries(schemaKeys).map(([key, description]) => [key, { description }]))
   const add = (key: string, schema: JsonSchema) => ({ [key]: { ...described[key], ...schema } })
   return {
@@ -117,7 +117,7 @@ function constant(value: string, description: string): JsonSchema {
 }
 
 /** The options of one attribute type. A relation to one named type needs its target. */
-function typeSchema(type: string, own: Options): JsonSchema {
+function typeSchema(type: string, own: OptionsByName): JsonSchema {
   const all = { ...commonOptions, ...own }
   const needed = Object.entries(all).flatMap(([option, { required }]) => (required === true ? [option] : []))
   return {

@@ -1,16 +1,16 @@
 // The values of expressions that are known without running them: literals, and constants by name, through objects and files of the project.
 import type { ObjectExpression } from 'acorn'
 import { exportOf, type FindModule, type Module, requiredBy } from './modules.js'
-import type { Node } from './parse.js'
+import type { SyntaxNode } from './parse.js'
 import { type Binding, isFunction, nameOf, type Scope } from './scope.js'
 
 /** In place of a value that is only known when the code runs. */
 export const unknown: unique symbol = Symbol('unknown')
 
 /** The value of an expression; `unknown` if code has to run for it, or for anything in it. */
-export function evaluate(node: Node, location: Location): unknown {
+export function evaluate(node: SyntaxNode, location: Location): unknown {
   if (location.depth > deepest) return unknown
-  const inner = (below: Node): unknown => evaluate(below, deeper(location))
+  const inner = (below: SyntaxNode): unknown => evaluate(below, deeper(location))
   switch (node.type) {
     case 'Literal':
       return node.regex === undefined && node.bigint == null ? node.value : unknown
@@ -19,7 +19,7 @@ export function evaluate(node: Node, location: Location): unknown {
       return parts.includes(unknown) ? unknown : node.quasis.map(({ value }, index) => `${value.cooked}${parts[index] ?? ''}`).join('')
     }
     case 'ArrayExpression':
-      return listOf(node.elements as readonly (Node | null)[], inner)
+      return listOf(node.elements as readonly (SyntaxNode | null)[], inner)
     case 'ObjectExpression':
       return objectOf(node, inner)
     case 'UnaryExpression': {
@@ -28,11 +28,11 @@ export function evaluate(node: Node, location: Location): unknown {
       return node.operator === '-' ? -Number(value) : node.operator === '!' ? !value : unknown
     }
     case 'BinaryExpression': {
-      const [left, right] = [inner(node.left as Node), inner(node.right)]
+      const [left, right] = [inner(node.left as SyntaxNode), inner(node.right)]
       return node.operator === '+' && typeof left === 'string' && typeof right === 'string' ? left + right : unknown
     }
     case 'CallExpression':
-      return callOf(node.callee as Node, node.arguments as readonly Node[], inner)
+      return callOf(node.callee as SyntaxNode, node.arguments as readonly SyntaxNode[], inner)
     case 'Identifier':
     case 'MemberExpression': {
       if (node.type === 'Identifier' && node.name === 'undefined') return undefined
@@ -44,7 +44,7 @@ export function evaluate(node: Node, location: Location): unknown {
   }
 }
 
-function listOf(elements: readonly (Node | null)[], inner: (node: Node) => unknown): unknown {
+function listOf(elements: readonly (SyntaxNode | null)[], inner: (node: SyntaxNode) => unknown): unknown {
   const values: unknown[] = []
   for (const element of elements) {
     const value = element === null ? unknown : inner(element.type === 'SpreadElement' ? element.argument : element)
@@ -55,7 +55,7 @@ function listOf(elements: readonly (Node | null)[], inner: (node: Node) => unkno
   return values
 }
 
-function objectOf({ properties }: ObjectExpression, inner: (node: Node) => unknown): unknown {
+function objectOf({ properties }: ObjectExpression, inner: (node: SyntaxNode) => unknown): unknown {
   const found: Record<string, unknown> = {}
   for (const property of properties) {
     if (property.type === 'SpreadElement') {
@@ -73,7 +73,7 @@ function objectOf({ properties }: ObjectExpression, inner: (node: Node) => unkno
 }
 
 /** Calls that give their argument back: `Object.freeze(x)`, `structuredClone(x)`, `JSON.parse(JSON.stringify(x))`, and `[…].join(',')`. */
-function callOf(callee: Node, given: readonly Node[], inner: (node: Node) => unknown): unknown {
+function callOf(callee: SyntaxNode, given: readonly SyntaxNode[], inner: (node: SyntaxNode) => unknown): unknown {
   const name =
     callee.type === 'MemberExpression' && callee.object.type === 'Identifier'
       ? `${callee.object.name}.${nameOf(callee.property)}`
@@ -83,7 +83,7 @@ function callOf(callee: Node, given: readonly Node[], inner: (node: Node) => unk
   if (['Object.freeze', 'structuredClone', 'JSON.parse', 'JSON.stringify', '_.cloneDeep', 'cloneDeep'].includes(name))
     return given[0] === undefined ? unknown : inner(given[0])
   if (callee.type !== 'MemberExpression' || nameOf(callee.property) !== 'join') return unknown
-  const list = inner(callee.object as Node)
+  const list = inner(callee.object as SyntaxNode)
   const separator = given[0] === undefined ? ',' : inner(given[0])
   return Array.isArray(list) && typeof separator === 'string' ? list.join(separator) : unknown
 }
@@ -99,7 +99,7 @@ export interface Location {
 
 /** An expression with its place. */
 export interface ResolvedExpression extends Location {
-  readonly node: Node
+  readonly node: SyntaxNode
 }
 
 /** Expressions nested deeper than this, and chains of names longer than this, are not followed. */
@@ -109,7 +109,7 @@ const deepest = 60
 const deeper = (location: Location): Location => ({ ...location, depth: location.depth + 1 })
 
 /** Finds the expression that an expression stands for, itself if it is no name; null if it is not known. */
-export function resolve(node: Node, location: Location): ResolvedExpression | null {
+export function resolve(node: SyntaxNode, location: Location): ResolvedExpression | null {
   const { scope, module, findModule, depth } = location
   if (depth > deepest) return null
   const below = deeper(location)
@@ -118,8 +118,8 @@ export function resolve(node: Node, location: Location): ResolvedExpression | nu
     return binding === null ? null : resolveBinding(binding, below)
   }
   if (node.type === 'MemberExpression') {
-    const key = node.computed ? evaluate(node.property as Node, below) : nameOf(node.property)
-    const object = resolve(node.object as Node, below)
+    const key = node.computed ? evaluate(node.property as SyntaxNode, below) : nameOf(node.property)
+    const object = resolve(node.object as SyntaxNode, below)
     return object === null || key === unknown || typeof key !== 'string' ? null : memberOf(object, key)
   }
   const source = requiredBy(node)
@@ -166,7 +166,7 @@ function exported(from: Module, name: string | null, location: Location): Resolv
 }
 
 /** The value of a property of an object in the code; null if it has none by this name. The last one counts. */
-export function propertyOf({ properties }: ObjectExpression, key: string): Node | null {
+export function propertyOf({ properties }: ObjectExpression, key: string): SyntaxNode | null {
   const found = properties.findLast((property) => property.type === 'Property' && !property.computed && nameOf(property.key) === key)
   return found?.type === 'Property' ? found.value : null
 }

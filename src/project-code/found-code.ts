@@ -5,7 +5,7 @@ import { type CodeFile, type CodeKind, codeFilesOf } from './code-files.js'
 import { evaluate, unknown } from './constants.js'
 import { type ModuleReader, openModules } from './module-reader.js'
 import { calleeName, exportOf } from './modules.js'
-import { childrenOf, type Node, walk } from './parse.js'
+import { childrenOf, type SyntaxNode, walk } from './parse.js'
 import { type QueryChange, queryChangesOf } from './query-changes.js'
 import { type ResponseChanges, responseChangesOf } from './response-changes.js'
 import { type FunctionNode, isFunction, nameOf } from './scope.js'
@@ -49,7 +49,7 @@ function codeOf(file: CodeFile, reading: Reading): readonly FoundCode[] {
   const module = reading.modules.read(path)
   const plain: FoundCode = { path, kind, places: null, changes: [], response: nothing, notes: [] }
   if (module === null) return [{ ...plain, notes: ['cannot be read'] }]
-  const program = module.program as unknown as Node
+  const program = module.program as unknown as SyntaxNode
   switch (kind) {
     case 'policy':
     case 'middleware':
@@ -80,7 +80,7 @@ function codeOf(file: CodeFile, reading: Reading): readonly FoundCode[] {
 const namesOf = (phrase: string, names: readonly string[]): readonly string[] =>
   names.length === 0 ? [] : [`${phrase} ${names.join(', ')}`]
 
-function changesOf(node: Node, { path }: Pick<CodeFile, 'path'>, { modules, isAttribute }: Reading, uid: string | null = null) {
+function changesOf(node: SyntaxNode, { path }: Pick<CodeFile, 'path'>, { modules, isAttribute }: Reading, uid: string | null = null) {
   const module = modules.read(path)!
   const changes = queryChangesOf(node, module.scope, { module, findModule: modules.find }, uid)
   return { changes: changes.map(plainChange), response: responseChangesOf(node, module.scope, isAttribute) }
@@ -117,7 +117,7 @@ function routeSettings(plain: FoundCode, { attachments }: Reading): readonly Fou
 /** Each method of a controller by itself: `find` and `findOne` are what reads of its type do. */
 function controllerCode(plain: FoundCode, reading: Reading): readonly FoundCode[] {
   const module = reading.modules.read(plain.path)!
-  const program = module.program as unknown as Node
+  const program = module.program as unknown as SyntaxNode
   if (isGenerated(program)) return []
   const uid = uidOf(program, reading, plain.path)
   const methods = functionsOf(program)
@@ -125,24 +125,25 @@ function controllerCode(plain: FoundCode, reading: Reading): readonly FoundCode[
   return methods.map(([action, node]) => ({ ...plain, places: [{ uid, action }], ...changesOf(node, plain, reading, uid) }))
 }
 
-function uidOf(program: Node, { modules }: Reading, path: string): string | null {
+function uidOf(program: SyntaxNode, { modules }: Reading, path: string): string | null {
   let found: string | null = null
   const module = modules.read(path)!
   walk(program, (node) => {
-    if (node.type !== 'CallExpression' || !/^createCore(?:Controller|Service|Router)$/.test(calleeName(node.callee as Node))) return
+    if (node.type !== 'CallExpression' || !/^createCore(?:Controller|Service|Router)$/.test(calleeName(node.callee as SyntaxNode))) return
     const [first] = node.arguments
-    const uid = first === undefined ? unknown : evaluate(first as Node, { scope: module.scope, module, findModule: modules.find, depth: 0 })
+    const uid =
+      first === undefined ? unknown : evaluate(first as SyntaxNode, { scope: module.scope, module, findModule: modules.find, depth: 0 })
     if (typeof uid === 'string') found = uid
   })
   return found
 }
 
 /** Whether a file only creates a controller or service without anything of its own. */
-function isGenerated(program: Node): boolean {
+function isGenerated(program: SyntaxNode): boolean {
   let calls = 0
   let own = 0
   walk(program, (node) => {
-    if (node.type === 'CallExpression' && /^createCore\w+$/.test(calleeName(node.callee as Node))) {
+    if (node.type === 'CallExpression' && /^createCore\w+$/.test(calleeName(node.callee as SyntaxNode))) {
       calls += 1
       own += node.arguments.length - 1
     }
@@ -151,16 +152,16 @@ function isGenerated(program: Node): boolean {
 }
 
 /** Methods of objects and classes that are exported, by name. */
-function functionsOf(program: Node): readonly (readonly [string, FunctionNode])[] {
+function functionsOf(program: SyntaxNode): readonly (readonly [string, FunctionNode])[] {
   const found: (readonly [string, FunctionNode])[] = []
-  const visit = (node: Node, inside: boolean): void => {
+  const visit = (node: SyntaxNode, inside: boolean): void => {
     if (
       (node.type === 'Property' || node.type === 'MethodDefinition') &&
       !node.computed &&
       node.value != null &&
-      isFunction(node.value as Node)
+      isFunction(node.value as SyntaxNode)
     ) {
-      found.push([nameOf(node.key as Node), node.value as FunctionNode])
+      found.push([nameOf(node.key as SyntaxNode), node.value as FunctionNode])
       return
     }
     // Objects inside functions of others are not what is exported, but for the one that the factory's function returns.
@@ -174,17 +175,17 @@ function functionsOf(program: Node): readonly (readonly [string, FunctionNode])[
 }
 
 /** The names of methods that have a body. */
-const methodsOf = (program: Node): readonly string[] =>
+const methodsOf = (program: SyntaxNode): readonly string[] =>
   functionsOf(program).flatMap(([name, { body }]) => (body.type === 'BlockStatement' && body.body.length === 0 ? [] : [name]))
 
 const hook = /^(?:before|after)(?:Create|Update|Delete|Find|Count)\w*$/
 
-function lifecyclesOf(program: Node): readonly string[] {
+function lifecyclesOf(program: SyntaxNode): readonly string[] {
   const found = new Set<string>()
   walk(program, (node) => {
     const name =
       node.type === 'Property' || node.type === 'MethodDefinition'
-        ? nameOf(node.key as Node)
+        ? nameOf(node.key as SyntaxNode)
         : node.type === 'FunctionDeclaration'
           ? (node.id?.name ?? '')
           : node.type === 'MemberExpression'
@@ -199,6 +200,6 @@ function lifecyclesOf(program: Node): readonly string[] {
 function inlineCode(reading: Reading): readonly FoundCode[] {
   return reading.attachments.inline.map(({ attached, place }) => ({
     ...{ path: attached.module.path, kind: attached.kind, places: [place], notes: [] },
-    ...changesOf(attached.inline as Node, attached.module, reading),
+    ...changesOf(attached.inline as SyntaxNode, attached.module, reading),
   }))
 }

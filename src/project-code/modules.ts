@@ -1,6 +1,6 @@
 // A parsed file with its names, and what it exports in either form: ES modules and `module.exports`.
 import type { Program } from 'acorn'
-import { type Node, walk } from './parse.js'
+import { type SyntaxNode, walk } from './parse.js'
 import { nameOf, type Scope, scopeOfProgram } from './scope.js'
 
 /** A file with its names. */
@@ -16,19 +16,19 @@ export interface Module {
 export type FindModule = (from: Module, source: string) => Module | null
 
 /** The module that `require('…')` names; null for other expressions. */
-export function requiredBy(node: Node): string | null {
+export function requiredBy(node: SyntaxNode): string | null {
   if (node.type !== 'CallExpression' || node.callee.type !== 'Identifier' || node.callee.name !== 'require') return null
   const [source] = node.arguments
   return source?.type === 'Literal' && typeof source.value === 'string' ? source.value : null
 }
 
 /** The expression that a file exports by a name; without a name what `module.exports` is, or the whole file. */
-export function exportOf(program: Program, name: string | null): Node | null {
-  const statements = program.body as readonly Node[]
+export function exportOf(program: Program, name: string | null): SyntaxNode | null {
+  const statements = program.body as readonly SyntaxNode[]
   for (const statement of statements) {
     const assigned = assignedExport(statement)
     if (assigned !== null && assigned.name === (name === 'default' ? null : name)) return assigned.value
-    if (statement.type === 'ExportDefaultDeclaration' && (name === 'default' || name === null)) return statement.declaration as Node
+    if (statement.type === 'ExportDefaultDeclaration' && (name === 'default' || name === null)) return statement.declaration as SyntaxNode
     if (statement.type === 'ExportNamedDeclaration' && name !== null) {
       const found = namedExport(statement, name)
       if (found !== null) return found
@@ -39,9 +39,9 @@ export function exportOf(program: Program, name: string | null): Node | null {
   return name === null && hasNames ? program : null
 }
 
-type NamedExport = Extract<Node, { type: 'ExportNamedDeclaration' }>
+type NamedExport = Extract<SyntaxNode, { type: 'ExportNamedDeclaration' }>
 
-function namedExport({ declaration, specifiers }: NamedExport, name: string): Node | null {
+function namedExport({ declaration, specifiers }: NamedExport, name: string): SyntaxNode | null {
   if (declaration?.type === 'VariableDeclaration') {
     const found = declaration.declarations.find(({ id }) => id.type === 'Identifier' && id.name === name)
     if (found?.init != null) return found.init
@@ -52,12 +52,12 @@ function namedExport({ declaration, specifiers }: NamedExport, name: string): No
 }
 
 /** `module.exports = …` (name null), `module.exports.x = …`, `exports.x = …` and `exports.default = …`. */
-function assignedExport(statement: Node): { readonly name: string | null; readonly value: Node } | null {
+function assignedExport(statement: SyntaxNode): { readonly name: string | null; readonly value: SyntaxNode } | null {
   if (statement.type !== 'ExpressionStatement' || statement.expression.type !== 'AssignmentExpression') return null
   const { left, right } = statement.expression
   if (left.type !== 'MemberExpression') return null
-  const text = (node: Node): string =>
-    node.type === 'MemberExpression' ? `${text(node.object as Node)}.${nameOf(node.property)}` : nameOf(node)
+  const text = (node: SyntaxNode): string =>
+    node.type === 'MemberExpression' ? `${text(node.object as SyntaxNode)}.${nameOf(node.property)}` : nameOf(node)
   const path = text(left)
   if (path === 'module.exports') return { name: null, value: right }
   const [, name] = /^(?:module\.)?exports\.(\w+)$/.exec(path) ?? []
@@ -75,23 +75,23 @@ export const moduleOf = (path: string, program: Program): Module => ({
 /** The names that are assigned to, or whose members are. */
 function changedIn(program: Program): ReadonlySet<string> {
   const found = new Set<string>()
-  const note = (node: Node): void => {
+  const note = (node: SyntaxNode): void => {
     let base = node
-    while (base.type === 'MemberExpression') base = base.object as Node
+    while (base.type === 'MemberExpression') base = base.object as SyntaxNode
     if (base.type === 'Identifier') found.add(base.name)
   }
   walk(program, (node) => {
-    if (node.type === 'AssignmentExpression') note(node.left as Node)
+    if (node.type === 'AssignmentExpression') note(node.left as SyntaxNode)
     if (node.type === 'UpdateExpression' || (node.type === 'UnaryExpression' && node.operator === 'delete')) note(node.argument)
     if (
       node.type === 'CallExpression' &&
-      /^(?:assign|merge|set|push|unset|defaults)$/.test(calleeName(node.callee as Node)) &&
+      /^(?:assign|merge|set|push|unset|defaults)$/.test(calleeName(node.callee as SyntaxNode)) &&
       node.arguments[0]
     )
       note(
         node.callee.type === 'MemberExpression' && nameOf(node.callee.property) === 'push'
-          ? (node.callee.object as Node)
-          : (node.arguments[0] as Node),
+          ? (node.callee.object as SyntaxNode)
+          : (node.arguments[0] as SyntaxNode),
       )
   })
   found.delete('module')
@@ -100,4 +100,4 @@ function changedIn(program: Program): ReadonlySet<string> {
 }
 
 /** The last name of what is called. */
-export const calleeName = (callee: Node): string => (callee.type === 'MemberExpression' ? nameOf(callee.property) : nameOf(callee))
+export const calleeName = (callee: SyntaxNode): string => (callee.type === 'MemberExpression' ? nameOf(callee.property) : nameOf(callee))

@@ -3,7 +3,7 @@ import { tsPlugin } from '@sveltejs/acorn-typescript'
 import { type AnyNode, type Options, Parser, type Program } from 'acorn'
 
 /** A node of the tree. */
-export type Node = AnyNode
+export type SyntaxNode = AnyNode
 
 const TypeScript = Parser.extend(tsPlugin())
 
@@ -62,16 +62,16 @@ function withoutTypes<Tree>(tree: Tree): Tree {
 }
 
 /** The nodes right below a node. */
-export function childrenOf(node: Node): readonly Node[] {
-  const found: Node[] = []
+export function childrenOf(node: SyntaxNode): readonly SyntaxNode[] {
+  const found: SyntaxNode[] = []
   for (const value of Object.values(node)) {
-    for (const each of Array.isArray(value) ? value : [value]) if (isNode(each)) found.push(each as unknown as Node)
+    for (const each of Array.isArray(value) ? value : [value]) if (isNode(each)) found.push(each as unknown as SyntaxNode)
   }
   return found
 }
 
 /** Calls `visit` for a node and all below it. */
-export function walk(node: Node, visit: (node: Node) => void): void {
+export function walk(node: SyntaxNode, visit: (node: SyntaxNode) => void): void {
   visit(node)
   for (const child of childrenOf(node)) walk(child, visit)
 }

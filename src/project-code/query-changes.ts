@@ -2,7 +2,7 @@
 import type { AssignmentExpression, CallExpression, IfStatement, ObjectExpression } from 'acorn'
 import { evaluate, unknown } from './constants.js'
 import { calleeName, type FindModule, type Module } from './modules.js'
-import { childrenOf, type Node } from './parse.js'
+import { childrenOf, type SyntaxNode } from './parse.js'
 import { queryPath, requestPath } from './query-path.js'
 import { isFunction, nameOf, type Scope, scopeOfFunction } from './scope.js'
 
@@ -25,19 +25,19 @@ const parameters = new Set([
 
 type Condition = 'none' | 'absent' | 'other'
 
-interface Place {
+interface WrittenPlace {
   readonly scope: Scope
   readonly condition: Condition
 }
 
-interface Search {
+interface QuerySearch {
   /** The value of an expression. */
-  valueOf(node: Node, scope: Scope): unknown
+  valueOf(node: SyntaxNode, scope: Scope): unknown
   /** Whether a name gets another value after it was declared. */
   isChanged(name: string): boolean
   /** Reads of this type in code count as changes of the request's query; null: none do. */
   readonly uid: string | null
-  add(parameter: string, how: QueryChange['how'], value: unknown, place: Place): void
+  add(parameter: string, how: QueryChange['how'], value: unknown, place: WrittenPlace): void
 }
 
 /** The file that code is in. */
@@ -50,9 +50,14 @@ export interface In {
  * Finds the changes that a function or a file makes, those in functions inside it included. `uid`: for a controller of this type, what it passes on
  * to reads of the type is a change too.
  */
-export function queryChangesOf(node: Node, outer: Scope, { module, findModule }: In, uid: string | null = null): readonly QueryChange[] {
+export function queryChangesOf(
+  node: SyntaxNode,
+  outer: Scope,
+  { module, findModule }: In,
+  uid: string | null = null,
+): readonly QueryChange[] {
   const found: QueryChange[] = []
-  const search: Search = {
+  const search: QuerySearch = {
     uid,
     isChanged: (name) => module.changed.has(name),
     valueOf: (each, scope) => evaluate(each, { scope, module, findModule, depth: 0 }),
@@ -66,8 +71,8 @@ export function queryChangesOf(node: Node, outer: Scope, { module, findModule }:
   return found
 }
 
-function visit(node: Node, place: Place, search: Search): void {
-  if (isFunction(node)) visitBody(node.body as Node, { ...place, scope: scopeOfFunction(node, place.scope) }, search)
+function visit(node: SyntaxNode, place: WrittenPlace, search: QuerySearch): void {
+  if (isFunction(node)) visitBody(node.body as SyntaxNode, { ...place, scope: scopeOfFunction(node, place.scope) }, search)
   else if (node.type === 'BlockStatement') visitBody(node, place, search)
   else if (node.type === 'IfStatement') visitIf(node, place, search)
   else {
@@ -82,21 +87,21 @@ function visit(node: Node, place: Place, search: Search): void {
   }
 }
 
-function visitIf({ test, consequent, alternate }: IfStatement, place: Place, search: Search): void {
+function visitIf({ test, consequent, alternate }: IfStatement, place: WrittenPlace, search: QuerySearch): void {
   visit(test, place, search)
   const about = testedBy(test, place.scope)
-  const inside = (condition: Condition): Place => ({ ...place, condition: place.condition === 'other' ? 'other' : condition })
+  const inside = (condition: Condition): WrittenPlace => ({ ...place, condition: place.condition === 'other' ? 'other' : condition })
   visit(consequent, inside(about === 'absent' ? 'absent' : 'other'), search)
   if (alternate != null) visit(alternate, inside(about === 'present' ? 'absent' : 'other'), search)
 }
 
-function visitBody(body: Node, place: Place, search: Search): void {
+function visitBody(body: SyntaxNode, place: WrittenPlace, search: QuerySearch): void {
   if (body.type !== 'BlockStatement') {
     visit(body, place, search)
     return
   }
   let { condition } = place
-  for (const statement of body.body as readonly Node[]) {
+  for (const statement of body.body as readonly SyntaxNode[]) {
     visit(statement, { ...place, condition }, search)
     // After `if (…) return`, what follows depends on the opposite.
     if (statement.type === 'IfStatement' && leaves(statement.consequent) && condition !== 'other')
@@ -104,33 +109,33 @@ function visitBody(body: Node, place: Place, search: Search): void {
   }
 }
 
-const leaves = (node: Node): boolean =>
+const leaves = (node: SyntaxNode): boolean =>
   node.type === 'ReturnStatement' ||
   node.type === 'ThrowStatement' ||
-  (node.type === 'BlockStatement' && node.body.length > 0 && leaves(node.body.at(-1) as Node))
+  (node.type === 'BlockStatement' && node.body.length > 0 && leaves(node.body.at(-1) as SyntaxNode))
 
 /** Whether a test is about the query alone: that it has something, or lacks it. */
-function testedBy(test: Node, scope: Scope): 'absent' | 'present' | 'other' {
-  const isQuery = (node: Node): boolean => queryPath(measured(node), scope) !== null
+function testedBy(test: SyntaxNode, scope: Scope): 'absent' | 'present' | 'other' {
+  const isQuery = (node: SyntaxNode): boolean => queryPath(measured(node), scope) !== null
   if (test.type === 'UnaryExpression' && test.operator === '!') return isQuery(test.argument) ? 'absent' : 'other'
   if (isQuery(test)) return 'present'
   if (test.type !== 'BinaryExpression' || !/^===?$/.test(test.operator)) return 'other'
-  const sides = [test.left as Node, test.right]
+  const sides = [test.left as SyntaxNode, test.right]
   return sides.some(isNothing) && sides.some(isQuery) ? 'absent' : 'other'
 }
 
-const isNothing = (node: Node): boolean =>
+const isNothing = (node: SyntaxNode): boolean =>
   (node.type === 'Literal' && (node.value === 0 || node.value === null)) || (node.type === 'Identifier' && node.name === 'undefined')
 
 /** `Object.keys(x).length` is about x. */
-function measured(node: Node): Node {
-  if (node.type === 'MemberExpression' && nameOf(node.property) === 'length') return measured(node.object as Node)
-  const isKeys = node.type === 'CallExpression' && calleeName(node.callee as Node) === 'keys' && node.arguments.length === 1
-  return isKeys ? (node.arguments[0] as Node) : node
+function measured(node: SyntaxNode): SyntaxNode {
+  if (node.type === 'MemberExpression' && nameOf(node.property) === 'length') return measured(node.object as SyntaxNode)
+  const isKeys = node.type === 'CallExpression' && calleeName(node.callee as SyntaxNode) === 'keys' && node.arguments.length === 1
+  return isKeys ? (node.arguments[0] as SyntaxNode) : node
 }
 
-function assign({ left, operator, right }: AssignmentExpression, place: Place, search: Search): void {
-  const path = queryPath(left as Node, place.scope)
+function assign({ left, operator, right }: AssignmentExpression, place: WrittenPlace, search: QuerySearch): void {
+  const path = queryPath(left as SyntaxNode, place.scope)
   if (path === null) return
   const [parameter, ...below] = path
   const value = () => search.valueOf(right, place.scope)
@@ -141,28 +146,28 @@ function assign({ left, operator, right }: AssignmentExpression, place: Place, s
 }
 
 /** Adds a value of a parameter: it is a default if the request's own comes first, an addition if that is inside it. */
-function addValue(parameter: string, given: Node, place: Place, search: Search, how: 'sets' | 'default'): void {
+function addValue(parameter: string, given: SyntaxNode, place: WrittenPlace, search: QuerySearch, how: 'sets' | 'default'): void {
   const { valueOf: value, add } = search
   const { node, scope } = declared(given, place.scope, search)
-  const isOwn = (each: Node): boolean => {
+  const isOwn = (each: SyntaxNode): boolean => {
     const path = queryPath(each, scope)
     return path?.length === 1 && path[0] === parameter && each.type !== 'LogicalExpression'
   }
-  const has = (each: Node): boolean => isOwn(each) || childrenOf(each).some(has)
+  const has = (each: SyntaxNode): boolean => isOwn(each) || childrenOf(each).some(has)
   if (isOwn(node)) return
   if (node.type === 'LogicalExpression' && node.operator !== '&&' && isOwn(node.left))
     add(parameter, 'default', value(node.right, scope), place)
   else if (node.type === 'ConditionalExpression' && isOwn(node.test))
     add(parameter, 'default', value(isOwn(node.consequent) ? node.alternate : node.consequent, scope), place)
   else if (node.type === 'ObjectExpression' && has(node)) {
-    const rest: ObjectExpression = { ...node, properties: node.properties.filter((property) => !has(property as Node)) }
+    const rest: ObjectExpression = { ...node, properties: node.properties.filter((property) => !has(property as SyntaxNode)) }
     add(parameter, 'adds', value(rest, scope), place)
   } else if (has(node)) add(parameter, 'adds', unknown, place)
   else add(parameter, how, value(node, scope), place)
 }
 
 /** The expression that a name of the function was declared with, if it may have the request's own value in it. */
-function declared(node: Node, scope: Scope, { isChanged }: Search): { readonly node: Node; readonly scope: Scope } {
+function declared(node: SyntaxNode, scope: Scope, { isChanged }: QuerySearch): { readonly node: SyntaxNode; readonly scope: Scope } {
   const binding = node.type === 'Identifier' && !isChanged(node.name) ? scope.find(node.name) : null
   const isComposed =
     binding?.kind === 'value' && ['ObjectExpression', 'LogicalExpression', 'ConditionalExpression'].includes(binding.node.type)
@@ -173,21 +178,21 @@ const joining = ['assign', 'merge']
 const defaulting = ['defaults', 'defaultsDeep']
 
 /** The whole query is replaced: by its own parameters and others, or by others only. */
-function setQuery(node: Node, place: Place, search: Search): void {
-  if (node.type === 'CallExpression' && joining.includes(calleeName(node.callee as Node)))
-    joinAll(node.arguments as readonly Node[], place, search)
+function setQuery(node: SyntaxNode, place: WrittenPlace, search: QuerySearch): void {
+  if (node.type === 'CallExpression' && joining.includes(calleeName(node.callee as SyntaxNode)))
+    joinAll(node.arguments as readonly SyntaxNode[], place, search)
   else if (node.type === 'ObjectExpression') addObject(node, place, search)
   else addEach(node, 'sets', place, search)
 }
 
 /** Adds the parameters of a constant object. */
-function addEach(node: Node, how: 'sets' | 'default', place: Place, { valueOf: value, add }: Search): void {
+function addEach(node: SyntaxNode, how: 'sets' | 'default', place: WrittenPlace, { valueOf: value, add }: QuerySearch): void {
   const found = value(node, place.scope)
   if (typeof found === 'object' && found !== null) for (const [name, each] of Object.entries(found)) add(name, how, each, place)
 }
 
 /** Adds the parameters of an object: those before `...ctx.query` are defaults. */
-function addObject({ properties }: ObjectExpression, place: Place, search: Search): void {
+function addObject({ properties }: ObjectExpression, place: WrittenPlace, search: QuerySearch): void {
   const own = properties.findIndex(
     (property) => property.type === 'SpreadElement' && queryPath(property.argument, place.scope)?.length === 0,
   )
@@ -200,26 +205,26 @@ function addObject({ properties }: ObjectExpression, place: Place, search: Searc
 }
 
 /** `Object.assign(query, { … })` sets, `Object.assign({}, { … }, query)` gives defaults. */
-function joinAll(given: readonly Node[], place: Place, search: Search): void {
+function joinAll(given: readonly SyntaxNode[], place: WrittenPlace, search: QuerySearch): void {
   const own = given.findIndex((each) => queryPath(each, place.scope)?.length === 0)
   for (const [index, each] of given.entries()) if (index !== own) addEach(each, index < own ? 'default' : 'sets', place, search)
 }
 
-function call({ callee, arguments: given }: CallExpression, place: Place, search: Search): void {
-  const [first, ...more] = given as readonly Node[]
+function call({ callee, arguments: given }: CallExpression, place: WrittenPlace, search: QuerySearch): void {
+  const [first, ...more] = given as readonly SyntaxNode[]
   if (first === undefined) return
-  const name = calleeName(callee as Node)
+  const name = calleeName(callee as SyntaxNode)
   const isQuery = queryPath(first, place.scope)?.length === 0
-  if (joining.includes(name) && isQuery) joinAll(given as readonly Node[], place, search)
+  if (joining.includes(name) && isQuery) joinAll(given as readonly SyntaxNode[], place, search)
   else if (defaulting.includes(name) && isQuery) for (const each of more) addEach(each, 'default', place, search)
   else if (name === 'set' && more.length === 2) setByPath(first, more[0]!, more[1]!, place, search)
-  else if (search.uid !== null && reading.has(name)) addRead(callee as Node, given as readonly Node[], place, search)
+  else if (search.uid !== null && reading.has(name)) addRead(callee as SyntaxNode, given as readonly SyntaxNode[], place, search)
 }
 
 const reading = new Set(['find', 'findOne', 'findMany', 'findFirst', 'findPage'])
 
 /** `strapi.documents(uid).findMany({ … })`, `strapi.entityService.findMany(uid, { … })` and the like; `super.find({ query: { … } })`. */
-function addRead(callee: Node, given: readonly Node[], place: Place, search: Search): void {
+function addRead(callee: SyntaxNode, given: readonly SyntaxNode[], place: WrittenPlace, search: QuerySearch): void {
   const texts = [...textsIn(callee), ...given.flatMap((each) => (each.type === 'Literal' ? [String(each.value)] : []))]
   const named = texts.find((text) => /^(?:api|plugin|admin)::/.test(text))
   if (named !== undefined && named !== search.uid) return
@@ -231,11 +236,11 @@ function addRead(callee: Node, given: readonly Node[], place: Place, search: Sea
   }
 }
 
-const textsIn = (node: Node): readonly string[] =>
+const textsIn = (node: SyntaxNode): readonly string[] =>
   node.type === 'Literal' ? [String(node.value)] : isFunction(node) ? [] : childrenOf(node).flatMap(textsIn)
 
 /** `_.set(ctx, 'query.populate', …)` */
-function setByPath(object: Node, at: Node, node: Node, place: Place, { valueOf: value, add }: Search): void {
+function setByPath(object: SyntaxNode, at: SyntaxNode, node: SyntaxNode, place: WrittenPlace, { valueOf: value, add }: QuerySearch): void {
   const path = value(at, place.scope)
   if (typeof path !== 'string') return
   const keys = [...(requestPath(object, place.scope) ?? ['']), ...path.split('.')]

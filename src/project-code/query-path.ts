@@ -1,10 +1,10 @@
 // Which expressions are a request, its query, or a parameter of it: however the code has named or taken them apart.
 import { calleeName } from './modules.js'
-import type { Node } from './parse.js'
+import type { SyntaxNode } from './parse.js'
 import { type Binding, nameOf, type Scope } from './scope.js'
 
 /** The keys of a place in the query of a request: `ctx.query.populate` is ['populate']; null for anything else. */
-export function queryPath(node: Node, scope: Scope): readonly string[] | null {
+export function queryPath(node: SyntaxNode, scope: Scope): readonly string[] | null {
   const path = requestPath(node, scope)
   if (path === null) return null
   const [first, second] = path
@@ -14,7 +14,7 @@ export function queryPath(node: Node, scope: Scope): readonly string[] | null {
 }
 
 /** The keys from the first parameter of a function to a value; null for what does not come from there. */
-export function requestPath(node: Node, scope: Scope): readonly string[] | null {
+export function requestPath(node: SyntaxNode, scope: Scope): readonly string[] | null {
   if (node.type === 'Identifier') {
     const binding = scope.find(node.name)
     return binding === null ? null : pathOfBinding(binding)
@@ -22,14 +22,14 @@ export function requestPath(node: Node, scope: Scope): readonly string[] | null 
   if (node.type === 'LogicalExpression' && node.operator !== '&&') return requestPath(node.left, scope)
   if (node.type === 'AwaitExpression') return requestPath(node.argument, scope)
   // Strapi's own methods that give the query back without what is not allowed.
-  if (node.type === 'CallExpression' && /^(?:sanitize|validate)Query$/.test(calleeName(node.callee as Node))) {
+  if (node.type === 'CallExpression' && /^(?:sanitize|validate)Query$/.test(calleeName(node.callee as SyntaxNode))) {
     const [request] = node.arguments
-    return request !== undefined && requestPath(request as Node, scope)?.length === 0 ? ['query'] : null
+    return request !== undefined && requestPath(request as SyntaxNode, scope)?.length === 0 ? ['query'] : null
   }
   if (node.type !== 'MemberExpression') return null
   const literal = node.property.type === 'Literal' ? String(node.property.value) : null
   const key = node.computed ? literal : nameOf(node.property)
-  const object = requestPath(node.object as Node, scope)
+  const object = requestPath(node.object as SyntaxNode, scope)
   return object === null || key === null ? null : [...object, key]
 }
 

@@ -2,7 +2,7 @@
 // writes the response itself.
 import type { CallExpression, ObjectPattern, VariableDeclarator } from 'acorn'
 import { calleeName } from './modules.js'
-import { childrenOf, type Node, walk } from './parse.js'
+import { childrenOf, type SyntaxNode, walk } from './parse.js'
 import { requestPath } from './query-path.js'
 import { isFunction, nameOf, type Scope, scopeOfFunction } from './scope.js'
 
@@ -31,10 +31,10 @@ const refusals = new Set([
 const around = new Set(['data', 'meta', 'attributes', 'pagination', 'results', 'body', 'query', 'status', 'error', 'message', 'length'])
 
 /** Finds the changes that a function or a file makes, those in functions inside it included. `isAttribute` tells which names may be removed. */
-export function responseChangesOf(node: Node, outer: Scope, isAttribute: (name: string) => boolean): ResponseChanges {
+export function responseChangesOf(node: SyntaxNode, outer: Scope, isAttribute: (name: string) => boolean): ResponseChanges {
   const [removes, adds] = [new Set<string>(), new Set<string>()]
   const found = { refuses: false, looksAtUser: false, responds: false }
-  const visit = (each: Node, scope: Scope): void => {
+  const visit = (each: SyntaxNode, scope: Scope): void => {
     const inside = isFunction(each) ? scopeOfFunction(each, scope) : scope
     for (const name of removedBy(each, inside)) if (isAttribute(name)) removes.add(name)
     for (const name of addedBy(each, inside)) if (!isAttribute(name) && !around.has(name)) adds.add(name)
@@ -48,19 +48,19 @@ export function responseChangesOf(node: Node, outer: Scope, isAttribute: (name: 
 }
 
 /** `delete entry.a`, `({ a, ...rest }) => rest`, `omit(entry, ['a'])`, `unset(entry, 'a')` */
-function removedBy(node: Node, scope: Scope): readonly string[] {
+function removedBy(node: SyntaxNode, scope: Scope): readonly string[] {
   if (node.type === 'UnaryExpression' && node.operator === 'delete' && node.argument.type === 'MemberExpression')
     return isInRequest(node.argument, scope) ? [] : memberNames(node.argument)
-  if (node.type === 'CallExpression' && /^(?:omit|unset)$/.test(calleeName(node.callee as Node)))
+  if (node.type === 'CallExpression' && /^(?:omit|unset)$/.test(calleeName(node.callee as SyntaxNode)))
     return textsOf(node).map((text) => text.split('.').at(-1)!)
   if (isFunction(node)) return node.params.flatMap((parameter) => (parameter.type === 'ObjectPattern' ? leftOut(parameter) : []))
   return node.type === 'VariableDeclarator' && node.id.type === 'ObjectPattern' && !isOfRequest(node, scope) ? leftOut(node.id) : []
 }
 
-const isInRequest = (node: Node, scope: Scope): boolean => requestPath(node, scope)?.[0] === 'query'
+const isInRequest = (node: SyntaxNode, scope: Scope): boolean => requestPath(node, scope)?.[0] === 'query'
 const isOfRequest = ({ init }: VariableDeclarator, scope: Scope): boolean => init != null && requestPath(init, scope) !== null
 
-const memberNames = (node: Extract<Node, { type: 'MemberExpression' }>): readonly string[] => {
+const memberNames = (node: Extract<SyntaxNode, { type: 'MemberExpression' }>): readonly string[] => {
   if (!node.computed) return [nameOf(node.property)]
   return node.property.type === 'Literal' ? [String(node.property.value)] : []
 }
@@ -74,7 +74,7 @@ function leftOut({ properties }: ObjectPattern): readonly string[] {
 function textsOf({ arguments: given }: CallExpression): readonly string[] {
   const texts: string[] = []
   for (const each of given.slice(1)) {
-    walk(each as Node, (node) => {
+    walk(each as SyntaxNode, (node) => {
       if (node.type === 'Literal' && typeof node.value === 'string') texts.push(node.value)
     })
   }
@@ -82,7 +82,7 @@ function textsOf({ arguments: given }: CallExpression): readonly string[] {
 }
 
 /** `entry.a = …` and `({ ...entry, a: … })` */
-function addedBy(node: Node, scope: Scope): readonly string[] {
+function addedBy(node: SyntaxNode, scope: Scope): readonly string[] {
   if (node.type === 'AssignmentExpression' && node.left.type === 'MemberExpression') {
     const base = baseOf(node.left)
     const isOfModule = base.type === 'Identifier' && (base.name === 'module' || base.name === 'exports')
@@ -103,23 +103,26 @@ function isEntry(name: string, scope: Scope): boolean {
   return true
 }
 
-function baseOf(node: Node): Node {
-  return node.type === 'MemberExpression' ? baseOf(node.object as Node) : node
+function baseOf(node: SyntaxNode): SyntaxNode {
+  return node.type === 'MemberExpression' ? baseOf(node.object as SyntaxNode) : node
 }
 
-function refusesBy(node: Node): boolean {
+function refusesBy(node: SyntaxNode): boolean {
   if (node.type === 'ReturnStatement') return node.argument?.type === 'Literal' && node.argument.value === false
   if (node.type === 'ArrowFunctionExpression') return node.body.type === 'Literal' && node.body.value === false
-  if (node.type === 'NewExpression') return refusals.has(calleeName(node.callee as Node))
+  if (node.type === 'NewExpression') return refusals.has(calleeName(node.callee as SyntaxNode))
   return node.type === 'CallExpression' && node.callee.type === 'MemberExpression' && refusals.has(calleeName(node.callee))
 }
 
-const isUser = (node: Node, scope: Scope): boolean => {
+const isUser = (node: SyntaxNode, scope: Scope): boolean => {
   const path = node.type === 'MemberExpression' || node.type === 'Identifier' ? requestPath(node, scope) : null
   return path !== null && /^state\.(?:user|auth|isAuthenticated)\b/.test(path.join('.'))
 }
 
-const isResponse = (node: Node, scope: Scope): boolean => {
-  if (node.type === 'CallExpression') return requestPath(node.callee as Node, scope)?.join('.') === 'set'
-  return node.type === 'AssignmentExpression' && /^(?:response\.)?body(?:\.|$)/.test(requestPath(node.left as Node, scope)?.join('.') ?? '')
+const isResponse = (node: SyntaxNode, scope: Scope): boolean => {
+  if (node.type === 'CallExpression') return requestPath(node.callee as SyntaxNode, scope)?.join('.') === 'set'
+  return (
+    node.type === 'AssignmentExpression' &&
+    /^(?:response\.)?body(?:\.|$)/.test(requestPath(node.left as SyntaxNode, scope)?.join('.') ?? '')
+  )
 }

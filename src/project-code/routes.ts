@@ -2,7 +2,7 @@
 import type { CallExpression, ObjectExpression } from 'acorn'
 import { evaluate, type Location, propertyOf, resolve, unknown } from './constants.js'
 import { calleeName, exportOf, type FindModule, type Module } from './modules.js'
-import { childrenOf, type Node } from './parse.js'
+import { childrenOf, type SyntaxNode } from './parse.js'
 import { type FunctionNode, isFunction, nameOf } from './scope.js'
 
 /** A middleware or policy on a route: by its name, or written in place. */
@@ -37,15 +37,15 @@ export function routesOf(module: Module, findModule: FindModule): Routes {
   const whole = exportOf(module.program, 'default')
   const found = whole === null ? null : resolve(whole, location)
   if (found === null) return { routes: [], options: {}, uid: null }
-  if (found.node.type === 'CallExpression' && calleeName(found.node.callee as Node) === 'createCoreRouter')
+  if (found.node.type === 'CallExpression' && calleeName(found.node.callee as SyntaxNode) === 'createCoreRouter')
     return routerOf(found.node, found)
   return { routes: found.node.type === 'ObjectExpression' ? customRoutes(found.node, found) : [], options: {}, uid: null }
 }
 
 function routerOf({ arguments: [first, second] }: CallExpression, location: Location): Routes {
-  const uid = first === undefined ? unknown : evaluate(first as Node, location)
+  const uid = first === undefined ? unknown : evaluate(first as SyntaxNode, location)
   const name = typeof uid === 'string' ? uid : null
-  const options = second === undefined ? null : resolve(second as Node, location)
+  const options = second === undefined ? null : resolve(second as SyntaxNode, location)
   if (options?.node.type !== 'ObjectExpression') return { routes: [], options: {}, uid: name }
   const found: Record<string, unknown> = {}
   for (const key of ['only', 'except', 'prefix']) {
@@ -68,7 +68,7 @@ function customRoutes(node: ObjectExpression, location: Location): readonly Code
   const list = propertyOf(node, 'routes')
   const found = list === null ? null : resolve(list, location)
   if (found?.node.type !== 'ArrayExpression') return []
-  return (found.node.elements as readonly (Node | null)[]).flatMap((element) => {
+  return (found.node.elements as readonly (SyntaxNode | null)[]).flatMap((element) => {
     const route = element === null ? null : resolve(element, found)
     if (route?.node.type !== 'ObjectExpression') return []
     const [method, path] = ['method', 'path'].map((key) => {
@@ -97,7 +97,7 @@ function routeOf(uid: string | null, action: string, settings: ObjectExpression,
       const found = list === null ? null : resolve(list, location)
       if (found?.node.type !== 'ArrayExpression') return []
       const kind = key === 'middlewares' ? 'middleware' : 'policy'
-      return (found.node.elements as readonly (Node | null)[]).flatMap((element) =>
+      return (found.node.elements as readonly (SyntaxNode | null)[]).flatMap((element) =>
         element === null ? [] : attachedBy(kind, element, found),
       )
     }),
@@ -106,7 +106,7 @@ function routeOf(uid: string | null, action: string, settings: ObjectExpression,
 }
 
 /** `'name'`, `{ name: 'name' }`, or a function. */
-function attachedBy(kind: Attached['kind'], node: Node, location: Location): readonly Attached[] {
+function attachedBy(kind: Attached['kind'], node: SyntaxNode, location: Location): readonly Attached[] {
   const found = resolve(node, location)
   if (found === null) return []
   if (isFunction(found.node)) return [{ kind, inline: found.node, module: found.module }]
@@ -115,18 +115,18 @@ function attachedBy(kind: Attached['kind'], node: Node, location: Location): rea
   return typeof name === 'string' ? [{ kind, name }] : []
 }
 
-const entriesOf = ({ properties }: ObjectExpression): readonly (readonly [string, Node])[] =>
+const entriesOf = ({ properties }: ObjectExpression): readonly (readonly [string, SyntaxNode])[] =>
   properties.flatMap((property) =>
-    property.type === 'Property' && !property.computed ? [[nameOf(property.key), property.value as Node] as const] : [],
+    property.type === 'Property' && !property.computed ? [[nameOf(property.key), property.value as SyntaxNode] as const] : [],
   )
 
 /** The names of middlewares in `config/middlewares`, and the files that `resolve` names. */
 export function globalMiddlewares(module: Module): readonly string[] {
   const names: string[] = []
-  const visit = (node: Node): void => {
+  const visit = (node: SyntaxNode): void => {
     if (node.type === 'Literal' && typeof node.value === 'string' && /^(?:global::|api::|\.)/.test(node.value)) names.push(node.value)
     for (const child of childrenOf(node)) visit(child)
   }
-  visit(module.program as unknown as Node)
+  visit(module.program as unknown as SyntaxNode)
   return names
 }

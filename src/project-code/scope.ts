@@ -1,13 +1,13 @@
 // What the names in a file stand for: values, imports, parameters of functions, and parts of these.
 import type { ArrowFunctionExpression, FunctionDeclaration, FunctionExpression, Pattern, Program, VariableDeclaration } from 'acorn'
-import { childrenOf, type Node } from './parse.js'
+import { childrenOf, type SyntaxNode } from './parse.js'
 
 /** Any function. */
 export type FunctionNode = FunctionDeclaration | FunctionExpression | ArrowFunctionExpression
 
 /** What a name stands for. */
 export type Binding =
-  | { readonly kind: 'value'; readonly node: Node; readonly scope: Scope }
+  | { readonly kind: 'value'; readonly node: SyntaxNode; readonly scope: Scope }
   /** The member `key` of another expression, taken out of it by a pattern; a null key: it cannot be known. */
   | { readonly kind: 'member'; readonly of: Binding; readonly key: string | null }
   | { readonly kind: 'import'; readonly source: string; readonly name: string }
@@ -23,7 +23,7 @@ const empty: Scope = { find: () => null }
 
 /** The names of a file. */
 export const scopeOfProgram = (program: Program): Scope =>
-  below(empty, (scope, add) => declare(program.body as readonly Node[], scope, add))
+  below(empty, (scope, add) => declare(program.body as readonly SyntaxNode[], scope, add))
 
 /** The names inside a function: its parameters and what its body declares. */
 export function scopeOfFunction(node: FunctionNode, outer: Scope): Scope {
@@ -46,7 +46,7 @@ function below(outer: Scope, fill: (scope: Scope, add: Add) => void): Scope {
 }
 
 /** Adds what statements declare, those in blocks included, those in functions not. */
-function declare(nodes: readonly Node[], scope: Scope, add: Add): void {
+function declare(nodes: readonly SyntaxNode[], scope: Scope, add: Add): void {
   for (const node of nodes) {
     if (node.type === 'VariableDeclaration') declareVariables(node, scope, add)
     else if (node.type === 'ImportDeclaration') {
@@ -82,11 +82,11 @@ function bind(pattern: Pattern, binding: Binding, add: Add): void {
 }
 
 /** True for functions of any form. */
-export const isFunction = (node: Node): node is FunctionNode =>
+export const isFunction = (node: SyntaxNode): node is FunctionNode =>
   node.type === 'FunctionDeclaration' || node.type === 'FunctionExpression' || node.type === 'ArrowFunctionExpression'
 
 /** The name that a key or identifier has; null if it is computed. */
-export function nameOf(node: Node): string {
+export function nameOf(node: SyntaxNode): string {
   if (node.type === 'Identifier') return node.name
   return node.type === 'Literal' ? String(node.value) : ''
 }

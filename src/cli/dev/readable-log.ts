@@ -14,7 +14,7 @@ const levels: ReadonlyMap<number, readonly [string, Style]> = new Map([
 ] as const)
 
 /** A line of the log. */
-interface Entry {
+interface LogEntry {
   readonly level: number
   readonly time: number
   readonly msg?: string
@@ -38,10 +38,10 @@ export function openReadableLog(colours: boolean): (line: string) => string {
   }
 }
 
-function entryOf(line: string): Entry | null {
+function entryOf(line: string): LogEntry | null {
   if (!line.startsWith('{"level":')) return null
   try {
-    return JSON.parse(line) as Entry
+    return JSON.parse(line) as LogEntry
   } catch {
     return null
   }

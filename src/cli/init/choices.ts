@@ -6,7 +6,7 @@ export const templates = {
   blog: 'posts with authors and categories, and some content',
   magazine: 'every attribute type, two languages, 74 documents',
 } as const
-export type Template = keyof typeof templates
+export type TemplateName = keyof typeof templates
 
 /** The databases by the names of `DATABASE_CLIENT`, with their default ports. */
 export const databases = {
@@ -34,7 +34,7 @@ export const defaultConnection = (database: DatabaseName): ServerConnection => (
 export interface Choices {
   /** The folder as it was given. */
   readonly folder: string
-  readonly template: Template
+  readonly template: TemplateName
   readonly database: DatabaseName
   readonly connection: ServerConnection
   /** Whether the configuration file is TypeScript. */

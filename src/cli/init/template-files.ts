@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join, sep } from 'node:path'
-import type { Choices, Template } from './choices.js'
+import type { Choices, TemplateName } from './choices.js'
 import { packageFolder } from './package-source.js'
 
 /** A file that is copied, with its path in the project. */
@@ -13,7 +13,7 @@ export interface CopiedFile {
 }
 
 /** Where each template is in the package. */
-const folders: Readonly<Record<Template, string>> = {
+const folders: Readonly<Record<TemplateName, string>> = {
   blank: 'templates/blank',
   blog: 'templates/blog',
   magazine: 'examples/magazine',
@@ -45,7 +45,7 @@ const copied = (name: string, path: string): CopiedFile => ({
 })
 
 /** Users in the seed of a template get passwords that nobody knows, because those in the package are public. */
-function templateFiles(template: Template): readonly CopiedFile[] {
+function templateFiles(template: TemplateName): readonly CopiedFile[] {
   const root = join(packageFolder(), folders[template])
   return parts
     .flatMap((part) => filesBelow(root, part))
