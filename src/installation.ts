@@ -14,6 +14,7 @@ import { openPlans } from './documents/read/plans.js'
 import { type InSync, openInSync } from './documents/store/synced-drafts.js'
 import { type DocumentWrites, openWrites } from './documents/write.js'
 import { openOutbox } from './events/outbox.js'
+import type { Recording } from './events/recording.js'
 import { noScopes } from './grants.js'
 import type { Model } from './model/types.js'
 import { contracts } from './query/contract.js'
@@ -67,14 +68,15 @@ export interface InstallationOptions {
   readonly hooks: Hooks | null
   readonly policies: Policies | null
   readonly aroundReads: FindAroundReads | null
-  /** Called after commits that recorded events; null: nothing is recorded. */
-  readonly recorded: (() => void) | null
+  readonly recording: Recording
   /** What accounts need apart from the installation. */
   readonly accounts: Omit<AccountContext, 'model' | 'input' | 'defaultLocale' | 'scopes'>
 }
 
 interface Opened {
   readonly installation: Installation
+  /** Whether changes are recorded as events. */
+  readonly records: boolean
   /** Requests that hold it. */
   holders: number
   isRetired: boolean
@@ -107,7 +109,8 @@ export function openInstallations(options: InstallationOptions): Installations {
     model: () => current.installation.model,
     enter: (defaultLocale) => {
       const { installation } = current
-      if (installation.defaultLocale !== defaultLocale) change(installation.model, defaultLocale)
+      if (installation.defaultLocale !== defaultLocale || current.records !== options.recording.isOn())
+        change(installation.model, defaultLocale)
       const held = current
       held.holders++
       let isOver = false
@@ -130,7 +133,7 @@ export function openInstallations(options: InstallationOptions): Installations {
 }
 
 function open(
-  { config, dialect, database, hooks, policies, aroundReads, recorded, accounts }: InstallationOptions,
+  { config, dialect, database, hooks, policies, aroundReads, recording, accounts }: InstallationOptions,
   { keys, inSync }: Lasting,
   model: Model,
   defaultLocale: string,
@@ -148,7 +151,8 @@ function open(
   }
   checkDefaults(config.types, context)
   const { reads, writes } = database
-  const outbox = recorded === null ? null : openOutbox({ context, dialect, database: writes, limits, committed: recorded })
+  const records = recording.isOn()
+  const outbox = records ? openOutbox({ context, dialect, database: writes, limits, recording }) : null
   const [ofReads, ofWrites] = [openPlans(reads, dialect, contract, limits), openPlans(writes, dialect, contract, limits)]
   return {
     installation: {
@@ -165,6 +169,7 @@ function open(
               committed: outbox.committed,
             },
     },
+    records,
     holders: 0,
     isRetired: false,
     close: () => {

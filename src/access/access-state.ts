@@ -1,7 +1,7 @@
 // Roles, permissions, tokens and locales of the installation, cached in memory. Reloaded when a commit has changed them; a cheap check
 // per request detects whether there was a commit at all.
 import { createHash } from 'node:crypto'
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import type { MainConnection } from '../database/database.js'
 import { contentOf } from '../database/fragments.js'
 import type { Grants } from '../grants.js'
@@ -40,8 +40,15 @@ function grants(actions: readonly string[]): Grants {
   return grantsOf(hash(sorted), new Set(sorted))
 }
 
-/** Returns a text that changes whenever data read by `readAccessState` changes, including rows updated in place. */
-export async function stateText(database: MainConnection): Promise<string> {
+/** Other data of the installation that is read again after a commit that changed it. */
+export interface Watched {
+  /** A text that changes with it. */
+  readonly text: RawBuilder<unknown>
+  reload(): Promise<void>
+}
+
+/** Returns a text that changes whenever data read by `readAccessState` or watched with it changes, including rows updated in place. */
+export async function stateText(database: MainConnection, watched: Watched): Promise<string> {
   const all = (table: string, ...columns: readonly string[]) => {
     const row = sql.join(
       columns.map((column) => sql`coalesce(cast(${sql.ref(column)} as text), '')`),
@@ -61,6 +68,7 @@ export async function stateText(database: MainConnection): Promise<string> {
         all('strapi_api_token_permissions', 'id', 'action'),
         all('strapi_api_token_permissions_token_lnk', 'api_token_permission_id', 'api_token_id'),
         settings,
+        watched.text,
       ],
       sql` || ';' || `,
     )} as state`,

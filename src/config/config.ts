@@ -20,10 +20,12 @@ import {
   readOctavoConfig,
   readStrapiConfig,
   readStrapiDatabase,
+  readWebhookHeaders,
   type StrapiDatabase,
   setOnly,
+  type WebhookHeaders,
 } from './files.js'
-import { eventSettings, hookSettings } from './hooks.js'
+import { eventSettings, hookSettings, webhookSettings } from './hooks.js'
 import { limits } from './limits.js'
 import { givenStorage, type StorageConfig, storageOf, storageProblem } from './storage.js'
 import { typeSettings } from './types.js'
@@ -100,6 +102,7 @@ const file = z.strictObject({
   hooks: z.array(hookSettings).readonly().default([]),
   types: typeSettings.default({}),
   events: eventSettings.prefault({}),
+  webhooks: webhookSettings.prefault({}),
   log: z.strictObject({ level: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).optional() }).prefault({}),
   limits: limits.prefault({}),
 })
@@ -157,7 +160,13 @@ export interface Config {
   readonly hooks: readonly Hook[]
   /** By uid, what the project decides for a content-type. */
   readonly types: Readonly<Record<string, TypeSettings>>
-  readonly events: { readonly outbox: boolean; readonly listeners: readonly EventListener[] }
+  readonly events: {
+    readonly outbox: boolean
+    readonly listeners: readonly EventListener[]
+    /** The stream of events below the prefix of the API; null: there is none. */
+    readonly stream: { readonly path: string } | null
+  }
+  readonly webhooks: Readonly<Required<z.output<typeof webhookSettings>>>
   readonly limits: Readonly<z.output<typeof limits> & { readonly drainDelay: number }>
   /** The default locale of a new database. */
   readonly initialLocale: string
@@ -201,7 +210,8 @@ export async function loadConfig(
   checkTogether(config as UserConfig, source)
   const isNamed = environment.DATABASE_FILENAME !== undefined || given.database.filename !== undefined
   const database = isNamed ? null : await readStrapiDatabase(root, environment)
-  return assemble({ root, given, environment, own, database, makeSecret })
+  const webhookHeaders = given.webhooks.defaultHeaders === undefined ? await readWebhookHeaders(root, environment) : null
+  return assemble({ root, given, environment, own, database, webhookHeaders, makeSecret })
 }
 
 /** Adds the settings of Strapi's `config/api` that octavo.config does not override. */
@@ -245,10 +255,12 @@ interface Parts {
   readonly own: Environment
   /** Strapi's config/database, if nothing else names the database file. */
   readonly database: StrapiDatabase | null
+  /** Headers for webhooks from Strapi's config/server. */
+  readonly webhookHeaders: WebhookHeaders | null
   makeSecret(): string
 }
 
-function assemble({ root, given, environment, own, database, makeSecret }: Parts): Config {
+function assemble({ root, given, environment, own, database, webhookHeaders, makeSecret }: Parts): Config {
   const client = clientOf(environment, database)
   const { secrets, missingSecrets } = secretsOf(environment, makeSecret)
   const givenSecrets = Object.fromEntries(Object.entries(environment).filter(([name]) => secretNames.includes(name))) as Record<
@@ -305,6 +317,11 @@ function assemble({ root, given, environment, own, database, makeSecret }: Parts
     hooks: given.hooks,
     types: given.types as Config['types'],
     events: given.events,
+    webhooks: {
+      ...given.webhooks,
+      defaultHeaders: given.webhooks.defaultHeaders ?? webhookHeaders?.headers ?? {},
+      allowPrivateAddresses: given.webhooks.allowPrivateAddresses ?? !production,
+    },
     limits: { ...given.limits, drainDelay: given.limits.drainDelay ?? (production && !isLoopback(host) ? 5_000 : 0) },
     initialLocale: environment.STRAPI_PLUGIN_I18N_INIT_LOCALE_CODE || 'en',
     secrets,
@@ -313,6 +330,7 @@ function assemble({ root, given, environment, own, database, makeSecret }: Parts
     allowsNewDatabase: false,
     warnings: [
       ...(databaseProblem === null ? [] : [`${databaseProblem}; using .tmp/data.db. Set DATABASE_FILENAME to use another file`]),
+      ...(webhookHeaders?.problem == null ? [] : [webhookHeaders.problem]),
       ...warningsOf(root, environment, own, givenSecrets),
     ],
   })

@@ -1,0 +1,120 @@
+// All deliveries of a process: looks for what others have recorded, wakes the deliveries up, and knows which events somebody still needs.
+import type { Consumer } from './consumer.js'
+import { type Delivery, type DeliveryParts, openDelivery } from './delivery.js'
+import { readWaiting } from './delivery-rows.js'
+
+/** The deliveries of a process. */
+export interface Deliveries {
+  /** Begins to deliver to a consumer. */
+  add(consumer: Consumer): void
+  /** Stops to deliver to a consumer. */
+  remove(name: string): Promise<void>
+  names(): readonly string[]
+  /** This process may have recorded events. */
+  committed(): void
+  /** The set of consumers of the installation has changed. */
+  changed(): void
+  /** The oldest event that a consumer of the installation may still need; Infinity if there is no consumer, 0 while it is not known. */
+  neededFrom(): number
+  /** Calls `listener` whenever there may be new events; returns a function that ends that. */
+  onNews(listener: () => void): () => void
+  /** Continues delivery for at most `within` milliseconds, then stops; the rest is delivered after the next start. */
+  close(within: number): Promise<void>
+}
+
+/** What deliveries depend on. */
+export interface DeliveriesOptions extends DeliveryParts {
+  /** The names of all consumers of the installation, whether or not this process delivers to them. */
+  consumers(): readonly string[]
+}
+
+/** Milliseconds between two looks for events of other processes. */
+const interval = 2_000
+
+export function openDeliveries(options: DeliveriesOptions): Deliveries {
+  const { log, claims, database, now, failed } = options
+  const deliveries = new Map<string, Delivery>()
+  const listeners = new Set<() => void>()
+  let timer: NodeJS.Timeout | null = null
+  let [neededFrom, lastSeen, isLooking] = [Number.POSITIVE_INFINITY, 0, false]
+
+  async function look(): Promise<void> {
+    const names = options.consumers()
+    if (names.length === 0 && listeners.size === 0) return
+    const [last, cursors, waiting] = await Promise.all([log.last(), claims.cursors(names), readWaiting(database)])
+    neededFrom = Math.min(
+      ...names.flatMap((name) => [cursors.get(name) ?? [], waiting.get(name)?.first ?? []].flat()),
+      Number.POSITIVE_INFINITY,
+    )
+    for (const [name, delivery] of deliveries) {
+      const due = waiting.get(name)?.due
+      // A clock that was set back would otherwise hold it up.
+      const isDue = due !== undefined && (due <= now() || due > now() + delivery.consumer.longestPause)
+      if (isDue) delivery.wake(true)
+      else if ((cursors.get(name) ?? last) < last) delivery.wake()
+    }
+    if (last > lastSeen) tell()
+    lastSeen = last
+  }
+
+  function tell(): void {
+    for (const listener of listeners) listener()
+  }
+
+  function lookNow(): void {
+    if (isLooking) return
+    isLooking = true
+    look()
+      .catch((error) => failed('events', error))
+      .finally(() => {
+        isLooking = false
+      })
+  }
+
+  /** Looks now and from now on. Without consumers and listeners nothing has to be looked for. */
+  function begin(): void {
+    timer ??= setInterval(lookNow, interval).unref()
+    lookNow()
+  }
+
+  return {
+    add: (consumer) => {
+      const delivery = openDelivery(consumer, options)
+      deliveries.set(consumer.name, delivery)
+      delivery.wake(true)
+      begin()
+    },
+    remove: async (name) => {
+      const delivery = deliveries.get(name)
+      deliveries.delete(name)
+      await delivery?.leave()
+    },
+    names: () => [...deliveries.keys()],
+    committed: () => {
+      for (const delivery of deliveries.values()) delivery.wake()
+      tell()
+    },
+    changed: () => {
+      const isNeeded = options.consumers().length > 0
+      neededFrom = isNeeded ? 0 : Number.POSITIVE_INFINITY
+      if (isNeeded) begin()
+    },
+    neededFrom: () => neededFrom,
+    onNews: (listener) => {
+      listeners.add(listener)
+      begin()
+      return () => void listeners.delete(listener)
+    },
+    close: async (within) => {
+      if (timer !== null) clearInterval(timer)
+      const all = [...deliveries.values()]
+      let late: NodeJS.Timeout | undefined
+      const timeout = new Promise((resolve) => {
+        late = setTimeout(resolve, within)
+      })
+      await Promise.race([Promise.all(all.map((delivery) => delivery.drain())), timeout])
+      clearTimeout(late)
+      await Promise.all(all.map((delivery) => delivery.leave().catch((error) => failed(delivery.consumer.name, error))))
+    },
+  }
+}
