@@ -9,6 +9,7 @@ import { addServiceCommands } from './cli/program/service.js'
 import { addSettingCommands } from './cli/program/settings.js'
 import { addTokenCommands } from './cli/program/tokens.js'
 import { addUserCommands } from './cli/program/users.js'
+import { addWebhookCommands } from './cli/program/webhooks.js'
 import { limitYoungGeneration } from './runtime/gc.js'
 
 limitYoungGeneration()
@@ -17,7 +18,15 @@ const { version } = createRequire(import.meta.url)('../package.json') as { reado
 const program = new Command('octavo').description("A headless content service that speaks Strapi 5's content API").version(version)
 program.configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'octavo: ')) })
 
-for (const add of [addServiceCommands, addTokenCommands, addUserCommands, addRoleCommands, addSettingCommands, addLocaleCommands])
+for (const add of [
+  addServiceCommands,
+  addTokenCommands,
+  addUserCommands,
+  addRoleCommands,
+  addSettingCommands,
+  addLocaleCommands,
+  addWebhookCommands,
+])
   add(program)
 
 // A single word may also be a folder to serve, so commander does not detect unknown commands.

@@ -36,7 +36,8 @@ export const eventsCommand = orExplain((folder: string, { after, limit }: Option
   }),
 )
 
-function whole(option: string, text: string): number {
+/** Reads a whole number. @throws ConfigError that names the option */
+export function whole(option: string, text: string): number {
   if (!/^\d{1,15}$/.test(text)) throw new ConfigError(`${option} is "${text}"; it must be a whole number.`)
   return Number(text)
 }

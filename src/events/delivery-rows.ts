@@ -106,3 +106,24 @@ export async function readWaiting(database: Pick<MainConnection, 'rows'>): Promi
   )
   return new Map(rows.map(({ consumer, due, first }) => [consumer, { due, first }]))
 }
+
+/** An event that waits for another attempt, or was given up. */
+export interface UnfinishedDelivery {
+  readonly sequence: number
+  /** Attempts so far. */
+  readonly attempts: number
+  /** When the next attempt is due, in milliseconds since 1970; 0 if the event was given up, or waits behind another one. */
+  readonly dueAt: number
+}
+
+/** Returns the events of a consumer that wait or were given up, the oldest first. */
+export function readUnfinished(
+  database: Pick<MainConnection, 'rows'>,
+  consumer: string,
+  state: 'waiting' | 'failed',
+): Promise<readonly UnfinishedDelivery[]> {
+  return database.rows<UnfinishedDelivery>(
+    sql`select sequence, attempts, due_at as ${sql.id('dueAt')} from ${table}
+      where consumer = ${consumer} and state = ${state} order by sequence`,
+  )
+}

@@ -2,6 +2,8 @@
 import { sql } from 'kysely'
 import type { MainConnection } from '../../database/database.js'
 import { contentOf } from '../../database/fragments.js'
+import { didYouMean } from '../../errors/did-you-mean.js'
+import { notFound } from '../../errors/errors.js'
 import type { EntryEventName, MediaEventName } from '../../public/events.js'
 import { cursorTable } from '../claims.js'
 
@@ -69,6 +71,15 @@ export async function readWebhooks(database: Pick<MainConnection, 'rows'>): Prom
     events: eventsIn(parsed(events)),
     isEnabled: Number(enabled) === 1,
   }))
+}
+
+/** Returns a webhook by its name or id. @throws ApiError 404 */
+export async function findWebhook(database: Pick<MainConnection, 'rows'>, nameOrId: string): Promise<Webhook> {
+  const webhooks = await readWebhooks(database)
+  const found = webhooks.find(({ name }) => name === nameOrId) ?? webhooks.find(({ id }) => String(id) === nameOrId)
+  if (found !== undefined) return found
+  const names = webhooks.map(({ name }) => name)
+  throw notFound(`There is no webhook "${nameOrId}"${didYouMean(nameOrId, names)}`)
 }
 
 /** Other programs write the table, so it may contain anything. */
