@@ -101,6 +101,7 @@ async function open(config: Config, logger: Logger, opened: Closers): Promise<Se
     identification,
     installations,
     applyScopes,
+    streamed: events.streamed,
     markSources: openSourceMaps(config.limits),
     health: database.trouble,
     library: uploads.library,

@@ -5,6 +5,7 @@ import type { EventListener } from '../public/events.js'
 import { withTimeout } from '../runtime/timeout.js'
 import { openClaims } from './claims.js'
 import { type Deliveries, openDeliveries } from './deliveries.js'
+import { type FactsRead, readFacts } from './event-facts.js'
 import { type EventLog, openEventLog } from './event-log.js'
 import { listenerConsumers } from './listeners.js'
 import type { Recording } from './recording.js'
@@ -36,13 +37,23 @@ export interface EventLimits extends WebhookLimits {
   readonly outboxEvents: number
 }
 
+/** The recorded events, without what documents contained at their time. */
+export interface StreamedEvents {
+  read(after: number, limit: number): Promise<FactsRead>
+  /** The sequence of the oldest event that is kept, and of the last one; 0 if there is none. */
+  first(): Promise<number>
+  last(): Promise<number>
+  /** Calls `listener` whenever there may be new events, of other processes within two seconds; returns a function that ends that. */
+  onNews(listener: () => void): () => void
+}
+
 export interface Events {
   readonly log: EventLog
   readonly recording: Recording
   /** The webhooks, which other processes change: a text that changes with them, and how they are read again. */
   readonly watched: { readonly text: RawBuilder<unknown>; reload(): Promise<void> }
-  /** Calls `listener` whenever there may be new events, of other processes within two seconds; returns a function that ends that. */
-  onNews(listener: () => void): () => void
+  /** The events for streams of them. */
+  readonly streamed: StreamedEvents
   /** Delivers for a moment what was recorded; the rest is delivered after the next start. */
   close(): Promise<void>
 }
@@ -77,7 +88,12 @@ export async function openEvents(options: EventsOptions): Promise<Events> {
       committed: deliveries.committed,
     },
     watched: { text: webhooksText, reload: webhooks.registry.reload },
-    onNews: deliveries.onNews,
+    streamed: {
+      read: (after, limit) => readFacts(database, after, limit),
+      first: log.first,
+      last: log.last,
+      onNews: deliveries.onNews,
+    },
     close: async () => {
       await deliveries.close(Math.min(longestClosing, limits.drainTimeout / 5))
       webhooks.close()
