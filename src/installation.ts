@@ -1,6 +1,6 @@
 // What one request is answered by, as one value: a model, a default locale, and everything that depends on them. It is replaced as a
 // whole, and closed when its last request has ended.
-import type { AccountContext } from './accounts/context.js'
+import type { AccountContext, UserWatch } from './accounts/context.js'
 import { hashPassword } from './accounts/passwords.js'
 import type { Config } from './config/config.js'
 import type { Database } from './database/database.js'
@@ -13,7 +13,7 @@ import { type Documents, openDocuments } from './documents/read/find.js'
 import { openPlans } from './documents/read/plans.js'
 import { type InSync, openInSync } from './documents/store/synced-drafts.js'
 import { type DocumentWrites, openWrites } from './documents/write.js'
-import { openOutbox } from './events/outbox.js'
+import { type Outbox, openOutbox } from './events/outbox.js'
 import type { Recording } from './events/recording.js'
 import { noScopes } from './grants.js'
 import type { Model } from './model/types.js'
@@ -70,7 +70,7 @@ export interface InstallationOptions {
   readonly aroundReads: FindAroundReads | null
   readonly recording: Recording
   /** What accounts need apart from the installation. */
-  readonly accounts: Omit<AccountContext, 'model' | 'input' | 'defaultLocale' | 'scopes'>
+  readonly accounts: Omit<AccountContext, 'model' | 'input' | 'defaultLocale' | 'scopes' | 'watch'>
 }
 
 interface Opened {
@@ -160,7 +160,7 @@ function open(
       defaultLocale,
       documents: openDocuments(context, reads, ofReads, { addDefaults: openDefaults(config.types), aroundReads, policies }),
       writes: openWrites({ read: context, database: writes, plans: ofWrites, limits, hashPassword, hooks, policies, outbox, inSync }, keys),
-      accounts: { ...accounts, model, input: { model, contract }, defaultLocale, scopes: noScopes },
+      accounts: { ...accounts, model, input: { model, contract }, defaultLocale, scopes: noScopes, watch: watchUsers(outbox, model) },
       watch:
         outbox === null
           ? null
@@ -177,5 +177,18 @@ function open(
       ofWrites.close()
       outbox?.close()
     },
+  }
+}
+
+/** Records the creation of users, as Strapi does; not their changes. */
+function watchUsers(outbox: Outbox | null, model: Model): UserWatch | null {
+  const type = model.types.get('plugin::users-permissions.user')
+  if (outbox === null || type === undefined) return null
+  return {
+    created: (transaction, id) => {
+      const now = Date.now()
+      return outbox.entry(transaction, 'entry.create', type, { id, locale: null, published_at: now }, now)
+    },
+    committed: outbox.committed,
   }
 }

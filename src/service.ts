@@ -187,7 +187,7 @@ function accountContext(
   config: Config,
   { main, writes }: Database,
   { identification, jwts, mail, log }: { identification: Identification; jwts: Jwts; mail: Mailer; log: Logger },
-): Omit<AccountContext, 'model' | 'input' | 'defaultLocale' | 'scopes'> {
+): Omit<AccountContext, 'model' | 'input' | 'defaultLocale' | 'scopes' | 'watch'> {
   const { auth, limits, secrets } = config
   const counters = auth.sharedLimits ? openSharedCounters(main, writes, limits.rateLimitKeys) : openCounters(limits.rateLimitKeys)
   return {
