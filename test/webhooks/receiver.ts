@@ -74,7 +74,13 @@ export async function openReceiver(port = 0): Promise<Receiver> {
 /** A row of Strapi's table, as its admin panel would write it. */
 export const insertWebhook = async (
   sql: (text: string, ...values: (string | number)[]) => Promise<unknown>,
-  { name, url, events, headers = {}, enabled = 1 }: {
+  {
+    name,
+    url,
+    events,
+    headers = {},
+    enabled = 1,
+  }: {
     readonly name: string
     readonly url: string
     readonly events: readonly string[]
