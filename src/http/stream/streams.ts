@@ -19,7 +19,7 @@ export interface Streams {
   check(address: string): void
   /** Reads events; streams that are at the same place share what is read. */
   read(after: number): Promise<FactsRead>
-  /** Runs `render` once for all streams that would get the same. */
+  /** Renders an event once for all streams that ask for it at the same moment and would get the same. */
   shared(key: string, facts: EntryFacts, render: () => Promise<string | null>): Promise<string | null>
   onNews(listener: () => void): () => void
   readonly events: StreamedEvents
@@ -29,8 +29,6 @@ export interface Streams {
 
 /** Events that are read at once. */
 const batchSize = 100
-/** Milliseconds for which streams share what one of them has read. */
-const sharedFor = 250
 
 export function openStreams(events: StreamedEvents, limits: StreamLimits): Streams {
   const open = new Map<StreamConnection, string>()
@@ -54,11 +52,7 @@ export function openStreams(events: StreamedEvents, limits: StreamLimits): Strea
     },
     read: (after) => batches.get(String(after), () => events.read(after, batchSize)),
     shared: (key, { sequence }, render) => rendered.get(`${sequence} ${key}`, render),
-    onNews: (listener) =>
-      events.onNews(() => {
-        batches.clear()
-        listener()
-      }),
+    onNews: events.onNews,
     events,
     close: () => {
       isClosed = true
@@ -69,27 +63,32 @@ export function openStreams(events: StreamedEvents, limits: StreamLimits): Strea
 
 interface Shared<Result> {
   get(key: string, make: () => Promise<Result>): Promise<Result>
-  clear(): void
 }
 
-/** Results that are shared for a moment. */
+/** A result that is being made, and the next one, which waits for it. */
+interface Making<Result> {
+  running: Promise<unknown>
+  next: Promise<Result> | null
+}
+
+/** Lets callers share results by key. Whoever calls gets a result that was begun after that. */
 function openShared<Result>(): Shared<Result> {
-  const results = new Map<string, Promise<Result>>()
-  let timer: NodeJS.Timeout | null = null
-  const clear = (): void => {
-    results.clear()
-    if (timer !== null) clearTimeout(timer)
-    timer = null
-  }
+  const making = new Map<string, Making<Result>>()
   return {
     get: (key, make) => {
-      const known = results.get(key)
-      if (known !== undefined) return known
-      const made = make()
-      results.set(key, made)
-      timer ??= setTimeout(clear, sharedFor).unref()
-      return made
+      const own = making.get(key) ?? { running: Promise.resolve(), next: null }
+      making.set(key, own)
+      own.next ??= own.running.then(() => {
+        const begun = make()
+        own.next = null
+        own.running = begun
+          .catch(() => {})
+          .finally(() => {
+            if (own.next === null) making.delete(key)
+          })
+        return begun
+      })
+      return own.next
     },
-    clear,
   }
 }
