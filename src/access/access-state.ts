@@ -1,7 +1,7 @@
 // Roles, permissions, tokens and locales of the installation, cached in memory. Reloaded when a commit has changed them; a cheap check
 // per request detects whether there was a commit at all.
 import { createHash } from 'node:crypto'
-import { type RawBuilder, sql } from 'kysely'
+import { sql } from 'kysely'
 import type { MainConnection } from '../database/database.js'
 import { contentOf } from '../database/fragments.js'
 import type { Grants } from '../grants.js'
@@ -42,8 +42,8 @@ function grants(actions: readonly string[]): Grants {
 
 /** Other data of the installation that is read again after a commit that changed it. */
 export interface Watched {
-  /** A text that changes with it. */
-  readonly text: RawBuilder<unknown>
+  /** The columns that it is read from, by table. */
+  readonly tables: Readonly<Record<string, readonly string[]>>
   reload(): Promise<void>
 }
 
@@ -68,7 +68,7 @@ export async function stateText(database: MainConnection, watched: Watched): Pro
         all('strapi_api_token_permissions', 'id', 'action'),
         all('strapi_api_token_permissions_token_lnk', 'api_token_permission_id', 'api_token_id'),
         settings,
-        watched.text,
+        ...Object.entries(watched.tables).map(([table, columns]) => all(table, ...columns)),
       ],
       sql` || ';' || `,
     )} as state`,

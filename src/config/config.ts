@@ -267,7 +267,6 @@ function assemble({ root, given, environment, own, database, webhookHeaders, mak
     string,
     string
   >
-  const databaseProblem = database?.problem ?? null
   const storage = storageOf(given.uploads.storage, environment)
   if (!storage.success) throw new ConfigError(storageProblem(storage.error))
   const { contract, ...restOptions } = given.api.rest
@@ -317,11 +316,7 @@ function assemble({ root, given, environment, own, database, webhookHeaders, mak
     hooks: given.hooks,
     types: given.types as Config['types'],
     events: given.events,
-    webhooks: {
-      ...given.webhooks,
-      defaultHeaders: given.webhooks.defaultHeaders ?? webhookHeaders?.headers ?? {},
-      allowPrivateAddresses: given.webhooks.allowPrivateAddresses ?? !production,
-    },
+    webhooks: { defaultHeaders: webhookHeaders?.headers ?? {}, allowPrivateAddresses: !production, ...given.webhooks },
     limits: { ...given.limits, drainDelay: given.limits.drainDelay ?? (production && !isLoopback(host) ? 5_000 : 0) },
     initialLocale: environment.STRAPI_PLUGIN_I18N_INIT_LOCALE_CODE || 'en',
     secrets,
@@ -329,8 +324,8 @@ function assemble({ root, given, environment, own, database, webhookHeaders, mak
     startedBefore: hasGeneratedSecrets(root) ? '.env has secrets from an earlier start' : null,
     allowsNewDatabase: false,
     warnings: [
-      ...(databaseProblem === null ? [] : [`${databaseProblem}; using .tmp/data.db. Set DATABASE_FILENAME to use another file`]),
-      ...(webhookHeaders?.problem == null ? [] : [webhookHeaders.problem]),
+      ...(database?.problem ? [`${database.problem}; using .tmp/data.db. Set DATABASE_FILENAME to use another file`] : []),
+      ...(webhookHeaders?.problem ? [webhookHeaders.problem] : []),
       ...warningsOf(root, environment, own, givenSecrets),
     ],
   })

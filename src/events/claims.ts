@@ -9,21 +9,21 @@ import { insertMissing, same } from '../database/fragments.js'
 import { elapsed } from '../runtime/clock.js'
 
 /** The cursors of all consumers. */
-export interface Claims {
+export interface ConsumerClaims {
   /** Gives new consumers the cursor `last`, because they do not get past events. */
   register(names: readonly string[], last: number): Promise<void>
   /** The cursors of these consumers, as far as they have one. */
   cursors(names: readonly string[]): Promise<ReadonlyMap<string, number>>
   /**
-   * Claims a consumer for this process, whose attempts take at most `longestAttempt` milliseconds; null while another process delivers to
+   * ConsumerClaims a consumer for this process, whose attempts take at most `longestAttempt` milliseconds; null while another process delivers to
    * it, or if it has no cursor.
    */
-  claim(name: string, longestAttempt: number): Promise<Claim | null>
+  claim(name: string, longestAttempt: number): Promise<ConsumerClaim | null>
   close(): void
 }
 
 /** A consumer that this process delivers to. */
-export interface Claim {
+export interface ConsumerClaim {
   /** The cursor: the consumer is done with every event up to it. */
   readonly sequence: number
   /** False when another process might take the consumer over before an attempt ends: none may begin until it is true again. */
@@ -57,7 +57,7 @@ export const registration = (name: string, sequence: number) =>
   insertMissing(cursorTable, ['name', 'sequence', 'beat'], sql`values (${name}, ${sequence}, 0)`)
 
 /** Opens the cursors. `failed` receives failed heartbeats. */
-export function openClaims(database: MainConnection, writer: WriteDatabase, failed: (error: unknown) => void): Claims {
+export function openClaims(database: MainConnection, writer: WriteDatabase, failed: (error: unknown) => void): ConsumerClaims {
   const me = `${machine()} ${process.pid} ${randomUUID()}`
   activeOwners.add(me)
   const owners = openOwners()
@@ -101,7 +101,7 @@ interface ClaimOptions {
   failed(error: unknown): void
 }
 
-function openClaim(writer: WriteDatabase, { name, me, sequence, since, longestAttempt, failed }: ClaimOptions): Claim {
+function openClaim(writer: WriteDatabase, { name, me, sequence, since, longestAttempt, failed }: ClaimOptions): ConsumerClaim {
   let confirmedAt = since
   let isLost = false
   const sureFor = Math.max(2 * heartbeat, heartbeatTimeout - leeway - longestAttempt)

@@ -3,7 +3,7 @@ import type { RawBuilder } from 'kysely'
 import type { EventHead, RecordedEvent } from './event-log.js'
 
 /** How an attempt to deliver an event ended. */
-export type Outcome = {
+export type DeliveryOutcome = {
   /** A statement to execute when that is stored. */
   readonly note: RawBuilder<unknown> | null
 } & (
@@ -29,7 +29,7 @@ export interface Consumer {
   /** Events of one lane are delivered one after the other, in order; lanes do not wait for each other. */
   laneOf(head: EventHead): string
   /** Attempts to deliver an event: the `attempt`-th attempt, from 1. Does not reject unless `signal` is aborted. */
-  deliver(event: RecordedEvent, attempt: number, signal: AbortSignal): Promise<Outcome>
+  deliver(event: RecordedEvent, attempt: number, signal: AbortSignal): Promise<DeliveryOutcome>
   /** Called instead for an event that was deleted from the outbox while it waited. */
-  missed(sequence: number, attempt: number): Outcome
+  missed(sequence: number, attempt: number): DeliveryOutcome
 }

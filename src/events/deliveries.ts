@@ -1,6 +1,7 @@
 // All deliveries of a process: looks for what others have recorded, wakes the deliveries up, and knows which events somebody still needs.
 import type { Consumer } from './consumer.js'
-import { type Delivery, type DeliveryParts, openDelivery } from './delivery.js'
+import { type Delivery, openDelivery } from './delivery.js'
+import type { DeliveryParts } from './delivery-parts.js'
 import { readWaiting } from './delivery-rows.js'
 
 /** The deliveries of a process. */
@@ -32,33 +33,23 @@ export interface DeliveriesOptions extends DeliveryParts {
 const interval = 2_000
 
 export function openDeliveries(options: DeliveriesOptions): Deliveries {
-  const { log, claims, database, now, failed } = options
+  const { failed } = options
   const deliveries = new Map<string, Delivery>()
   const listeners = new Set<() => void>()
   let timer: NodeJS.Timeout | null = null
   let [neededFrom, lastSeen, isLooking] = [Number.POSITIVE_INFINITY, 0, false]
 
+  function tell(): void {
+    for (const listener of listeners) listener()
+  }
+
   async function look(): Promise<void> {
     const names = options.consumers()
     if (names.length === 0 && listeners.size === 0) return
-    const [last, cursors, waiting] = await Promise.all([log.last(), claims.cursors(names), readWaiting(database)])
-    neededFrom = Math.min(
-      ...names.flatMap((name) => [cursors.get(name) ?? [], waiting.get(name)?.first ?? []].flat()),
-      Number.POSITIVE_INFINITY,
-    )
-    for (const [name, delivery] of deliveries) {
-      const due = waiting.get(name)?.due
-      // A clock that was set back would otherwise hold it up.
-      const isDue = due !== undefined && (due <= now() || due > now() + delivery.consumer.longestPause)
-      if (isDue) delivery.wake(true)
-      else if ((cursors.get(name) ?? last) < last) delivery.wake()
-    }
-    if (last > lastSeen) tell()
-    lastSeen = last
-  }
-
-  function tell(): void {
-    for (const listener of listeners) listener()
+    const found = await lookFor(options, names, deliveries)
+    neededFrom = found.neededFrom
+    if (found.last > lastSeen) tell()
+    lastSeen = found.last
   }
 
   function lookNow(): void {
@@ -107,14 +98,35 @@ export function openDeliveries(options: DeliveriesOptions): Deliveries {
     },
     close: async (within) => {
       if (timer !== null) clearInterval(timer)
-      const all = [...deliveries.values()]
-      let late: NodeJS.Timeout | undefined
-      const timeout = new Promise((resolve) => {
-        late = setTimeout(resolve, within)
-      })
-      await Promise.race([Promise.all(all.map((delivery) => delivery.drain())), timeout])
-      clearTimeout(late)
-      await Promise.all(all.map((delivery) => delivery.leave().catch((error) => failed(delivery.consumer.name, error))))
+      await closeAll([...deliveries.values()], within, failed)
     },
   }
+}
+
+/** Looks for what other processes have recorded, and wakes the deliveries that have something to do. */
+async function lookFor(
+  { log, claims, database, now }: DeliveriesOptions,
+  names: readonly string[],
+  deliveries: ReadonlyMap<string, Delivery>,
+): Promise<{ readonly last: number; readonly neededFrom: number }> {
+  const [last, cursors, waiting] = await Promise.all([log.last(), claims.cursors(names), readWaiting(database)])
+  for (const [name, delivery] of deliveries) {
+    const due = waiting.get(name)?.due
+    // A clock that was set back would otherwise hold it up.
+    const isDue = due !== undefined && (due <= now() || due > now() + delivery.consumer.longestPause)
+    if (isDue) delivery.wake(true)
+    else if ((cursors.get(name) ?? last) < last) delivery.wake()
+  }
+  const needed = names.flatMap((name) => [cursors.get(name), waiting.get(name)?.first]).filter((sequence) => sequence !== undefined)
+  return { last, neededFrom: Math.min(Number.POSITIVE_INFINITY, ...needed) }
+}
+
+async function closeAll(deliveries: readonly Delivery[], within: number, failed: DeliveryParts['failed']): Promise<void> {
+  let late: NodeJS.Timeout | undefined
+  const timeout = new Promise((resolve) => {
+    late = setTimeout(resolve, within)
+  })
+  await Promise.race([Promise.all(deliveries.map((delivery) => delivery.drain())), timeout])
+  clearTimeout(late)
+  await Promise.all(deliveries.map((delivery) => delivery.leave().catch((error) => failed(delivery.consumer.name, error))))
 }

@@ -3,7 +3,7 @@
 import { sql } from 'kysely'
 import type { MainConnection, Transaction } from '../database/database.js'
 import { upsert } from '../database/fragments.js'
-import type { Outcome } from './consumer.js'
+import type { DeliveryOutcome } from './consumer.js'
 import type { Task } from './lanes.js'
 
 /** What the database knows of the deliveries to a consumer apart from its cursor. */
@@ -16,13 +16,13 @@ export interface StoredDeliveries {
 /** An attempt that has ended, and what becomes of its event. */
 export interface Settled {
   readonly task: Task
-  readonly outcome: Outcome
+  readonly outcome: DeliveryOutcome
   /** When the next attempt is due, in milliseconds since 1970. */
   readonly dueAt: number
 }
 
 /** What is to be stored about the deliveries to a consumer. */
-export interface Progress {
+export interface DeliveryProgress {
   readonly consumer: string
   readonly cursor: number
   readonly settled: readonly Settled[]
@@ -58,7 +58,7 @@ export async function readDeliveries(database: Pick<MainConnection, 'rows'>, con
 }
 
 /** Stores how attempts have ended. */
-export function storeProgress(transaction: Transaction, { consumer, cursor, settled, parked }: Progress): void {
+export function storeProgress(transaction: Transaction, { consumer, cursor, settled, parked }: DeliveryProgress): void {
   const put = (state: State, { sequence, lane, attempts }: Task, dueAt: number): void =>
     transaction.follow(putDelivery(consumer, state, { sequence, lane, attempts, dueAt }))
   for (const { task, outcome, dueAt } of settled) {

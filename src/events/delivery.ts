@@ -1,32 +1,9 @@
 // Delivers recorded events to one consumer while this process has its claim: lane by lane in order, and each event until the consumer has
 // taken it or is not to be asked again.
-import type { MainConnection, WriteDatabase } from '../database/database.js'
-import { openWakeUp } from '../runtime/wake-up.js'
-import type { Claims } from './claims.js'
+import { openWakeUp, type WakeUp } from '../runtime/wake-up.js'
 import type { Consumer } from './consumer.js'
-import type { EventLog } from './event-log.js'
+import type { DeliveryParts } from './delivery-parts.js'
 import { type Hand, openHand } from './hand.js'
-
-/** What deliveries share. */
-export interface DeliveryParts {
-  readonly log: EventLog
-  readonly claims: Claims
-  readonly database: Pick<MainConnection, 'rows'>
-  readonly writer: Pick<WriteDatabase, 'transaction'>
-  readonly slots: Slots
-  /** No event up to this sequence was ever deleted. */
-  readonly outboxEvents: number
-  /** The time of day. */
-  now(): number
-  /** Reports failures, and events that were deleted before delivery. */
-  failed(consumer: string, error: unknown): void
-}
-
-/** How many attempts a process makes at the same time, whoever the consumers are. */
-export interface Slots {
-  readonly most: number
-  taken: number
-}
 
 /** The delivery to one consumer. */
 export interface Delivery {
@@ -47,58 +24,28 @@ const [whileRunning, whileHeldUp] = [5_000, 250]
 /** The longest that a timer is set for, in milliseconds. */
 const longestTimer = 3_600_000
 
-/** What is to be done before the next attempts: look for new events, or for rows that others have changed. */
-interface Due {
-  events: boolean
-  rows: boolean
+/** The state of a delivery. */
+interface State {
+  readonly wakeUp: WakeUp
+  readonly signal: AbortSignal
+  /** What is to be read before the next attempts: new events, or rows that others have changed. */
+  readonly due: { events: boolean; rows: boolean }
+  isDraining: boolean
+  /** Moments before which nothing is delivered, or no further events are read: too many wait. Milliseconds since 1970. */
+  heldUntil: number
+  fullUntil: number
 }
 
 /** Opens the delivery to a consumer. */
 export function openDelivery(consumer: Consumer, parts: DeliveryParts): Delivery {
-  const wakeUp = openWakeUp()
   const abort = new AbortController()
-  const due: Due = { events: false, rows: false }
+  const state: State = {
+    ...{ wakeUp: openWakeUp(), signal: abort.signal, due: { events: false, rows: false } },
+    ...{ isDraining: false, heldUntil: 0, fullUntil: 0 },
+  }
+  const { wakeUp, due } = state
   let running: Promise<void> | null = null
   let timer: NodeJS.Timeout | undefined
-  let isDraining = false
-  /** Moments before which nothing is delivered, or no further events are read: too many wait. Milliseconds since 1970. */
-  let [heldUntil, fullUntil] = [0, 0]
-
-  /** Delivers with the hand; resolves when nothing is left that is due soon, or when another process has taken the consumer over. */
-  async function deliver(hand: Hand): Promise<void> {
-    while (!hand.isLost()) {
-      await read(hand, due)
-      if (heldUntil <= parts.now() && !abort.signal.aborted) hand.start()
-      if (hand.hasSettled()) {
-        if (!(await hand.store())) await wakeUp.wait(retryStore)
-        continue
-      }
-      const wait = abort.signal.aborted ? null : waitFor(hand, { isDraining, heldUntil }, parts.now())
-      if (wait === null || (!(await wakeUp.wait(wait.milliseconds)) && wait.isLast)) return
-    }
-  }
-
-  async function deliverAll(): Promise<void> {
-    const claim = await parts.claims.claim(consumer.name, consumer.longestAttempt)
-    if (claim === null) return
-    const hand = openHand(consumer, parts, claim, {
-      signal: abort.signal,
-      settled: wakeUp.now,
-      hold: (until) => {
-        heldUntil = until
-      },
-    })
-    try {
-      due.rows = true
-      await deliver(hand)
-    } finally {
-      await hand.end()
-      await claim.release()
-    }
-    const dueAt = hand.nextDue()
-    fullUntil = hand.isFull() ? (dueAt ?? 0) : 0
-    if (dueAt !== null && !isDraining) wakeAt(Math.max(dueAt, heldUntil))
-  }
 
   function wakeAt(moment: number): void {
     clearTimeout(timer)
@@ -111,11 +58,13 @@ export function openDelivery(consumer: Consumer, parts: DeliveryParts): Delivery
     due.rows ||= rows
     wakeUp.now()
     const now = parts.now()
-    if (running !== null || isDraining || heldUntil > now || (!rows && fullUntil > now)) return
+    if (running !== null || state.isDraining || state.heldUntil > now || (!rows && state.fullUntil > now)) return
     wakeUp.forget()
-    due.events = false
-    due.rows = false
-    running = deliverAll()
+    Object.assign(due, { events: false, rows: false })
+    running = deliverAll(consumer, parts, state)
+      .then((next) => {
+        if (next !== null && !state.isDraining) wakeAt(next)
+      })
       .catch((error) => parts.failed(consumer.name, error))
       .finally(() => {
         running = null
@@ -124,7 +73,7 @@ export function openDelivery(consumer: Consumer, parts: DeliveryParts): Delivery
   }
 
   const end = async (): Promise<void> => {
-    isDraining = true
+    state.isDraining = true
     clearTimeout(timer)
     wakeUp.now()
     while (running !== null) await running
@@ -140,8 +89,47 @@ export function openDelivery(consumer: Consumer, parts: DeliveryParts): Delivery
   }
 }
 
+/** Delivers all that can be delivered, if no other process does; resolves to when the next attempt is due, or null. */
+async function deliverAll(consumer: Consumer, parts: DeliveryParts, state: State): Promise<number | null> {
+  const claim = await parts.claims.claim(consumer.name, consumer.longestAttempt)
+  if (claim === null) return null
+  const { wakeUp, signal } = state
+  const hold = (until: number): void => {
+    state.heldUntil = until
+  }
+  try {
+    const hand = openHand(consumer, parts, claim, { signal, settled: wakeUp.now, hold })
+    try {
+      state.due.rows = true
+      await deliver(hand, parts, state)
+    } finally {
+      await hand.end()
+    }
+    const dueAt = hand.nextDue()
+    state.fullUntil = hand.isFull() ? (dueAt ?? 0) : 0
+    return dueAt === null ? null : Math.max(dueAt, state.heldUntil)
+  } finally {
+    await claim.release()
+  }
+}
+
+/** Delivers with the hand; resolves when nothing is left that is due soon, or when another process has taken the consumer over. */
+async function deliver(hand: Hand, parts: DeliveryParts, state: State): Promise<void> {
+  const { wakeUp, signal, due } = state
+  while (!hand.isLost()) {
+    await read(hand, due)
+    if (state.heldUntil <= parts.now() && !signal.aborted) hand.start()
+    if (hand.hasSettled()) {
+      if (!(await hand.store())) await wakeUp.wait(retryStore)
+      continue
+    }
+    const wait = signal.aborted ? null : waitFor(hand, state, parts.now())
+    if (wait === null || (!(await wakeUp.wait(wait.milliseconds)) && wait.isLast)) return
+  }
+}
+
 /** Reads what is due to be read. */
-async function read(hand: Hand, due: Due): Promise<void> {
+async function read(hand: Hand, due: State['due']): Promise<void> {
   if (due.rows) {
     due.rows = false
     await hand.load()
@@ -157,11 +145,7 @@ interface Wait {
   readonly isLast: boolean
 }
 
-function waitFor(
-  hand: Hand,
-  { isDraining, heldUntil }: { readonly isDraining: boolean; readonly heldUntil: number },
-  now: number,
-): Wait | null {
+function waitFor(hand: Hand, { isDraining, heldUntil }: State, now: number): Wait | null {
   if (hand.isHeldUp()) return { milliseconds: whileHeldUp, isLast: false }
   const dueAt = hand.nextDue()
   const soon = dueAt === null ? Number.POSITIVE_INFINITY : Math.max(1, Math.max(dueAt, heldUntil) - now)

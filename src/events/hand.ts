@@ -2,9 +2,9 @@
 // are not stored yet. The next event of a lane is attempted only when the end of the one before is stored, so that a crash repeats an
 // event, but never sends it again after a later one.
 import { yieldIfBusy } from '../runtime/event-loop.js'
-import type { Claim } from './claims.js'
+import type { ConsumerClaim } from './claims.js'
 import type { Consumer } from './consumer.js'
-import type { DeliveryParts } from './delivery.js'
+import type { DeliveryParts } from './delivery-parts.js'
 import { readDeliveries, type Settled, storeProgress } from './delivery-rows.js'
 import { type Lanes, openLanes, type Task } from './lanes.js'
 
@@ -55,7 +55,7 @@ interface Place {
 }
 
 /** Opens a hand. */
-export function openHand(consumer: Consumer, parts: DeliveryParts, claim: Claim, options: HandOptions): Hand {
+export function openHand(consumer: Consumer, parts: DeliveryParts, claim: ConsumerClaim, options: HandOptions): Hand {
   const { log, database, now, failed } = parts
   const lanes = openLanes()
   const attempts = openAttempts(consumer, parts, options)
@@ -164,7 +164,7 @@ function openAttempts(consumer: Consumer, { log, slots, now, failed }: DeliveryP
 async function store(
   consumer: Consumer,
   { writer }: DeliveryParts,
-  claim: Claim,
+  claim: ConsumerClaim,
   { lanes, ended, place }: { readonly lanes: Lanes; readonly ended: Settled[]; readonly place: Place },
 ): Promise<boolean> {
   const settled = [...ended]

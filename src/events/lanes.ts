@@ -80,8 +80,8 @@ export function openLanes(): Lanes {
     },
     behind: (failed) => {
       const names = new Set(failed.map(({ lane }) => lane))
-      const isWaiting = (lane: readonly Task[]) => names.has(lane[0]!.lane) || (lane[0]!.attempts > 0 && !taken.has(lane[0]!.lane))
-      return [...lanes.values()].filter(isWaiting).flatMap((lane) => lane.slice(1).filter((task) => !task.isStored))
+      const isWaiting = ({ lane, attempts }: Task) => names.has(lane) || (attempts > 0 && !taken.has(lane))
+      return [...lanes.values()].flatMap(([head, ...rest]) => (isWaiting(head!) ? rest.filter((task) => !task.isStored) : []))
     },
     stored: (task) => replace({ ...task, isStored: true }),
     counts: () => {
@@ -89,17 +89,18 @@ export function openLanes(): Lanes {
       for (const { isStored } of tasks.values()) if (isStored) stored++
       return { stored, unstored: tasks.size - stored }
     },
-    firstUnstored: (except) => {
-      let first: number | null = null
-      for (const { sequence, isStored } of tasks.values())
-        if (!isStored && !except.has(sequence) && (first === null || sequence < first)) first = sequence
-      return first
-    },
-    nextDue: () => {
-      let due: number | null = null
-      for (const { dueAt } of heads()) if (due === null || dueAt < due) due = dueAt
-      return due
-    },
+    firstUnstored: (except) => least(tasks.values(), ({ sequence, isStored }) => (isStored || except.has(sequence) ? null : sequence)),
+    nextDue: () => least(heads(), ({ dueAt }) => dueAt),
     running: () => taken.size,
   }
+}
+
+/** The least number of some tasks; null if none has one. */
+function least(tasks: Iterable<Task>, of: (task: Task) => number | null): number | null {
+  let found: number | null = null
+  for (const task of tasks) {
+    const number = of(task)
+    if (number !== null && (found === null || number < found)) found = number
+  }
+  return found
 }

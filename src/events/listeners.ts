@@ -1,6 +1,6 @@
 // The project's listeners as consumers: each gets every event in order, one at a time. One that fails gets the event again.
 import type { ContentEvent, EventListener } from '../public/events.js'
-import type { Consumer, Outcome } from './consumer.js'
+import type { Consumer, DeliveryOutcome } from './consumer.js'
 import type { RecordedEvent } from './event-log.js'
 
 /** What listeners depend on. */
@@ -25,7 +25,7 @@ export const listenerConsumers = (listeners: readonly EventListener[], options: 
 }
 
 function listenerConsumer(name: string, listener: EventListener, { attempts, timeout, inTime, failed }: ListenerOptions): Consumer {
-  const settle = (sequence: number, attempt: number): Outcome => {
+  const settle = (sequence: number, attempt: number): DeliveryOutcome => {
     if (attempt < attempts) return { kind: 'failed', note: null, pause: Math.min(longestPause, firstPause * 2 ** (attempt - 1)), hold: 0 }
     failed(name, new Error(`Event ${sequence} failed ${attempts} times and is skipped`))
     return { kind: 'given-up', note: null }

@@ -1,5 +1,4 @@
 // Opens the events of a service: the log of what has been recorded, the listeners of the project, and the webhooks of the installation.
-import type { RawBuilder } from 'kysely'
 import type { MainConnection, WriteDatabase } from '../database/database.js'
 import type { EventListener } from '../public/events.js'
 import { withTimeout } from '../runtime/timeout.js'
@@ -12,7 +11,7 @@ import type { Recording } from './recording.js'
 import type { WebhookLimits, WebhookParts } from './webhooks/consumer.js'
 import { openWebhookDeliveries } from './webhooks/deliveries.js'
 import type { WebhookSettings } from './webhooks/open.js'
-import { consumerOf, webhooksText } from './webhooks/webhook.js'
+import { consumerOf, webhookTables } from './webhooks/webhook.js'
 
 export interface EventsOptions {
   readonly database: MainConnection
@@ -50,8 +49,8 @@ export interface StreamedEvents {
 export interface Events {
   readonly log: EventLog
   readonly recording: Recording
-  /** The webhooks, which other processes change: a text that changes with them, and how they are read again. */
-  readonly watched: { readonly text: RawBuilder<unknown>; reload(): Promise<void> }
+  /** The webhooks, which other processes change: what changes with them, and how they are read again. */
+  readonly watched: { readonly tables: Readonly<Record<string, readonly string[]>>; reload(): Promise<void> }
   /** The events for streams of them. */
   readonly streamed: StreamedEvents
   /** Delivers for a moment what was recorded; the rest is delivered after the next start. */
@@ -87,7 +86,7 @@ export async function openEvents(options: EventsOptions): Promise<Events> {
       neededFrom: deliveries.neededFrom,
       committed: deliveries.committed,
     },
-    watched: { text: webhooksText, reload: webhooks.registry.reload },
+    watched: { tables: webhookTables, reload: webhooks.registry.reload },
     streamed: {
       read: (after, limit) => readFacts(database, after, limit),
       first: log.first,

@@ -1,7 +1,6 @@
 // Who a caller is, on a real database whose reads fail for a moment.
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
-import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openIdentification } from '../../src/access/identify.js'
 import { openJwts } from '../../src/access/jwt.js'
@@ -30,7 +29,7 @@ test('a look at the rules that fails is told, and tried again with the next requ
     jwts: openJwts('x'),
     jwtManagement: 'legacy-support',
     cachedCallers: 10,
-    watched: { text: sql`''`, reload: async () => {} },
+    watched: { tables: {}, reload: async () => {} },
     tokenUsed: () => {},
   })
   const mayFindTags = async () => (await identify(undefined)).caller.grants.may('api::tag.tag.find')

@@ -1,12 +1,12 @@
 // A webhook as a consumer of events: events about one document, or one file, are delivered in order, those about others beside them.
 import type { MainConnection, WriteDatabase } from '../../database/database.js'
-import type { Consumer, Outcome } from '../consumer.js'
+import type { Consumer, DeliveryOutcome } from '../consumer.js'
 import type { RecordedEvent } from '../event-log.js'
 import { noteAttempt } from './attempts.js'
 import { messageId, requestOf } from './request.js'
 import { type RetryLimits, verdictOn } from './retry.js'
 import { ensureSecrets, signingSecrets } from './secrets.js'
-import type { Sender, WebhookResponse } from './send.js'
+import type { WebhookResponse, WebhookSender } from './send.js'
 import { consumerOf, type Webhook } from './webhook.js'
 
 /** Limits of webhooks. */
@@ -23,7 +23,7 @@ export interface WebhookLimits extends RetryLimits {
 export interface WebhookParts {
   readonly database: Pick<MainConnection, 'rows'>
   readonly writer: Pick<WriteDatabase, 'run'>
-  readonly sender: Sender
+  readonly sender: WebhookSender
   readonly defaultHeaders: Readonly<Record<string, string>>
   readonly limits: WebhookLimits
   /** The time of day. */
@@ -47,7 +47,11 @@ export function webhookConsumer(current: () => Webhook, parts: WebhookParts): Co
   const { limits, now } = parts
   const { id } = current()
 
-  function settle(event: Pick<RecordedEvent, 'sequence' | 'event' | 'subject'>, attempt: number, response: WebhookResponse): Outcome {
+  function settle(
+    event: Pick<RecordedEvent, 'sequence' | 'event' | 'subject'>,
+    attempt: number,
+    response: WebhookResponse,
+  ): DeliveryOutcome {
     parts.attempted()
     const note = noteAttempt(id, event, attempt, response, now())
     const verdict = verdictOn(response, attempt, limits, now())

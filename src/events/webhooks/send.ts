@@ -25,7 +25,7 @@ export interface WebhookResponse {
 }
 
 /** Sends requests. */
-export interface Sender {
+export interface WebhookSender {
   /** Never rejects, unless `signal` is aborted. */
   send(request: WebhookRequest, signal?: AbortSignal): Promise<WebhookResponse>
   close(): void
@@ -43,7 +43,7 @@ const [keptConnections, keptFor] = [20, 4_000]
 const errorCharacters = 500
 
 /** Opens a sender. */
-export function openSender(rules: AddressRules, limits: SenderLimits): Sender {
+export function openSender(rules: AddressRules, limits: SenderLimits): WebhookSender {
   const options = {
     keepAlive: true,
     keepAliveMsecs: keptFor,

@@ -1,7 +1,6 @@
 // Webhooks as they are in Strapi's own table, which its admin panel and `octavo webhooks` write.
 import { sql } from 'kysely'
 import type { MainConnection } from '../../database/database.js'
-import { contentOf } from '../../database/fragments.js'
 import { didYouMean } from '../../errors/did-you-mean.js'
 import { notFound } from '../../errors/errors.js'
 import type { EntryEventName, MediaEventName } from '../../public/events.js'
@@ -43,13 +42,11 @@ export function webhookOf(consumer: string): number | null {
   return Number.isSafeInteger(id) ? id : null
 }
 
-const cell = (column: string) => sql`coalesce(cast(${sql.ref(column)} as text), '')`
-
-const row = sql.join(['id', 'name', 'url', 'headers', 'events', 'enabled'].map(cell), sql` || ' ' || `)
-
-/** A text that changes whenever webhooks change, or one gets its cursor. */
-export const webhooksText = sql`(select coalesce(${contentOf(row)}, '') from strapi_webhooks) || ';' ||
-  (select coalesce(${contentOf(sql`name`)}, '') from ${sql.table(cursorTable)})`
+/** What changes whenever webhooks change, or one gets its cursor: columns of tables. */
+export const webhookTables: Readonly<Record<string, readonly string[]>> = {
+  strapi_webhooks: ['id', 'name', 'url', 'headers', 'events', 'enabled'],
+  [cursorTable]: ['name'],
+}
 
 interface WebhookRow {
   readonly id: number
