@@ -39,33 +39,29 @@ export function openDeliveries(options: DeliveriesOptions): Deliveries {
   let timer: NodeJS.Timeout | null = null
   let [neededFrom, lastSeen, isLooking] = [Number.POSITIVE_INFINITY, 0, false]
 
-  function tell(): void {
+  const tell = (): void => {
     for (const listener of listeners) listener()
   }
 
   async function look(): Promise<void> {
     const names = options.consumers()
-    if (names.length === 0 && listeners.size === 0) return
-    const found = await lookFor(options, names, deliveries)
-    neededFrom = found.neededFrom
-    if (found.last > lastSeen) tell()
-    lastSeen = found.last
-  }
-
-  function lookNow(): void {
-    if (isLooking) return
+    if (isLooking || (names.length === 0 && listeners.size === 0)) return
     isLooking = true
-    look()
-      .catch((error) => failed('events', error))
-      .finally(() => {
-        isLooking = false
-      })
+    try {
+      const found = await lookFor(options, names, deliveries)
+      neededFrom = found.neededFrom
+      if (found.last > lastSeen) tell()
+      lastSeen = found.last
+    } catch (error) {
+      failed('events', error)
+    }
+    isLooking = false
   }
 
   /** Looks now and from now on. Without consumers and listeners nothing has to be looked for. */
   function begin(): void {
-    timer ??= setInterval(lookNow, interval).unref()
-    lookNow()
+    timer ??= setInterval(look, interval).unref()
+    look()
   }
 
   return {
