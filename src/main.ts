@@ -11,6 +11,7 @@ import { addServiceCommands } from './cli/program/service.js'
 import { addSettingCommands } from './cli/program/settings.js'
 import { addTokenCommands } from './cli/program/tokens.js'
 import { addUserCommands } from './cli/program/users.js'
+import { addWebhookCommands } from './cli/program/webhooks.js'
 import { limitYoungGeneration } from './runtime/gc.js'
 
 limitYoungGeneration()
@@ -28,6 +29,7 @@ const topics = [
   addRoleCommands,
   addSettingCommands,
   addLocaleCommands,
+  addWebhookCommands,
 ]
 for (const add of topics) add(program)
 

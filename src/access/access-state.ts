@@ -41,8 +41,15 @@ function grants(actions: readonly string[]): Grants {
   return grantsOf(hash(sorted), new Set(sorted))
 }
 
-/** Returns a text that changes whenever data read by `readAccessState` changes, including rows updated in place. */
-export async function stateText(database: MainConnection, tokens: TokenColumns): Promise<string> {
+/** Other data of the installation that is read again after a commit that changed it. */
+export interface Watched {
+  /** The columns that it is read from, by table. */
+  readonly tables: Readonly<Record<string, readonly string[]>>
+  reload(): Promise<void>
+}
+
+/** Returns a text that changes whenever data read by `readAccessState` or watched with it changes, including rows updated in place. */
+export async function stateText(database: MainConnection, tokens: TokenColumns, watched: Watched): Promise<string> {
   const all = (table: string, ...columns: readonly string[]) => {
     const row = separated(
       ' ',
@@ -61,6 +68,7 @@ export async function stateText(database: MainConnection, tokens: TokenColumns):
       all('strapi_api_token_permissions', 'id', 'action'),
       all('strapi_api_token_permissions_token_lnk', 'api_token_permission_id', 'api_token_id'),
       settings,
+      ...Object.entries(watched.tables).map(([table, columns]) => all(table, ...columns)),
     ])} as state`,
   )
   return row!.state

@@ -7,7 +7,7 @@ import type { MainConnection } from '../database/database.js'
 import { unauthorized } from '../errors/errors.js'
 import { type Grants, grantsOf } from '../grants.js'
 import type { AccessState } from './access-state.js'
-import { readAccessState, stateText } from './access-state.js'
+import { readAccessState, stateText, type Watched } from './access-state.js'
 import { type CredentialRow, credentialMark, isValidUnmarked } from './credential-versions.js'
 import type { Claims, Jwts } from './jwt.js'
 import { ownerOfSession } from './sessions.js'
@@ -55,6 +55,8 @@ export interface IdentificationOptions {
   /** Which kind of JWT is accepted. */
   readonly jwtManagement: 'legacy-support' | 'refresh'
   readonly cachedCallers: number
+  /** What is read again along with the access rules. */
+  readonly watched: Watched
   /** Called when a token is used and its `last_used_at` is more than an hour old. */
   tokenUsed(id: number, now: number): void
 }
@@ -67,8 +69,8 @@ const lastUseInterval = 3_600_000
 
 /** Opens the identification of callers, with caches of access rules, tokens, users and sessions. */
 export async function openIdentification(database: MainConnection, options: IdentificationOptions): Promise<Identification> {
-  const { jwtManagement } = options
-  const access = await openRules(database, () => {
+  const { jwtManagement, watched } = options
+  const access = await openRules(database, watched, () => {
     users.clear()
     sessions.clear()
   })
@@ -108,10 +110,14 @@ export async function openIdentification(database: MainConnection, options: Iden
   }
 }
 
-/** Keeps the access rules, which are read again after a commit that changed them. `committed` is called after every commit. */
-async function openRules(database: MainConnection, committed: () => void): Promise<() => Promise<AccessState>> {
+/**
+ * Keeps the access rules, which are read again after a commit that changed them, or what is watched with them. `committed` is called after
+ * every commit.
+ */
+async function openRules(database: MainConnection, watched: Watched, committed: () => void): Promise<() => Promise<AccessState>> {
   let columns = await tokenColumns(database)
-  let text = await stateText(database, columns)
+  let text = await stateText(database, columns, watched)
+  await watched.reload()
   let rules = await readAccessState(database, columns)
   /** True if something was committed since the last check. */
   let isStale = false
@@ -123,8 +129,9 @@ async function openRules(database: MainConnection, committed: () => void): Promi
     try {
       // A newer Strapi adds the column that tells its tokens from those of the panel.
       if (!columns.has('kind')) columns = await tokenColumns(database)
-      const now = await stateText(database, columns)
+      const now = await stateText(database, columns, watched)
       if (now !== text) {
+        await watched.reload()
         rules = await readAccessState(database, columns)
         text = now
       }

@@ -46,6 +46,14 @@ export interface SignInSettings {
   readonly allowedCallbacks: readonly string[]
 }
 
+/** Is told of new users. */
+export interface UserWatch {
+  /** Called inside the transaction that creates a user, after its last statement. */
+  created(transaction: Transaction, id: number): Promise<void>
+  /** Called after the commit. */
+  committed(): void
+}
+
 /** The dependencies of account operations. */
 export interface AccountContext {
   readonly database: MainConnection
@@ -68,6 +76,8 @@ export interface AccountContext {
   readonly defaultLocale: string
   /** The scopes of the caller. */
   readonly scopes: Scopes
+  /** Null if no events are recorded. */
+  readonly watch: UserWatch | null
 }
 
 /** The tokens issued by a sign-in. */

@@ -45,11 +45,14 @@ export async function createUser(accounts: AccountContext, caller: Caller, body:
     await checkRole(transaction, role)
     const id = await addUser(transaction, type, { ...columns, provider: 'local' }, role, accounts.now())
     await writeAttributes(attributeWriting(accounts, transaction, defaultLocale), type, id, input, true)
+    await accounts.watch?.created(transaction, id)
     return id
   }
-  return accounts.writer.transaction(add).catch((error: unknown) => {
+  const id = await accounts.writer.transaction(add).catch((error: unknown) => {
     throw error instanceof ApiError && error.name === 'ValidationError' ? new ApiError('ApplicationError', error.message) : error
   })
+  accounts.watch?.committed()
+  return id
 }
 
 /** Changes a user. A new password or blocking invalidates the user's tokens. @throws ApiError 404 */

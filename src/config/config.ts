@@ -14,8 +14,17 @@ import { type SourceOf, withVariable } from './config-variable.js'
 import { corsSettings } from './cors.js'
 import { type DatabaseConfig, databaseOf, databaseSettings } from './database.js'
 import { type Environment, setOnly } from './environment.js'
-import { hasGeneratedSecrets, readDotEnv, readOctavoConfig, readStrapiConfig, readStrapiDatabase, type StrapiDatabase } from './files.js'
-import { eventSettings, hookSettings } from './hooks.js'
+import {
+  hasGeneratedSecrets,
+  readDotEnv,
+  readOctavoConfig,
+  readStrapiConfig,
+  readStrapiDatabase,
+  readWebhookHeaders,
+  type StrapiDatabase,
+  type WebhookHeaders,
+} from './files.js'
+import { eventSettings, hookSettings, webhookSettings } from './hooks.js'
 import { limits } from './limits.js'
 import { isLoopback, type NetworkConfig, networkOf } from './network.js'
 import { type SecretsConfig, secretsOf, setSecrets } from './secrets.js'
@@ -47,6 +56,7 @@ const file = z.strictObject({
   hooks: z.array(hookSettings).readonly().default([]),
   types: typeSettings.default({}),
   events: eventSettings.prefault({}),
+  webhooks: webhookSettings.prefault({}),
   log: z.strictObject({ level: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).optional() }).prefault({}),
   limits: limits.prefault({}),
 })
@@ -74,7 +84,13 @@ export interface Config extends ApiConfig, NetworkConfig, SecretsConfig {
   readonly hooks: readonly Hook[]
   /** By uid, what the project decides for a content-type. */
   readonly types: Readonly<Record<string, TypeSettings>>
-  readonly events: { readonly outbox: boolean; readonly listeners: readonly EventListener[] }
+  readonly events: {
+    readonly outbox: boolean
+    readonly listeners: readonly EventListener[]
+    /** The stream of events below the prefix of the API; null: there is none. */
+    readonly stream: { readonly path: string } | null
+  }
+  readonly webhooks: Readonly<Required<z.output<typeof webhookSettings>>>
   readonly limits: Readonly<z.output<typeof limits> & { readonly drainDelay: number }>
   /** The default locale of a new database. */
   readonly initialLocale: string
@@ -127,7 +143,8 @@ export async function loadConfig(
   checkTogether(userConfig, source)
   const isNamed = environment.DATABASE_FILENAME !== undefined || given.database.filename !== undefined
   const strapiDatabase = isNamed ? null : await readStrapiDatabase(root, environment)
-  return assemble({ root, given, environment, own, strapiDatabase, makeSecret })
+  const webhookHeaders = given.webhooks.defaultHeaders === undefined ? await readWebhookHeaders(root, environment) : null
+  return assemble({ root, given, environment, own, strapiDatabase, webhookHeaders, makeSecret })
 }
 
 /** @throws ConfigError for two values that contradict each other, if both are set explicitly */
@@ -167,10 +184,12 @@ interface ConfigSources {
   readonly own: Environment
   /** Strapi's config/database, if nothing else names the database file. */
   readonly strapiDatabase: StrapiDatabase | null
+  /** Headers for webhooks from Strapi's config/server. */
+  readonly webhookHeaders: WebhookHeaders | null
   makeSecret(): string
 }
 
-function assemble({ root, given, environment, own, strapiDatabase, makeSecret }: ConfigSources): Config {
+function assemble({ root, given, environment, own, strapiDatabase, webhookHeaders, makeSecret }: ConfigSources): Config {
   const api = apiOf(root, given.api)
   const database = databaseOf({ root, environment, given: given.database, strapi: strapiDatabase }, api.contract === 'specification')
   const secrets = secretsOf(environment, makeSecret)
@@ -196,11 +215,16 @@ function assemble({ root, given, environment, own, strapiDatabase, makeSecret }:
     hooks: given.hooks,
     types: given.types as Config['types'],
     events: given.events,
+    webhooks: { defaultHeaders: webhookHeaders?.headers ?? {}, allowPrivateAddresses: !production, ...given.webhooks },
     limits: { ...given.limits, drainDelay: given.limits.drainDelay ?? (production && !isLoopback(network.host) ? 5_000 : 0) },
     initialLocale: environment.STRAPI_PLUGIN_I18N_INIT_LOCALE_CODE || 'en',
     startedBefore: hasGeneratedSecrets(root) ? '.env has secrets from an earlier start' : null,
     allowsNewDatabase: false,
-    warnings: [...databaseWarnings(strapiDatabase), ...warningsOf(root, environment, own, setSecrets(environment))],
+    warnings: [
+      ...databaseWarnings(strapiDatabase),
+      ...(webhookHeaders?.problem ? [webhookHeaders.problem] : []),
+      ...warningsOf(root, environment, own, setSecrets(environment)),
+    ],
   })
 }
 

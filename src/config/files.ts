@@ -47,7 +47,7 @@ export async function readOctavoConfig(root: string): Promise<{ config: unknown;
  */
 export async function readStrapiConfig(
   root: string,
-  name: 'api' | 'database',
+  name: 'api' | 'database' | 'server',
   environment: Environment,
 ): Promise<{ readonly config: unknown; readonly source: string } | null> {
   const names = strapiConfigFiles(root, name, environment)
@@ -95,6 +95,35 @@ export async function readStrapiDatabase(root: string, environment: Environment)
     return typeof filename === 'string' && filename !== ''
       ? { filename, client: null, connection: null, problem: null }
       : unknown('connection.connection.filename is not a string')
+  } catch (error) {
+    return unknown((error as Error).message)
+  }
+}
+
+/** The headers that a Strapi project gives all of its webhooks. */
+export interface WebhookHeaders {
+  readonly headers: Readonly<Record<string, string>>
+  /** Why they are unknown, as a sentence for the log. */
+  readonly problem: string | null
+}
+
+/**
+ * Reads `webhooks.defaultHeaders` of a Strapi project's `config/server`; null without one. The file is only run where its text names them:
+ * its code may depend on Strapi, so errors become a `problem`.
+ */
+export async function readWebhookHeaders(root: string, environment: Environment): Promise<WebhookHeaders | null> {
+  const files = strapiConfigFiles(root, 'server', environment)
+  if (!files.some((file) => readFileSync(join(root, file), 'utf8').includes('defaultHeaders'))) return null
+  const unknown = (why: string) => ({
+    headers: {},
+    problem: `The default headers of webhooks in ${files.join(' and ')} are not sent (${why}). Set webhooks.defaultHeaders in octavo.config`,
+  })
+  try {
+    const { config } = (await readStrapiConfig(root, 'server', environment))!
+    const { defaultHeaders = {} } = (config as { webhooks?: { defaultHeaders?: unknown } }).webhooks ?? {}
+    if (typeof defaultHeaders !== 'object' || defaultHeaders === null) return unknown('webhooks.defaultHeaders is not an object')
+    const given = Object.entries(defaultHeaders).filter(([, value]) => value !== undefined && value !== null)
+    return { headers: Object.fromEntries(given.map(([name, value]) => [name, String(value)])), problem: null }
   } catch (error) {
     return unknown((error as Error).message)
   }

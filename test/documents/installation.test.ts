@@ -60,7 +60,13 @@ async function openGolden() {
     hooks: null,
     policies: null,
     aroundReads: null,
-    recorded: null,
+    recording: {
+      isOn: () => false,
+      wants: () => false,
+      unregistered: () => [],
+      neededFrom: () => Number.POSITIVE_INFINITY,
+      committed: () => {},
+    },
     accounts: {} as never,
   })
   const close = async () => {

@@ -47,6 +47,8 @@ export interface DocumentReads {
   /** The same for parameters that are data already, with the answer parsed; null where one document is not there. */
   findData(grants: Grants, wanted: Omit<Find, 'query'> & { readonly parameters: Parameters }): Promise<unknown>
   readonly checkUpload: CheckUpload
+  /** Whether the project has policies or hooks around the reads of a type. */
+  hasCodeAround(uid: string): boolean
   /** The parsed answer for the service itself, where a route has checked the caller's grant for the whole. */
   findAsService(wanted: Omit<Find, 'action'>): Promise<unknown>
 }
@@ -92,6 +94,7 @@ export function openDocumentReads(
       return parsed(await database.execute(plan, values))
     },
     checkUpload: openUploadCheck(context, policies, rows),
+    hasCodeAround: (uid) => (aroundReads?.(uid) ?? null) !== null,
     findAsService: async (wanted) => parsed(await documents.find(fullAccess, { ...wanted, action: `${wanted.type.uid}.find` })),
     async find(caller, wanted) {
       if (!caller.may(wanted.action)) throw forbidden()
