@@ -94,6 +94,10 @@ interface Lasting {
 export function openInstallations(options: InstallationOptions): Installations {
   const lasting: Lasting = { keys: openIdempotencyKeys(options.config.limits), inSync: openInSync() }
   let current = open(options, lasting, options.model, options.defaultLocale)
+  let isRecording = options.recording.isOn()
+  options.recording.onChange(() => {
+    isRecording = options.recording.isOn()
+  })
 
   /** Closes an installation that nobody uses any more. */
   function settle(opened: Opened): void {
@@ -111,8 +115,7 @@ export function openInstallations(options: InstallationOptions): Installations {
     model: () => current.installation.model,
     enter: (defaultLocale) => {
       const { installation } = current
-      if (installation.defaultLocale !== defaultLocale || current.records !== options.recording.isOn())
-        change(installation.model, defaultLocale)
+      if (installation.defaultLocale !== defaultLocale || current.records !== isRecording) change(installation.model, defaultLocale)
       const held = current
       held.holders++
       let isOver = false

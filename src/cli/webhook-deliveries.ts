@@ -43,7 +43,7 @@ async function sendTest({ webhooks, limits }: Config, webhook: Webhook, secrets:
 }
 
 /** Options of `octavo webhooks deliveries`. */
-interface DeliveriesOptions {
+interface DeliveryListOptions {
   readonly waiting?: boolean
   readonly failed?: boolean
   readonly limit: string
@@ -51,7 +51,7 @@ interface DeliveriesOptions {
 }
 
 /** Prints attempts, or events that wait or were given up. */
-export const listDeliveriesCommand = orExplain(async (nameOrId: string, folder: string, options: DeliveriesOptions) => {
+export const listDeliveriesCommand = orExplain(async (nameOrId: string, folder: string, options: DeliveryListOptions) => {
   const { waiting = false, failed = false, json = false } = options
   if (waiting && failed) throw new ConfigError('Use either --waiting or --failed.')
   const limit = whole('--limit', options.limit)

@@ -33,43 +33,18 @@ export interface DeliveriesOptions extends DeliveryParts {
 const interval = 2_000
 
 export function openDeliveries(options: DeliveriesOptions): Deliveries {
-  const { failed } = options
   const deliveries = new Map<string, Delivery>()
   const listeners = new Set<() => void>()
-  let timer: NodeJS.Timeout | null = null
-  let [neededFrom, lastSeen, isLooking] = [Number.POSITIVE_INFINITY, 0, false]
-
   const tell = (): void => {
     for (const listener of listeners) listener()
   }
-
-  async function look(): Promise<void> {
-    const names = options.consumers()
-    if (isLooking || (names.length === 0 && listeners.size === 0)) return
-    isLooking = true
-    try {
-      const found = await lookFor(options, names, deliveries)
-      neededFrom = found.neededFrom
-      if (found.last > lastSeen) tell()
-      lastSeen = found.last
-    } catch (error) {
-      failed('events', error)
-    }
-    isLooking = false
-  }
-
-  /** Looks now and from now on. Without consumers and listeners nothing has to be looked for. */
-  function begin(): void {
-    timer ??= setInterval(look, interval).unref()
-    look()
-  }
-
+  const polling = openPolling(options, deliveries, { isListenedTo: () => listeners.size > 0, tell })
   return {
     add: (consumer) => {
       const delivery = openDelivery(consumer, options)
       deliveries.set(consumer.name, delivery)
       delivery.wake(true)
-      begin()
+      polling.begin()
     },
     remove: async (name) => {
       const delivery = deliveries.get(name)
@@ -81,20 +56,70 @@ export function openDeliveries(options: DeliveriesOptions): Deliveries {
       for (const delivery of deliveries.values()) delivery.wake()
       tell()
     },
+    changed: polling.changed,
+    neededFrom: polling.neededFrom,
+    onNews: (listener) => {
+      listeners.add(listener)
+      polling.begin()
+      return () => void listeners.delete(listener)
+    },
+    close: async (within) => {
+      polling.end()
+      await closeAll([...deliveries.values()], within, options.failed)
+    },
+  }
+}
+
+/** Looks for what other processes have recorded, at intervals. */
+interface Polling {
+  /** Looks now and from now on. */
+  begin(): void
+  /** The set of consumers of the installation has changed. */
+  changed(): void
+  /** See `Deliveries.neededFrom`. */
+  neededFrom(): number
+  end(): void
+}
+
+/** Without consumers and listeners nothing is looked for. `tell`: there are new events. */
+function openPolling(
+  options: DeliveriesOptions,
+  deliveries: ReadonlyMap<string, Delivery>,
+  { isListenedTo, tell }: { isListenedTo(): boolean; tell(): void },
+): Polling {
+  let timer: NodeJS.Timeout | null = null
+  let [neededFrom, lastSeen, isLooking] = [Number.POSITIVE_INFINITY, 0, false]
+
+  async function look(): Promise<void> {
+    const names = options.consumers()
+    if (isLooking || (names.length === 0 && !isListenedTo())) return
+    isLooking = true
+    try {
+      const found = await lookFor(options, names, deliveries)
+      neededFrom = found.neededFrom
+      if (found.last > lastSeen) tell()
+      lastSeen = found.last
+    } catch (error) {
+      options.failed('events', error)
+    }
+    isLooking = false
+  }
+
+  function begin(): void {
+    timer ??= setInterval(look, interval).unref()
+    look()
+  }
+
+  return {
+    begin,
     changed: () => {
       const isNeeded = options.consumers().length > 0
       neededFrom = isNeeded ? 0 : Number.POSITIVE_INFINITY
       if (isNeeded) begin()
     },
     neededFrom: () => neededFrom,
-    onNews: (listener) => {
-      listeners.add(listener)
-      begin()
-      return () => void listeners.delete(listener)
-    },
-    close: async (within) => {
+    end: () => {
       if (timer !== null) clearInterval(timer)
-      await closeAll([...deliveries.values()], within, failed)
     },
   }
 }

@@ -9,7 +9,7 @@ export interface DeliveryParts {
   readonly claims: ConsumerClaims
   readonly database: Pick<MainConnection, 'rows'>
   readonly writer: Pick<WriteDatabase, 'transaction'>
-  readonly slots: Slots
+  readonly slots: AttemptSlots
   /** No event up to this sequence was ever deleted. */
   readonly outboxEvents: number
   /** The time of day. */
@@ -19,7 +19,7 @@ export interface DeliveryParts {
 }
 
 /** How many attempts a process makes at the same time, whoever the consumers are. */
-export interface Slots {
+export interface AttemptSlots {
   readonly most: number
   taken: number
 }

@@ -30,12 +30,12 @@ export interface DeliveryProgress {
   readonly parked: readonly Task[]
 }
 
-type State = 'waiting' | 'failed' | 'done'
+type DeliveryRowState = 'waiting' | 'failed' | 'done'
 
 interface DeliveryRow {
   readonly sequence: number
   readonly lane: string
-  readonly state: State
+  readonly state: DeliveryRowState
   readonly attempts: number
   readonly due_at: number
 }
@@ -59,7 +59,7 @@ export async function readDeliveries(database: Pick<MainConnection, 'rows'>, con
 
 /** Stores how attempts have ended. */
 export function storeProgress(transaction: Transaction, { consumer, cursor, settled, parked }: DeliveryProgress): void {
-  const put = (state: State, { sequence, lane, attempts }: Task, dueAt: number): void =>
+  const put = (state: DeliveryRowState, { sequence, lane, attempts }: Task, dueAt: number): void =>
     transaction.follow(putDelivery(consumer, state, { sequence, lane, attempts, dueAt }))
   for (const { task, outcome, dueAt } of settled) {
     if (outcome.note !== null) transaction.follow(outcome.note)
@@ -76,7 +76,7 @@ export function storeProgress(transaction: Transaction, { consumer, cursor, sett
 /** A row as it is put in place of one that is there. */
 export const putDelivery = (
   consumer: string,
-  state: State,
+  state: DeliveryRowState,
   { sequence, lane, attempts, dueAt }: Pick<Task, 'sequence' | 'lane' | 'attempts' | 'dueAt'>,
 ) =>
   upsert(
@@ -92,13 +92,13 @@ const deletePassed = (consumer: string, cursor: number) =>
     or (state = 'failed' and sequence < (select coalesce(min(sequence), 0) from octavo_outbox)))`
 
 /** What waits for a consumer: when the next attempt is due, in milliseconds since 1970, and the oldest event. */
-export interface Waiting {
+export interface WaitingDeliveries {
   readonly due: number
   readonly first: number
 }
 
 /** Reads what waits, by consumer. A lane is due when its first event is; those behind it have no moment of their own. */
-export async function readWaiting(database: Pick<MainConnection, 'rows'>): Promise<ReadonlyMap<string, Waiting>> {
+export async function readWaiting(database: Pick<MainConnection, 'rows'>): Promise<ReadonlyMap<string, WaitingDeliveries>> {
   const rows = await database.rows<{ consumer: string; due: number; first: number }>(
     sql`select consumer, min(due) as due, min(first) as first from (
       select consumer, lane, max(due_at) as due, min(sequence) as first from ${table} where state = 'waiting' group by consumer, lane

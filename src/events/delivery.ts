@@ -25,7 +25,7 @@ const [whileRunning, whileHeldUp] = [5_000, 250]
 const longestTimer = 3_600_000
 
 /** The state of a delivery. */
-interface State {
+interface DeliveryState {
   readonly wakeUp: WakeUp
   readonly signal: AbortSignal
   /** What is to be read before the next attempts: new events, or rows that others have changed. */
@@ -39,7 +39,7 @@ interface State {
 /** Opens the delivery to a consumer. */
 export function openDelivery(consumer: Consumer, parts: DeliveryParts): Delivery {
   const abort = new AbortController()
-  const state: State = {
+  const state: DeliveryState = {
     ...{ wakeUp: openWakeUp(), signal: abort.signal, due: { events: false, rows: false } },
     ...{ isDraining: false, heldUntil: 0, fullUntil: 0 },
   }
@@ -90,7 +90,7 @@ export function openDelivery(consumer: Consumer, parts: DeliveryParts): Delivery
 }
 
 /** Delivers all that can be delivered, if no other process does; resolves to when the next attempt is due, or null. */
-async function deliverAll(consumer: Consumer, parts: DeliveryParts, state: State): Promise<number | null> {
+async function deliverAll(consumer: Consumer, parts: DeliveryParts, state: DeliveryState): Promise<number | null> {
   const claim = await parts.claims.claim(consumer.name, consumer.longestAttempt)
   if (claim === null) return null
   const { wakeUp, signal } = state
@@ -114,7 +114,7 @@ async function deliverAll(consumer: Consumer, parts: DeliveryParts, state: State
 }
 
 /** Delivers with the hand; resolves when nothing is left that is due soon, or when another process has taken the consumer over. */
-async function deliver(hand: Hand, parts: DeliveryParts, state: State): Promise<void> {
+async function deliver(hand: Hand, parts: DeliveryParts, state: DeliveryState): Promise<void> {
   const { wakeUp, signal, due } = state
   while (!hand.isLost()) {
     await read(hand, due)
@@ -129,7 +129,7 @@ async function deliver(hand: Hand, parts: DeliveryParts, state: State): Promise<
 }
 
 /** Reads what is due to be read. */
-async function read(hand: Hand, due: State['due']): Promise<void> {
+async function read(hand: Hand, due: DeliveryState['due']): Promise<void> {
   if (due.rows) {
     due.rows = false
     await hand.load()
@@ -145,7 +145,7 @@ interface Wait {
   readonly isLast: boolean
 }
 
-function waitFor(hand: Hand, { isDraining, heldUntil }: State, now: number): Wait | null {
+function waitFor(hand: Hand, { isDraining, heldUntil }: DeliveryState, now: number): Wait | null {
   if (hand.isHeldUp()) return { milliseconds: whileHeldUp, isLast: false }
   const dueAt = hand.nextDue()
   const soon = dueAt === null ? Number.POSITIVE_INFINITY : Math.max(1, Math.max(dueAt, heldUntil) - now)

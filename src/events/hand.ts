@@ -49,7 +49,7 @@ const window = 100
 const retryRead = 1_000
 
 /** How far events were read, and the cursor that is stored. */
-interface Place {
+interface ReadPosition {
   readTo: number
   cursor: number
 }
@@ -59,7 +59,7 @@ export function openHand(consumer: Consumer, parts: DeliveryParts, claim: Consum
   const { log, database, now, failed } = parts
   const lanes = openLanes()
   const attempts = openAttempts(consumer, parts, options)
-  const place: Place = { readTo: claim.sequence, cursor: claim.sequence }
+  const place: ReadPosition = { readTo: claim.sequence, cursor: claim.sequence }
   let [isAtEnd, isHeldUp] = [false, false]
   let handled: ReadonlySet<number> = new Set()
   const room = (): number => {
@@ -165,7 +165,7 @@ async function store(
   consumer: Consumer,
   { writer }: DeliveryParts,
   claim: ConsumerClaim,
-  { lanes, ended, place }: { readonly lanes: Lanes; readonly ended: Settled[]; readonly place: Place },
+  { lanes, ended, place }: { readonly lanes: Lanes; readonly ended: Settled[]; readonly place: ReadPosition },
 ): Promise<boolean> {
   const settled = [...ended]
   const failed = settled.filter(({ outcome }) => outcome.kind === 'failed').map(({ task }) => task)

@@ -73,6 +73,11 @@ export async function openEvents(options: EventsOptions): Promise<Events> {
     ...{ log, claims, database, writer, slots, now, failed, outboxEvents: limits.outboxEvents },
     consumers: () => [...names, ...webhooks.registry.enabled().map(({ id }) => consumerOf(id))],
   })
+  const changed: (() => void)[] = []
+  const reload = async (): Promise<void> => {
+    await webhooks.registry.reload()
+    for (const call of changed) call()
+  }
   if (fixed.length > 0) {
     await claims.register(names, await log.last())
     for (const consumer of fixed) deliveries.add(consumer)
@@ -81,12 +86,13 @@ export async function openEvents(options: EventsOptions): Promise<Events> {
     log,
     recording: {
       isOn: () => records || fixed.length > 0 || webhooks.registry.enabled().length > 0,
+      onChange: (call) => void changed.push(call),
       wants: (event) => records || fixed.length > 0 || webhooks.registry.wants(event),
       unregistered: webhooks.registry.unregistered,
       neededFrom: deliveries.neededFrom,
       committed: deliveries.committed,
     },
-    watched: { tables: webhookTables, reload: webhooks.registry.reload },
+    watched: { tables: webhookTables, reload },
     streamed: {
       read: (after, limit) => readFacts(database, after, limit),
       first: log.first,

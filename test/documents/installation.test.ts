@@ -62,6 +62,7 @@ async function openGolden() {
     aroundReads: null,
     recording: {
       isOn: () => false,
+      onChange: () => {},
       wants: () => false,
       unregistered: () => [],
       neededFrom: () => Number.POSITIVE_INFINITY,

@@ -9,7 +9,7 @@ export interface RetryLimits {
 }
 
 /** What follows from a response. `hold`: milliseconds for which the webhook wants nothing at all. */
-export type Verdict =
+export type AttemptVerdict =
   | { readonly kind: 'delivered' }
   | { readonly kind: 'failed'; readonly pause: number; readonly hold: number }
   | { readonly kind: 'given-up' }
@@ -31,7 +31,7 @@ export function verdictOn(
   { webhookAttempts, webhookPause, webhookLongestPause }: RetryLimits,
   now: number,
   random: () => number = Math.random,
-): Verdict {
+): AttemptVerdict {
   if (status >= 200 && status <= 299) return { kind: 'delivered' }
   if (final.has(status) || attempt >= webhookAttempts) return { kind: 'given-up' }
   const usual = Math.min(webhookLongestPause, webhookPause * growth ** (attempt - 1))

@@ -61,7 +61,7 @@ export function openStreams(events: StreamedEvents, limits: StreamLimits): Strea
   }
 }
 
-interface Shared<Result> {
+interface SharedReads<Result> {
   get(key: string, make: () => Promise<Result>): Promise<Result>
 }
 
@@ -72,7 +72,7 @@ interface Making<Result> {
 }
 
 /** Lets callers share results by key. Whoever calls gets a result that was begun after that. */
-function openShared<Result>(): Shared<Result> {
+function openShared<Result>(): SharedReads<Result> {
   const making = new Map<string, Making<Result>>()
   return {
     get: (key, make) => {
