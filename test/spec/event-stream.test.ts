@@ -1,4 +1,4 @@
-// The event stream: what a caller hears of, and when it ends.
+// The event stream: which events a caller receives, and when it ends.
 import { afterAll, afterEach, beforeAll, describe, expect } from 'vitest'
 import type { ScopeCall, ScopeResult } from '../../src/public/type-settings.js'
 import { rule } from '../support/rule.js'
@@ -65,8 +65,8 @@ describe('the event stream', () => {
     if (stream.status === 200) await expect.poll(stream.lastId, patience).not.toBe('')
     return stream
   }
-  const heard = (stream: Stream) => stream.events.map(({ event, data }) => [event, data.entry?.title ?? data.entry?.documentId])
-  /** A document that everybody hears of last, so that what was not sent before is known not to come. */
+  const received = (stream: Stream) => stream.events.map(({ event, data }) => [event, data.entry?.title ?? data.entry?.documentId])
+  /** A document whose event everybody receives last, so that what was not sent before is known not to come. */
   async function last(title: string): Promise<void> {
     await send('POST', '/posts', { title })
   }
@@ -77,7 +77,7 @@ describe('the event stream', () => {
       ...['text/event-stream; charset=utf-8', 'no-store, no-transform', 'no'],
     ])
     const { body } = await send('POST', '/posts', { title: 'first' })
-    await expect.poll(() => heard(stream), patience).toEqual([['entry.publish', 'first']])
+    await expect.poll(() => received(stream), patience).toEqual([['entry.publish', 'first']])
     const [{ data, id }] = stream.events as [Stream['events'][number]]
     expect(Object.keys(data)).toEqual(['event', 'createdAt', 'model', 'uid', 'entry'])
     expect(data).toMatchObject({ event: 'entry.publish', model: 'post', uid: post, entry: { documentId: body.data.documentId } })
@@ -107,21 +107,21 @@ describe('the event stream', () => {
       await send('POST', '/posts?status=draft', { title: 'canary draft' })
       await last('end')
       await expect
-        .poll(() => heard(visitor), patience)
+        .poll(() => received(visitor), patience)
         .toEqual([
           ['entry.publish', 'shown'],
           ['entry.publish', 'end'],
         ])
       expect(visitor.text()).not.toMatch(/canary|"secret"|"note"|"word"/)
-      await expect.poll(() => heard(all).length, patience).toBe(5)
-      expect(heard(all).map(([, title]) => title)).toEqual(['canary hidden', 'shown', 'canary task', 'canary guarded', 'end'])
+      await expect.poll(() => received(all).length, patience).toBe(5)
+      expect(received(all).map(([, title]) => title)).toEqual(['canary hidden', 'shown', 'canary task', 'canary guarded', 'end'])
       expect(all.text()).not.toMatch(/canary (note|word)/)
-      // What was replaced since is told as it is now.
+      // A document that has changed since is sent as it is now.
       const from = visitor.lastId()
       const { body } = await send('POST', '/posts', { title: 'canary former' })
       await send('PUT', `/posts/${body.data.documentId}`, { title: 'latter' })
       const later = await open('', null, { 'last-event-id': from })
-      await expect.poll(() => heard(later).length, patience).toBe(2)
+      await expect.poll(() => received(later).length, patience).toBe(2)
       expect(later.text()).not.toContain('canary')
     },
   )
@@ -131,8 +131,8 @@ describe('the event stream', () => {
     const { body } = await send('POST', '/posts?status=draft', { title: 'a draft' })
     await send('POST', `/posts/${body.data.documentId}/actions/publish`)
     await send('PUT', `/posts/${body.data.documentId}?status=draft`, { title: 'another draft' })
-    await expect.poll(() => heard(drafts).map(([event]) => event), patience).toEqual(['entry.create', 'entry.update'])
-    expect(heard(drafts)[1]).toEqual(['entry.update', 'another draft'])
+    await expect.poll(() => received(drafts).map(([event]) => event), patience).toEqual(['entry.create', 'entry.update'])
+    expect(received(drafts)[1]).toEqual(['entry.update', 'another draft'])
     const closed = await serveProject(files, {
       environment: secrets,
       config: { events: { stream: true }, api: { rest: { draftGrant: true } } },
@@ -151,14 +151,14 @@ describe('the event stream', () => {
     const { documentId } = body.data
     const tasks = (await send('POST', '/tasks', { title: 'canary task', owner: 4711 })).body.data.documentId
     const guards = (await send('POST', '/guardeds', { title: 'canary guarded' })).body.data.documentId
-    await expect.poll(() => heard(all).length, patience).toBe(3)
+    await expect.poll(() => received(all).length, patience).toBe(3)
     await send('POST', `/posts/${documentId}/actions/unpublish`)
     await send('DELETE', `/posts/${documentId}`)
     await send('DELETE', `/tasks/${tasks}`)
     await send('DELETE', `/guardeds/${guards}`)
     await last('end')
     await expect
-      .poll(() => heard(visitor).slice(-2), patience)
+      .poll(() => received(visitor).slice(-2), patience)
       .toEqual([
         ['entry.unpublish', documentId],
         ['entry.publish', 'end'],
@@ -175,7 +175,7 @@ describe('the event stream', () => {
     const { body } = await send('POST', '/posts', { title: 'chosen too' })
     await send('DELETE', `/posts/${body.data.documentId}`)
     await last('end')
-    await expect.poll(() => heard(chosen).map(([, title]) => title), patience).toEqual(['chosen', 'chosen too', 'end'])
+    await expect.poll(() => received(chosen).map(([, title]) => title), patience).toEqual(['chosen', 'chosen too', 'end'])
     const statuses = async (...paths: string[]) => {
       const found = []
       for (const path of paths) found.push((await served.ask(`/api/events${path}`)).status)
@@ -189,23 +189,23 @@ describe('the event stream', () => {
     expect((await served.ask('/api/events', { token: 'nothing' })).status).toBe(403)
   })
 
-  rule('event-stream.6', 'a stream continues behind an event; what is lost is told by a reset', async () => {
+  rule('event-stream.6', 'a stream continues behind an event; a reset reports what is lost', async () => {
     const first = await open()
     await last('one')
-    await expect.poll(() => heard(first).length, patience).toBe(1)
+    await expect.poll(() => received(first).length, patience).toBe(1)
     first.close()
     const { id } = first.events[0]!
     await last('two')
     await last('three')
     const again = await open(`?lastEventId=${id}`)
-    await expect.poll(() => heard(again).map(([, title]) => title), patience).toEqual(['two', 'three'])
+    await expect.poll(() => received(again).map(([, title]) => title), patience).toEqual(['two', 'three'])
     const unknown = await open('', null, { 'last-event-id': 'made-up' })
     expect(unknown.events[0]).toMatchObject({ event: 'reset', data: { event: 'reset' } })
     for (let index = 0; index < 80; index++) await last(`many ${index}`)
     const late = await open('', null, { 'last-event-id': id! })
     expect(late.events[0]!.event).toBe('reset')
     await last('after the reset')
-    await expect.poll(() => heard(late).at(-1), patience).toEqual(['entry.publish', 'after the reset'])
+    await expect.poll(() => received(late).at(-1), patience).toEqual(['entry.publish', 'after the reset'])
   })
 
   rule('event-stream.7', 'a stream ends with the permissions or the credentials of its caller', async () => {
@@ -213,12 +213,12 @@ describe('the event stream', () => {
     const [hers, visitor] = [await open(`?types=${task}`, jwt(ann)), await open(`?types=${task}`)]
     await send('POST', '/tasks', { title: 'hers', owner: ann })
     await send('POST', '/tasks', { title: 'his', owner: 4711 })
-    await expect.poll(() => heard(hers), patience).toEqual([['entry.create', 'hers']])
+    await expect.poll(() => received(hers), patience).toEqual([['entry.create', 'hers']])
     await served.sql('update up_users set blocked = true where id = ?', ann)
     await revoke(served, 'public', `${task}.find`)
     await send('POST', '/tasks', { title: 'no longer', owner: ann })
     await expect.poll(() => [hers.isOver(), visitor.isOver()], patience).toEqual([true, true])
-    expect([heard(hers), heard(visitor)]).toEqual([[['entry.create', 'hers']], []])
+    expect([received(hers), received(visitor)]).toEqual([[['entry.create', 'hers']], []])
     await grant(served, 'public', `${task}.find`)
   })
 
@@ -240,7 +240,7 @@ describe('the event stream', () => {
       throw error
     })
     await last('from elsewhere')
-    await expect.poll(() => heard(there), patience).toEqual([['entry.publish', 'from elsewhere']])
+    await expect.poll(() => received(there), patience).toEqual([['entry.publish', 'from elsewhere']])
     await other.close()
     await expect.poll(there.isOver, patience).toBe(true)
   })

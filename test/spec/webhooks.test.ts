@@ -72,7 +72,7 @@ describe('what is sent', () => {
       expect(receiver.received.every(({ method }) => method === 'POST')).toBe(true)
       await served.sql("update strapi_webhooks set enabled = false where name = 'all'")
       await send('DELETE', `/api/tags/${body.data.documentId}`)
-      await send('POST', '/api/tags', { name: 'told to one' })
+      await send('POST', '/api/tags', { name: 'sent to one' })
       await expect.poll(() => at('/publish').length, patience).toBe(2)
       expect([at('/all?x=1').length, at('/off').length]).toEqual([2, 0])
       await served.sql('delete from strapi_webhooks')
@@ -82,14 +82,14 @@ describe('what is sent', () => {
     },
   )
 
-  rule('webhooks.2', 'bodies have the keys of Strapi in its order; new users are told of; nothing private is in them', async () => {
+  rule('webhooks.2', 'bodies have the keys of Strapi in its order; new users are sent; nothing private is in them', async () => {
     await webhook('all', '/bodies')
     const data = { title: 'Nothing private', internalNote: 'hush-note', secretCode: 'hush-code', author: 2 }
     expect((await send('POST', '/api/articles?status=draft', data)).status).toBe(201)
-    const user = { username: 'told', email: 'told@example.test', password: 'secret-of-told', role: 1 }
+    const user = { username: 'newcomer', email: 'newcomer@example.test', password: 'secret-of-newcomer', role: 1 }
     expect((await served.ask('/api/users', { method: 'POST', token, headers: json, body: JSON.stringify(user) })).status).toBe(201)
     const form = new FormData()
-    form.set('fileInfo', JSON.stringify({ caption: 'said of it' }))
+    form.set('fileInfo', JSON.stringify({ caption: 'a caption' }))
     expect((await served.ask('/api/upload?id=1', { method: 'POST', token, body: form })).status).toBe(200)
     await expect.poll(() => at('/bodies').length, patience).toBe(3)
     const [article, person, file] = ['article', 'user', undefined].map((model) => at('/bodies').find(({ body }) => body.model === model)!)
@@ -97,9 +97,9 @@ describe('what is sent', () => {
     expect(Object.keys(article!.body.entry).slice(0, 3)).toEqual(['id', 'documentId', 'title'])
     expect(article!.body.entry).toMatchObject({ title: 'Nothing private', author: { id: 2 } })
     expect(person!.body).toMatchObject({ event: 'entry.create', uid: 'plugin::users-permissions.user' })
-    expect(person!.body.entry).toMatchObject({ username: 'told', email: 'told@example.test', role: { id: 1 } })
+    expect(person!.body.entry).toMatchObject({ username: 'newcomer', email: 'newcomer@example.test', role: { id: 1 } })
     expect(Object.keys(file!.body)).toEqual(['event', 'createdAt', 'media'])
-    const hidden = /hush|secret-of-told|\$2[aby]\$|"(password|pin|salary|secretCode|internalNote|resetPasswordToken|confirmationToken)"/
+    const hidden = /hush|secret-of-newcomer|\$2[aby]\$|"(password|pin|salary|secretCode|internalNote|resetPasswordToken|confirmationToken)"/
     for (const { text } of at('/bodies')) expect(text).not.toMatch(hidden)
   })
 

@@ -1,7 +1,7 @@
-// Sends the events that a caller may know of to one client, from the place where it was: in batches, for each of which the caller is
-// identified again, so that a token that was revoked ends the stream and permissions that were taken away hold.
+// Sends the events that a caller may see to one client, from its last position: in batches, for each of which the caller is identified
+// again, so that a revoked token ends the stream, and changed permissions apply.
 import { type EventReader, mayFollow, visibleEvent } from '../../documents/visible-events.js'
-import type { EntryFacts } from '../../events/event-facts.js'
+import type { EntryEventSummary } from '../../events/event-summaries.js'
 import { holding } from '../../installation.js'
 import { openWakeUp } from '../../runtime/wake-up.js'
 import type { Backend } from '../backend.js'
@@ -25,7 +25,7 @@ export interface StreamParts {
   readonly ids: EventIds
 }
 
-/** Milliseconds after which the client hears something although nothing has happened. */
+/** Milliseconds after which something is sent although there are no events. */
 const heartbeat = 15_000
 /** Milliseconds until a browser connects again. */
 const reconnectAfter = 3_000
@@ -47,21 +47,21 @@ export async function follow(parts: StreamParts, follower: Follower): Promise<vo
   const { streams, ids } = parts
   const { connection, parameters } = follower
   const wakeUp = openWakeUp()
-  const endNews = streams.onNews(wakeUp.now)
+  const unsubscribe = streams.onEvents(wakeUp.now)
   connection.onEnd(wakeUp.now)
   try {
     let { position, isReset } = await begin(parts, parameters.lastEventId)
     await connection.write(`retry: ${reconnectAfter}\n${isReset ? resetBlock(ids.of(position)) : `id: ${ids.of(position)}\n\n`}`)
     while (connection.isOpen()) {
       const reader = await readerOf(parts.backend, follower.authorization, parameters)
-      const { facts, first, readTo } = await streams.read(position)
+      const { summaries, first, readTo } = await streams.read(position)
       isReset = first !== null && first > position + 1 && (await streams.events.first()) > position + 1
       if (isReset) {
         position = await streams.events.last()
         await connection.write(resetBlock(ids.of(position)))
         continue
       }
-      if (!(await sendBatch(parts, follower, reader, facts))) return
+      if (!(await sendBatch(parts, follower, reader, summaries))) return
       const hasRead = readTo > position
       position = readTo
       if (hasRead || (await wakeUp.wait(heartbeat))) continue
@@ -69,7 +69,7 @@ export async function follow(parts: StreamParts, follower: Follower): Promise<vo
       await connection.write(`id: ${ids.of(position)}\n\n`)
     }
   } finally {
-    endNews()
+    unsubscribe()
   }
 }
 
@@ -87,24 +87,24 @@ async function begin(
 
 const resetBlock = (id: string): string => `id: ${id}\nevent: reset\ndata: {"event":"reset"}\n\n`
 
-/** Sends what the caller may know of a batch; false if it may not follow any type now. */
+/** Sends the events of a batch that the caller may see; false if it may not follow any type now. */
 async function sendBatch(
   { backend, streams, ids }: StreamParts,
   { connection, parameters }: Follower,
   reader: EventReader & { readonly defaultLocale: string },
-  facts: readonly EntryFacts[],
+  summaries: readonly EntryEventSummary[],
 ): Promise<boolean> {
   return holding(backend.installations.enter(reader.defaultLocale), async ({ documents, model }) => {
     const followed = [...model.types.values()].filter((type) => mayFollow(documents, reader, type)).map(({ uid }) => uid)
     const wanted = new Set(followed.filter((uid) => parameters.types?.has(uid) ?? true))
     if (wanted.size === 0) return false
     const caller = reader.caller.kind === 'public' ? 'public' : `${reader.caller.kind} ${reader.caller.id}`
-    for (const fact of facts) {
+    for (const summary of summaries) {
       if (!connection.isOpen()) return false
-      if (!wanted.has(fact.uid) || parameters.events?.has(fact.event) === false) continue
+      if (!wanted.has(summary.uid) || parameters.events?.has(summary.event) === false) continue
       const key = `${caller} ${reader.status} ${reader.grants.key}`
-      const data = await streams.shared(key, fact, () => visibleEvent(documents, reader, fact))
-      if (data !== null) await connection.write(`id: ${ids.of(fact.sequence)}\nevent: ${fact.event}\ndata: ${data}\n\n`)
+      const data = await streams.shared(key, summary, () => visibleEvent(documents, reader, summary))
+      if (data !== null) await connection.write(`id: ${ids.of(summary.sequence)}\nevent: ${summary.event}\ndata: ${data}\n\n`)
     }
     return true
   })

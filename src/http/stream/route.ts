@@ -80,7 +80,7 @@ async function stream(parts: StreamParts, mostBytes: number, request: FastifyReq
   raw.writeHead(200, reply.getHeaders() as OutgoingHttpHeaders)
   const connection = openStreamConnection(raw, mostBytes)
   streams.enter(request.ip, connection)
-  // The status was sent: an error can only end the stream. The client connects again, and is told then.
+  // The status was sent: an error can only end the stream. The client connects again, and gets the error then.
   follow(parts, { connection, parameters, authorization })
     .catch((error) => {
       if (!(error instanceof ApiError) || error.status >= 500) reply.server.causes.report(error, 'an event stream ended', request.id)

@@ -1,5 +1,5 @@
-// The cursor of each consumer, stored in the database, so that delivery continues after a crash. One process at a time delivers to a
-// consumer; another takes over if that process has ended or shows no sign of life.
+// The cursor of each consumer, stored in the database, so that delivery continues after a crash, and its lease: one process at a time
+// delivers to a consumer, and another takes over if that process has ended or its heartbeats have stopped.
 import { randomUUID } from 'node:crypto'
 import { readlinkSync } from 'node:fs'
 import { hostname } from 'node:os'
@@ -8,31 +8,31 @@ import type { MainConnection, Transaction, WriteDatabase } from '../database/dat
 import { insertMissing, same } from '../database/fragments.js'
 import { elapsed } from '../runtime/clock.js'
 
-/** The cursors of all consumers. */
-export interface ConsumerClaims {
+/** The cursors and leases of all consumers. */
+export interface ConsumerLeases {
   /** Gives new consumers the cursor `last`, because they do not get past events. */
   register(names: readonly string[], last: number): Promise<void>
   /** The cursors of these consumers, as far as they have one. */
   cursors(names: readonly string[]): Promise<ReadonlyMap<string, number>>
   /**
-   * ConsumerClaims a consumer for this process, whose attempts take at most `longestAttempt` milliseconds; null while another process delivers to
-   * it, or if it has no cursor.
+   * Acquires the lease of a consumer, whose attempts take at most `longestAttempt` milliseconds; null while another process has it, or if
+   * the consumer has no cursor.
    */
-  claim(name: string, longestAttempt: number): Promise<ConsumerClaim | null>
+  acquire(name: string, longestAttempt: number): Promise<ConsumerLease | null>
   close(): void
 }
 
-/** A consumer that this process delivers to. */
-export interface ConsumerClaim {
-  /** The cursor: the consumer is done with every event up to it. */
+/** The right of this process to deliver to a consumer, renewed by heartbeats until it is released. */
+export interface ConsumerLease {
+  /** The cursor: every event up to it was delivered or given up, or has a row. */
   readonly sequence: number
-  /** False when another process might take the consumer over before an attempt ends: none may begin until it is true again. */
-  isSure(): boolean
-  /** True if another process has taken the consumer over. */
+  /** False if the lease might expire before an attempt ends: none may start until it is true again. */
+  isValid(): boolean
+  /** True if another process has acquired the lease, or the consumer was removed. */
   isLost(): boolean
-  /** Moves the cursor within a transaction; false if another process has taken the consumer over. */
-  move(transaction: Transaction, sequence: number): Promise<boolean>
-  /** Lets other processes claim the consumer. */
+  /** Stores the cursor within a transaction; false if the lease is lost. */
+  advance(transaction: Transaction, sequence: number): Promise<boolean>
+  /** Lets other processes acquire the lease. */
   release(): Promise<void>
 }
 
@@ -47,7 +47,7 @@ const activeOwners = new Set<string>()
 /** The name of the table of cursors. */
 export const cursorTable = 'octavo_listener_cursors'
 const table = sql.table(cursorTable)
-/** Milliseconds between two heartbeats, and without a heartbeat after which a process counts as ended. */
+/** Milliseconds between two heartbeats, and after which the lease of a process without heartbeats has expired. */
 const [heartbeat, heartbeatTimeout] = [5_000, 30_000]
 /** Milliseconds for what is between a heartbeat and the moment at which another process sees it. */
 const leeway = 2_000
@@ -56,8 +56,8 @@ const leeway = 2_000
 export const registration = (name: string, sequence: number) =>
   insertMissing(cursorTable, ['name', 'sequence', 'beat'], sql`values (${name}, ${sequence}, 0)`)
 
-/** Opens the cursors. `failed` receives failed heartbeats. */
-export function openClaims(database: MainConnection, writer: WriteDatabase, failed: (error: unknown) => void): ConsumerClaims {
+/** Opens the cursors and leases. `failed` receives failed heartbeats. */
+export function openLeases(database: MainConnection, writer: WriteDatabase, failed: (error: unknown) => void): ConsumerLeases {
   const me = `${machine()} ${process.pid} ${randomUUID()}`
   activeOwners.add(me)
   const owners = openOwners()
@@ -73,38 +73,38 @@ export function openClaims(database: MainConnection, writer: WriteDatabase, fail
       })
     },
     cursors: (names) => readCursors(database, names),
-    claim: async (name, longestAttempt) => {
+    acquire: async (name, longestAttempt) => {
       const cursor = await readCursor(name)
       if (cursor === undefined) return null
       const { owner, beat } = cursor
-      if (owner !== null && owner !== me && !owners.hasTimedOut(name, owner, beat)) return null
+      if (owner !== null && owner !== me && !owners.hasExpired(name, owner, beat)) return null
       const since = performance.now()
       const isMine = await hasChanged(writer, (transaction) =>
         transaction.run(
           sql`update ${table} set owner = ${me}, beat = beat + 1 where name = ${name} and ${same(sql`owner`, owner)} and beat = ${beat}`,
         ),
       )
-      const claimed = isMine ? await readCursor(name) : undefined
-      return claimed === undefined ? null : openClaim(writer, { name, me, sequence: claimed.sequence, since, longestAttempt, failed })
+      const acquired = isMine ? await readCursor(name) : undefined
+      return acquired === undefined ? null : openLease(writer, { name, me, sequence: acquired.sequence, since, longestAttempt, failed })
     },
     close: () => void activeOwners.delete(me),
   }
 }
 
-interface ClaimOptions {
+interface LeaseOptions {
   readonly name: string
   readonly me: string
   readonly sequence: number
-  /** When the claim was written at the earliest, by `performance.now`. */
+  /** A moment before the lease was stored, by `performance.now`. */
   readonly since: number
   readonly longestAttempt: number
   failed(error: unknown): void
 }
 
-function openClaim(writer: WriteDatabase, { name, me, sequence, since, longestAttempt, failed }: ClaimOptions): ConsumerClaim {
+function openLease(writer: WriteDatabase, { name, me, sequence, since, longestAttempt, failed }: LeaseOptions): ConsumerLease {
   let confirmedAt = since
   let isLost = false
-  const sureFor = Math.max(2 * heartbeat, heartbeatTimeout - leeway - longestAttempt)
+  const validFor = Math.max(2 * heartbeat, heartbeatTimeout - leeway - longestAttempt)
   const mine = sql`name = ${name} and owner = ${me}`
   const beat = async (): Promise<void> => {
     const at = performance.now()
@@ -115,9 +115,9 @@ function openClaim(writer: WriteDatabase, { name, me, sequence, since, longestAt
   timer.unref()
   return {
     sequence,
-    isSure: () => !isLost && performance.now() - confirmedAt < sureFor,
+    isValid: () => !isLost && performance.now() - confirmedAt < validFor,
     isLost: () => isLost,
-    move: async (transaction, to) => {
+    advance: async (transaction, to) => {
       const { rows } = await transaction.run(sql`update ${table} set sequence = ${to}, beat = beat + 1 where ${mine}`)
       isLost ||= rows !== 1
       return rows === 1
@@ -143,15 +143,15 @@ async function readCursors(database: Pick<MainConnection, 'rows'>, names: readon
 
 /** The other processes that deliver to consumers. */
 interface Owners {
-  /** True if the owner of a consumer has ended, or has shown no heartbeat for too long. */
-  hasTimedOut(name: string, owner: string, beat: number): boolean
+  /** True if the owner of a lease has ended, or its heartbeats have stopped. */
+  hasExpired(name: string, owner: string, beat: number): boolean
 }
 
 function openOwners(): Owners {
   /** The last heartbeat seen for each consumer, and when it was first seen, by the clock of this process. */
   const heartbeats = new Map<string, { readonly owner: string; readonly beat: number; readonly at: number }>()
   return {
-    hasTimedOut: (name, owner, beat) => {
+    hasExpired: (name, owner, beat) => {
       if (hasEnded(owner)) return true
       const last = heartbeats.get(name)
       if (last?.owner === owner && last.beat === beat) return elapsed() - last.at > heartbeatTimeout
