@@ -18,6 +18,8 @@ export interface DeliveryQueue {
   has(sequence: number): boolean
   /** Adds an event at its place among those with the same key. */
   add(event: QueuedEvent): void
+  /** Replaces an event that is due later than `event`, unless it is being attempted. */
+  reschedule(event: QueuedEvent): void
   /** Starts the attempt of the next event that may be attempted at `now`; it keeps its place until `end`. */
   take(now: number): QueuedEvent | null
   /** Ends the attempt of an event, which leaves the queue, or stays in it as `next`. */
@@ -62,6 +64,10 @@ export function openDeliveryQueue(): DeliveryQueue {
       queue.splice(at === -1 ? queue.length : at, 0, event)
       queues.set(event.orderingKey, queue)
     },
+    reschedule: (event) => {
+      const isAttempted = running.has(event.orderingKey) && queues.get(event.orderingKey)![0]!.sequence === event.sequence
+      if (!isAttempted && event.dueAt < events.get(event.sequence)!.dueAt) replace(event)
+    },
     take: (now) => {
       for (const event of heads()) {
         if (event.dueAt > now) continue
@@ -81,8 +87,10 @@ export function openDeliveryQueue(): DeliveryQueue {
     },
     blockedBy: (failed) => {
       const keys = new Set(failed.map(({ orderingKey }) => orderingKey))
-      const isWaiting = ({ orderingKey, attempts }: QueuedEvent) => keys.has(orderingKey) || (attempts > 0 && !running.has(orderingKey))
-      return [...queues.values()].flatMap(([head, ...rest]) => (isWaiting(head!) ? rest.filter((event) => !event.isStored) : []))
+      return unstoredBehind(
+        queues.values(),
+        ({ orderingKey, attempts }) => keys.has(orderingKey) || (attempts > 0 && !running.has(orderingKey)),
+      )
     },
     stored: (event) => replace({ ...event, isStored: true }),
     counts: () => {
@@ -95,6 +103,10 @@ export function openDeliveryQueue(): DeliveryQueue {
     running: () => running.size,
   }
 }
+
+/** The events that are not stored, of queues whose first event waits for another attempt. */
+const unstoredBehind = (queues: Iterable<readonly QueuedEvent[]>, isWaiting: (head: QueuedEvent) => boolean): readonly QueuedEvent[] =>
+  [...queues].flatMap(([head, ...rest]) => (isWaiting(head!) ? rest.filter((event) => !event.isStored) : []))
 
 /** The least number of some events; null if none has one. */
 function least(events: Iterable<QueuedEvent>, of: (event: QueuedEvent) => number | null): number | null {

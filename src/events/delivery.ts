@@ -120,7 +120,9 @@ async function deliver(inFlight: InFlight, parts: DeliveryParts, state: Delivery
     await read(inFlight, due)
     if (state.pausedUntil <= parts.now() && !signal.aborted) inFlight.start()
     if (inFlight.hasUnstored()) {
-      if (!(await inFlight.store())) await wakeUp.wait(retryStore)
+      if (await inFlight.store()) continue
+      if (signal.aborted) return
+      await wakeUp.wait(retryStore)
       continue
     }
     const wait = signal.aborted ? null : waitFor(inFlight, state, parts.now())

@@ -59,7 +59,7 @@ interface ReadPosition {
 export function openInFlight(consumer: Consumer, parts: DeliveryParts, lease: ConsumerLease, options: InFlightOptions): InFlight {
   const { database, now, failed } = parts
   const queue = openDeliveryQueue()
-  const attempts = openAttempts(consumer, parts, options)
+  const attempts = openAttempts(consumer, parts, lease, options)
   const position: ReadPosition = { readTo: lease.sequence, cursor: lease.sequence }
   let [isAtEnd, isThrottled] = [false, false]
   let handled: ReadonlySet<number> = new Set()
@@ -73,9 +73,7 @@ export function openInFlight(consumer: Consumer, parts: DeliveryParts, lease: Co
     load: async () => {
       const { waiting, handled: beyond } = await readDeliveries(database, consumer.name, lease.sequence)
       handled = beyond
-      const latest = now() + consumer.longestPause
-      // A clock that was set back would otherwise delay them.
-      for (const event of waiting) if (!queue.has(event.sequence)) queue.add({ ...event, dueAt: Math.min(event.dueAt, latest) })
+      addRows(queue, waiting, now() + consumer.longestPause)
     },
     fill: async (hasNew) => {
       if (hasNew) isAtEnd = false
@@ -116,6 +114,16 @@ export function openInFlight(consumer: Consumer, parts: DeliveryParts, lease: Co
   }
 }
 
+/** Queues the events of rows. `latest`: a clock that was set back would otherwise delay them. */
+function addRows(queue: DeliveryQueue, rows: readonly QueuedEvent[], latest: number): void {
+  for (const row of rows) {
+    const event = { ...row, dueAt: Math.min(row.dueAt, latest) }
+    // A command may have rescheduled it.
+    if (queue.has(event.sequence)) queue.reschedule(event)
+    else queue.add(event)
+  }
+}
+
 /** Reads at most `limit` events after a position, and moves it. */
 async function readHeads(consumer: Consumer, parts: DeliveryParts, position: ReadPosition, limit: number): Promise<readonly EventHead[]> {
   const heads = await parts.log.heads(position.readTo, limit)
@@ -138,17 +146,22 @@ interface Attempts {
 function openAttempts(
   consumer: Consumer,
   { log, slots, now, failed }: DeliveryParts,
+  lease: ConsumerLease,
   { signal, ended, pauseConsumer }: InFlightOptions,
 ): Attempts {
   const results: AttemptResult[] = []
   const running = new Set<Promise<void>>()
 
-  async function attempt(queued: QueuedEvent): Promise<void> {
+  /** False if the attempt was not made. */
+  async function attempt(queued: QueuedEvent): Promise<boolean> {
     const event = await log.read(queued.sequence)
+    // A process that was stopped meanwhile would send the event after later ones.
+    if (!lease.isValid()) return false
     const count = queued.attempts + 1
     const outcome = event === null ? consumer.missed(queued.sequence, count) : await consumer.deliver(event, count, signal)
     if (outcome.kind === 'failed' && outcome.consumerPause > 0) pauseConsumer(now() + outcome.consumerPause)
     results.push({ event: queued, outcome, dueAt: outcome.kind === 'failed' ? now() + outcome.pause : 0 })
+    return true
   }
 
   return {
@@ -157,6 +170,9 @@ function openAttempts(
     start: (event, aborted) => {
       slots.taken++
       const run = attempt(event)
+        .then((isMade) => {
+          if (!isMade) aborted()
+        })
         .catch((error) => {
           aborted()
           if (!signal.aborted) failed(consumer.name, error)

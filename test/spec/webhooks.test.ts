@@ -228,6 +228,21 @@ describe('what follows from responses', () => {
       .poll(async () => (await attempts()).map(({ error }) => error), patience)
       .toEqual([1, 2, 3].map(() => 'No response within 3000 milliseconds'))
   })
+
+  rule('webhooks.8', 'a receiver that never ends its responses has no more connections than concurrent requests', async () => {
+    await webhook('unended', '/unended', ['entry.create'])
+    let [open, most] = [0, 0]
+    receiver.respond = (_one, response) => {
+      most = Math.max(most, ++open)
+      response.on('close', () => open--)
+      response.writeHead(200).write('more follows')
+    }
+    for (let index = 0; index < 15; index++) await addCity(`unended ${index}`)
+    await expect.poll(() => new Set(names('/unended')).size, patience).toBe(15)
+    await expect.poll(() => open, patience).toBe(0)
+    expect(names('/unended')).toHaveLength(15)
+    expect(most).toBeLessThanOrEqual(5)
+  })
 })
 
 describe('what is kept', () => {
@@ -247,6 +262,28 @@ describe('what is kept', () => {
     const { out: list } = await octavo('webhooks', 'list', served.folder)
     expect(list).toMatch(/logged +enabled +http:\S+ +entry\.create +X-Key/)
     for (const text of [list, ...served.log]) expect(text).not.toMatch(/hush-header|gone for good/)
+  })
+
+  rule('webhooks.10', 'the log of attempts is bounded, also over processes that make few', async () => {
+    const own = await serveGolden({ config: { limits: { ...limits, webhookLog: 5 }, webhooks: { allowPrivateAddresses: true } } })
+    const add = (by: Served, name: string) =>
+      by.ask('/api/cities', { method: 'POST', token, headers: json, body: JSON.stringify({ data: { name } }) })
+    const logged = async () => (await own.sql('select id from octavo_webhook_attempts')).length
+    const others: Served[] = []
+    try {
+      await insertWebhook(own.sql, { name: 'few', url: `${receiver.origin}/few`, events: ['entry.create'] })
+      for (let index = 0; index < 20; index++) await add(own, `few ${index}`)
+      await expect.poll(() => at('/few').length, patience).toBe(20)
+      await expect.poll(logged, patience).toBeGreaterThan(15)
+      await own.service.close()
+      others.push(await serveBeside(own, { NODE_ENV: 'development' }))
+      await add(others[0]!, 'few 20')
+      await expect.poll(() => at('/few').length, patience).toBe(21)
+      await expect.poll(logged, patience).toBeLessThanOrEqual(6)
+    } finally {
+      for (const other of others) await other.close()
+      await own.close()
+    }
   })
 
   rule('webhooks.12', 'a webhook that is enabled gets the events from then on', async () => {

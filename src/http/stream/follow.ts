@@ -1,7 +1,7 @@
 // Sends the events that a caller may see to one client, from its last position: in batches, for each of which the caller is identified
 // again, so that a revoked token ends the stream, and changed permissions apply.
 import { type EventReader, mayFollow, visibleEvent } from '../../documents/visible-events.js'
-import type { EntryEventSummary } from '../../events/event-summaries.js'
+import type { EventBatch } from '../../events/event-summaries.js'
 import { holding } from '../../installation.js'
 import { openWakeUp } from '../../runtime/wake-up.js'
 import type { Backend } from '../backend.js'
@@ -61,9 +61,10 @@ export async function follow(parts: StreamParts, follower: Follower): Promise<vo
         await connection.write(resetBlock(ids.of(position)))
         continue
       }
-      if (!(await sendBatch(parts, follower, reader, summaries))) return
-      const hasRead = readTo > position
-      position = readTo
+      const sentTo = await sendBatch(parts, follower, reader, { summaries, readTo })
+      if (sentTo === null) return
+      const hasRead = sentTo > position
+      position = sentTo
       if (hasRead || (await wakeUp.wait(heartbeat))) continue
       // Without data, it is no event: browsers only remember the id.
       await connection.write(`id: ${ids.of(position)}\n\n`)
@@ -87,25 +88,31 @@ async function begin(
 
 const resetBlock = (id: string): string => `id: ${id}\nevent: reset\ndata: {"event":"reset"}\n\n`
 
-/** Sends the events of a batch that the caller may see; false if it may not follow any type now. */
+/**
+ * Sends the events of a batch that the caller may see, or those that a slow client takes before the caller has to be identified again.
+ * @returns the sequence up to which events were sent; null if the caller may not follow any type now
+ */
 async function sendBatch(
   { backend, streams, ids }: StreamParts,
   { connection, parameters }: Follower,
   reader: EventReader & { readonly defaultLocale: string },
-  summaries: readonly EntryEventSummary[],
-): Promise<boolean> {
-  return holding(backend.installations.enter(reader.defaultLocale), async ({ documents, model }) => {
+  { summaries, readTo }: Pick<EventBatch, 'summaries' | 'readTo'>,
+): Promise<number | null> {
+  const identifiedAt = performance.now()
+  // Held for each event only: a slow client must not keep an installation that was replaced.
+  const enter = () => backend.installations.enter(reader.defaultLocale)
+  const wanted = await holding(enter(), async ({ documents, model }) => {
     const followed = [...model.types.values()].filter((type) => mayFollow(documents, reader, type)).map(({ uid }) => uid)
-    const wanted = new Set(followed.filter((uid) => parameters.types?.has(uid) ?? true))
-    if (wanted.size === 0) return false
-    const caller = reader.caller.kind === 'public' ? 'public' : `${reader.caller.kind} ${reader.caller.id}`
-    for (const summary of summaries) {
-      if (!connection.isOpen()) return false
-      if (!wanted.has(summary.uid) || parameters.events?.has(summary.event) === false) continue
-      const key = `${caller} ${reader.status} ${reader.grants.key}`
-      const data = await streams.shared(key, summary, () => visibleEvent(documents, reader, summary))
-      if (data !== null) await connection.write(`id: ${ids.of(summary.sequence)}\nevent: ${summary.event}\ndata: ${data}\n\n`)
-    }
-    return true
+    return new Set(followed.filter((uid) => parameters.types?.has(uid) ?? true))
   })
+  if (wanted.size === 0) return null
+  const caller = reader.caller.kind === 'public' ? 'public' : `${reader.caller.kind} ${reader.caller.id}`
+  const key = `${caller} ${reader.status} ${reader.grants.key}`
+  for (const summary of summaries) {
+    if (!connection.isOpen() || performance.now() - identifiedAt > heartbeat) return summary.sequence - 1
+    if (!wanted.has(summary.uid) || parameters.events?.has(summary.event) === false) continue
+    const data = await holding(enter(), ({ documents }) => streams.shared(key, summary, () => visibleEvent(documents, reader, summary)))
+    if (data !== null) await connection.write(`id: ${ids.of(summary.sequence)}\nevent: ${summary.event}\ndata: ${data}\n\n`)
+  }
+  return readTo
 }
