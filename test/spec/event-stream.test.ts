@@ -1,11 +1,13 @@
 // The event stream: which events a caller receives, and when it ends.
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
 import { afterAll, afterEach, beforeAll, describe, expect } from 'vitest'
 import type { ScopeCall, ScopeResult } from '../../src/public/type-settings.js'
 import { rule } from '../support/rule.js'
 import type { Answer, Served } from '../support/serve.js'
 import { serveBeside, serveProject } from '../support/serve.js'
 import { openStream, type Stream } from '../webhooks/stream.js'
-import { addToken, addUser, grant, jwt, revoke, secrets } from './callers.js'
+import { addToken, addUser, grant, insert, jwt, revoke, secrets } from './callers.js'
 import { contentType } from './library.js'
 
 const [post, task, guarded] = ['api::post.post', 'api::task.task', 'api::guarded.guarded'] as const
@@ -243,5 +245,127 @@ describe('the event stream', () => {
     await expect.poll(() => received(there), patience).toEqual([['entry.publish', 'from elsewhere']])
     await other.close()
     await expect.poll(there.isOver, patience).toBe(true)
+  })
+})
+
+describe('clients of the event stream', () => {
+  const note = 'api::note.note'
+  let served: Served
+  beforeAll(async () => {
+    const localized = { pluginOptions: { i18n: { localized: true } } }
+    served = await serveProject(
+      {
+        ...contentType('note', { title: { type: 'string', ...localized } }, { localized: true }),
+        ...contentType('paper', { title: { type: 'string' }, text: { type: 'text' } }),
+      },
+      { environment: secrets, config: { events: { stream: true }, limits: { eventStreamsPerAddress: 3, bodyBytes: 2_000_000 } } },
+    )
+    await addToken(served, 'all', { type: 'full-access' })
+    const moments = { created_at: Date.now(), updated_at: Date.now(), published_at: Date.now() }
+    await insert(served, 'i18n_locale', { document_id: 'german', code: 'de', name: 'German (de)', ...moments })
+    for (const type of [note, 'api::paper.paper']) await grant(served, 'public', `${type}.find`)
+  })
+  afterAll(() => served.close())
+
+  const write = (method: string, path: string, data: object, by: Pick<Served, 'ask'> = served): Promise<Answer> =>
+    by.ask(`/api${path}`, { method, token: 'all', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ data }) })
+
+  /** Opens a stream of a client that reads only when it is resumed. */
+  async function openSlowly(query: string): Promise<{ readonly socket: Socket; text(): string; readonly ended: Promise<unknown> }> {
+    const socket = connect(Number(new URL(served.origin).port), '127.0.0.1')
+    let text = ''
+    const ended = new Promise((resolve) => socket.on('close', resolve).on('error', resolve))
+    await once(socket, 'connect')
+    socket.pause()
+    socket.on('data', (bytes) => {
+      text += bytes.toString('latin1')
+    })
+    socket.pause()
+    socket.write(`GET /api/events${query} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`)
+    return { socket, text: () => text, ended }
+  }
+
+  rule('event-stream.2', 'the entry is the version of the locale that the event is about', async () => {
+    const stream = await openStream(`${served.origin}/api/events?types=${note}`)
+    await expect.poll(stream.lastId, patience).not.toBe('')
+    const { documentId } = (await write('POST', '/notes', { title: 'english' })).body.data
+    await write('PUT', `/notes/${documentId}?locale=de`, { title: 'deutsch' })
+    expect((await served.ask(`/api/notes/${documentId}?locale=de`, { method: 'DELETE', token: 'all' })).status).toBe(204)
+    await write('PUT', `/notes/${documentId}`, { title: 'english again' })
+    await expect.poll(() => stream.events.length, patience).toBeGreaterThanOrEqual(3)
+    await expect.poll(() => stream.events.at(-1)!.data.entry.title, patience).toBe('english again')
+    const seen = stream.events.map(({ event, data: { entry } }) => [event, entry.documentId, entry.locale])
+    const [first, last] = [seen[0], seen.at(-1)]
+    expect([first, last]).toEqual([
+      ['entry.create', documentId, 'en'],
+      ['entry.update', documentId, 'en'],
+    ])
+    expect(seen).toContainEqual(['entry.delete', documentId, 'de'])
+    for (const { event, data } of stream.events.filter(({ data: { entry } }) => entry.locale === 'de'))
+      if (event !== 'entry.delete') expect(data.entry.title).toBe('deutsch')
+    stream.close()
+  })
+
+  rule('event-stream.6', 'a client that leaves and comes back while several services write misses nothing', async () => {
+    const other = await serveBeside(served, secrets)
+    try {
+      const first = await openStream(`${served.origin}/api/events?types=${note}`)
+      await expect.poll(first.lastId, patience).not.toBe('')
+      let lastId = first.lastId()
+      first.close()
+      const titles = Array.from({ length: 60 }, (_, index) => `many ${index}`)
+      const writing = Promise.all(
+        [0, 1, 2, 3].map(async (turn) => {
+          for (const [index, title] of titles.entries())
+            if (index % 4 === turn) expect((await write('POST', '/notes', { title }, turn % 2 === 0 ? served : other)).status).toBe(201)
+        }),
+      )
+      const received: string[] = []
+      for (let at = 0; received.length < titles.length; at++) {
+        const origin = at % 2 === 0 ? served.origin : other.origin
+        const stream = await openStream(`${origin}/api/events?types=${note}`, { 'last-event-id': lastId })
+        await expect.poll(() => stream.events.length, patience).toBeGreaterThanOrEqual(1)
+        // A client knows what it has read: later events are lost with the connection, and sent again.
+        const taken = stream.events.slice(0, 7)
+        stream.close()
+        received.push(...taken.map(({ data }) => data.entry.title))
+        lastId = taken.at(-1)!.id!
+      }
+      await writing
+      expect([...received].sort()).toEqual([...titles].sort())
+    } finally {
+      await other.close()
+    }
+  })
+
+  rule('event-stream.9', 'a client that reads nothing is disconnected', async () => {
+    const { documentId } = (await write('POST', '/papers', { title: 'large', text: 'x'.repeat(400_000) })).body.data
+    const slow = await openSlowly('?types=api::paper.paper')
+    const streams = [await openStream(`${served.origin}/api/events`), await openStream(`${served.origin}/api/events`)]
+    const isFull = async () => (await served.ask('/api/events', { method: 'HEAD' })).status === 429
+    await expect.poll(isFull, patience).toBe(true)
+    // Of these 24 MB, the buffers of the connection take a part.
+    for (let index = 0; index < 60; index++) await write('PUT', `/papers/${documentId}`, { title: `large ${index}` })
+    await expect.poll(isFull, { timeout: 55_000, interval: 500 }).toBe(false)
+    for (const stream of streams) stream.close()
+    slow.socket.destroy()
+  })
+
+  rule('event-stream.7', 'a client that reads slowly gets nothing that was forbidden meanwhile', async () => {
+    const start = await openStream(`${served.origin}/api/events?types=api::paper.paper`)
+    await expect.poll(start.lastId, patience).not.toBe('')
+    start.close()
+    const { documentId } = (await write('POST', '/papers', { title: 'paper', text: 'x'.repeat(400_000) })).body.data
+    for (let index = 0; index < 60; index++) await write('PUT', `/papers/${documentId}`, { title: `paper ${index}` })
+    const slow = await openSlowly(`?types=api::paper.paper&lastEventId=${start.lastId()}`)
+    // The caller is identified every 15 seconds; the stream waits for the client meanwhile.
+    await new Promise((resolve) => setTimeout(resolve, 17_000))
+    await revoke(served, 'public', 'api::paper.paper.find')
+    slow.socket.resume()
+    await slow.ended
+    const blocks = slow.text().split('event: entry.').length - 1
+    expect(blocks).toBeGreaterThan(0)
+    expect(blocks).toBeLessThan(55)
+    await grant(served, 'public', 'api::paper.paper.find')
   })
 })
