@@ -143,12 +143,19 @@ async function poll(
   return { last, neededFrom: Math.min(Number.POSITIVE_INFINITY, ...needed) }
 }
 
+/** Drains and then stops deliveries; both take at most `within` milliseconds, because a database that fails would take any time. */
 async function closeAll(deliveries: readonly Delivery[], within: number, failed: DeliveryParts['failed']): Promise<void> {
-  let late: NodeJS.Timeout | undefined
+  await settledWithin(within, Promise.all(deliveries.map((delivery) => delivery.drain())))
+  const stopped = deliveries.map((delivery) => delivery.stop().catch((error) => failed(delivery.consumer.name, error)))
+  await settledWithin(within, Promise.all(stopped))
+}
+
+/** Waits for a promise, at most that many milliseconds. */
+async function settledWithin(milliseconds: number, promise: Promise<unknown>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined
   const timeout = new Promise((resolve) => {
-    late = setTimeout(resolve, within)
+    timer = setTimeout(resolve, milliseconds)
   })
-  await Promise.race([Promise.all(deliveries.map((delivery) => delivery.drain())), timeout])
-  clearTimeout(late)
-  await Promise.all(deliveries.map((delivery) => delivery.stop().catch((error) => failed(delivery.consumer.name, error))))
+  await Promise.race([promise, timeout])
+  clearTimeout(timer)
 }

@@ -59,9 +59,7 @@ export function openDeliveryQueue(): DeliveryQueue {
     add: (event) => {
       events.set(event.sequence, event)
       const queue = queues.get(event.orderingKey) ?? []
-      const from = running.has(event.orderingKey) ? 1 : 0
-      const at = queue.findIndex(({ sequence }, index) => index >= from && sequence > event.sequence)
-      queue.splice(at === -1 ? queue.length : at, 0, event)
+      insertInOrder(queue, event, running.has(event.orderingKey) ? 1 : 0)
       queues.set(event.orderingKey, queue)
     },
     reschedule: (event) => {
@@ -93,15 +91,26 @@ export function openDeliveryQueue(): DeliveryQueue {
       )
     },
     stored: (event) => replace({ ...event, isStored: true }),
-    counts: () => {
-      let stored = 0
-      for (const { isStored } of events.values()) if (isStored) stored++
-      return { stored, unstored: events.size - stored }
-    },
+    counts: () => countsOf(events.values()),
     firstUnstored: (except) => least(events.values(), ({ sequence, isStored }) => (isStored || except.has(sequence) ? null : sequence)),
     nextDue: () => least(heads(), ({ dueAt }) => dueAt),
     running: () => running.size,
   }
+}
+
+/** Inserts an event by its sequence, at the earliest at the place `from`. */
+function insertInOrder(queue: QueuedEvent[], event: QueuedEvent, from: number): void {
+  const at = queue.findIndex(({ sequence }, index) => index >= from && sequence > event.sequence)
+  queue.splice(at === -1 ? queue.length : at, 0, event)
+}
+
+function countsOf(events: Iterable<QueuedEvent>): ReturnType<DeliveryQueue['counts']> {
+  let [stored, unstored] = [0, 0]
+  for (const { isStored } of events) {
+    if (isStored) stored++
+    else unstored++
+  }
+  return { stored, unstored }
 }
 
 /** The events that are not stored, of queues whose first event waits for another attempt. */

@@ -121,8 +121,8 @@ async function deliver(inFlight: InFlight, parts: DeliveryParts, state: Delivery
     if (state.pausedUntil <= parts.now() && !signal.aborted) inFlight.start()
     if (inFlight.hasUnstored()) {
       if (await inFlight.store()) continue
+      if (!signal.aborted) await wakeUp.wait(retryStore)
       if (signal.aborted) return
-      await wakeUp.wait(retryStore)
       continue
     }
     const wait = signal.aborted ? null : waitFor(inFlight, state, parts.now())

@@ -30,7 +30,7 @@ export interface InFlight {
   isFull(): boolean
   /** When the next attempt is due, in milliseconds since 1970; null if none waits. */
   nextDue(): number | null
-  /** Waits for the attempts that are running, and stores what is not stored. */
+  /** Waits for the attempts that are running, and stores what is not stored, unless that has just failed. */
   end(): Promise<void>
 }
 
@@ -61,12 +61,8 @@ export function openInFlight(consumer: Consumer, parts: DeliveryParts, lease: Co
   const queue = openDeliveryQueue()
   const attempts = openAttempts(consumer, parts, lease, options)
   const position: ReadPosition = { readTo: lease.sequence, cursor: lease.sequence }
-  let [isAtEnd, isThrottled] = [false, false]
+  let [isAtEnd, isThrottled, hasStoreFailed] = [false, false, false]
   let handled: ReadonlySet<number> = new Set()
-  const room = (): number => {
-    const { stored, unstored } = queue.counts()
-    return stored >= consumer.mostWaiting ? 0 : window - unstored
-  }
   const storeResults = () => store(consumer, parts, lease, { queue, results: attempts.results, position })
 
   return {
@@ -77,7 +73,7 @@ export function openInFlight(consumer: Consumer, parts: DeliveryParts, lease: Co
     },
     fill: async (hasNew) => {
       if (hasNew) isAtEnd = false
-      for (let free = room(); !isAtEnd && free > 0; free = room()) {
+      for (let free = room(queue, consumer); !isAtEnd && free > 0; free = room(queue, consumer)) {
         const heads = await readHeads(consumer, parts, position, free)
         isAtEnd = heads.length < free
         for (const head of heads) {
@@ -97,11 +93,16 @@ export function openInFlight(consumer: Consumer, parts: DeliveryParts, lease: Co
       }
     },
     hasUnstored: () => attempts.results.length > 0,
-    store: () =>
-      storeResults().catch((error) => {
+    store: async () => {
+      try {
+        hasStoreFailed = false
+        return await storeResults()
+      } catch (error) {
+        hasStoreFailed = true
         failed(consumer.name, error)
         return false
-      }),
+      }
+    },
     isLost: lease.isLost,
     isRunning: () => queue.running() > 0,
     isThrottled: () => isThrottled,
@@ -109,9 +110,15 @@ export function openInFlight(consumer: Consumer, parts: DeliveryParts, lease: Co
     nextDue: queue.nextDue,
     end: async () => {
       await attempts.all()
-      if (!lease.isLost()) await storeResults()
+      if (!lease.isLost() && !hasStoreFailed) await storeResults()
     },
   }
+}
+
+/** How many further events may be read. */
+function room(queue: DeliveryQueue, { mostWaiting }: Consumer): number {
+  const { stored, unstored } = queue.counts()
+  return stored >= mostWaiting ? 0 : window - unstored
 }
 
 /** Queues the events of rows. `latest`: a clock that was set back would otherwise delay them. */
