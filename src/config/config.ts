@@ -97,6 +97,8 @@ const file = z.strictObject({
     })
     .prefault({}),
   cors: corsSettings.prefault({}),
+  /** Compress responses for clients that accept it; false where a proxy in front of the service does. */
+  compression: z.boolean().default(true),
   hooks: z.array(hookSettings).readonly().default([]),
   types: typeSettings.default({}),
   events: eventSettings.prefault({}),
@@ -153,6 +155,8 @@ export interface Config {
   readonly mail: { readonly url: string | null; readonly from: string | null }
   readonly corsOrigins: '*' | readonly string[]
   readonly corsHeaders: readonly string[]
+  /** Responses are compressed for clients that accept it. */
+  readonly compression: boolean
   readonly logLevel: string
   readonly hooks: readonly Hook[]
   /** By uid, what the project decides for a content-type. */
@@ -301,6 +305,7 @@ function assemble({ root, given, environment, own, database, makeSecret }: Parts
     uploadTypes: { allowed: given.uploads.allowedTypes, denied: given.uploads.deniedTypes },
     corsOrigins: given.cors.origins,
     corsHeaders: given.cors.headers,
+    compression: given.compression,
     logLevel: logLevel(environment.LOG_LEVEL ?? given.log.level ?? 'info'),
     hooks: given.hooks,
     types: given.types as Config['types'],

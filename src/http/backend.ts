@@ -6,6 +6,7 @@ import type { Installations } from '../installation.js'
 import type { AddSourceMaps } from '../source-maps/source-maps.js'
 import type { Library } from '../uploads/library.js'
 import type { CheckAddress } from '../uploads/signing.js'
+import type { Compression } from './compression/compression.js'
 import type { Connections } from './connections.js'
 import type { IncomingBodies } from './incoming-bodies.js'
 import type { UnsentResponses } from './unsent-responses.js'
@@ -34,4 +35,6 @@ export interface MountContext {
   readonly connections: Connections
   readonly bodies: IncomingBodies
   readonly unsent: UnsentResponses
+  /** Null if responses are sent as they are. */
+  readonly compression: Compression | null
 }

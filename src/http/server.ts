@@ -10,19 +10,22 @@ import { fileRoutes } from './api/files.js'
 import { localeRoutes } from './api/locales.js'
 import { oauthRoutes } from './api/oauth.js'
 import { usersAndRolesRoutes } from './api/users-and-roles.js'
-import type { Backend } from './backend.js'
-import { addConnectionClose, type Connections, watchConnections } from './connections.js'
+import type { Backend, MountContext } from './backend.js'
+import { openCompression } from './compression/compression.js'
+import { addConnectionClose, watchConnections } from './connections.js'
 import { drainRequest } from './drain-request.js'
 import {
   addCors,
   answerPreflight,
   checkUrl,
   isPreflight,
+  isSecret,
   isUncacheable,
   policy,
   refuseHeaders,
   requestId,
   securityHeaders,
+  variesBy,
 } from './headers-and-cors.js'
 import { openIncomingBodies } from './incoming-bodies.js'
 import { apiMount } from './mounts/api.js'
@@ -91,9 +94,17 @@ export async function createServer(config: Config, backend: Backend, logger: Fas
   app.server.maxHeadersCount = limits.headerCount + 1
   app.decorate('causes', openFailureLog(logger))
   const connections = watchConnections(app.server, limits)
-  const parts = { config, backend, connections, bodies: openIncomingBodies(limits.unreadBytes), unsent: watchUnsent(limits) }
-  const mounts = [uploadsMount(config.uploadsFolder, backend.checkAddress), apiMount(routes, parts), rootMount(parts)]
-  prepare(app, config, connections, mounts)
+  const compression = config.compression ? openCompression(limits) : null
+  const parts = { config, backend, connections, bodies: openIncomingBodies(limits.unreadBytes), unsent: watchUnsent(limits), compression }
+  const mounts = [
+    uploadsMount(config.uploadsFolder, {
+      check: backend.checkAddress,
+      compressedBytes: compression === null ? 0 : limits.compressedFileBytes,
+    }),
+    apiMount(routes, parts),
+    rootMount(parts),
+  ]
+  prepare(app, parts, mounts)
   for (const mount of mounts) mount.addTo(app)
   addEverythingElse(app, mounts)
   return {
@@ -126,13 +137,14 @@ function refuseMalformed(error: NodeJS.ErrnoException, socket: Socket): void {
 /** Milliseconds to send the response to an invalid request. */
 const refusalTimeout = 1_000
 
-function prepare(app: FastifyInstance, config: Config, connections: Connections, mounts: readonly Mount[]): void {
+function prepare(app: FastifyInstance, { config, connections, compression }: MountContext, mounts: readonly Mount[]): void {
+  const headers = { ...securityHeaders, vary: compression === null ? variesBy : `${variesBy}, Accept-Encoding` }
   app.removeAllContentTypeParsers()
   // Routes read bodies themselves, after the caller's permission was checked.
   app.addContentTypeParser('*', (_request, _payload, done) => done(null))
   app.setErrorHandler((error, _request, reply) => respondError(reply, error))
   app.addHook('onRequest', async (request, reply) => {
-    reply.headers(securityHeaders)
+    reply.headers(headers)
     // Pages and files set their own.
     reply.header('content-security-policy', policy)
     reply.header('x-request-id', request.id)
@@ -143,13 +155,16 @@ function prepare(app: FastifyInstance, config: Config, connections: Connections,
     return undefined
   })
   const secret = mounts.flatMap((mount) => mount.secret.map((start) => mount.prefix + start))
+  app.addHook('onRoute', (route) => {
+    route.config = { ...route.config, isSecret: secret.some((start) => route.url.startsWith(start)) }
+  })
   const unlogged = new Set(mounts.flatMap((mount) => mount.unlogged.map((path) => mount.prefix + path)))
   app.addHook('onSend', (request, reply, payload, done) => {
-    const route = request.routeOptions.url ?? ''
-    if (isUncacheable(reply.statusCode) || secret.some((start) => route.startsWith(start))) reply.header('cache-control', 'no-store')
+    if (isUncacheable(reply.statusCode) || isSecret(request)) reply.header('cache-control', 'no-store')
     if (!connections.isDraining()) return done(null, payload)
     addConnectionClose(connections, request, reply).then(() => done(null, payload))
   })
+  if (compression !== null) app.addHook('onSend', (_request, reply, payload) => compression.payload(reply, payload))
   app.addHook('onRequestAbort', async (request) => logAborted(request))
   app.addHook('onResponse', async (request, reply) => {
     drainRequest(request.raw)

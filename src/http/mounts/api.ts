@@ -51,7 +51,7 @@ async function handle(
     const scoped = backend.applyScopes === null ? identified : await withinScopes(backend.applyScopes, identified)
     const ready = performance.now()
     const result = await work(createContext(parts, request, scoped, installation))
-    addTiming(config, reply, started, ready)
+    if (!config.production) addTiming(reply, started, ready)
     return send(parts, request, reply, result)
   })
 }
@@ -93,9 +93,8 @@ function createContext(
   }
 }
 
-/** Adds `Server-Timing`, except in production. */
-function addTiming(config: Config, reply: FastifyReply, started: number, identified: number): void {
-  if (config.production) return
+/** Adds `Server-Timing`. */
+function addTiming(reply: FastifyReply, started: number, identified: number): void {
   const ended = performance.now()
   reply.header('server-timing', `auth;dur=${(identified - started).toFixed(2)}, read;dur=${(ended - identified).toFixed(2)}`)
 }
@@ -121,16 +120,16 @@ function addPath(app: FastifyInstance, routes: readonly Route[], path: string, p
 }
 
 async function send(
-  { connections, unsent }: MountContext,
+  { connections, unsent, compression }: MountContext,
   request: FastifyRequest,
   reply: FastifyReply,
   result: Reply,
 ): Promise<FastifyReply> {
   // Responses as bytes bypass the hooks of the HTTP library.
   if (connections.isDraining()) await addConnectionClose(connections, request, reply)
-  if (result.bytes !== undefined && result.bytes.bytes.length > smallResponse)
-    unsent.watch(reply.raw, request.ip, result.bytes.bytes.length)
-  return respond(reply, result)
+  const ready = compression === null || request.headers['accept-encoding'] === undefined ? result : await compression.result(reply, result)
+  if (ready.bytes !== undefined && ready.bytes.bytes.length > smallResponse) unsent.watch(reply.raw, request.ip, ready.bytes.bytes.length)
+  return respond(reply, ready)
 }
 
 /** Returns 404 to a GET of a path that only has other methods, and 405 to other missing methods. */
