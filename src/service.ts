@@ -18,6 +18,7 @@ import { openReadHooks } from './documents/read-hooks.js'
 import { checkTypes, openScopes } from './documents/scopes.js'
 import { openService, type WithParts } from './documents/service.js'
 import { openEvents } from './events/open.js'
+import type { Hints } from './hints/hints.js'
 import { examplesOf } from './http/pages/examples.js'
 import { createServer } from './http/server.js'
 import { holding, openInstallations } from './installation.js'
@@ -109,6 +110,7 @@ async function open(config: Config, logger: Logger, opened: Closers): Promise<Se
     installations,
     applyScopes,
     markSources: openSourceMaps(config.limits),
+    hints: config.hints ? await hintsOf(logger) : null,
     health: database.trouble,
     library: uploads.library,
     checkAddress: uploads.checkAddress,
@@ -124,6 +126,12 @@ async function open(config: Config, logger: Logger, opened: Closers): Promise<Se
     examples: async () => examplesOf(model, (await identification.access()).public, config.rest.prefix).map(({ href }) => href),
     close: ({ delay = 0 } = {}) => opened.close(delay),
   }
+}
+
+/** Opens the hints of development, the only place that loads their code. */
+async function hintsOf(logger: Logger): Promise<Hints> {
+  const { openHints } = await import('./hints/hints.js')
+  return openHints(logger)
 }
 
 /** Opens the project's code around requests. */

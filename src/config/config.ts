@@ -124,6 +124,8 @@ export interface Config {
   readonly production: boolean
   /** Write e-mails that cannot be sent to the log, including their codes: only if NODE_ENV is `development`. */
   readonly logsEmails: boolean
+  /** Explain mistakes in requests (`src/hints/`), whatever their senders may see: only if NODE_ENV is `development`. */
+  readonly hints: boolean
   readonly contract: 'specification' | 'strapi'
   /** Why this contract was chosen; printed at the start. */
   readonly contractReason: string
@@ -283,6 +285,7 @@ function assemble({ root, given, environment, own, database, makeSecret }: Parts
     mail: mailOf(environment, given.mail),
     production,
     logsEmails: environment.NODE_ENV === 'development',
+    hints: environment.NODE_ENV === 'development',
     contract: chosen,
     contractReason,
     rest: restOptions,

@@ -2,12 +2,14 @@
 import type { Identification } from '../access/identify.js'
 import type { Config } from '../config/config.js'
 import type { ApplyScopes } from '../documents/scopes.js'
+import type { Hints } from '../hints/hints.js'
 import type { Installations } from '../installation.js'
 import type { AddSourceMaps } from '../source-maps/source-maps.js'
 import type { Library } from '../uploads/library.js'
 import type { CheckAddress } from '../uploads/signing.js'
 import type { Compression } from './compression/compression.js'
 import type { Connections } from './connections.js'
+import type { Hinting } from './hinting.js'
 import type { IncomingBodies } from './incoming-bodies.js'
 import type { UnsentResponses } from './unsent-responses.js'
 
@@ -26,6 +28,8 @@ export interface Backend {
   readonly installations: Installations
   /** Limits the grants of a caller to the scopes of the project; null if it has none. */
   readonly applyScopes: ApplyScopes | null
+  /** Explains responses; null unless NODE_ENV is `development`. */
+  readonly hints: Hints | null
 }
 
 /** The dependencies of all mounts. */
@@ -37,4 +41,6 @@ export interface MountContext {
   readonly unsent: UnsentResponses
   /** Null if responses are sent as they are. */
   readonly compression: Compression | null
+  /** Null unless NODE_ENV is `development`. */
+  readonly hinting: Hinting | null
 }

@@ -3,6 +3,7 @@ import type { AddressInfo, Socket } from 'node:net'
 import { type FastifyBaseLogger, type FastifyInstance, type FastifyReply, fastify, LogController } from 'fastify'
 import type { Config } from '../config/config.js'
 import { notFound } from '../errors/errors.js'
+import type { Hints } from '../hints/hints.js'
 import { openFailureLog } from '../runtime/repeated-failures.js'
 import { authenticationRoutes } from './api/authentication.js'
 import { contentTypeBuilderRoutes } from './api/content-type-builder.js'
@@ -27,6 +28,7 @@ import {
   securityHeaders,
   variesBy,
 } from './headers-and-cors.js'
+import type { Hinting } from './hinting.js'
 import { openIncomingBodies } from './incoming-bodies.js'
 import { apiMount } from './mounts/api.js'
 import { type Mount, mountOf, readMethods } from './mounts/mount.js'
@@ -95,7 +97,11 @@ export async function createServer(config: Config, backend: Backend, logger: Fas
   app.decorate('causes', openFailureLog(logger))
   const connections = watchConnections(app.server, limits)
   const compression = config.compression ? openCompression(limits) : null
-  const parts = { config, backend, connections, bodies: openIncomingBodies(limits.unreadBytes), unsent: watchUnsent(limits), compression }
+  const hinting = backend.hints === null ? null : await hintingOf(app, backend.hints, config, backend)
+  const parts = {
+    ...{ config, backend, connections, compression, hinting },
+    ...{ bodies: openIncomingBodies(limits.unreadBytes), unsent: watchUnsent(limits) },
+  }
   const mounts = [
     uploadsMount(config.uploadsFolder, {
       check: backend.checkAddress,
@@ -136,6 +142,12 @@ function refuseMalformed(error: NodeJS.ErrnoException, socket: Socket): void {
 
 /** Milliseconds to send the response to an invalid request. */
 const refusalTimeout = 1_000
+
+/** Opens hints, whose code is loaded only where there are some. */
+async function hintingOf(app: FastifyInstance, hints: Hints, config: Config, { installations }: Backend): Promise<Hinting> {
+  const { openHinting } = await import('./hinting.js')
+  return openHinting(app, hints, config, installations.model)
+}
 
 function prepare(app: FastifyInstance, { config, connections, compression }: MountContext, mounts: readonly Mount[]): void {
   const headers = { ...securityHeaders, vary: compression === null ? variesBy : `${variesBy}, Accept-Encoding` }

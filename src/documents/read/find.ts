@@ -87,14 +87,14 @@ export function openDocuments(
   const documents: Documents = {
     context,
     findData: async (caller, { parameters, ...wanted }) => {
-      if (!caller.may(wanted.action)) throw forbidden()
+      if (!caller.may(wanted.action)) throw forbidden(wanted.action)
       const { plan, values } = plans.forRequest(readRequest(context, caller, wanted, parameters), wanted.envelope)
       return parsed(await database.execute(plan, values))
     },
     checkUpload: openUploadCheck(context, policies, rows),
     findAsService: async (wanted) => parsed(await documents.find(fullAccess, { ...wanted, action: `${wanted.type.uid}.find` })),
     async find(caller, wanted) {
-      if (!caller.may(wanted.action)) throw forbidden()
+      if (!caller.may(wanted.action)) throw forbidden(wanted.action)
       const around = wanted.asker === undefined ? null : (aroundReads?.(wanted.type.uid) ?? null)
       if (around !== null) return findWithin(around, wanted.asker!, caller, wanted)
       const { type, mode, format = 'flat', envelope, paged = true, query, identity, isGone } = wanted

@@ -44,13 +44,14 @@ async function handle(
   reply: FastifyReply,
   work: (context: RequestContext) => Promise<Reply>,
 ): Promise<FastifyReply> {
-  const { config, backend } = parts
+  const { config, backend, hinting } = parts
   const started = performance.now()
   const identified = await backend.identification.identify(request.headers.authorization)
   return holding(backend.installations.enter(identified.access.defaultLocale), async (installation) => {
     const scoped = backend.applyScopes === null ? identified : await withinScopes(backend.applyScopes, identified)
     const ready = performance.now()
-    const result = await work(createContext(parts, request, scoped, installation))
+    const context = createContext(parts, request, scoped, installation)
+    const result = await work(hinting === null ? context : hinting.watch(request, context))
     if (!config.production) addTiming(reply, started, ready)
     return send(parts, request, reply, result)
   })
@@ -112,7 +113,7 @@ function addPath(app: FastifyInstance, routes: readonly Route[], path: string, p
       if (request.method === 'OPTIONS') return allowedMethods(reply, methods)
       if (route === undefined) return refuseMethod(request, reply, here, methods)
       return handle(parts, request, reply, async (context) => {
-        if (!context.caller.grants.may(route.action)) throw forbidden()
+        if (!context.caller.grants.may(route.action)) throw forbidden(route.action)
         return route.handle(context)
       })
     },
@@ -120,13 +121,14 @@ function addPath(app: FastifyInstance, routes: readonly Route[], path: string, p
 }
 
 async function send(
-  { connections, unsent, compression }: MountContext,
+  { connections, unsent, compression, hinting }: MountContext,
   request: FastifyRequest,
   reply: FastifyReply,
   result: Reply,
 ): Promise<FastifyReply> {
   // Responses as bytes bypass the hooks of the HTTP library.
   if (connections.isDraining()) await addConnectionClose(connections, request, reply)
+  if (hinting !== null && result.bytes !== undefined) await hinting.beforeBytes(request, reply, result)
   const ready = compression === null || request.headers['accept-encoding'] === undefined ? result : await compression.result(reply, result)
   if (ready.bytes !== undefined && ready.bytes.bytes.length > smallResponse) unsent.watch(reply.raw, request.ip, ready.bytes.bytes.length)
   return respond(reply, ready)

@@ -1,0 +1,142 @@
+// Parameters that have no effect, or another one than they seem to have.
+import { fileType } from '../model/link.js'
+import type { ContentType } from '../model/types.js'
+import { isObject, type Parameters } from '../query/rest/parameters.js'
+import type { Hint, Moment } from './moment.js'
+import { listed, quoted, similar } from './sentences.js'
+
+const effective = [
+  'filters',
+  'sort',
+  'fields',
+  'populate',
+  'pagination',
+  'locale',
+  'status',
+  '_q',
+  'publicationFilter',
+  'hasPublishedVersion',
+]
+/** Parameters with effects elsewhere: start and limit of bare lists, the file that an upload changes, texts of sign-in and recovery. */
+const ofOtherRoutes = /^(?:\/upload|\/users|\/auth|\/connect)(?:\/|$)/
+const ofBareLists = ['start', 'limit']
+/** Looked at elsewhere, with an error of its own. */
+const refused = ['page', 'pageSize', 'lookup']
+
+/** What parameters of other versions, plugins and APIs are called here. */
+const meanings: readonly (readonly [RegExp, string])[] = [
+  [/^(?:filter|_?where|query\[|conditions?)$/, 'filters[attribute][$eq]=…'],
+  [/^_?limit$|^(?:size|per_?page|page_?size|take|first|count)$/i, 'pagination[pageSize]=…'],
+  [/^_?(?:start|offset|skip)$/i, 'pagination[start]=…'],
+  [/^_?(?:sort|order|order_?by|sort_?by|ordering)$/i, 'sort=attribute:desc'],
+  [/^publicationState$/, 'status=draft, or status=published, which is the default'],
+  [/^(?:state|draft|preview|published)$/, 'status=draft'],
+  [
+    /^(?:pLevel|populateLevel|level|depth)$/i,
+    'populate: levels are named, populate[author][populate]=*, as the plugin strapi-plugin-populate-deep is not there',
+  ],
+  [/^(?:include|expand|relations|embed|with|populates)$/, 'populate=…'],
+  [/^(?:select|attributes|_fields|projection|columns|field)$/, 'fields=…'],
+  [/^(?:_locale|lang|language|lng|plugins|locales)$/, 'locale=…'],
+  [/^(?:q|search|_search|query|term)$/, '_q=…'],
+  [/^(?:token|access_token|api_token|apikey|api_key|jwt)$/i, 'the header Authorization: Bearer <token>'],
+]
+
+/** Parameters that the endpoint does not know. */
+export const ignoredParameters: Hint = ({ method, type, parameters, status, error, config, path }) => {
+  const isRefused = error !== null && config.rest.strictParams && status === 400
+  if (type === null || (status >= 300 && !isRefused) || (method !== 'GET' && method !== 'HEAD' && type.uid === fileType)) return null
+  const isOther = ofOtherRoutes.test(path.slice(config.rest.prefix.length))
+  const known = [...effective, ...(isOther ? ofBareLists : []), ...refused]
+  const unknown = Object.keys(parameters).filter((name) => !known.includes(name))
+  if (unknown.length === 0) return null
+  const repairs = unknown.slice(0, 5).map((name) => meaningOf(type, known, name, parameters[name]))
+  return `${isRefused ? 'Refused' : 'Ignored'}: ${repairs.join('; ')}.${unknown.length > 5 ? ` ${unknown.length - 5} more parameters have no effect.` : ''}`
+}
+
+function meaningOf(type: ContentType, known: readonly string[], name: string, value: unknown): string {
+  const meant = meanings.find(([form]) => form.test(name))?.[1]
+  if (meant !== undefined) return `${name} (write ${meant})`
+  const [root = name] = /^[^.[]+/.exec(name) ?? []
+  if (type.attributes.has(root)) {
+    const text = typeof value === 'string' && value !== '' ? encodeURIComponent(value) : '…'
+    return `${name} (to filter, write filters[${root}][$eq]=${text})`
+  }
+  const close = similar(name, known)
+  return close === null ? `${name} (there is no such parameter)` : `${name} (did you mean ${close}?)`
+}
+
+/** What the `pagination` object does not have. */
+export const unknownPagination: Hint = ({ type, parameters: { pagination }, status }) => {
+  if (type === null || status >= 300 || pagination === undefined) return null
+  if (!isObject(pagination)) return 'pagination is an object: write pagination[page]=1&pagination[pageSize]=25'
+  const known = ['page', 'pageSize', 'start', 'limit', 'withCount']
+  const unknown = Object.keys(pagination).filter((name) => !known.includes(name))
+  if (unknown.length === 0) return null
+  const meant = (name: string): string | null =>
+    /^(?:size|per_?page|page_?size|count)$/i.test(name) ? 'pageSize' : /^(?:offset|skip)$/i.test(name) ? 'start' : similar(name, known)
+  const repairs = unknown.map((name) => `${name}${meant(name) === null ? '' : ` (did you mean ${meant(name)}?)`}`)
+  return `Ignored in pagination: ${listed(repairs)}. It has ${listed(known)}.`
+}
+
+/** Pages that are cut or moved silently. */
+export const changedPagination: Hint = ({ type, parameters: { pagination }, status, config }) => {
+  if (type === null || status >= 300 || !isObject(pagination)) return null
+  const { defaultLimit, maxLimit } = config.rest
+  const changes: string[] = []
+  for (const name of ['pageSize', 'limit']) {
+    const value = pagination[name]
+    if (value === undefined || value === null) continue
+    const number = Number(value)
+    if (Number.isNaN(number)) changes.push(`pagination[${name}]=${quoted(value)} is no number: ${maxLimit} is used`)
+    else if (number > maxLimit)
+      changes.push(`pagination[${name}]=${number} is cut to ${maxLimit} (api.rest.maxLimit in octavo.config): ask for the next pages`)
+    else if (number < 1)
+      changes.push(`pagination[${name}]=${number} is raised to 1; without it, pages have ${defaultLimit}, at most ${maxLimit}`)
+  }
+  for (const [name, least] of [
+    ['page', 1],
+    ['start', 0],
+  ] as const) {
+    const value = pagination[name]
+    if (value !== undefined && Number(value) < least) changes.push(`pagination[${name}]=${Number(value)} is raised to ${least}`)
+  }
+  return changes.length === 0 ? null : `${changes.join('; ')}.`
+}
+
+/** A `status` that the contract of Strapi takes for `draft`. */
+export const lenientStatus: Hint = ({ type, parameters: { status: given }, status, config }) => {
+  if (type === null || status >= 300 || given === undefined || given === 'draft' || given === 'published') return null
+  if (config.contract !== 'strapi') return null
+  return `status=${quoted(given)} is taken for draft, as Strapi does. It is "published" (the default) or "draft".`
+}
+
+/** A locale that the installation does not have. */
+export const unknownLocale: Hint = async (moment) => {
+  const { type, parameters, asked, error } = moment
+  const { locale } = parameters
+  if (type === null || asked === null || typeof locale !== 'string' || locale === '' || locale === '*') return null
+  if (!type.localized)
+    return error === null && isAlone(parameters) && moment.method === 'GET'
+      ? `${type.singularName} is not localized ("i18n" in its schema), so locale has no effect.`
+      : null
+  const codes = await localesOf(moment)
+  if (codes.includes(locale)) return null
+  const [language = ''] = locale.toLowerCase().split(/[-_]/)
+  const meant =
+    codes.find((code) => code.toLowerCase() === locale.toLowerCase()) ?? codes.find((code) => code.toLowerCase() === language) ?? null
+  return `There is no locale ${quoted(locale)}.${meant === null ? '' : ` Did you mean "${meant}"?`} Locales: ${listed(codes.map((code) => (code === asked.access.defaultLocale ? `${code} (default)` : code)))}. Add one: octavo locales add ${locale}`
+}
+
+/** Nothing else in the request that a locale could be about. */
+const isAlone = ({ populate, filters, sort }: Parameters): boolean =>
+  [populate, filters, sort].every((parameter) => parameter === undefined)
+
+/** The codes of all locales, the default one first. */
+export async function localesOf({ asked, model }: Moment): Promise<readonly string[]> {
+  const type = model.types.get('plugin::i18n.locale')
+  if (type === undefined || asked === null) return []
+  const rows = await asked.documents.findAsService({ type, mode: 'many', paged: false, query: 'fields=code', envelope: 'bare' })
+  const codes = (rows as readonly { readonly code: string }[]).map(({ code }) => code)
+  return [...codes.filter((code) => code === asked.access.defaultLocale), ...codes.filter((code) => code !== asked.access.defaultLocale)]
+}
