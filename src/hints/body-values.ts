@@ -1,4 +1,6 @@
 // Values of a body that are refused, or silently become something else.
+
+import { isTaken } from '../documents/input/scalars.js'
 import { storedForm } from '../documents/input/stored.js'
 import type { ApiError } from '../errors/errors.js'
 import type { Attribute, ContentType, Model, Scalar } from '../model/types.js'
@@ -26,32 +28,42 @@ export const wrongValues: Hint = (moment) => {
   const { errors } = (error.details ?? {}) as { readonly errors?: readonly ValueError[] }
   const about = (errors ?? []).filter(({ path }) => path.length > 0)
   const repairs = about.flatMap((one) => repairOf(moment, type, one, valueAt(data, one.path)) ?? [])
-  const found = [...new Set([...repairs, ...wrongDates(model, type, data)])]
+  const found = [...new Set([...repairs, ...wrongDates(model, type, data), ...missingValues(moment, type, data, about)])]
   if (found.length === 0) return null
   const rest = found.length > mostRepaired ? ` And ${found.length - mostRepaired} more.` : ''
   return `${found.slice(0, mostRepaired).join(' ')}${rest}`
 }
 
-function repairOf(moment: Moment, type: ContentType, { path }: ValueError, sent: unknown): string | null {
-  const { model, parameters } = moment
+function repairOf({ model }: Moment, type: ContentType, { path, message }: ValueError, sent: unknown): string | null {
   const written = path.join('.')
   if (path.at(-1) === '__component') return zoneRepair(model, type, path, sent)
-  const attribute = placeAt(
-    model,
-    type,
-    path.map((part) => (/^\d+$/.test(part) ? Number(part) : part)),
-  )?.attribute
-  if (attribute === undefined || attribute === null) return null
-  if (sent === undefined || sent === null) {
-    if (!attribute.required) return null
-    const isDraft = type.draftAndPublish && parameters.status !== 'draft'
-    return `${written} is required (${kindOf(model, attribute)}).${isDraft ? ' A draft may lack it: ?status=draft' : ''}`
-  }
+  const attribute = attributeAt(model, type, path)
+  if (attribute === null || sent === undefined || sent === null) return null
+  if (message === isTaken) return `${written} must be unique, and another ${nameOf(type)} has ${quoted(sent)}.`
   if (attribute.kind !== 'scalar') return shapeRepair(model, attribute, written, sent)
   if (attribute.type === 'enumeration') return choiceRepair(attribute, written, sent)
   if (attribute.type === 'blocks' && typeof sent === 'string') return blocksRepair(written)
   if (typeof sent === 'object') return `${written} is ${kindOf(model, attribute)}, not ${Array.isArray(sent) ? 'a list' : 'an object'}.`
   return null
+}
+
+const attributeAt = (model: Model, type: ContentType, path: readonly string[]): Attribute | null =>
+  placeAt(
+    model,
+    type,
+    path.map((part) => (/^\d+$/.test(part) ? Number(part) : part)),
+  )?.attribute ?? null
+
+/** What is required and absent, in one sentence. */
+function missingValues({ model, parameters }: Moment, type: ContentType, data: unknown, errors: readonly ValueError[]): readonly string[] {
+  const absent = errors.flatMap(({ path }) => {
+    const attribute = attributeAt(model, type, path)
+    const isAbsent = attribute?.required === true && (valueAt(data, path) ?? null) === null
+    return isAbsent ? [`${path.join('.')} (${kindOf(model, attribute)})`] : []
+  })
+  if (absent.length === 0) return []
+  const isDraft = type.draftAndPublish && parameters.status !== 'draft'
+  return [`Required: ${listed(absent)}.${isDraft ? ' A draft may lack what is required: ?status=draft' : ''}`]
 }
 
 /** What an entry of a zone names as its component. */
@@ -131,7 +143,7 @@ export const missingTargets: Hint = async (moment) => {
   const isFile = uid === 'plugin::upload.file'
   const known = await documentNamed(asked, target, String(named[0]))
   if (known !== null)
-    return `${place}${quoted(named[0])} is the ${known.attribute} of ${withArticle(nameOf(target))}. Its documentId is ${known.documentId}: write that.`
+    return `${place}${quoted(named[0])} is the ${known.attribute} of ${withArticle(nameOf(target))}. Write its ${isFile ? `id: ${known.id}` : `documentId: ${known.documentId}`}`
   if (isFile)
     return `${place}there is no file ${quoted(named[0])}. Media take the id of an uploaded file: POST /api/upload, then the id of the response.`.replace(
       '/api',
@@ -140,12 +152,15 @@ export const missingTargets: Hint = async (moment) => {
   return `${place}no ${nameOf(target)} has the ${typeof named[0] === 'number' ? 'row id' : 'documentId'} ${quoted(named[0])}${target.localized ? ' in this locale' : ''}. Relations take documentIds: GET ${moment.config.rest.prefix}/${target.pluralName}?fields=${labelOf(target) ?? 'documentId'}`
 }
 
+/** A document, and the attribute by which it was found. */
+interface Named {
+  readonly attribute: string
+  readonly id: number
+  readonly documentId: string
+}
+
 /** A document of a type by what people call it. */
-async function documentNamed(
-  { documents }: Asked,
-  type: ContentType,
-  text: string,
-): Promise<{ readonly attribute: string; readonly documentId: string } | null> {
+async function documentNamed({ documents }: Asked, type: ContentType, text: string): Promise<Named | null> {
   const names = [
     ...new Set([
       labelOf(type),
@@ -155,10 +170,11 @@ async function documentNamed(
   for (const attribute of names) {
     if (attribute === null) continue
     const query = `filters[${attribute}][$eqi]=${encodeURIComponent(text)}&fields=documentId&limit=1&locale=*${type.draftAndPublish ? '&status=draft' : ''}`
-    const [row] = (await documents.findAsService({ type, mode: 'many', paged: false, query, envelope: 'bare' })) as readonly {
-      documentId: string
-    }[]
-    if (row !== undefined) return { attribute, documentId: row.documentId }
+    const [row] = (await documents.findAsService({ type, mode: 'many', paged: false, query, envelope: 'bare' })) as readonly Omit<
+      Named,
+      'attribute'
+    >[]
+    if (row !== undefined) return { ...row, attribute }
   }
   return null
 }

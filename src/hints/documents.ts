@@ -36,7 +36,7 @@ async function emptySingle(moment: Moment, type: ContentType, asked: Asked): Pro
 }
 
 /** The document exists, in another state or locale. */
-function otherVersion({ parameters, config, asked, method }: Moment, type: ContentType, versions: readonly Version[]): string {
+function otherVersion({ parameters, config, asked, method, path }: Moment, type: ContentType, versions: readonly Version[]): string {
   const status = type.draftAndPublish ? (parameters.status === 'draft' ? 'draft' : 'published') : null
   const locale = type.localized ? String(parameters.locale ?? asked!.access.defaultLocale) : null
   const ofStatus = status === null ? versions : versions.filter((version) => version.status === status)
@@ -49,7 +49,7 @@ function otherVersion({ parameters, config, asked, method }: Moment, type: Conte
   const inLocale = versions.filter((version) => locale === null || version.locale === locale)
   if (inLocale.length > 0)
     return status === 'published'
-      ? `The document is a draft that is not published${locale === null ? '' : ` in "${locale}"`}. ${method === 'GET' ? 'Read it with status=draft, or publish it' : 'Publish it'}: POST …/actions/publish`
+      ? `The document is a draft that is not published${locale === null ? '' : ` in "${locale}"`}. ${method === 'GET' ? 'Read it with status=draft, or publish it' : 'Publish it'}: POST ${path}/actions/publish`
       : 'The document has no draft in this locale.'
   const locales = [...new Set(versions.map((version) => version.locale ?? ''))]
   return `The document exists in ${listed(locales)}, not in "${locale}": there is no fallback to another locale. Write locale=${locales[0]}`
@@ -65,7 +65,7 @@ async function otherName(moment: Moment, type: ContentType, asked: Asked, sent: 
       return `${quoted(sent)} is ${name === 'id' ? 'a row id' : `the ${name}`}. The documentId is ${found.documentId}: ${moment.method} ${pathOf(moment, type)}/${found.documentId}`
   }
   const label = labelOf(type) ?? 'documentId'
-  const form = looksLikeDocumentId(sent) ? '' : ', which has 24 letters and digits'
+  const form = looksLikeDocumentId(sent) ? '' : ' (documentIds have 24 letters and digits)'
   return `No ${type.singularName} has the documentId ${quoted(sent)}${form}. List them: ${pathOf(moment, type)}?fields=${label}`
 }
 

@@ -5,7 +5,7 @@ import { isOperator, type OperatorName, operators } from '../query/operators.js'
 import { isObject } from '../query/rest/parameters.js'
 import { readValue } from '../query/rest/values.js'
 import type { Hint } from './moment.js'
-import { listed, quoted, similar } from './sentences.js'
+import { listed, quoted, shown, similar } from './sentences.js'
 import { labelOf, looksLikeDocumentId, nameOf, type Shape, shapesOf } from './shapes.js'
 
 /** One condition of a filter: an attribute, or the row behind a relation, compared with a value. */
@@ -123,15 +123,15 @@ function noChoice({ written, attribute, operator }: Condition, text: string): st
   const parts = text.split(',')
   if (parts.length > 1 && parts.every((part) => names.includes(part.trim()))) return null
   const meant = similar(text, names)
-  return `${written}=${quoted(text)}: no document has this value, ${attribute.name} is an enumeration.${meant === null ? '' : ` Did you mean "${meant}"?`} Values: ${listed(names)}.`
+  return `${written}=${shown(text)}: no document has this value, ${attribute.name} is an enumeration.${meant === null ? '' : ` Did you mean "${meant}"?`} Values: ${listed(names)}.`
 }
 
 /** Words that look like true or false. */
 function noFlag({ written, attribute, operator }: Condition, text: string): string | null {
   const isFlag = operators[operator].takes === 'flag'
   if (!isFlag && (attribute.type !== 'boolean' || !operators[operator].typed)) return null
-  if (/^(?:true|false|t|f|1|0|)$/.test(text)) return null
-  return `${written}=${quoted(text)} counts as true, as every text but false, f, 0 and nothing does. Write true or false.`
+  if (/^(?:false|t|f|1|0|)$/.test(text) || text.toLowerCase() === 'true') return null
+  return `${written}=${shown(text)} counts as true, as every text but false, f, 0 and nothing does. Write true or false.`
 }
 
 /** `1,2,3` where a list has one parameter for each value. */
@@ -152,7 +152,7 @@ function noValue({ written, attribute, operator, value }: Condition, text: strin
     readValue(attribute, value)
     return null
   } catch (error) {
-    return `${written}=${quoted(text)}: ${attribute.name} is of type ${attribute.type} (${(error as ApiError).message}). ${forms[attribute.type] ?? ''}`.trim()
+    return `${written}=${shown(text)}: ${attribute.name} is of type ${attribute.type} (${(error as ApiError).message}). ${forms[attribute.type] ?? ''}`.trim()
   }
 }
 
@@ -169,7 +169,7 @@ const forms: Readonly<Record<string, string>> = {
 
 /** Patterns of SQL and shells, which operators for texts do not have. */
 function wildcard({ written, operator }: Condition, text: string): string | null {
-  if (!/^\$(?:not)?(?:contains|startsWith|endsWith|eq)i?$/i.test(operator) || !/^[%*].+|.+[%*]$/.test(text)) return null
+  if (!/^\$(?:not)?(?:contains|startsWith|endsWith|eq)i?$/i.test(operator) || !/^(?:[%*].+[%*]|\*.+|.+\*)$/.test(text)) return null
   const bare = text.replace(/^[%*]+|[%*]+$/g, '')
-  return `${written}=${quoted(text)} looks for the characters "%" and "*" themselves. Write $contains, $startsWith or $endsWith with ${quoted(bare)}.`
+  return `${written}=${shown(text)} looks for the characters "%" and "*" themselves. Write $contains, $startsWith or $endsWith with ${quoted(bare)}.`
 }

@@ -111,9 +111,9 @@ async function several(moment: Moment): Promise<string | null> {
   const found: string[] = []
   for (const hint of ofSilence) {
     const one = found.length < mostHints ? await hint(moment) : null
-    if (one !== null) found.push(/[.?…)]$/.test(one) ? one : `${one}.`)
+    if (one !== null) found.push(one)
   }
-  return found.length === 0 ? null : bounded(found.join(' '))
+  return found.length === 0 ? null : bounded(found.join(' | '))
 }
 
 const bounded = (hint: string): string => (hint.length > longest ? `${hint.slice(0, longest)}…` : hint)

@@ -3,7 +3,7 @@ import { fileType } from '../model/link.js'
 import type { ContentType } from '../model/types.js'
 import { isObject, type Parameters } from '../query/rest/parameters.js'
 import type { Hint, Moment } from './moment.js'
-import { listed, quoted, similar } from './sentences.js'
+import { listed, quoted, shown, similar } from './sentences.js'
 
 const effective = [
   'filters',
@@ -23,47 +23,45 @@ const ofBareLists = ['start', 'limit']
 /** Looked at elsewhere, with an error of its own. */
 const refused = ['page', 'pageSize', 'lookup']
 
-/** What parameters of other versions, plugins and APIs are called here. */
+/** What parameters of other versions, plugins and APIs are called here; `{value}` is what was sent. */
 const meanings: readonly (readonly [RegExp, string])[] = [
-  [/^(?:filter|_?where|query\[|conditions?)$/, 'filters[attribute][$eq]=…'],
-  [/^_?limit$|^(?:size|per_?page|page_?size|take|first|count)$/i, 'pagination[pageSize]=…'],
-  [/^_?(?:start|offset|skip)$/i, 'pagination[start]=…'],
-  [/^_?(?:sort|order|order_?by|sort_?by|ordering)$/i, 'sort=attribute:desc'],
-  [/^publicationState$/, 'status=draft, or status=published, which is the default'],
-  [/^(?:state|draft|preview|published)$/, 'status=draft'],
-  [
-    /^(?:pLevel|populateLevel|level|depth)$/i,
-    'populate: levels are named, populate[author][populate]=*, as the plugin strapi-plugin-populate-deep is not there',
-  ],
-  [/^(?:include|expand|relations|embed|with|populates)$/, 'populate=…'],
-  [/^(?:select|attributes|_fields|projection|columns|field)$/, 'fields=…'],
-  [/^(?:_locale|lang|language|lng|plugins|locales)$/, 'locale=…'],
-  [/^(?:q|search|_search|query|term)$/, '_q=…'],
-  [/^(?:token|access_token|api_token|apikey|api_key|jwt)$/i, 'the header Authorization: Bearer <token>'],
+  [/^(?:filter|_?where|conditions?)$/, 'did you mean filters?'],
+  [/^_?limit$|^(?:size|per_?page|page_?size|take|first|count)$/i, 'write pagination[pageSize]={value}'],
+  [/^_?(?:start|offset|skip)$/i, 'write pagination[start]={value}'],
+  [/^_?(?:sort|order|order_?by|sort_?by|ordering)$/i, 'write sort=attribute:desc'],
+  [/^publicationState$/, 'write status=draft, or status=published, which is the default'],
+  [/^(?:state|draft|preview|published)$/, 'write status=draft'],
+  [/^(?:pLevel|populateLevel|level|depth)$/i, 'it is of a plugin; levels are named: populate[author][populate]=*'],
+  [/^(?:include|expand|relations|embed|with|populates)$/, 'write populate={value}'],
+  [/^(?:select|attributes|_fields|projection|columns|field)$/, 'write fields={value}'],
+  [/^(?:_locale|lang|language|lng|plugins|locales)$/, 'write locale={value}'],
+  [/^(?:q|search|_search|query|term)$/, 'write _q={value}'],
+  [/^(?:token|access_token|api_token|apikey|api_key|jwt)$/i, 'send the header Authorization: Bearer <token>'],
 ]
 
 /** Parameters that the endpoint does not know. */
 export const ignoredParameters: Hint = ({ method, type, parameters, status, error, config, path }) => {
   const isRefused = error !== null && config.rest.strictParams && status === 400
   if (type === null || (status >= 300 && !isRefused) || (method !== 'GET' && method !== 'HEAD' && type.uid === fileType)) return null
-  const isOther = ofOtherRoutes.test(path.slice(config.rest.prefix.length))
-  const known = [...effective, ...(isOther ? ofBareLists : []), ...refused]
+  const route = path.slice(config.rest.prefix.length)
+  const isOther = ofOtherRoutes.test(route)
+  const isBare = isOther && route !== '/upload/files/page'
+  const known = [...effective, ...(isBare ? ofBareLists : []), ...refused].filter((name) => !isBare || name !== 'pagination')
   const unknown = Object.keys(parameters).filter((name) => !known.includes(name))
   if (unknown.length === 0) return null
-  const repairs = unknown.slice(0, 5).map((name) => meaningOf(type, known, name, parameters[name]))
-  return `${isRefused ? 'Refused' : 'Ignored'}: ${repairs.join('; ')}.${unknown.length > 5 ? ` ${unknown.length - 5} more parameters have no effect.` : ''}`
+  const repairs = unknown.slice(0, 5).map((name) => `${name} (${meaningOf(type, known, name, parameters[name])})`)
+  return `${isRefused ? 'Refused' : 'Ignored'}: ${repairs.join('; ')}${unknown.length > 5 ? ` and ${unknown.length - 5} more` : ''}`
 }
 
 function meaningOf(type: ContentType, known: readonly string[], name: string, value: unknown): string {
+  const text = typeof value === 'string' && value !== '' ? shown(encodeURIComponent(value)) : '…'
+  if (name === 'pagination') return 'this list has no pages: write start=0&limit=25'
   const meant = meanings.find(([form]) => form.test(name))?.[1]
-  if (meant !== undefined) return `${name} (write ${meant})`
+  if (meant !== undefined) return meant.replace('{value}', text)
   const [root = name] = /^[^.[]+/.exec(name) ?? []
-  if (type.attributes.has(root)) {
-    const text = typeof value === 'string' && value !== '' ? encodeURIComponent(value) : '…'
-    return `${name} (to filter, write filters[${root}][$eq]=${text})`
-  }
+  if (type.attributes.has(root)) return `to filter, write filters[${root}][$eq]=${text}`
   const close = similar(name, known)
-  return close === null ? `${name} (there is no such parameter)` : `${name} (did you mean ${close}?)`
+  return close === null ? 'there is no such parameter' : `did you mean ${close}?`
 }
 
 /** What the `pagination` object does not have. */

@@ -27,6 +27,8 @@ interface Name {
   /** The names above it. */
   readonly above: readonly string[]
   readonly model: Model
+  /** Of the API. */
+  readonly prefix: string
   readonly type: ContentType
   /** What it was looked for in. */
   readonly shapes: readonly Shape[]
@@ -54,14 +56,14 @@ function starredPopulate(model: Model, path: string): string {
 }
 
 function nameAt(moment: Moment, type: ContentType, key: string, param: QueryParameter, path: string): Name {
-  const { model, parameters } = moment
+  const { model, parameters, config } = moment
   const steps = path === '' ? [] : stepsOf(model, path)
   const above = steps.at(-1) === key ? steps.slice(0, -1) : steps
   const place: Place = placeAt(model, type, above) ?? { shapes: [type], attribute: null }
   // Errors about filters and fields inside of a populate begin their path there.
   const isInside = param === 'populate' && above.length === 0 && !place.shapes[0]!.attributes.has(key)
   const shapes = isInside ? [type, ...shapesBelow(model, type, parameters.populate)] : place.shapes
-  return { key, param, above, model, type, shapes, parent: place.attribute }
+  return { key, param, above, model, prefix: config.rest.prefix, type, shapes, parent: place.attribute }
 }
 
 /** A name that the model has. */
@@ -156,8 +158,9 @@ const deepPopulate =
   'populate=deep is of a plugin that Octavo does not have. populate=* is one level of everything; deeper levels are named: populate[author][populate]=*'
 
 /** What a level of a populate does not have: words of the request as a whole. */
-function levelWord({ key, above, model, type }: Name): string | null {
-  if (/^(?:pagination|page|pageSize|limit|start)$/.test(key)) return unpagedLevel(model, type, above, key)
+function levelWord(name: Name): string | null {
+  const { key, above } = name
+  if (/^(?:pagination|page|pageSize|limit|start)$/.test(key)) return unpagedLevel(name)
   if (/^(?:where|filter)$/.test(key)) return `Did you mean ${levelOf(above)}[filters]?`
   const word = /^(?:locale|status|publicationState)$/.test(key) ? (key === 'locale' ? 'locale' : 'status') : null
   return word === null
@@ -176,13 +179,13 @@ function levelName({ key, above, model, type, parent }: Name): string | null {
   return parent === null ? null : levelKeyMeant(key, levelOf(above), shapesOf(model, parent))
 }
 
-function unpagedLevel(model: Model, type: ContentType, above: readonly string[], key: string): string {
+function unpagedLevel({ model, prefix, type, above, key }: Name): string {
   const attribute = placeAt(model, type, above)?.attribute
   const target = attribute?.kind === 'relation' || attribute?.kind === 'morphFrom' ? model.types.get(attribute.target) : undefined
   const inverse = attribute?.kind === 'relation' ? attribute.inverse : null
   const other =
     target?.exposed === true && inverse !== null
-      ? ` Ask for a page of them: /${target.pluralName}?filters[${inverse}][documentId]=<documentId>&pagination[pageSize]=10`
+      ? ` Ask for a page of them: ${prefix}/${target.pluralName}?filters[${inverse}][documentId]=<documentId>&pagination[pageSize]=10`
       : ''
   return `"${key}" does not exist inside of populate: all that is related comes.${other}`
 }

@@ -30,5 +30,8 @@ export function similar(given: string, known: Iterable<string>): string | null {
   return names.find((name) => bare(name) === bare(given) && bare(given) !== '') ?? closest(given, names)
 }
 
+/** A value as it stands in a query string, shortened. */
+export const shown = (text: string): string => (text.length > longestShown ? `${text.slice(0, longestShown)}…` : text)
+
 /** `an article`, `a tag`. */
-export const withArticle = (noun: string): string => `${/^[aeiou]/i.test(noun) ? 'an' : 'a'} ${noun}`
+export const withArticle = (noun: string): string => `${/^[aeio]/i.test(noun) ? 'an' : 'a'} ${noun}`

@@ -1,4 +1,5 @@
 // Mistakes that people make in requests to the example magazine, each with the hint that repairs it in one go.
+import type { Answer, Served } from '../support/serve.js'
 
 /** Ids of the example, which differ from one database to the next. */
 export interface Ids {
@@ -27,7 +28,7 @@ export interface Mistake {
   readonly form?: Readonly<Record<string, string>>
   readonly status: number
   /** All of these are in the hint. */
-  readonly hint: readonly (string | RegExp)[]
+  readonly hint: readonly string[]
   /** Only with this contract; in both otherwise. */
   readonly contract?: 'specification' | 'strapi'
 }
@@ -152,7 +153,7 @@ const parameters: readonly Row[] = [
     status: 200,
     hint: ['populate left out articles.pitch'],
   },
-  { name: 'filter in the singular', path: '/api/articles?filter[title]=x', status: 200, hint: ['Ignored: filter (write filters'] },
+  { name: 'filter in the singular', path: '/api/articles?filter[title]=x', status: 200, hint: ['Ignored: filter (did you mean filters?)'] },
   { name: 'attribute as a parameter', path: '/api/articles?title=x', status: 200, hint: ['filters[title][$eq]=x'] },
   { name: '_limit', path: '/api/articles?_limit=5', status: 200, hint: ['pagination[pageSize]'] },
   { name: 'limit', path: '/api/articles?limit=5', status: 200, hint: ['pagination[pageSize]'] },
@@ -162,7 +163,7 @@ const parameters: readonly Row[] = [
     name: '_sort and populates',
     path: '/api/articles?_sort=title&populates=author',
     status: 200,
-    hint: ['sort=attribute:desc', 'populate=…'],
+    hint: ['sort=attribute:desc', 'populate=author'],
   },
   { name: 'a parameter with a typo', path: '/api/articles?paginaton[page]=2', status: 200, hint: ['did you mean pagination?'] },
   { name: 'pagination with a typo', path: '/api/articles?pagination[pagesize]=2', status: 200, hint: ['did you mean pageSize?'] },
@@ -478,7 +479,7 @@ const bodies = ({ article, author, authorName }: Ids): readonly Row[] => [
   post('status in the body', { data: { ...whole, status: 'draft' } }, ['status is a parameter of the query']),
   post('attributes as in version 4', { data: { attributes: whole } }, ['without "attributes"']),
   post('createdAt', { data: { ...whole, createdAt: '2026-01-01' } }, ['written by the service alone']),
-  post('required and absent', { data: {} }, ['title is required (a string)', '?status=draft', 'summary is required (a text)'], {
+  post('required and absent', { data: {} }, ['Required: title (a string), slug (a uid) and summary (a text)', '?status=draft'], {
     path: '/api/articles',
   }),
   post('a wrong date beside other errors', { data: { ...whole, format: 'gude', reportedOn: 'yesterday' } }, [
@@ -493,7 +494,7 @@ const bodies = ({ article, author, authorName }: Ids): readonly Row[] => [
     '/api/tags?fields=name',
   ]),
   post('a relation by a row id that is none', { data: { ...whole, tags: [99_999] } }, ['tags: no tag has the row id "99999"']),
-  post('a file by its name', { data: { ...whole, cover: 'kiln.jpg' } }, ['cover:', 'is the name of a file', 'Its documentId is']),
+  post('a file by its name', { data: { ...whole, cover: 'kiln.jpg' } }, ['cover:', 'is the name of a file', 'Write its id: ']),
   post('a file by a name that none has', { data: { ...whole, cover: 'no such picture' } }, ['cover: there is no file', 'POST /api/upload']),
   post('an entry of a zone without its component', { data: { ...whole, extras: [{ text: 'x' }] } }, [
     '"__component"',
@@ -558,3 +559,32 @@ export const mistakes = (ids: Ids, contract: 'specification' | 'strapi'): readon
     ...inGroup('hints.7', callers),
     ...inGroup('hints.8', bodies(ids)),
   ].filter((mistake) => mistake.contract === undefined || mistake.contract === contract)
+
+/** The ids of a served example. */
+export async function idsOf(served: Pick<Served, 'ask'>): Promise<Ids> {
+  const [published] = (await served.ask('/api/articles?fields=slug&sort=id&pagination[limit]=1')).body.data
+  const [draft] = (await served.ask('/api/articles?status=draft&publicationFilter=never-published')).body.data
+  const [author] = (await served.ask('/api/authors?sort=id&pagination[limit]=1')).body.data
+  const { documentId: article, id: row, slug } = published
+  return { article, row, slug, draft: draft.documentId, author: author.documentId, authorName: author.name }
+}
+
+/** Makes a mistake. */
+export function send(served: Pick<Served, 'ask'>, { method = 'GET', path, headers = {}, token, body, form }: Mistake): Promise<Answer> {
+  const sent = typeof body === 'string' ? body : body === undefined ? undefined : JSON.stringify(body)
+  const all = Object.fromEntries(Object.entries(headers).filter(([, value]) => value !== ''))
+  // Without a type of its own, fetch says that a text is one.
+  const bytes = headers['content-type'] === '' && sent !== undefined ? new TextEncoder().encode(sent) : sent
+  const files = new FormData()
+  for (const [name, file] of Object.entries(form ?? {})) files.append(name, new Blob(['not a picture']), file)
+  return served.ask(path, { method, headers: all, token, body: (form === undefined ? bytes : files) as never })
+}
+
+/** The hint of an answer. */
+export const hintOf = ({ headers, body }: Answer): string | undefined => {
+  const hint = body?.error?.details?.hint ?? headers.get('octavo-hint') ?? undefined
+  return hint === undefined ? undefined : readable(hint)
+}
+
+/** Headers hold no other characters than ASCII. */
+const readable = (hint: string): string => hint.replace(/\\u([0-9a-f]{4})/g, (_, code) => String.fromCharCode(Number.parseInt(code, 16)))
