@@ -1,5 +1,6 @@
 // The composition root: config → model → database → documents → http. Opens the parts in this order and closes them in reverse, also
 // when opening fails half-way.
+import { createRequire } from 'node:module'
 import type { Logger } from 'pino'
 import { type Identification, openIdentification } from './access/identify.js'
 import { type Jwts, openJwts } from './access/jwt.js'
@@ -110,6 +111,7 @@ async function open(config: Config, logger: Logger, opened: Closers): Promise<Se
     installations,
     applyScopes,
     markSources: openSourceMaps(config.limits),
+    version,
     hints: config.hints ? await hintsOf(logger) : null,
     health: database.trouble,
     library: uploads.library,
@@ -196,6 +198,9 @@ function accountContext(
     settings: async () => (await identification.access()).accounts,
   }
 }
+
+/** The version of this build. */
+const { version } = createRequire(import.meta.url)('../package.json') as { readonly version: string }
 
 /** Milliseconds to write the last lines of the log. */
 const lastLines = 700

@@ -97,6 +97,8 @@ const file = z.strictObject({
     })
     .prefault({}),
   cors: corsSettings.prefault({}),
+  /** Serve a page at / that lists the content-types and requests to try. */
+  startPage: z.boolean().default(true),
   /** Compress responses for clients that accept it; false where a proxy in front of the service does. */
   compression: z.boolean().default(true),
   hooks: z.array(hookSettings).readonly().default([]),
@@ -157,6 +159,8 @@ export interface Config {
   readonly mail: { readonly url: string | null; readonly from: string | null }
   readonly corsOrigins: '*' | readonly string[]
   readonly corsHeaders: readonly string[]
+  /** A page at / lists the content-types; in production, only those that are public. */
+  readonly startPage: boolean
   /** Responses are compressed for clients that accept it. */
   readonly compression: boolean
   readonly logLevel: string
@@ -308,6 +312,7 @@ function assemble({ root, given, environment, own, database, makeSecret }: Parts
     uploadTypes: { allowed: given.uploads.allowedTypes, denied: given.uploads.deniedTypes },
     corsOrigins: given.cors.origins,
     corsHeaders: given.cors.headers,
+    startPage: given.startPage,
     compression: given.compression,
     logLevel: logLevel(environment.LOG_LEVEL ?? given.log.level ?? 'info'),
     hooks: given.hooks,

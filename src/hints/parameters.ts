@@ -1,8 +1,9 @@
 // Parameters that have no effect, or another one than they seem to have.
+import { localeCodes } from '../documents/read/locales.js'
 import { fileType } from '../model/link.js'
 import type { ContentType } from '../model/types.js'
 import { isObject, type Parameters } from '../query/rest/parameters.js'
-import type { Hint, Moment } from './moment.js'
+import type { Hint } from './moment.js'
 import { listed, quoted, shown, similar } from './sentences.js'
 
 const effective = [
@@ -118,7 +119,7 @@ export const unknownLocale: Hint = async (moment) => {
     return error === null && isAlone(parameters) && moment.method === 'GET'
       ? `${type.singularName} is not localized ("i18n" in its schema), so locale has no effect.`
       : null
-  const codes = await localesOf(moment)
+  const codes = await localeCodes(asked.documents, asked.access.defaultLocale)
   if (codes.includes(locale)) return null
   const [language = ''] = locale.toLowerCase().split(/[-_]/)
   const meant =
@@ -129,12 +130,3 @@ export const unknownLocale: Hint = async (moment) => {
 /** Nothing else in the request that a locale could be about. */
 const isAlone = ({ populate, filters, sort }: Parameters): boolean =>
   [populate, filters, sort].every((parameter) => parameter === undefined)
-
-/** The codes of all locales, the default one first. */
-export async function localesOf({ asked, model }: Moment): Promise<readonly string[]> {
-  const type = model.types.get('plugin::i18n.locale')
-  if (type === undefined || asked === null) return []
-  const rows = await asked.documents.findAsService({ type, mode: 'many', paged: false, query: 'fields=code', envelope: 'bare' })
-  const codes = (rows as readonly { readonly code: string }[]).map(({ code }) => code)
-  return [...codes.filter((code) => code === asked.access.defaultLocale), ...codes.filter((code) => code !== asked.access.defaultLocale)]
-}

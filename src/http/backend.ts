@@ -28,6 +28,8 @@ export interface Backend {
   readonly installations: Installations
   /** Limits the grants of a caller to the scopes of the project; null if it has none. */
   readonly applyScopes: ApplyScopes | null
+  /** The version of this build. */
+  readonly version: string
   /** Explains responses; null unless NODE_ENV is `development`. */
   readonly hints: Hints | null
 }
