@@ -1,34 +1,34 @@
 // Bodies that were not read, or not as they were meant: content types, envelopes, texts in place of objects.
 import { isObject } from '../query/rest/parameters.js'
 import { pathOf } from './documents.js'
-import type { Hint, Moment } from './moment.js'
+import type { Exchange, Hint } from './exchange.js'
 import { quoted } from './sentences.js'
 
 /** 400 because the body was empty, or of a type that is not read. */
-export const unreadBody: Hint = (moment) => {
-  const { asked, error, headers, method } = moment
+export const unreadBody: Hint = (exchange) => {
+  const { asked, error, headers, method } = exchange
   if (error?.status !== 400 || asked?.body === null || asked === null || asked.body.value !== undefined) return null
   if (method !== 'POST' && method !== 'PUT') return null
   const isEmpty =
     headers['content-length'] === '0' || (headers['content-length'] === undefined && headers['transfer-encoding'] === undefined)
   const type = headers['content-type']
-  if (isEmpty) return `The body is empty. Send JSON: ${exampleBody(moment)}`
+  if (isEmpty) return `The body is empty. Send JSON: ${exampleBody(exchange)}`
   if (type?.startsWith('multipart/'))
-    return `A form is read at /upload only. Send JSON (Content-Type: application/json), and upload files first: POST ${moment.config.rest.prefix}/upload`
+    return `A form is read at /upload only. Send JSON (Content-Type: application/json), and upload files first: POST ${exchange.config.rest.prefix}/upload`
   const isJson = /[/+]json\b/.test(type ?? '')
-  if (isJson) return `The body is empty. Send JSON: ${exampleBody(moment)}`
+  if (isJson) return `The body is empty. Send JSON: ${exampleBody(exchange)}`
   const given = type === undefined ? 'there is no Content-Type' : `its Content-Type is ${quoted(type)}`
   return `The body was not read, because ${given}. Send the header Content-Type: application/json`
 }
 
-function exampleBody({ type, path, config }: Moment): string {
+function exampleBody({ type, path, config }: Exchange): string {
   if (path.startsWith(`${config.rest.prefix}/auth/local`)) return '{ "identifier": "…", "password": "…" }'
   return type?.exposed === false ? '{ "…": "…" }' : '{ "data": { … } }'
 }
 
 /** 400 because there is no `data` in a body that was read. */
-export const missingData: Hint = (moment) => {
-  const { error, asked, headers, type } = moment
+export const missingData: Hint = (exchange) => {
+  const { error, asked, headers, type } = exchange
   const value = asked?.body?.value
   if (error?.situation?.kind !== 'data' || value === undefined || type === null) return null
   if (Array.isArray(value)) return 'The body is a list. One request writes one document: { "data": { … } }'
@@ -60,14 +60,14 @@ export const twiceEncoded: Hint = ({ error, asked, headers, method }) => {
 }
 
 /** Members beside the attributes that are silently ignored. */
-export const ignoredMembers: Hint = (moment) => {
-  const { status, type, asked, parameters } = moment
-  const data = dataOf(moment)
+export const ignoredMembers: Hint = (exchange) => {
+  const { status, type, asked, parameters } = exchange
+  const data = dataOf(exchange)
   if (status >= 300 || type === null || asked === null || data === null) return null
   const ignored: string[] = []
   if (data.publishedAt !== undefined && type.draftAndPublish)
     ignored.push(
-      `publishedAt (a document is published by status=published, the default, or by POST ${pathOf(moment, type)}/<documentId>/actions/publish; status=draft keeps it a draft)`,
+      `publishedAt (a document is published by status=published, the default, or by POST ${pathOf(exchange, type)}/<documentId>/actions/publish; status=draft keeps it a draft)`,
     )
   if (data.locale !== undefined && type.localized && data.locale !== (parameters.locale ?? asked.access.defaultLocale))
     ignored.push(`locale (the locale is a parameter of the query: ?locale=${String(data.locale)})`)
@@ -76,7 +76,7 @@ export const ignoredMembers: Hint = (moment) => {
 }
 
 /** The `data` of a body for a content-type; null if there is none. */
-export function dataOf({ asked, type }: Moment): Readonly<Record<string, unknown>> | null {
+export function dataOf({ asked, type }: Exchange): Readonly<Record<string, unknown>> | null {
   const value = asked?.body?.value
   return type?.exposed === true && isObject(value) && isObject(value.data) ? value.data : null
 }

@@ -2,27 +2,27 @@
 import type { Attribute } from '../model/types.js'
 import { dataOf } from './bodies.js'
 import { pathOf } from './documents.js'
-import type { Hint, Moment } from './moment.js'
+import type { Exchange, Hint } from './exchange.js'
 import { lacks } from './permissions.js'
 import { listed, quoted, similar } from './sentences.js'
 import { kindOf, nameOf, placeAt, type Shape, stepsOf } from './shapes.js'
 
 /** A key that does not exist, or that no body may have. */
-export const invalidKey: Hint = (moment) => {
-  const { error, type, model, method } = moment
+export const invalidKey: Hint = (exchange) => {
+  const { error, type, model, method } = exchange
   const { key, path, source } = (error?.details ?? {}) as Readonly<Record<string, unknown>>
   if (type === null || typeof key !== 'string' || source !== 'body') return null
   const steps = typeof path === 'string' ? stepsOf(model, path) : []
   const above = steps.at(-1) === key ? steps.slice(0, -1) : steps
   const place = placeAt(model, type, above)
-  const shapes = entryShapes(moment, above, place?.shapes ?? [type])
+  const shapes = entryShapes(exchange, above, place?.shapes ?? [type])
   const attribute = shapes.map((shape) => shape.attributes.get(key)).find((found) => found !== undefined)
   if (above.length === 0 && (key === 'id' || key === 'documentId'))
     return method === 'POST'
-      ? `The service makes the ${key} of a new document. To change one, send PUT ${pathOf(moment, type)}/<documentId>`
-      : `The document is named by the path, ${pathOf(moment, type)}/<documentId>: leave ${key} out of data.`
+      ? `The service makes the ${key} of a new document. To change one, send PUT ${pathOf(exchange, type)}/<documentId>`
+      : `The document is named by the path, ${pathOf(exchange, type)}/<documentId>: leave ${key} out of data.`
   if (place?.attribute?.kind === 'relation' || place?.attribute?.kind === 'media') return referenceKey(place.attribute, key)
-  if (attribute !== undefined) return refusedKey(moment, attribute, key)
+  if (attribute !== undefined) return refusedKey(exchange, attribute, key)
   return (
     topLevelKey(key, above) ??
     `${listed(shapes.slice(0, 3).map(nameOf))} ${shapes.length === 1 ? 'has' : 'have'} no "${key}".${guess(key, shapes)}`
@@ -30,8 +30,8 @@ export const invalidKey: Hint = (moment) => {
 }
 
 /** In a dynamic zone, the components that its entries name. */
-function entryShapes(moment: Moment, above: readonly string[], shapes: readonly Shape[]): readonly Shape[] {
-  const entries = above.length === 1 ? dataOf(moment)?.[above[0]!] : undefined
+function entryShapes(exchange: Exchange, above: readonly string[], shapes: readonly Shape[]): readonly Shape[] {
+  const entries = above.length === 1 ? dataOf(exchange)?.[above[0]!] : undefined
   if (!Array.isArray(entries) || shapes.length < 2) return shapes
   const named = new Set(entries.map((entry: { readonly __component?: unknown } | null) => entry?.__component))
   const used = shapes.filter(({ uid }) => named.has(uid))
@@ -53,8 +53,8 @@ function referenceKey({ name, kind }: Attribute, key: string): string {
 }
 
 /** An attribute that exists, but may not be written. */
-async function refusedKey(moment: Moment, attribute: Attribute, key: string): Promise<string | null> {
-  const { asked, model } = moment
+async function refusedKey(exchange: Exchange, attribute: Attribute, key: string): Promise<string | null> {
+  const { asked, model } = exchange
   if (attribute.kind === 'scalar' && attribute.system) return `"${key}" is written by the service alone: leave it out.`
   if (attribute.source.writable === false) return `"${key}" is "writable": false in its schema: only code of the project writes it.`
   if (/^(?:created|updated)By$|^localizations$/.test(key)) return `"${key}" is written by the service alone: leave it out.`
@@ -62,7 +62,7 @@ async function refusedKey(moment: Moment, attribute: Attribute, key: string): Pr
     return `"${key}" is ${kindOf(model, attribute)}: each entry names its type, { "__type": "api::article.article", "documentId": … }, and the caller must be allowed to find it.`
   if (asked === null || (attribute.kind !== 'relation' && attribute.kind !== 'morphFrom')) return null
   if (asked.caller.grants.may(`${attribute.target}.find`)) return null
-  return `"${key}" exists, but refers to documents that the caller may not find. ${await lacks(moment, asked, [`${attribute.target}.find`])}`
+  return `"${key}" exists, but refers to documents that the caller may not find. ${await lacks(exchange, asked, [`${attribute.target}.find`])}`
 }
 
 function guess(key: string, shapes: readonly Shape[]): string {

@@ -6,7 +6,7 @@ import type { ApiError } from '../errors/errors.js'
 import type { Attribute, ContentType, Model, Scalar } from '../model/types.js'
 import { isObject } from '../query/rest/parameters.js'
 import { dataOf } from './bodies.js'
-import type { Asked, Hint, Moment } from './moment.js'
+import type { Asked, Exchange, Hint } from './exchange.js'
 import { listed, quoted, similar, withArticle } from './sentences.js'
 import { kindOf, labelOf, nameOf, placeAt, type Shape, shapesOf } from './shapes.js'
 
@@ -21,20 +21,20 @@ interface ValueError {
 const mostRepaired = 5
 
 /** 400: what each wrong value has to be, dates included, which are reported one at a time. */
-export const wrongValues: Hint = (moment) => {
-  const { error, type, model } = moment
-  const data = dataOf(moment)
+export const wrongValues: Hint = (exchange) => {
+  const { error, type, model } = exchange
+  const data = dataOf(exchange)
   if (error?.status !== 400 || error.name !== 'ValidationError' || type === null || data === null) return null
   const { errors } = (error.details ?? {}) as { readonly errors?: readonly ValueError[] }
   const about = (errors ?? []).filter(({ path }) => path.length > 0)
-  const repairs = about.flatMap((one) => repairOf(moment, type, one, valueAt(data, one.path)) ?? [])
-  const found = [...new Set([...repairs, ...wrongDates(model, type, data), ...missingValues(moment, type, data, about)])]
+  const repairs = about.flatMap((one) => repairOf(exchange, type, one, valueAt(data, one.path)) ?? [])
+  const found = [...new Set([...repairs, ...wrongDates(model, type, data), ...missingValues(exchange, type, data, about)])]
   if (found.length === 0) return null
   const rest = found.length > mostRepaired ? ` And ${found.length - mostRepaired} more.` : ''
   return `${found.slice(0, mostRepaired).join(' ')}${rest}`
 }
 
-function repairOf({ model }: Moment, type: ContentType, { path, message }: ValueError, sent: unknown): string | null {
+function repairOf({ model }: Exchange, type: ContentType, { path, message }: ValueError, sent: unknown): string | null {
   const written = path.join('.')
   if (path.at(-1) === '__component') return zoneRepair(model, type, path, sent)
   const attribute = attributeAt(model, type, path)
@@ -55,7 +55,12 @@ const attributeAt = (model: Model, type: ContentType, path: readonly string[]): 
   )?.attribute ?? null
 
 /** What is required and absent, in one sentence. */
-function missingValues({ model, parameters }: Moment, type: ContentType, data: unknown, errors: readonly ValueError[]): readonly string[] {
+function missingValues(
+  { model, parameters }: Exchange,
+  type: ContentType,
+  data: unknown,
+  errors: readonly ValueError[],
+): readonly string[] {
   const absent = errors.flatMap(({ path }) => {
     const attribute = attributeAt(model, type, path)
     const isAbsent = attribute?.required === true && (valueAt(data, path) ?? null) === null
@@ -119,9 +124,9 @@ function wrongDates(model: Model, shape: Shape, data: Readonly<Record<string, un
 }
 
 /** 201 and 200: a text in place of blocks, which Strapi and its contract write as null. */
-export const lostBlocks: Hint = (moment) => {
-  const { type, status, config } = moment
-  const data = dataOf(moment)
+export const lostBlocks: Hint = (exchange) => {
+  const { type, status, config } = exchange
+  const data = dataOf(exchange)
   if (type === null || data === null || status >= 300 || config.contract !== 'strapi') return null
   const lost = Object.entries(data).flatMap(([name, value]) => {
     const attribute = type.attributes.get(name)
@@ -131,9 +136,9 @@ export const lostBlocks: Hint = (moment) => {
 }
 
 /** 400: a relation that names what does not exist, by its name or by another id. */
-export const missingTargets: Hint = async (moment) => {
-  const { error, asked, type, model } = moment
-  const data = dataOf(moment)
+export const missingTargets: Hint = async (exchange) => {
+  const { error, asked, type, model } = exchange
+  const data = dataOf(exchange)
   if (error?.situation?.kind !== 'targets' || asked === null || type === null || data === null) return null
   const { uid, named } = error.situation
   const target = model.types.get(uid)
@@ -147,9 +152,9 @@ export const missingTargets: Hint = async (moment) => {
   if (isFile)
     return `${place}there is no file ${quoted(named[0])}. Media take the id of an uploaded file: POST /api/upload, then the id of the response.`.replace(
       '/api',
-      moment.config.rest.prefix,
+      exchange.config.rest.prefix,
     )
-  return `${place}no ${nameOf(target)} has the ${typeof named[0] === 'number' ? 'row id' : 'documentId'} ${quoted(named[0])}${target.localized ? ' in this locale' : ''}. Relations take documentIds: GET ${moment.config.rest.prefix}/${target.pluralName}?fields=${labelOf(target) ?? 'documentId'}`
+  return `${place}no ${nameOf(target)} has the ${typeof named[0] === 'number' ? 'row id' : 'documentId'} ${quoted(named[0])}${target.localized ? ' in this locale' : ''}. Relations take documentIds: GET ${exchange.config.rest.prefix}/${target.pluralName}?fields=${labelOf(target) ?? 'documentId'}`
 }
 
 /** A document, and the attribute by which it was found. */

@@ -1,5 +1,5 @@
 // Credentials that are sent in another way than the service reads them, and refused ones.
-import type { Hint } from './moment.js'
+import type { Hint } from './exchange.js'
 import { quoted } from './sentences.js'
 
 /** Headers in which other services expect keys. */

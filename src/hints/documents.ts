@@ -1,6 +1,6 @@
 // Documents that are not there: row ids and slugs in place of documentIds, other states and locales, and writes that found nothing.
 import type { ContentType } from '../model/types.js'
-import type { Asked, Hint, Moment } from './moment.js'
+import type { Asked, Exchange, Hint } from './exchange.js'
 import { listed, quoted } from './sentences.js'
 import { labelOf, looksLikeDocumentId } from './shapes.js'
 
@@ -12,15 +12,15 @@ interface Version {
 }
 
 /** 404 of a document, and 204 of a DELETE that deleted nothing. */
-export const noDocument: Hint = async (moment) => {
-  const { type, documentId, status, asked, method } = moment
+export const noDocument: Hint = async (exchange) => {
+  const { type, documentId, status, asked, method } = exchange
   if (type === null || asked === null || !type.exposed) return null
   const isMissing = status === 404 || (method === 'DELETE' && status === 204 && asked.wroteNothing)
   if (!isMissing) return null
   const start = status === 204 ? 'Nothing was deleted. ' : ''
-  if (documentId === null) return `${start}${await emptySingle(moment, type, asked)}`
+  if (documentId === null) return `${start}${await emptySingle(exchange, type, asked)}`
   const versions = await versionsBy(type, asked, 'documentId', documentId)
-  return `${start}${versions.length > 0 ? otherVersion(moment, type, versions) : await otherName(moment, type, asked, documentId)}`
+  return `${start}${versions.length > 0 ? otherVersion(exchange, type, versions) : await otherName(exchange, type, asked, documentId)}`
 }
 
 /** Users are deleted and read without an error, whether they are there or not. */
@@ -29,14 +29,14 @@ export const noUser: Hint = ({ type, documentId, status, method }) => {
   return `${method === 'DELETE' ? 'Nothing was deleted: there' : 'There'} is no user with the id ${quoted(documentId)}. Users are addressed by their numeric id.`
 }
 
-async function emptySingle(moment: Moment, type: ContentType, asked: Asked): Promise<string> {
+async function emptySingle(exchange: Exchange, type: ContentType, asked: Asked): Promise<string> {
   const versions = await versionsBy(type, asked, null, '')
-  if (versions.length > 0) return otherVersion(moment, type, versions)
-  return `${type.displayName} has no content yet: a PUT to ${pathOf(moment, type)} creates it.`
+  if (versions.length > 0) return otherVersion(exchange, type, versions)
+  return `${type.displayName} has no content yet: a PUT to ${pathOf(exchange, type)} creates it.`
 }
 
 /** The document exists, in another state or locale. */
-function otherVersion({ parameters, config, asked, method, path }: Moment, type: ContentType, versions: readonly Version[]): string {
+function otherVersion({ parameters, config, asked, method, path }: Exchange, type: ContentType, versions: readonly Version[]): string {
   const status = type.draftAndPublish ? (parameters.status === 'draft' ? 'draft' : 'published') : null
   const locale = type.localized ? String(parameters.locale ?? asked!.access.defaultLocale) : null
   const ofStatus = status === null ? versions : versions.filter((version) => version.status === status)
@@ -56,24 +56,24 @@ function otherVersion({ parameters, config, asked, method, path }: Moment, type:
 }
 
 /** What was sent is another name of a document, or of none. */
-async function otherName(moment: Moment, type: ContentType, asked: Asked, sent: string): Promise<string> {
+async function otherName(exchange: Exchange, type: ContentType, asked: Asked, sent: string): Promise<string> {
   const names = ['id', ...[...type.attributes.values()].flatMap((attribute) => (isName(attribute) ? [attribute.name] : []))]
   for (const name of names) {
     if (name === 'id' && !/^\d{1,15}$/.test(sent)) continue
     const [found] = await versionsBy(type, asked, name, sent)
     if (found !== undefined)
-      return `${quoted(sent)} is ${name === 'id' ? 'a row id' : `the ${name}`}. The documentId is ${found.documentId}: ${moment.method} ${pathOf(moment, type)}/${found.documentId}`
+      return `${quoted(sent)} is ${name === 'id' ? 'a row id' : `the ${name}`}. The documentId is ${found.documentId}: ${exchange.method} ${pathOf(exchange, type)}/${found.documentId}`
   }
   const label = labelOf(type) ?? 'documentId'
   const form = looksLikeDocumentId(sent) ? '' : ' (documentIds have 24 letters and digits)'
-  return `No ${type.singularName} has the documentId ${quoted(sent)}${form}. List them: ${pathOf(moment, type)}?fields=${label}`
+  return `No ${type.singularName} has the documentId ${quoted(sent)}${form}. List them: ${pathOf(exchange, type)}?fields=${label}`
 }
 
 const isName = (attribute: { readonly kind: string; readonly type?: string; readonly private: boolean }): boolean =>
   attribute.kind === 'scalar' && attribute.type === 'uid' && !attribute.private
 
 /** The path of a type. */
-export const pathOf = ({ config }: Moment, type: ContentType): string =>
+export const pathOf = ({ config }: Exchange, type: ContentType): string =>
   `${config.rest.prefix}/${type.singleType ? type.singularName : type.pluralName}`
 
 /** All versions with a value of an attribute, in every locale and state; null: every version. */

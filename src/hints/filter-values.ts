@@ -4,7 +4,7 @@ import type { Model, Scalar } from '../model/types.js'
 import { isOperator, type OperatorName, operators } from '../query/operators.js'
 import { isObject } from '../query/rest/parameters.js'
 import { readValue } from '../query/rest/values.js'
-import type { Hint } from './moment.js'
+import type { Hint } from './exchange.js'
 import { listed, quoted, shown, similar } from './sentences.js'
 import { labelOf, looksLikeDocumentId, nameOf, type Shape, shapesOf } from './shapes.js'
 

@@ -1,6 +1,6 @@
 // Uploads and sign-in: fields under other names than the service reads.
 import { isObject } from '../query/rest/parameters.js'
-import type { Hint } from './moment.js'
+import type { Hint } from './exchange.js'
 import { listed, quoted } from './sentences.js'
 
 /** 400 of an upload without files. */

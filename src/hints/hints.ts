@@ -8,9 +8,9 @@ import { invalidKey } from './body-names.js'
 import { lostBlocks, missingTargets, wrongValues } from './body-values.js'
 import { closedHeaders, closedOrigin, rateLimited, refusedCredentials, unreadCredentials } from './credentials.js'
 import { noDocument, noUser } from './documents.js'
+import type { Exchange, Hint, RawExchange } from './exchange.js'
 import { wrongValue } from './filter-values.js'
 import { missingFiles, wrongSignIn } from './forms.js'
-import type { Hint, Moment, Seen } from './moment.js'
 import { changedPagination, ignoredParameters, lenientStatus, unknownLocale, unknownPagination } from './parameters.js'
 import { wrongPath } from './paths.js'
 import { missingPermission, refusedByProject } from './permissions.js'
@@ -20,7 +20,7 @@ import { invalidName, malformedFields } from './query-names.js'
 /** Explains responses. */
 export interface Hints {
   /** What is wrong with a request, and how to repair it; null if nothing is known to be. Never rejects. */
-  explain(seen: Seen): Promise<string | null>
+  explain(raw: RawExchange): Promise<string | null>
 }
 
 /** Of an error, the first one that applies is the cause. */
@@ -77,7 +77,7 @@ const [quietTime, mostRemembered] = [60_000, 500]
 export function openHints(logger: Logger): Hints {
   const logged = new LRUCache<string, true>({ max: mostRemembered, ttl: quietTime })
 
-  function log({ method, path, status }: Moment, hint: string): void {
+  function log({ method, path, status }: Exchange, hint: string): void {
     const line = `${method} ${path} ${hint}`
     if (logged.has(line)) return
     logged.set(line, true)
@@ -85,11 +85,11 @@ export function openHints(logger: Logger): Hints {
   }
 
   return {
-    explain: async (seen) => {
+    explain: async (raw) => {
       try {
-        const moment = { ...seen, parameters: parseParameters(seen.query) }
-        const hint = await (moment.error === null && moment.status < 400 ? several(moment) : first(moment))
-        if (hint !== null) log(moment, hint)
+        const exchange = { ...raw, parameters: parseParameters(raw.query) }
+        const hint = await (exchange.error === null && exchange.status < 400 ? several(exchange) : first(exchange))
+        if (hint !== null) log(exchange, hint)
         return hint
       } catch (error) {
         logger.error({ err: error }, 'a hint failed')
@@ -99,18 +99,18 @@ export function openHints(logger: Logger): Hints {
   }
 }
 
-async function first(moment: Moment): Promise<string | null> {
+async function first(exchange: Exchange): Promise<string | null> {
   for (const hint of ofErrors) {
-    const found = await hint(moment)
+    const found = await hint(exchange)
     if (found !== null) return bounded(found)
   }
   return null
 }
 
-async function several(moment: Moment): Promise<string | null> {
+async function several(exchange: Exchange): Promise<string | null> {
   const found: string[] = []
   for (const hint of ofSilence) {
-    const one = found.length < mostHints ? await hint(moment) : null
+    const one = found.length < mostHints ? await hint(exchange) : null
     if (one !== null) found.push(one)
   }
   return found.length === 0 ? null : bounded(found.join(' | '))

@@ -3,7 +3,7 @@ import { localeCodes } from '../documents/read/locales.js'
 import { fileType } from '../model/link.js'
 import type { ContentType } from '../model/types.js'
 import { isObject, type Parameters } from '../query/rest/parameters.js'
-import type { Hint } from './moment.js'
+import type { Hint } from './exchange.js'
 import { listed, quoted, shown, similar } from './sentences.js'
 
 const effective = [
@@ -111,12 +111,12 @@ export const lenientStatus: Hint = ({ type, parameters: { status: given }, statu
 }
 
 /** A locale that the installation does not have. */
-export const unknownLocale: Hint = async (moment) => {
-  const { type, parameters, asked, error } = moment
+export const unknownLocale: Hint = async (exchange) => {
+  const { type, parameters, asked, error } = exchange
   const { locale } = parameters
   if (type === null || asked === null || typeof locale !== 'string' || locale === '' || locale === '*') return null
   if (!type.localized)
-    return error === null && isAlone(parameters) && moment.method === 'GET'
+    return error === null && isAlone(parameters) && exchange.method === 'GET'
       ? `${type.singularName} is not localized ("i18n" in its schema), so locale has no effect.`
       : null
   const codes = await localeCodes(asked.documents, asked.access.defaultLocale)

@@ -1,7 +1,7 @@
 // Paths that do not exist, and methods that they do not have.
 import type { ContentType, Model } from '../model/types.js'
 import { pathOf } from './documents.js'
-import type { Hint, Moment } from './moment.js'
+import type { Exchange, Hint } from './exchange.js'
 import { didYouMean, listed, quoted, similar } from './sentences.js'
 
 /** The actions on drafts, below `actions/`. */
@@ -30,26 +30,26 @@ const elsewhere: readonly (readonly [RegExp, string])[] = [
 ]
 
 /** 404 of a path without a route, and 405. */
-export const wrongPath: Hint = (moment) => {
-  const { status, model, path, config, method, error } = moment
+export const wrongPath: Hint = (exchange) => {
+  const { status, model, path, config, method, error } = exchange
   if ((status !== 404 && status !== 405) || (error?.situation ?? null) !== null) return null
   const { prefix } = config.rest
   const isInside = path === prefix || path.startsWith(`${prefix}/`)
   const [name = '', second, ...rest] = (isInside ? path.slice(prefix.length) : path).split('/').filter((part) => part !== '')
   const type = typeNamed(model, name)
-  if (!isInside) return outside(moment, type, name, [second, ...rest])
-  if (type === null) return unknownType(moment, name, second === undefined ? name : [name, second, ...rest].join('/'))
-  const right = pathOf(moment, type)
+  if (!isInside) return outside(exchange, type, name, [second, ...rest])
+  if (type === null) return unknownType(exchange, name, second === undefined ? name : [name, second, ...rest].join('/'))
+  const right = pathOf(exchange, type)
   if (!isPathOf(type, name))
     return type.singleType
       ? `${type.displayName} is a single type: its path is ${right}`
       : `Collection types have their plural name in the path: ${right}`
-  if ([second, ...rest].includes('actions')) return wrongAction(moment, type, [second, ...rest])
+  if ([second, ...rest].includes('actions')) return wrongAction(exchange, type, [second, ...rest])
   if (type.singleType && second !== undefined) return `${type.displayName} is a single type, which has no ids: its path is ${right}`
   if (second === 'count') return `There is no /count: the number of documents is meta.pagination.total of ${right}`
   if (rest.length > 0)
     return `There is nothing below a document but actions/: related documents are populated, ${right}/${second}?populate=*`
-  return status === 405 ? wrongMethod(moment, type, second, method) : null
+  return status === 405 ? wrongMethod(exchange, type, second, method) : null
 }
 
 const isPathOf = ({ singleType, singularName, pluralName }: ContentType, name: string): boolean =>
@@ -65,7 +65,7 @@ function typeNamed(model: Model, name: string): ContentType | null {
 
 /** A path that is not below the prefix of the API. */
 function outside(
-  { config, path, method, parameters }: Moment,
+  { config, path, method, parameters }: Exchange,
   type: ContentType | null,
   name: string,
   below: readonly unknown[],
@@ -93,8 +93,8 @@ function elsewhereOf(prefix: string, path: string): string | null {
 }
 
 /** A name that no type has. */
-function unknownType(moment: Moment, name: string, path: string): string {
-  const { model, config } = moment
+function unknownType(exchange: Exchange, name: string, path: string): string {
+  const { model, config } = exchange
   const { prefix } = config.rest
   const paths = [...model.paths.keys()].sort()
   if (name === '') return `Name a content-type: ${prefix}/${listed(paths)}`
@@ -110,25 +110,25 @@ function unknownType(moment: Moment, name: string, path: string): string {
   if (component !== undefined)
     return `${component.uid} is a component, which has no path of its own: it is part of the documents that use it.`
   const type = close === null ? null : typeNamed(model, close)
-  const meant = type === null ? '' : ` Did you mean ${pathOf(moment, type)}?`
+  const meant = type === null ? '' : ` Did you mean ${pathOf(exchange, type)}?`
   return `There is no content-type ${quoted(name)}.${meant} There are ${listed(paths)}.`
 }
 
 /** A path with `actions`, which only some methods and types have. */
-function wrongAction(moment: Moment, type: ContentType, below: readonly (string | undefined)[]): string {
+function wrongAction(exchange: Exchange, type: ContentType, below: readonly (string | undefined)[]): string {
   const at = below.indexOf('actions')
   const name = below[at + 1] ?? ''
   const document = type.singleType ? '' : `/${at > 0 ? below[0] : '<documentId>'}`
   if (!type.draftAndPublish) return `${type.displayName} has no drafts ("draftAndPublish" in its schema), so there is nothing to publish.`
   if (!type.singleType && at === 0)
-    return `Name the document before the action: POST ${pathOf(moment, type)}/<documentId>/actions/${name || 'publish'}`
-  if (actions.includes(name)) return `Actions are sent with POST: POST ${pathOf(moment, type)}${document}/actions/${name}`
-  return `There is no action ${quoted(name)}.${didYouMean(name, actions)} Actions: POST ${pathOf(moment, type)}${document}/actions/${actions.join(' | ')}`
+    return `Name the document before the action: POST ${pathOf(exchange, type)}/<documentId>/actions/${name || 'publish'}`
+  if (actions.includes(name)) return `Actions are sent with POST: POST ${pathOf(exchange, type)}${document}/actions/${name}`
+  return `There is no action ${quoted(name)}.${didYouMean(name, actions)} Actions: POST ${pathOf(exchange, type)}${document}/actions/${actions.join(' | ')}`
 }
 
 /** 405: what the method was probably meant to do. */
-function wrongMethod(moment: Moment, type: ContentType, documentId: string | undefined, method: string): string {
-  const path = pathOf(moment, type)
+function wrongMethod(exchange: Exchange, type: ContentType, documentId: string | undefined, method: string): string {
+  const path = pathOf(exchange, type)
   if (type.singleType) return `A single type is created and changed with PUT ${path}`
   if (documentId === undefined) {
     if (method === 'DELETE') return `One document is deleted at a time: DELETE ${path}/<documentId>`

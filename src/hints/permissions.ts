@@ -1,17 +1,17 @@
 // Which permission is missing, who lacks it, and the command that grants it.
 import { actionsOf } from '../access/actions.js'
 import type { Caller } from '../access/identify.js'
-import type { Asked, Hint, Moment } from './moment.js'
+import type { Asked, Exchange, Hint } from './exchange.js'
 import { listed } from './sentences.js'
 
 /** Actions of a token that a command names; one with more is better made by hand. */
 const mostNamed = 8
 
 /** Says who lacks these actions, and how they are granted. */
-export async function lacks(moment: Moment, asked: Asked, actions: readonly string[]): Promise<string> {
+export async function lacks(exchange: Exchange, asked: Asked, actions: readonly string[]): Promise<string> {
   const { caller } = asked
   const names = actions.join(',')
-  if (caller.kind === 'token') return tokenLacks(moment, asked, caller, actions)
+  if (caller.kind === 'token') return tokenLacks(exchange, asked, caller, actions)
   const role = caller.kind === 'public' ? 'public' : await roleOf(asked, caller.id)
   if (role === null) return `The user has no role, so it may do nothing. Give it one: octavo users role <user> authenticated`
   return `The role "${role}" lacks ${listed(actions)}. Grant it: octavo roles grant ${role} ${names}`
@@ -27,7 +27,7 @@ async function roleOf({ documents }: Asked, id: number): Promise<string | null> 
   return (user as { readonly role?: { readonly type: string } | null } | null)?.role?.type ?? null
 }
 
-function tokenLacks({ model }: Moment, { access }: Asked, { id, grants }: TokenCaller, actions: readonly string[]): string {
+function tokenLacks({ model }: Exchange, { access }: Asked, { id, grants }: TokenCaller, actions: readonly string[]): string {
   const name = [...access.tokens.values()].find((token) => token.id === id)?.name ?? String(id)
   const isReadOnly = grants.key === 'read-only'
   const start = `The API token "${name}" is ${isReadOnly ? 'read-only' : 'a custom one'} and lacks ${listed(actions)}.`
@@ -38,10 +38,10 @@ function tokenLacks({ model }: Moment, { access }: Asked, { id, grants }: TokenC
 }
 
 /** 403: what the caller is not granted. */
-export const missingPermission: Hint = (moment) => {
-  const { error, asked } = moment
+export const missingPermission: Hint = (exchange) => {
+  const { error, asked } = exchange
   if (error?.situation?.kind !== 'permission' || asked === null) return null
-  return lacks(moment, asked, [error.situation.action])
+  return lacks(exchange, asked, [error.situation.action])
 }
 
 /** 403 of the project's own code, and of files with signed URLs. */

@@ -2,7 +2,7 @@
 import { fileType } from '../model/link.js'
 import type { Attribute, Model } from '../model/types.js'
 import { isObject } from '../query/rest/parameters.js'
-import type { Hint } from './moment.js'
+import type { Hint } from './exchange.js'
 import { lacks } from './permissions.js'
 import { listed } from './sentences.js'
 import { type Shape, shapesOf } from './shapes.js'
@@ -90,8 +90,8 @@ function actionOf(attribute: Attribute): string | null {
 }
 
 /** Relations that are silently left out of a response, because the caller may not find what they lead to. */
-export const leftOutOfPopulate: Hint = (moment) => {
-  const { type, parameters, asked, model, status } = moment
+export const leftOutOfPopulate: Hint = (exchange) => {
+  const { type, parameters, asked, model, status } = exchange
   if (type === null || asked === null || status >= 300 || parameters.populate === undefined) return null
   const closed = [...populatedBy(model, type, parameters.populate)].flatMap(({ path, attribute }) => {
     const action = actionOf(attribute)
@@ -99,7 +99,7 @@ export const leftOutOfPopulate: Hint = (moment) => {
   })
   if (closed.length === 0) return null
   const [paths, actions] = [new Set(closed.map(({ path }) => path)), new Set(closed.map(({ action }) => action))]
-  return lacks(moment, asked, [...actions]).then((who) => `populate left out ${listed(paths)}. ${who}`)
+  return lacks(exchange, asked, [...actions]).then((who) => `populate left out ${listed(paths)}. ${who}`)
 }
 
 /** 400: a dynamic zone populated as if it were a relation. */

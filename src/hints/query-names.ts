@@ -2,7 +2,7 @@
 import type { QueryParameter } from '../errors/errors.js'
 import type { Attribute, ContentType, Model } from '../model/types.js'
 import { isOperator, operators } from '../query/operators.js'
-import type { Hint, Moment } from './moment.js'
+import type { Exchange, Hint } from './exchange.js'
 import { lacks } from './permissions.js'
 import { shapesBelow } from './populated.js'
 import { didYouMean, listed, quoted, similar } from './sentences.js'
@@ -12,7 +12,7 @@ import {
   kindOf,
   labelOf,
   nameOf,
-  type Place,
+  type PathTarget,
   placeAt,
   populateNames,
   type Shape,
@@ -37,16 +37,16 @@ interface Name {
 }
 
 /** A name that does not exist, or may not be used where it stands. */
-export const invalidName: Hint = (moment) => {
-  const { key, path, source, param } = (moment.error?.details ?? {}) as Readonly<Record<string, unknown>>
-  if (moment.type === null || typeof key !== 'string') return null
-  if (source === undefined && typeof path === 'string') return starredPopulate(moment.model, path)
+export const invalidName: Hint = (exchange) => {
+  const { key, path, source, param } = (exchange.error?.details ?? {}) as Readonly<Record<string, unknown>>
+  if (exchange.type === null || typeof key !== 'string') return null
+  if (source === undefined && typeof path === 'string') return starredPopulate(exchange.model, path)
   if (source !== 'query') return null
-  const name = nameAt(moment, moment.type, key, param as QueryParameter, typeof path === 'string' ? path : '')
-  if (name.param === 'populate' && /^deep\b/.test(String(moment.parameters.populate))) return deepPopulate
+  const name = nameAt(exchange, exchange.type, key, param as QueryParameter, typeof path === 'string' ? path : '')
+  if (name.param === 'populate' && /^deep\b/.test(String(exchange.parameters.populate))) return deepPopulate
   const found = name.shapes.map((shape) => shape.attributes.get(key)).find((attribute) => attribute !== undefined)
   if (name.param === 'populate' && name.above.length > 0 && levelWord(name) !== null) return levelWord(name)
-  return found === undefined ? unknownName(name) : unusableName(moment, name, found)
+  return found === undefined ? unknownName(name) : unusableName(exchange, name, found)
 }
 
 /** `populate[author]=*` asks for what is in no level by itself. */
@@ -55,11 +55,11 @@ function starredPopulate(model: Model, path: string): string {
   return `"*" below an attribute stands for its own values only. To populate everything one level below, write populate[${above.join('][populate][')}][populate]=*`
 }
 
-function nameAt(moment: Moment, type: ContentType, key: string, param: QueryParameter, path: string): Name {
-  const { model, parameters, config } = moment
+function nameAt(exchange: Exchange, type: ContentType, key: string, param: QueryParameter, path: string): Name {
+  const { model, parameters, config } = exchange
   const steps = path === '' ? [] : stepsOf(model, path)
   const above = steps.at(-1) === key ? steps.slice(0, -1) : steps
-  const place: Place = placeAt(model, type, above) ?? { shapes: [type], attribute: null }
+  const place: PathTarget = placeAt(model, type, above) ?? { shapes: [type], attribute: null }
   // Errors about filters and fields inside of a populate begin their path there.
   const isInside = param === 'populate' && above.length === 0 && !place.shapes[0]!.attributes.has(key)
   const shapes = isInside ? [type, ...shapesBelow(model, type, parameters.populate)] : place.shapes
@@ -67,7 +67,11 @@ function nameAt(moment: Moment, type: ContentType, key: string, param: QueryPara
 }
 
 /** A name that the model has. */
-function unusableName(moment: Moment, { key, param, above, model, shapes }: Name, attribute: Attribute): string | null | Promise<string> {
+function unusableName(
+  exchange: Exchange,
+  { key, param, above, model, shapes }: Name,
+  attribute: Attribute,
+): string | null | Promise<string> {
   const shape = shapes.find(({ attributes }) => attributes.get(key) === attribute)!
   const kind = kindOf(model, attribute)
   if (isUnreadable(attribute)) {
@@ -89,7 +93,7 @@ function unusableName(moment: Moment, { key, param, above, model, shapes }: Name
   if (attribute.kind === 'dynamiczone' || attribute.kind === 'morphTo') return `"${key}" is ${kind}, which cannot be used in ${param}.`
   if (attribute.kind === 'media')
     return 'Media attributes cannot be filtered with the contract "specification" (docs/differences.md, row 5).'
-  if (attribute.kind === 'relation' || attribute.kind === 'morphFrom') return restrictedRelation(moment, param, path, attribute.target)
+  if (attribute.kind === 'relation' || attribute.kind === 'morphFrom') return restrictedRelation(exchange, param, path, attribute.target)
   return null
 }
 
@@ -97,10 +101,10 @@ const populateOf = (path: readonly string[]): string =>
   path.length === 1 ? `populate=${path[0]}` : `populate[${path.slice(0, -1).join('][populate][')}][populate]=${path.at(-1)}`
 
 /** A relation whose documents the caller may not find, or one in place of an attribute to sort by. */
-async function restrictedRelation(moment: Moment, param: QueryParameter, path: readonly string[], target: string): Promise<string> {
-  const { asked, model } = moment
+async function restrictedRelation(exchange: Exchange, param: QueryParameter, path: readonly string[], target: string): Promise<string> {
+  const { asked, model } = exchange
   if (asked !== null && !asked.caller.grants.may(`${target}.find`))
-    return `"${path.join('.')}" exists, but leads to documents that the caller may not find. ${await lacks(moment, asked, [`${target}.find`])}`
+    return `"${path.join('.')}" exists, but leads to documents that the caller may not find. ${await lacks(exchange, asked, [`${target}.find`])}`
   const label = labelOf(model.types.get(target)!) ?? 'id'
   return `"${path.at(-1)}" is a relation. Name an attribute of it: ${param === 'sort' ? `sort=${path.join('.')}.${label}` : `filters[${path.join('][')}][${label}][$eq]=…`}`
 }

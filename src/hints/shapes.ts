@@ -65,7 +65,7 @@ export function shapesOf(model: Model, attribute: Attribute): readonly Shape[] {
 }
 
 /** What a path leads to: the types or components, and the last attribute. */
-export interface Place {
+export interface PathTarget {
   readonly shapes: readonly Shape[]
   readonly attribute: Attribute | null
 }
@@ -84,8 +84,8 @@ export function stepsOf(model: Model, path: string): readonly string[] {
 }
 
 /** Follows the names of a path from a type; null where it leads nowhere. Indexes and words of the query language are skipped. */
-export function placeAt(model: Model, type: ContentType, path: readonly (string | number)[]): Place | null {
-  let place: Place = { shapes: [type], attribute: null }
+export function placeAt(model: Model, type: ContentType, path: readonly (string | number)[]): PathTarget | null {
+  let place: PathTarget = { shapes: [type], attribute: null }
   for (const step of path) {
     if (typeof step === 'number' || /^(?:\d+|populate|on|\$.*)$/.test(step)) continue
     const named = model.components.get(step) ?? model.types.get(step)

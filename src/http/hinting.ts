@@ -3,8 +3,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Config } from '../config/config.js'
 import { ApiError } from '../errors/errors.js'
+import type { Asked, RawExchange } from '../hints/exchange.js'
 import type { Hints } from '../hints/hints.js'
-import type { Asked, Seen } from '../hints/moment.js'
 import { fileType } from '../model/link.js'
 import type { ContentType, Model } from '../model/types.js'
 import { isPreflight } from './headers-and-cors.js'
@@ -39,7 +39,7 @@ export function openHinting(app: FastifyInstance, hints: Hints, config: Config, 
   }
 
   const explain = (request: FastifyRequest, reply: FastifyReply): Promise<string | null> =>
-    hints.explain(momentOf(request, reply.statusCode, notesOf(request), config, model()))
+    hints.explain(exchangeOf(request, reply.statusCode, notesOf(request), config, model()))
 
   app.addHook('onError', async (request, _reply, error) => {
     if (error instanceof ApiError) notesOf(request).error = error
@@ -86,7 +86,7 @@ const isExplained = (request: FastifyRequest, { rest }: Config): boolean => {
   return url === undefined || url.startsWith(`${rest.prefix}/`) || url === '/uploads/*'
 }
 
-function momentOf(request: FastifyRequest, status: number, notes: Notes, config: Config, model: Model): Seen {
+function exchangeOf(request: FastifyRequest, status: number, notes: Notes, config: Config, model: Model): RawExchange {
   const [path = '', ...query] = (request.raw.url ?? '').split('?')
   const { documentId, id } = (request.params ?? {}) as { readonly documentId?: string; readonly id?: string }
   const { context } = notes

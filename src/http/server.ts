@@ -60,8 +60,8 @@ const withoutSchemas = () => () => {
   throw new Error('A route has a JSON schema')
 }
 
-/** Creates the server; it does not listen yet. */
-export async function createServer(config: Config, backend: Backend, logger: FastifyBaseLogger): Promise<HttpServer> {
+/** Opens the HTTP library with the limits of the service. */
+function openApp(config: Config, logger: FastifyBaseLogger): FastifyInstance {
   const { limits } = config
   const app = fastify({
     loggerInstance: logger,
@@ -95,6 +95,13 @@ export async function createServer(config: Config, backend: Backend, logger: Fas
   // One more than allowed, because Node silently drops headers beyond this number.
   app.server.maxHeadersCount = limits.headerCount + 1
   app.decorate('causes', openFailureLog(logger))
+  return app as FastifyInstance
+}
+
+/** Creates the server; it does not listen yet. */
+export async function createServer(config: Config, backend: Backend, logger: FastifyBaseLogger): Promise<HttpServer> {
+  const { limits } = config
+  const app = openApp(config, logger)
   const connections = watchConnections(app.server, limits)
   const compression = config.compression ? openCompression(limits) : null
   const hinting = backend.hints === null ? null : await hintingOf(app, backend.hints, config, backend)

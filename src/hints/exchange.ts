@@ -1,4 +1,4 @@
-// What hints know of a request whose response is decided.
+// An exchange: what hints know of a request and of its response, which is decided.
 import type { IncomingHttpHeaders } from 'node:http'
 import type { AccessState } from '../access/access-state.js'
 import type { Caller } from '../access/identify.js'
@@ -9,7 +9,7 @@ import type { ContentType, Model } from '../model/types.js'
 import type { Parameters } from '../query/rest/parameters.js'
 
 /** A request, and how it is answered. */
-export interface Moment {
+export interface Exchange {
   /** In capitals. */
   readonly method: string
   /** Without the query string, decoded as far as possible. */
@@ -29,8 +29,8 @@ export interface Moment {
   readonly asked: Asked | null
 }
 
-/** A moment as the server sees it, whose query is a text. */
-export interface Seen extends Omit<Moment, 'parameters'> {
+/** An exchange as the server sees it, whose query is a text. */
+export interface RawExchange extends Omit<Exchange, 'parameters'> {
   /** Without the question mark. */
   readonly query: string
 }
@@ -47,4 +47,4 @@ export interface Asked {
 }
 
 /** Says what is wrong with a request and how to repair it, in one or two sentences; null if that is about something else. */
-export type Hint = (moment: Moment) => string | null | Promise<string | null>
+export type Hint = (exchange: Exchange) => string | null | Promise<string | null>
