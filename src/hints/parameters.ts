@@ -27,7 +27,8 @@ const refused = ['page', 'pageSize', 'lookup']
 /** What parameters of other versions, plugins and APIs are called here; `{value}` is what was sent. */
 const meanings: readonly (readonly [RegExp, string])[] = [
   [/^(?:filter|_?where|conditions?)$/, 'did you mean filters?'],
-  [/^_?limit$|^(?:size|per_?page|page_?size|take|first|count)$/i, 'write pagination[pageSize]={value}'],
+  [/^_?limit$|^(?:size|per_?page|page_?size|take|first)$/i, 'write pagination[pageSize]={value}'],
+  [/^_?count$/, 'the number of documents is meta.pagination.total'],
   [/^_?(?:start|offset|skip)$/i, 'write pagination[start]={value}'],
   [/^_?(?:sort|order|order_?by|sort_?by|ordering)$/i, 'write sort=attribute:desc'],
   [/^publicationState$/, 'write status=draft, or status=published, which is the default'],
