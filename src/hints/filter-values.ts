@@ -170,6 +170,6 @@ const forms: Readonly<Record<string, string>> = {
 /** Patterns of SQL and shells, which operators for texts do not have. */
 function wildcard({ written, operator }: Condition, text: string): string | null {
   if (!/^\$(?:not)?(?:contains|startsWith|endsWith|eq)i?$/i.test(operator) || !/^(?:[%*].+[%*]|\*.+|.+\*)$/.test(text)) return null
-  const bare = text.replace(/^[%*]+|[%*]+$/g, '')
+  const bare = text.replace(/[%*]/g, '')
   return `${written}=${shown(text)} looks for the characters "%" and "*" themselves. Write $contains, $startsWith or $endsWith with ${quoted(bare)}.`
 }

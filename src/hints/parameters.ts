@@ -51,7 +51,7 @@ export const ignoredParameters: Hint = ({ method, type, parameters, status, erro
   const known = [...effective, ...(isBare ? ofBareLists : []), ...refused].filter((name) => !isBare || name !== 'pagination')
   const unknown = Object.keys(parameters).filter((name) => !known.includes(name))
   if (unknown.length === 0) return null
-  const repairs = unknown.slice(0, 5).map((name) => `${name} (${meaningOf(type, known, name, parameters[name])})`)
+  const repairs = unknown.slice(0, 5).map((name) => `${shown(name)} (${meaningOf(type, known, name, parameters[name])})`)
   return `${isRefused ? 'Refused' : 'Ignored'}: ${repairs.join('; ')}${unknown.length > 5 ? ` and ${unknown.length - 5} more` : ''}`
 }
 
