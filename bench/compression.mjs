@@ -1,5 +1,7 @@
-// What compression costs and saves: bytes of each response, and requests a second under load, as it is, with gzip and with brotli, in turn.
+// What compression costs and saves, as it is, with gzip and with brotli, in turn: bytes of each response, milliseconds of the processor
+// that the server spends on one, and requests a second under load.
 
+import { readFileSync } from 'node:fs'
 import { load } from './load.mjs'
 import { printHeading, printTable, round, saveResult } from './report.mjs'
 import { requests } from './requests.mjs'
@@ -21,18 +23,31 @@ export async function measureCompression({ seconds, connections }) {
       const url = server.origin + path
       /** @type {Record<Coding, import('./load.mjs').Load[]>} */
       const turns = { identity: [], gzip: [], br: [] }
+      const spent = { identity: 0, gzip: 0, br: 0 }
       for (let round = 0; round < rounds; round++)
-        for (const coding of codings) turns[coding].push(await load(url, { connections, seconds, headers: { 'accept-encoding': coding } }))
+        for (const coding of codings) {
+          const before = processorMilliseconds(server.pid)
+          turns[coding].push(await load(url, { connections, seconds, headers: { 'accept-encoding': coding } }))
+          spent[coding] += processorMilliseconds(server.pid) - before
+        }
+      const cost = codings.map((coding) => spent[coding] / turns[coding].reduce((sum, { answers }) => sum + answers, 0))
       const alone = await Promise.all(codings.map((coding) => bytesOf(url, coding)))
       const under = codings.map((coding) => middle(turns[coding]))
-      rows.push({ name, bytes: alone, requestsPerSecond: under.map((one) => one.requestsPerSecond), p50: under.map((one) => one.p50) })
+      rows.push({
+        name,
+        bytes: alone,
+        cost,
+        requestsPerSecond: under.map((one) => one.requestsPerSecond),
+        p50: under.map((one) => one.p50),
+      })
     }
     printTable(
-      ['request', 'bytes', 'gzip', 'br', 'requests/s', 'gzip', 'br', 'p50 ms', 'gzip', 'br'],
-      rows.map(({ name, bytes, requestsPerSecond, p50 }) => [
+      ['request', 'bytes', 'gzip', 'br', 'CPU ms', 'gzip', 'br', 'requests/s', 'gzip', 'br', 'p50 ms', 'gzip', 'br'],
+      rows.map(({ name, bytes, cost, requestsPerSecond, p50 }) => [
         name,
         bytes[0],
         ...bytes.slice(1).map((compressed) => `${compressed} (${Math.round((100 * compressed) / bytes[0])} %)`),
+        ...cost.map((one) => round(one)),
         ...requestsPerSecond.map((one) => round(one)),
         ...p50.map((one) => round(one)),
       ]),
@@ -53,4 +68,17 @@ const middle = (loads) => loads.toSorted((a, b) => a.requestsPerSecond - b.reque
 async function bytesOf(url, coding) {
   const response = await fetch(url, { method: 'HEAD', headers: { 'accept-encoding': coding } })
   return Number(response.headers.get('content-length'))
+}
+
+/**
+ * What a process and its threads have spent, in ticks of 10 milliseconds; 0 where /proc is missing.
+ * @param {number} pid
+ */
+function processorMilliseconds(pid) {
+  try {
+    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1].split(' ')
+    return 10 * (Number(fields[11]) + Number(fields[12]))
+  } catch {
+    return 0
+  }
 }
