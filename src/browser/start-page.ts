@@ -89,7 +89,8 @@ function hintOf(value: unknown): string | null {
 
 function showHint(text: string | null): void {
   hint.hidden = text === null
-  hint.textContent = text ?? ''
+  // Several hints are separated by a bar.
+  hint.textContent = (text ?? '').replaceAll(' | ', '\n')
 }
 
 /** The path of one document of a list; null for other responses. */

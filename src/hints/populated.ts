@@ -99,7 +99,7 @@ export const leftOutOfPopulate: Hint = (exchange) => {
   })
   if (closed.length === 0) return null
   const [paths, actions] = [new Set(closed.map(({ path }) => path)), new Set(closed.map(({ action }) => action))]
-  return lacks(exchange, asked, [...actions]).then((who) => `populate left out ${listed(paths)}. ${who}`)
+  return lacks(exchange, asked, [...actions]).then((who) => `Left out of populate: ${listed(paths)}. ${who}`)
 }
 
 /** 400: a dynamic zone populated as if it were a relation. */

@@ -120,12 +120,8 @@ function addPath(app: FastifyInstance, routes: readonly Route[], path: string, p
   })
 }
 
-async function send(
-  { connections, unsent, compression, hinting }: MountContext,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  result: Reply,
-): Promise<FastifyReply> {
+async function send(parts: MountContext, request: FastifyRequest, reply: FastifyReply, result: Reply): Promise<FastifyReply> {
+  const { connections, unsent, compression, hinting } = parts
   // Responses as bytes bypass the hooks of the HTTP library.
   if (connections.isDraining()) await addConnectionClose(connections, request, reply)
   if (hinting !== null && result.bytes !== undefined) await hinting.beforeBytes(request, reply, result)
