@@ -3,6 +3,7 @@ import type { Identification } from '../access/identify.js'
 import type { Config } from '../config/config.js'
 import type { ApplyScopes } from '../documents/scopes.js'
 import type { Hints } from '../hints/hints.js'
+import type { StreamedEvents } from '../events/open.js'
 import type { Installations } from '../installation.js'
 import type { AddSourceMaps } from '../source-maps/source-maps.js'
 import type { Library } from '../uploads/library.js'
@@ -11,6 +12,7 @@ import type { Compression } from './compression/compression.js'
 import type { Connections } from './connections.js'
 import type { Hinting } from './hinting.js'
 import type { IncomingBodies } from './incoming-bodies.js'
+import type { Streams } from './stream/streams.js'
 import type { UnsentResponses } from './unsent-responses.js'
 
 /** The parts of the service that the server uses. */
@@ -26,6 +28,8 @@ export interface Backend {
   /** Null while the service is healthy; otherwise a sentence about the problem. */
   health(): string | null
   readonly installations: Installations
+  /** The recorded events, for streams of them. */
+  readonly streamed: StreamedEvents
   /** Limits the grants of a caller to the scopes of the project; null if it has none. */
   readonly applyScopes: ApplyScopes | null
   /** The version of this build. */
@@ -45,4 +49,6 @@ export interface MountContext {
   readonly compression: Compression | null
   /** Null unless NODE_ENV is `development`. */
   readonly hinting: Hinting | null
+  /** Null: the project has no event stream. */
+  readonly streams: Streams | null
 }

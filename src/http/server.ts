@@ -37,6 +37,7 @@ import { uploadsMount } from './mounts/uploads.js'
 import type { Route } from './request-context.js'
 import { logAborted, logRequest } from './request-log.js'
 import { allowedMethods, methodNotAllowed, respondError } from './respond.js'
+import { openEventStreams } from './stream/route.js'
 import { watchUnsent } from './unsent-responses.js'
 
 /** The HTTP server of a service. */
@@ -103,10 +104,15 @@ export async function createServer(config: Config, backend: Backend, logger: Fas
   const { limits } = config
   const app = openApp(config, logger)
   const connections = watchConnections(app.server, limits)
+  const streams = openEventStreams(
+    config,
+    backend,
+    routes.map(({ path }) => path),
+  )
   const compression = config.compression ? openCompression(limits) : null
   const hinting = backend.hints === null ? null : await hintingOf(app, backend.hints, config, backend)
   const parts = {
-    ...{ config, backend, connections, compression, hinting },
+    ...{ config, backend, connections, streams, compression, hinting },
     ...{ bodies: openIncomingBodies(limits.unreadBytes), unsent: watchUnsent(limits) },
   }
   const mounts = [
@@ -127,6 +133,7 @@ export async function createServer(config: Config, backend: Backend, logger: Fas
       return `http://${address === '0.0.0.0' || address === '::' ? 'localhost' : address.includes(':') ? `[${address}]` : address}:${port}`
     },
     close: async (delay) => {
+      streams?.close()
       const closed = await connections.drain(delay)
       if (closed > 0) logger.warn({ connections: closed }, 'closed stalled connections: their clients did not send or receive data in time')
       await app.close()
