@@ -2,7 +2,7 @@
 import type { Config } from '../config/config.js'
 import type { Model } from '../model/types.js'
 import type { CommandDatabase, Database, DatabaseHost, DatabaseLock, DatabaseView, FillDatabase } from './database.js'
-import type { RowTarget } from './rows.js'
+import type { RowReplacement, RowSource, RowTarget } from './rows.js'
 
 /** Reports an index before it is created: its name, how many were missing, how many of them exist now. */
 export type ReportIndex = (name: string, done: number, missing: number) => void
@@ -26,6 +26,10 @@ export interface Driver {
   lookInto(config: Config): Promise<DatabaseView>
   /** Opens the database for reads that all belong to one snapshot, also while a service writes. */
   snapshotOf(config: Config): Promise<DatabaseView>
+  /** Opens the rows for reads that all belong to one snapshot, also while a service writes. */
+  rows(config: Config): Promise<RowSource>
+  /** Opens the rows to replace them; the database is prepared as for a service, and filled if the project is new. */
+  replacement(config: Config, model: Model, fill: FillDatabase): Promise<RowReplacement>
   /** Creates the missing indexes of our own. Returns how many were created. */
   createMissingIndexes(config: Config, model: Model, report: ReportIndex): Promise<number>
   /** Takes the lock by which processes that start together take turns. `wait`: milliseconds at most. */

@@ -4,6 +4,7 @@ import type { FillDatabase } from '../database.js'
 import type { Driver, FillRows } from '../driver.js'
 import { createIndexes } from './indexes.js'
 import { openPostgresDatabase, openPostgresForCommand } from './open.js'
+import { postgresReplacement, postgresRows } from './project-rows.js'
 import { placeOf, reach } from './reach.js'
 import { lockPostgres } from './start-lock.js'
 import { lookIntoPostgres, snapshotOfPostgres } from './view.js'
@@ -18,6 +19,8 @@ export const postgresDriver = (firstRows: (locale: string, model: Model, fill: F
   openForCommand: (config, model, fill) => openPostgresForCommand(config, model, firstRows(config.initialLocale, model, fill)),
   lookInto: lookIntoPostgres,
   snapshotOf: snapshotOfPostgres,
+  rows: postgresRows,
+  replacement: (config, model, fill) => postgresReplacement(config, model, firstRows(config.initialLocale, model, fill)),
   createMissingIndexes: async (config, model, report) => {
     const { small, close } = await reach(config)
     try {

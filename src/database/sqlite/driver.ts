@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs'
 import type { Driver } from '../driver.js'
 import { createSqliteIndexes, lockSqlite, lookIntoSqlite, openSqliteDatabase, openSqliteForCommand, snapshotOfSqlite } from './open.js'
 import { refuseLostDatabase } from './project-file.js'
+import { sqliteReplacement, sqliteRows } from './project-rows.js'
 
 export const sqliteDriver: Driver = {
   exists: ({ database }) => existsSync(database.filename),
@@ -12,6 +13,8 @@ export const sqliteDriver: Driver = {
   openForCommand: openSqliteForCommand,
   lookInto: async (config) => lookIntoSqlite(config),
   snapshotOf: async (config) => snapshotOfSqlite(config),
+  rows: async (config) => sqliteRows(config),
+  replacement: sqliteReplacement,
   createMissingIndexes: async (config, model, report) => createSqliteIndexes(config, model, report),
   lock: async (config, wait) => lockSqlite(config, wait),
 }

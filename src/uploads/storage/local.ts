@@ -4,13 +4,16 @@ import { mkdir, open, rename, rm } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import type { Storage } from './storage.js'
 
+/** Whether a text is the name of a file in the folder: no path, and not the folder itself. */
+export const isStoredName = (name: string): boolean =>
+  name !== '' && name !== '.' && name !== '..' && basename(name) === name && !name.includes('\\') && !name.includes('\0')
+
 /** Opens the storage in a folder, and creates the folder if necessary. */
 export async function openLocalStorage(folder: string): Promise<Storage> {
   await mkdir(folder, { recursive: true })
-  const isOurs = (name: string): boolean => name !== '' && name !== '.' && name !== '..' && basename(name) === name && !name.includes('\\')
   /** Names come from rows and journal entries; a name with a path was not written by Octavo. */
   const pathOf = (name: string): string => {
-    if (isOurs(name)) return join(folder, name)
+    if (isStoredName(name)) return join(folder, name)
     throw new Error(`"${name}" is not the name of a stored file`)
   }
   return {
@@ -26,7 +29,7 @@ export async function openLocalStorage(folder: string): Promise<Storage> {
         if (error.code !== 'ENOENT') throw error
       })
     },
-    remove: async (name) => (isOurs(name) ? rm(join(folder, name), { force: true }) : undefined),
+    remove: async (name) => (isStoredName(name) ? rm(join(folder, name), { force: true }) : undefined),
     flush: () => syncToDisk(folder, constants.O_RDONLY),
     close: () => {},
   }

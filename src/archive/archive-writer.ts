@@ -1,0 +1,132 @@
+// Writes an archive: lines into numbered files, uploads, and at the end what is known of all files.
+import { createHash, type Hash } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { type FileHandle, open, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Readable, Transform } from 'node:stream'
+import type { EntrySink } from './entry-sink.js'
+import {
+  type LineKind,
+  lineFileCharacters,
+  lineFileName,
+  type Manifest,
+  type ManifestFile,
+  manifestName,
+  metadataName,
+  strapiVersion,
+} from './format.js'
+
+/** Writes the files of an archive in their order. */
+export interface ArchiveWriter {
+  /** Adds a JSON text without line breaks. All lines of a kind follow each other. */
+  line(kind: LineKind, text: string): Promise<void>
+  /** Adds a file of `bytes` bytes. */
+  file(name: string, bytes: number, content: Readable): Promise<void>
+  /** Adds a small file. */
+  text(name: string, content: Buffer): Promise<void>
+  /** Removes everything that was written. */
+  abandon(): Promise<void>
+  /** Adds metadata and checksums, and completes the archive. `version`: Octavo's. */
+  finish(version: string, now: Date): Promise<WrittenArchive>
+}
+
+/** A complete archive. */
+export interface WrittenArchive {
+  readonly path: string
+  readonly bytes: number
+}
+
+/** A file of lines that is being written. */
+interface LineFile {
+  readonly kind: LineKind
+  readonly number: number
+  readonly path: string
+  readonly handle: FileHandle
+  readonly hash: Hash
+  characters: number
+  bytes: number
+  lines: number
+}
+
+/** Characters that are collected before they are written. */
+const collected = 1_000_000
+
+/** Begins an archive in a place. */
+export function openArchiveWriter(sink: EntrySink): ArchiveWriter {
+  const files: Record<string, ManifestFile> = {}
+  let current: LineFile | null = null
+  let texts: string[] = []
+  let waiting = 0
+
+  async function flush(file: LineFile): Promise<void> {
+    const bytes = Buffer.from(texts.join(''))
+    texts = []
+    waiting = 0
+    file.hash.update(bytes)
+    file.bytes += bytes.length
+    await file.handle.writeFile(bytes)
+  }
+
+  async function close(): Promise<void> {
+    if (current === null) return
+    const file = current
+    current = null
+    await flush(file)
+    await file.handle.close()
+    const name = lineFileName(file.kind, file.number)
+    files[name] = { bytes: file.bytes, sha256: file.hash.digest('hex'), lines: file.lines }
+    await sink.add(name, file.bytes, createReadStream(file.path))
+    await rm(file.path)
+  }
+
+  async function begin(kind: LineKind, number: number): Promise<LineFile> {
+    await close()
+    const path = join(sink.workFolder, `${kind}-${number}`)
+    const handle = await open(path, 'wx', 0o600)
+    return { kind, number, path, handle, hash: createHash('sha256'), characters: 0, bytes: 0, lines: 0 }
+  }
+
+  async function add(name: string, bytes: number, content: Readable): Promise<void> {
+    await close()
+    const hash = createHash('sha256')
+    const hashed = new Transform({
+      transform: (chunk: Buffer, _, done) => {
+        hash.update(chunk)
+        done(null, chunk)
+      },
+    })
+    content.on('error', (error) => hashed.destroy(error))
+    await sink.add(name, bytes, content.pipe(hashed))
+    files[name] = { bytes, sha256: hash.digest('hex') }
+  }
+
+  const text = (name: string, content: Buffer): Promise<void> => add(name, content.length, Readable.from([content]))
+
+  return {
+    line: async (kind, json) => {
+      const isFull = current !== null && current.characters + json.length + 1 > lineFileCharacters
+      if (current?.kind !== kind || isFull) current = await begin(kind, isFull && current?.kind === kind ? current.number + 1 : 1)
+      const file = current!
+      const separated = file.lines === 0 ? json : `\n${json}`
+      texts.push(separated)
+      waiting += separated.length
+      file.characters += separated.length
+      file.lines++
+      if (waiting >= collected) await flush(file)
+    },
+    file: add,
+    text,
+    abandon: async () => {
+      await current?.handle.close().catch(() => {})
+      current = null
+      await sink.abandon()
+    },
+    finish: async (version, now) => {
+      const metadata = { createdAt: now.toISOString(), strapi: { version: strapiVersion } }
+      await text(metadataName, Buffer.from(JSON.stringify(metadata, null, 2)))
+      const manifest: Manifest = { octavo: version, format: 1, files }
+      await text(manifestName, Buffer.from(JSON.stringify(manifest, null, 2)))
+      return sink.finish()
+    },
+  }
+}
