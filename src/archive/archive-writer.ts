@@ -11,6 +11,7 @@ import {
   lineFileName,
   type Manifest,
   type ManifestFile,
+  type ManifestScope,
   manifestName,
   metadataName,
   strapiVersion,
@@ -26,8 +27,15 @@ export interface ArchiveWriter {
   text(name: string, content: Buffer): Promise<void>
   /** Removes everything that was written. */
   abandon(): Promise<void>
-  /** Adds metadata and checksums, and completes the archive. `version`: Octavo's. */
-  finish(version: string, now: Date): Promise<WrittenArchive>
+  /** Adds metadata and checksums, and completes the archive. */
+  finish(about: ArchiveOrigin): Promise<WrittenArchive>
+}
+
+/** Which version of Octavo made an archive, when, and of what. */
+export interface ArchiveOrigin {
+  readonly version: string
+  readonly now: Date
+  readonly scope: ManifestScope
 }
 
 /** A complete archive. */
@@ -121,10 +129,10 @@ export function openArchiveWriter(sink: EntrySink): ArchiveWriter {
       current = null
       await sink.abandon()
     },
-    finish: async (version, now) => {
+    finish: async ({ version, now, scope }) => {
       const metadata = { createdAt: now.toISOString(), strapi: { version: strapiVersion } }
       await text(metadataName, Buffer.from(JSON.stringify(metadata, null, 2)))
-      const manifest: Manifest = { octavo: version, format: 1, files }
+      const manifest: Manifest = { octavo: version, format: 1, scope, files }
       await text(manifestName, Buffer.from(JSON.stringify(manifest, null, 2)))
       return sink.finish()
     },

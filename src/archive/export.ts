@@ -84,7 +84,9 @@ async function write(tables: ExportedTables, writer: ArchiveWriter, options: Exp
       settings++
     }
   if (content) for await (const line of exportedOwnRows(tables)) await writer.line('octavo', line)
-  const written = await writer.finish(options.version, options.now)
+  const types = content ? [...tables.model.types.keys()].filter(scope.hasType) : []
+  const { version, now } = options
+  const written = await writer.finish({ version, now, scope: { content, files: files !== null, configuration, types } })
   return {
     ...written,
     entities,

@@ -37,6 +37,12 @@ function formatsOf({ formats }: FileData): readonly [string, FileData][] {
   return Object.entries(formats).filter((entry): entry is [string, FileData] => typeof entry[1] === 'object' && entry[1] !== null)
 }
 
+/** The names of a file and its formats, by the JSON text of its row. */
+export function namesOfFile(data: string): readonly string[] {
+  const file = JSON.parse(data) as FileData
+  return [nameOf(file), ...formatsOf(file).map(([, format]) => nameOf(format))]
+}
+
 /** Keeps all files as they are now: those that are replaced or removed while the export runs would not be those of its rows. */
 export async function pinAssets(tables: ExportedTables, files: StoredFiles): Promise<void> {
   for await (const asset of assetsOf(tables)) await files.pin(asset)

@@ -35,7 +35,7 @@ export function exportedLinks(tables: ExportedTables, shape: Shape, relation: St
     case 'link':
       return linkTableLinks(tables, shape, relation, storage)
     case 'column':
-      return columnLinks(tables, shape, relation, storage.column)
+      return columnLinks(tables, shape, relation, storage)
     case 'localizations':
       return localizations(tables, shape, relation)
     case 'inverseColumn':
@@ -92,17 +92,23 @@ async function* linkTableLinks(
   }
 }
 
-async function* columnLinks(tables: ExportedTables, shape: Shape, relation: Relation, column: string): AsyncGenerator<ExportedLink> {
+async function* columnLinks(
+  tables: ExportedTables,
+  shape: Shape,
+  relation: Relation,
+  { column, references }: Extract<Relation['storage'], { readonly kind: 'column' }>,
+): AsyncGenerator<ExportedLink> {
   const { name: field, target, inverse } = relation
   for await (const [owner, row] of rowsOf(tables, shape.table, ['id', column])) {
     if (row === null) continue
-    if (!isExported(tables, shape.uid, owner!) || !isExported(tables, target, row!)) yield null
+    const isById = references === 'id'
+    if (!isExported(tables, shape.uid, owner!) || (isById && !isExported(tables, target, row!))) yield null
     else
       yield {
         kind: kindOf(shape, relation),
         relation: relation.relation,
         left: { type: shape.uid, ref: Number(owner), field },
-        right: { type: target, ref: Number(row), ...(inverse === null ? {} : { field: inverse }) },
+        right: { type: target, ref: isById ? Number(row) : String(row), ...(inverse === null ? {} : { field: inverse }) },
       }
   }
 }

@@ -61,9 +61,19 @@ export interface ManifestFile {
   readonly lines?: number
 }
 
+/** The scope of an export. `types`: the content-types whose entities belong to it. */
+export interface ManifestScope {
+  readonly content: boolean
+  readonly files: boolean
+  readonly configuration: boolean
+  readonly types: readonly string[]
+}
+
 /** The contents of `octavo.json`. */
 export interface Manifest {
   readonly octavo: string
   readonly format: 1
+  /** What the export was asked for: an import replaces no more. */
+  readonly scope: ManifestScope
   readonly files: Readonly<Record<string, ManifestFile>>
 }

@@ -5,11 +5,15 @@ import { ConfigError } from '../errors/errors.js'
 /** Whether there is someone to ask. */
 export const isInteractive = (): boolean => process.stdin.isTTY === true && process.stderr.isTTY === true
 
-/** Asks a question on standard error; anything but `yes` or `y` means no. */
+/** Asks a question on standard error; anything but `yes` or `y` means no. @throws ConfigError if the person breaks off */
 export async function confirm(question: string): Promise<boolean> {
   const terminal = createInterface({ input: process.stdin, output: process.stderr })
+  const given = new AbortController()
+  terminal.on('SIGINT', () => given.abort())
   try {
-    return /^y(es)?$/i.test((await terminal.question(`${question} (yes/no) `)).trim())
+    return /^y(es)?$/i.test((await terminal.question(`${question} (yes/no) `, { signal: given.signal })).trim())
+  } catch {
+    throw new ConfigError('Interrupted; nothing was changed')
   } finally {
     terminal.close()
   }

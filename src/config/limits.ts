@@ -115,6 +115,11 @@ export const limits = z.strictObject({
   outboxEvents: z.int().positive().max(most).default(10_000),
   /** Bytes of one event; larger entries are sent without their relations. */
   eventBytes: z.int().positive().max(mostBytes).default(262_144),
+  /** Files of an imported archive, bytes of all of them unpacked, how many times the bytes of a compressed one these may be, and bytes of one line. */
+  archiveFiles: z.int().positive().max(most).default(1_000_000),
+  archiveBytes: z.int().positive().default(1_000_000_000_000),
+  archiveRatio: z.int().positive().max(most).default(250),
+  archiveLineBytes: z.int().positive().max(mostBodyBytes).default(256_000_000),
   /** Milliseconds for a start to check the database file for damage (0: no check), and to wait while another start prepares it. */
   checkTime: z.int().min(0).max(longest).default(1_000),
   startWait: z.int().positive().max(longest).default(60_000),

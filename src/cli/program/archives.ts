@@ -22,4 +22,17 @@ export function addArchiveCommands(program: Command): void {
       .option('--format <format>', 'tar, or dir for a folder', 'tar')
       .option('--overwrite', 'replace an archive of the same name'),
   ).action(async (folder: string, options) => (await import('../export.js')).exportCommand(folder, options))
+
+  scoped(
+    program
+      .command('import')
+      .description('replace content, files and settings by those of an archive of Strapi or of octavo export')
+      .argument('[folder]', 'the project', '.')
+      .requiredOption('-f, --file <path>', 'the archive: a .tar, .tar.gz or .tar.gz.enc file, or a folder')
+      .option('-k, --key <key>', 'key of an encrypted archive; OCTAVO_ARCHIVE_KEY, or a question, by default')
+      .option('--force', 'delete what the project has, without a question')
+      .option('--yes', 'the same as --force')
+      .option('--adapt', 'leave out or change what the project cannot hold')
+      .option('--new', 'create a database although the project had one'),
+  ).action(async (folder: string, options) => (await import('../import.js')).importCommand(folder, options))
 }

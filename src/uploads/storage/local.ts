@@ -1,6 +1,6 @@
 // The storage on the local disk, served below /uploads/. Files are renamed into place, so a reader never sees an incomplete file.
 import { constants } from 'node:fs'
-import { mkdir, open, rename, rm } from 'node:fs/promises'
+import { lstat, mkdir, open, rename, rm } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import type { Storage } from './storage.js'
 
@@ -24,6 +24,11 @@ export async function openLocalStorage(folder: string): Promise<Storage> {
       await syncToDisk(path, constants.O_RDWR | (constants.O_NOFOLLOW ?? 0))
       await rename(path, pathOf(name))
     },
+    has: (name) =>
+      lstat(pathOf(name)).then(
+        () => true,
+        () => false,
+      ),
     move: async (from, to) => {
       await rename(pathOf(from), pathOf(to)).catch((error: NodeJS.ErrnoException) => {
         if (error.code !== 'ENOENT') throw error
