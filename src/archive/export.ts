@@ -148,7 +148,7 @@ async function unknownTables({ source, model, tables }: ExportedTables): Promise
   for (const [name, table] of tables) {
     if (known.has(name) || /^(?:octavo|strapi|admin)_/.test(name)) continue
     const rows = await source.count(table)
-    if (rows > 0) found.push(`${name} (${rows} rows)`)
+    if (rows > 0) found.push(`${name} (${rows} row${rows === 1 ? '' : 's'})`)
   }
   return found
 }

@@ -11,6 +11,7 @@ import { loadModel } from '../model/load.js'
 import type { Model } from '../model/types.js'
 import { openStoredFiles } from '../uploads/stored-files.js'
 import { newArchiveKey } from './archive-key.js'
+import { counted } from './counted.js'
 import { onDatabase, orExplain } from './explain-error.js'
 import { onInterruption } from './interruption.js'
 import { openProgress } from './progress.js'
@@ -89,16 +90,22 @@ const named = 10
 
 function show({ path, bytes, entities, assets, links, configuration, missing, dangling, unknown }: ExportedArchive): void {
   if (missing.length > 0) {
-    print(`${missing.length} files are not where their rows say, so the archive does not have them:`)
+    print(`The archive does not have ${counted(missing.length, 'file')}, because they are not where their rows say:`)
     for (const name of missing.slice(0, named)) print(`  ${name}`)
     if (missing.length > named) print(`  … and ${missing.length - named} more`)
   }
-  if (dangling > 0) print(`${dangling} relations lead from or to rows that do not exist or belong to nothing; they are left out.`)
+  if (dangling > 0) print(`Left out: ${counted(dangling, 'relation')} of rows that do not exist, or belong to nothing.`)
   if (unknown.length > 0) {
     print('Not exported, because the project has no such type:')
     for (const table of unknown) print(`  ${table}`)
   }
-  print(`Exported ${entities} entities, ${assets} files, ${links} relations and ${configuration} settings to ${path} (${sizeOf(bytes)}).`)
+  const what = [
+    counted(entities, 'entity', 'entities'),
+    counted(assets, 'file'),
+    counted(links, 'relation'),
+    counted(configuration, 'setting'),
+  ]
+  print(`Exported ${what.join(', ')} to ${path} (${sizeOf(bytes)}).`)
 }
 
 const sizeOf = (bytes: number): string => (bytes < 1_000_000 ? `${Math.ceil(bytes / 1000)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`)

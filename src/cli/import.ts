@@ -13,6 +13,7 @@ import type { Model } from '../model/types.js'
 import { seedLoader } from '../seed/loader.js'
 import { type LibrarySwaps, openLibrarySwaps } from '../uploads/library-swap.js'
 import { archiveKey } from './archive-key.js'
+import { counted } from './counted.js'
 import { onDatabase, orExplain } from './explain-error.js'
 import { openProgress } from './progress.js'
 import { print, printTable, strapiEvidence } from './project.js'
@@ -141,9 +142,9 @@ function show({ context, checked, removed }: ImportPreview, name: string): void 
     names.map((each) => [each, String(removed.get(each) ?? 0), String(imported.get(each) ?? 0)]),
   )
   printList('The schemas of the archive and the project differ:', differences)
-  if (unowned > 0) print(`${unowned} relations of the archive belong to no entity; Strapi leaves such behind. They are not imported.`)
-  if (outside > 0) print(`${outside} relations lead to content-types that are left out. They are not imported.`)
-  printList(`${missing.length} files have rows in the archive, but it does not have their bytes:`, missing)
+  if (unowned > 0) print(`Not imported: ${counted(unowned, 'relation')} that belong to no entity, as Strapi leaves them behind.`)
+  if (outside > 0) print(`Not imported: ${counted(outside, 'relation')} from or to content-types that are left out.`)
+  printList(`The archive has the rows of ${counted(missing.length, 'file')}, but not their bytes:`, missing)
   printList(
     'The project cannot hold:',
     losses.map(({ what, count, examples }) => `${count} × ${what}${examples.length === 0 ? '' : ` (${examples.join('; ')})`}`),
@@ -162,12 +163,16 @@ async function consent({ checked, removed }: ImportPreview, isNew: boolean, { fo
   }
   const rows = [...removed.values()].reduce((sum, count) => sum + count, 0)
   if (isNew || rows === 0 || force === true || yes === true) return
-  if (!isInteractive()) throw new ConfigError(`The import deletes ${rows} rows. To agree: --force. Nothing was changed`)
-  if (!(await confirm(`Delete ${rows} rows?`))) throw new ConfigError('Nothing was changed')
+  if (!isInteractive()) throw new ConfigError(`The import deletes ${counted(rows, 'row')}. To agree: --force. Nothing was changed`)
+  if (!(await confirm(`Delete ${counted(rows, 'row')}?`))) throw new ConfigError('Nothing was changed')
 }
 
-function sentenceOf({ context, checked }: ImportPreview): string {
+function sentenceOf({ context: { archive, scope }, checked }: ImportPreview): string {
   const entities = [...checked.entities.values()].reduce((sum, count) => sum + count, 0)
-  const files = context.scope.files ? [...context.archive.uploads.keys()].filter((name) => checked.named.has(name)).length : 0
-  return `${entities} entities, ${checked.links} relations, ${files} files and ${checked.settings} settings`
+  const files = [...archive.uploads.keys()].filter((name) => checked.named.has(name)).length
+  return [
+    ...(scope.content ? [counted(entities, 'entity', 'entities'), counted(checked.links, 'relation')] : []),
+    ...(scope.files ? [counted(files, 'file')] : []),
+    ...(scope.configuration ? [counted(checked.settings, 'setting')] : []),
+  ].join(', ')
 }

@@ -1,4 +1,5 @@
-// `octavo export` and `octavo import`: archives in Strapi's format, with arguments and options. Their code is loaded only when they run.
+// `octavo export`, `octavo import` and `octavo leave`: the ways to and from Strapi, with arguments and options. Their code is loaded only when
+// they run.
 import type { Command } from 'commander'
 
 /** Strapi's options for parts of a project. */
@@ -35,4 +36,12 @@ export function addArchiveCommands(program: Command): void {
       .option('--adapt', 'leave out or change what the project cannot hold')
       .option('--new', 'create a database although the project had one'),
   ).action(async (folder: string, options) => (await import('../import.js')).importCommand(folder, options))
+
+  program
+    .command('leave')
+    .description('remove what Octavo has added to the database and files of a project, so that only Strapi uses them')
+    .argument('[folder]', 'the project', '.')
+    .option('--force', 'remove it without a question')
+    .option('--yes', 'the same as --force')
+    .action(async (folder: string, options) => (await import('../leave.js')).leaveCommand(folder, options))
 }

@@ -3,6 +3,7 @@ import type { Model } from '../../model/types.js'
 import type { FillDatabase } from '../database.js'
 import type { Driver, FillRows } from '../driver.js'
 import { createIndexes } from './indexes.js'
+import { leavingMysql } from './leaving.js'
 import { openMysqlDatabase, openMysqlForCommand } from './open.js'
 import { mysqlReplacement, mysqlRows } from './project-rows.js'
 import { placeOf, reach } from './reach.js'
@@ -21,6 +22,7 @@ export const mysqlDriver = (firstRows: (locale: string, model: Model, fill: Fill
   snapshotOf: snapshotOfMysql,
   rows: mysqlRows,
   replacement: (config, model, fill) => mysqlReplacement(config, model, firstRows(config.initialLocale, model, fill)),
+  leaving: leavingMysql,
   createMissingIndexes: async (config, model, report) => {
     const { small, close } = await reach(config)
     try {

@@ -3,6 +3,7 @@ import type { Model } from '../../model/types.js'
 import type { FillDatabase } from '../database.js'
 import type { Driver, FillRows } from '../driver.js'
 import { createIndexes } from './indexes.js'
+import { leavingPostgres } from './leaving.js'
 import { openPostgresDatabase, openPostgresForCommand } from './open.js'
 import { postgresReplacement, postgresRows } from './project-rows.js'
 import { placeOf, reach } from './reach.js'
@@ -21,6 +22,7 @@ export const postgresDriver = (firstRows: (locale: string, model: Model, fill: F
   snapshotOf: snapshotOfPostgres,
   rows: postgresRows,
   replacement: (config, model, fill) => postgresReplacement(config, model, firstRows(config.initialLocale, model, fill)),
+  leaving: leavingPostgres,
   createMissingIndexes: async (config, model, report) => {
     const { small, close } = await reach(config)
     try {

@@ -1,6 +1,7 @@
 // The driver of SQLite.
 import { existsSync } from 'node:fs'
 import type { Driver } from '../driver.js'
+import { leavingSqlite } from './leaving.js'
 import { createSqliteIndexes, lockSqlite, lookIntoSqlite, openSqliteDatabase, openSqliteForCommand, snapshotOfSqlite } from './open.js'
 import { refuseLostDatabase } from './project-file.js'
 import { sqliteReplacement, sqliteRows } from './project-rows.js'
@@ -15,6 +16,7 @@ export const sqliteDriver: Driver = {
   snapshotOf: async (config) => snapshotOfSqlite(config),
   rows: async (config) => sqliteRows(config),
   replacement: sqliteReplacement,
+  leaving: async (config, actions) => leavingSqlite(config, actions),
   createMissingIndexes: async (config, model, report) => createSqliteIndexes(config, model, report),
   lock: async (config, wait) => lockSqlite(config, wait),
 }
