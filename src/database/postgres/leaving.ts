@@ -80,5 +80,7 @@ const [patience, interval] = [2_000, 100]
 /** @throws ConfigError while a service of ours is connected */
 async function refuseOthers(client: pg.PoolClient): Promise<void> {
   const connected = "pg_stat_activity where datname = current_database() and application_name = 'octavo' and pid <> pg_backend_pid()"
+  // A connection that was closed a moment ago may still be listed.
+  for (let waited = 0; waited < patience && (await countOf(client, connected)) > 0; waited += interval) await pause(interval)
   if ((await countOf(client, connected)) > 0) throw new ConfigError('An Octavo is connected to this database. Stop it. Nothing was changed')
 }
