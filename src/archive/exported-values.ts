@@ -38,9 +38,11 @@ function numberText(value: string | number | bigint): string {
   return typeof value !== 'string' || /^-?(?:0|[1-9]\d*)(?:\.\d+)?$/.test(text) ? text : JSON.stringify(text)
 }
 
-/** The digits of an integer; a database may have one as a double, which is an integer too. */
-const wholeText = (value: string | number | bigint): string =>
-  typeof value === 'number' && Number.isInteger(value) ? BigInt(value).toString() : String(value)
+/** The digits of an integer. A double has those that responses show: beyond 64 bits, so that it is read as a double again. */
+function wholeText(value: string | number | bigint): string {
+  const text = String(value)
+  return typeof value === 'number' && Number.isInteger(value) && text.includes('e') ? BigInt(value).toString() : text
+}
 
 const lastMoment = 8.64e15
 
