@@ -2,7 +2,7 @@
 // a temporary name until they are complete.
 import { randomBytes } from 'node:crypto'
 import { createWriteStream, existsSync } from 'node:fs'
-import { mkdir, open, rename, rm, stat } from 'node:fs/promises'
+import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import type { Readable, Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
@@ -10,6 +10,7 @@ import { createGzip } from 'node:zlib'
 import { pack } from 'tar-stream'
 import { ConfigError } from '../errors/errors.js'
 import { encryption } from './cipher.js'
+import { metadataName } from './format.js'
 
 /** How an archive is written. */
 export interface ContainerOptions {
@@ -43,12 +44,23 @@ export const archivePath = (base: string, { format, compress, password }: Contai
  */
 export async function openSink(base: string, options: ContainerOptions): Promise<EntrySink> {
   const path = archivePath(base, options)
+  if (existsSync(path) && options.overwrite && !(await isReplaceable(path, options)))
+    throw new ConfigError(`${path} is not an archive, and is not replaced. Choose another name with -f`)
   if (existsSync(path) && !options.overwrite)
     throw new ConfigError(`${path} exists. Choose another name with -f, or replace it with --overwrite`)
   const workFolder = join(dirname(path), `.${basename(path)}.${randomBytes(6).toString('hex')}.part`)
   await mkdir(dirname(path), { recursive: true })
   await mkdir(workFolder, { mode: 0o700 })
   return options.format === 'dir' ? folderSink(path, workFolder) : tarSink(path, workFolder, options)
+}
+
+/** Whether what is there is an archive of the same form, or an empty folder. */
+async function isReplaceable(path: string, { format }: ContainerOptions): Promise<boolean> {
+  const stats = await stat(path)
+  if (format === 'tar') return stats.isFile()
+  if (!stats.isDirectory()) return false
+  const names = await readdir(path)
+  return names.length === 0 || names.includes(metadataName)
 }
 
 const ownersFile = 0o600

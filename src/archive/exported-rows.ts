@@ -41,6 +41,12 @@ interface RowWriter {
 
 const isHolding = (attribute: Attribute): attribute is Holding => attribute.kind === 'component' || attribute.kind === 'dynamiczone'
 
+/** Zones come last. */
+const inStrapisOrder = (holding: readonly Holding[]): readonly Holding[] => [
+  ...holding.filter(({ kind }) => kind === 'component'),
+  ...holding.filter(({ kind }) => kind === 'dynamiczone'),
+]
+
 /** The columns of a shape in the order of its attributes; the database may lack some of them. */
 function rowWriter({ attributes }: Shape, table: RowTable): RowWriter {
   const there = new Set(table.columns.map(({ name }) => name))
@@ -52,7 +58,7 @@ function rowWriter({ attributes }: Shape, table: RowTable): RowWriter {
   const names = scalars.map(({ name }) => JSON.stringify(name))
   return {
     table: withColumns(table, columns),
-    holding: [...attributes.values()].filter(isHolding),
+    holding: inStrapisOrder([...attributes.values()].filter(isHolding)),
     members: (row) => scalars.map((scalar, index) => `${names[index]}:${exportedValue(scalar, row[places[index]!] ?? null)}`),
   }
 }

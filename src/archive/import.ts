@@ -3,6 +3,7 @@
 import type { CommandDatabase } from '../database/database.js'
 import { batchesOf } from '../database/row-batches.js'
 import type { CopiedRow, RowReplacement, RowTable } from '../database/rows.js'
+import { ConfigError } from '../errors/errors.js'
 import { fileType } from '../model/link.js'
 import type { Model } from '../model/types.js'
 import type { LibrarySwap, LibrarySwaps } from '../uploads/library-swap.js'
@@ -90,13 +91,25 @@ export async function carryOutImport({ context, checked }: ImportPreview, { libr
       if (identities !== null) await database.insert(identities.table, identities.rows)
       if (scope.configuration) await writeConfiguration(writing)
       if (swap !== null) await database.insert(withColumns(tables.get('octavo_file_swaps')!, ['id']), [[swap.id]])
-      await database.commit()
+      await committed(database)
     } catch (error) {
       await database.rollback().catch(() => {})
       throw error
     }
   } finally {
     await swap?.settle()
+  }
+}
+
+/** @throws ConfigError that says that nobody knows, where the database does not answer */
+async function committed(database: RowReplacement): Promise<void> {
+  try {
+    await database.commit()
+  } catch (error) {
+    if (error instanceof ConfigError) throw error
+    throw new ConfigError(
+      `The database did not confirm the import (${(error as Error).message}). See whether the new content is there; if it is not, repeat the import`,
+    )
   }
 }
 

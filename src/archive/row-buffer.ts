@@ -1,5 +1,7 @@
 // Rows on their way into a database: collected, and inserted many at a time.
+
 import type { CopiedRow, RowReplacement, RowTable, RowValue } from '../database/rows.js'
+import { ConfigError } from '../errors/errors.js'
 
 /** Collected rows. A table is always the same value. */
 export interface RowBuffer {
@@ -30,7 +32,12 @@ export function openRowBuffer(write: RowReplacement['insert']): RowBuffer {
       return rows >= mostRows || characters >= mostCharacters
     },
     flush: async () => {
-      for (const [table, collected] of tables) await write(table, collected)
+      for (const [table, collected] of tables)
+        await write(table, collected).catch((error: Error) => {
+          throw error instanceof ConfigError
+            ? error
+            : new ConfigError(`A row of ${table.name} could not be written: ${error.message}. Nothing was changed`)
+        })
       tables.clear()
       rows = 0
       characters = 0

@@ -151,7 +151,7 @@ function openUnpacking(folder: string, form: ArchiveForm, limits: ArchiveLimits)
       const undescribed = [...uploads.keys()].filter((name) => !described.has(name))
       if (undescribed.length > 0)
         throw new ConfigError(
-          `${undescribed.length} uploads of the archive have no metadata, such as ${undescribed[0]}. Nothing was changed`,
+          `The archive has uploads without metadata: ${undescribed.slice(0, 5).join(', ')}${undescribed.length > 5 ? ', …' : ''}. Nothing was changed`,
         )
       const inOrder = (kind: LineKind) => lines[kind].sort((one, other) => numberOf(one.name) - numberOf(other.name))
       for (const kind of Object.keys(lines) as LineKind[]) inOrder(kind)

@@ -13,7 +13,7 @@ import { openStoredFiles } from '../uploads/stored-files.js'
 import { newArchiveKey } from './archive-key.js'
 import { counted } from './counted.js'
 import { onDatabase, orExplain } from './explain-error.js'
-import { onInterruption } from './interruption.js'
+import { watchInterruption } from './interruption.js'
 import { openProgress } from './progress.js'
 import { checkDatabase, checkPrepared, print } from './project.js'
 import { checkProject } from './project-folder.js'
@@ -47,7 +47,7 @@ type Place = Pick<Parameters<typeof exportArchive>[2], 'scope' | 'container' | '
 
 async function exportProject(config: Config, model: Model, place: Place): Promise<ExportedArchive> {
   const { version } = createRequire(import.meta.url)('../package.json') as { readonly version: string }
-  let settle = (): void => {}
+  const interruption = watchInterruption()
   const files = place.scope.files ? await openStoredFiles(config) : null
   const source = await driverOf(config).rows(config)
   try {
@@ -57,15 +57,14 @@ async function exportProject(config: Config, model: Model, place: Place): Promis
       version,
       now: new Date(),
       report: openProgress(lineOf),
-      begun: (abandon) => {
-        settle = onInterruption(async () => {
+      begun: (abandon) =>
+        interruption.undoes(async () => {
           await abandon()
           await files?.close()
-        })
-      },
+        }),
     })
   } finally {
-    settle()
+    interruption.end()
     await source.close()
     await files?.close()
   }

@@ -3,17 +3,39 @@
 /** The exit status of a process that a signal ended. */
 const statuses = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const
 
-/** Runs `undo` when the process is told to end, and ends it. Returns a function that stops that. */
-export function onInterruption(undo: () => Promise<void>): () => void {
-  const stops = Object.entries(statuses).map(([signal, status]) => {
-    const end = (): void => {
-      process.stderr.write(`octavo: interrupted\n`)
-      void undo().finally(() => process.exit(status))
+/** What is done when a command is interrupted. */
+export interface Interruption {
+  /** From now on, this is undone before the process ends. */
+  undoes(undo: () => Promise<void>): void
+  /** The command is at its end: signals have their usual meaning again. */
+  end(): void
+}
+
+/** Listens to the signals that end a process. */
+export function watchInterruption(): Interruption {
+  let undo: (() => Promise<void>) | null = null
+  let status: number | null = null
+  const leave = (): void => {
+    if (undo === null || status === null) return
+    process.stderr.write('octavo: interrupted\n')
+    const code = status
+    void undo().finally(() => process.exit(code))
+  }
+  const stops = Object.entries(statuses).map(([signal, code]) => {
+    const interrupted = (): void => {
+      status = code
+      leave()
     }
-    process.once(signal, end)
-    return () => process.off(signal, end)
+    process.once(signal, interrupted)
+    return () => process.off(signal, interrupted)
   })
-  return () => {
-    for (const stop of stops) stop()
+  return {
+    undoes: (given) => {
+      undo = given
+      leave()
+    },
+    end: () => {
+      for (const stop of stops) stop()
+    },
   }
 }

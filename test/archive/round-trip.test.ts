@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { rule } from '../support/rule.js'
 import { runStatement } from '../support/statements.js'
 import { type Content, contentOf, differences } from './content.js'
-import { emptyFolder, exported, fresh, golden, type Project, removeAll, run } from './projects.js'
+import { type Environment, emptyFolder, exported, fresh, golden, type Project, removeAll, run } from './projects.js'
 
 let source: Project
 let content: Content
@@ -51,7 +51,7 @@ for (const [name, options, path] of forms)
   rule('archives.4', `an archive that is ${name} is imported again`, async () => {
     const [target, folder] = [await fresh(), emptyFolder()]
     expect(await run(['export', source.folder, '-f', join(folder, 'x'), ...options])).toMatchObject({ status: 0 })
-    const given = options.includes('-k') ? { OCTAVO_ARCHIVE_KEY: key } : {}
+    const given: Environment = options.includes('-k') ? { OCTAVO_ARCHIVE_KEY: key } : {}
     const imported = await run(['import', target.folder, '-f', join(folder, path)], given)
     expect(imported).toMatchObject({ status: 0 })
     expect(differences(content, await contentOf(target.database))).toEqual([])
