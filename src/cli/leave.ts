@@ -82,19 +82,17 @@ async function finishFiles(config: Config, model: Model): Promise<void> {
   }
 }
 
-/** What goes with the rows of a table, by how many there are. */
-const consequences: Readonly<Record<string, (rows: number) => string>> = {
-  octavo_pending_links: (rows) =>
-    `${counted(rows, 'relation')} of published entries that wait for a target to be published will not be made.`,
-  octavo_modified_drafts: (rows) => `${counted(rows, 'note')} on changed drafts are lost. The drafts stay.`,
-  octavo_out_of_sync_locales: (rows) => `${counted(rows, 'note')} on locales that differ in what they share are lost. The content stays.`,
-  octavo_credential_versions: (rows) =>
-    `The revoked tokens of ${counted(rows, 'user')}: should Octavo come back, those that have not expired are valid again, unless the password has changed.`,
-  octavo_one_time_tokens: (rows) => `${counted(rows, 'link')} in letters to users, for new passwords and confirmations, no longer work.`,
-  octavo_identities: (rows) => `${counted(rows, 'account')} of other services are no longer connected to users.`,
-  octavo_idempotency_keys: (rows) =>
-    `${counted(rows, 'write')} are no longer remembered: a client that repeats one by its Idempotency-Key writes twice.`,
-  octavo_outbox: (rows) => `${counted(rows, 'recorded event')} are deleted.`,
+/** What is lost with the rows of a table. */
+const lost: Readonly<Record<string, string>> = {
+  octavo_pending_links: 'relations of published entries that wait for their targets to be published',
+  octavo_modified_drafts: 'notes on changed drafts; the drafts stay',
+  octavo_out_of_sync_locales: 'notes on documents whose locales differ in what they share; the content stays',
+  octavo_credential_versions:
+    'users whose tokens were revoked; should Octavo come back, tokens that have not expired are valid again, unless the password has changed',
+  octavo_one_time_tokens: 'links in letters to users, for new passwords and confirmations',
+  octavo_identities: 'connections of users to their accounts of other services',
+  octavo_idempotency_keys: 'writes that are remembered; a client that repeats one by its Idempotency-Key writes twice',
+  octavo_outbox: 'recorded events',
 }
 
 function show({ tables, indexes, permissions, others }: Additions, undelivered: number, name: string): void {
@@ -104,11 +102,14 @@ function show({ tables, indexes, permissions, others }: Additions, undelivered: 
   if (permissions > 0)
     print(`  ${counted(permissions, 'permission')} for actions that Strapi does not have (publish, unpublish, discard, findDraft)`)
   for (const other of others) print(`  ${other}`)
-  const lines = [...tables].flatMap(([table, rows]) => (rows > 0 && Object.hasOwn(consequences, table) ? [consequences[table]!(rows)] : []))
-  const all = undelivered > 0 ? [...lines, `${counted(undelivered, 'event')} of them have not reached all listeners.`] : lines
-  if (all.length === 0) return
-  print('If it is removed:')
-  for (const line of all) print(`  ${line}`)
+  const lines = [
+    ...[...tables].flatMap(([table, rows]) => (rows > 0 && Object.hasOwn(lost, table) ? [[rows, lost[table]!] as const] : [])),
+    ...(undelivered > 0 ? [[undelivered, 'of these events, which have not reached all listeners'] as const] : []),
+  ]
+  if (lines.length === 0) return
+  print('With it these are lost:')
+  const width = String(Math.max(...lines.map(([count]) => count))).length
+  for (const [count, what] of lines) print(`  ${String(count).padStart(width)}  ${what}`)
 }
 
 /** Events that a listener has not received yet. */

@@ -22,13 +22,13 @@ interface Reader {
   close(): Promise<void>
 }
 
-/** Reads the content of a SQLite file or of the database at a URL. */
-export async function contentOf(place: string): Promise<Content> {
+/** Reads the content of a SQLite file or of the database at a URL; without some tables, and without some columns. */
+export async function contentOf(place: string, withoutTable = isLeftOut, withoutColumn = isVolatile): Promise<Content> {
   const reader = await (place.startsWith('postgres:') ? onPostgres(place) : place.startsWith('mysql:') ? onMysql(place) : onSqlite(place))
   try {
     const content: Record<string, string[]> = {}
-    for (const table of (await reader.tables()).filter((name) => !isLeftOut(name)).sort())
-      content[table] = (await reader.rows(table)).map((row) => textOf(table, row)).sort()
+    for (const table of (await reader.tables()).filter((name) => !withoutTable(name)).sort())
+      content[table] = (await reader.rows(table)).map((row) => textOf(row, (column) => withoutColumn(table, column))).sort()
     return content
   } finally {
     await reader.close()
@@ -48,9 +48,9 @@ export function differences(one: Content, other: Content): readonly string[] {
   ])
 }
 
-const textOf = (table: string, row: Readonly<Record<string, unknown>>): string =>
+const textOf = (row: Readonly<Record<string, unknown>>, isWithout: (column: string) => boolean): string =>
   Object.entries(row)
-    .filter(([column]) => !isVolatile(table, column))
+    .filter(([column]) => !isWithout(column))
     .map(([column, value]) => `${column}=${value instanceof Buffer ? value.toString('hex') : String(value)}`)
     .join(' ')
 

@@ -19,9 +19,11 @@ export async function leavingPostgres(config: Config, actions: readonly string[]
   return {
     find: async () => {
       const { tables, permissions, indexes } = await found(client)
-      const counts = await Promise.all(tables.map(async (name) => [name, await countOf(client, quoted(name))] as const))
-      const granted = await Promise.all(permissions.map((table) => countOf(client, `${table} where action = any($1)`, [actions])))
-      return { tables: new Map(counts), indexes, permissions: granted.reduce((sum, count) => sum + count, 0), others: [] }
+      const counts = new Map<string, number>()
+      for (const name of tables) counts.set(name, await countOf(client, quoted(name)))
+      let granted = 0
+      for (const table of permissions) granted += await countOf(client, `${table} where action = any($1)`, [actions])
+      return { tables: counts, indexes, permissions: granted, others: [] }
     },
     remove: async (report) => {
       await refuseOthers(client)

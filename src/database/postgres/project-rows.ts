@@ -12,15 +12,26 @@ import { prepareDatabase } from './prepare-database.js'
 import { placeOf, type Reached, reach } from './reach.js'
 import { forms, insertRows, postgresSource, reading, selectedBy, setNumbers, updateRows, valuesOf } from './rows.js'
 
+/** A connection whose statements wait for those before them: the next rows are read while others are asked for. */
+function oneByOne(client: pg.PoolClient): pg.ClientBase {
+  let last: Promise<unknown> = Promise.resolve()
+  const query = (...given: Parameters<typeof client.query>): Promise<unknown> => {
+    const next = last.then(() => client.query(...given))
+    last = next.catch(() => {})
+    return next
+  }
+  return { query } as unknown as pg.ClientBase
+}
+
 /** Opens a connection of its own. What fails closes it. */
 async function onClient<Result>(
   reached: Reached,
-  open: (client: pg.PoolClient, close: () => Promise<void>) => Promise<Result>,
+  open: (client: pg.ClientBase, close: () => Promise<void>) => Promise<Result>,
 ): Promise<Result> {
   try {
     const client = await reached.small.connect()
     client.on('error', () => {})
-    return await open(client, async () => {
+    return await open(oneByOne(client), async () => {
       client.release(true)
       await reached.close()
     })
@@ -50,7 +61,7 @@ export async function postgresReplacement(config: Config, model: Model, fill: Fi
   })
 }
 
-function replacementOn(client: pg.PoolClient, name: string, wait: number, close: () => Promise<void>): RowReplacement {
+function replacementOn(client: pg.ClientBase, name: string, wait: number, close: () => Promise<void>): RowReplacement {
   return {
     ...reading(client, name),
     fitter: fitterFor,
@@ -76,7 +87,7 @@ function replacementOn(client: pg.PoolClient, name: string, wait: number, close:
  * The locks let others read. They come before the snapshot: nothing is committed between it and them. Serializable, so that a write
  * which has read what is replaced here fails, and is run again.
  */
-async function begin(client: pg.PoolClient, tables: readonly RowTable[], wait: number): Promise<void> {
+async function begin(client: pg.ClientBase, tables: readonly RowTable[], wait: number): Promise<void> {
   const names = tables.map(({ name }) => quoted(name)).sort()
   await client.query(`begin isolation level serializable read write; ${forms}; set local lock_timeout = ${Math.ceil(wait)}`)
   try {
@@ -87,7 +98,7 @@ async function begin(client: pg.PoolClient, tables: readonly RowTable[], wait: n
   }
 }
 
-async function remove(client: pg.PoolClient, table: RowTable, where: RowCondition): Promise<number> {
+async function remove(client: pg.ClientBase, table: RowTable, where: RowCondition): Promise<number> {
   const columns = Object.keys(where)
   const condition = columns.length === 0 ? '' : ` where ${selectedBy(table, columns)}`
   const values = columns.map((column) => valuesOf(table, column, where[column]!))
