@@ -82,7 +82,7 @@ async function importInto(config: Config, model: Model, { archive, library, opti
   const fill = isNew && scope.isWhole ? async () => {} : seedLoader(config, model, { info: () => {} })
   const command = await driver.openForCommand(config, model, fill)
   try {
-    if (isNew) process.stderr.write(`Created the database ${driver.nameOf(config)}.\n`)
+    if (isNew) process.stderr.write(`Created the tables of ${driver.nameOf(config)}.\n`)
     await library.recover(command)
     const database = await driver.replacement(config, model, fill)
     try {

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { rule } from '../support/rule.js'
 import { runStatement } from '../support/statements.js'
 import { type Content, contentOf, differences } from './content.js'
+import { used } from './leaving.js'
 import { type Environment, emptyFolder, exported, fresh, golden, type Project, removeAll, run } from './projects.js'
 
 let source: Project
@@ -37,6 +38,16 @@ test('archives.6: administrators, their roles and API tokens stay', async () => 
   expect((await run(['import', target.folder, '-f', await exported(source), '--force'])).status).toBe(0)
   expect(await administrators()).toEqual(before)
   expect(differences(content, await contentOf(target.database))).toEqual([])
+})
+
+test('archives.6: relations that wait for a publication go along', async () => {
+  const [origin, target] = [await golden(), await fresh()]
+  await used(origin)
+  const waiting = ({ database }: Project) =>
+    runStatement(database, 'select link_table, owner_id, target_type, target_document, place from octavo_pending_links')
+  expect(await waiting(origin)).toHaveLength(1)
+  expect(await run(['import', target.folder, '-f', await exported(origin)])).toMatchObject({ status: 0 })
+  expect(await waiting(target)).toEqual(await waiting(origin))
 })
 
 const key = 'a key of an archive'
