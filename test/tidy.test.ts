@@ -50,7 +50,8 @@ const anyDatabase = ['database', 'database/answer']
 /** The rooms that each room may import from. */
 const below: Readonly<Record<string, readonly string[]>> = {
   main: ['cli'],
-  cli: ['service', 'seed', 'access', 'accounts', 'doctor', 'events', 'locales', 'database', 'database/open'],
+  cli: ['service', 'seed', 'access', 'accounts', 'archive', 'doctor', 'events', 'locales', 'uploads', 'database', 'database/open'],
+  archive: ['uploads', 'database', 'database/schema'],
   index: ['service'],
   service: [
     'installation',

@@ -59,9 +59,22 @@ interface LineFile {
 /** Characters that are collected before they are written. */
 const collected = 1_000_000
 
-/** Begins an archive in a place. */
-export function openArchiveWriter(sink: EntrySink): ArchiveWriter {
-  const files: Record<string, ManifestFile> = {}
+/** A file that is complete, and what is known of it. */
+interface CompleteFile extends ManifestFile {
+  readonly name: string
+  readonly path: string
+}
+
+/** Writes lines into files of a bounded size, one file at a time. */
+interface LineFiles {
+  /** Adds a line. Returns the file that it has completed, if it began another one. */
+  add(kind: LineKind, json: string): Promise<CompleteFile | null>
+  /** Completes the file that is being written. */
+  complete(): Promise<CompleteFile | null>
+  abandon(): Promise<void>
+}
+
+function openLineFiles(folder: string): LineFiles {
   let current: LineFile | null = null
   let texts: string[] = []
   let waiting = 0
@@ -75,27 +88,60 @@ export function openArchiveWriter(sink: EntrySink): ArchiveWriter {
     await file.handle.writeFile(bytes)
   }
 
-  async function close(): Promise<void> {
-    if (current === null) return
-    const file = current
-    current = null
-    await flush(file)
-    await file.handle.close()
-    const name = lineFileName(file.kind, file.number)
-    files[name] = { bytes: file.bytes, sha256: file.hash.digest('hex'), lines: file.lines }
-    await sink.add(name, file.bytes, createReadStream(file.path))
-    await rm(file.path)
-  }
-
   async function begin(kind: LineKind, number: number): Promise<LineFile> {
-    await close()
-    const path = join(sink.workFolder, `${kind}-${number}`)
+    const path = join(folder, `${kind}-${number}`)
     const handle = await open(path, 'wx', 0o600)
     return { kind, number, path, handle, hash: createHash('sha256'), characters: 0, bytes: 0, lines: 0 }
   }
 
+  async function complete(): Promise<CompleteFile | null> {
+    if (current === null) return null
+    const file = current
+    current = null
+    await flush(file)
+    await file.handle.close()
+    const { kind, number, path, bytes, hash, lines } = file
+    return { name: lineFileName(kind, number), path, bytes, sha256: hash.digest('hex'), lines }
+  }
+
+  return {
+    add: async (kind, json) => {
+      const before = current
+      const isSame = before?.kind === kind
+      const isFull = isSame && before.characters + json.length + 1 > lineFileCharacters
+      const done = isSame && !isFull ? null : await complete()
+      current ??= await begin(kind, isFull ? before.number + 1 : 1)
+      const separated = current.lines === 0 ? json : `\n${json}`
+      texts.push(separated)
+      waiting += separated.length
+      current.characters += separated.length
+      current.lines++
+      if (waiting >= collected) await flush(current)
+      return done
+    },
+    complete,
+    abandon: async () => {
+      await current?.handle.close().catch(() => {})
+      current = null
+    },
+  }
+}
+
+/** Begins an archive in a place. */
+export function openArchiveWriter(sink: EntrySink): ArchiveWriter {
+  const files: Record<string, ManifestFile> = {}
+  const lines = openLineFiles(sink.workFolder)
+
+  async function addLines(file: CompleteFile | null): Promise<void> {
+    if (file === null) return
+    const { name, path, ...known } = file
+    files[name] = known
+    await sink.add(name, known.bytes, createReadStream(path))
+    await rm(path)
+  }
+
   async function add(name: string, bytes: number, content: Readable): Promise<void> {
-    await close()
+    await addLines(await lines.complete())
     const hash = createHash('sha256')
     const hashed = new Transform({
       transform: (chunk: Buffer, _, done) => {
@@ -111,22 +157,11 @@ export function openArchiveWriter(sink: EntrySink): ArchiveWriter {
   const text = (name: string, content: Buffer): Promise<void> => add(name, content.length, Readable.from([content]))
 
   return {
-    line: async (kind, json) => {
-      const isFull = current !== null && current.characters + json.length + 1 > lineFileCharacters
-      if (current?.kind !== kind || isFull) current = await begin(kind, isFull && current?.kind === kind ? current.number + 1 : 1)
-      const file = current!
-      const separated = file.lines === 0 ? json : `\n${json}`
-      texts.push(separated)
-      waiting += separated.length
-      file.characters += separated.length
-      file.lines++
-      if (waiting >= collected) await flush(file)
-    },
+    line: async (kind, json) => addLines(await lines.add(kind, json)),
     file: add,
     text,
     abandon: async () => {
-      await current?.handle.close().catch(() => {})
-      current = null
+      await lines.abandon()
       await sink.abandon()
     },
     finish: async ({ version, now, scope }) => {

@@ -10,7 +10,7 @@ import { ConfigError } from '../errors/errors.js'
 import { decryption } from './cipher.js'
 
 /** A file of an archive. Its content is read before the next file. */
-export interface Entry {
+export interface ArchiveEntry {
   readonly name: string
   readonly content: Readable
 }
@@ -41,7 +41,7 @@ export async function formOf(path: string): Promise<ArchiveForm> {
  * The files of an archive.
  * @throws ConfigError if it cannot be read with this password, is damaged, or has links or files with paths that lead elsewhere
  */
-export const entriesOf = (path: string, form: ArchiveForm, password: string | null): AsyncGenerator<Entry> =>
+export const entriesOf = (path: string, form: ArchiveForm, password: string | null): AsyncGenerator<ArchiveEntry> =>
   form.kind === 'dir' ? folderEntries(path, '') : tarEntries(path, form, password)
 
 /** @throws ConfigError for a name that is no path below the archive */
@@ -65,7 +65,7 @@ const folders: readonly string[] = [
   'assets/metadata',
 ]
 
-async function* folderEntries(root: string, below: string): AsyncGenerator<Entry> {
+async function* folderEntries(root: string, below: string): AsyncGenerator<ArchiveEntry> {
   for (const entry of (await readdir(join(root, below), { withFileTypes: true })).sort((one, other) => (one.name < other.name ? -1 : 1))) {
     const name = below === '' ? entry.name : `${below}/${entry.name}`
     if (entry.isDirectory()) {
@@ -84,7 +84,11 @@ async function* folderEntries(root: string, below: string): AsyncGenerator<Entry
   }
 }
 
-async function* tarEntries(path: string, { isEncrypted, isCompressed }: ArchiveForm, password: string | null): AsyncGenerator<Entry> {
+async function* tarEntries(
+  path: string,
+  { isEncrypted, isCompressed }: ArchiveForm,
+  password: string | null,
+): AsyncGenerator<ArchiveEntry> {
   const tar = extract()
   const file = createReadStream(path)
   const stages = [...(isEncrypted ? [decryption(password ?? '')] : []), ...(isCompressed ? [createGunzip()] : [])]

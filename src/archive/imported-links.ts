@@ -21,14 +21,14 @@ export interface StoredRelation {
 }
 
 /** What is to be done with lines of a relation: nothing, or not what they say, with the reason. */
-export type Resolved = StoredRelation | { readonly kind: 'ignore' } | { readonly kind: 'loss'; readonly what: string }
+export type ResolvedRelation = StoredRelation | { readonly kind: 'ignore' } | { readonly kind: 'loss'; readonly what: string }
 
 /** Finds where the lines of a relation are stored. */
-export type ResolveRelation = (link: LinkLine) => Resolved
+export type ResolveRelation = (link: LinkLine) => ResolvedRelation
 
 /** Opens the relations of a model, whose tables a database has. */
 export function openRelations(model: Model, tables: ReadonlyMap<string, RowTable>): ResolveRelation {
-  const known = new Map<string, Resolved>()
+  const known = new Map<string, ResolvedRelation>()
   return ({ left: { type, field } }) => {
     const key = `${type} ${field}`
     const resolved = known.get(key) ?? resolve(model, tables, type, field)
@@ -37,7 +37,7 @@ export function openRelations(model: Model, tables: ReadonlyMap<string, RowTable
   }
 }
 
-function resolve(model: Model, tables: ReadonlyMap<string, RowTable>, type: string, field: string): Resolved {
+function resolve(model: Model, tables: ReadonlyMap<string, RowTable>, type: string, field: string): ResolvedRelation {
   const shape = model.types.get(type) ?? model.components.get(type)
   const attribute = shape?.attributes.get(field)
   if (shape === undefined || attribute === undefined) return loss(`${type}.${field}: the project has no such relation`)
@@ -46,7 +46,7 @@ function resolve(model: Model, tables: ReadonlyMap<string, RowTable>, type: stri
   return stored ?? loss(`${type}.${field}: the project stores no relation there`)
 }
 
-const loss = (what: string): Resolved => ({ kind: 'loss', what: what.slice(0, 300) })
+const loss = (what: string): ResolvedRelation => ({ kind: 'loss', what: what.slice(0, 300) })
 
 /** Null: it is no relation, or the other side stores it. */
 function storedIn(shape: Shape, attribute: Attribute, tables: ReadonlyMap<string, RowTable>): StoredRelation | null {

@@ -67,8 +67,7 @@ export function openRowReader(
   archived: ArchivedComponents,
 ): RowReader {
   const plans = new Map<Shape, ShapePlan | null>()
-
-  function planOf(shape: Shape): ShapePlan | null {
+  const planOf = (shape: Shape): ShapePlan | null => {
     const known = plans.get(shape)
     if (known !== undefined) return known
     const table = tables.get(shape.table)
@@ -76,53 +75,6 @@ export function openRowReader(
     plans.set(shape, plan)
     return plan
   }
-
-  function readRow(shape: Shape, id: number, members: ReadonlyMap<string, string>, context: ReadContext): ImportedRow {
-    const { table, scalars, holding } = planOf(shape)!
-    const values: RowValue[] = table.columns.slice(1).map(() => null)
-    const entries: ImportedEntry[] = []
-    for (const [name, json] of members) {
-      const scalar = scalars.get(name)
-      const held = holding.get(name)
-      if (scalar !== undefined) values[scalar.index] = fitted(shape, id, scalar, json, context)
-      else if (held !== undefined) entries.push(...entriesOf(shape, held, json, context))
-      else if (json !== 'null' && json !== '[]' && name !== 'id' && name !== '__component')
-        context.note(`${shape.uid}.${name}: the project has no such attribute`, `row ${id}`)
-    }
-    return { shape, id, values, entries }
-  }
-
-  function entriesOf(shape: Shape, attribute: Holding, json: string, context: ReadContext): readonly ImportedEntry[] {
-    const { line, depth, note } = context
-    if (json === 'null') return []
-    if (depth > deepest) throw new ConfigError(`${line.where}: components are nested too deeply. Nothing was changed`)
-    const where = `${shape.uid}.${attribute.name}`
-    const list = elementsOf(json) ?? [json]
-    const isList = attribute.kind === 'dynamiczone' || attribute.repeatable
-    if (!isList && list.length > 1) note(`${where}: the project has one component there, not a list`, `${list.length - 1} more`)
-    return (isList ? list : list.slice(0, 1)).flatMap((element, index) => {
-      const members = membersOf(element)
-      if (members === null) throw new ConfigError(`${line.where}: ${where} has something that is no component. Nothing was changed`)
-      const component = componentOf(shape, attribute, members, note)
-      if (component === null) return []
-      const id = idOf(members.get('id'), `${line.where}: a component of ${where}`)
-      const row = readRow(component, id, members, { ...context, depth: depth + 1 })
-      return [{ field: attribute.name, order: isList ? index + 1 : null, row }]
-    })
-  }
-
-  /** The component of an entry; null: the project does not have it there. */
-  function componentOf(shape: Shape, attribute: Holding, members: ReadonlyMap<string, string>, note: NoteLoss): Component | null {
-    const isZone = attribute.kind === 'dynamiczone'
-    const said = isZone ? (JSON.parse(members.get('__component') ?? 'null') as unknown) : archived(shape.uid, attribute.name)
-    const uid = isZone || said !== undefined ? String(said) : attribute.component
-    const component = model.components.get(uid)
-    const isAllowed = isZone ? attribute.components.includes(uid) : attribute.component === uid
-    if (component !== undefined && isAllowed && planOf(component) !== null) return component
-    note(`${shape.uid}.${attribute.name}: the project has no component ${uid.slice(0, 100)} there`)
-    return null
-  }
-
   return {
     tableOf: (shape) => planOf(shape)?.table ?? null,
     read: (type, id, data, line, note) => {
@@ -130,15 +82,70 @@ export function openRowReader(
       const documentId = members?.get('documentId')
       if (members === null || documentId === undefined || !/^"[^"\\]{1,255}"$/.test(documentId))
         throw new ConfigError(`${line.where}: the entity has no documentId. Nothing was changed`)
-      return readRow(type, id, members, { line, note, depth: 0 })
+      return readRow(type, id, members, { model, planOf, archived, line, note, depth: 0 })
     },
   }
 }
 
+/** What a row is read in. */
 interface ReadContext {
+  readonly model: Model
+  planOf(shape: Shape): ShapePlan | null
+  readonly archived: ArchivedComponents
   readonly line: Line
   readonly note: NoteLoss
   readonly depth: number
+}
+
+function readRow(shape: Shape, id: number, members: ReadonlyMap<string, string>, context: ReadContext): ImportedRow {
+  const { table, scalars, holding } = context.planOf(shape)!
+  const values: RowValue[] = table.columns.slice(1).map(() => null)
+  const entries: ImportedEntry[] = []
+  for (const [name, json] of members) {
+    const scalar = scalars.get(name)
+    const held = holding.get(name)
+    if (scalar !== undefined) values[scalar.index] = fitted(shape, id, scalar, json, context)
+    else if (held !== undefined) entries.push(...entriesOf(shape, held, json, context))
+    else if (json !== 'null' && json !== '[]' && name !== 'id' && name !== '__component')
+      context.note(`${shape.uid}.${name}: the project has no such attribute`, `row ${id}`)
+  }
+  return { shape, id, values, entries }
+}
+
+function entriesOf(shape: Shape, attribute: Holding, json: string, context: ReadContext): readonly ImportedEntry[] {
+  const { line, depth, note } = context
+  if (json === 'null') return []
+  if (depth > deepest) throw new ConfigError(`${line.where}: components are nested too deeply. Nothing was changed`)
+  const where = `${shape.uid}.${attribute.name}`
+  const list = elementsOf(json) ?? [json]
+  const isList = attribute.kind === 'dynamiczone' || attribute.repeatable
+  if (!isList && list.length > 1) note(`${where}: the project has one component there, not a list`, `${list.length - 1} more`)
+  return (isList ? list : list.slice(0, 1)).flatMap((element, index) => {
+    const members = membersOf(element)
+    if (members === null) throw new ConfigError(`${line.where}: ${where} has something that is no component. Nothing was changed`)
+    const component = componentOf(shape, attribute, members, context)
+    if (component === null) return []
+    const id = idOf(members.get('id'), `${line.where}: a component of ${where}`)
+    const row = readRow(component, id, members, { ...context, depth: depth + 1 })
+    return [{ field: attribute.name, order: isList ? index + 1 : null, row }]
+  })
+}
+
+/** The component of an entry; null: the project does not have it there. */
+function componentOf(
+  shape: Shape,
+  attribute: Holding,
+  members: ReadonlyMap<string, string>,
+  { model, planOf, archived, note }: ReadContext,
+): Component | null {
+  const isZone = attribute.kind === 'dynamiczone'
+  const said = isZone ? (JSON.parse(members.get('__component') ?? 'null') as unknown) : archived(shape.uid, attribute.name)
+  const uid = isZone || said !== undefined ? String(said) : attribute.component
+  const component = model.components.get(uid)
+  const isAllowed = isZone ? attribute.components.includes(uid) : attribute.component === uid
+  if (component !== undefined && isAllowed && planOf(component) !== null) return component
+  note(`${shape.uid}.${attribute.name}: the project has no component ${uid.slice(0, 100)} there`)
+  return null
 }
 
 function planFor({ attributes }: Shape, table: RowTable, fitter: RowReplacement['fitter']): ShapePlan {

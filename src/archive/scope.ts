@@ -5,7 +5,7 @@ import { ConfigError } from '../errors/errors.js'
 import { fileType } from '../model/link.js'
 
 /** The options as they are given: names separated by commas. */
-export interface ScopeOptions {
+export interface PartOptions {
   readonly only?: string
   readonly exclude?: string
   readonly onlyContentTypes?: string
@@ -35,7 +35,7 @@ const isMediaLibrary = (uid: string): boolean => uid.startsWith('plugin::upload.
 export const isExportable = (uid: string): boolean => !uid.startsWith('admin::') && !uid.startsWith('plugin::content-releases.')
 
 /** Reads the options. `types`: the content-types that may be named. @throws ConfigError for a name that does not exist */
-export function scopeOf(options: ScopeOptions, types: Iterable<string>): Scope {
+export function scopeOf(options: PartOptions, types: Iterable<string>): Scope {
   const known = [...types].filter(isExportable)
   const only = namesOf('--only', options.only, parts)
   const exclude = namesOf('--exclude', options.exclude, excludable)

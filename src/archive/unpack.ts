@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { ConfigError } from '../errors/errors.js'
-import { type ArchiveForm, type Entry, entriesOf } from './entry-source.js'
+import { type ArchiveEntry, type ArchiveForm, entriesOf } from './entry-source.js'
 import { entryKind, type LineKind, type Manifest, type ManifestFile, manifestName, metadataName } from './format.js'
 import type { LineFile } from './lines.js'
 
@@ -43,8 +43,8 @@ export interface UnpackedArchive {
 /** Bytes of an archive that are unpacked whatever their ratio is. */
 const unquestioned = 1_000_000_000
 
-/** Bytes of the files about an archive and its uploads. */
-const aboutBytes = 16_000_000
+/** Bytes of the metadata of an archive or of an upload, and of the list of all files. */
+const [aboutBytes, manifestBytes] = [16_000_000, 500_000_000]
 
 /** Lines may have secrets; uploads get the mode that the process gives its files, as others have it. */
 const [ownersFile, uploadsFile] = [0o600, 0o666]
@@ -75,25 +75,26 @@ export async function unpackArchive(
 }
 
 interface Unpacking {
-  take(entry: Entry): Promise<void>
+  take(entry: ArchiveEntry): Promise<void>
   finish(): Promise<UnpackedArchive>
 }
 
-function openUnpacking(folder: string, form: ArchiveForm, limits: ArchiveLimits): Unpacking {
-  const lines: Record<LineKind, LineFile[]> = { schemas: [], entities: [], links: [], configuration: [], octavo: [] }
-  const uploads = new Map<string, Omit<UnpackedUpload, 'mime'>>()
-  const described = new Map<string, string>()
-  const found: Record<string, ManifestFile> = {}
-  const seen = new Set<string>()
-  const about = new Map<string, string>()
-  const most = form.isCompressed
-    ? Math.min(limits.archiveBytes, Math.max(unquestioned, form.bytes * limits.archiveRatio))
-    : limits.archiveBytes
-  let total = 0
+/** A file that was written: where it lies, and what is known of it. */
+interface WrittenFile {
+  readonly path: string
+  readonly known: ManifestFile & { readonly sha256: string }
+}
 
-  /** Writes a file, and counts its bytes and lines. */
-  async function write(entry: Entry, bound: number, mode = ownersFile): Promise<Omit<UnpackedUpload, 'mime'>> {
-    const path = join(folder, String(seen.size))
+/** Writes a file of an archive; `bound`: bytes at most. */
+type WriteFile = (entry: ArchiveEntry, bound?: number, mode?: number) => Promise<WrittenFile>
+
+/** Writes files under numbers, and counts their bytes and lines. */
+function openFileWriter(folder: string, form: ArchiveForm, limits: ArchiveLimits): WriteFile {
+  const { archiveBytes, archiveRatio } = limits
+  const most = form.isCompressed ? Math.min(archiveBytes, Math.max(unquestioned, form.bytes * archiveRatio)) : archiveBytes
+  let [total, number] = [0, 0]
+  return async (entry, bound = Number.POSITIVE_INFINITY, mode = ownersFile) => {
+    const path = join(folder, String(++number))
     const hash = createHash('sha256')
     let [bytes, feeds] = [0, 0]
     const counted = new Transform({
@@ -106,59 +107,77 @@ function openUnpacking(folder: string, form: ArchiveForm, limits: ArchiveLimits)
       },
     })
     await pipeline(entry.content, counted, createWriteStream(path, { flags: 'wx', mode }))
-    const sha256 = hash.digest('hex')
     const isLines = entryKind(entry.name)?.kind === 'lines'
-    found[entry.name] = { bytes, sha256, ...(isLines && { lines: bytes === 0 ? 0 : feeds + 1 }) }
-    return { path, bytes, sha256 }
+    return { path, known: { bytes, sha256: hash.digest('hex'), ...(isLines && { lines: bytes === 0 ? 0 : feeds + 1 }) } }
+  }
+}
+
+function openUnpacking(folder: string, form: ArchiveForm, limits: ArchiveLimits): Unpacking {
+  const lines: Record<LineKind, LineFile[]> = { schemas: [], entities: [], links: [], configuration: [], octavo: [] }
+  const uploads = new Map<string, Omit<UnpackedUpload, 'mime'>>()
+  const mimes = new Map<string, string>()
+  const found = new Map<string, ManifestFile>()
+  const about = new Map<string, string>()
+  const writeFile = openFileWriter(folder, form, limits)
+  const write: WriteFile = async (entry, bound, mode) => {
+    const written = await writeFile(entry, bound, mode)
+    found.set(entry.name, written.known)
+    return written
+  }
+  const textOf = async (entry: ArchiveEntry, bound: number): Promise<string> => readFile((await write(entry, bound)).path, 'utf8')
+
+  async function take(entry: ArchiveEntry): Promise<void> {
+    const { name } = entry
+    if (found.has(name)) throw new ConfigError(`The archive has two files with the name ${name}. Nothing was changed`)
+    const kind = entryKind(name)
+    switch (kind?.kind) {
+      case undefined:
+        // Strapi ignores such files, too.
+        await write(entry)
+        break
+      case 'lines':
+        lines[kind.lines].push({ name, path: (await write(entry)).path })
+        break
+      case 'upload': {
+        checkUploadName(kind.file)
+        const { path, known } = await write(entry, undefined, uploadsFile)
+        uploads.set(kind.file, { path, bytes: known.bytes, sha256: known.sha256 })
+        break
+      }
+      case 'uploadMetadata':
+        mimes.set(kind.file, mimeIn(name, await textOf(entry, aboutBytes)))
+        break
+      case 'metadata':
+        about.set(name, await textOf(entry, aboutBytes))
+        break
+      case 'manifest':
+        about.set(name, await textOf(entry, manifestBytes))
+        break
+    }
   }
 
   return {
-    take: async (entry) => {
-      const { name } = entry
-      if (seen.has(name)) throw new ConfigError(`The archive has two files with the name ${name}. Nothing was changed`)
-      seen.add(name)
-      const kind = entryKind(name)
-      switch (kind?.kind) {
-        case undefined:
-          // Strapi ignores such files, too.
-          await write(entry, Number.POSITIVE_INFINITY)
-          break
-        case 'lines':
-          lines[kind.lines].push({ name, path: (await write(entry, Number.POSITIVE_INFINITY)).path })
-          break
-        case 'upload':
-          if (!uploadForm.test(kind.file) || Buffer.byteLength(kind.file) > 255)
-            throw new ConfigError(
-              `The archive has an upload with the name ${JSON.stringify(kind.file)}, which is not allowed. Nothing was changed`,
-            )
-          uploads.set(kind.file, await write(entry, Number.POSITIVE_INFINITY, uploadsFile))
-          break
-        case 'uploadMetadata':
-          described.set(kind.file, mimeIn(name, await readFile((await write(entry, aboutBytes)).path, 'utf8')))
-          break
-        case 'metadata':
-        case 'manifest':
-          about.set(
-            name,
-            await readFile((await write(entry, kind.kind === 'manifest' ? Number.MAX_SAFE_INTEGER : aboutBytes)).path, 'utf8'),
-          )
-          break
-      }
-    },
+    take,
     finish: async () => {
       const manifest = manifestIn(about.get(manifestName))
       if (manifest !== null) checkFiles(manifest, found)
-      const undescribed = [...uploads.keys()].filter((name) => !described.has(name))
-      if (undescribed.length > 0)
-        throw new ConfigError(
-          `The archive has uploads without metadata: ${undescribed.slice(0, 5).join(', ')}${undescribed.length > 5 ? ', …' : ''}. Nothing was changed`,
-        )
-      const inOrder = (kind: LineKind) => lines[kind].sort((one, other) => numberOf(one.name) - numberOf(other.name))
-      for (const kind of Object.keys(lines) as LineKind[]) inOrder(kind)
-      const complete = new Map([...uploads].map(([name, upload]) => [name, { ...upload, mime: described.get(name)! }]))
+      checkDescribed([...uploads.keys()].filter((name) => !mimes.has(name)))
+      for (const files of Object.values(lines)) files.sort((one, other) => numberOf(one.name) - numberOf(other.name))
+      const complete = new Map([...uploads].map(([name, upload]) => [name, { ...upload, mime: mimes.get(name)! }]))
       return { ...metadataIn(about.get(metadataName)), manifest, lines, uploads: complete }
     },
   }
+}
+
+function checkUploadName(file: string): void {
+  if (!uploadForm.test(file) || Buffer.byteLength(file) > 255)
+    throw new ConfigError(`The archive has an upload with the name ${JSON.stringify(file)}, which is not allowed. Nothing was changed`)
+}
+
+function checkDescribed(undescribed: readonly string[]): void {
+  if (undescribed.length === 0) return
+  const others = undescribed.length > 5 ? ', …' : ''
+  throw new ConfigError(`The archive has uploads without metadata: ${undescribed.slice(0, 5).join(', ')}${others}. Nothing was changed`)
 }
 
 const tooLarge = (name: string, bound: number): ConfigError => new ConfigError(`${name} has more than ${bound} bytes. Nothing was changed`)
@@ -214,11 +233,15 @@ function manifestIn(text: string | undefined): Manifest | null {
 }
 
 /** @throws ConfigError that names the files that are not as they were written */
-function checkFiles({ files }: Manifest, found: Readonly<Record<string, ManifestFile>>): void {
-  const same = (name: string): boolean =>
-    Object.hasOwn(found, name) && (['bytes', 'sha256', 'lines'] as const).every((key) => files[name]![key] === found[name]![key])
-  const wrong = Object.keys(files).filter((name) => !same(name))
-  const extra = Object.keys(found).filter((name) => !Object.hasOwn(files, name) && name !== manifestName && entryKind(name) !== null)
+function checkFiles({ files }: Manifest, found: ReadonlyMap<string, ManifestFile>): void {
+  const isSame = (name: string, { bytes, sha256, lines }: ManifestFile): boolean => {
+    const there = found.get(name)
+    return there !== undefined && there.bytes === bytes && there.sha256 === sha256 && there.lines === lines
+  }
+  const wrong = Object.entries(files)
+    .filter(([name, file]) => !isObject(file) || !isSame(name, file))
+    .map(([name]) => name)
+  const extra = [...found.keys()].filter((name) => !Object.hasOwn(files, name) && name !== manifestName && entryKind(name) !== null)
   if (wrong.length + extra.length === 0) return
   const shown = [...wrong, ...extra].slice(0, 5).join(', ')
   throw new ConfigError(

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module'
 import { resolve } from 'node:path'
 import type { ContainerOptions } from '../archive/entry-sink.js'
 import { type ExportedArchive, type ExportReport, exportArchive } from '../archive/export.js'
-import { type ScopeOptions, scopeOf } from '../archive/scope.js'
+import { type PartOptions, scopeOf } from '../archive/scope.js'
 import { type Config, loadConfig } from '../config/config.js'
 import { driverOf } from '../database/open.js'
 import { ConfigError } from '../errors/errors.js'
@@ -18,7 +18,7 @@ import { openProgress } from './progress.js'
 import { checkDatabase, checkPrepared, print } from './project.js'
 import { checkProject } from './project-folder.js'
 
-interface Options extends ScopeOptions {
+interface Options extends PartOptions {
   readonly file?: string
   readonly encrypt: boolean
   readonly compress: boolean

@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path'
 import { formOf } from '../archive/entry-source.js'
 import { carryOutImport, type ImportPreview, previewImport } from '../archive/import.js'
 import type { ImportReport } from '../archive/import-check.js'
-import { type ScopeOptions, scopeOf } from '../archive/scope.js'
+import { type PartOptions, scopeOf } from '../archive/scope.js'
 import { type UnpackedArchive, unpackArchive } from '../archive/unpack.js'
 import { type Config, loadConfig } from '../config/config.js'
 import { driverOf } from '../database/open.js'
@@ -20,7 +20,7 @@ import { print, printTable, strapiEvidence } from './project.js'
 import { checkProject } from './project-folder.js'
 import { confirm, isInteractive } from './prompt.js'
 
-interface Options extends ScopeOptions {
+interface Options extends PartOptions {
   readonly file: string
   readonly key?: string
   readonly force?: boolean
