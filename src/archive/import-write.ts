@@ -1,5 +1,6 @@
 // Writes the rows of an archive into a database whose old rows are gone, inside the same transaction.
 import type { CopiedRow, RowTable, RowValue } from '../database/rows.js'
+import type { OctavoColumnType } from '../database/schema/octavo-tables.js'
 import { fileType } from '../model/link.js'
 import { entityIn, linkIn, valueIn } from './archive-lines.js'
 import { configurationTables } from './exported-configuration.js'
@@ -166,7 +167,7 @@ async function writeOwnRows({ context, checked, ids }: ImportWriting): Promise<v
   await buffer.flush()
 }
 
-function isOfKind(value: Value, kind: 'text' | 'text?' | 'integer' | 'real?'): boolean {
+function isOfKind(value: Value, kind: OctavoColumnType): boolean {
   if (value === null) return kind.endsWith('?')
   return kind.startsWith('text') ? typeof value === 'string' && value.length <= 255 : typeof value === 'number'
 }

@@ -1,5 +1,6 @@
 // Rows of Octavo's own tables that are about content: Strapi's format has no place for them, so they are lines of a folder that Strapi
 // ignores. Without them, relations that wait for a publication would be lost.
+import { type OctavoColumnType, octavoTables } from '../database/schema/octavo-tables.js'
 import { fileType } from '../model/link.js'
 import type { Component, ContentType, Model } from '../model/types.js'
 
@@ -9,37 +10,26 @@ type Value = string | number | null
 export interface OwnTable {
   readonly name: string
   /** Its columns, but for the number of a row. */
-  readonly columns: Readonly<Record<string, 'text' | 'text?' | 'integer' | 'real?'>>
+  readonly columns: Readonly<Record<string, OctavoColumnType>>
   /** The column with a row id, and the uid of the type or component that it belongs to; undefined: the model has none. */
   readonly reference: { readonly column: string; uidOf(model: Model, row: Readonly<Record<string, Value>>): string | undefined } | null
 }
 
 const userType = 'plugin::users-permissions.user'
 
+function ownTable(name: string, reference: OwnTable['reference']): OwnTable {
+  const { columns } = octavoTables.find((table) => table.name === name)!
+  return { name, columns: Object.fromEntries(Object.entries(columns).filter(([column]) => column !== 'id')), reference }
+}
+
 export const ownTables: readonly OwnTable[] = [
-  {
-    name: 'octavo_pending_links',
-    columns: {
-      link_table: 'text',
-      owner_id: 'integer',
-      target_type: 'text',
-      target_document: 'text',
-      target_locale: 'text?',
-      place: 'real?',
-    },
-    reference: { column: 'owner_id', uidOf: (model, { link_table }) => ownersOfTables(model).get(String(link_table))?.uid },
-  },
-  {
-    name: 'octavo_modified_drafts',
-    columns: { type: 'text', row_id: 'integer' },
-    reference: { column: 'row_id', uidOf: (_, { type }) => String(type) },
-  },
-  { name: 'octavo_out_of_sync_locales', columns: { type: 'text', document_id: 'text' }, reference: null },
-  {
-    name: 'octavo_identities',
-    columns: { provider: 'text', subject: 'text', user_id: 'integer' },
-    reference: { column: 'user_id', uidOf: () => userType },
-  },
+  ownTable('octavo_pending_links', {
+    column: 'owner_id',
+    uidOf: (model, { link_table }) => ownersOfTables(model).get(String(link_table))?.uid,
+  }),
+  ownTable('octavo_modified_drafts', { column: 'row_id', uidOf: (_, { type }) => String(type) }),
+  ownTable('octavo_out_of_sync_locales', null),
+  ownTable('octavo_identities', { column: 'user_id', uidOf: () => userType }),
 ]
 
 const owners = new WeakMap<Model, ReadonlyMap<string, ContentType | Component>>()

@@ -84,7 +84,9 @@ async function begin(
   const entries: JournalEntry[] = []
   for (const { provider } of storages.of.values()) {
     const isCurrent = provider === current.provider
-    const names = [...(await namesInUse(database.main, provider, null)), ...(isCurrent ? [...files.keys(), ...placed.values()] : [])]
+    // A file that was there without a row is not ours to delete.
+    const added = isCurrent ? [...[...files.keys()].filter((name) => !placed.has(name)), ...placed.values()] : []
+    const names = [...(await namesInUse(database.main, provider, null)), ...added]
     entries.push({ provider, hash: null, names: [...new Set(names)], ...(isCurrent && { swap: { id, moves } }) })
   }
   const resolvers: (() => Promise<void>)[] = []

@@ -31,10 +31,15 @@ export const everything = (place: string): Promise<Content> =>
 const { full } = goldenTokens()
 
 /** Uses a project so that every kind of trace is left: indexes, a permission, a relation that waits, remembered writes, events. */
-export async function used({ folder }: Project, environment: Readonly<Record<string, string>> = {}): Promise<void> {
-  expect((await run(['indexes', folder], environment)).status).toBe(0)
-  expect((await run(['roles', 'grant', 'public', 'api::article.article.publish', folder], environment)).status).toBe(0)
-  const served = await serveBeside({ folder }, environment)
+export async function used(project: Project): Promise<void> {
+  expect((await run(['indexes', project.folder])).status).toBe(0)
+  expect((await run(['roles', 'grant', 'public', 'api::article.article.publish', project.folder])).status).toBe(0)
+  await written(project)
+}
+
+/** Writes to a project: a relation that waits for a publication, writes that are remembered, an event. */
+export async function written({ folder }: Project): Promise<void> {
+  const served = await serveBeside({ folder })
   const post = async (path: string, data: object, key: string) =>
     (
       await served.ask(path, {

@@ -3,8 +3,12 @@ import { spawn } from 'node:child_process'
 import { cpSync, mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { vi } from 'vitest'
 import { createDatabase, isOnServer, nameDatabase } from '../support/databases.js'
 import { copyGoldenTo, goldenProject, removeProject } from '../support/serve.js'
+
+// A test runs several commands, each a process of its own: on a machine that is busy they take their time.
+vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 })
 
 const command = join(import.meta.dirname, '..', '..', 'dist', 'main.js')
 const made: string[] = []
