@@ -1,6 +1,7 @@
 // The driver of SQLite.
 import { existsSync } from 'node:fs'
 import type { Driver } from '../driver.js'
+import { faultOf } from './errors.js'
 import { leavingSqlite } from './leaving.js'
 import { createSqliteIndexes, lockSqlite, lookIntoSqlite, openSqliteDatabase, openSqliteForCommand, snapshotOfSqlite } from './open.js'
 import { refuseLostDatabase } from './project-file.js'
@@ -10,6 +11,7 @@ export const sqliteDriver: Driver = {
   exists: ({ database }) => existsSync(database.filename),
   nameOf: ({ database }) => database.filename,
   refuseLost: refuseLostDatabase,
+  faultOf,
   open: openSqliteDatabase,
   openForCommand: openSqliteForCommand,
   lookInto: async (config) => lookIntoSqlite(config),
