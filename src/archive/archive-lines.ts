@@ -4,14 +4,14 @@ import { checkStructure } from '../runtime/json-structure.js'
 import type { LinkLine } from './format.js'
 import { idOf } from './imported-rows.js'
 import { membersOf } from './json-parts.js'
-import type { Line } from './lines.js'
+import type { ArchiveLine } from './lines.js'
 
 /** Levels of a JSON document. */
 const bodyDepth = 500
 const bounds = { bodyDepth, bodyValues: Number.POSITIVE_INFINITY, bodyKeys: Number.POSITIVE_INFINITY }
 
 /** Parses a line. @throws ConfigError if it is not JSON, or nested too deeply */
-export function parsedLine({ text, where }: Line): unknown {
+export function parsedLine({ text, where }: ArchiveLine): unknown {
   try {
     checkStructure(Buffer.from(text), bounds)
     return JSON.parse(text)
@@ -28,7 +28,7 @@ export interface EntityLine {
 }
 
 /** Reads a line of `entities/`. @throws ConfigError for anything else */
-export function entityIn(line: Line): EntityLine {
+export function entityIn(line: ArchiveLine): EntityLine {
   parsedLine(line)
   const members = membersOf(line.text)
   const type = stringIn(members?.get('type'))
@@ -47,7 +47,7 @@ const isText = (value: unknown): value is string => typeof value === 'string'
 const isPlace = (value: unknown): boolean => value === undefined || (typeof value === 'number' && Number.isFinite(value))
 
 /** Reads a line of `links/`. @throws ConfigError for anything else */
-export function linkIn(line: Line): LinkLine {
+export function linkIn(line: ArchiveLine): LinkLine {
   const value = parsedLine(line)
   if (!isObject(value) || !isObject(value.left) || !isObject(value.right)) throw notALink(line)
   const { left, right } = value
@@ -62,7 +62,7 @@ export function linkIn(line: Line): LinkLine {
   return value as unknown as LinkLine
 }
 
-const notALink = ({ where }: Line): ConfigError => new ConfigError(`${where} is not a relation. Nothing was changed`)
+const notALink = ({ where }: ArchiveLine): ConfigError => new ConfigError(`${where} is not a relation. Nothing was changed`)
 
 /** A setting, a webhook, or a row of one of Octavo's tables: its type, and the members of its value as JSON texts. */
 export interface ValueLine {
@@ -71,7 +71,7 @@ export interface ValueLine {
 }
 
 /** Reads a line of `configuration/` or `octavo/`. @throws ConfigError for anything else */
-export function valueIn(line: Line): ValueLine {
+export function valueIn(line: ArchiveLine): ValueLine {
   parsedLine(line)
   const members = membersOf(line.text)
   const type = stringIn(members?.get('type'))

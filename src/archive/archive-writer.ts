@@ -45,7 +45,7 @@ export interface WrittenArchive {
 }
 
 /** A file of lines that is being written. */
-interface LineFile {
+interface OpenLineFile {
   readonly kind: LineKind
   readonly number: number
   readonly path: string
@@ -75,11 +75,11 @@ interface LineFiles {
 }
 
 function openLineFiles(folder: string): LineFiles {
-  let current: LineFile | null = null
+  let current: OpenLineFile | null = null
   let texts: string[] = []
   let waiting = 0
 
-  async function flush(file: LineFile): Promise<void> {
+  async function flush(file: OpenLineFile): Promise<void> {
     const bytes = Buffer.from(texts.join(''))
     texts = []
     waiting = 0
@@ -88,7 +88,7 @@ function openLineFiles(folder: string): LineFiles {
     await file.handle.writeFile(bytes)
   }
 
-  async function begin(kind: LineKind, number: number): Promise<LineFile> {
+  async function begin(kind: LineKind, number: number): Promise<OpenLineFile> {
     const path = join(folder, `${kind}-${number}`)
     const handle = await open(path, 'wx', 0o600)
     return { kind, number, path, handle, hash: createHash('sha256'), characters: 0, bytes: 0, lines: 0 }

@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { ConfigError } from '../errors/errors.js'
 import type { Model } from '../model/types.js'
-import { type LineFile, linesOf } from './lines.js'
+import { type ArchiveLineFile, linesOf } from './lines.js'
 import { loadedSchemas } from './loaded-schemas.js'
 
 /** What is needed of a schema. */
@@ -34,7 +34,7 @@ function schemaIn(value: unknown): ArchivedSchema | null {
 }
 
 /** Reads the schemas of an archive, by their uids. @throws ConfigError for a line that is none */
-export async function archivedSchemas(files: readonly LineFile[], longest: number): Promise<ReadonlyMap<string, ArchivedSchema>> {
+export async function archivedSchemas(files: readonly ArchiveLineFile[], longest: number): Promise<ReadonlyMap<string, ArchivedSchema>> {
   const found = new Map<string, ArchivedSchema>()
   for await (const { text, where } of linesOf(files, longest)) {
     let value: unknown

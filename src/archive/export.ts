@@ -12,7 +12,7 @@ import { exportedLinks, storedRelations } from './exported-links.js'
 import { exportedOwnRows } from './exported-own-rows.js'
 import { type ExportedTables, exportedRows, openExportedTables } from './exported-rows.js'
 import { loadedSchemas, registeredTypes } from './loaded-schemas.js'
-import { isExportable, type Scope } from './scope.js'
+import { type ArchiveScope, isExportable } from './scope.js'
 
 /** What an export is doing. `total`: null where it is not known. */
 export interface ExportReport {
@@ -24,7 +24,7 @@ export interface ExportReport {
 
 /** What to export, and how. */
 export interface ExportOptions {
-  readonly scope: Scope
+  readonly scope: ArchiveScope
   readonly container: ContainerOptions
   /** The path of the archive without its endings. */
   readonly base: string

@@ -5,14 +5,14 @@ import { type ExportedTables, withColumns } from './exported-rows.js'
 import { jsonText } from './exported-values.js'
 
 /** How a column becomes a member: JSON, a text, a number, or true and false. */
-type Form = 'json' | 'text' | 'number' | 'boolean'
+type ColumnForm = 'json' | 'text' | 'number' | 'boolean'
 
 /** A table whose rows are configuration. */
 export interface ConfigurationTable {
   readonly table: string
   /** The name of its rows in the archive. */
   readonly type: 'core-store' | 'webhook'
-  readonly columns: Readonly<Record<string, Form>>
+  readonly columns: Readonly<Record<string, ColumnForm>>
 }
 
 export const configurationTables: readonly ConfigurationTable[] = [
@@ -41,7 +41,7 @@ export async function* exportedConfiguration({ source, tables }: ExportedTables)
   }
 }
 
-function written(form: Form, value: RowValue): string {
+function written(form: ColumnForm, value: RowValue): string {
   if (value === null || value instanceof Uint8Array) return 'null'
   switch (form) {
     case 'json':

@@ -1,22 +1,20 @@
 // Rows of relations as the lines of `links/`. A relation is written from the side that stores it; its ends are row ids.
 import { batchesOf } from '../database/row-batches.js'
 import type { RowTable, RowValue } from '../database/rows.js'
-import { assertNever, type Component, type ContentType, type MorphTo, type Relation } from '../model/types.js'
+import { assertNever, type MorphTo, type Relation, type Schema } from '../model/types.js'
 import { type ExportedTables, withColumns } from './exported-rows.js'
 import type { LinkLine } from './format.js'
 import { isExportable } from './scope.js'
 
-type Shape = ContentType | Component
-
 /** A relation that is written from this side. */
-type Stored = Relation | MorphTo
+type LinkAttribute = Relation | MorphTo
 
 /** A link, or null for one that leads from or to a row that the archive does not have. */
 export type ExportedLink = LinkLine | null
 
 /** The relations that a shape stores and an archive has. */
-export function storedRelations({ attributes }: Shape): readonly Stored[] {
-  return [...attributes.values()].filter((attribute): attribute is Stored => {
+export function storedRelations({ attributes }: Schema): readonly LinkAttribute[] {
+  return [...attributes.values()].filter((attribute): attribute is LinkAttribute => {
     if (attribute.kind === 'morphTo') return true
     if (attribute.kind !== 'relation' || !isExportable(attribute.target)) return false
     const { storage } = attribute
@@ -25,7 +23,7 @@ export function storedRelations({ attributes }: Shape): readonly Stored[] {
 }
 
 /** The links of one relation of a shape. */
-export function exportedLinks(tables: ExportedTables, shape: Shape, relation: Stored): AsyncGenerator<ExportedLink> {
+export function exportedLinks(tables: ExportedTables, shape: Schema, relation: LinkAttribute): AsyncGenerator<ExportedLink> {
   if (relation.kind === 'morphTo')
     return relation.storage.kind === 'table'
       ? morphTableLinks(tables, shape, relation, relation.storage)
@@ -69,11 +67,11 @@ const isExported = ({ exported }: ExportedTables, uid: unknown, id: RowValue): b
 /** Values of order columns; a missing one is left out. */
 const place = (value: RowValue): { readonly pos?: number } => (value === null ? {} : { pos: Number(value) })
 
-const kindOf = (shape: Shape, { target }: Relation): LinkLine['kind'] => (shape.uid === target ? 'relation.circular' : 'relation.basic')
+const kindOf = (shape: Schema, { target }: Relation): LinkLine['kind'] => (shape.uid === target ? 'relation.circular' : 'relation.basic')
 
 async function* linkTableLinks(
   tables: ExportedTables,
-  shape: Shape,
+  shape: Schema,
   relation: Relation,
   storage: Extract<Relation['storage'], { readonly kind: 'link' }>,
 ): AsyncGenerator<ExportedLink> {
@@ -94,7 +92,7 @@ async function* linkTableLinks(
 
 async function* columnLinks(
   tables: ExportedTables,
-  shape: Shape,
+  shape: Schema,
   relation: Relation,
   { column, references }: Extract<Relation['storage'], { readonly kind: 'column' }>,
 ): AsyncGenerator<ExportedLink> {
@@ -114,7 +112,7 @@ async function* columnLinks(
 }
 
 /** Every row and its document id: no information, but Strapi writes them. */
-async function* localizations(tables: ExportedTables, shape: Shape, relation: Relation): AsyncGenerator<ExportedLink> {
+async function* localizations(tables: ExportedTables, shape: Schema, relation: Relation): AsyncGenerator<ExportedLink> {
   const type = shape.uid
   for await (const [row, documentId] of rowsOf(tables, shape.table, ['id', 'document_id'])) {
     if (documentId === null || !isExported(tables, type, row!)) continue
@@ -129,7 +127,7 @@ async function* localizations(tables: ExportedTables, shape: Shape, relation: Re
 
 async function* morphTableLinks(
   tables: ExportedTables,
-  shape: Shape,
+  shape: Schema,
   { name: field }: MorphTo,
   storage: Extract<MorphTo['storage'], { readonly kind: 'table' }>,
 ): AsyncGenerator<ExportedLink> {
@@ -148,7 +146,7 @@ async function* morphTableLinks(
 
 async function* morphColumnLinks(
   tables: ExportedTables,
-  shape: Shape,
+  shape: Schema,
   { name: field }: MorphTo,
   storage: Extract<MorphTo['storage'], { readonly kind: 'columns' }>,
 ): AsyncGenerator<ExportedLink> {

@@ -1,12 +1,12 @@
 // Rows of a content-type or component as the JSON objects of `entities/`: columns first, then the components, whose rows are read with them.
 import { batchesOf } from '../database/row-batches.js'
 import type { CopiedRow, RowSource, RowTable, RowValue } from '../database/rows.js'
-import type { Attribute, Component, ComponentAttribute, ContentType, DynamicZone, Model, Scalar } from '../model/types.js'
+import type { Attribute, ComponentAttribute, ContentType, DynamicZone, Model, Scalar, Schema } from '../model/types.js'
 import { exportedValue } from './exported-values.js'
 import { type IdSet, openIdSet } from './id-set.js'
 
-type Shape = ContentType | Component
-type Holding = ComponentAttribute | DynamicZone
+/** An attribute that holds entries of components. */
+export type HoldingAttribute = ComponentAttribute | DynamicZone
 
 /** The tables of a database, and which rows of them have been exported. */
 export interface ExportedTables {
@@ -34,21 +34,22 @@ export const withColumns = (table: RowTable, names: readonly string[]): RowTable
 /** How the rows of a shape become JSON. */
 interface RowWriter {
   readonly table: RowTable
-  readonly holding: readonly Holding[]
+  readonly holding: readonly HoldingAttribute[]
   /** The members of the object that come from columns: `"title":"Hello"`. */
   members(row: CopiedRow): readonly string[]
 }
 
-const isHolding = (attribute: Attribute): attribute is Holding => attribute.kind === 'component' || attribute.kind === 'dynamiczone'
+const isHolding = (attribute: Attribute): attribute is HoldingAttribute =>
+  attribute.kind === 'component' || attribute.kind === 'dynamiczone'
 
 /** Zones come last. */
-const inStrapisOrder = (holding: readonly Holding[]): readonly Holding[] => [
+const inStrapisOrder = (holding: readonly HoldingAttribute[]): readonly HoldingAttribute[] => [
   ...holding.filter(({ kind }) => kind === 'component'),
   ...holding.filter(({ kind }) => kind === 'dynamiczone'),
 ]
 
 /** The columns of a shape in the order of its attributes; the database may lack some of them. */
-function rowWriter({ attributes }: Shape, table: RowTable): RowWriter {
+function rowWriter({ attributes }: Schema, table: RowTable): RowWriter {
   const there = new Set(table.columns.map(({ name }) => name))
   const scalars = [...attributes.values()].filter(
     (attribute): attribute is Scalar => attribute.kind === 'scalar' && attribute.name !== 'id',
@@ -92,7 +93,7 @@ export async function* exportedRows(tables: ExportedTables, type: ContentType): 
 }
 
 /** An entry of a component attribute or zone. */
-interface Entry {
+interface ExportedEntry {
   readonly component: string
   readonly row: number
 }
@@ -100,8 +101,8 @@ interface Entry {
 /** Reads the components of rows. Returns the members of an object for each of them. */
 async function heldBy(
   tables: ExportedTables,
-  shape: Shape,
-  holding: readonly Holding[],
+  shape: Schema,
+  holding: readonly HoldingAttribute[],
   rows: readonly CopiedRow[],
 ): Promise<(owner: number) => readonly string[]> {
   if (holding.length === 0) return () => []
@@ -128,19 +129,19 @@ async function heldBy(
 
 const keyOfEntries = (owner: unknown, field: unknown): string => `${owner} ${field}`
 
-const isList = (attribute: Holding): boolean => attribute.kind === 'dynamiczone' || attribute.repeatable
+const isList = (attribute: HoldingAttribute): boolean => attribute.kind === 'dynamiczone' || attribute.repeatable
 
-const mayHold = (attribute: Holding, component: string): boolean =>
+const mayHold = (attribute: HoldingAttribute, component: string): boolean =>
   attribute.kind === 'dynamiczone' ? attribute.components.includes(component) : attribute.component === component
 
 /** The entries of rows in their order, by owner and attribute: those that the model knows. */
 async function entriesOf(
   { source, tables }: ExportedTables,
-  { componentTable }: Shape,
-  holding: readonly Holding[],
+  { componentTable }: Schema,
+  holding: readonly HoldingAttribute[],
   owners: readonly RowValue[],
-): Promise<ReadonlyMap<string, readonly Entry[]>> {
-  const found = new Map<string, Entry[]>()
+): Promise<ReadonlyMap<string, readonly ExportedEntry[]>> {
+  const found = new Map<string, ExportedEntry[]>()
   const table = componentTable === null ? undefined : tables.get(componentTable)
   if (table === undefined) return found
   const attributes = new Map(holding.map((attribute) => [attribute.name, attribute]))

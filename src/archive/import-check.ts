@@ -13,10 +13,10 @@ import { jsonText } from './exported-values.js'
 import type { LinkLine } from './format.js'
 import { type IdSet, openIdSet } from './id-set.js'
 import { isHeldByRight, openRelations, type ResolveRelation } from './imported-links.js'
-import { type ImportedRow, openRowReader, type RowReader } from './imported-rows.js'
+import { type ArchivedRowReader, type ImportedRow, openRowReader } from './imported-rows.js'
 import { linesOf } from './lines.js'
 import { type Loss, type Losses, openLosses } from './losses.js'
-import { isExportable, type Scope } from './scope.js'
+import { type ArchiveScope, isExportable } from './scope.js'
 import type { UnpackedArchive } from './unpack.js'
 
 /** What an import works on. */
@@ -26,7 +26,7 @@ export interface ImportContext {
   readonly database: RowReplacement
   /** The tables of the database, by name. */
   readonly tables: ReadonlyMap<string, RowTable>
-  readonly scope: Scope
+  readonly scope: ArchiveScope
   /** Bytes of a line, at most. */
   readonly longestLine: number
 }
@@ -41,7 +41,7 @@ export interface ImportReport {
 
 /** What an archive has for a project. */
 export interface CheckedArchive {
-  readonly reader: RowReader
+  readonly reader: ArchivedRowReader
   readonly relations: ResolveRelation
   /** Ids of the rows that are imported, by the uids of types and components, and the largest of each. */
   readonly ids: ReadonlyMap<string, IdSet>
@@ -122,7 +122,7 @@ export async function checkArchive(context: ImportContext, report: (progress: Im
 
 interface EntityChecks {
   readonly schemas: ReadonlyMap<string, ArchivedSchema>
-  readonly reader: RowReader
+  readonly reader: ArchivedRowReader
   readonly found: ReturnType<typeof openIds>
   /** Names of files that rows have. */
   readonly files: Set<string>

@@ -2,13 +2,11 @@
 import { batchesOf } from '../database/row-batches.js'
 import type { RowCondition, RowTable, RowValue } from '../database/rows.js'
 import { fileType } from '../model/link.js'
-import type { Component, ContentType, MorphTo } from '../model/types.js'
+import type { Component, ContentType, MorphTo, Schema } from '../model/types.js'
 import { configurationTables } from './exported-configuration.js'
 import { withColumns } from './exported-rows.js'
 import type { ImportContext, ImportReport } from './import-check.js'
 import { registeredTypes } from './loaded-schemas.js'
-
-type Shape = ContentType | Component
 
 /** Values of one condition. */
 const together = 500
@@ -35,6 +33,9 @@ const notes: readonly { readonly table: string; readonly type: string }[] = [
   { table: 'strapi_history_versions', type: 'content_type' },
 ]
 
+/** Tables whose rows are about webhooks. */
+const webhookTables = ['octavo_webhooks', 'octavo_webhook_attempts'] as const
+
 /** Tables whose rows are about users. */
 const accountTables = ['octavo_identities', 'octavo_one_time_tokens'] as const
 
@@ -52,7 +53,10 @@ export async function removeReplaced(context: ImportContext, report: (progress: 
     for (const { table, type } of notes) await remove(table, scope.isWhole ? {} : { [type]: types.map(({ uid }) => uid) })
     if (scope.hasType(userType)) for (const table of accountTables) await remove(table, {})
   }
-  if (scope.configuration) for (const { table } of configurationTables) await remove(table, {})
+  if (!scope.configuration) return
+  for (const { table } of configurationTables) await remove(table, {})
+  // Imported webhooks have ids of their own: the signing secret of a former one must not become theirs.
+  for (const table of webhookTables) await remove(table, {})
 }
 
 type Remove = (table: string, where: RowCondition) => Promise<void>
@@ -71,7 +75,7 @@ function removerOf({ database, tables }: ImportContext, report: (progress: Impor
 export const replacedTypes = ({ model, scope }: ImportContext): readonly ContentType[] =>
   registeredTypes(model).filter(({ uid }) => scope.hasType(uid))
 
-const isReplaced = ({ scope }: ImportContext, shape: Shape): boolean =>
+const isReplaced = ({ scope }: ImportContext, shape: Schema): boolean =>
   shape.kind === 'contentType' ? scope.hasType(shape.uid) : scope.isWhole
 
 /** A table of relations that a shape owns. */
@@ -84,7 +88,7 @@ interface OwnedTable {
   readonly morph: MorphTo | null
 }
 
-function ownedTables({ attributes }: Shape): readonly OwnedTable[] {
+function ownedTables({ attributes }: Schema): readonly OwnedTable[] {
   return [...attributes.values()].flatMap((attribute): readonly OwnedTable[] => {
     if (attribute.kind === 'relation' && attribute.storage.kind === 'link' && attribute.storage.owner)
       return [{ table: attribute.storage.table, target: attribute.target, here: attribute.storage.here, morph: null }]
@@ -109,7 +113,7 @@ async function removeRelations(context: ImportContext, remove: Remove): Promise<
 }
 
 /** Columns of other rows that name replaced ones. */
-async function clearMorphColumns({ database, tables }: ImportContext, shape: Shape, uids: readonly string[]): Promise<void> {
+async function clearMorphColumns({ database, tables }: ImportContext, shape: Schema, uids: readonly string[]): Promise<void> {
   const table = tables.get(shape.table)
   for (const attribute of shape.attributes.values()) {
     if (table === undefined || attribute.kind !== 'morphTo' || attribute.storage.kind !== 'columns') continue

@@ -10,7 +10,7 @@ import type { RowIds } from './imported-ids.js'
 import type { ImportedRow } from './imported-rows.js'
 import { importedJson } from './imported-values.js'
 import { linesOf } from './lines.js'
-import { ownersOfTables, ownTables } from './own-rows.js'
+import { type OwnValue, ownersOfTables, ownTables } from './own-rows.js'
 import { openRowBuffer } from './row-buffer.js'
 
 /** What is written, and how. */
@@ -139,8 +139,6 @@ async function writeLinks({ context, checked, ids, report }: ImportWriting): Pro
   await updated.flush()
 }
 
-type Value = string | number | null
-
 /** Rows of Octavo's own tables, as far as the rows that they are about are imported. */
 async function writeOwnRows({ context, checked, ids }: ImportWriting): Promise<void> {
   const { archive, model, database, tables, longestLine } = context
@@ -150,7 +148,7 @@ async function writeOwnRows({ context, checked, ids }: ImportWriting): Promise<v
     const own = ownTables.find(({ name }) => name === type)
     const table = own === undefined ? undefined : subset(tables.get(own.name), Object.keys(own.columns))
     if (own === undefined || table === undefined) continue
-    const row = Object.fromEntries(Object.keys(own.columns).map((column) => [column, JSON.parse(value.get(column) ?? 'null') as Value]))
+    const row = Object.fromEntries(Object.keys(own.columns).map((column) => [column, JSON.parse(value.get(column) ?? 'null') as OwnValue]))
     const isWhole = Object.entries(own.columns).every(([column, kind]) => isOfKind(row[column]!, kind))
     const isKnown = row.link_table === undefined || ownersOfTables(model).has(String(row.link_table))
     if (!isWhole || !isKnown) continue
@@ -167,7 +165,7 @@ async function writeOwnRows({ context, checked, ids }: ImportWriting): Promise<v
   await buffer.flush()
 }
 
-function isOfKind(value: Value, kind: OctavoColumnType): boolean {
+function isOfKind(value: OwnValue, kind: OctavoColumnType): boolean {
   if (value === null) return kind.endsWith('?')
   return kind.startsWith('text') ? typeof value === 'string' && value.length <= 255 : typeof value === 'number'
 }

@@ -16,7 +16,7 @@ import { changedTables, countRemoved, removeReplaced } from './import-removal.js
 import { writeConfiguration, writeContent } from './import-write.js'
 import { openRowIds, type RowIds } from './imported-ids.js'
 import { linesOf } from './lines.js'
-import { isExportable, type Scope } from './scope.js'
+import { type ArchiveScope, isExportable } from './scope.js'
 import type { UnpackedArchive } from './unpack.js'
 
 /** What an import would do. */
@@ -32,7 +32,7 @@ export async function previewImport(
   archive: UnpackedArchive,
   model: Model,
   database: RowReplacement,
-  { scope, longestLine }: { readonly scope: Scope; readonly longestLine: number },
+  { scope, longestLine }: { readonly scope: ArchiveScope; readonly longestLine: number },
   report: (progress: ImportReport) => void,
 ): Promise<ImportPreview> {
   const tables = new Map((await database.tables()).map((table) => [table.name, table]))
@@ -43,7 +43,7 @@ export async function previewImport(
 }
 
 /** What the archive does not have is not replaced: an export may have left it out. */
-async function narrow(scope: Scope, archive: UnpackedArchive, model: Model, longestLine: number): Promise<Scope> {
+async function narrow(scope: ArchiveScope, archive: UnpackedArchive, model: Model, longestLine: number): Promise<ArchiveScope> {
   const { manifest, lines, uploads } = archive
   const schemas = await archivedSchemas(lines.schemas, longestLine)
   const exported = new Set(manifest?.scope.types ?? schemas.keys())

@@ -1,11 +1,9 @@
 // Lines of `links/` as rows of the tables in which a project stores its relations.
 import type { CopiedRow, RowTable, RowValue } from '../database/rows.js'
 import { fileType } from '../model/link.js'
-import { type Attribute, assertNever, type Component, type ContentType, type Model } from '../model/types.js'
+import { type Attribute, assertNever, type Model, type Schema } from '../model/types.js'
 import { withColumns } from './exported-rows.js'
 import type { LinkLine } from './format.js'
-
-type Shape = ContentType | Component
 
 /** How the lines of one relation are stored. */
 export interface StoredRelation {
@@ -49,7 +47,7 @@ function resolve(model: Model, tables: ReadonlyMap<string, RowTable>, type: stri
 const loss = (what: string): ResolvedRelation => ({ kind: 'loss', what: what.slice(0, 300) })
 
 /** Null: it is no relation, or the other side stores it. */
-function storedIn(shape: Shape, attribute: Attribute, tables: ReadonlyMap<string, RowTable>): StoredRelation | null {
+function storedIn(shape: Schema, attribute: Attribute, tables: ReadonlyMap<string, RowTable>): StoredRelation | null {
   const columnsOf = (name: string, columns: readonly string[]): RowTable | null => {
     const table = tables.get(name)
     return table !== undefined && columns.every((column) => table.columns.some((each) => each.name === column))
@@ -88,7 +86,7 @@ function storedIn(shape: Shape, attribute: Attribute, tables: ReadonlyMap<string
 }
 
 function storedMorph(
-  shape: Shape,
+  shape: Schema,
   storage: Extract<Attribute, { readonly kind: 'morphTo' }>['storage'],
   columnsOf: (name: string, columns: readonly string[]) => RowTable | null,
 ): StoredRelation | null {

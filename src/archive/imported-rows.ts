@@ -1,18 +1,15 @@
 // Lines of `entities/` as rows: one of a content-type, and those of the components in it. What the project has no place for is noted.
 import type { Fitted, RowReplacement, RowTable, RowValue } from '../database/rows.js'
 import { ConfigError } from '../errors/errors.js'
-import type { Component, ComponentAttribute, ContentType, DynamicZone, Model, Scalar } from '../model/types.js'
-import { withColumns } from './exported-rows.js'
+import type { Component, ContentType, Model, Scalar, Schema } from '../model/types.js'
+import { type HoldingAttribute, withColumns } from './exported-rows.js'
 import { importedValue } from './imported-values.js'
 import { elementsOf, membersOf } from './json-parts.js'
-import type { Line } from './lines.js'
-
-type Shape = ContentType | Component
-type Holding = ComponentAttribute | DynamicZone
+import type { ArchiveLine } from './lines.js'
 
 /** A row of an archive, with its id there. */
 export interface ImportedRow {
-  readonly shape: Shape
+  readonly shape: Schema
   readonly id: number
   /** In the order of the shape's columns, without the id. */
   readonly values: readonly RowValue[]
@@ -33,11 +30,11 @@ export type NoteLoss = (what: string, example?: string) => void
 export type ArchivedComponents = (uid: string, attribute: string) => string | undefined
 
 /** Reads rows for the tables of a database. */
-export interface RowReader {
+export interface ArchivedRowReader {
   /** The columns of a shape's rows, the id first; null: the database has no such table. */
-  tableOf(shape: Shape): RowTable | null
+  tableOf(shape: Schema): RowTable | null
   /** A row of a content-type. @throws ConfigError for what is no entity at all */
-  read(type: ContentType, id: number, data: string, line: Line, note: NoteLoss): ImportedRow
+  read(type: ContentType, id: number, data: string, line: ArchiveLine, note: NoteLoss): ImportedRow
 }
 
 interface ScalarPlace {
@@ -50,7 +47,7 @@ interface ScalarPlace {
 interface ShapePlan {
   readonly table: RowTable
   readonly scalars: ReadonlyMap<string, ScalarPlace>
-  readonly holding: ReadonlyMap<string, Holding>
+  readonly holding: ReadonlyMap<string, HoldingAttribute>
 }
 
 /** The largest row id of every database. */
@@ -65,9 +62,9 @@ export function openRowReader(
   tables: ReadonlyMap<string, RowTable>,
   fitter: RowReplacement['fitter'],
   archived: ArchivedComponents,
-): RowReader {
-  const plans = new Map<Shape, ShapePlan | null>()
-  const planOf = (shape: Shape): ShapePlan | null => {
+): ArchivedRowReader {
+  const plans = new Map<Schema, ShapePlan | null>()
+  const planOf = (shape: Schema): ShapePlan | null => {
     const known = plans.get(shape)
     if (known !== undefined) return known
     const table = tables.get(shape.table)
@@ -88,16 +85,16 @@ export function openRowReader(
 }
 
 /** What a row is read in. */
-interface ReadContext {
+interface RowImport {
   readonly model: Model
-  planOf(shape: Shape): ShapePlan | null
+  planOf(shape: Schema): ShapePlan | null
   readonly archived: ArchivedComponents
-  readonly line: Line
+  readonly line: ArchiveLine
   readonly note: NoteLoss
   readonly depth: number
 }
 
-function readRow(shape: Shape, id: number, members: ReadonlyMap<string, string>, context: ReadContext): ImportedRow {
+function readRow(shape: Schema, id: number, members: ReadonlyMap<string, string>, context: RowImport): ImportedRow {
   const { table, scalars, holding } = context.planOf(shape)!
   const values: RowValue[] = table.columns.slice(1).map(() => null)
   const entries: ImportedEntry[] = []
@@ -112,7 +109,7 @@ function readRow(shape: Shape, id: number, members: ReadonlyMap<string, string>,
   return { shape, id, values, entries }
 }
 
-function entriesOf(shape: Shape, attribute: Holding, json: string, context: ReadContext): readonly ImportedEntry[] {
+function entriesOf(shape: Schema, attribute: HoldingAttribute, json: string, context: RowImport): readonly ImportedEntry[] {
   const { line, depth, note } = context
   if (json === 'null') return []
   if (depth > deepest) throw new ConfigError(`${line.where}: components are nested too deeply. Nothing was changed`)
@@ -133,10 +130,10 @@ function entriesOf(shape: Shape, attribute: Holding, json: string, context: Read
 
 /** The component of an entry; null: the project does not have it there. */
 function componentOf(
-  shape: Shape,
-  attribute: Holding,
+  shape: Schema,
+  attribute: HoldingAttribute,
   members: ReadonlyMap<string, string>,
-  { model, planOf, archived, note }: ReadContext,
+  { model, planOf, archived, note }: RowImport,
 ): Component | null {
   const isZone = attribute.kind === 'dynamiczone'
   const said = isZone ? (JSON.parse(members.get('__component') ?? 'null') as unknown) : archived(shape.uid, attribute.name)
@@ -148,7 +145,7 @@ function componentOf(
   return null
 }
 
-function planFor({ attributes }: Shape, table: RowTable, fitter: RowReplacement['fitter']): ShapePlan {
+function planFor({ attributes }: Schema, table: RowTable, fitter: RowReplacement['fitter']): ShapePlan {
   const there = new Set(table.columns.map(({ name }) => name))
   const all = [...attributes.values()]
   const kept = all.filter((one): one is Scalar => one.kind === 'scalar' && one.name !== 'id' && there.has(one.column))
@@ -162,7 +159,7 @@ function planFor({ attributes }: Shape, table: RowTable, fitter: RowReplacement[
       }),
     ),
     holding: new Map(
-      all.filter((one): one is Holding => one.kind === 'component' || one.kind === 'dynamiczone').map((one) => [one.name, one]),
+      all.filter((one): one is HoldingAttribute => one.kind === 'component' || one.kind === 'dynamiczone').map((one) => [one.name, one]),
     ),
   }
 }
@@ -170,7 +167,7 @@ function planFor({ attributes }: Shape, table: RowTable, fitter: RowReplacement[
 /** Characters of a value that are shown. */
 const shownText = 60
 
-function fitted({ uid }: Shape, id: number, { attribute, fit }: ScalarPlace, json: string, { note }: ReadContext): RowValue {
+function fitted({ uid }: Schema, id: number, { attribute, fit }: ScalarPlace, json: string, { note }: RowImport): RowValue {
   const { value, problem } = importedValue(attribute, json)
   const result = problem === undefined ? fit(value) : { value, problem }
   const shown = attribute.private || attribute.type === 'password' ? '' : `: ${json.slice(0, shownText)}`

@@ -3,13 +3,13 @@ import { createReadStream } from 'node:fs'
 import { ConfigError } from '../errors/errors.js'
 
 /** A line, and where it is: `entities/entities_00001.jsonl, line 12`. */
-export interface Line {
+export interface ArchiveLine {
   readonly text: string
   readonly where: string
 }
 
 /** A file of lines: its name in the archive, and where it lies. */
-export interface LineFile {
+export interface ArchiveLineFile {
   readonly name: string
   readonly path: string
 }
@@ -20,13 +20,13 @@ const lineFeed = 0x0a
  * The lines of files. Empty lines are left out.
  * @throws ConfigError for a line that is longer than `longest` bytes or is not UTF-8
  */
-export async function* linesOf(files: readonly LineFile[], longest: number): AsyncGenerator<Line> {
+export async function* linesOf(files: readonly ArchiveLineFile[], longest: number): AsyncGenerator<ArchiveLine> {
   const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false })
   for (const { name, path } of files) {
     let number = 0
     let pieces: Buffer[] = []
     let bytes = 0
-    const whole = (last: Buffer): Line => {
+    const whole = (last: Buffer): ArchiveLine => {
       const where = `${name}, line ${++number}`
       try {
         return { text: decoder.decode(pieces.length === 0 ? last : Buffer.concat([...pieces, last])), where }

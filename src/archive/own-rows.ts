@@ -4,7 +4,8 @@ import { type OctavoColumnType, octavoTables } from '../database/schema/octavo-t
 import { fileType } from '../model/link.js'
 import type { Component, ContentType, Model } from '../model/types.js'
 
-type Value = string | number | null
+/** A value of such a row. */
+export type OwnValue = string | number | null
 
 /** One of the tables. */
 export interface OwnTable {
@@ -12,7 +13,7 @@ export interface OwnTable {
   /** Its columns, but for the number of a row. */
   readonly columns: Readonly<Record<string, OctavoColumnType>>
   /** The column with a row id, and the uid of the type or component that it belongs to; undefined: the model has none. */
-  readonly reference: { readonly column: string; uidOf(model: Model, row: Readonly<Record<string, Value>>): string | undefined } | null
+  readonly reference: { readonly column: string; uidOf(model: Model, row: Readonly<Record<string, OwnValue>>): string | undefined } | null
 }
 
 const userType = 'plugin::users-permissions.user'

@@ -13,7 +13,7 @@ export interface PartOptions {
 }
 
 /** What belongs to an export or an import. */
-export interface Scope {
+export interface ArchiveScope {
   /** Entities and links. */
   readonly content: boolean
   /** The bytes of uploads. */
@@ -35,7 +35,7 @@ const isMediaLibrary = (uid: string): boolean => uid.startsWith('plugin::upload.
 export const isExportable = (uid: string): boolean => !uid.startsWith('admin::') && !uid.startsWith('plugin::content-releases.')
 
 /** Reads the options. `types`: the content-types that may be named. @throws ConfigError for a name that does not exist */
-export function scopeOf(options: PartOptions, types: Iterable<string>): Scope {
+export function scopeOf(options: PartOptions, types: Iterable<string>): ArchiveScope {
   const known = [...types].filter(isExportable)
   const only = namesOf('--only', options.only, parts)
   const exclude = namesOf('--exclude', options.exclude, excludable)

@@ -8,7 +8,7 @@ import { pipeline } from 'node:stream/promises'
 import { ConfigError } from '../errors/errors.js'
 import { type ArchiveEntry, type ArchiveForm, entriesOf } from './entry-source.js'
 import { entryKind, type LineKind, type Manifest, type ManifestFile, manifestName, metadataName } from './format.js'
-import type { LineFile } from './lines.js'
+import type { ArchiveLineFile } from './lines.js'
 
 /** The bounds of an archive. */
 export interface ArchiveLimits {
@@ -35,7 +35,7 @@ export interface UnpackedArchive {
   readonly createdAt: string | null
   /** Checksums and the scope of the export; null: the archive is not Octavo's. */
   readonly manifest: Manifest | null
-  readonly lines: Readonly<Record<LineKind, readonly LineFile[]>>
+  readonly lines: Readonly<Record<LineKind, readonly ArchiveLineFile[]>>
   /** By their names in the storage. */
   readonly uploads: ReadonlyMap<string, UnpackedUpload>
 }
@@ -113,7 +113,7 @@ function openFileWriter(folder: string, form: ArchiveForm, limits: ArchiveLimits
 }
 
 function openUnpacking(folder: string, form: ArchiveForm, limits: ArchiveLimits): Unpacking {
-  const lines: Record<LineKind, LineFile[]> = { schemas: [], entities: [], links: [], configuration: [], octavo: [] }
+  const lines: Record<LineKind, ArchiveLineFile[]> = { schemas: [], entities: [], links: [], configuration: [], octavo: [] }
   const uploads = new Map<string, Omit<UnpackedUpload, 'mime'>>()
   const mimes = new Map<string, string>()
   const found = new Map<string, ManifestFile>()

@@ -43,9 +43,9 @@ export const exportCommand = orExplain(async (folder: string, options: Options) 
   })
 })
 
-type Place = Pick<Parameters<typeof exportArchive>[2], 'scope' | 'container' | 'base'>
+type ArchivePlace = Pick<Parameters<typeof exportArchive>[2], 'scope' | 'container' | 'base'>
 
-async function exportProject(config: Config, model: Model, place: Place): Promise<ExportedArchive> {
+async function exportProject(config: Config, model: Model, place: ArchivePlace): Promise<ExportedArchive> {
   const { version } = createRequire(import.meta.url)('../package.json') as { readonly version: string }
   const interruption = watchInterruption()
   const files = place.scope.files ? await openStoredFiles(config) : null

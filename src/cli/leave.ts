@@ -42,7 +42,7 @@ export const leaveCommand = orExplain(async (folder: string, options: Options) =
 
 interface Departure {
   readonly leaving: Leaving
-  /** Events that a listener has not received. */
+  /** Events that a listener or webhook has not received. */
   readonly undelivered: number
   readonly options: Options
 }
@@ -93,6 +93,8 @@ const lost: Readonly<Record<string, string>> = {
   octavo_identities: 'connections of users to their accounts of other services',
   octavo_idempotency_keys: 'writes that are remembered; a client that repeats one by its Idempotency-Key writes twice',
   octavo_outbox: 'recorded events',
+  octavo_webhooks: 'signing secrets of webhooks; the webhooks themselves are rows of Strapi and stay',
+  octavo_webhook_attempts: 'entries in the log of deliveries to webhooks',
 }
 
 function show({ tables, indexes, permissions, others }: Additions, undelivered: number, name: string): void {
@@ -104,7 +106,7 @@ function show({ tables, indexes, permissions, others }: Additions, undelivered: 
   for (const other of others) print(`  ${other}`)
   const lines = [
     ...[...tables].flatMap(([table, rows]) => (rows > 0 && Object.hasOwn(lost, table) ? [[rows, lost[table]!] as const] : [])),
-    ...(undelivered > 0 ? [[undelivered, 'of these events, which have not reached all listeners'] as const] : []),
+    ...(undelivered > 0 ? [[undelivered, 'of these events, which have not reached all listeners and webhooks'] as const] : []),
   ]
   if (lines.length === 0) return
   print('With it these are lost:')
@@ -112,7 +114,7 @@ function show({ tables, indexes, permissions, others }: Additions, undelivered: 
   for (const [count, what] of lines) print(`  ${String(count).padStart(width)}  ${what}`)
 }
 
-/** Events that a listener has not received yet. */
+/** Events that a listener or webhook has not received yet. */
 async function undeliveredEvents(config: Config): Promise<number> {
   const view = await driverOf(config).lookInto(config)
   try {
