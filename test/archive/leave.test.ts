@@ -31,7 +31,7 @@ rule('archives.14', 'everything of Octavo goes, all else stays, and it can be re
   expect(refused.out).toMatch(/^ {2}1 permission for actions that Strapi does not have/m)
   expect(refused.out).toMatch(/^ {2}1 {2}relations of published entries that wait for their targets/m)
   expect(refused.out).toMatch(/^ {2}2 {2}writes that are remembered/m)
-  expect(refused.out).toMatch(/^ {2}1 {2}of these events, which have not reached all listeners$/m)
+  expect(refused.out).toMatch(/^ {2}1 {2}of these events, which have not reached all listeners and webhooks$/m)
   expect(differences(content, await everything(project.database))).toEqual([])
 
   expect(await run(['leave', project.folder, '--force'])).toMatchObject({ status: 0, err: '' })
