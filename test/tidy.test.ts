@@ -53,7 +53,22 @@ const anyDatabase = ['database', 'database/answer']
 const below: Readonly<Record<string, readonly string[]>> = {
   browser: [],
   main: ['cli'],
-  cli: ['service', 'seed', 'access', 'accounts', 'compare', 'project-code', 'doctor', 'events', 'locales', 'database', 'database/open'],
+  cli: [
+    'service',
+    'seed',
+    'access',
+    'accounts',
+    'archive',
+    'compare',
+    'project-code',
+    'doctor',
+    'events',
+    'locales',
+    'uploads',
+    'database',
+    'database/open',
+  ],
+  archive: ['uploads', 'database', 'database/schema'],
   index: ['service'],
   service: [
     'installation',

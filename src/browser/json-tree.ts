@@ -8,7 +8,7 @@ const longEntry = 10
 /** Returns the path of a document of the list, or null. */
 export type PathOf = (documentId: string) => string | null
 
-type Entry = readonly [key: string | null, value: unknown]
+type TreeEntry = readonly [key: string | null, value: unknown]
 
 /** Shows a value; documentIds become links where `pathOf` knows a path. */
 export function jsonTree(value: unknown, pathOf: PathOf): HTMLElement {
@@ -22,7 +22,7 @@ export function jsonTree(value: unknown, pathOf: PathOf): HTMLElement {
 const isBranch = (value: unknown): value is object => typeof value === 'object' && value !== null && Object.keys(value).length > 0
 
 /** Adds entries, the first ones at once and the others when they are asked for. */
-function addEntries(to: HTMLElement, entries: readonly Entry[], level: number, pathOf: PathOf): void {
+function addEntries(to: HTMLElement, entries: readonly TreeEntry[], level: number, pathOf: PathOf): void {
   for (const [key, value] of entries.slice(0, shownEntries))
     to.append(isBranch(value) ? branch(key, value, level, pathOf) : leaf(key, value, pathOf))
   const rest = entries.slice(shownEntries)
@@ -39,7 +39,7 @@ function addEntries(to: HTMLElement, entries: readonly Entry[], level: number, p
 /** An object or list that opens and closes. */
 function branch(key: string | null, value: object, level: number, pathOf: PathOf): HTMLElement {
   const isList = Array.isArray(value)
-  const entries: readonly Entry[] = isList ? value.map((entry) => [null, entry]) : Object.entries(value)
+  const entries: readonly TreeEntry[] = isList ? value.map((entry) => [null, entry]) : Object.entries(value)
   const [begin, end] = isList ? ['[', ']'] : ['{', '}']
   const what = isList ? `${entries.length} ${entries.length === 1 ? 'entry' : 'entries'}` : '…'
   const summary = element('summary')

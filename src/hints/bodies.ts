@@ -1,7 +1,7 @@
 // Bodies that were not read, or not as they were meant: content types, envelopes, texts in place of objects.
 import { isObject } from '../query/rest/parameters.js'
 import { pathOf } from './documents.js'
-import type { Exchange, Hint } from './exchange.js'
+import type { Hint, HintedExchange } from './exchange.js'
 import { quoted } from './sentences.js'
 
 /** 400 because the body was empty, or of a type that is not read. */
@@ -21,7 +21,7 @@ export const unreadBody: Hint = (exchange) => {
   return `The body was not read, because ${given}. Send the header Content-Type: application/json`
 }
 
-function exampleBody({ type, path, config }: Exchange): string {
+function exampleBody({ type, path, config }: HintedExchange): string {
   if (path.startsWith(`${config.rest.prefix}/auth/local`)) return '{ "identifier": "…", "password": "…" }'
   return type?.exposed === false ? '{ "…": "…" }' : '{ "data": { … } }'
 }
@@ -76,7 +76,7 @@ export const ignoredMembers: Hint = (exchange) => {
 }
 
 /** The `data` of a body for a content-type; null if there is none. */
-export function dataOf({ asked, type }: Exchange): Readonly<Record<string, unknown>> | null {
+export function dataOf({ asked, type }: HintedExchange): Readonly<Record<string, unknown>> | null {
   const value = asked?.body?.value
   return type?.exposed === true && isObject(value) && isObject(value.data) ? value.data : null
 }

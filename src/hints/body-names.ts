@@ -2,7 +2,7 @@
 import type { Attribute } from '../model/types.js'
 import { dataOf } from './bodies.js'
 import { pathOf } from './documents.js'
-import type { Exchange, Hint } from './exchange.js'
+import type { Hint, HintedExchange } from './exchange.js'
 import { lacks } from './permissions.js'
 import { listed, quoted, similar } from './sentences.js'
 import { kindOf, nameOf, placeAt, type Shape, stepsOf } from './shapes.js'
@@ -30,7 +30,7 @@ export const invalidKey: Hint = (exchange) => {
 }
 
 /** In a dynamic zone, the components that its entries name. */
-function entryShapes(exchange: Exchange, above: readonly string[], shapes: readonly Shape[]): readonly Shape[] {
+function entryShapes(exchange: HintedExchange, above: readonly string[], shapes: readonly Shape[]): readonly Shape[] {
   const entries = above.length === 1 ? dataOf(exchange)?.[above[0]!] : undefined
   if (!Array.isArray(entries) || shapes.length < 2) return shapes
   const named = new Set(entries.map((entry: { readonly __component?: unknown } | null) => entry?.__component))
@@ -53,7 +53,7 @@ function referenceKey({ name, kind }: Attribute, key: string): string {
 }
 
 /** An attribute that exists, but may not be written. */
-async function refusedKey(exchange: Exchange, attribute: Attribute, key: string): Promise<string | null> {
+async function refusedKey(exchange: HintedExchange, attribute: Attribute, key: string): Promise<string | null> {
   const { asked, model } = exchange
   if (attribute.kind === 'scalar' && attribute.system) return `"${key}" is written by the service alone: leave it out.`
   if (attribute.source.writable === false) return `"${key}" is "writable": false in its schema: only code of the project writes it.`

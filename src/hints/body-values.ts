@@ -6,7 +6,7 @@ import type { ApiError } from '../errors/errors.js'
 import type { Attribute, ContentType, Model, Scalar } from '../model/types.js'
 import { isObject } from '../query/rest/parameters.js'
 import { dataOf } from './bodies.js'
-import type { Asked, Exchange, Hint } from './exchange.js'
+import type { Hint, HintedExchange, ServedRequest } from './exchange.js'
 import { listed, quoted, similar, withArticle } from './sentences.js'
 import { kindOf, labelOf, nameOf, placeAt, type Shape, shapesOf } from './shapes.js'
 
@@ -34,7 +34,7 @@ export const wrongValues: Hint = (exchange) => {
   return `${found.slice(0, mostRepaired).join(' ')}${rest}`
 }
 
-function repairOf({ model }: Exchange, type: ContentType, { path, message }: ValueError, sent: unknown): string | null {
+function repairOf({ model }: HintedExchange, type: ContentType, { path, message }: ValueError, sent: unknown): string | null {
   const written = path.join('.')
   if (path.at(-1) === '__component') return zoneRepair(model, type, path, sent)
   const attribute = attributeAt(model, type, path)
@@ -56,7 +56,7 @@ const attributeAt = (model: Model, type: ContentType, path: readonly string[]): 
 
 /** What is required and absent, in one sentence. */
 function missingValues(
-  { model, parameters }: Exchange,
+  { model, parameters }: HintedExchange,
   type: ContentType,
   data: unknown,
   errors: readonly ValueError[],
@@ -165,7 +165,7 @@ interface Named {
 }
 
 /** A document of a type by what people call it. */
-async function documentNamed({ documents }: Asked, type: ContentType, text: string): Promise<Named | null> {
+async function documentNamed({ documents }: ServedRequest, type: ContentType, text: string): Promise<Named | null> {
   const names = [
     ...new Set([
       labelOf(type),

@@ -1,11 +1,11 @@
 // Documents that are not there: row ids and slugs in place of documentIds, other states and locales, and writes that found nothing.
 import type { ContentType } from '../model/types.js'
-import type { Asked, Exchange, Hint } from './exchange.js'
+import type { Hint, HintedExchange, ServedRequest } from './exchange.js'
 import { listed, quoted } from './sentences.js'
 import { labelOf, looksLikeDocumentId } from './shapes.js'
 
 /** A version of a document that hints have found. */
-interface Version {
+interface FoundVersion {
   readonly documentId: string
   readonly locale: string | null
   readonly status: 'draft' | 'published'
@@ -29,14 +29,18 @@ export const noUser: Hint = ({ type, documentId, status, method }) => {
   return `${method === 'DELETE' ? 'Nothing was deleted: there' : 'There'} is no user with the id ${quoted(documentId)}. Users are addressed by their numeric id.`
 }
 
-async function emptySingle(exchange: Exchange, type: ContentType, asked: Asked): Promise<string> {
+async function emptySingle(exchange: HintedExchange, type: ContentType, asked: ServedRequest): Promise<string> {
   const versions = await versionsBy(type, asked, null, '')
   if (versions.length > 0) return otherVersion(exchange, type, versions)
   return `${type.displayName} has no content yet: a PUT to ${pathOf(exchange, type)} creates it.`
 }
 
 /** The document exists, in another state or locale. */
-function otherVersion({ parameters, config, asked, method, path }: Exchange, type: ContentType, versions: readonly Version[]): string {
+function otherVersion(
+  { parameters, config, asked, method, path }: HintedExchange,
+  type: ContentType,
+  versions: readonly FoundVersion[],
+): string {
   const status = type.draftAndPublish ? (parameters.status === 'draft' ? 'draft' : 'published') : null
   const locale = type.localized ? String(parameters.locale ?? asked!.access.defaultLocale) : null
   const ofStatus = status === null ? versions : versions.filter((version) => version.status === status)
@@ -56,7 +60,7 @@ function otherVersion({ parameters, config, asked, method, path }: Exchange, typ
 }
 
 /** What was sent is another name of a document, or of none. */
-async function otherName(exchange: Exchange, type: ContentType, asked: Asked, sent: string): Promise<string> {
+async function otherName(exchange: HintedExchange, type: ContentType, asked: ServedRequest, sent: string): Promise<string> {
   const names = ['id', ...[...type.attributes.values()].flatMap((attribute) => (isName(attribute) ? [attribute.name] : []))]
   for (const name of names) {
     if (name === 'id' && !/^\d{1,15}$/.test(sent)) continue
@@ -73,11 +77,16 @@ const isName = (attribute: { readonly kind: string; readonly type?: string; read
   attribute.kind === 'scalar' && attribute.type === 'uid' && !attribute.private
 
 /** The path of a type. */
-export const pathOf = ({ config }: Exchange, type: ContentType): string =>
+export const pathOf = ({ config }: HintedExchange, type: ContentType): string =>
   `${config.rest.prefix}/${type.singleType ? type.singularName : type.pluralName}`
 
 /** All versions with a value of an attribute, in every locale and state; null: every version. */
-async function versionsBy(type: ContentType, { documents }: Asked, attribute: string | null, value: string): Promise<readonly Version[]> {
+async function versionsBy(
+  type: ContentType,
+  { documents }: ServedRequest,
+  attribute: string | null,
+  value: string,
+): Promise<readonly FoundVersion[]> {
   const states = type.draftAndPublish ? (['published', 'draft'] as const) : (['published'] as const)
   const condition = attribute === null ? '' : `&filters[${attribute}][$eq]=${encodeURIComponent(value)}`
   const found = await Promise.all(
@@ -85,7 +94,7 @@ async function versionsBy(type: ContentType, { documents }: Asked, attribute: st
       const query = `status=${status}&locale=*&limit=20&fields=${type.localized ? 'documentId,locale' : 'documentId'}${condition}`
       const rows = await documents.findAsService({ type, mode: 'many', paged: false, query, envelope: 'bare' })
       return (rows as readonly { readonly documentId: string; readonly locale?: string | null }[]).map(
-        ({ documentId, locale = null }): Version => ({ documentId, locale, status }),
+        ({ documentId, locale = null }): FoundVersion => ({ documentId, locale, status }),
       )
     }),
   )

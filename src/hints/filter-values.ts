@@ -47,10 +47,10 @@ function* conditionsOf(model: Model, shape: Shape, node: unknown, place: string,
   }
 }
 
-type Compared = Pick<Condition, 'place' | 'attribute' | 'shape' | 'isRelation'>
+type FilteredValue = Pick<Condition, 'place' | 'attribute' | 'shape' | 'isRelation'>
 
 /** The conditions on one attribute: a value, a list, or an object of operators. */
-function* compared(what: Compared, node: unknown, depth = 0): Generator<Condition> {
+function* compared(what: FilteredValue, node: unknown, depth = 0): Generator<Condition> {
   const condition = (operator: OperatorName, value: unknown, written: string): Condition => ({ ...what, operator, value, written })
   if (!isObject(node)) {
     for (const value of Array.isArray(node) ? node : [node]) if (!isObject(value)) yield condition('$eq', value, what.place)

@@ -8,7 +8,7 @@ import { invalidKey } from './body-names.js'
 import { lostBlocks, missingTargets, wrongValues } from './body-values.js'
 import { closedHeaders, closedOrigin, rateLimited, refusedCredentials, unreadCredentials } from './credentials.js'
 import { noDocument, noUser } from './documents.js'
-import type { Exchange, Hint, RawExchange } from './exchange.js'
+import type { Hint, HintedExchange, RawExchange } from './exchange.js'
 import { wrongValue } from './filter-values.js'
 import { missingFiles, wrongSignIn } from './forms.js'
 import { changedPagination, ignoredParameters, lenientStatus, unknownLocale, unknownPagination } from './parameters.js'
@@ -77,7 +77,7 @@ const [quietTime, mostRemembered] = [60_000, 500]
 export function openHints(logger: Logger): Hints {
   const logged = new LRUCache<string, true>({ max: mostRemembered, ttl: quietTime })
 
-  function log({ method, path, status }: Exchange, hint: string): void {
+  function log({ method, path, status }: HintedExchange, hint: string): void {
     const line = `${method} ${path} ${hint}`
     if (logged.has(line)) return
     logged.set(line, true)
@@ -99,7 +99,7 @@ export function openHints(logger: Logger): Hints {
   }
 }
 
-async function first(exchange: Exchange): Promise<string | null> {
+async function first(exchange: HintedExchange): Promise<string | null> {
   for (const hint of ofErrors) {
     const found = await hint(exchange)
     if (found !== null) return bounded(found)
@@ -107,7 +107,7 @@ async function first(exchange: Exchange): Promise<string | null> {
   return null
 }
 
-async function several(exchange: Exchange): Promise<string | null> {
+async function several(exchange: HintedExchange): Promise<string | null> {
   const found: string[] = []
   for (const hint of ofSilence) {
     const one = found.length < mostHints ? await hint(exchange) : null

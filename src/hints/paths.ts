@@ -1,7 +1,7 @@
 // Paths that do not exist, and methods that they do not have.
 import type { ContentType, Model } from '../model/types.js'
 import { pathOf } from './documents.js'
-import type { Exchange, Hint } from './exchange.js'
+import type { Hint, HintedExchange } from './exchange.js'
 import { didYouMean, listed, quoted, similar } from './sentences.js'
 
 /** The actions on drafts, below `actions/`. */
@@ -65,7 +65,7 @@ function typeNamed(model: Model, name: string): ContentType | null {
 
 /** A path that is not below the prefix of the API. */
 function outside(
-  { config, path, method, parameters }: Exchange,
+  { config, path, method, parameters }: HintedExchange,
   type: ContentType | null,
   name: string,
   below: readonly unknown[],
@@ -93,7 +93,7 @@ function elsewhereOf(prefix: string, path: string): string | null {
 }
 
 /** A name that no type has. */
-function unknownType(exchange: Exchange, name: string, path: string): string {
+function unknownType(exchange: HintedExchange, name: string, path: string): string {
   const { model, config } = exchange
   const { prefix } = config.rest
   const paths = [...model.paths.keys()].sort()
@@ -115,7 +115,7 @@ function unknownType(exchange: Exchange, name: string, path: string): string {
 }
 
 /** A path with `actions`, which only some methods and types have. */
-function wrongAction(exchange: Exchange, type: ContentType, below: readonly (string | undefined)[]): string {
+function wrongAction(exchange: HintedExchange, type: ContentType, below: readonly (string | undefined)[]): string {
   const at = below.indexOf('actions')
   const name = below[at + 1] ?? ''
   const document = type.singleType ? '' : `/${at > 0 ? below[0] : '<documentId>'}`
@@ -127,7 +127,7 @@ function wrongAction(exchange: Exchange, type: ContentType, below: readonly (str
 }
 
 /** 405: what the method was probably meant to do. */
-function wrongMethod(exchange: Exchange, type: ContentType, documentId: string | undefined, method: string): string {
+function wrongMethod(exchange: HintedExchange, type: ContentType, documentId: string | undefined, method: string): string {
   const path = pathOf(exchange, type)
   if (type.singleType) return `A single type is created and changed with PUT ${path}`
   if (documentId === undefined) {

@@ -1,14 +1,14 @@
 // Which permission is missing, who lacks it, and the command that grants it.
 import { actionsOf } from '../access/actions.js'
 import type { Caller } from '../access/identify.js'
-import type { Asked, Exchange, Hint } from './exchange.js'
+import type { Hint, HintedExchange, ServedRequest } from './exchange.js'
 import { listed } from './sentences.js'
 
 /** Actions of a token that a command names; one with more is better made by hand. */
 const mostNamed = 8
 
 /** Says who lacks these actions, and how they are granted. */
-export async function lacks(exchange: Exchange, asked: Asked, actions: readonly string[]): Promise<string> {
+export async function lacks(exchange: HintedExchange, asked: ServedRequest, actions: readonly string[]): Promise<string> {
   const { caller } = asked
   const names = actions.join(',')
   if (caller.kind === 'token') return tokenLacks(exchange, asked, caller, actions)
@@ -20,14 +20,14 @@ export async function lacks(exchange: Exchange, asked: Asked, actions: readonly 
 type TokenCaller = Extract<Caller, { kind: 'token' }>
 
 /** The type of a user's role. */
-async function roleOf({ documents }: Asked, id: number): Promise<string | null> {
+async function roleOf({ documents }: ServedRequest, id: number): Promise<string | null> {
   const type = documents.context.model.types.get('plugin::users-permissions.user')!
   const identity = { attribute: 'id', value: id } as const
   const user = await documents.findAsService({ type, mode: 'first', identity, query: 'populate=role', envelope: 'bare' })
   return (user as { readonly role?: { readonly type: string } | null } | null)?.role?.type ?? null
 }
 
-function tokenLacks({ model }: Exchange, { access }: Asked, { id, grants }: TokenCaller, actions: readonly string[]): string {
+function tokenLacks({ model }: HintedExchange, { access }: ServedRequest, { id, grants }: TokenCaller, actions: readonly string[]): string {
   const name = [...access.tokens.values()].find((token) => token.id === id)?.name ?? String(id)
   const isReadOnly = grants.key === 'read-only'
   const start = `The API token "${name}" is ${isReadOnly ? 'read-only' : 'a custom one'} and lacks ${listed(actions)}.`

@@ -8,7 +8,7 @@ import { listed } from './sentences.js'
 import { type Shape, shapesOf } from './shapes.js'
 
 /** An attribute that a request populates. */
-interface Populated {
+interface PopulatedAttribute {
   readonly path: string
   readonly attribute: Attribute
   readonly shapes: readonly Shape[]
@@ -20,7 +20,7 @@ interface Populated {
 const deepest = 10
 
 /** The attributes that a `populate` names, in any of its forms. What the model lacks is skipped. */
-function* populatedBy(model: Model, shape: Shape, node: unknown, above = '', depth = 0): Generator<Populated> {
+function* populatedBy(model: Model, shape: Shape, node: unknown, above = '', depth = 0): Generator<PopulatedAttribute> {
   if (depth > deepest || node === undefined || node === null) return
   if (typeof node === 'string') {
     for (const name of node.split(',')) yield* populatedByPath(model, shape, name.trim(), above)
@@ -43,10 +43,10 @@ function* populatedBy(model: Model, shape: Shape, node: unknown, above = '', dep
 
 function* populatedBelow(
   model: Model,
-  { path, shapes }: Populated,
+  { path, shapes }: PopulatedAttribute,
   level: Readonly<Record<string, unknown>>,
   depth: number,
-): Generator<Populated> {
+): Generator<PopulatedAttribute> {
   for (const shape of shapes) yield* populatedBy(model, shape, level.populate, `${path}.`, depth)
   if (!isObject(level.on)) return
   for (const [uid, fragment] of Object.entries(level.on)) {
@@ -55,7 +55,7 @@ function* populatedBelow(
   }
 }
 
-function* populatedByPath(model: Model, shape: Shape, path: string, above: string): Generator<Populated> {
+function* populatedByPath(model: Model, shape: Shape, path: string, above: string): Generator<PopulatedAttribute> {
   if (path === '*') {
     for (const attribute of shape.attributes.values())
       if (attribute.kind !== 'scalar' && !attribute.private) yield populated(model, attribute, above)
@@ -69,7 +69,7 @@ function* populatedByPath(model: Model, shape: Shape, path: string, above: strin
   if (rest.length > 0) for (const next of here.shapes) yield* populatedByPath(model, next, rest.join('.'), `${here.path}.`)
 }
 
-const populated = (model: Model, attribute: Attribute, above: string): Populated => ({
+const populated = (model: Model, attribute: Attribute, above: string): PopulatedAttribute => ({
   path: `${above}${attribute.name}`,
   attribute,
   shapes: shapesOf(model, attribute),

@@ -2,7 +2,7 @@
 import type { QueryParameter } from '../errors/errors.js'
 import type { Attribute, ContentType, Model } from '../model/types.js'
 import { isOperator, operators } from '../query/operators.js'
-import type { Exchange, Hint } from './exchange.js'
+import type { Hint, HintedExchange } from './exchange.js'
 import { lacks } from './permissions.js'
 import { shapesBelow } from './populated.js'
 import { didYouMean, listed, quoted, similar } from './sentences.js'
@@ -55,7 +55,7 @@ function starredPopulate(model: Model, path: string): string {
   return `"*" below an attribute stands for its own values only. To populate everything one level below, write populate[${above.join('][populate][')}][populate]=*`
 }
 
-function nameAt(exchange: Exchange, type: ContentType, key: string, param: QueryParameter, path: string): Name {
+function nameAt(exchange: HintedExchange, type: ContentType, key: string, param: QueryParameter, path: string): Name {
   const { model, parameters, config } = exchange
   const steps = path === '' ? [] : stepsOf(model, path)
   const above = steps.at(-1) === key ? steps.slice(0, -1) : steps
@@ -68,7 +68,7 @@ function nameAt(exchange: Exchange, type: ContentType, key: string, param: Query
 
 /** A name that the model has. */
 function unusableName(
-  exchange: Exchange,
+  exchange: HintedExchange,
   { key, param, above, model, shapes }: Name,
   attribute: Attribute,
 ): string | null | Promise<string> {
@@ -101,7 +101,12 @@ const populateOf = (path: readonly string[]): string =>
   path.length === 1 ? `populate=${path[0]}` : `populate[${path.slice(0, -1).join('][populate][')}][populate]=${path.at(-1)}`
 
 /** A relation whose documents the caller may not find, or one in place of an attribute to sort by. */
-async function restrictedRelation(exchange: Exchange, param: QueryParameter, path: readonly string[], target: string): Promise<string> {
+async function restrictedRelation(
+  exchange: HintedExchange,
+  param: QueryParameter,
+  path: readonly string[],
+  target: string,
+): Promise<string> {
   const { asked, model } = exchange
   if (asked !== null && !asked.caller.grants.may(`${target}.find`))
     return `"${path.join('.')}" exists, but leads to documents that the caller may not find. ${await lacks(exchange, asked, [`${target}.find`])}`

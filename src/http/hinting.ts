@@ -3,7 +3,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Config } from '../config/config.js'
 import { ApiError } from '../errors/errors.js'
-import type { Asked, RawExchange } from '../hints/exchange.js'
+import type { RawExchange, ServedRequest } from '../hints/exchange.js'
 import type { Hints } from '../hints/hints.js'
 import { fileType } from '../model/link.js'
 import type { ContentType, Model } from '../model/types.js'
@@ -21,7 +21,7 @@ export interface Hinting {
 /** What is noted of a request until its response is decided. */
 interface Notes {
   context: RequestContext | null
-  body: Asked['body']
+  body: ServedRequest['body']
   wroteNothing: boolean
   error: ApiError | null
 }

@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises'
 import type { FastifyReply } from 'fastify'
 
 /** A file for browsers. */
-export interface Asset {
+export interface PageAsset {
   readonly bytes: Buffer
   readonly contentType: string
   /** Changes with the bytes. */
@@ -20,10 +20,10 @@ const contentTypes: Readonly<Record<string, string>> = {
 /** The folder of built files, beside the bundle. */
 const folder = new URL('browser/', import.meta.url)
 
-const loaded = new Map<string, Promise<Asset>>()
+const loaded = new Map<string, Promise<PageAsset>>()
 
 /** Returns a file of the folder; `name` is never taken from a request. */
-export function assetNamed(name: string): Promise<Asset> {
+export function assetNamed(name: string): Promise<PageAsset> {
   const known = loaded.get(name)
   if (known !== undefined) return known
   const asset = readFile(new URL(name, folder)).then((bytes) => ({
