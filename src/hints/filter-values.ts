@@ -64,7 +64,7 @@ function* compared(what: FilteredValue, node: unknown, depth = 0): Generator<Con
   }
 }
 
-type Check = (condition: Condition, text: string) => string | null
+type Check = (condition: Condition, text: string, strictBooleans: boolean) => string | null
 
 /** What is looked at, in this order. */
 const checks: readonly Check[] = [
@@ -78,13 +78,13 @@ const checks: readonly Check[] = [
 ]
 
 /** Silent lists, and errors about values that do not name the attribute. */
-export const wrongValue: Hint = ({ model, type, parameters, status, error }) => {
+export const wrongValue: Hint = ({ config, model, type, parameters, status, error }) => {
   if (type === null || (status >= 300 && (status !== 400 || 'key' in (error?.details ?? {})))) return null
   let looked = 0
   for (const condition of conditionsOf(model, type, parameters.filters, 'filters')) {
     if (looked++ > mostConditions) return null
     for (const check of checks) {
-      const found = check(condition, String(condition.value ?? ''))
+      const found = check(condition, String(condition.value ?? ''), config.contract === 'specification')
       if (found !== null) return found
     }
   }
@@ -127,9 +127,9 @@ function noChoice({ written, attribute, operator }: Condition, text: string): st
 }
 
 /** Words that look like true or false. */
-function noFlag({ written, attribute, operator }: Condition, text: string): string | null {
+function noFlag({ written, attribute, operator }: Condition, text: string, strictBooleans: boolean): string | null {
   const isFlag = operators[operator].takes === 'flag'
-  if (!isFlag && (attribute.type !== 'boolean' || !operators[operator].typed)) return null
+  if (!isFlag && (strictBooleans || attribute.type !== 'boolean' || !operators[operator].typed)) return null
   if (/^(?:false|t|f|1|0|)$/.test(text) || text.toLowerCase() === 'true') return null
   return `${written}=${shown(text)} counts as true, as every text but false, f, 0 and nothing does. Write true or false.`
 }
@@ -146,10 +146,10 @@ function list({ place, attribute, operator }: Condition, text: string): string |
 }
 
 /** What errors say of a value without its attribute. */
-function noValue({ written, attribute, operator, value }: Condition, text: string): string | null {
+function noValue({ written, attribute, operator, value }: Condition, text: string, strictBooleans: boolean): string | null {
   if (!operators[operator].typed || operators[operator].takes === 'flag' || value === null || typeof value === 'object') return null
   try {
-    readValue(attribute, value)
+    readValue(attribute, value, strictBooleans)
     return null
   } catch (error) {
     return `${written}=${shown(text)}: ${attribute.name} is of type ${attribute.type} (${(error as ApiError).message}). ${forms[attribute.type] ?? ''}`.trim()
@@ -157,6 +157,7 @@ function noValue({ written, attribute, operator, value }: Condition, text: strin
 }
 
 const forms: Readonly<Record<string, string>> = {
+  boolean: 'Write true or false.',
   date: 'Write it as 2026-11-24.',
   datetime: 'Write it as 2026-11-24T08:00:00.000Z.',
   timestamp: 'Write it as 2026-11-24T08:00:00.000Z.',

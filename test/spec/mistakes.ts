@@ -209,7 +209,20 @@ const values = ({ author }: Ids): readonly Row[] => [
     status: 200,
     hint: ['Did you mean "guide"?', 'report, essay'],
   },
-  { name: 'a flag in words', path: '/api/articles?filters[featured]=no', status: 200, hint: ['counts as true', 'true or false'] },
+  {
+    name: 'a flag in words',
+    path: '/api/articles?filters[featured]=no',
+    status: 200,
+    contract: 'strapi',
+    hint: ['counts as true', 'true or false'],
+  },
+  {
+    name: 'a flag in words where booleans are strict',
+    path: '/api/articles?filters[featured]=no',
+    status: 400,
+    contract: 'specification',
+    hint: ['filters[featured]=no', 'true or false'],
+  },
   { name: '$null in words', path: '/api/articles?filters[author][$null]=nein', status: 200, hint: ['counts as true'] },
   {
     name: 'a list with commas',
