@@ -4,16 +4,15 @@ export { defineConfig, loadConfig } from './config/config.js'
 export { ApiError, ConfigError } from './errors/errors.js'
 export type { Grants } from './grants.js'
 export { grantsOf } from './grants.js'
+export type { ContentService } from './public/content-service.js'
 export type {
-  AfterCall,
-  BeforeCall,
   Criteria,
   Data,
   Document,
+  DocumentSelection,
   DocumentService,
   Documents,
   Entries,
-  Hook,
   HookAction,
   Identity,
   ListParameters,
@@ -23,6 +22,30 @@ export type {
   Version,
 } from './public/documents.js'
 export type { ContentEvent, EntryEvent, EntryEventName, EventListener, MediaEvent, MediaEventName } from './public/events.js'
-export type { QueryDefaults, ScopeCall, ScopeResult, TypeSettings } from './public/type-settings.js'
+export type { AfterCall, BeforeCall, Hook } from './public/hooks.js'
+export type {
+  DescribeWrites,
+  PendingCreate,
+  PendingWrite,
+  Transact,
+  TransactionOptions,
+  TransactionWrites,
+  Written,
+} from './public/transactions.js'
+export type {
+  ApiAction,
+  Policy,
+  PolicyCall,
+  QueryDefaults,
+  ReadAfterCall,
+  ReadBeforeCall,
+  ReadHooks,
+  ReadResponse,
+  RequestQuery,
+  ScopeCall,
+  ScopeResult,
+  TypeSettings,
+} from './public/type-settings.js'
+export type { FileTarget, FileUpload, Upload, UploadedFile } from './public/uploads.js'
 export type { Service } from './service.js'
 export { createService } from './service.js'

@@ -5,6 +5,7 @@ import { hashPassword } from './accounts/passwords.js'
 import type { Config } from './config/config.js'
 import type { Database } from './database/database.js'
 import type { Dialect } from './database/dialect.js'
+import { type Batch, openBatch } from './documents/batch.js'
 import { checkDefaults, openDefaults } from './documents/defaults.js'
 import { type IdempotencyKeys, openIdempotencyKeys } from './documents/idempotency.js'
 import type { Hooks } from './documents/operation.js'
@@ -26,6 +27,8 @@ export interface Installation {
   readonly defaultLocale: string
   readonly documents: Documents
   readonly writes: DocumentWrites
+  /** Several writes in one transaction. */
+  readonly batch: Batch
   readonly accounts: AccountContext
   /** Records what happens to files; null: nobody listens. */
   readonly watch: FileWatch | null
@@ -149,13 +152,15 @@ function open(
   checkDefaults(config.types, context)
   const { reads, writes } = database
   const outbox = recorded === null ? null : openOutbox({ context, dialect, database: writes, limits, committed: recorded })
+  const writing = { read: context, database: writes, limits, hashPassword, hooks, policies, outbox, inSync }
   const [ofReads, ofWrites] = [openPlans(reads, dialect, contract, limits), openPlans(writes, dialect, contract, limits)]
   return {
     installation: {
       model,
       defaultLocale,
       documents: openDocuments(context, reads, ofReads, { addDefaults: openDefaults(config.types), aroundReads, policies }),
-      writes: openWrites({ read: context, database: writes, plans: ofWrites, limits, hashPassword, hooks, policies, outbox, inSync }, keys),
+      writes: openWrites({ ...writing, plans: ofWrites }, keys),
+      batch: openBatch({ ...writing, plans: ofWrites }, keys),
       accounts: { ...accounts, model, input: { model, contract }, defaultLocale, scopes: noScopes },
       watch:
         outbox === null

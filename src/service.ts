@@ -10,13 +10,15 @@ import type { AccountContext } from './accounts/context.js'
 import { type Mailer, openMailer } from './accounts/email.js'
 import { openPasswords } from './accounts/passwords.js'
 import type { Config } from './config/config.js'
+import { type ContentServices, openContentServices } from './content/content-service.js'
+import type { WithInstallation } from './content/upload.js'
 import type { Database } from './database/database.js'
 import { driverOf } from './database/open.js'
+import { theProject } from './documents/actor.js'
 import { checkHooks, openHooks } from './documents/hooks.js'
 import { openPolicies } from './documents/policies.js'
 import { openReadHooks } from './documents/read-hooks.js'
 import { checkTypes, openScopes } from './documents/scopes.js'
-import { openService, type WithParts } from './documents/service.js'
 import { openEvents } from './events/open.js'
 import { examplesOf } from './http/pages/examples.js'
 import { createServer } from './http/server.js'
@@ -24,7 +26,7 @@ import { holding, openInstallations } from './installation.js'
 import { newDocumentId } from './model/document-id.js'
 import { loadModel } from './model/load.js'
 import type { Model } from './model/types.js'
-import type { DocumentService } from './public/documents.js'
+import type { ContentService } from './public/content-service.js'
 import type { ContentEvent } from './public/events.js'
 import { type Closers, openClosers } from './runtime/closers.js'
 import { openLog } from './runtime/log.js'
@@ -33,10 +35,9 @@ import { openSourceMaps } from './source-maps/source-maps.js'
 import { openUploads } from './uploads/open.js'
 import { signingOf } from './uploads/signing.js'
 
-export interface Service {
+/** A project's service. `documents`, `transaction` and `upload` are for scripts: `service.documents('api::article.article').findMany()`. */
+export interface Service extends ContentService {
   readonly model: Model
-  /** The documents of a type, for scripts: `service.documents('api::article.article').findMany()`. */
-  readonly documents: DocumentService
   /** Recorded events (`events` in octavo.config). */
   readonly events: {
     /** Events with a higher sequence than `sequence`, oldest first; at most `limit` (default 100). */
@@ -91,8 +92,10 @@ async function open(config: Config, logger: Logger, opened: Closers): Promise<Se
   const uploads = await uploadsOf(config, database, logger)
   opened.add(uploads.close)
   const defaultLocale = async () => (await identification.access()).defaultLocale
-  const withParts: WithParts = async (work) => holding(installations.enter(await defaultLocale()), work)
-  const { applyScopes, ...code } = codeOf(config, withParts, logger)
+  const withInstallation: WithInstallation = async (work) => holding(installations.enter(await defaultLocale()), work)
+  const contentOptions = { withInstallation, library: uploads.library, signsAddresses: signing !== null, folder: config.folder }
+  const services = openContentServices({ ...contentOptions, maxWrites: config.limits.transactionOperations })
+  const { applyScopes, ...code } = codeOf(config, services, logger)
   const installations = openInstallations({
     config,
     model,
@@ -118,7 +121,7 @@ async function open(config: Config, logger: Logger, opened: Closers): Promise<Se
   opened.add(server.close)
   return {
     model,
-    documents: openService(withParts, 0),
+    ...services(theProject(0, null)),
     events: { after: events.log.after },
     listen: () => server.listen(),
     examples: async () => examplesOf(model, (await identification.access()).public, config.rest.prefix).map(({ href }) => href),
@@ -127,13 +130,13 @@ async function open(config: Config, logger: Logger, opened: Closers): Promise<Se
 }
 
 /** Opens the project's code around requests. */
-function codeOf({ hooks, types, limits }: Config, withParts: WithParts, logger: Logger) {
-  const documents = (depth: number) => openService(withParts, depth)
-  const failed = (hook: string, error: unknown) => logger.error({ err: error, hook }, 'a hook failed')
-  const options = { ...limits, documents: documents(0) }
+function codeOf({ hooks, types, limits }: Config, services: ContentServices, logger: Logger) {
+  const failed = (hook: string, error: unknown, requestId: string | null) =>
+    logger.error({ err: error, hook, ...(requestId === null ? {} : { requestId }) }, 'a hook failed')
+  const options = { ...limits, documents: (requestId: string | null) => services(theProject(0, requestId)).documents }
   const policies = openPolicies(types, options)
   return {
-    hooks: openHooks(hooks, { ...limits, documents, failed }),
+    hooks: openHooks(hooks, { ...limits, services: (depth, requestId) => services(theProject(depth, requestId)), failed }),
     policies,
     aroundReads: openReadHooks(types, policies, options),
     applyScopes: openScopes(types, options),

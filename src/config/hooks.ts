@@ -1,7 +1,8 @@
 // The parts of octavo.config that are project code: hooks and event listeners.
 import * as z from 'zod'
-import type { Hook, HookAction } from '../public/documents.js'
+import type { HookAction } from '../public/documents.js'
 import type { EventListener } from '../public/events.js'
+import type { Hook } from '../public/hooks.js'
 
 const isFunction = (value: unknown): boolean => typeof value === 'function'
 const hookActions = ['create', 'update', 'delete', 'publish', 'unpublish', 'discardDraft'] as const satisfies readonly HookAction[]

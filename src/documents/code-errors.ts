@@ -1,4 +1,5 @@
 // What an error means that code of the project throws: the response to a request, or a bug of that code.
+import { inspect } from 'node:util'
 import { ApiError, type ErrorName } from '../errors/errors.js'
 
 /** Names of errors by which code of the project answers a request. Built-in errors have other names: those are bugs. */
@@ -10,15 +11,20 @@ const answers: ReadonlySet<string> = new Set<ErrorName>([
   'ForbiddenError',
   'PolicyError',
   'NotFoundError',
+  'ConflictError',
   'PayloadTooLargeError',
+  'UnprocessableEntityError',
   'RateLimitError',
   'NotImplementedError',
   'ServiceUnavailableError',
 ])
 
-/** Converts an error of the project's code: to the response, or to a bug of that code, which `hook` names. */
-export function answerOf(hook: string, error: unknown): Error {
-  if (!(error instanceof Error)) return new Error(`${hook} has thrown what is no error: ${String(error)}`)
+/** Shows a value without calling its own code. */
+const plainly = { depth: 1, customInspect: false, maxStringLength: 200 }
+
+/** Converts an error of the project's code: to the response, or to a bug of that code, which `code` names. */
+export function answerOf(code: string, error: unknown): Error {
+  if (!(error instanceof Error)) return new Error(`${code} threw a value that is not an error: ${inspect(error, plainly)}`)
   if (!answers.has(error.name)) return error
   if (error instanceof ApiError) return error
   const { details } = error as { details?: unknown }

@@ -4,6 +4,7 @@ import type { AccessState } from '../access/access-state.js'
 import type { Caller } from '../access/identify.js'
 import type { AccountContext } from '../accounts/context.js'
 import type { Config } from '../config/config.js'
+import type { Asker } from '../documents/read/around.js'
 import type { Documents, ReadBytes } from '../documents/read/find.js'
 import type { DocumentWrites } from '../documents/write.js'
 import type { Installation } from '../installation.js'
@@ -34,6 +35,8 @@ export interface RequestContext {
   readonly format: 'flat' | 'nested'
   /** Adds source maps to a response; null if the client did not ask for them. */
   readonly markSources: AddSourceMaps | null
+  /** The id of the request, in the log and in the response. */
+  readonly requestId: string
   /** The request itself, for routes that read its headers, address or stream. */
   readonly request: IncomingMessage
   /** True once the client has closed the connection. */
@@ -47,6 +50,12 @@ export interface RequestContext {
 /** The caller in the form that code of the project gets, without grants. */
 export const operationCaller = (caller: Caller): OperationCaller =>
   caller.kind === 'public' ? { kind: 'public' } : { kind: caller.kind, id: caller.id }
+
+/** Who asks, for code of the project. */
+export const askerOf = ({ caller, requestId }: Pick<RequestContext, 'caller' | 'requestId'>): Asker => ({
+  caller: operationCaller(caller),
+  requestId,
+})
 
 /** A reply with JSON bytes, a value to serialize as JSON, or no content. */
 export interface Reply {

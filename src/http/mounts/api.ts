@@ -10,7 +10,7 @@ import { contentMethods, handleAction, handleContent, isAction, typeAt } from '.
 import type { Backend, MountContext } from '../backend.js'
 import { readBody } from '../body-parser.js'
 import { addConnectionClose } from '../connections.js'
-import { operationCaller, type Reply, type RequestContext, type Route } from '../request-context.js'
+import { askerOf, type Reply, type RequestContext, type Route } from '../request-context.js'
 import type { LoggedRequest } from '../request-log.js'
 import { allowedMethods, methodNotAllowed, respond, respondError, smallResponse } from '../respond.js'
 import { everyMethod, type Mount, readMethods } from './mount.js'
@@ -48,7 +48,7 @@ async function handle(
   const started = performance.now()
   const identified = await backend.identification.identify(request.headers.authorization)
   return holding(backend.installations.enter(identified.access.defaultLocale), async (installation) => {
-    const scoped = backend.applyScopes === null ? identified : await withinScopes(backend.applyScopes, identified)
+    const scoped = backend.applyScopes === null ? identified : await withinScopes(backend.applyScopes, identified, request.id)
     const ready = performance.now()
     const result = await work(createContext(parts, request, scoped, installation))
     addTiming(config, reply, started, ready)
@@ -57,8 +57,8 @@ async function handle(
 }
 
 /** Limits what a caller may do to the scopes of the project. */
-async function withinScopes(applyScopes: ApplyScopes, { caller, access }: Identified): Promise<Identified> {
-  return { caller: { ...caller, grants: await applyScopes(operationCaller(caller), caller.grants) }, access }
+async function withinScopes(applyScopes: ApplyScopes, { caller, access }: Identified, requestId: string): Promise<Identified> {
+  return { caller: { ...caller, grants: await applyScopes(askerOf({ caller, requestId }), caller.grants) }, access }
 }
 
 function createContext(
@@ -86,6 +86,7 @@ function createContext(
     format,
     // Responses in the nested format have no source maps, as in Strapi.
     markSources: request.headers['strapi-encode-source-maps'] === 'true' && format === 'flat' ? backend.markSources : null,
+    requestId: request.id,
     request: request.raw,
     isGone: () => request.raw.socket.destroyed,
     beginBody: () => bodies.begin(request.ip),
