@@ -25,8 +25,8 @@ const plainly = { depth: 1, customInspect: false, maxStringLength: 200 }
 /** Converts an error of the project's code: to the response, or to a bug of that code, which `code` names. */
 export function answerOf(code: string, error: unknown): Error {
   if (!(error instanceof Error)) return new Error(`${code} threw a value that is not an error: ${inspect(error, plainly)}`)
-  if (!answers.has(error.name)) return error
   if (error instanceof ApiError) return error
+  if (!answers.has(error.name)) return new Error(`${code} failed`, { cause: error })
   const { details } = error as { details?: unknown }
   const isDetails = typeof details === 'object' && details !== null
   return new ApiError(error.name as ErrorName, error.message, isDetails ? (details as Record<string, unknown>) : {})

@@ -1,7 +1,7 @@
 // Opens the events of a service: the log of what has been recorded, and the listeners of the project.
 import type { MainConnection, WriteDatabase } from '../database/database.js'
 import type { EventListener } from '../public/events.js'
-import { withTimeout } from '../runtime/timeout.js'
+import { runCode } from '../runtime/project-code.js'
 import { type ListenerCursors, openListenerCursors } from './cursors.js'
 import { type NamedListener, openListeners } from './listeners.js'
 import { type EventLog, openEventLog } from './outbox.js'
@@ -39,7 +39,7 @@ export async function openEvents({ database, writer, listeners, limits, failed }
     failed,
     attempts: limits.listenerAttempts,
     lastDelivered: await cursorsOf(named, cursors, log),
-    inTime: async (name, run) => void (await withTimeout(limits.hookTimeout, name, run)),
+    inTime: async (name, run) => void (await runCode({ name, requestId: null }, limits.hookTimeout, run)),
   })
   return {
     log,
