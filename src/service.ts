@@ -95,7 +95,7 @@ async function open(config: Config, logger: Logger, opened: Closers): Promise<Se
   const withInstallation: WithInstallation = async (work) => holding(installations.enter(await defaultLocale()), work)
   const contentOptions = { withInstallation, library: uploads.library, signsAddresses: signing !== null, folder: config.folder }
   const services = openContentServices({ ...contentOptions, maxWrites: config.limits.transactionOperations })
-  const { applyScopes, ...code } = codeOf(config, services, logger)
+  const { scopes, ...code } = codeOf(config, services, logger)
   const installations = openInstallations({
     config,
     model,
@@ -110,7 +110,7 @@ async function open(config: Config, logger: Logger, opened: Closers): Promise<Se
   const backend = {
     identification,
     installations,
-    applyScopes,
+    scopes,
     markSources: openSourceMaps(config.limits),
     health: database.trouble,
     library: uploads.library,
@@ -139,7 +139,7 @@ function codeOf({ hooks, types, limits }: Config, services: ContentServices, log
     hooks: openHooks(hooks, { ...limits, services: (depth, requestId) => services(theProject(depth, requestId)), failed }),
     policies,
     aroundReads: openReadHooks(types, policies, options),
-    applyScopes: openScopes(types, options),
+    scopes: openScopes(types, options),
   }
 }
 

@@ -16,21 +16,26 @@ export interface ScopeOptions {
   documents(requestId: string | null): DocumentService
 }
 
-/**
- * Returns the grants of a caller within the scopes of the project.
- * @throws Error if a scope fails or returns what is no scope: the request sees nothing then. ApiError 503 if it takes too long
- */
-export type ApplyScopes = (asker: Asker, grants: Grants) => Promise<Grants>
+/** The scopes of the project. */
+export interface ProjectScopes {
+  /**
+   * Returns the grants of a caller within them.
+   * @throws Error if a scope fails or returns what is no scope: the request sees nothing then. ApiError 503 if it takes too long
+   */
+  apply(asker: Asker, grants: Grants): Promise<Grants>
+  /** Returns the grants without any document of a type that has a scope. Asks no scope. */
+  hideAll(grants: Grants): Grants
+}
 
 type Ask = NonNullable<TypeSettings['scope']>
 
 /** Opens the scopes of the project; null if it has none, so that they cost nothing. */
-export function openScopes(types: Readonly<Record<string, TypeSettings>>, { hookTimeout, documents }: ScopeOptions): ApplyScopes | null {
+export function openScopes(types: Readonly<Record<string, TypeSettings>>, { hookTimeout, documents }: ScopeOptions): ProjectScopes | null {
   const asked = Object.entries(types).flatMap(([uid, { scope }]) => (scope === undefined ? [] : [[uid, scope] as const]))
   if (asked.length === 0) return null
   const whole = (result: ScopeResult): boolean => result === true
 
-  return async ({ caller, requestId }, grants) => {
+  async function apply({ caller, requestId }: Asker, grants: Grants): Promise<Grants> {
     const call = { caller, may: grants.may, documents: documents(requestId) }
     const results: (readonly [string, ScopeResult])[] = []
     await withTimeout(hookTimeout, 'a scope', async (signal) => {
@@ -39,6 +44,9 @@ export function openScopes(types: Readonly<Record<string, TypeSettings>>, { hook
     const scopes = results.flatMap(([uid, result]) => (whole(result) ? [] : [[uid, result === false ? null : result] as const]))
     return scopes.length === 0 ? grants : withinScopes(grants, new Map(scopes as [string, Record<string, unknown> | null][]))
   }
+
+  const nothing = new Map(asked.map(([uid]) => [uid, null] as const))
+  return { apply, hideAll: (grants) => withinScopes(grants, nothing) }
 }
 
 /**

@@ -1,7 +1,7 @@
 // What the HTTP server is built from: the parts of the service that it uses, and its own that all mounts share.
 import type { Identification } from '../access/identify.js'
 import type { Config } from '../config/config.js'
-import type { ApplyScopes } from '../documents/scopes.js'
+import type { ProjectScopes } from '../documents/scopes.js'
 import type { Installations } from '../installation.js'
 import type { AddSourceMaps } from '../source-maps/source-maps.js'
 import type { Library } from '../uploads/library.js'
@@ -23,8 +23,8 @@ export interface Backend {
   /** Null while the service is healthy; otherwise a sentence about the problem. */
   health(): string | null
   readonly installations: Installations
-  /** Limits the grants of a caller to the scopes of the project; null if it has none. */
-  readonly applyScopes: ApplyScopes | null
+  /** The scopes of the project; null if it has none. */
+  readonly scopes: ProjectScopes | null
 }
 
 /** The dependencies of all mounts. */

@@ -8,7 +8,6 @@ import type { Asker } from '../documents/read/around.js'
 import type { Documents, ReadBytes } from '../documents/read/find.js'
 import type { DocumentWrites } from '../documents/write.js'
 import type { Installation } from '../installation.js'
-import type { OperationCaller } from '../public/documents.js'
 import type { AddSourceMaps } from '../source-maps/source-maps.js'
 import type { Library } from '../uploads/library.js'
 import type { IncomingBody } from './incoming-bodies.js'
@@ -35,8 +34,8 @@ export interface RequestContext {
   readonly format: 'flat' | 'nested'
   /** Adds source maps to a response; null if the client did not ask for them. */
   readonly markSources: AddSourceMaps | null
-  /** The id of the request, in the log and in the response. */
-  readonly requestId: string
+  /** The caller and the request, as code of the project gets them. */
+  readonly asker: Asker
   /** The request itself, for routes that read its headers, address or stream. */
   readonly request: IncomingMessage
   /** True once the client has closed the connection. */
@@ -46,16 +45,6 @@ export interface RequestContext {
   /** Reads and parses the body; `undefined` if there is none. @throws ApiError 400, 408, 413, 499, 503 */
   body(): Promise<unknown>
 }
-
-/** The caller in the form that code of the project gets, without grants. */
-export const operationCaller = (caller: Caller): OperationCaller =>
-  caller.kind === 'public' ? { kind: 'public' } : { kind: caller.kind, id: caller.id }
-
-/** Who asks, for code of the project. */
-export const askerOf = ({ caller, requestId }: Pick<RequestContext, 'caller' | 'requestId'>): Asker => ({
-  caller: operationCaller(caller),
-  requestId,
-})
 
 /** A reply with JSON bytes, a value to serialize as JSON, or no content. */
 export interface Reply {
@@ -72,6 +61,8 @@ export interface Route {
   readonly path: string
   /** The action that the caller must be granted. */
   readonly action: string
+  /** True: it reaches no content, so scopes are not asked. No document of a type with a scope exists for it. */
+  readonly isContentless?: boolean
   readonly handle: (context: RequestContext) => Promise<Reply>
 }
 

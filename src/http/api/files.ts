@@ -7,7 +7,7 @@ import { readFileInfos } from '../../uploads/file-info.js'
 import type { MediaLink } from '../../uploads/rows.js'
 import { isMultipart, type MultipartBody, readMultipart } from '../multipart.js'
 import type { Reply, RequestContext, Route } from '../request-context.js'
-import { askerOf, ok, okBytes } from '../request-context.js'
+import { ok, okBytes } from '../request-context.js'
 
 function findFiles(context: RequestContext, action: string, wanted: Pick<Find, 'mode' | 'envelope' | 'paged' | 'identity' | 'narrowed'>) {
   const { documents, caller, query, isGone } = context
@@ -113,6 +113,6 @@ async function linkOf(context: RequestContext, fields: MultipartBody['fields']):
   const attribute = shape?.attributes.get(field)
   if (shape === undefined || attribute?.kind !== 'media') throw validationError(`${ref} has no media attribute ${field}`)
   const id = rowId(refId)
-  await documents.checkUpload(caller.grants, askerOf(context), { shape, id, attribute: field })
+  await documents.checkUpload(caller.grants, context.asker, { shape, id, attribute: field })
   return { shape, id, attribute }
 }

@@ -10,6 +10,7 @@ export const localeRoutes: readonly Route[] = [
     method: 'GET',
     path: '/i18n/locales',
     action: 'plugin::i18n.locales.listLocales',
+    isContentless: true,
     handle: async ({ documents, access }) => {
       const type = documents.context.model.types.get(localeType)!
       const locales = (await documents.findAsService({ type, mode: 'many', paged: false, query: '', envelope: 'bare' })) as readonly {

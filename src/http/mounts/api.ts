@@ -1,18 +1,14 @@
-// The mount of the REST API: its routes and those of content-types. Creates the context of each request.
+// The mount of the REST API: its routes and those of content-types.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { Identified } from '../../access/identify.js'
 import type { Config } from '../../config/config.js'
-import type { ApplyScopes } from '../../documents/scopes.js'
-import { forbidden, notFound } from '../../errors/errors.js'
-import { holding, type Installation } from '../../installation.js'
+import { notFound } from '../../errors/errors.js'
 import type { ContentType } from '../../model/types.js'
 import { contentMethods, handleAction, handleContent, isAction, typeAt } from '../api/content.js'
 import type { Backend, MountContext } from '../backend.js'
-import { readBody } from '../body-parser.js'
-import { addConnectionClose } from '../connections.js'
-import { askerOf, type Reply, type RequestContext, type Route } from '../request-context.js'
+import { contentAdmission, handleRequest } from '../handle-request.js'
+import type { RequestContext, Route } from '../request-context.js'
 import type { LoggedRequest } from '../request-log.js'
-import { allowedMethods, methodNotAllowed, respond, respondError, smallResponse } from '../respond.js'
+import { allowedMethods, methodNotAllowed, respondError } from '../respond.js'
 import { everyMethod, type Mount, readMethods } from './mount.js'
 
 /** The API: these routes, and those of content-types. */
@@ -30,77 +26,6 @@ export function apiMount(routes: readonly Route[], parts: MountContext): Mount {
   }
 }
 
-/** Returns the raw query string. */
-function rawQuery(request: FastifyRequest): string {
-  const url = request.raw.url ?? ''
-  const mark = url.indexOf('?')
-  return mark === -1 ? '' : url.slice(mark + 1)
-}
-
-/** Handles a request with its caller and with one installation, which it holds until it has been handled. */
-async function handle(
-  parts: MountContext,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  work: (context: RequestContext) => Promise<Reply>,
-): Promise<FastifyReply> {
-  const { config, backend } = parts
-  const started = performance.now()
-  const identified = await backend.identification.identify(request.headers.authorization)
-  return holding(backend.installations.enter(identified.access.defaultLocale), async (installation) => {
-    const scoped = backend.applyScopes === null ? identified : await withinScopes(backend.applyScopes, identified, request.id)
-    const ready = performance.now()
-    const result = await work(createContext(parts, request, scoped, installation))
-    addTiming(config, reply, started, ready)
-    return send(parts, request, reply, result)
-  })
-}
-
-/** Limits what a caller may do to the scopes of the project. */
-async function withinScopes(applyScopes: ApplyScopes, { caller, access }: Identified, requestId: string): Promise<Identified> {
-  return { caller: { ...caller, grants: await applyScopes(askerOf({ caller, requestId }), caller.grants) }, access }
-}
-
-function createContext(
-  { config, backend, bodies }: MountContext,
-  request: FastifyRequest,
-  { caller, access }: Identified,
-  installation: Installation,
-): RequestContext {
-  const format = request.headers['strapi-response-format'] === 'v4' ? 'nested' : 'flat'
-  ;(request as LoggedRequest).callerName = caller.kind === 'public' ? 'public' : `${caller.kind} ${caller.id}`
-  const { documents, writes, accounts } = installation
-  return {
-    caller,
-    access,
-    installation,
-    documents,
-    writes,
-    accounts: caller.grants.scopes.size === 0 ? accounts : { ...accounts, scopes: caller.grants.scopes },
-    config,
-    address: request.ip,
-    library: backend.library,
-    signsAddresses: backend.signsAddresses,
-    params: request.params as Record<string, string>,
-    query: rawQuery(request),
-    format,
-    // Responses in the nested format have no source maps, as in Strapi.
-    markSources: request.headers['strapi-encode-source-maps'] === 'true' && format === 'flat' ? backend.markSources : null,
-    requestId: request.id,
-    request: request.raw,
-    isGone: () => request.raw.socket.destroyed,
-    beginBody: () => bodies.begin(request.ip),
-    body: () => readBody(request.raw, request.ip, bodies, config.limits),
-  }
-}
-
-/** Adds `Server-Timing`, except in production. */
-function addTiming(config: Config, reply: FastifyReply, started: number, identified: number): void {
-  if (config.production) return
-  const ended = performance.now()
-  reply.header('server-timing', `auth;dur=${(identified - started).toFixed(2)}, read;dur=${(ended - identified).toFixed(2)}`)
-}
-
 /** Registers the routes of one path. Other methods return 405 before the caller is identified. */
 function addPath(app: FastifyInstance, routes: readonly Route[], path: string, parts: MountContext): void {
   const { config } = parts
@@ -113,25 +38,10 @@ function addPath(app: FastifyInstance, routes: readonly Route[], path: string, p
       const route = here.get(request.method === 'HEAD' ? 'GET' : request.method)
       if (request.method === 'OPTIONS') return allowedMethods(reply, methods)
       if (route === undefined) return refuseMethod(request, reply, here, methods)
-      return handle(parts, request, reply, async (context) => {
-        if (!context.caller.grants.may(route.action)) throw forbidden()
-        return route.handle(context)
-      })
+      const admission = { action: route.action, identifies: true, isContentless: route.isContentless === true }
+      return handleRequest(parts, request, reply, admission, route.handle)
     },
   })
-}
-
-async function send(
-  { connections, unsent }: MountContext,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  result: Reply,
-): Promise<FastifyReply> {
-  // Responses as bytes bypass the hooks of the HTTP library.
-  if (connections.isDraining()) await addConnectionClose(connections, request, reply)
-  if (result.bytes !== undefined && result.bytes.bytes.length > smallResponse)
-    unsent.watch(reply.raw, request.ip, result.bytes.bytes.length)
-  return respond(reply, result)
 }
 
 /** Returns 404 to a GET of a path that only has other methods, and 405 to other missing methods. */
@@ -155,7 +65,9 @@ function addContent(app: FastifyInstance, parts: MountContext): void {
     if (!methods.includes(request.method)) return methodNotAllowed(reply, methods)
     if (type === null) throw notFound()
     ;(request as LoggedRequest).uid = type.uid
-    return handle(parts, request, reply, (context) => handleContent(typeOf(context, name, documentId), request.method, context))
+    return handleRequest(parts, request, reply, contentAdmission, (context) =>
+      handleContent(typeOf(context, name, documentId), request.method, context),
+    )
   }
   app.route({ method: everyMethod, url: `${config.rest.prefix}/:name`, handler })
   app.route({ method: everyMethod, url: `${config.rest.prefix}/:name/:documentId`, handler })
@@ -181,7 +93,9 @@ async function act(parts: MountContext, request: FastifyRequest, reply: FastifyR
   if (type === null || type.singleType !== (documentId === undefined) || !isAction(action)) throw notFound()
   if (request.method === 'OPTIONS') return allowedMethods(reply, ['POST'])
   ;(request as LoggedRequest).uid = type.uid
-  return handle(parts, request, reply, (context) => handleAction(typeOf(context, name, documentId), action, context))
+  return handleRequest(parts, request, reply, contentAdmission, (context) =>
+    handleAction(typeOf(context, name, documentId), action, context),
+  )
 }
 
 /** Returns the methods of a content path, for requests with a method that the router does not know. */

@@ -1,0 +1,114 @@
+// Handles a request of a route: identifies its caller, checks the permission, applies scopes, and sends the reply.
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Caller } from '../access/identify.js'
+import type { Config } from '../config/config.js'
+import type { Asker } from '../documents/read/around.js'
+import type { ProjectScopes } from '../documents/scopes.js'
+import { forbidden } from '../errors/errors.js'
+import { holding, type Installation } from '../installation.js'
+import type { MountContext } from './backend.js'
+import { readBody } from './body-parser.js'
+import { addConnectionClose } from './connections.js'
+import type { Reply, RequestContext } from './request-context.js'
+import type { LoggedRequest } from './request-log.js'
+import { respond, smallResponse } from './respond.js'
+
+/** What a request needs to be handled. */
+export interface Admission {
+  /** The action that the caller must be granted; null: the route is open, or checks permissions itself. */
+  readonly action: string | null
+  /** False: credentials are not looked at, and the caller is the public. */
+  readonly identifies: boolean
+  /** True: no document of a type with a scope is reached, and none could be. Scopes are not asked. */
+  readonly isContentless: boolean
+}
+
+/** Requests to content: permissions are checked where documents are read and written. */
+export const contentAdmission: Admission = { action: null, identifies: true, isContentless: false }
+
+/** Handles a request with its caller and with one installation, which it holds until it has been handled. @throws ApiError 401, 403 */
+export async function handleRequest(
+  parts: MountContext,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  admission: Admission,
+  work: (context: RequestContext) => Promise<Reply>,
+): Promise<FastifyReply> {
+  const { config, backend } = parts
+  const started = performance.now()
+  const identified = await backend.identification.identify(admission.identifies ? request.headers.authorization : undefined)
+  return holding(backend.installations.enter(identified.access.defaultLocale), async (installation) => {
+    const { caller, access } = identified
+    ;(request as LoggedRequest).callerName = caller.kind === 'public' ? caller.kind : `${caller.kind} ${caller.id}`
+    if (admission.action !== null && !caller.grants.may(admission.action)) throw forbidden()
+    const { kind } = caller
+    const asker = { caller: kind === 'public' ? { kind } : { kind, id: caller.id }, requestId: request.id }
+    const scoped = backend.scopes === null ? caller : await withinScopes(backend.scopes, caller, admission, asker)
+    const ready = performance.now()
+    const result = await work(createContext(parts, request, { caller: scoped, access, asker }, installation))
+    addTiming(config, reply, started, ready)
+    return send(parts, request, reply, result)
+  })
+}
+
+/** Limits what a caller may do to the scopes of the project. */
+async function withinScopes(scopes: ProjectScopes, caller: Caller, admission: Admission, asker: Asker): Promise<Caller> {
+  const { grants } = caller
+  return { ...caller, grants: admission.isContentless ? scopes.hideAll(grants) : await scopes.apply(asker, grants) }
+}
+
+/** Returns the raw query string. */
+function rawQuery(request: FastifyRequest): string {
+  const url = request.raw.url ?? ''
+  const mark = url.indexOf('?')
+  return mark === -1 ? '' : url.slice(mark + 1)
+}
+
+/** Who asks, and by which rules. */
+type Asking = Pick<RequestContext, 'caller' | 'access' | 'asker'>
+
+function createContext({ config, backend, bodies }: MountContext, request: FastifyRequest, asking: Asking, installation: Installation) {
+  const format = request.headers['strapi-response-format'] === 'v4' ? ('nested' as const) : ('flat' as const)
+  const { documents, writes, accounts } = installation
+  const { scopes } = asking.caller.grants
+  return {
+    ...asking,
+    installation,
+    documents,
+    writes,
+    accounts: scopes.size === 0 ? accounts : { ...accounts, scopes },
+    config,
+    address: request.ip,
+    library: backend.library,
+    signsAddresses: backend.signsAddresses,
+    params: request.params as Record<string, string>,
+    query: rawQuery(request),
+    format,
+    // Responses in the nested format have no source maps, as in Strapi.
+    markSources: request.headers['strapi-encode-source-maps'] === 'true' && format === 'flat' ? backend.markSources : null,
+    request: request.raw,
+    isGone: () => request.raw.socket.destroyed,
+    beginBody: () => bodies.begin(request.ip),
+    body: () => readBody(request.raw, request.ip, bodies, config.limits),
+  } satisfies RequestContext
+}
+
+/** Adds `Server-Timing`, except in production. */
+function addTiming(config: Config, reply: FastifyReply, started: number, identified: number): void {
+  if (config.production) return
+  const ended = performance.now()
+  reply.header('server-timing', `auth;dur=${(identified - started).toFixed(2)}, read;dur=${(ended - identified).toFixed(2)}`)
+}
+
+async function send(
+  { connections, unsent }: MountContext,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  result: Reply,
+): Promise<FastifyReply> {
+  // Responses as bytes bypass the hooks of the HTTP library.
+  if (connections.isDraining()) await addConnectionClose(connections, request, reply)
+  if (result.bytes !== undefined && result.bytes.bytes.length > smallResponse)
+    unsent.watch(reply.raw, request.ip, result.bytes.bytes.length)
+  return respond(reply, result)
+}
