@@ -1,10 +1,11 @@
 // The public interface of the package.
 export type { Config, UserConfig } from './config/config.js'
 export { defineConfig, loadConfig } from './config/config.js'
+export { defineRoute } from './config/routes.js'
 export { ApiError, ConfigError } from './errors/errors.js'
 export type { Grants } from './grants.js'
 export { grantsOf } from './grants.js'
-export type { ContentService } from './public/content-service.js'
+export type { CallerContentService, ContentService } from './public/content-service.js'
 export type {
   Criteria,
   Data,
@@ -23,6 +24,18 @@ export type {
 } from './public/documents.js'
 export type { ContentEvent, EntryEvent, EntryEventName, EventListener, MediaEvent, MediaEventName } from './public/events.js'
 export type { AfterCall, BeforeCall, Hook } from './public/hooks.js'
+export type {
+  BodyOf,
+  CodeLog,
+  CustomRoute,
+  PathParameters,
+  RouteBody,
+  RouteCall,
+  RouteDefinition,
+  RouteMethod,
+  RouteRequest,
+} from './public/routes.js'
+export type { SchemaIssue, SchemaResult, StandardSchema } from './public/standard-schema.js'
 export type {
   DescribeWrites,
   PendingCreate,

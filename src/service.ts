@@ -20,6 +20,7 @@ import { openPolicies } from './documents/policies.js'
 import { openReadHooks } from './documents/read-hooks.js'
 import { checkTypes, openScopes } from './documents/scopes.js'
 import { openEvents } from './events/open.js'
+import { checkRoutes } from './http/custom-routes/paths.js'
 import { examplesOf } from './http/pages/examples.js'
 import { createServer } from './http/server.js'
 import { holding, openInstallations } from './installation.js'
@@ -110,6 +111,7 @@ async function open(config: Config, logger: Logger, opened: Closers): Promise<Se
   const backend = {
     identification,
     installations,
+    services,
     scopes,
     markSources: openSourceMaps(config.limits),
     health: database.trouble,
@@ -144,9 +146,10 @@ function codeOf({ hooks, types, limits }: Config, services: ContentServices, log
 }
 
 /** @throws ConfigError if the project's code is about types that the model lacks */
-function checkCode({ hooks, types }: Config, model: Model): void {
+function checkCode({ hooks, types, routes, rest }: Config, model: Model): void {
   checkHooks(hooks, model)
   checkTypes(types, model)
+  checkRoutes(routes, model, rest.prefix)
 }
 
 /** Identifies callers by the database's users and tokens. */

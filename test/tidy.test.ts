@@ -68,7 +68,7 @@ const below: Readonly<Record<string, readonly string[]>> = {
   ],
   content: ['installation', 'uploads', ...documents],
   installation: ['accounts', 'uploads', 'events', ...documents, ...query, ...anyDatabase],
-  http: ['installation', 'access', 'accounts', 'uploads', 'source-maps', ...documents],
+  http: ['content', 'installation', 'access', 'accounts', 'uploads', 'source-maps', ...documents],
   accounts: ['access', ...documents, ...anyDatabase],
   access: ['documents/store', ...anyDatabase],
   uploads: ['events', 'documents/store', 'database/sqlite', ...anyDatabase],

@@ -7,6 +7,7 @@ import * as z from 'zod'
 import { ConfigError } from '../errors/errors.js'
 import type { EventListener } from '../public/events.js'
 import type { Hook } from '../public/hooks.js'
+import type { CustomRoute } from '../public/routes.js'
 import type { TypeSettings } from '../public/type-settings.js'
 import { auth } from './auth.js'
 import { checkMailServer, checkRenamed, checkSecret, checkSender, checkSite, problemOf, warningsOf, withoutSlashes } from './checks.js'
@@ -25,6 +26,7 @@ import {
 } from './files.js'
 import { eventSettings, hookSettings } from './hooks.js'
 import { limits } from './limits.js'
+import { routesSettings } from './routes.js'
 import { givenStorage, type StorageConfig, storageOf, storageProblem } from './storage.js'
 import { typeSettings } from './types.js'
 
@@ -99,6 +101,7 @@ const file = z.strictObject({
   cors: corsSettings.prefault({}),
   hooks: z.array(hookSettings).readonly().default([]),
   types: typeSettings.default({}),
+  routes: routesSettings.default([]),
   events: eventSettings.prefault({}),
   log: z.strictObject({ level: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).optional() }).prefault({}),
   limits: limits.prefault({}),
@@ -157,6 +160,8 @@ export interface Config {
   readonly hooks: readonly Hook[]
   /** By uid, what the project decides for a content-type. */
   readonly types: Readonly<Record<string, TypeSettings>>
+  /** The routes that the project adds, as they were defined. */
+  readonly routes: readonly CustomRoute[]
   readonly events: { readonly outbox: boolean; readonly listeners: readonly EventListener[] }
   readonly limits: Readonly<z.output<typeof limits> & { readonly drainDelay: number }>
   /** The default locale of a new database. */
@@ -304,6 +309,7 @@ function assemble({ root, given, environment, own, database, makeSecret }: Parts
     logLevel: logLevel(environment.LOG_LEVEL ?? given.log.level ?? 'info'),
     hooks: given.hooks,
     types: given.types as Config['types'],
+    routes: given.routes,
     events: given.events,
     limits: { ...given.limits, drainDelay: given.limits.drainDelay ?? (production && !isLoopback(host) ? 5_000 : 0) },
     initialLocale: environment.STRAPI_PLUGIN_I18N_INIT_LOCALE_CODE || 'en',

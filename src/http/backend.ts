@@ -1,6 +1,7 @@
 // What the HTTP server is built from: the parts of the service that it uses, and its own that all mounts share.
 import type { Identification } from '../access/identify.js'
 import type { Config } from '../config/config.js'
+import type { ContentServices } from '../content/content-service.js'
 import type { ProjectScopes } from '../documents/scopes.js'
 import type { Installations } from '../installation.js'
 import type { AddSourceMaps } from '../source-maps/source-maps.js'
@@ -23,6 +24,8 @@ export interface Backend {
   /** Null while the service is healthy; otherwise a sentence about the problem. */
   health(): string | null
   readonly installations: Installations
+  /** What custom routes read and write content by. */
+  readonly services: ContentServices
   /** The scopes of the project; null if it has none. */
   readonly scopes: ProjectScopes | null
 }

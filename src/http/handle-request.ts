@@ -11,7 +11,7 @@ import { readBody } from './body-parser.js'
 import { addConnectionClose } from './connections.js'
 import type { Reply, RequestContext } from './request-context.js'
 import type { LoggedRequest } from './request-log.js'
-import { respond, smallResponse } from './respond.js'
+import { respond, respondFrom, smallResponse } from './respond.js'
 
 /** What a request needs to be handled. */
 export interface Admission {
@@ -110,5 +110,5 @@ async function send(
   if (connections.isDraining()) await addConnectionClose(connections, request, reply)
   if (result.bytes !== undefined && result.bytes.bytes.length > smallResponse)
     unsent.watch(reply.raw, request.ip, result.bytes.bytes.length)
-  return respond(reply, result)
+  return result.source === undefined ? respond(reply, result) : respondFrom(reply, result.source, result)
 }

@@ -46,10 +46,19 @@ export interface RequestContext {
   body(): Promise<unknown>
 }
 
-/** A reply with JSON bytes, a value to serialize as JSON, or no content. */
+/** The body of a response that comes in pieces. */
+export interface ByteSource {
+  /** The next piece; null after the last one. Called once at a time. */
+  next(): Promise<Uint8Array | null>
+  /** Ends it: nobody asks for the next piece any more. Never throws. */
+  cancel(): void
+}
+
+/** A reply with bytes, which are JSON unless the headers say otherwise, a value to serialize as JSON, a stream, or no content. */
 export interface Reply {
   readonly status: number
   readonly bytes?: ReadBytes
+  readonly source?: ByteSource
   readonly value?: unknown
   readonly headers?: Readonly<Record<string, string | string[]>>
 }

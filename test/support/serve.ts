@@ -57,6 +57,7 @@ export interface ServeOptions {
     readonly hooks?: readonly Octavo.Hook[]
     readonly listeners?: readonly Octavo.EventListener[]
     readonly types?: Readonly<Record<string, Octavo.TypeSettings>>
+    readonly routes?: readonly Octavo.CustomRoute[]
   }
 }
 
@@ -141,8 +142,8 @@ async function serveFolder(folder: string, { environment, code = {} }: ServeOpti
     () => `secret-${++secret}`,
   )
   const log: string[] = []
-  const { hooks = loaded.hooks, types = loaded.types, listeners = loaded.events.listeners } = code
-  const whole = { ...loaded, hooks, types, events: { ...loaded.events, listeners } }
+  const { listeners = loaded.events.listeners, ...own } = code
+  const whole = { ...loaded, ...own, events: { ...loaded.events, listeners } }
   const service = await createService(
     whole,
     pino(

@@ -1,38 +1,43 @@
 // The mount of the REST API: its routes and those of content-types.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { Config } from '../../config/config.js'
 import { notFound } from '../../errors/errors.js'
 import type { ContentType } from '../../model/types.js'
 import { contentMethods, handleAction, handleContent, isAction, typeAt } from '../api/content.js'
 import type { Backend, MountContext } from '../backend.js'
+import { type CustomMethods, joinedMethods, openCustomMethods } from '../custom-routes/paths.js'
 import { contentAdmission, handleRequest } from '../handle-request.js'
 import type { RequestContext, Route } from '../request-context.js'
 import type { LoggedRequest } from '../request-log.js'
 import { allowedMethods, methodNotAllowed, respondError } from '../respond.js'
-import { everyMethod, type Mount, readMethods } from './mount.js'
+import { addCustomRoutes } from './custom-routes.js'
+import { everyMethod, type Mount } from './mount.js'
 
 /** The API: these routes, and those of content-types. */
 export function apiMount(routes: readonly Route[], parts: MountContext): Mount {
-  const { config, backend } = parts
+  const { config } = parts
+  const { prefix } = config.rest
+  const custom = openCustomMethods(config.routes, 'api')
   return {
-    prefix: config.rest.prefix,
+    prefix,
     secret: ['/auth/', '/connect/'],
     unlogged: [],
     addTo: (app) => {
-      for (const path of new Set(routes.map((route) => route.path))) addPath(app, routes, path, parts)
-      addContent(app, parts)
+      for (const path of new Set(routes.map((route) => route.path))) addPath(app, routes, path, parts, custom(path))
+      addContent(app, parts, custom)
+      addCustomRoutes(app, 'api', prefix, parts)
     },
-    methodsAt: (path) => methodsAt(config, backend, path),
+    methodsAt: (path) => methodsAt(parts.backend, path.slice(prefix.length), custom),
   }
 }
 
-/** Registers the routes of one path. Other methods return 405 before the caller is identified. */
-function addPath(app: FastifyInstance, routes: readonly Route[], path: string, parts: MountContext): void {
+/** Registers the routes of one path. Other methods return 405 before the caller is identified, except those of custom routes. */
+function addPath(app: FastifyInstance, routes: readonly Route[], path: string, parts: MountContext, custom: readonly string[]): void {
   const { config } = parts
   const here = new Map(routes.filter((route) => route.path === path).map((route) => [route.method as string, route]))
-  const methods = [...(here.has('GET') ? ['HEAD', 'GET'] : []), ...[...here.keys()].filter((method) => method !== 'GET')]
+  const own = [...(here.has('GET') ? ['HEAD', 'GET'] : []), ...[...here.keys()].filter((method) => method !== 'GET')]
+  const methods = joinedMethods(own, custom)
   app.route({
-    method: everyMethod,
+    method: everyMethod.filter((method) => !custom.includes(method)),
     url: config.rest.prefix + path,
     handler: async (request, reply) => {
       const route = here.get(request.method === 'HEAD' ? 'GET' : request.method)
@@ -55,14 +60,17 @@ function refuseMethod(
   return methodNotAllowed(reply, methods)
 }
 
-function addContent(app: FastifyInstance, parts: MountContext): void {
+function addContent(app: FastifyInstance, parts: MountContext, custom: CustomMethods): void {
   const { config, backend } = parts
   const handler = async (request: FastifyRequest, reply: FastifyReply) => {
     const { name, documentId } = request.params as { name: string; documentId?: string }
     const type = typeAt(backend.installations.model(), name, documentId !== undefined)
     const methods = contentMethods(type, documentId !== undefined)
-    if (request.method === 'OPTIONS') return allowedMethods(reply, methods)
-    if (!methods.includes(request.method)) return methodNotAllowed(reply, methods)
+    const isOptions = request.method === 'OPTIONS'
+    if (isOptions || !methods.includes(request.method)) {
+      const allowed = allowedAt(type, methods, custom(pathOf(request).slice(config.rest.prefix.length)))
+      return isOptions ? allowedMethods(reply, allowed) : methodNotAllowed(reply, allowed)
+    }
     if (type === null) throw notFound()
     ;(request as LoggedRequest).uid = type.uid
     return handleRequest(parts, request, reply, contentAdmission, (context) =>
@@ -79,6 +87,12 @@ function addContent(app: FastifyInstance, parts: MountContext): void {
     })
   }
 }
+
+const pathOf = ({ raw }: FastifyRequest): string => (raw.url ?? '').split('?', 1)[0]!
+
+/** The methods of a content path, with those of custom routes at the same path. */
+const allowedAt = (type: ContentType | null, methods: readonly string[], custom: readonly string[]): readonly string[] =>
+  type === null && custom.length > 0 ? custom : joinedMethods(methods, custom)
 
 /** The type of a request in its installation. @throws ApiError 404 if it has gone since the path was matched */
 function typeOf({ installation }: RequestContext, name: string, documentId: string | undefined): ContentType {
@@ -98,9 +112,9 @@ async function act(parts: MountContext, request: FastifyRequest, reply: FastifyR
   )
 }
 
-/** Returns the methods of a content path, for requests with a method that the router does not know. */
-function methodsAt({ rest }: Config, { installations }: Backend, path: string): readonly string[] {
-  const parts = path.slice(rest.prefix.length + 1).split('/')
-  if (parts.length > 2) return readMethods
-  return contentMethods(typeAt(installations.model(), parts[0]!, parts.length === 2), parts.length === 2)
+/** Returns the methods of a path below the prefix, for requests that no route takes. */
+function methodsAt({ installations }: Backend, path: string, custom: CustomMethods): readonly string[] {
+  const parts = path.slice(1).split('/')
+  const type = parts.length > 2 ? null : typeAt(installations.model(), parts[0]!, parts.length === 2)
+  return allowedAt(type, contentMethods(type, parts.length === 2), custom(path))
 }
