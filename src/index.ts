@@ -5,6 +5,7 @@ export { defineRoute } from './config/routes.js'
 export { ApiError, ConfigError } from './errors/errors.js'
 export type { Grants } from './grants.js'
 export { grantsOf } from './grants.js'
+export type { CodeLog } from './public/code-log.js'
 export type { CallerContentService, ContentService } from './public/content-service.js'
 export type {
   Criteria,
@@ -26,7 +27,6 @@ export type { ContentEvent, EntryEvent, EntryEventName, EventListener, MediaEven
 export type { AfterCall, BeforeCall, Hook } from './public/hooks.js'
 export type {
   BodyOf,
-  CodeLog,
   CustomRoute,
   PathParameters,
   RouteBody,
@@ -35,6 +35,7 @@ export type {
   RouteMethod,
   RouteRequest,
 } from './public/routes.js'
+export type { Schedule, ScheduleCall } from './public/schedules.js'
 export type { SchemaIssue, SchemaResult, StandardSchema } from './public/standard-schema.js'
 export type {
   DescribeWrites,

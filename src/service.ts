@@ -20,9 +20,10 @@ import { openPolicies } from './documents/policies.js'
 import { openReadHooks } from './documents/read-hooks.js'
 import { checkTypes, openScopes } from './documents/scopes.js'
 import { openEvents } from './events/open.js'
+import type { Backend } from './http/backend.js'
 import { checkRoutes } from './http/custom-routes/paths.js'
 import { examplesOf } from './http/pages/examples.js'
-import { createServer } from './http/server.js'
+import { createServer, type HttpServer } from './http/server.js'
 import { holding, openInstallations } from './installation.js'
 import { newDocumentId } from './model/document-id.js'
 import { loadModel } from './model/load.js'
@@ -44,7 +45,7 @@ export interface Service extends ContentService {
     /** Events with a higher sequence than `sequence`, oldest first; at most `limit` (default 100). */
     after(sequence: number, limit?: number): Promise<readonly ContentEvent[]>
   }
-  /** Starts to listen; resolves to the address. */
+  /** Starts to listen and to run the schedules; resolves to the address. */
   listen(): Promise<string>
   /** Example requests for this project that need no authentication, as paths with queries. */
   examples(): Promise<readonly string[]>
@@ -72,7 +73,7 @@ export async function createService(config: Config, logger?: Logger): Promise<Se
 
 async function open(config: Config, logger: Logger, opened: Closers): Promise<Service> {
   const model = await loadModel(config.folder, config.privateAttributes)
-  checkCode(config, model)
+  await checkCode(config, model)
   for (const warning of [...config.warnings, ...model.warnings]) logger.warn(warning)
   const mail = openMailer(config.mail, config.logsEmails, logger)
   opened.add(mail.close)
@@ -94,8 +95,7 @@ async function open(config: Config, logger: Logger, opened: Closers): Promise<Se
   opened.add(uploads.close)
   const defaultLocale = async () => (await identification.access()).defaultLocale
   const withInstallation: WithInstallation = async (work) => holding(installations.enter(await defaultLocale()), work)
-  const contentOptions = { withInstallation, library: uploads.library, signsAddresses: signing !== null, folder: config.folder }
-  const services = openContentServices({ ...contentOptions, maxWrites: config.limits.transactionOperations })
+  const services = openContentServices(config, { withInstallation, library: uploads.library, signsAddresses: signing !== null })
   const { scopes, ...code } = codeOf(config, services, logger)
   const installations = openInstallations({
     config,
@@ -119,13 +119,13 @@ async function open(config: Config, logger: Logger, opened: Closers): Promise<Se
     checkAddress: uploads.checkAddress,
     signsAddresses: signing !== null,
   }
-  const server = await createServer(config, backend, logger)
+  const server = await openServing(config, database, backend, logger)
   opened.add(server.close)
   return {
     model,
     ...services(theProject(0, null)),
     events: { after: events.log.after },
-    listen: () => server.listen(),
+    listen: server.listen,
     examples: async () => examplesOf(model, (await identification.access()).public, config.rest.prefix).map(({ href }) => href),
     close: ({ delay = 0 } = {}) => opened.close(delay),
   }
@@ -145,11 +145,29 @@ function codeOf({ hooks, types, limits }: Config, services: ContentServices, log
   }
 }
 
-/** @throws ConfigError if the project's code is about types that the model lacks */
-function checkCode({ hooks, types, routes, rest }: Config, model: Model): void {
+/** Opens the server, and the schedules of the project, which run where it listens. Without any, they cost nothing. */
+async function openServing(config: Config, { main, writes }: Database, backend: Backend, log: Logger): Promise<HttpServer> {
+  const server = await createServer(config, backend, log)
+  if (config.schedules.length === 0) return server
+  const { openSchedules } = await import('./schedules/schedules.js')
+  const services = backend.services(theProject(0, null))
+  const schedules = openSchedules(config.schedules, { database: main, writer: writes, services, log, limits: config.limits })
+  return {
+    listen: async () => {
+      const address = await server.listen()
+      await schedules.start()
+      return address
+    },
+    close: async (delay) => void (await Promise.all([schedules.close(), server.close(delay)])),
+  }
+}
+
+/** @throws ConfigError if the project's code does not fit the model, or cannot be run */
+async function checkCode({ hooks, types, routes, schedules, rest }: Config, model: Model): Promise<void> {
   checkHooks(hooks, model)
   checkTypes(types, model)
   checkRoutes(routes, model, rest.prefix)
+  if (schedules.length > 0) (await import('./schedules/times.js')).checkSchedules(schedules)
 }
 
 /** Identifies callers by the database's users and tokens. */

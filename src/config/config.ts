@@ -8,6 +8,7 @@ import { ConfigError } from '../errors/errors.js'
 import type { EventListener } from '../public/events.js'
 import type { Hook } from '../public/hooks.js'
 import type { CustomRoute } from '../public/routes.js'
+import type { Schedule } from '../public/schedules.js'
 import type { TypeSettings } from '../public/type-settings.js'
 import { auth } from './auth.js'
 import { checkMailServer, checkRenamed, checkSecret, checkSender, checkSite, problemOf, warningsOf, withoutSlashes } from './checks.js'
@@ -27,6 +28,7 @@ import {
 import { eventSettings, hookSettings } from './hooks.js'
 import { limits } from './limits.js'
 import { routesSettings } from './routes.js'
+import { scheduleSettings } from './schedules.js'
 import { givenStorage, type StorageConfig, storageOf, storageProblem } from './storage.js'
 import { typeSettings } from './types.js'
 
@@ -102,6 +104,7 @@ const file = z.strictObject({
   hooks: z.array(hookSettings).readonly().default([]),
   types: typeSettings.default({}),
   routes: routesSettings.default([]),
+  schedules: scheduleSettings.default([]),
   events: eventSettings.prefault({}),
   log: z.strictObject({ level: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).optional() }).prefault({}),
   limits: limits.prefault({}),
@@ -162,6 +165,7 @@ export interface Config {
   readonly types: Readonly<Record<string, TypeSettings>>
   /** The routes that the project adds, as they were defined. */
   readonly routes: readonly CustomRoute[]
+  readonly schedules: readonly Schedule[]
   readonly events: { readonly outbox: boolean; readonly listeners: readonly EventListener[] }
   readonly limits: Readonly<z.output<typeof limits> & { readonly drainDelay: number }>
   /** The default locale of a new database. */
@@ -307,9 +311,7 @@ function assemble({ root, given, environment, own, database, makeSecret }: Parts
     corsOrigins: given.cors.origins,
     corsHeaders: given.cors.headers,
     logLevel: logLevel(environment.LOG_LEVEL ?? given.log.level ?? 'info'),
-    hooks: given.hooks,
-    types: given.types as Config['types'],
-    routes: given.routes,
+    ...{ hooks: given.hooks, types: given.types as Config['types'], routes: given.routes, schedules: given.schedules },
     events: given.events,
     limits: { ...given.limits, drainDelay: given.limits.drainDelay ?? (production && !isLoopback(host) ? 5_000 : 0) },
     initialLocale: environment.STRAPI_PLUGIN_I18N_INIT_LOCALE_CODE || 'en',

@@ -1,6 +1,6 @@
 // What an error means that code of the project throws: the response to a request, or a bug of that code.
-import { inspect } from 'node:util'
 import { ApiError, type ErrorName } from '../errors/errors.js'
+import { failureOf } from '../runtime/project-code.js'
 
 /** Names of errors by which code of the project answers a request. Built-in errors have other names: those are bugs. */
 const answers: ReadonlySet<string> = new Set<ErrorName>([
@@ -19,14 +19,10 @@ const answers: ReadonlySet<string> = new Set<ErrorName>([
   'ServiceUnavailableError',
 ])
 
-/** Shows a value without calling its own code. */
-const plainly = { depth: 1, customInspect: false, maxStringLength: 200 }
-
 /** Converts an error of the project's code: to the response, or to a bug of that code, which `code` names. */
 export function answerOf(code: string, error: unknown): Error {
-  if (!(error instanceof Error)) return new Error(`${code} threw a value that is not an error: ${inspect(error, plainly)}`)
   if (error instanceof ApiError) return error
-  if (!answers.has(error.name)) return new Error(`${code} failed`, { cause: error })
+  if (!(error instanceof Error) || !answers.has(error.name)) return failureOf(code, error)
   const { details } = error as { details?: unknown }
   const isDetails = typeof details === 'object' && details !== null
   return new ApiError(error.name as ErrorName, error.message, isDetails ? (details as Record<string, unknown>) : {})

@@ -1,11 +1,9 @@
 // The last delivered event of each listener, stored in the database, so that delivery continues after a crash. One process at a time
 // delivers to a listener; another takes over if that process has ended or shows no sign of life.
-import { randomUUID } from 'node:crypto'
-import { hostname } from 'node:os'
 import { type RawBuilder, sql } from 'kysely'
 import type { MainConnection, WriteDatabase } from '../database/database.js'
 import { insertMissing, same } from '../database/fragments.js'
-import { elapsed } from '../runtime/clock.js'
+import { heartbeat, openOwners } from '../runtime/owners.js'
 
 /** The cursors of all listeners. */
 export interface ListenerCursors {
@@ -26,18 +24,13 @@ interface CursorRow {
   readonly beat: number
 }
 
-/** The active owners in this process. */
-const activeOwners = new Set<string>()
 const table = sql.table('octavo_listener_cursors')
-/** Milliseconds between two heartbeats, and without a heartbeat after which a process counts as ended. */
-const [heartbeat, heartbeatTimeout] = [5_000, 30_000]
 
 /** Opens the cursors. */
 export function openListenerCursors(database: MainConnection, writer: WriteDatabase, failed: (error: unknown) => void): ListenerCursors {
-  const me = `${hostname()} ${process.pid} ${randomUUID()}`
-  activeOwners.add(me)
-  const mine = new Set<string>()
   const owners = openOwners()
+  const { me } = owners
+  const mine = new Set<string>()
 
   /** Executes a statement that writes to no document; true if it has changed the listener's row. */
   const hasChanged = (statement: RawBuilder<unknown>): Promise<boolean> =>
@@ -74,7 +67,7 @@ export function openListenerCursors(database: MainConnection, writer: WriteDatab
     },
     close: () => {
       clearInterval(timer)
-      activeOwners.delete(me)
+      owners.close()
     },
   }
 }
@@ -101,37 +94,4 @@ async function registerListeners(
     })
   }
   return cursors
-}
-
-/** The other processes that deliver to listeners. */
-interface Owners {
-  /** True if the owner of a listener has ended, or has shown no heartbeat for too long. */
-  hasTimedOut(name: string, owner: string, beat: number): boolean
-}
-
-function openOwners(): Owners {
-  /** The last heartbeat seen for each listener, and when it was first seen, by the clock of this process. */
-  const heartbeats = new Map<string, { readonly owner: string; readonly beat: number; readonly at: number }>()
-  return {
-    hasTimedOut: (name, owner, beat) => {
-      if (hasEnded(owner)) return true
-      const last = heartbeats.get(name)
-      if (last?.owner === owner && last.beat === beat) return elapsed() - last.at > heartbeatTimeout
-      heartbeats.set(name, { owner, beat, at: elapsed() })
-      return false
-    },
-  }
-}
-
-/** True for a process of this machine that has ended. Its process id may have been reused by this process. */
-function hasEnded(owner: string): boolean {
-  const [host, pid] = owner.split(' ')
-  if (host !== hostname()) return false
-  if (Number(pid) === process.pid) return !activeOwners.has(owner)
-  try {
-    process.kill(Number(pid), 0)
-    return false
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'ESRCH'
-  }
 }

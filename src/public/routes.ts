@@ -1,4 +1,5 @@
 // The public types of custom routes: `routes` in octavo.config.
+import type { CodeLog } from './code-log.js'
 import type { CallerContentService, ContentService } from './content-service.js'
 import type { OperationCaller } from './documents.js'
 import type { StandardSchema } from './standard-schema.js'
@@ -17,14 +18,6 @@ export interface RouteRequest {
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>
   /** The client's IP address; with `trustProxy` the one that the proxy states. */
   readonly ip: string
-}
-
-/** Writes lines to the log of the service, with the name of the code and the id of the request. */
-export interface CodeLog {
-  debug(message: string, details?: Readonly<Record<string, unknown>>): void
-  info(message: string, details?: Readonly<Record<string, unknown>>): void
-  warn(message: string, details?: Readonly<Record<string, unknown>>): void
-  error(message: string, details?: Readonly<Record<string, unknown>>): void
 }
 
 /** The argument of a route. `documents`, `transaction` and `upload` do what the caller may do: permissions, scopes and policies hold. */

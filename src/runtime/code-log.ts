@@ -1,5 +1,5 @@
 // The log that code of a project writes to: lines of the service's log, with the name of the code.
-import type { CodeLog } from '../public/routes.js'
+import type { CodeLog } from '../public/code-log.js'
 
 /** What is written to. */
 interface LineWriter {

@@ -1,6 +1,7 @@
 // Runs code of a project: for a limited time, and under its name, by which the log knows what it leaves behind, such as a promise that
 // nobody awaits. Node follows asynchronous calls only once this was used: a project without code does not pay for it.
 import { AsyncLocalStorage } from 'node:async_hooks'
+import { inspect } from 'node:util'
 import { withTimeout } from './timeout.js'
 
 /** A piece of a project's code while it runs. */
@@ -28,6 +29,15 @@ export const runCode = <Result>(
   milliseconds: number,
   run: (signal: AbortSignal) => Result | Promise<Result>,
 ): Promise<Result> => named(code, () => withTimeout(milliseconds, code.name, run))
+
+/** Shows a value without calling its own code. */
+const plainly = { depth: 1, customInspect: false, maxStringLength: 200 }
+
+/** What code of the project threw, as an error for the log that names the code. */
+export const failureOf = (name: string, thrown: unknown): Error =>
+  thrown instanceof Error
+    ? new Error(`${name} failed`, { cause: thrown })
+    : new Error(`${name} threw a value that is not an error: ${inspect(thrown, plainly)}`)
 
 /** Runs work of the service that code of the project asked for: a failure of the service is none of that code. */
 export const outsideOfCode = <Result>(work: () => Result): Result => (running.getStore() === undefined ? work() : running.exit(work))

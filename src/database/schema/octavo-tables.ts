@@ -116,6 +116,12 @@ export const octavoTables: readonly OctavoTable[] = [
     columns: { name: 'text', sequence: 'integer', owner: 'text?', beat: 'integer' },
     key: ['name'],
   },
+  {
+    // For which time each schedule was run last, and by which process it is being run.
+    name: 'octavo_schedules',
+    columns: { name: 'text', last_time: 'integer', owner: 'text?', beat: 'integer' },
+    key: ['name'],
+  },
 ]
 
 /** The names of the tables and of their indexes, apart from those of keys. */

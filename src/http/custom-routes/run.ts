@@ -5,7 +5,8 @@ import type { ContentServices } from '../../content/content-service.js'
 import { theProject } from '../../documents/actor.js'
 import { answerOf } from '../../documents/code-errors.js'
 import { ApiError } from '../../errors/errors.js'
-import type { CodeLog, CustomRoute, RouteCall } from '../../public/routes.js'
+import type { CodeLog } from '../../public/code-log.js'
+import type { CustomRoute, RouteCall } from '../../public/routes.js'
 import type { StandardSchema } from '../../public/standard-schema.js'
 import { codeLog } from '../../runtime/code-log.js'
 import { named, type ProjectCode, runCode } from '../../runtime/project-code.js'
@@ -15,7 +16,7 @@ import { discardResult, replyOf } from './result.js'
 import { type InputSource, validated } from './validation.js'
 
 /** What a route is run with. */
-export interface RunOptions {
+export interface RouteRunOptions {
   readonly services: ContentServices
   /** The log of the request. */
   readonly log: FastifyBaseLogger
@@ -28,7 +29,7 @@ export interface RunOptions {
 export const nameOfRoute = ({ method, path }: CustomRoute): string => `the route ${method} ${path}`
 
 /** Runs a route for a request whose caller may call it. @throws ApiError as the response; Error for a fault of its code */
-export async function runRoute(route: CustomRoute, context: RequestContext, options: RunOptions): Promise<Reply> {
+export async function runRoute(route: CustomRoute, context: RequestContext, options: RouteRunOptions): Promise<Reply> {
   const { limits } = context.config
   const code: ProjectCode = { name: nameOfRoute(route), requestId: context.asker.requestId }
   const own = async <Result>(work: (signal: AbortSignal) => Result | Promise<Result>): Promise<Result> => {
@@ -59,7 +60,7 @@ export async function runRoute(route: CustomRoute, context: RequestContext, opti
 }
 
 /** What a route is told and given apart from its input. */
-function callOf(context: RequestContext, { services, log, stopping }: RunOptions, code: ProjectCode) {
+function callOf(context: RequestContext, { services, log, stopping }: RouteRunOptions, code: ProjectCode) {
   const { asker, caller, request, address } = context
   const { grants } = caller
   return {
