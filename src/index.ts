@@ -38,6 +38,7 @@ export type {
 export type { Schedule, ScheduleCall } from './public/schedules.js'
 export type { SchemaIssue, SchemaResult, StandardSchema } from './public/standard-schema.js'
 export type {
+  Condition,
   DescribeWrites,
   PendingCreate,
   PendingWrite,

@@ -31,6 +31,7 @@ import type { Model } from './model/types.js'
 import type { ContentService } from './public/content-service.js'
 import type { ContentEvent } from './public/events.js'
 import { type Closers, openClosers } from './runtime/closers.js'
+import { codeLog } from './runtime/code-log.js'
 import { openLog } from './runtime/log.js'
 import { seedLoader } from './seed/loader.js'
 import { openSourceMaps } from './source-maps/source-maps.js'
@@ -135,10 +136,11 @@ async function open(config: Config, logger: Logger, opened: Closers): Promise<Se
 function codeOf({ hooks, types, limits }: Config, services: ContentServices, logger: Logger) {
   const failed = (hook: string, error: unknown, requestId: string | null) =>
     logger.error({ err: error, hook, ...(requestId === null ? {} : { requestId }) }, 'a hook failed')
+  const log = (hook: string, requestId: string | null) => codeLog(logger, hook, requestId)
   const options = { ...limits, documents: (requestId: string | null) => services(theProject(0, requestId)).documents }
   const policies = openPolicies(types, options)
   return {
-    hooks: openHooks(hooks, { ...limits, services: (depth, requestId) => services(theProject(depth, requestId)), failed }),
+    hooks: openHooks(hooks, { ...limits, services: (depth, requestId) => services(theProject(depth, requestId)), log, failed }),
     policies,
     aroundReads: openReadHooks(types, policies, options),
     scopes: openScopes(types, options),

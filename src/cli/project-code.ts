@@ -45,13 +45,15 @@ interface Kind {
   isOwn?(text: string): boolean
 }
 
+const cronMessage = 'cron tasks are not run: schedules of octavo.config take their place'
+
 const kinds: readonly Kind[] = [
   {
     message: 'policies are not run: check the permissions of the roles; types.<uid>.policies and scope of octavo.config take their place',
     ...{ below: 'apis', places: ['policies'] },
   },
   {
-    message: 'middlewares are not run: types.<uid>.defaults, reads and scope of octavo.config take their place',
+    message: 'middlewares are not run: types.<uid>.defaults, reads, policies and scope of octavo.config take their place',
     ...{ below: 'apis', places: ['middlewares'] },
   },
   {
@@ -59,27 +61,32 @@ const kinds: readonly Kind[] = [
     ...{ below: 'apis', places: ['routes'], isOwn: (text) => changesRoutes.test(text) },
   },
   {
-    message: 'custom routes do not exist',
+    message: 'custom routes do not exist: routes of octavo.config take their place',
     ...{ below: 'apis', places: ['routes'], isOwn: (text) => /\bhandler\s*:/.test(text) },
   },
   {
-    message: 'controllers are not run: types.<uid>.reads and hooks of octavo.config take the place of most',
+    message: 'controllers are not run: types.<uid>.reads, hooks and routes of octavo.config take their place',
     ...{ below: 'apis', places: ['controllers'], isOwn: (text) => !isGenerated(text) },
   },
-  { message: 'services are not run', ...{ below: 'apis', places: ['services'], isOwn: (text) => !isGenerated(text) } },
+  {
+    message: 'services are not run: functions that octavo.config imports take their place',
+    ...{ below: 'apis', places: ['services'], isOwn: (text) => !isGenerated(text) },
+  },
   {
     message: 'lifecycle hooks are not run: hooks of octavo.config take their place',
     ...{ below: 'apis', places: ['content-types'], isOwn: (text) => /\b(?:before|after)(?:Create|Update|Delete|Find|Count)/.test(text) },
   },
   {
-    message: 'register and bootstrap are not run: hooks of octavo.config take the place of document middlewares, scripts of the rest',
+    message:
+      'register and bootstrap are not run: hooks and schedules of octavo.config take the place of document middlewares and cron jobs, scripts of the rest',
     ...{ below: 'project', places: ['src/index'], isOwn: runsAtStart },
   },
   { message: 'extensions of plugins are not run', ...{ below: 'project', places: ['src/extensions'] } },
   { message: 'plugins are not run', ...{ below: 'project', places: ['src/plugins'] } },
+  { message: cronMessage, ...{ below: 'project', places: ['config/cron-tasks'] } },
   {
-    message: 'cron tasks are not run: a script that cron starts takes their place',
-    ...{ below: 'project', places: ['config/cron-tasks'] },
+    message: cronMessage,
+    ...{ below: 'project', places: ['config/server'], isOwn: (text) => /\bcron\s*:\s*\{[\s\S]*\btasks\s*:\s*\{/.test(text) },
   },
 ]
 

@@ -7,13 +7,15 @@ import type { IdempotencyKey, IdempotencyKeys, KeptResult } from './idempotency.
 import type { BegunWrite, WriteContext, WriteOperation, WriteOutcome, WriteResult } from './operation.js'
 import { beginWrite } from './operation.js'
 import { isMeant } from './results.js'
-import { releaseIds } from './store/rows.js'
+import { onlyDocument, releaseIds } from './store/rows.js'
 import { execute } from './write.js'
 
 /** One of several writes. */
 export interface BatchWrite extends BegunWrite {
   /** What becomes of all, if its document is not there. */
   readonly ifMissing: 'fails' | 'passes'
+  /** What becomes of all, if its document does not match the filters of the write. */
+  readonly ifUnmatched: 'fails' | 'passes'
 }
 
 type Outcomes = readonly (WriteResult | null)[]
@@ -35,9 +37,9 @@ export function openBatch(context: WriteContext, keys: IdempotencyKeys): Batch {
     operations: readonly WriteOperation[],
   ): Promise<Outcomes> {
     const shared = sharedBy(transaction)
-    return inOrder(asked, async ({ ifMissing }, index) => {
+    return inOrder(asked, async ({ ifMissing, ifUnmatched }, index) => {
       releaseIds(shared)
-      const outcome = await executeOne(context, shared, operations[index]!)
+      const outcome = await executeOne(context, shared, operations[index]!, ifUnmatched)
       if (outcome === null && ifMissing === 'fails') throw notFound()
       return outcome === null ? null : { documentId: outcome.documentId, entries: outcome.entries, answer: null }
     })
@@ -101,10 +103,23 @@ function outcomesOf({ grants, answer }: KeptResult, asked: readonly BatchWrite[]
 
 const grantsOf = ([first]: readonly BatchWrite[]): string => first?.grants.key ?? ''
 
-/** Executes a write, where the document still matches the filters by which it was found. */
-async function executeOne(context: WriteContext, transaction: Transaction, operation: WriteOperation): Promise<WriteOutcome | null> {
-  const { action, documentId } = operation
-  if (action === 'update' && documentId !== null && !(await isMeant(context, transaction, operation, documentId))) return null
+/** Executes a write, where the document still matches its filters. @throws ApiError 409 where it does not, and that fails all */
+async function executeOne(
+  context: WriteContext,
+  transaction: Transaction,
+  operation: WriteOperation,
+  ifUnmatched: BatchWrite['ifUnmatched'],
+): Promise<WriteOutcome | null> {
+  const { action, parameters } = operation
+  // A delete looks at its filters itself.
+  const isConditional = action === 'update' || (action !== 'create' && ifUnmatched === 'fails')
+  if (isConditional && parameters.filters !== undefined) {
+    const documentId = operation.documentId ?? (await onlyDocument(transaction, operation.write.type))
+    if (documentId === null || !(await isMeant(context, transaction, operation, documentId))) {
+      if (ifUnmatched === 'fails') throw new ApiError('ConflictError', 'The document does not match the filters of its write')
+      return null
+    }
+  }
   return execute(context, transaction, operation)
 }
 

@@ -29,7 +29,7 @@ export function bulkMethods<Shape>(uid: string, { withParts, actor, maxWrites, c
   /** Writes to each of these documents in one transaction. */
   function writeAll(documents: Reads, action: HookAction, given: readonly GivenParameters[], ifMissing: BatchWrite['ifMissing']) {
     if (given.length > maxWrites) throw tooMany(maxWrites)
-    return given.map((one) => ({ ...writeOf(documents, actor, uid, action, one), ifMissing }))
+    return given.map((one) => ({ ...writeOf(documents, actor, uid, action, one), ifMissing, ifUnmatched: 'passes' as const }))
   }
 
   const writeSelected = (

@@ -2,6 +2,7 @@
 // run in the main thread: no code of a project runs while the writer is occupied.
 import { ConfigError } from '../errors/errors.js'
 import type { Model } from '../model/types.js'
+import type { CodeLog } from '../public/code-log.js'
 import type { ContentService } from '../public/content-service.js'
 import type { Data, Document } from '../public/documents.js'
 import type { AfterCall, BeforeCall, Hook } from '../public/hooks.js'
@@ -17,6 +18,8 @@ export interface HookOptions {
   readonly hookDepth: number
   /** Returns what hooks of an operation at this depth get, which comes from this request. */
   services(depth: number, requestId: string | null): ContentService
+  /** Returns the log that a hook writes to. */
+  log(hook: string, requestId: string | null): CodeLog
   /** Called when an after-hook fails or times out, with the id of the request that it ran for; null: it ran for none. */
   failed(hook: string, error: unknown, requestId: string | null): void
 }
@@ -30,7 +33,7 @@ interface NamedHook {
 /** Opens the hooks; null if there are none, so that they cost nothing. */
 export function openHooks(hooks: readonly Hook[], options: HookOptions): Hooks | null {
   if (hooks.length === 0) return null
-  const { hookTimeout, hookDepth, failed } = options
+  const { hookTimeout, hookDepth, failed, log } = options
   const named: readonly NamedHook[] = hooks.map((hook, index) => ({ name: hook.name ?? `hooks[${index}]`, hook }))
 
   async function before(operation: WriteOperation): Promise<WriteOperation> {
@@ -45,7 +48,9 @@ export function openHooks(hooks: readonly Hook[], options: HookOptions): Hooks |
     for (const { name, hook } of isData ? matching(named, 'before', operation) : []) {
       try {
         // All hooks get the same object, so each sees what the ones before it have assigned.
-        await runCode({ name, requestId }, hookTimeout, (signal) => hook.before!(Object.assign(call, { signal })))
+        await runCode({ name, requestId }, hookTimeout, (signal) =>
+          hook.before!(Object.assign(call, { signal, log: log(name, requestId) })),
+        )
       } catch (error) {
         throw answerOf(name, error)
       }
@@ -59,10 +64,10 @@ export function openHooks(hooks: readonly Hook[], options: HookOptions): Hooks |
     if (called.length === 0) return
     const shown = entries.map(({ whole }) => JSON.parse(whole!) as Document)
     const data = operation.data as Data | null
-    const call: Omit<AfterCall, 'signal'> = { ...callOf(operation, options), documentId, data, entries: shown }
+    const call: Omit<AfterCall, 'signal' | 'log'> = { ...callOf(operation, options), documentId, data, entries: shown }
     for (const { name, hook } of called) {
       try {
-        await runCode({ name, requestId }, hookTimeout, (signal) => hook.after!({ ...call, signal }))
+        await runCode({ name, requestId }, hookTimeout, (signal) => hook.after!({ ...call, signal, log: log(name, requestId) }))
       } catch (error) {
         failed(name, error, requestId)
       }

@@ -28,14 +28,14 @@ export type Method = keyof typeof known
 /** Methods that nothing can be meant by without parameters. */
 const needing: ReadonlySet<Method> = new Set(['create', 'update', 'createMany', 'updateMany', 'deleteMany'])
 
-/** @throws TypeError for anything but an object of the method's parameters. What is undefined counts as absent. */
-export function checkParameters(uid: string, method: Method, given: unknown): void {
-  const there = `there are ${known[method].join(', ')}`
+/** @throws TypeError for anything but an object of the method's parameters, and those in `also`. What is undefined counts as absent. */
+export function checkParameters(uid: string, method: Method, given: unknown, also: readonly string[] = []): void {
+  const names = [...known[method], ...also]
+  const there = `there are ${names.join(', ')}`
   if (given === undefined && !needing.has(method)) return
   if (typeof given !== 'object' || given === null || Array.isArray(given)) {
     throw new TypeError(`documents('${uid}').${method} takes an object of parameters: ${there}`)
   }
-  const names: readonly string[] = known[method]
   const unknown = Object.entries(given).find(([name, value]) => value !== undefined && !names.includes(name))
   if (unknown !== undefined) throw new TypeError(`documents('${uid}').${method} has no parameter ${unknown[0]}: ${there}`)
 }

@@ -38,6 +38,7 @@ export function openTransactions(withParts: WithParts, actor: Actor, maxWrites: 
         const asked = writes.map(({ uid, action, given, createdId }) => ({
           ...writeOf(documents, as, uid, action, given, createdId),
           ifMissing: action === 'delete' ? ('passes' as const) : ('fails' as const),
+          ifUnmatched: 'fails' as const,
         }))
         return batch(asked, named)
       }),
@@ -55,7 +56,7 @@ function descriptionOf(describe: (write: DescribeWrites) => unknown, maxWrites: 
 
   function add(uid: string, action: HookAction, given: GivenParameters): object {
     if (!isOpen) throw new TypeError('A write was described after the function that describes the transaction had returned')
-    checkParameters(uid, action, given)
+    checkParameters(uid, action, given, action === 'create' ? [] : ['filters'])
     if (writes.length >= maxWrites) throw validationError(`A transaction has at most ${maxWrites} writes (limits.transactionOperations)`)
     const createdId = action === 'create' ? newDocumentId() : null
     const handle = { index: writes.length, ...(createdId === null ? {} : { documentId: createdId }) }

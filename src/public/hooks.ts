@@ -1,4 +1,5 @@
 // The public types of hooks: code of a project around every write.
+import type { CodeLog } from './code-log.js'
 import type { ContentService } from './content-service.js'
 import type { Data, Document, HookAction, OperationCaller } from './documents.js'
 
@@ -12,6 +13,7 @@ interface HookCall extends ContentService {
   readonly status: 'draft' | 'published'
   /** Null for a script or another hook. */
   readonly caller: OperationCaller | null
+  readonly log: CodeLog
   /** Aborted after `limits.hookTimeout`. */
   readonly signal: AbortSignal
 }

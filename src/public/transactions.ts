@@ -18,17 +18,23 @@ export interface PendingCreate<Result> extends PendingWrite<Result> {
   readonly documentId: string
 }
 
+/** What has to hold for a document when its write is executed. */
+export interface Condition {
+  /** The transaction fails with `ConflictError` if the document does not match: what was read before may have changed. */
+  readonly filters?: Readonly<Record<string, unknown>>
+}
+
 /**
  * The writes to documents of one type. Parameters and results are those of `documents(uid)`, but for one thing: where a document is not
  * there, the transaction fails with `NotFoundError`. A delete of what is not there is no failure.
  */
 export interface TransactionWrites<Shape = Document> {
   create(parameters: Version & { readonly data: Data }): PendingCreate<Shape>
-  update(parameters: Identity & Version & { readonly data: Data }): PendingWrite<Shape>
-  delete(parameters?: Identity & Omit<Version, 'status'>): PendingWrite<Entries<Shape>>
-  publish(parameters?: Identity & Omit<Version, 'status'>): PendingWrite<Entries<Shape>>
-  unpublish(parameters?: Identity & Omit<Version, 'status'>): PendingWrite<Entries<Shape>>
-  discardDraft(parameters?: Identity & Omit<Version, 'status'>): PendingWrite<Entries<Shape>>
+  update(parameters: Identity & Version & Condition & { readonly data: Data }): PendingWrite<Shape>
+  delete(parameters?: Identity & Condition & Omit<Version, 'status'>): PendingWrite<Entries<Shape>>
+  publish(parameters?: Identity & Condition & Omit<Version, 'status'>): PendingWrite<Entries<Shape>>
+  unpublish(parameters?: Identity & Condition & Omit<Version, 'status'>): PendingWrite<Entries<Shape>>
+  discardDraft(parameters?: Identity & Condition & Omit<Version, 'status'>): PendingWrite<Entries<Shape>>
 }
 
 /** Describes writes to documents of a type: `write('api::article.article').create({ data })`. */

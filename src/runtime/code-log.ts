@@ -9,11 +9,11 @@ interface LineWriter {
   error(details: object, message: string): void
 }
 
-/** Opens the log of a piece of code. Its own details cannot take the place of its name. */
-export function codeLog(log: LineWriter, code: string): CodeLog {
+/** Opens the log of a piece of code, for a request unless its id is null. Its own details cannot take the place of its name. */
+export function codeLog(log: LineWriter, code: string, requestId: string | null = null): CodeLog {
   const write =
     (level: keyof LineWriter) =>
     (message: string, details: Readonly<Record<string, unknown>> = {}): void =>
-      log[level]({ ...details, code }, String(message))
+      log[level]({ ...details, code, ...(requestId === null ? {} : { requestId }) }, String(message))
   return { debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error') }
 }

@@ -365,3 +365,29 @@ rule('transactions.10', 'a transaction with a key is executed once', async () =>
   expect(await documents(author).count(named('Later'))).toBe(1)
   for (const idempotencyKey of ['', 'x'.repeat(256), 5 as never]) await expect(order('No', { idempotencyKey })).rejects.toThrow(TypeError)
 })
+
+rule('transactions.11', 'a write with filters needs its document to match them', async () => {
+  const { documents, transaction } = served.service
+  const { documentId } = await documents(city).create({ data: { name: 'Stock', population: 5 } })
+  const take = (amount: number, seen: number) =>
+    transaction((write) => {
+      write(author).create({ data: { name: `Took ${amount}` } })
+      return [write(city).update({ documentId, filters: { population: seen }, data: { population: seen - amount } })]
+    })
+  expect((await take(2, 5))[0]).toMatchObject({ population: '3' })
+  const late = await failure(take(1, 5))
+  expect(late).toMatchObject({ name: 'ConflictError', status: 409, details: { operation: 1 } })
+  expect(await documents(author).count(named('Took 1'))).toBe(0)
+  // Of many that have seen the same, one succeeds.
+  const race = await Promise.allSettled([1, 2, 3].map(() => take(1, 3)))
+  expect(race.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
+  for (const action of ['delete', 'publish', 'unpublish', 'discardDraft'] as const) {
+    const draft = await documents(tag).create({ data: { name: `With filters: ${action}` } })
+    const where = { documentId: draft.documentId, filters: { name: 'another' } }
+    expect(await failure(transaction((write) => [write(tag)[action](where)]))).toMatchObject({ status: 409 })
+  }
+  const lost = 'abcdefghijklmnopqrstuvwx'
+  expect(await failure(transaction((write) => [write(city).delete({ documentId: lost, filters: {} })]))).toMatchObject({ status: 409 })
+  await expect(transaction((write) => [write(city).create({ data: {}, filters: {} } as never)])).rejects.toThrow('has no parameter filters')
+  expect(await failure(take(1, 'x' as never))).toMatchObject({ status: 400 })
+})

@@ -119,6 +119,8 @@ test('a start names code that it does not run, with what it does to requests, an
       "import { factories } from '@strapi/strapi'\n\nexport default factories.createCoreController('api::page.page');\n",
     'src/index.ts': 'export default { register(/* { strapi } */) {}, async bootstrap({ strapi }: { strapi: object }) { strapi.seed() } }',
     'config/cron-tasks.ts': 'export default {}',
+    'config/server.js':
+      'module.exports = { port: 1337, cron: { enabled: true, tasks: { hourly: { task: () => 1, options: { rule: "0 * * * *" } } } } }',
     'src/middlewares/.gitkeep': '',
   })
   const { status, out } = await octavo(['start', folder])
@@ -133,7 +135,9 @@ test('a start names code that it does not run, with what it does to requests, an
     ['lifecycle hooks are not run', ['src/api/note/content-types/note/lifecycles.js'], undefined],
     ['register and bootstrap are not run', ['src/index.ts'], undefined],
     ['cron tasks are not run', ['config/cron-tasks.ts'], undefined],
+    ['cron tasks are not run', ['config/server.js'], undefined],
   ])
+  for (const { paths, msg } of lines) if (paths !== undefined && !msg.startsWith('settings')) expect(msg).toMatch(/: .*octavo\.config/)
   expect(lines.find(({ attributes }) => attributes !== undefined).attributes).toEqual(['api::note.note.menu (plugin::menus.menu)'])
   expect(status).toBe(0)
 })
