@@ -1,7 +1,7 @@
 // `upload(file)`: files that code of a project adds to the media library, under the rules of those that are sent to it.
 import { open } from 'node:fs/promises'
 import { basename, resolve } from 'node:path'
-import { type Actor, withGrants } from '../documents/actor.js'
+import { type Actor, type ReadyActor, ready, withGrants } from '../documents/actor.js'
 import { documentOf } from '../documents/code-writes.js'
 import { readStoredFile } from '../documents/read/stored-file.js'
 import { forbidden, validationError } from '../errors/errors.js'
@@ -32,13 +32,14 @@ const uploadAction = 'plugin::upload.content-api.upload'
 /** The uploads of an actor. */
 export function openUploadService({ withInstallation, library, signsAddresses, folder }: UploadOptions, actor: Actor): Upload {
   return async (file, { grants } = {}) => {
-    const as = withGrants(actor, grants)
+    const allowed = withGrants(actor, grants)
     checkFile(file)
-    if (!as.grants.may(uploadAction)) throw forbidden()
     const { alternativeText, caption, focalPoint, type = 'application/octet-stream', linkTo } = file
     const infos = readFileInfos({ alternativeText, caption, focalPoint }, 1)
     return outsideOfCode(() =>
       withInstallation(async (installation) => {
+        const as = await ready(allowed)
+        if (!as.grants.may(uploadAction)) throw forbidden()
         const link = linkTo === undefined ? null : await linkOf(installation, as, linkTo)
         const { name, content } = await contentOf(file, folder)
         const received = await library.receive(content, { name, declared: type })
@@ -99,7 +100,7 @@ async function* checkedChunks(name: string, content: Uint8Array | AsyncIterable<
 }
 
 /** The row and the media attribute that a file is linked to. @throws ApiError 400 if there is none; 403 */
-async function linkOf({ documents }: Installation, { caller, grants, requestId }: Actor, target: FileTarget): Promise<MediaLink> {
+async function linkOf({ documents }: Installation, { caller, grants, requestId }: ReadyActor, target: FileTarget): Promise<MediaLink> {
   const { uid, documentId, field, locale } = target
   const type = documents.context.model.types.get(uid)
   const attribute = type?.attributes.get(field)

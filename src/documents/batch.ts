@@ -52,6 +52,7 @@ export function openBatch(context: WriteContext, keys: IdempotencyKeys): Batch {
   }
 
   async function perform(asked: readonly BatchWrite[], named: IdempotencyKey | null): Promise<Outcomes> {
+    if (asked.length === 0) return []
     if (named !== null && hooks !== null) {
       const former = await database.transaction((transaction) => recall(transaction, asked, named))
       if (former !== null) return former

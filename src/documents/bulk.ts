@@ -1,11 +1,11 @@
 // `createMany`, `updateMany` and `deleteMany` of `documents(uid)`: one transaction for all of them.
 import { validationError } from '../errors/errors.js'
 import type { Data, DocumentSelection, Documents, Entries, HookAction } from '../public/documents.js'
-import type { Actor } from './actor.js'
+import { type Actor, ready } from './actor.js'
 import type { BatchWrite } from './batch.js'
 import { entriesOf, type GivenParameters, writeOf } from './code-writes.js'
 import type { WriteResult } from './operation.js'
-import type { WithParts } from './parts.js'
+import type { Parts, WithParts } from './parts.js'
 import type { Documents as Reads } from './read/find.js'
 import type { CheckedMethods } from './service-parameters.js'
 
@@ -27,21 +27,27 @@ type GivenMany = Omit<GivenParameters, 'data'> & { readonly data: readonly Data[
 /** The bulk writes to a type. */
 export function bulkMethods<Shape>(uid: string, { withParts, actor, maxWrites, checked, find }: BulkOptions): Bulk<Shape> {
   /** Writes to each of these documents in one transaction. */
-  function writeAll(documents: Reads, action: HookAction, given: readonly GivenParameters[], ifMissing: BatchWrite['ifMissing']) {
+  async function writeAll(
+    { documents, batch }: Parts,
+    action: HookAction,
+    given: readonly GivenParameters[],
+    ifMissing: BatchWrite['ifMissing'],
+  ): Promise<readonly (WriteResult | null)[]> {
     if (given.length > maxWrites) throw tooMany(maxWrites)
-    return given.map((one) => ({ ...writeOf(documents, actor, uid, action, one), ifMissing, ifUnmatched: 'passes' as const }))
+    const as = await ready(actor)
+    return batch(given.map((one) => ({ ...writeOf(documents, as, uid, action, one), ifMissing, ifUnmatched: 'passes' as const })))
   }
 
   const writeSelected = (
     action: 'update' | 'delete',
     { documentIds, ...given }: GivenParameters & DocumentSelection,
   ): Promise<readonly (WriteResult | null)[]> =>
-    withParts(async ({ documents, batch }) => {
+    withParts(async (parts) => {
       if ((documentIds === undefined) === (given.filters === undefined))
         throw new TypeError(`documents('${uid}').${action}Many needs either documentIds or filters; { filters: {} } means all documents`)
-      const ids = documentIds ?? (await matching(documents, given))
+      const ids = documentIds ?? (await matching(parts.documents, given))
       const each = ids.map((documentId) => ({ ...given, documentId }) as GivenParameters)
-      return batch(writeAll(documents, action, each, documentIds === undefined || action === 'delete' ? 'passes' : 'fails'))
+      return writeAll(parts, action, each, documentIds === undefined || action === 'delete' ? 'passes' : 'fails')
     })
 
   /** The ids of the documents that match filters; one more than may be written if there are too many. */
@@ -55,10 +61,8 @@ export function bulkMethods<Shape>(uid: string, { withParts, actor, maxWrites, c
   return {
     createMany: checked('createMany', async ({ data, ...given }: GivenMany) => {
       if (!Array.isArray(data)) throw new TypeError(`documents('${uid}').createMany needs a list of documents as data`)
-      const outcomes = await withParts(({ documents, batch }) => {
-        const each = data.map((one: Data) => ({ ...given, data: one }))
-        return batch(writeAll(documents, 'create', each, 'fails'))
-      })
+      const each = data.map((one: Data) => ({ ...given, data: one }))
+      const outcomes = await withParts((parts) => writeAll(parts, 'create', each, 'fails'))
       return outcomes.flatMap((outcome) => entriesOf<Shape>(outcome))
     }),
     updateMany: checked('updateMany', async (given: GivenParameters & DocumentSelection) =>

@@ -2,7 +2,7 @@
 import type { ContentType } from '../model/types.js'
 import type { Data, HookAction, ListParameters } from '../public/documents.js'
 import type { Parameters } from '../query/rest/parameters.js'
-import type { Actor } from './actor.js'
+import type { ReadyActor } from './actor.js'
 import type { BegunWrite, WriteResult } from './operation.js'
 import type { Documents as Reads } from './read/find.js'
 
@@ -19,7 +19,7 @@ export function typeOf({ context }: Reads, uid: string): ContentType {
 /** A write of an actor; `createdId`: the documentId of a document that it creates, null for a new one. @throws TypeError */
 export function writeOf(
   documents: Reads,
-  { caller, grants, requestId, depth }: Actor,
+  { caller, grants, requestId, depth }: ReadyActor,
   uid: string,
   action: HookAction,
   given: GivenParameters,

@@ -2,7 +2,7 @@
 // the REST API; only what goes in and comes out is plain data.
 import type { Grants } from '../grants.js'
 import type { DocumentService, Documents, Entries, HookAction } from '../public/documents.js'
-import { type Actor, withGrants } from './actor.js'
+import { type Actor, ready, withGrants } from './actor.js'
 import { bulkMethods } from './bulk.js'
 import { documentOf, entriesOf, type GivenParameters, parametersOf, typeOf, writeOf } from './code-writes.js'
 import type { WriteResult } from './operation.js'
@@ -19,16 +19,10 @@ export function openService(withParts: WithParts, actor: Actor, maxWrites: numbe
     const as = withGrants(actor, grants)
     const asker = as.caller === null ? {} : { asker: { caller: as.caller, requestId: as.requestId } }
 
-    function read(
-      documents: Reads,
-      mode: ReadMode,
-      envelope: 'bare' | 'count',
-      given: GivenParameters,
-      documentId?: string,
-    ): Promise<unknown> {
+    async function read(documents: Reads, mode: ReadMode, envelope: 'bare' | 'count', given: GivenParameters, documentId?: string) {
       const action = `${uid}.${documentId === undefined ? 'find' : 'findOne'}`
       const identity = documentId === undefined ? {} : { identity: { attribute: 'documentId' as const, value: documentId } }
-      return documents.findData(as.grants, {
+      return documents.findData(await as.grants(), {
         ...{ type: typeOf(documents, uid), action, mode, envelope, paged: false, ...identity, ...asker },
         parameters: parametersOf(given),
       })
@@ -38,7 +32,7 @@ export function openService(withParts: WithParts, actor: Actor, maxWrites: numbe
       withParts(({ documents }) => read(documents, mode, envelope, given))
 
     const write = (action: HookAction, given: GivenParameters): Promise<WriteResult | null> =>
-      withParts(async ({ documents, writes }) => writes(writeOf(documents, as, uid, action, given)))
+      withParts(async ({ documents, writes }) => writes(writeOf(documents, await ready(as), uid, action, given)))
 
     const find = (documents: Reads, given: GivenParameters): Promise<unknown> => read(documents, 'many', 'bare', given)
 

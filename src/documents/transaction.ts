@@ -4,7 +4,7 @@ import { newDocumentId } from '../model/document-id.js'
 import type { HookAction } from '../public/documents.js'
 import type { DescribeWrites, Transact, TransactionWrites, Written } from '../public/transactions.js'
 import { outsideOfCode } from '../runtime/project-code.js'
-import { type Actor, withGrants } from './actor.js'
+import { type Actor, ready, withGrants } from './actor.js'
 import { entriesOf, type GivenParameters, plain, writeOf } from './code-writes.js'
 import { fingerprintOf, type IdempotencyKey, nameOf } from './idempotency.js'
 import type { WriteResult } from './operation.js'
@@ -28,15 +28,16 @@ interface Description {
 }
 
 /** The transactions of an actor, over the installation in force. */
-export function openTransactions(withParts: WithParts, actor: Actor, maxWrites: number): Transact {
+export function openTransactions(withParts: WithParts, whose: Actor, maxWrites: number): Transact {
   return async (describe, { grants, idempotencyKey } = {}) => {
-    const as = withGrants(actor, grants)
+    const as = withGrants(whose, grants)
     const { writes, handles, returned } = descriptionOf(describe, maxWrites)
     const named = idempotencyKey === undefined ? null : keyOfTransaction(idempotencyKey, as, writes)
     const outcomes = await outsideOfCode(() =>
-      withParts(({ documents, batch }) => {
+      withParts(async ({ documents, batch }) => {
+        const actor = await ready(as)
         const asked = writes.map(({ uid, action, given, createdId }) => ({
-          ...writeOf(documents, as, uid, action, given, createdId),
+          ...writeOf(documents, actor, uid, action, given, createdId),
           ifMissing: action === 'delete' ? ('passes' as const) : ('fails' as const),
           ifUnmatched: 'fails' as const,
         }))

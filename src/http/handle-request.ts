@@ -19,12 +19,15 @@ export interface Admission {
   readonly action: string | null
   /** False: credentials are not looked at, and the caller is the public. */
   readonly identifies: boolean
-  /** True: no document of a type with a scope is reached, and none could be. Scopes are not asked. */
-  readonly isContentless: boolean
+  /**
+   * Whether scopes are asked before the request is handled. `hidden`: they are not, and no document of a type with a scope exists for it.
+   * `later`: whatever reads and writes content for it asks them.
+   */
+  readonly scopes: 'asked' | 'hidden' | 'later'
 }
 
 /** Requests to content: permissions are checked where documents are read and written. */
-export const contentAdmission: Admission = { action: null, identifies: true, isContentless: false }
+export const contentAdmission: Admission = { action: null, identifies: true, scopes: 'asked' }
 
 /** Handles a request with its caller and with one installation, which it holds until it has been handled. @throws ApiError 401, 403 */
 export async function handleRequest(
@@ -53,8 +56,8 @@ export async function handleRequest(
 
 /** Limits what a caller may do to the scopes of the project. */
 async function withinScopes(scopes: ProjectScopes, caller: Caller, admission: Admission, asker: Asker): Promise<Caller> {
-  const { grants } = caller
-  return { ...caller, grants: admission.isContentless ? scopes.hideAll(grants) : await scopes.apply(asker, grants) }
+  if (admission.scopes === 'later') return caller
+  return { ...caller, grants: admission.scopes === 'hidden' ? scopes.hideAll(caller.grants) : await scopes.apply(asker, caller.grants) }
 }
 
 /** Returns the raw query string. */

@@ -30,6 +30,7 @@ const files = {
 /** What the route of the running test does. */
 let handle: (call: RouteCall) => unknown = () => 'nothing to do'
 let before: (call: BeforeCall) => unknown = () => {}
+let scopesAsked = 0
 const own = (call: RouteCall) => handle(call)
 const route = (method: CustomRoute['method'], path: string, more: object = {}): CustomRoute =>
   ({ method, path, auth: false, handle: own, ...more }) as CustomRoute
@@ -120,7 +121,12 @@ beforeAll(async () => {
       routes,
       hooks: [{ before: (call) => before(call) }],
       types: {
-        [order]: { scope: ({ caller }) => caller.kind !== 'user' || { customer: { $eq: caller.id } } },
+        [order]: {
+          scope: ({ caller }) => {
+            scopesAsked++
+            return caller.kind !== 'user' || { customer: { $eq: caller.id } }
+          },
+        },
         [note]: {
           policies: { find: ({ query }) => query.sort === undefined, create: ({ data }) => data?.text !== 'forbidden' },
           reads: { after: ({ response }) => void Object.assign(response.body.meta, { hooked: true }) },
@@ -478,6 +484,18 @@ rule('routes.9', 'documents are those that the caller may see and write', async 
     return (own as typeof unrestricted.documents)(order, { grants: grantsOf('all', new Set([`${order}.find`])) }).findMany()
   }
   expect((await asAnn()).status).toBe(500)
+
+  // The scope is asked once for a request, and only if the route acts for its caller.
+  for (const [work, asked] of [
+    [() => 1, 0],
+    [({ unrestricted, may }: RouteCall) => [may(`${order}.find`), unrestricted.documents(order).count()].length, 0],
+    [async ({ documents: own }: RouteCall) => (await own(order).count()) + (await own(order).findMany()).length, 1],
+  ] as const) {
+    handle = work
+    scopesAsked = 0
+    expect((await asAnn()).status).toBe(200)
+    expect(scopesAsked).toBe(asked)
+  }
 
   // Hooks see the caller of the route; what is unrestricted is the project's own.
   const callers: unknown[] = []

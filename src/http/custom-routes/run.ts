@@ -5,6 +5,7 @@ import type { ContentServices } from '../../content/content-service.js'
 import { theProject } from '../../documents/actor.js'
 import { answerOf } from '../../documents/code-errors.js'
 import { ApiError } from '../../errors/errors.js'
+import type { Grants } from '../../grants.js'
 import type { CodeLog } from '../../public/code-log.js'
 import type { CustomRoute, RouteCall } from '../../public/routes.js'
 import type { StandardSchema } from '../../public/standard-schema.js'
@@ -18,6 +19,8 @@ import { type InputSource, validated } from './validation.js'
 /** What a route is run with. */
 export interface RouteRunOptions {
   readonly services: ContentServices
+  /** Resolves to the caller's grants within its scopes. */
+  readonly grants: () => Promise<Grants>
   /** The log of the request. */
   readonly log: FastifyBaseLogger
   readonly response: ServerResponse
@@ -60,14 +63,13 @@ export async function runRoute(route: CustomRoute, context: RequestContext, opti
 }
 
 /** What a route is told and given apart from its input. */
-function callOf(context: RequestContext, { services, log, stopping }: RouteRunOptions, code: ProjectCode) {
+function callOf(context: RequestContext, { services, grants, log, stopping }: RouteRunOptions, code: ProjectCode) {
   const { asker, caller, request, address } = context
-  const { grants } = caller
   return {
     ...services({ caller: asker.caller, grants, requestId: asker.requestId, depth: 0 }),
     unrestricted: services(theProject(0, asker.requestId)),
     caller: asker.caller,
-    may: (action: string) => grants.may(action),
+    may: (action: string) => caller.grants.may(action),
     request: { id: code.requestId!, method: request.method!, url: request.url!, headers: request.headers, ip: address },
     log: codeLog(log, code.name) satisfies CodeLog,
     stopping,

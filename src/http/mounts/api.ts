@@ -43,7 +43,8 @@ function addPath(app: FastifyInstance, routes: readonly Route[], path: string, p
       const route = here.get(request.method === 'HEAD' ? 'GET' : request.method)
       if (request.method === 'OPTIONS') return allowedMethods(reply, methods)
       if (route === undefined) return refuseMethod(request, reply, here, methods)
-      const admission = { action: route.action, identifies: true, isContentless: route.isContentless === true }
+      const scopes = route.isContentless === true ? ('hidden' as const) : ('asked' as const)
+      const admission = { action: route.action, identifies: true, scopes }
       return handleRequest(parts, request, reply, admission, route.handle)
     },
   })
