@@ -6,10 +6,12 @@ import { writeBillOfMaterials } from './bill-of-materials.mjs'
 import { bundle } from './bundle.mjs'
 import { writeDeclarations } from './declarations.mjs'
 import { writeLicenses } from './licenses.mjs'
+import { writeSchemas } from './schemas.mjs'
 
 rmSync('dist', { recursive: true, force: true })
 const built = build(bundle)
 writeDeclarations('src/index.ts', 'dist')
+await writeSchemas('schemas')
 const { metafile } = await built
 writeLicenses(Object.keys(metafile.inputs), 'dist/THIRD-PARTY-LICENSES.txt')
 writeBillOfMaterials(Object.keys(metafile.inputs), 'dist/sbom.cdx.json')

@@ -6,7 +6,7 @@ import type { BatchWrite } from './batch.js'
 import { entriesOf, type GivenParameters, writeOf } from './code-writes.js'
 import type { WriteResult } from './operation.js'
 import type { Parts, WithParts } from './parts.js'
-import type { Documents as Reads } from './read/find.js'
+import type { DocumentReads as Reads } from './read/find.js'
 import type { CheckedMethods } from './service-parameters.js'
 
 /** What bulk writes are made of. */

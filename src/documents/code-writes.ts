@@ -4,7 +4,7 @@ import type { Data, HookAction, ListParameters } from '../public/documents.js'
 import type { Parameters } from '../query/rest/parameters.js'
 import type { ReadyActor } from './actor.js'
 import type { BegunWrite, WriteResult } from './operation.js'
-import type { Documents as Reads } from './read/find.js'
+import type { DocumentReads as Reads } from './read/find.js'
 
 /** All that a method may be given. */
 export type GivenParameters = ListParameters & { readonly documentId?: string; readonly data?: Data }

@@ -1,6 +1,6 @@
 // What the document service works with: the reads and writes of the installation in force.
 import type { Batch } from './batch.js'
-import type { Documents as Reads } from './read/find.js'
+import type { DocumentReads as Reads } from './read/find.js'
 import type { DocumentWrites } from './write.js'
 
 /** The reads and writes of one installation. */

@@ -7,7 +7,7 @@ import { bulkMethods } from './bulk.js'
 import { documentOf, entriesOf, type GivenParameters, parametersOf, typeOf, writeOf } from './code-writes.js'
 import type { WriteResult } from './operation.js'
 import type { WithParts } from './parts.js'
-import type { Documents as Reads } from './read/find.js'
+import type { DocumentReads as Reads } from './read/find.js'
 import { checkedMethods } from './service-parameters.js'
 
 type ReadMode = 'many' | 'first'

@@ -3,12 +3,14 @@ import type { Identification } from '../access/identify.js'
 import type { Config } from '../config/config.js'
 import type { ContentServices } from '../content/content-service.js'
 import type { ProjectScopes } from '../documents/scopes.js'
+import type { StreamedEvents } from '../events/open.js'
 import type { Installations } from '../installation.js'
 import type { AddSourceMaps } from '../source-maps/source-maps.js'
 import type { Library } from '../uploads/library.js'
 import type { CheckAddress } from '../uploads/signing.js'
 import type { Connections } from './connections.js'
 import type { IncomingBodies } from './incoming-bodies.js'
+import type { Streams } from './stream/streams.js'
 import type { UnsentResponses } from './unsent-responses.js'
 
 /** The parts of the service that the server uses. */
@@ -28,6 +30,8 @@ export interface Backend {
   readonly services: ContentServices
   /** The scopes of the project; null if it has none. */
   readonly scopes: ProjectScopes | null
+  /** The recorded events, for streams of them. */
+  readonly streamed: StreamedEvents
 }
 
 /** The dependencies of all mounts. */
@@ -37,4 +41,6 @@ export interface MountContext {
   readonly connections: Connections
   readonly bodies: IncomingBodies
   readonly unsent: UnsentResponses
+  /** Null: the project has no event stream. */
+  readonly streams: Streams | null
 }

@@ -6,6 +6,7 @@ import type { Asker } from '../documents/read/around.js'
 import type { ProjectScopes } from '../documents/scopes.js'
 import { forbidden } from '../errors/errors.js'
 import { holding, type Installation } from '../installation.js'
+import { askerOf, nameOf } from './asker.js'
 import type { MountContext } from './backend.js'
 import { readBody } from './body-parser.js'
 import { addConnectionClose } from './connections.js'
@@ -42,10 +43,9 @@ export async function handleRequest(
   const identified = await backend.identification.identify(admission.identifies ? request.headers.authorization : undefined)
   return holding(backend.installations.enter(identified.access.defaultLocale), async (installation) => {
     const { caller, access } = identified
-    ;(request as LoggedRequest).callerName = caller.kind === 'public' ? caller.kind : `${caller.kind} ${caller.id}`
+    const asker = askerOf(caller, request.id)
+    ;(request as LoggedRequest).callerName = nameOf(asker)
     if (admission.action !== null && !caller.grants.may(admission.action)) throw forbidden()
-    const { kind } = caller
-    const asker = { caller: kind === 'public' ? { kind } : { kind, id: caller.id }, requestId: request.id }
     const scoped = backend.scopes === null ? caller : await withinScopes(backend.scopes, caller, admission, asker)
     const ready = performance.now()
     const result = await work(createContext(parts, request, { caller: scoped, access, asker }, installation))

@@ -1,6 +1,7 @@
 // Which process owns something that only one may have at a time: owners show signs of life in the database, and those that have ended or are
 // silent are replaced.
 import { randomUUID } from 'node:crypto'
+import { readlinkSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { elapsed } from './clock.js'
 
@@ -21,7 +22,7 @@ export const [heartbeat, heartbeatTimeout] = [5_000, 30_000]
 const activeOwners = new Set<string>()
 
 export function openOwners(): Owners {
-  const me = `${hostname()} ${process.pid} ${randomUUID()}`
+  const me = `${machine()} ${process.pid} ${randomUUID()}`
   activeOwners.add(me)
   /** The last sign of life that was seen, and when it was first seen, by the clock of this process. */
   const heartbeats = new Map<string, { readonly owner: string; readonly beat: number; readonly at: number }>()
@@ -41,12 +42,21 @@ export function openOwners(): Owners {
 /** True for a process of this machine that has ended. Its process id may have been reused by this process. */
 function hasEnded(owner: string): boolean {
   const [host, pid] = owner.split(' ')
-  if (host !== hostname()) return false
+  if (host !== machine()) return false
   if (Number(pid) === process.pid) return !activeOwners.has(owner)
   try {
     process.kill(Number(pid), 0)
     return false
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'ESRCH'
+  }
+}
+
+/** Where process ids mean the same: containers may share a host name, and each counts its processes by itself. */
+function machine(): string {
+  try {
+    return `${hostname()}/${readlinkSync('/proc/self/ns/pid').replace(/\D/g, '')}`
+  } catch {
+    return hostname()
   }
 }

@@ -36,7 +36,7 @@ export interface ReadSettings {
   readonly policies: Policies | null
 }
 
-export interface Documents {
+export interface DocumentReads {
   readonly context: ReadContext
   /**
    * Answers a read as JSON bytes; null where one document was asked for and is not there.
@@ -46,6 +46,8 @@ export interface Documents {
   /** The same for parameters that are data already, with the answer parsed; null where one document is not there. Hooks around reads do not hold. */
   findData(grants: Grants, wanted: Omit<Find, 'query'> & { readonly parameters: Parameters }): Promise<unknown>
   readonly checkUpload: CheckUpload
+  /** Whether the project has policies or hooks around the reads of a type. */
+  hasCodeAround(uid: string): boolean
   /** The parsed answer for the service itself, where a route has checked the caller's grant for the whole. */
   findAsService(wanted: Omit<Find, 'action'>): Promise<unknown>
 }
@@ -70,12 +72,12 @@ const askedOf = (
 })
 
 /** The reads of one installation. */
-export function openDocuments(
+export function openDocumentReads(
   context: ReadContext,
   database: ReadDatabase,
   plans: Plans,
   { addDefaults, aroundReads, policies }: ReadSettings = { addDefaults: null, aroundReads: null, policies: null },
-): Documents {
+): DocumentReads {
   /** Reads with the policies and hooks of the project around it. */
   async function findWithin(around: AroundReads, asker: Asker, grants: Grants, wanted: Find): Promise<ReadAnswer> {
     const { type, query, identity, envelope, isGone, format = 'flat' } = wanted
@@ -90,7 +92,7 @@ export function openDocuments(
   const rows = async (request: ReadRequest) =>
     parsed(await database.execute(plans.forRequest(request, 'bare').plan, request.values)) as never
 
-  const documents: Documents = {
+  const documents: DocumentReads = {
     context,
     findData: async (caller, { parameters, ...wanted }) => {
       if (!caller.may(wanted.action)) throw forbidden()
@@ -99,6 +101,7 @@ export function openDocuments(
       return parsed(await database.execute(plan, values))
     },
     checkUpload: openUploadCheck(context, policies, rows),
+    hasCodeAround: (uid) => (aroundReads?.(uid) ?? null) !== null,
     findAsService: async (wanted) => parsed(await documents.find(fullAccess, { ...wanted, action: `${wanted.type.uid}.find` })),
     async find(caller, wanted) {
       if (!caller.may(wanted.action)) throw forbidden()

@@ -3,6 +3,7 @@ import { ConfigError } from '../../errors/errors.js'
 import type { ContentType, Model } from '../../model/types.js'
 import type { CustomRoute } from '../../public/routes.js'
 import { routes as builtIn } from '../api/routes.js'
+import { everyMethod } from '../mounts/mount.js'
 
 /** The methods and the path of a route, for comparison. */
 interface Place {
@@ -57,6 +58,15 @@ function placesOf(name: string, { uid, singleType }: ContentType): readonly Plac
   return all.map(([method, path]) => ({ method, base: 'api', path, name: `${method} ${path} of ${uid}`, yieldsNames: true }))
 }
 
+/** The event stream, which has its path for every method. */
+const streamAt = (method: string, path: string): Place => ({
+  method,
+  base: 'api',
+  path,
+  name: `the event stream (${path})`,
+  yieldsNames: true,
+})
+
 /** Beginnings of paths below nothing that belong to the service, besides the prefix of the API. */
 const ownBeginnings = ['/uploads', '/_health', '/favicon.ico', '/admin']
 
@@ -65,8 +75,17 @@ const isBelow = (path: string, beginning: string): boolean => {
   return lower === start || lower.startsWith(`${start}/`)
 }
 
+/** What has paths below the prefix besides the routes of the service. */
+export interface TakenPaths {
+  readonly model: Model
+  /** The prefix of the API. */
+  readonly prefix: string
+  /** The event stream; null: there is none. */
+  readonly stream: { readonly path: string } | null
+}
+
 /** Checks that custom routes take the place of no other route. @throws ConfigError that names both */
-export function checkRoutes(routes: readonly CustomRoute[], model: Model, prefix: string): void {
+export function checkRoutes(routes: readonly CustomRoute[], { model, prefix, stream }: TakenPaths): void {
   const places = routes.map(({ method, path, base = 'api' }, index) => ({
     ...{ method, path, base, yieldsNames: true },
     name: `routes[${index}] (${method} ${base === 'api' ? prefix : ''}${path})`,
@@ -77,6 +96,7 @@ export function checkRoutes(routes: readonly CustomRoute[], model: Model, prefix
       name: `${method} ${path} of the service`,
     })),
     ...[...model.paths].flatMap(([name, type]) => placesOf(name, type)),
+    ...(stream === null ? [] : everyMethod.map((method) => streamAt(method, stream.path))),
   ]
   for (const [index, own] of places.entries()) {
     const reserved = own.base === 'root' ? [prefix, ...ownBeginnings].find((beginning) => isBelow(own.path, beginning)) : undefined

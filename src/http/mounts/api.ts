@@ -9,6 +9,7 @@ import { contentAdmission, handleRequest } from '../handle-request.js'
 import type { RequestContext, Route } from '../request-context.js'
 import type { LoggedRequest } from '../request-log.js'
 import { allowedMethods, methodNotAllowed, respondError } from '../respond.js'
+import { addEventStream } from '../stream/route.js'
 import { addCustomRoutes } from './custom-routes.js'
 import { everyMethod, type Mount } from './mount.js'
 
@@ -23,6 +24,7 @@ export function apiMount(routes: readonly Route[], parts: MountContext): Mount {
     unlogged: [],
     addTo: (app) => {
       for (const path of new Set(routes.map((route) => route.path))) addPath(app, routes, path, parts, custom(path))
+      if (parts.streams !== null) addEventStream(app, config, parts.backend, parts.streams)
       addContent(app, parts, custom)
       addCustomRoutes(app, 'api', prefix, parts)
     },
