@@ -38,14 +38,14 @@ export type {
 export type { Schedule, ScheduleCall } from './public/schedules.js'
 export type { SchemaIssue, SchemaResult, StandardSchema } from './public/standard-schema.js'
 export type {
-  Condition,
   DescribeWrites,
   PendingCreate,
   PendingWrite,
   Transact,
   TransactionOptions,
   TransactionWrites,
-  Written,
+  WriteCondition,
+  WrittenAs,
 } from './public/transactions.js'
 export type {
   ApiAction,

@@ -5,7 +5,7 @@ import { hashPassword } from './accounts/passwords.js'
 import type { Config } from './config/config.js'
 import type { Database } from './database/database.js'
 import type { Dialect } from './database/dialect.js'
-import { type Batch, openBatch } from './documents/batch.js'
+import { type DocumentBatch, openBatch } from './documents/batch.js'
 import { checkDefaults, openDefaults } from './documents/defaults.js'
 import { type IdempotencyKeys, openIdempotencyKeys } from './documents/idempotency.js'
 import type { Hooks } from './documents/operation.js'
@@ -29,7 +29,7 @@ export interface Installation {
   readonly documents: DocumentReads
   readonly writes: DocumentWrites
   /** Several writes in one transaction. */
-  readonly batch: Batch
+  readonly batch: DocumentBatch
   readonly accounts: AccountContext
   /** Records what happens to files; null: nobody listens. */
   readonly watch: FileWatch | null

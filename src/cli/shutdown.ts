@@ -1,7 +1,7 @@
 // Ends the process of a service: gracefully after a first signal, immediately after a second one, and after an uncaught error.
 import type { Worker } from 'node:worker_threads'
 import type { Log } from '../runtime/log.js'
-import { type ProjectCode, runningCode } from '../runtime/project-code.js'
+import { type RunningCode, runningCode } from '../runtime/project-code.js'
 import { openFailureLog } from '../runtime/repeated-failures.js'
 
 /** Controls how the process ends. */
@@ -91,7 +91,7 @@ export function watchShutdown({ logger, flush }: Log): Shutdown {
 }
 
 /** Names the code of the project that something came from, as far as Node knows. */
-const inCode = (code: ProjectCode | null): string => (code === null ? '' : ` in ${code.name}`)
+const inCode = (code: RunningCode | null): string => (code === null ? '' : ` in ${code.name}`)
 
 /** Tracks the threads of this process; returns a function that ends them. */
 function trackThreads(): () => Promise<unknown> {

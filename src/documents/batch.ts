@@ -18,24 +18,24 @@ export interface BatchWrite extends BegunWrite {
   readonly ifUnmatched: 'fails' | 'passes'
 }
 
-type Outcomes = readonly (WriteResult | null)[]
+type BatchResults = readonly (WriteResult | null)[]
 
 /**
  * Does what is asked in one transaction, in this order; with a key only if that was not committed before, and resolves to what it led to then.
  * Null: a document is not there, or no longer matches the filters of its write.
  * @throws ApiError whose `details.operation` is the position of the write that failed: nothing was written. 409, 422 for the key
  */
-export type Batch = (asked: readonly BatchWrite[], named?: IdempotencyKey | null) => Promise<Outcomes>
+export type DocumentBatch = (asked: readonly BatchWrite[], named?: IdempotencyKey | null) => Promise<BatchResults>
 
 /** Opens writes in one transaction. */
-export function openBatch(context: WriteContext, keys: IdempotencyKeys): Batch {
+export function openBatch(context: WriteContext, keys: IdempotencyKeys): DocumentBatch {
   const { database, hooks, outbox } = context
 
   async function executeAll(
     transaction: Transaction,
     asked: readonly BatchWrite[],
     operations: readonly WriteOperation[],
-  ): Promise<Outcomes> {
+  ): Promise<BatchResults> {
     const shared = sharedBy(transaction)
     return inOrder(asked, async ({ ifMissing, ifUnmatched }, index) => {
       releaseIds(shared)
@@ -46,12 +46,16 @@ export function openBatch(context: WriteContext, keys: IdempotencyKeys): Batch {
   }
 
   /** What was committed under the key; null: nothing, or there is no key. */
-  async function recall(transaction: Transaction, asked: readonly BatchWrite[], named: IdempotencyKey | null): Promise<Outcomes | null> {
+  async function recall(
+    transaction: Transaction,
+    asked: readonly BatchWrite[],
+    named: IdempotencyKey | null,
+  ): Promise<BatchResults | null> {
     const kept = named === null ? null : await keys.find(transaction, named)
     return kept === null ? null : outcomesOf(kept, asked)
   }
 
-  async function perform(asked: readonly BatchWrite[], named: IdempotencyKey | null): Promise<Outcomes> {
+  async function perform(asked: readonly BatchWrite[], named: IdempotencyKey | null): Promise<BatchResults> {
     if (asked.length === 0) return []
     if (named !== null && hooks !== null) {
       const former = await database.transaction((transaction) => recall(transaction, asked, named))
@@ -77,7 +81,7 @@ export function openBatch(context: WriteContext, keys: IdempotencyKeys): Batch {
 }
 
 /** What is kept of the outcomes of a batch: what its caller was shown. */
-const keptOf = (outcomes: Outcomes, asked: readonly BatchWrite[]): Omit<KeptResult, 'fingerprint'> => ({
+const keptOf = (outcomes: BatchResults, asked: readonly BatchWrite[]): Omit<KeptResult, 'fingerprint'> => ({
   grants: grantsOf(asked),
   documentId: '',
   answer: Buffer.from(
@@ -96,10 +100,10 @@ const keptOf = (outcomes: Outcomes, asked: readonly BatchWrite[]): Omit<KeptResu
 })
 
 /** @throws ApiError 409 where what was kept cannot be shown */
-function outcomesOf({ grants, answer }: KeptResult, asked: readonly BatchWrite[]): Outcomes {
+function outcomesOf({ grants, answer }: KeptResult, asked: readonly BatchWrite[]): BatchResults {
   if (answer === null || grants !== grantsOf(asked))
     throw new ApiError('ConflictError', 'A transaction with this idempotencyKey was committed before; its results are not there any more')
-  return JSON.parse(Buffer.from(answer).toString('utf8')) as Outcomes
+  return JSON.parse(Buffer.from(answer).toString('utf8')) as BatchResults
 }
 
 const grantsOf = ([first]: readonly BatchWrite[]): string => first?.grants.key ?? ''

@@ -1,5 +1,5 @@
 // What the document service works with: the reads and writes of the installation in force.
-import type { Batch } from './batch.js'
+import type { DocumentBatch } from './batch.js'
 import type { DocumentReads as Reads } from './read/find.js'
 import type { DocumentWrites } from './write.js'
 
@@ -7,7 +7,7 @@ import type { DocumentWrites } from './write.js'
 export interface Parts {
   readonly documents: Reads
   readonly writes: DocumentWrites
-  readonly batch: Batch
+  readonly batch: DocumentBatch
 }
 
 /** Runs work with the installation in force, which lasts until the work has ended. */

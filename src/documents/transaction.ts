@@ -2,7 +2,7 @@
 import { validationError } from '../errors/errors.js'
 import { newDocumentId } from '../model/document-id.js'
 import type { HookAction } from '../public/documents.js'
-import type { DescribeWrites, Transact, TransactionWrites, Written } from '../public/transactions.js'
+import type { DescribeWrites, Transact, TransactionWrites, WrittenAs } from '../public/transactions.js'
 import { outsideOfCode } from '../runtime/project-code.js'
 import { type Actor, ready, withGrants } from './actor.js'
 import { entriesOf, type GivenParameters, plain, writeOf } from './code-writes.js'
@@ -45,7 +45,7 @@ export function openTransactions(withParts: WithParts, whose: Actor, maxWrites: 
       }),
     )
     const results = outcomes.map((outcome, index) => resultOf(writes[index]!, outcome))
-    return withResults(returned, handles, results) as Written<ReturnType<typeof describe>>
+    return withResults(returned, handles, results) as WrittenAs<ReturnType<typeof describe>>
   }
 }
 

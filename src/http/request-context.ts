@@ -83,3 +83,12 @@ export const created = (bytes: ReadBytes): Reply => ({ status: 201, bytes })
 export const ok = (value: unknown): Reply => ({ status: 200, value })
 /** A reply with status 204. */
 export const noContent: Reply = { status: 204 }
+
+/** The caller of a request, without its grants. */
+export function askerOf(caller: Caller, requestId: string): Asker {
+  const { kind } = caller
+  return { caller: kind === 'public' ? { kind } : { kind, id: caller.id }, requestId }
+}
+
+/** The name of a caller in the log, such as `user 7`. */
+export const nameOf = ({ caller }: Asker): string => (caller.kind === 'public' ? caller.kind : `${caller.kind} ${caller.id}`)

@@ -1,6 +1,6 @@
 // The public types of what scripts, hooks, routes and schedules read and write content by.
 import type { Document, DocumentService, Documents } from './documents.js'
-import type { DescribeWrites, Transact, TransactionOptions, Written } from './transactions.js'
+import type { DescribeWrites, Transact, TransactionOptions, WrittenAs } from './transactions.js'
 import type { FileUpload, Upload, UploadedFile } from './uploads.js'
 
 /** Reads and writes of content without restrictions. */
@@ -16,6 +16,6 @@ export interface CallerContentService {
   readonly transaction: <const Given>(
     describe: (write: DescribeWrites) => Given,
     options?: Omit<TransactionOptions, 'grants'>,
-  ) => Promise<Written<Given>>
+  ) => Promise<WrittenAs<Given>>
   readonly upload: (file: FileUpload) => Promise<UploadedFile>
 }

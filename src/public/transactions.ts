@@ -19,7 +19,7 @@ export interface PendingCreate<Result> extends PendingWrite<Result> {
 }
 
 /** What has to hold for a document when its write is executed. */
-export interface Condition {
+export interface WriteCondition {
   /** The transaction fails with `ConflictError` if the document does not match: what was read before may have changed. */
   readonly filters?: Readonly<Record<string, unknown>>
 }
@@ -30,22 +30,22 @@ export interface Condition {
  */
 export interface TransactionWrites<Shape = Document> {
   create(parameters: Version & { readonly data: Data }): PendingCreate<Shape>
-  update(parameters: Identity & Version & Condition & { readonly data: Data }): PendingWrite<Shape>
-  delete(parameters?: Identity & Condition & Omit<Version, 'status'>): PendingWrite<Entries<Shape>>
-  publish(parameters?: Identity & Condition & Omit<Version, 'status'>): PendingWrite<Entries<Shape>>
-  unpublish(parameters?: Identity & Condition & Omit<Version, 'status'>): PendingWrite<Entries<Shape>>
-  discardDraft(parameters?: Identity & Condition & Omit<Version, 'status'>): PendingWrite<Entries<Shape>>
+  update(parameters: Identity & Version & WriteCondition & { readonly data: Data }): PendingWrite<Shape>
+  delete(parameters?: Identity & WriteCondition & Omit<Version, 'status'>): PendingWrite<Entries<Shape>>
+  publish(parameters?: Identity & WriteCondition & Omit<Version, 'status'>): PendingWrite<Entries<Shape>>
+  unpublish(parameters?: Identity & WriteCondition & Omit<Version, 'status'>): PendingWrite<Entries<Shape>>
+  discardDraft(parameters?: Identity & WriteCondition & Omit<Version, 'status'>): PendingWrite<Entries<Shape>>
 }
 
 /** Describes writes to documents of a type: `write('api::article.article').create({ data })`. */
 export type DescribeWrites = <Shape = Document>(uid: string) => TransactionWrites<Shape>
 
 /** What was described, with the result of each write in its place. */
-export type Written<Given> =
+export type WrittenAs<Given> =
   Given extends PendingWrite<infer Result>
     ? Result
     : Given extends readonly unknown[] | Readonly<Record<string, unknown>>
-      ? { -readonly [Key in keyof Given]: Written<Given[Key]> }
+      ? { -readonly [Key in keyof Given]: WrittenAs<Given[Key]> }
       : Given
 
 /** Options of a transaction. */
@@ -68,4 +68,4 @@ export interface TransactionOptions {
  * Throws an `ApiError` whose message and `details.operation` name the write that failed: nothing was written then. 400 for more than
  * `limits.transactionOperations` writes.
  */
-export type Transact = <const Given>(describe: (write: DescribeWrites) => Given, options?: TransactionOptions) => Promise<Written<Given>>
+export type Transact = <const Given>(describe: (write: DescribeWrites) => Given, options?: TransactionOptions) => Promise<WrittenAs<Given>>

@@ -5,27 +5,27 @@ import { inspect } from 'node:util'
 import { withTimeout } from './timeout.js'
 
 /** A piece of a project's code while it runs. */
-export interface ProjectCode {
+export interface RunningCode {
   /** Its name in messages, e.g. `the policy find of api::article.article`. */
   readonly name: string
   /** The id of the request that it runs for; null: there is none. */
   readonly requestId: string | null
 }
 
-const running = new AsyncLocalStorage<ProjectCode>()
+const running = new AsyncLocalStorage<RunningCode>()
 
 /** The code of the project that runs here, or that started what runs here; null for everything else. */
-export const runningCode = (): ProjectCode | null => running.getStore() ?? null
+export const runningCode = (): RunningCode | null => running.getStore() ?? null
 
 /** Runs code of the project under its name, for as long as it takes. */
-export const named = <Result>(code: ProjectCode, run: () => Result): Result => running.run(code, run)
+export const named = <Result>(code: RunningCode, run: () => Result): Result => running.run(code, run)
 
 /**
  * Runs code of the project for at most so many milliseconds, as `withTimeout` does.
  * @returns what it returns. @throws what it throws; ApiError 503 when the time is over
  */
 export const runCode = <Result>(
-  code: ProjectCode,
+  code: RunningCode,
   milliseconds: number,
   run: (signal: AbortSignal) => Result | Promise<Result>,
 ): Promise<Result> => named(code, () => withTimeout(milliseconds, code.name, run))

@@ -10,7 +10,7 @@ import { failureOf, runCode } from '../runtime/project-code.js'
 import type { ScheduleClaims } from './claims.js'
 
 /** What a run needs. */
-export interface RunOptions {
+export interface ScheduledRun {
   readonly schedule: Schedule
   readonly claims: ScheduleClaims
   readonly services: ContentService
@@ -19,7 +19,7 @@ export interface RunOptions {
 }
 
 /** Runs a schedule that was claimed for `time`, and releases it. Never throws: what fails is logged. `stopping`: the service stops. */
-export async function runSchedule(time: number, stopping: AbortSignal, options: RunOptions): Promise<void> {
+export async function runSchedule(time: number, stopping: AbortSignal, options: ScheduledRun): Promise<void> {
   const { schedule, claims, log } = options
   const details = { schedule: schedule.name, time: new Date(time).toISOString() }
   const ending = new AbortController()
@@ -45,7 +45,7 @@ async function call(
   time: number,
   ending: AbortController,
   details: object,
-  { schedule, services, log, limits }: RunOptions,
+  { schedule, services, log, limits }: ScheduledRun,
 ): Promise<void> {
   const code = { name: `the schedule ${schedule.name}`, requestId: null }
   let returned: Promise<unknown> = Promise.resolve()

@@ -1,12 +1,12 @@
 // Decides when one schedule is run: claims its times, and passes those that come while it runs or that were missed.
 import { setTimeout as pauseUnlessAborted } from 'node:timers/promises'
 import { elapsed, pause } from '../runtime/clock.js'
-import { type RunOptions, runSchedule } from './run.js'
-import type { Times } from './times.js'
+import { runSchedule, type ScheduledRun } from './run.js'
+import type { ScheduleTimes } from './times.js'
 
 /** What a schedule is run with. Times are milliseconds since 1970. */
-export interface RunnerOptions extends RunOptions {
-  readonly times: Times
+export interface RunnerOptions extends ScheduledRun {
+  readonly times: ScheduleTimes
   /** The time for which it was run last, by any process. */
   readonly last: number
   readonly now: number
@@ -71,7 +71,7 @@ export function openRunner(options: RunnerOptions): Runner {
   }
 }
 
-const detailsOf = ({ schedule }: RunOptions, time: number) => ({ schedule: schedule.name, time: new Date(time).toISOString() })
+const detailsOf = ({ schedule }: ScheduledRun, time: number) => ({ schedule: schedule.name, time: new Date(time).toISOString() })
 
 /** What came while no process ran: the last time, if it was missed by little, or if it is to be made up for; null: nothing. */
 function dueAtStart(options: RunnerOptions): number | null {
@@ -83,7 +83,7 @@ function dueAtStart(options: RunnerOptions): number | null {
 }
 
 /** A time that comes while the former run goes on is not made up for. */
-function passOver(options: RunOptions, time: number): void {
+function passOver(options: ScheduledRun, time: number): void {
   const { schedule, claims, log } = options
   const details = detailsOf(options, time)
   log.warn(details, 'a schedule was skipped: its former run has not ended')
@@ -97,7 +97,7 @@ interface Claimed {
 }
 
 /** Claims the time that is due; tries again while another process runs the schedule, in case that process has ended, until it is too late. */
-function openClaiming(options: RunOptions, stopping: AbortSignal): (due: () => number | null) => Promise<Claimed> {
+function openClaiming(options: ScheduledRun, stopping: AbortSignal): (due: () => number | null) => Promise<Claimed> {
   const { schedule, claims, log } = options
   return async (due) => {
     const until = elapsed() + lateness

@@ -4,7 +4,7 @@ import { ConfigError } from '../errors/errors.js'
 import type { Schedule } from '../public/schedules.js'
 
 /** The times of a schedule. */
-export interface Times {
+export interface ScheduleTimes {
   /** The first time after `moment`; null: there is none any more. */
   next(moment: number): number | null
   /** The last time after `since` and not after `until`, as far as a few steps find it; null: there is none. */
@@ -17,7 +17,7 @@ const steps = [60_000, 3_600_000, 86_400_000, 2_764_800_000, 31_968_000_000, Num
 const mostTimes = 100
 
 /** Reads the pattern of a schedule. @throws ConfigError for one that is not right, and for an unknown time zone */
-export function readTimes({ name, cron, timeZone }: Schedule): Times {
+export function readTimes({ name, cron, timeZone }: Schedule): ScheduleTimes {
   const pattern = openPattern(name, cron, timeZone)
   const next = (moment: number): number | null => pattern.nextRun(new Date(moment))?.getTime() ?? null
   return {

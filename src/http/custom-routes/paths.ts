@@ -6,7 +6,7 @@ import { routes as builtIn } from '../api/routes.js'
 import { everyMethod } from '../mounts/mount.js'
 
 /** The methods and the path of a route, for comparison. */
-interface Place {
+interface RoutePlace {
   readonly method: string
   /** Below the prefix of the API, or below nothing. */
   readonly base: 'api' | 'root'
@@ -34,21 +34,21 @@ function overlaps(own: string, other: string, yieldsNames: boolean): boolean {
 }
 
 /** True if requests to `other` would come to `own`. */
-function takesPlaceOf(own: Place, other: Place): boolean {
+function takesPlaceOf(own: RoutePlace, other: RoutePlace): boolean {
   if (own.method !== other.method || own.base !== other.base) return false
   const [ours, theirs] = [partsOf(own.path), partsOf(other.path)]
   return ours.length === theirs.length && ours.every((part, index) => overlaps(part, theirs[index]!, other.yieldsNames))
 }
 
 /** True if two routes have the same path, whatever their parameters are called. */
-function isSamePath(one: Place, other: Place): boolean {
+function isSamePath(one: RoutePlace, other: RoutePlace): boolean {
   const [ours, theirs] = [partsOf(one.path), partsOf(other.path)]
   const same = (part: string, index: number) => part === theirs[index] || (isParameter(part) && isParameter(theirs[index]!))
   return one.method === other.method && one.base === other.base && ours.length === theirs.length && ours.every(same)
 }
 
 /** The places of a content-type. */
-function placesOf(name: string, { uid, singleType }: ContentType): readonly Place[] {
+function placesOf(name: string, { uid, singleType }: ContentType): readonly RoutePlace[] {
   const one = singleType ? `/${name}` : `/${name}/:documentId`
   const all: readonly (readonly [string, string])[] = [
     ...['GET', 'PUT', 'DELETE'].map((method) => [method, one] as const),
@@ -59,7 +59,7 @@ function placesOf(name: string, { uid, singleType }: ContentType): readonly Plac
 }
 
 /** The event stream, which has its path for every method. */
-const streamAt = (method: string, path: string): Place => ({
+const streamAt = (method: string, path: string): RoutePlace => ({
   method,
   base: 'api',
   path,
@@ -90,7 +90,7 @@ export function checkRoutes(routes: readonly CustomRoute[], { model, prefix, str
     ...{ method, path, base, yieldsNames: true },
     name: `routes[${index}] (${method} ${base === 'api' ? prefix : ''}${path})`,
   }))
-  const others: readonly Place[] = [
+  const others: readonly RoutePlace[] = [
     ...builtIn.map(({ method, path }) => ({
       ...{ method, base: 'api' as const, path, yieldsNames: true },
       name: `${method} ${path} of the service`,

@@ -10,7 +10,7 @@ import type { CodeLog } from '../../public/code-log.js'
 import type { CustomRoute, RouteCall } from '../../public/routes.js'
 import type { StandardSchema } from '../../public/standard-schema.js'
 import { codeLog } from '../../runtime/code-log.js'
-import { named, type ProjectCode, runCode } from '../../runtime/project-code.js'
+import { named, type RunningCode, runCode } from '../../runtime/project-code.js'
 import type { ByteSource, Reply, RequestContext } from '../request-context.js'
 import { bodyOf, queryOf } from './input.js'
 import { discardResult, replyOf } from './result.js'
@@ -34,7 +34,7 @@ export const nameOfRoute = ({ method, path }: CustomRoute): string => `the route
 /** Runs a route for a request whose caller may call it. @throws ApiError as the response; Error for a fault of its code */
 export async function runRoute(route: CustomRoute, context: RequestContext, options: RouteRunOptions): Promise<Reply> {
   const { limits } = context.config
-  const code: ProjectCode = { name: nameOfRoute(route), requestId: context.asker.requestId }
+  const code: RunningCode = { name: nameOfRoute(route), requestId: context.asker.requestId }
   const own = async <Result>(work: (signal: AbortSignal) => Result | Promise<Result>): Promise<Result> => {
     try {
       return await runCode(code, limits.routeTimeout, work)
@@ -63,7 +63,7 @@ export async function runRoute(route: CustomRoute, context: RequestContext, opti
 }
 
 /** What a route is told and given apart from its input. */
-function callOf(context: RequestContext, { services, grants, log, stopping }: RouteRunOptions, code: ProjectCode) {
+function callOf(context: RequestContext, { services, grants, log, stopping }: RouteRunOptions, code: RunningCode) {
   const { asker, caller, request, address } = context
   return {
     ...services({ caller: asker.caller, grants, requestId: asker.requestId, depth: 0 }),
@@ -88,7 +88,7 @@ function watchClient(response: ServerResponse): AbortController {
 }
 
 /** A stream whose code runs under the name of its route. */
-const inCode = (code: ProjectCode, source: ByteSource): ByteSource => ({
+const inCode = (code: RunningCode, source: ByteSource): ByteSource => ({
   next: () => named(code, source.next),
   cancel: () => named(code, source.cancel),
 })
