@@ -194,8 +194,18 @@ describe('at the start', () => {
       [one('GET', '/uploads/x', `base: 'root'`), 'is below /uploads'],
       [one('GET', '/_health', `base: 'root'`), 'is below /_health'],
     ]
+    const streaming = `export default { events: { stream: true }, routes: [${one('POST', '/Events')}] }`
+    await expect(serveProject({ ...files, 'octavo.config.mjs': streaming })).rejects.toThrow(
+      'routes[0] (POST /api/Events) takes the place of the event stream (/events)',
+    )
     for (const [definition, message] of refused) await expect(start(definition), definition).rejects.toThrow(message)
-    const fine = [one('GET', '/orders/featured'), one('PATCH', '/orders/:id'), one('DELETE', '/orders'), one('PATCH', '/users/:who')]
+    const fine = [
+      one('GET', '/orders/featured'),
+      one('PATCH', '/orders/:id'),
+      one('DELETE', '/orders'),
+      one('PATCH', '/users/:who'),
+      one('GET', '/events'),
+    ]
     const others = [
       one('GET', '/users/statistics'),
       one('GET', '/orders/:id/lines'),

@@ -301,6 +301,44 @@ rule('transactions.8', 'bulk writes are all or nothing', async () => {
   await expect(cities.updateMany({ filters: {}, dat: {} } as never)).rejects.toThrow('has no parameter dat')
 })
 
+rule(
+  'transactions.7',
+  'the events of bulk writes are recorded: one for each document, in order, and none of writes that fail',
+  async () => {
+    const { documents, events: log } = served.service
+    const recorded = async () => {
+      const found = await log.after(last, 1_000)
+      last = found.at(-1)?.sequence ?? last
+      return found.map((event) => [event.event, 'entry' in event && [event.entry.title ?? event.entry.name, event.entry.documentId]])
+    }
+    await recorded()
+    const cities = await documents(city).createMany({ data: [{ name: 'Told 1' }, { name: 'Told 2' }] })
+    const [one, two] = cities.map(({ documentId }) => documentId)
+    await failure(documents(city).createMany({ data: [{ name: 'Untold' }, {}] }))
+    await documents(city).updateMany({ documentIds: [two!, one!], data: { area: 2 } })
+    await documents(city).deleteMany({ filters: { name: { $startsWith: 'Told' } } })
+    const [made] = await documents(article).createMany({ data: [{ title: 'Told at once' }], status: 'published' })
+    await documents(article).deleteMany({ documentIds: [made!.documentId] })
+    const [entryOne, entryTwo, entryMade] = [
+      ['Told 1', one],
+      ['Told 2', two],
+      ['Told at once', made!.documentId],
+    ]
+    expect(await recorded()).toEqual([
+      ['entry.create', entryOne],
+      ['entry.create', entryTwo],
+      ['entry.update', entryTwo],
+      ['entry.update', entryOne],
+      ['entry.delete', entryOne],
+      ['entry.delete', entryTwo],
+      ['entry.create', entryMade],
+      ['entry.publish', entryMade],
+      ['entry.delete', entryMade],
+      ['entry.delete', entryMade],
+    ])
+  },
+)
+
 rule('transactions.9', 'more writes than a transaction may have are 400; asynchronous functions are refused', async () => {
   const { documents, transaction } = served.service
   const many = Array.from({ length: 51 }, (_, n) => ({ name: `Too many ${n}` }))
