@@ -3,7 +3,7 @@
 import { rmSync } from 'node:fs'
 import { build } from 'esbuild'
 import { writeBillOfMaterials } from './bill-of-materials.mjs'
-import { bundle } from './bundle.mjs'
+import { bundle, forBrowsers } from './bundle.mjs'
 import { writeDeclarations } from './declarations.mjs'
 import { writeLicenses } from './licenses.mjs'
 import { writeSchemas } from './schemas.mjs'
@@ -13,6 +13,7 @@ const built = build(bundle)
 writeDeclarations('src/index.ts', 'dist')
 await writeSchemas('schemas')
 const { metafile } = await built
+await build(forBrowsers)
 writeLicenses(Object.keys(metafile.inputs), 'dist/THIRD-PARTY-LICENSES.txt')
 writeBillOfMaterials(Object.keys(metafile.inputs), 'dist/sbom.cdx.json')
 if (process.argv.includes('--sizes')) {

@@ -32,3 +32,15 @@ export const bundle = {
   banner: { js: "import { createRequire as octavoRequire } from 'node:module';const require = octavoRequire(import.meta.url);" },
   metafile: true,
 }
+
+/** What browsers load for the pages of the service: each script with what it imports, in one file. */
+export const forBrowsers = {
+  entryPoints: ['src/browser/start-page.ts', 'src/browser/start-page.css', 'src/browser/favicon.svg'],
+  outdir: 'dist/browser',
+  bundle: true,
+  minify: true,
+  format: 'esm',
+  target: ['es2022', 'chrome110', 'firefox110', 'safari16'],
+  legalComments: 'none',
+  loader: { '.svg': 'copy' },
+}

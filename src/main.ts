@@ -3,6 +3,7 @@
 import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { Command } from 'commander'
+import { addArchiveCommands } from './cli/program/archives.js'
 import { addCompareCommand } from './cli/program/compare.js'
 import { addDevelopmentCommands } from './cli/program/development.js'
 import { addLocaleCommands } from './cli/program/locales.js'
@@ -23,6 +24,7 @@ program.configureOutput({ outputError: (text, write) => write(text.replace(/^err
 const topics = [
   addDevelopmentCommands,
   addServiceCommands,
+  addArchiveCommands,
   addCompareCommand,
   addTokenCommands,
   addUserCommands,

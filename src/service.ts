@@ -1,5 +1,6 @@
 // The composition root: config → model → database → documents → http. Opens the parts in this order and closes them in reverse, also
 // when opening fails half-way.
+import { createRequire } from 'node:module'
 import type { Logger } from 'pino'
 import { type Identification, openIdentification } from './access/identify.js'
 import { type Jwts, openJwts } from './access/jwt.js'
@@ -20,6 +21,7 @@ import { openPolicies } from './documents/policies.js'
 import { openReadHooks } from './documents/read-hooks.js'
 import { checkTypes, openScopes } from './documents/scopes.js'
 import { type Events, openEvents } from './events/open.js'
+import type { Hints } from './hints/hints.js'
 import type { Backend } from './http/backend.js'
 import { checkRoutes } from './http/custom-routes/paths.js'
 import { examplesOf } from './http/pages/examples.js'
@@ -111,6 +113,8 @@ async function open(config: Config, logger: Logger, opened: Closers): Promise<Se
     scopes,
     streamed: events.streamed,
     markSources: openSourceMaps(config.limits),
+    version,
+    hints: config.hints ? await hintsOf(logger) : null,
     health: database.trouble,
     library: uploads.library,
     checkAddress: uploads.checkAddress,
@@ -126,6 +130,12 @@ async function open(config: Config, logger: Logger, opened: Closers): Promise<Se
     examples: async () => examplesOf(model, (await identification.access()).public, config.rest.prefix).map(({ href }) => href),
     close: ({ delay = 0 } = {}) => opened.close(delay),
   }
+}
+
+/** Opens the hints of development, the only place that loads their code. */
+async function hintsOf(logger: Logger): Promise<Hints> {
+  const { openHints } = await import('./hints/hints.js')
+  return openHints(logger)
 }
 
 /** Opens the project's code around requests. */
@@ -234,6 +244,9 @@ function accountContext(
     settings: async () => (await identification.access()).accounts,
   }
 }
+
+/** The version of this build. */
+const { version } = createRequire(import.meta.url)('../package.json') as { readonly version: string }
 
 /** Milliseconds to write the last lines of the log. */
 const lastLines = 700

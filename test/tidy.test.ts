@@ -51,8 +51,24 @@ const database = ['database', 'database/answer', 'database/schema', 'database/sq
 const anyDatabase = ['database', 'database/answer']
 /** The rooms that each room may import from. */
 const below: Readonly<Record<string, readonly string[]>> = {
+  browser: [],
   main: ['cli'],
-  cli: ['service', 'seed', 'access', 'accounts', 'compare', 'project-code', 'doctor', 'events', 'locales', 'database', 'database/open'],
+  cli: [
+    'service',
+    'seed',
+    'access',
+    'accounts',
+    'archive',
+    'compare',
+    'project-code',
+    'doctor',
+    'events',
+    'locales',
+    'uploads',
+    'database',
+    'database/open',
+  ],
+  archive: ['uploads', 'database', 'database/schema'],
   index: ['service'],
   service: [
     'installation',
@@ -60,6 +76,7 @@ const below: Readonly<Record<string, readonly string[]>> = {
     'http',
     'content',
     'schedules',
+    'hints',
     'access',
     'accounts',
     'uploads',
@@ -71,7 +88,8 @@ const below: Readonly<Record<string, readonly string[]>> = {
   ],
   content: ['installation', 'uploads', ...documents],
   installation: ['accounts', 'uploads', 'events', ...documents, ...query, ...anyDatabase],
-  http: ['content', 'installation', 'access', 'accounts', 'uploads', 'events', 'source-maps', ...documents],
+  http: ['content', 'installation', 'hints', 'access', 'accounts', 'uploads', 'events', 'source-maps', ...documents],
+  hints: ['access', 'documents/read', 'documents/input', 'query', 'query/rest'],
   accounts: ['access', ...documents, ...anyDatabase],
   access: ['documents/store', ...anyDatabase],
   uploads: ['events', 'documents/store', 'database/sqlite', ...anyDatabase],
@@ -169,6 +187,7 @@ test('every file is used', () => {
     'database/sqlite/writer/writer-thread.ts',
     'database/sqlite/index-thread.ts',
     'uploads/images/image-process.ts',
+    'browser/start-page.ts',
     // Bundled by the build, for the editors of schemas.
     'model/json-schema.ts',
     'project-code/project-code-thread.ts',

@@ -44,6 +44,12 @@ export const limits = z.strictObject({
   answerTimeout: z.int().positive().max(longest).default(60_000),
   /** Total bytes of incomplete request bodies, and of form fields other than files, which go to disk. */
   unreadBytes: z.int().positive().default(100_000_000),
+  /** Responses that are compressed concurrently, on Node's four threads, which also read files and hash passwords. */
+  compressionConcurrency: z.int().positive().max(100).default(2),
+  /** Total bytes of responses that are being compressed or wait for it; further ones are sent as they are. */
+  compressionBytes: z.int().positive().max(mostBytes).default(32_000_000),
+  /** Bytes of an uploaded file that is compressed, which is read as a whole; larger ones are sent as they are. */
+  compressedFileBytes: z.int().positive().max(mostBytes).default(1_000_000),
   /** Milliseconds for one read, including the wait. */
   readTimeout: z.int().positive().max(longest).default(10_000),
   /** Reads that may wait for a reader thread, and heavy reads, which have their own threads. */
@@ -123,6 +129,11 @@ export const limits = z.strictObject({
   outboxBacklog: z.int().min(0).max(most).default(50_000),
   /** Bytes of one event; larger entries are sent without their relations. */
   eventBytes: z.int().positive().max(mostBytes).default(262_144),
+  /** Files of an imported archive, bytes of all of them unpacked, how many times the bytes of a compressed one these may be, and bytes of one line. */
+  archiveFiles: z.int().positive().max(most).default(1_000_000),
+  archiveBytes: z.int().positive().default(1_000_000_000_000),
+  archiveRatio: z.int().positive().max(most).default(250),
+  archiveLineBytes: z.int().positive().max(mostBodyBytes).default(256_000_000),
   /** Attempts to deliver an event to a webhook, and milliseconds before the second one and at most before later ones. */
   webhookAttempts: z.int().positive().max(1_000).default(12),
   webhookPause: z.int().positive().max(longest).default(5_000),

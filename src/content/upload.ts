@@ -39,7 +39,7 @@ export function openUploadService({ withInstallation, library, signsAddresses, f
     return outsideOfCode(() =>
       withInstallation(async (installation) => {
         const as = await ready(allowed)
-        if (!as.grants.may(uploadAction)) throw forbidden()
+        if (!as.grants.may(uploadAction)) throw forbidden(uploadAction)
         const link = linkTo === undefined ? null : await linkOf(installation, as, linkTo)
         const { name, content } = await contentOf(file, folder)
         const received = await library.receive(content, { name, declared: type })
@@ -105,7 +105,7 @@ async function linkOf({ documents }: Installation, { caller, grants, requestId }
   const type = documents.context.model.types.get(uid)
   const attribute = type?.attributes.get(field)
   if (type === undefined || attribute?.kind !== 'media') throw validationError(`${uid} has no media attribute ${field}`)
-  if (!grants.may(`${uid}.update`)) throw forbidden()
+  if (!grants.may(`${uid}.update`)) throw forbidden(`${uid}.update`)
   const named = documentOf(type, 'upload', documentId === undefined ? {} : { documentId })
   const found = (await documents.findData(
     { ...fullAccess, key: grants.key, scopes: grants.scopes },

@@ -4,11 +4,14 @@ import type { Config } from '../config/config.js'
 import type { ContentServices } from '../content/content-service.js'
 import type { ProjectScopes } from '../documents/scopes.js'
 import type { StreamedEvents } from '../events/open.js'
+import type { Hints } from '../hints/hints.js'
 import type { Installations } from '../installation.js'
 import type { AddSourceMaps } from '../source-maps/source-maps.js'
 import type { Library } from '../uploads/library.js'
 import type { CheckAddress } from '../uploads/signing.js'
+import type { Compression } from './compression/compression.js'
 import type { Connections } from './connections.js'
+import type { Hinting } from './hinting.js'
 import type { IncomingBodies } from './incoming-bodies.js'
 import type { Streams } from './stream/streams.js'
 import type { UnsentResponses } from './unsent-responses.js'
@@ -32,6 +35,10 @@ export interface Backend {
   readonly scopes: ProjectScopes | null
   /** The recorded events, for streams of them. */
   readonly streamed: StreamedEvents
+  /** The version of this build. */
+  readonly version: string
+  /** Explains responses; null unless NODE_ENV is `development`. */
+  readonly hints: Hints | null
 }
 
 /** The dependencies of all mounts. */
@@ -41,6 +48,10 @@ export interface MountContext {
   readonly connections: Connections
   readonly bodies: IncomingBodies
   readonly unsent: UnsentResponses
+  /** Null if responses are sent as they are. */
+  readonly compression: Compression | null
+  /** Null unless NODE_ENV is `development`. */
+  readonly hinting: Hinting | null
   /** Null: the project has no event stream. */
   readonly streams: Streams | null
 }

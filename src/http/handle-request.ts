@@ -1,7 +1,6 @@
 // Handles a request of a route: identifies its caller, checks the permission, applies scopes, and sends the reply.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Caller } from '../access/identify.js'
-import type { Config } from '../config/config.js'
 import type { Asker } from '../documents/read/around.js'
 import type { ProjectScopes } from '../documents/scopes.js'
 import { forbidden } from '../errors/errors.js'
@@ -37,18 +36,22 @@ export async function handleRequest(
   admission: Admission,
   work: (context: RequestContext) => Promise<Reply>,
 ): Promise<FastifyReply> {
-  const { config, backend } = parts
+  const { config, backend, hinting } = parts
   const started = performance.now()
   const identified = await backend.identification.identify(admission.identifies ? request.headers.authorization : undefined)
   return holding(backend.installations.enter(identified.access.defaultLocale), async (installation) => {
     const { caller, access } = identified
     const asker = askerOf(caller, request.id)
     ;(request as LoggedRequest).callerName = nameOf(asker)
-    if (admission.action !== null && !caller.grants.may(admission.action)) throw forbidden()
+    if (admission.action !== null && !caller.grants.may(admission.action)) {
+      hinting?.watch(request, createContext(parts, request, { caller, access, asker }, installation))
+      throw forbidden(admission.action)
+    }
     const scoped = backend.scopes === null ? caller : await withinScopes(backend.scopes, caller, admission, asker)
     const ready = performance.now()
-    const result = await work(createContext(parts, request, { caller: scoped, access, asker }, installation))
-    addTiming(config, reply, started, ready)
+    const context = createContext(parts, request, { caller: scoped, access, asker }, installation)
+    const result = await work(hinting === null ? context : hinting.watch(request, context))
+    if (!config.production) addTiming(reply, started, ready)
     return send(parts, request, reply, result)
   })
 }
@@ -95,22 +98,20 @@ function createContext({ config, backend, bodies }: MountContext, request: Fasti
   } satisfies RequestContext
 }
 
-/** Adds `Server-Timing`, except in production. */
-function addTiming(config: Config, reply: FastifyReply, started: number, identified: number): void {
-  if (config.production) return
+/** Adds `Server-Timing`. */
+function addTiming(reply: FastifyReply, started: number, identified: number): void {
   const ended = performance.now()
   reply.header('server-timing', `auth;dur=${(identified - started).toFixed(2)}, read;dur=${(ended - identified).toFixed(2)}`)
 }
 
-async function send(
-  { connections, unsent }: MountContext,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  result: Reply,
-): Promise<FastifyReply> {
+async function send(parts: MountContext, request: FastifyRequest, reply: FastifyReply, result: Reply): Promise<FastifyReply> {
+  const { connections, unsent, compression, hinting } = parts
   // Responses as bytes bypass the hooks of the HTTP library.
   if (connections.isDraining()) await addConnectionClose(connections, request, reply)
-  if (result.bytes !== undefined && result.bytes.bytes.length > smallResponse)
-    unsent.watch(reply.raw, request.ip, result.bytes.bytes.length)
-  return result.source === undefined ? respond(reply, result) : respondFrom(reply, result.source, result)
+  if (result.source !== undefined) return respondFrom(reply, result.source, result)
+  if (hinting !== null && result.bytes !== undefined) await hinting.beforeBytes(request, reply, result)
+  const isPlain = compression === null || request.headers['accept-encoding'] === undefined || result.headers?.['content-type'] !== undefined
+  const ready = isPlain ? result : await compression.result(reply, result)
+  if (ready.bytes !== undefined && ready.bytes.bytes.length > smallResponse) unsent.watch(reply.raw, request.ip, ready.bytes.bytes.length)
+  return respond(reply, ready)
 }

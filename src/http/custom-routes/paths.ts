@@ -68,7 +68,7 @@ const streamAt = (method: string, path: string): RoutePlace => ({
 })
 
 /** Beginnings of paths below nothing that belong to the service, besides the prefix of the API. */
-const ownBeginnings = ['/uploads', '/_health', '/favicon.ico', '/admin']
+const ownBeginnings = ['/uploads', '/_health', '/_octavo', '/favicon.ico', '/favicon.svg', '/admin']
 
 const isBelow = (path: string, beginning: string): boolean => {
   const [lower, start] = [path.toLowerCase(), beginning.toLowerCase()]

@@ -29,6 +29,7 @@ function addRoute(app: FastifyInstance, route: CustomRoute, url: string, parts: 
   app.route({
     method: route.method === 'GET' ? ['GET', 'HEAD'] : route.method,
     url,
+    config: { isCustom: true },
     handler: (request, reply) =>
       handleRequest(parts, request, reply, admission, (context) =>
         runRoute(route, context, { services, grants: scopedGrants(context), log: request.log, response: reply.raw, stopping }),

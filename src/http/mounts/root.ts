@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import { ApiError } from '../../errors/errors.js'
 import type { MountContext } from '../backend.js'
 import { openCustomMethods } from '../custom-routes/paths.js'
-import { startPage } from '../pages/start-page.js'
+import { addStartPage } from '../pages/start-page-route.js'
 import { addCustomRoutes } from './custom-routes.js'
 import { everyMethod, type Mount, readMethods } from './mount.js'
 
@@ -28,7 +28,8 @@ export function rootMount(parts: MountContext): Mount {
   }
 }
 
-function addTo(app: FastifyInstance, { config, backend, connections }: MountContext): void {
+function addTo(app: FastifyInstance, parts: MountContext): void {
+  const { backend, connections } = parts
   app.route({
     method: everyMethod,
     url: health,
@@ -42,9 +43,5 @@ function addTo(app: FastifyInstance, { config, backend, connections }: MountCont
   app.get(favicon, async (_request, reply) =>
     reply.status(204).removeHeader('content-type').header('cache-control', 'max-age=86400').send(),
   )
-  app.get('/', async (_request, reply) => {
-    const visitor = (await backend.identification.access()).public
-    const page = startPage(backend.installations.model(), visitor, config.rest.prefix, !config.production)
-    return reply.type('text/html; charset=utf-8').header('content-security-policy', page.policy).send(page.html)
-  })
+  if (parts.config.startPage) addStartPage(app, parts)
 }
