@@ -171,6 +171,51 @@ rule('routes.1', 'a route responds to its method at its path', async () => {
   expect((await served.ask('/robots.txt')).text).toBe('/robots.txt')
 })
 
+rule('routes.13', 'responses are compressed as all others are, and only refusals of permission have hints', async () => {
+  const notes = JSON.stringify({ notes: 'n'.repeat(5_000) })
+  const codes: readonly (readonly [string, string])[] = [
+    ['value', 'gzip'],
+    ['response', 'gzip'],
+    ['bytes', ''],
+    ['untouched', ''],
+  ]
+  const headers = { 'content-type': 'application/json' }
+  const code = {
+    routes: [
+      route('GET', '/value', { handle: () => JSON.parse(notes) as unknown }),
+      route('GET', '/response', { handle: () => new Response(notes, { headers }) }),
+      route('GET', '/bytes', { handle: () => Buffer.from(notes) }),
+      route('GET', '/untouched', { handle: () => new Response(notes, { headers: { ...headers, 'cache-control': 'no-transform' } }) }),
+      route('GET', '/list', { handle: () => ({ data: [] }) }),
+      route('GET', '/missing', {
+        handle: () => {
+          throw Object.assign(new Error('No such thing'), { name: 'NotFoundError' })
+        },
+      }),
+      route('POST', '/orders/:documentId/checkout', { auth: undefined, action: `${order}.checkout` }),
+    ],
+  }
+  const development = await serveProject(files, { environment: { ...secrets, NODE_ENV: 'development' }, code })
+  try {
+    const ask = (path: string, init: RequestInit = {}) => fetch(`${development.origin}/api${path}`, init)
+    for (const [path, coding] of codes) {
+      const response = await ask(`/${path}`, { headers: { 'accept-encoding': 'gzip' } })
+      expect([path, response.headers.get('content-encoding') ?? '', await response.text()]).toEqual([path, coding, notes])
+    }
+    for (const path of ['/list?page=2&sort=nothing', '/missing?populate=x']) {
+      const response = await ask(path)
+      expect([response.headers.get('octavo-hint'), await response.text()]).toEqual([null, expect.not.stringContaining('hint')])
+    }
+    const refused = (await (await ask('/orders/abcdefghijklmnopqrstuvwx/checkout', { method: 'POST' })).json()) as {
+      readonly error: { readonly status: number; readonly details: { readonly hint: string } }
+    }
+    expect(refused.error.status).toBe(403)
+    expect(refused.error.details.hint).toContain(`octavo roles grant public ${order}.checkout`)
+  } finally {
+    await development.close()
+  }
+})
+
 describe('at the start', () => {
   const start = (definition: string, more: object = {}) =>
     serveProject({ ...files, 'octavo.config.mjs': `export default { routes: [${definition}] }` }, more).then(async (started) => {
