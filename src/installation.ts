@@ -5,6 +5,7 @@ import { hashPassword } from './accounts/passwords.js'
 import type { Config } from './config/config.js'
 import type { Database } from './database/database.js'
 import type { Dialect } from './database/dialect.js'
+import { type DocumentBatch, openBatch } from './documents/batch.js'
 import { checkDefaults, openDefaults } from './documents/defaults.js'
 import { type IdempotencyKeys, openIdempotencyKeys } from './documents/idempotency.js'
 import type { Hooks } from './documents/operation.js'
@@ -27,6 +28,8 @@ export interface Installation {
   readonly defaultLocale: string
   readonly documents: DocumentReads
   readonly writes: DocumentWrites
+  /** Several writes in one transaction. */
+  readonly batch: DocumentBatch
   readonly accounts: AccountContext
   /** Records what happens to files; null: nobody listens. */
   readonly watch: FileWatch | null
@@ -159,14 +162,15 @@ function open(
   const records = recording.isOn()
   const outbox = records ? openOutbox({ context, dialect, database: writes, limits, recording }) : null
   const input = { model, contract, reportDropped: contract.unreadableBlocksAreNull ? reportDropped : null }
-  const ofProject = { hooks, policies, outbox, inSync, input }
+  const writing = { read: context, database: writes, limits, hashPassword, hooks, policies, outbox, inSync, input }
   const [ofReads, ofWrites] = [openPlans(reads, dialect, contract, limits), openPlans(writes, dialect, contract, limits)]
   return {
     installation: {
       model,
       defaultLocale,
       documents: openDocumentReads(context, reads, ofReads, { addDefaults: openDefaults(config.types), aroundReads, policies }),
-      writes: openWrites({ read: context, database: writes, plans: ofWrites, limits, hashPassword, ...ofProject }, keys),
+      writes: openWrites({ ...writing, plans: ofWrites }, keys),
+      batch: openBatch({ ...writing, plans: ofWrites }, keys),
       accounts: { ...accounts, model, input: { model, contract }, defaultLocale, scopes: noScopes, watch: watchUsers(outbox, model) },
       watch:
         outbox === null

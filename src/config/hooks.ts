@@ -1,8 +1,9 @@
 // The parts of octavo.config about what happens around changes: hooks, events and webhooks.
 import { isIP } from 'node:net'
 import * as z from 'zod'
-import type { Hook, HookAction } from '../public/documents.js'
+import type { HookAction } from '../public/documents.js'
 import type { EventListener } from '../public/events.js'
+import type { Hook } from '../public/hooks.js'
 
 const isFunction = (value: unknown): boolean => typeof value === 'function'
 const hookActions = ['create', 'update', 'delete', 'publish', 'unpublish', 'discardDraft'] as const satisfies readonly HookAction[]

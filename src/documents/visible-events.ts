@@ -4,13 +4,13 @@ import { ApiError } from '../errors/errors.js'
 import type { EntryEventSummary } from '../events/event-summaries.js'
 import type { Grants } from '../grants.js'
 import type { ContentType } from '../model/types.js'
-import type { OperationCaller } from '../public/documents.js'
 import { mayReadDrafts } from '../query/rest/draft-grant.js'
+import type { Asker } from './read/around.js'
 import type { DocumentReads } from './read/find.js'
 
 /** Who follows events, and of which versions. */
 export interface EventReader {
-  readonly caller: OperationCaller
+  readonly asker: Asker
   /** Within the scopes of the project. */
   readonly grants: Grants
   readonly status: 'published' | 'draft'
@@ -53,7 +53,7 @@ function removedEntry(
 
 async function readEntry(
   documents: DocumentReads,
-  { caller, grants, status }: EventReader,
+  { asker, grants, status }: EventReader,
   type: ContentType,
   { documentId, locale }: EntryEventSummary,
 ): Promise<string | null> {
@@ -61,7 +61,7 @@ async function readEntry(
   const identity = { attribute: 'documentId' as const, value: documentId, wins: true }
   try {
     const answer = await documents.find(grants, {
-      ...{ type, query, identity, asker: caller, envelope: 'data' },
+      ...{ type, query, identity, asker, envelope: 'data' },
       action: `${type.uid}.find`,
       mode: 'first',
     })

@@ -1,12 +1,9 @@
 // The cursor of each consumer, stored in the database, so that delivery continues after a crash, and its lease: one process at a time
 // delivers to a consumer, and another takes over if that process has ended or its heartbeats have stopped.
-import { randomUUID } from 'node:crypto'
-import { readlinkSync } from 'node:fs'
-import { hostname } from 'node:os'
 import { sql } from 'kysely'
 import type { MainConnection, Transaction, WriteDatabase } from '../database/database.js'
 import { insertMissing, same } from '../database/fragments.js'
-import { elapsed } from '../runtime/clock.js'
+import { heartbeat, heartbeatTimeout, openOwners } from '../runtime/owners.js'
 
 /** The cursors and leases of all consumers. */
 export interface ConsumerLeases {
@@ -42,13 +39,9 @@ interface CursorRow {
   readonly beat: number
 }
 
-/** The active owners in this process. */
-const activeOwners = new Set<string>()
 /** The name of the table of cursors. */
 export const cursorTable = 'octavo_listener_cursors'
 const table = sql.table(cursorTable)
-/** Milliseconds between two heartbeats, and after which the lease of a process without heartbeats has expired. */
-const [heartbeat, heartbeatTimeout] = [5_000, 30_000]
 /** Milliseconds for what is between a heartbeat and the moment at which another process sees it. */
 const leeway = 2_000
 
@@ -58,9 +51,8 @@ export const registration = (name: string, sequence: number) =>
 
 /** Opens the cursors and leases. `failed` receives failed heartbeats. */
 export function openLeases(database: MainConnection, writer: WriteDatabase, failed: (error: unknown) => void): ConsumerLeases {
-  const me = `${machine()} ${process.pid} ${randomUUID()}`
-  activeOwners.add(me)
   const owners = openOwners()
+  const { me } = owners
   const readCursor = async (name: string): Promise<CursorRow | undefined> =>
     (await database.rows<CursorRow>(sql`select sequence, owner, beat from ${table} where name = ${name}`))[0]
   return {
@@ -87,7 +79,7 @@ export function openLeases(database: MainConnection, writer: WriteDatabase, fail
       const acquired = isMine ? await readCursor(name) : undefined
       return acquired === undefined ? null : openLease(writer, { name, me, sequence: acquired.sequence, since, longestAttempt, failed })
     },
-    close: () => void activeOwners.delete(me),
+    close: owners.close,
   }
 }
 
@@ -139,46 +131,4 @@ const hasChanged = (writer: WriteDatabase, run: (transaction: Transaction) => Pr
 async function readCursors(database: Pick<MainConnection, 'rows'>, names: readonly string[]): Promise<ReadonlyMap<string, number>> {
   const rows = await database.rows<{ name: string; sequence: number }>(sql`select name, sequence from ${table}`)
   return new Map(rows.filter(({ name }) => names.includes(name)).map(({ name, sequence }) => [name, sequence]))
-}
-
-/** The other processes that deliver to consumers. */
-interface Owners {
-  /** True if the owner of a lease has ended, or its heartbeats have stopped. */
-  hasExpired(name: string, owner: string, beat: number): boolean
-}
-
-function openOwners(): Owners {
-  /** The last heartbeat seen for each consumer, and when it was first seen, by the clock of this process. */
-  const heartbeats = new Map<string, { readonly owner: string; readonly beat: number; readonly at: number }>()
-  return {
-    hasExpired: (name, owner, beat) => {
-      if (hasEnded(owner)) return true
-      const last = heartbeats.get(name)
-      if (last?.owner === owner && last.beat === beat) return elapsed() - last.at > heartbeatTimeout
-      heartbeats.set(name, { owner, beat, at: elapsed() })
-      return false
-    },
-  }
-}
-
-/** True for a process of this machine that has ended. Its process id may have been reused by this process. */
-function hasEnded(owner: string): boolean {
-  const [host, pid] = owner.split(' ')
-  if (host !== machine()) return false
-  if (Number(pid) === process.pid) return !activeOwners.has(owner)
-  try {
-    process.kill(Number(pid), 0)
-    return false
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'ESRCH'
-  }
-}
-
-/** Where process ids mean the same: containers may share a host name, and each counts its processes by itself. */
-function machine(): string {
-  try {
-    return `${hostname()}/${readlinkSync('/proc/self/ns/pid').replace(/\D/g, '')}`
-  } catch {
-    return hostname()
-  }
 }

@@ -1,7 +1,7 @@
 // Opens the events of a service: the log of what has been recorded, the listeners of the project, and the webhooks of the installation.
 import type { MainConnection, WriteDatabase } from '../database/database.js'
 import type { EventListener } from '../public/events.js'
-import { withTimeout } from '../runtime/timeout.js'
+import { runCode } from '../runtime/project-code.js'
 import { type Deliveries, openDeliveries } from './deliveries.js'
 import { type EventLog, openEventLog } from './event-log.js'
 import { type EventBatch, readEventBatch } from './event-summaries.js'
@@ -64,7 +64,7 @@ export async function openEvents(options: EventsOptions): Promise<Events> {
   const { database, writer, listeners, limits, records, now, failed } = options
   const log = openEventLog(database)
   const leases = openLeases(database, writer, (error) => failed('events', error))
-  const inTime = async (name: string, run: () => unknown) => void (await withTimeout(limits.hookTimeout, name, run))
+  const inTime = async (name: string, run: () => unknown) => void (await runCode({ name, requestId: null }, limits.hookTimeout, run))
   const fixed = listenerConsumers(listeners, { attempts: limits.listenerAttempts, timeout: limits.hookTimeout, inTime, failed })
   const names = fixed.map(({ name }) => name)
   const slots = { most: limits.webhookTotalConcurrency + fixed.length, taken: 0 }

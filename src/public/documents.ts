@@ -1,4 +1,4 @@
-// The public types for scripts and hooks: the document service, and the hooks of octavo.config.
+// The public types of the document service, by which scripts and other code of a project read and write documents.
 import type { Grants } from '../grants.js'
 
 /** A document as plain data. `Documents<Article>` gives its attributes their types. */
@@ -49,6 +49,14 @@ export interface Identity {
   readonly documentId?: string
 }
 
+/**
+ * Several documents: these, all of which have to be there, or those that match filters when they are written. `{ filters: {} }` means all. At
+ * most `limits.transactionOperations`.
+ */
+export type DocumentSelection =
+  | { readonly documentIds: readonly string[]; readonly filters?: never }
+  | { readonly documentIds?: never; readonly filters: Readonly<Record<string, unknown>> }
+
 /** Attributes and their values, as in the `data` of a request body. Dates are converted to ISO text. */
 export type Data = Readonly<Record<string, unknown>>
 
@@ -78,6 +86,12 @@ export interface Documents<Shape = Document> {
   unpublish(parameters?: Identity & Omit<Version, 'status'>): Promise<Entries<Shape>>
   /** Replaces the draft by the published version. */
   discardDraft(parameters?: Identity & Omit<Version, 'status'>): Promise<Entries<Shape>>
+  /** Creates a document for each entry of `data`, all of them or none; in the order of `data`. */
+  createMany(parameters: Version & { readonly data: readonly Data[] }): Promise<Shape[]>
+  /** Changes several documents in the same way, all of them or none. */
+  updateMany(parameters: DocumentSelection & Version & { readonly data: Data }): Promise<Shape[]>
+  /** Deletes several documents, all of them or none. */
+  deleteMany(parameters: DocumentSelection & Omit<Version, 'status'>): Promise<Entries<Shape>[]>
 }
 
 /** Returns the documents of a type: `documents('api::article.article')`. Without `grants` everything is allowed. */
@@ -91,50 +105,4 @@ export interface OperationCaller {
   readonly kind: 'public' | 'token' | 'user'
   /** The row id of the token or user. */
   readonly id?: number
-}
-
-interface HookCall {
-  readonly action: HookAction
-  readonly uid: string
-  /** `*` for all locales; null for types that are not localized. */
-  readonly locale: string | null
-  /** `published` if a create or update publishes; always `published` for types without Draft & Publish. */
-  readonly status: 'draft' | 'published'
-  /** Null for a script or another hook. */
-  readonly caller: OperationCaller | null
-  /** The document service without restrictions. A write by a hook is a separate operation with its own hooks. */
-  readonly documents: DocumentService
-  /** Aborted after `limits.hookTimeout`. */
-  readonly signal: AbortSignal
-}
-
-/** The argument of a before-hook, which runs before the transaction. */
-export interface BeforeCall extends HookCall {
-  /** Null for a create, and for a single type requested without its id. */
-  readonly documentId: string | null
-  /** The data to write, not validated yet; may be changed or replaced. Null if the action writes no data. */
-  data: Record<string, unknown> | null
-}
-
-/** The argument of an after-hook, which runs after the commit. */
-export interface AfterCall extends HookCall {
-  readonly documentId: string
-  /** The data to write. */
-  readonly data: Data | null
-  /** The versions that were written, published, deleted …; several if the operation affects several locales. */
-  readonly entries: readonly Document[]
-}
-
-/** Project code that runs once for every operation on documents, by requests, scripts and other hooks. */
-export interface Hook {
-  /** The name in the log. */
-  readonly name?: string
-  /** Default: all types. */
-  readonly types?: readonly string[]
-  /** Default: all actions. */
-  readonly actions?: readonly HookAction[]
-  /** Runs before the transaction. An `ApiError`, or an error with the name of one, becomes the response; any other error is logged as 500. */
-  readonly before?: (call: BeforeCall) => unknown
-  /** Runs after the commit, before the response. Errors are logged. */
-  readonly after?: (call: AfterCall) => unknown
 }

@@ -117,6 +117,12 @@ export const octavoTables: readonly OctavoTable[] = [
     key: ['name'],
   },
   {
+    // For which time each schedule was run last, and by which process it is being run.
+    name: 'octavo_schedules',
+    columns: { name: 'text', last_time: 'integer', owner: 'text?', beat: 'integer' },
+    key: ['name'],
+  },
+  {
     // Events that the cursor of a listener or webhook does not describe: they wait for another attempt, were given up, or were delivered
     // ahead of the cursor.
     name: 'octavo_deliveries',

@@ -5,7 +5,7 @@ import type { EventBatch } from '../../events/event-summaries.js'
 import { holding } from '../../installation.js'
 import { openWakeUp } from '../../runtime/wake-up.js'
 import type { Backend } from '../backend.js'
-import { operationCaller } from '../request-context.js'
+import { askerOf, nameOf } from '../request-context.js'
 import type { StreamConnection } from './connection.js'
 import type { EventIds } from './event-id.js'
 import type { StreamParameters } from './parameters.js'
@@ -16,11 +16,12 @@ export interface Follower {
   readonly connection: StreamConnection
   readonly parameters: StreamParameters
   readonly authorization: string | undefined
+  readonly requestId: string
 }
 
 /** What streams use. */
 export interface StreamParts {
-  readonly backend: Pick<Backend, 'identification' | 'installations' | 'applyScopes'>
+  readonly backend: Pick<Backend, 'identification' | 'installations' | 'scopes'>
   readonly streams: Streams
   readonly ids: EventIds
 }
@@ -32,14 +33,13 @@ const reconnectAfter = 3_000
 
 /** Identifies the caller of a stream. @throws ApiError 401 */
 export async function readerOf(
-  { identification, applyScopes }: StreamParts['backend'],
-  authorization: string | undefined,
-  { status }: Pick<StreamParameters, 'status'>,
+  { identification, scopes }: StreamParts['backend'],
+  { authorization, requestId, parameters: { status } }: Omit<Follower, 'connection'>,
 ): Promise<EventReader & { readonly defaultLocale: string }> {
   const { caller, access } = await identification.identify(authorization)
-  const asker = operationCaller(caller)
-  const grants = applyScopes === null ? caller.grants : await applyScopes(asker, caller.grants)
-  return { caller: asker, grants, status, defaultLocale: access.defaultLocale }
+  const asker = askerOf(caller, requestId)
+  const grants = scopes === null ? caller.grants : await scopes.apply(asker, caller.grants)
+  return { asker, grants, status, defaultLocale: access.defaultLocale }
 }
 
 /** Follows until the client leaves. @throws ApiError 401 once the caller is no longer known, and other errors that end the stream */
@@ -53,7 +53,7 @@ export async function follow(parts: StreamParts, follower: Follower): Promise<vo
     let { position, isReset } = await begin(parts, parameters.lastEventId)
     await connection.write(`retry: ${reconnectAfter}\n${isReset ? resetBlock(ids.of(position)) : `id: ${ids.of(position)}\n\n`}`)
     while (connection.isOpen()) {
-      const reader = await readerOf(parts.backend, follower.authorization, parameters)
+      const reader = await readerOf(parts.backend, follower)
       const { summaries, first, readTo } = await streams.read(position)
       isReset = first !== null && first > position + 1 && (await streams.events.first()) > position + 1
       if (isReset) {
@@ -106,7 +106,7 @@ async function sendBatch(
     return new Set(followed.filter((uid) => parameters.types?.has(uid) ?? true))
   })
   if (wanted.size === 0) return null
-  const caller = reader.caller.kind === 'public' ? 'public' : `${reader.caller.kind} ${reader.caller.id}`
+  const caller = nameOf(reader.asker)
   const key = `${caller} ${reader.status} ${reader.grants.key}`
   for (const summary of summaries) {
     if (!connection.isOpen() || performance.now() - identifiedAt > heartbeat) return summary.sequence - 1
