@@ -3,14 +3,14 @@
 import { rmSync } from 'node:fs'
 import { build } from 'esbuild'
 import { writeBillOfMaterials } from './bill-of-materials.mjs'
-import { bundle } from './bundle.mjs'
+import { bundle, clientBundle } from './bundle.mjs'
 import { writeDeclarations } from './declarations.mjs'
 import { writeLicenses } from './licenses.mjs'
 
 rmSync('dist', { recursive: true, force: true })
-const built = build(bundle)
-writeDeclarations('src/index.ts', 'dist')
-const { metafile } = await built
+const built = Promise.all([build(bundle), build(clientBundle)])
+for (const entry of ['src/index.ts', 'src/client.ts']) writeDeclarations(entry, 'dist')
+const [{ metafile }] = await built
 writeLicenses(Object.keys(metafile.inputs), 'dist/THIRD-PARTY-LICENSES.txt')
 writeBillOfMaterials(Object.keys(metafile.inputs), 'dist/sbom.cdx.json')
 if (process.argv.includes('--sizes')) {

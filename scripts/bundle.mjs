@@ -30,3 +30,15 @@ export const bundle = {
   banner: { js: "import { createRequire as octavoRequire } from 'node:module';const require = octavoRequire(import.meta.url);" },
   metafile: true,
 }
+
+/** The client of the API, which also runs in browsers: one small file that needs nothing. */
+export const clientBundle = {
+  entryPoints: ['src/client.ts'],
+  outdir: 'dist',
+  bundle: true,
+  platform: 'neutral',
+  format: 'esm',
+  target: 'es2021',
+  minify: true,
+  legalComments: 'none',
+}

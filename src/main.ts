@@ -3,6 +3,7 @@
 import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { Command } from 'commander'
+import { addDescriptionCommands } from './cli/program/descriptions.js'
 import { addLocaleCommands } from './cli/program/locales.js'
 import { addRoleCommands } from './cli/program/roles.js'
 import { addServiceCommands } from './cli/program/service.js'
@@ -17,7 +18,15 @@ const { version } = createRequire(import.meta.url)('../package.json') as { reado
 const program = new Command('octavo').description("A headless content service that speaks Strapi 5's content API").version(version)
 program.configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'octavo: ')) })
 
-for (const add of [addServiceCommands, addTokenCommands, addUserCommands, addRoleCommands, addSettingCommands, addLocaleCommands])
+for (const add of [
+  addServiceCommands,
+  addDescriptionCommands,
+  addTokenCommands,
+  addUserCommands,
+  addRoleCommands,
+  addSettingCommands,
+  addLocaleCommands,
+])
   add(program)
 
 // A single word may also be a folder to serve, so commander does not detect unknown commands.

@@ -26,7 +26,7 @@ type Given = ListParameters & { readonly documentId?: string; readonly data?: Da
 
 /** The service over the installation in force. `depth`: how many hooks started each other to get it. */
 export function openService(withParts: WithParts, depth: number): DocumentService {
-  return <Shape>(uid: string, { grants = fullAccess }: { readonly grants?: Grants } = {}): Documents<Shape> => {
+  const documentsOf = <Shape>(uid: string, { grants = fullAccess }: { readonly grants?: Grants } = {}): Documents<Shape> => {
     const checked = checkedMethods(uid)
 
     function read(documents: Reads, mode: ReadMode, envelope: 'bare' | 'count', given: Given, documentId?: string): Promise<unknown> {
@@ -77,6 +77,7 @@ export function openService(withParts: WithParts, depth: number): DocumentServic
       discardDraft: checked('discardDraft', (given: Given) => act('discardDraft', given)),
     }
   }
+  return documentsOf as DocumentService
 }
 
 /** Makes methods that check their parameters before they do anything. */

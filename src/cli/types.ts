@@ -1,0 +1,35 @@
+// `octavo types [folder]`: the content-types of a project as TypeScript.
+import { readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { loadConfig } from '../config/config.js'
+import { printFile } from '../description/typescript/file.js'
+import { declarationFiles, standaloneDeclarations } from '../description/typescript/standalone.js'
+import { viewOf } from '../description/view.js'
+import { loadModel } from '../model/load.js'
+import { contracts } from '../query/contract.js'
+import { orExplain } from './explain-error.js'
+import { type OutputOptions, writeOutput } from './output-file.js'
+import { checkProject } from './project-folder.js'
+
+interface TypesOptions extends OutputOptions {
+  /** Include the declarations that the types refer to. */
+  readonly standalone?: boolean
+}
+
+/** Prints or writes the types of the project in `folder`. Needs no database. */
+export const typesCommand = orExplain(async (folder: string, options: TypesOptions) => {
+  const config = await loadConfig(folder)
+  checkProject(config.folder)
+  const model = await loadModel(config.folder, config.privateAttributes)
+  const view = viewOf(model, contracts[config.contract], () => true)
+  const defaults = Object.fromEntries(Object.entries(config.types).map(([uid, settings]) => [uid, { ...settings.defaults }]))
+  const text = printFile(view, { defaults, declarations: options.standalone ? standalone() : null })
+  writeOutput(text, options, 'types/octavo.d.ts', `octavo types ${folder}${options.standalone ? ' --standalone' : ''}`)
+})
+
+/** The declarations are part of the package, beside its code. */
+function standalone(): string {
+  const folder = dirname(fileURLToPath(import.meta.url))
+  return standaloneDeclarations(declarationFiles.map((file) => readFileSync(join(folder, file), 'utf8')))
+}
