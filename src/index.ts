@@ -1,9 +1,13 @@
 // The public interface of the package.
 export type { Config, UserConfig } from './config/config.js'
 export { defineConfig, loadConfig } from './config/config.js'
+export { defineHook } from './config/hooks.js'
 export { ApiError, ConfigError } from './errors/errors.js'
 export type { Grants } from './grants.js'
 export { grantsOf } from './grants.js'
+export * from './public/content/content-types.js'
+export type { Result } from './public/content/results.js'
+export type { TypedDocuments } from './public/content/typed-documents.js'
 export type {
   AfterCall,
   BeforeCall,
@@ -12,9 +16,11 @@ export type {
   Document,
   DocumentService,
   Documents,
+  DocumentsOf,
   Entries,
   Hook,
   HookAction,
+  HookOf,
   Identity,
   ListParameters,
   OperationCaller,

@@ -174,8 +174,10 @@ type UsersOf<Types> = [PluginType<Types, 'plugin::users-permissions.user'>] exte
   ? UntypedUsers
   : ClientUsers<PluginType<Types, 'plugin::users-permissions.user'>>
 
-/** A client of the API. `Types` are those that `octavo types` has written. */
-export interface Client<Types = ContentTypes> {
+/** A client of the API. `Types` are those that `octavo types` has written; without any, those of `ContentTypes`. */
+export type Client<Types = ContentTypes> = ClientOf<[keyof Types] extends [never] ? ContentTypes : Types>
+
+interface ClientOf<Types> {
   /** The documents of a collection type, by its name in URLs: `articles`. */
   collection<const Name extends NameOf<Types, 'collectionType'>>(name: Name): CollectionNamed<Types, Name>
   /** The document of a single type, by its name in URLs: `homepage`. */
@@ -192,5 +194,5 @@ export interface Client<Types = ContentTypes> {
     options?: WriteOptions,
   ): Promise<Body>
   /** Returns a client with other options. */
-  with(options: Partial<ClientOptions>): Client<Types>
+  with(options: Partial<ClientOptions>): ClientOf<Types>
 }

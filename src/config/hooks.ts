@@ -1,6 +1,7 @@
 // The parts of octavo.config that are project code: hooks and event listeners.
 import * as z from 'zod'
-import type { Hook, HookAction } from '../public/documents.js'
+import type { Uid } from '../public/content/content-types.js'
+import type { AnyText, Hook, HookAction, HookOf } from '../public/documents.js'
 import type { EventListener } from '../public/events.js'
 
 const isFunction = (value: unknown): boolean => typeof value === 'function'
@@ -16,6 +17,9 @@ export const hookSettings = z
     after: z.custom<NonNullable<Hook['after']>>(isFunction, 'must be a function').optional(),
   })
   .refine(({ before, after }) => before !== undefined || after !== undefined, 'has neither before nor after, so it has no effect')
+
+/** Types a hook of octavo.config.ts by the content-types that it is for: `hooks: [defineHook({ types: ['api::article.article'], … })]`. */
+export const defineHook = <const Type extends Uid | AnyText>(hook: HookOf<Type>): Hook => hook as Hook
 
 /** Recording and delivery of events. */
 export const eventSettings = z.strictObject({

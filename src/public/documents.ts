@@ -1,6 +1,7 @@
 // The public types for scripts and hooks: the document service, and the hooks of octavo.config.
 import type { Grants } from '../grants.js'
 import type { ContentTypeShape, ShapeOf, Uid } from './content/content-types.js'
+import type { RowIn } from './content/results.js'
 import type { NoSuchName } from './content/selection.js'
 import type { TypedDocuments } from './content/typed-documents.js'
 
@@ -99,7 +100,7 @@ export type DocumentService = <Type extends Uid | AnyText | object>(
 ) => DocumentsOf<Type>
 
 /** Any text, without losing the suggestions of the texts beside it. */
-type AnyText = string & {}
+export type AnyText = string & {}
 /** The uids that may be given: those of the project if they are known; a text that is not known before it runs is always allowed. */
 type KnownUid<Type extends string> = string extends Type
   ? unknown
@@ -174,4 +175,20 @@ export interface Hook {
   readonly before?: (call: BeforeCall) => unknown
   /** Runs after the commit, before the response. Errors are logged. */
   readonly after?: (call: AfterCall) => unknown
+}
+
+/** The versions that a hook gets of a type. */
+type EntryOf<Type extends string> = Type extends Uid
+  ? ShapeOf<Type> extends infer T
+    ? T extends ContentTypeShape
+      ? RowIn<T, 'any', undefined, undefined>
+      : never
+    : never
+  : Document
+
+/** A hook for named types: if `octavo types` has described the project, the names must exist, and `entries` have their types. */
+export interface HookOf<Type extends string> extends Omit<Hook, 'types' | 'before' | 'after'> {
+  readonly types: readonly (Type & KnownUid<Type>)[]
+  readonly before?: (call: BeforeCall & { readonly uid: Type }) => unknown
+  readonly after?: (call: Omit<AfterCall, 'entries'> & { readonly uid: Type; readonly entries: readonly EntryOf<Type>[] }) => unknown
 }

@@ -22,15 +22,14 @@ export type CommaList<Text extends string> = Text extends `${infer Head},${infer
   ? [Trimmed<Head>, ...CommaList<Tail>]
   : [Trimmed<Text>]
 
-/** `'*'`, a name, a comma list or a list of names of attributes. */
-export type FieldsParameter<T extends Shape> =
-  | '*'
-  | Names<T['fields']>
-  | `${Names<T['fields']>},${string}`
-  | readonly ('*' | Names<T['fields']>)[]
+/**
+ * `'*'`, a name, a comma list or a list of names of attributes. Texts are checked by `CheckedFields`: as template types they would cost the
+ * compiler a hundred times more.
+ */
+export type FieldsParameter<T extends Shape> = '*' | Names<T['fields']> | AnyText | readonly ('*' | Names<T['fields']>)[]
 
-/** A name or dot path, or a comma list of them. */
-export type PopulateText<T extends Shape> = '*' | Names<T['links']> | `${Names<T['links']>}${'.' | ','}${string}`
+/** A name or dot path, or a comma list of them; checked by `CheckedPopulate`. */
+export type PopulateText<T extends Shape> = '*' | Names<T['links']> | AnyText
 
 /** `'*'`, names and dot paths, a list of them, or an object with what each attribute shows. */
 export type PopulateParameter<T extends Shape> = PopulateText<T> | readonly PopulateText<T>[] | PopulateObject<T>
@@ -48,10 +47,10 @@ type Level<Link> = Link extends { readonly link: infer Kind; readonly target: in
   : never
 
 interface ShapeLevel<T extends Shape> {
-  readonly fields?: AnyText | FieldsParameter<T> | readonly (Names<T['fields']> | AnyText)[]
-  readonly populate?: AnyText | readonly (PopulateText<T> | AnyText)[] | (PopulateObject<T> & OtherKeys)
+  readonly fields?: FieldsParameter<T> | readonly AnyText[]
+  readonly populate?: PopulateText<T> | readonly PopulateText<T>[] | (PopulateObject<T> & OtherKeys)
   readonly filters?: T['filters'] | object
-  readonly sort?: SortParameter<T> | AnyText | object
+  readonly sort?: SortParameter<T> | object
   /** True: `{ count: number }` in place of the documents. */
   readonly count?: boolean
   readonly [other: string]: unknown
@@ -76,7 +75,6 @@ type FragmentLevel<Target, Name> =
 /** The order of a sort key. */
 export type Order = 'asc' | 'desc'
 
-type SortKey<T extends Shape> = Names<T['fields']> | `${Names<T['fields']>}:${Order}` | `${Names<Paths<T>>}.${string}`
 /** What sort keys lead through. */
 type Paths<T extends Shape> = {
   readonly [Name in keyof T['links'] as T['links'][Name] extends { readonly link: 'relation' | 'component' | 'media' }
@@ -84,8 +82,8 @@ type Paths<T extends Shape> = {
     : never]: T['links'][Name]
 }
 
-/** `'title'`, `'title:desc'`, `'author.name:asc'`, or a comma list of such keys. */
-export type SortText<T extends Shape> = SortKey<T> | `${SortKey<T>},${string}`
+/** `'title'`, `'title:desc'`, `'author.name:asc'`, or a comma list of such keys. `CheckedSort` points at names that do not exist. */
+export type SortText<T extends Shape> = Names<T['fields']> | AnyText
 
 /** `{ title: 'asc' }`, `{ author: { name: 'desc' } }`. */
 export type SortObject<T extends Shape> = { readonly [Name in keyof T['fields']]?: Order } & {
