@@ -5,6 +5,8 @@ import { hashPassword } from './accounts/passwords.js'
 import type { Config } from './config/config.js'
 import type { Database } from './database/database.js'
 import type { Dialect } from './database/dialect.js'
+import { type Descriptions, openDescriptions } from './description/openapi/descriptions.js'
+import { describedOf } from './description/openapi/of-project.js'
 import { checkDefaults, openDefaults } from './documents/defaults.js'
 import { type IdempotencyKeys, openIdempotencyKeys } from './documents/idempotency.js'
 import type { Hooks } from './documents/operation.js'
@@ -27,6 +29,8 @@ export interface Installation {
   readonly documents: Documents
   readonly writes: DocumentWrites
   readonly accounts: AccountContext
+  /** What callers may do, as OpenAPI. */
+  readonly descriptions: Descriptions
   /** Records what happens to files; null: nobody listens. */
   readonly watch: FileWatch | null
 }
@@ -157,6 +161,7 @@ function open(
       documents: openDocuments(context, reads, ofReads, { addDefaults: openDefaults(config.types), aroundReads, policies }),
       writes: openWrites({ read: context, database: writes, plans: ofWrites, limits, hashPassword, hooks, policies, outbox, inSync }, keys),
       accounts: { ...accounts, model, input: { model, contract }, defaultLocale, scopes: noScopes },
+      descriptions: openDescriptions(() => describedOf(config, model, config.rest.prefix), limits.cachedDescriptions),
       watch:
         outbox === null
           ? null

@@ -1,5 +1,5 @@
 // The media library: files with numeric ids, and uploads. Responses have no envelope.
-import type { FileFormats } from '../public/content/blocks.js'
+import type { FileFormats, FocalPoint } from '../public/content/blocks.js'
 import type { ContentTypeShape } from '../public/content/content-types.js'
 import type { CriteriaQuery, Fields, Populate, Sort } from '../public/content/queries.js'
 import type { RowIn } from '../public/content/results.js'
@@ -9,8 +9,9 @@ import type { Send } from './request.js'
 /** What is said about a file. */
 export interface FileInfo {
   readonly name?: string
-  readonly alternativeText?: string
-  readonly caption?: string
+  readonly alternativeText?: string | null
+  readonly caption?: string | null
+  readonly focalPoint?: FocalPoint | null
 }
 
 export interface UploadOptions extends RequestOptions {
@@ -18,6 +19,11 @@ export interface UploadOptions extends RequestOptions {
   readonly info?: FileInfo | readonly FileInfo[]
   /** Links the files to a media attribute of a row: the uid of its type, its numeric id and the attribute. */
   readonly link?: { readonly ref: string; readonly refId: number; readonly field: string }
+}
+
+/** What responses of the media library say besides the attributes. */
+interface Signed {
+  readonly isUrlSigned: boolean
 }
 
 /** A file of a project that has not been described. */
@@ -32,8 +38,8 @@ export interface UntypedFile {
   readonly [attribute: string]: any
 }
 
-type FileOf<T extends ContentTypeShape> = [T] extends [never] ? UntypedFile : T['fields']
-type RowOf<T extends ContentTypeShape, Selected, Given> = [T] extends [never] ? UntypedFile : RowIn<T, 'any', Selected, Given>
+type FileOf<T extends ContentTypeShape> = [T] extends [never] ? UntypedFile : T['fields'] & Signed
+type RowOf<T extends ContentTypeShape, Selected, Given> = [T] extends [never] ? UntypedFile : RowIn<T, 'any', Selected, Given> & Signed
 
 /** The files of the media library. */
 export interface Files<T extends ContentTypeShape> {

@@ -45,6 +45,9 @@ const rest = z.strictObject({
   contract: z.enum(['specification', 'strapi']).optional(),
 })
 
+/** The description of the API, for programs at `/openapi.json` below the prefix and for people at `/docs`. */
+const docs = z.strictObject({ enabled: z.boolean().default(true) }).prefault({})
+
 /** Attributes of these names are private in every type and component. */
 const responses = z.strictObject({ privateAttributes: z.array(z.string()).default([]) })
 
@@ -72,6 +75,7 @@ const file = z.strictObject({
   trustProxy: z.int().min(0).max(10).default(0),
   api: z.strictObject({ rest: rest.prefault({}), responses: responses.prefault({}) }).prefault({}),
   auth: auth.prefault({}),
+  docs,
   mail: z.strictObject({ url: z.string().optional(), from: z.string().optional() }).prefault({}),
   database: z
     .strictObject({
@@ -150,6 +154,8 @@ export interface Config {
   readonly publicUrl: string
   readonly trustProxy: number
   readonly auth: Readonly<z.output<typeof auth>>
+  /** Whether the API describes itself, with what a caller may do. */
+  readonly docs: Readonly<z.output<typeof docs>>
   readonly mail: { readonly url: string | null; readonly from: string | null }
   readonly corsOrigins: '*' | readonly string[]
   readonly corsHeaders: readonly string[]
@@ -276,6 +282,7 @@ function assemble({ root, given, environment, own, database, makeSecret }: Parts
     publicUrl: publicUrl(environment, given.url ?? `http://localhost:${port}`),
     trustProxy: integer(environment, 'OCTAVO_TRUST_PROXY') ?? given.trustProxy,
     auth: given.auth,
+    docs: given.docs,
     mail: mailOf(environment, given.mail),
     production,
     logsEmails: environment.NODE_ENV === 'development',

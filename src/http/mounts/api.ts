@@ -7,6 +7,7 @@ import { forbidden, notFound } from '../../errors/errors.js'
 import { holding, type Installation } from '../../installation.js'
 import type { ContentType } from '../../model/types.js'
 import { contentMethods, handleAction, handleContent, isAction, typeAt } from '../api/content.js'
+import { descriptionPath, sendDescription } from '../api/description.js'
 import type { Backend, MountContext } from '../backend.js'
 import { readBody } from '../body-parser.js'
 import { addConnectionClose } from '../connections.js'
@@ -24,6 +25,7 @@ export function apiMount(routes: readonly Route[], parts: MountContext): Mount {
     unlogged: [],
     addTo: (app) => {
       for (const path of new Set(routes.map((route) => route.path))) addPath(app, routes, path, parts)
+      if (config.docs.enabled) addDescription(app, parts)
       addContent(app, parts)
     },
     methodsAt: (path) => methodsAt(config, backend, path),
@@ -116,6 +118,19 @@ function addPath(app: FastifyInstance, routes: readonly Route[], path: string, p
         if (!context.caller.grants.may(route.action)) throw forbidden()
         return route.handle(context)
       })
+    },
+  })
+}
+
+/** Registers the description of the API. */
+function addDescription(app: FastifyInstance, { config, backend }: MountContext): void {
+  app.route({
+    method: everyMethod,
+    url: config.rest.prefix + descriptionPath,
+    handler: async (request, reply) => {
+      if (request.method === 'OPTIONS') return allowedMethods(reply, readMethods)
+      if (request.method !== 'GET' && request.method !== 'HEAD') return methodNotAllowed(reply, readMethods)
+      return sendDescription(backend, request, reply)
     },
   })
 }

@@ -1,0 +1,59 @@
+// Every recorded read of the golden project, asked again: each response is as the description for its caller says, in both contracts.
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { conversationsOf, hold } from '../golden/conversations.js'
+import { goldenTokens, type Served, serveGolden } from '../support/serve.js'
+import { type Checker, type Document, openChecker } from './responses.js'
+
+const folder = join(import.meta.dirname, '..', 'golden')
+const files = readdirSync(folder).filter((file) => file.startsWith('read-'))
+const tokens = goldenTokens()
+
+describe.each(['strapi', 'specification'] as const)('with the contract %s', (contract) => {
+  let served: Served
+  const checkers = new Map<string, Promise<Checker | null>>()
+  beforeAll(async () => {
+    served = await serveGolden({ config: { api: { rest: { contract } }, limits: { authRateLimit: 0 } } })
+  })
+  afterAll(() => served.close())
+
+  /** The format of Strapi 4 and marked texts are not described. */
+  const isOther = (headers: Readonly<Record<string, string>> = {}): boolean =>
+    Object.keys(headers).some((name) => /^strapi-(?:response-format|encode-source-maps)$/i.test(name))
+
+  /** The description for a caller, who asks for it as for everything else; null for credentials that are refused. */
+  function checkerOf(token: string | undefined): Promise<Checker | null> {
+    const bearer = token === undefined || token === 'none' ? undefined : (tokens[token] ?? token)
+    const key = bearer ?? ''
+    const known = checkers.get(key) ?? open(bearer)
+    checkers.set(key, known)
+    return known
+  }
+
+  async function open(token: string | undefined): Promise<Checker | null> {
+    const { status, body } = await served.ask('/api/openapi.json', token === undefined ? {} : { token })
+    return status === 401 ? null : openChecker(body as Document)
+  }
+
+  test.each(files)('the responses of %s are as described', async (file) => {
+    const problems: string[] = []
+    let checked = 0
+    for (const { name, steps } of conversationsOf(file)) {
+      for (const step of steps) {
+        const { request } = step
+        const { method = 'GET', path } = request
+        const { status, body } = await hold(served, step)
+        if (method !== 'GET' || !path.startsWith('/api/') || isOther(request.headers) || ![200, 400, 404].includes(status)) continue
+        const checker = await checkerOf(request.token)
+        // What is not found may be a path that nothing is at, whoever asks.
+        if (status !== 200 && checker?.has(method, path) !== true) continue
+        checked++
+        const problem = checker!.problem(method, path, status, body)
+        if (problem !== null) problems.push(`${name}: ${path}: ${problem}`)
+      }
+    }
+    expect(problems).toEqual([])
+    expect(checked).toBeGreaterThan(0)
+  })
+})
