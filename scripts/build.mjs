@@ -3,12 +3,12 @@
 import { rmSync } from 'node:fs'
 import { build } from 'esbuild'
 import { writeBillOfMaterials } from './bill-of-materials.mjs'
-import { bundle, clientBundle } from './bundle.mjs'
+import { bundle, clientBundle, docsPageBundle, docsStyleBundle } from './bundle.mjs'
 import { writeDeclarations } from './declarations.mjs'
 import { writeLicenses } from './licenses.mjs'
 
 rmSync('dist', { recursive: true, force: true })
-const built = Promise.all([build(bundle), build(clientBundle)])
+const built = Promise.all([bundle, clientBundle, docsPageBundle, docsStyleBundle].map((options) => build(options)))
 for (const entry of ['src/index.ts', 'src/client.ts']) writeDeclarations(entry, 'dist')
 const [{ metafile }] = await built
 writeLicenses(Object.keys(metafile.inputs), 'dist/THIRD-PARTY-LICENSES.txt')

@@ -42,3 +42,17 @@ export const clientBundle = {
   minify: true,
   legalComments: 'none',
 }
+
+/** The page at /docs: a script and a style sheet for browsers. */
+export const docsPageBundle = {
+  entryPoints: { page: 'src/docs-page/main.ts' },
+  outdir: 'dist/docs-page',
+  bundle: true,
+  platform: 'browser',
+  format: 'esm',
+  target: ['es2022', 'chrome100', 'firefox100', 'safari16'],
+  minify: true,
+  legalComments: 'none',
+}
+
+export const docsStyleBundle = { ...docsPageBundle, entryPoints: ['src/docs-page/page.css'] }

@@ -26,6 +26,7 @@ import {
 } from './headers-and-cors.js'
 import { openIncomingBodies } from './incoming-bodies.js'
 import { apiMount } from './mounts/api.js'
+import { docsMount } from './mounts/docs.js'
 import { type Mount, mountOf, readMethods } from './mounts/mount.js'
 import { rootMount } from './mounts/root.js'
 import { uploadsMount } from './mounts/uploads.js'
@@ -92,7 +93,12 @@ export async function createServer(config: Config, backend: Backend, logger: Fas
   app.decorate('causes', openFailureLog(logger))
   const connections = watchConnections(app.server, limits)
   const parts = { config, backend, connections, bodies: openIncomingBodies(limits.unreadBytes), unsent: watchUnsent(limits) }
-  const mounts = [uploadsMount(config.uploadsFolder, backend.checkAddress), apiMount(routes, parts), rootMount(parts)]
+  const mounts = [
+    uploadsMount(config.uploadsFolder, backend.checkAddress),
+    apiMount(routes, parts),
+    ...(config.docs.enabled ? [docsMount(config.rest.prefix)] : []),
+    rootMount(parts),
+  ]
   prepare(app, config, connections, mounts)
   for (const mount of mounts) mount.addTo(app)
   addEverythingElse(app, mounts)

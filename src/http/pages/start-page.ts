@@ -1,6 +1,7 @@
 // The start page at /: the content-types and some example requests. Static HTML without scripts.
 import type { Grants } from '../../grants.js'
 import type { ContentType, Model } from '../../model/types.js'
+import { escapeHtml } from './escape-html.js'
 import { examplesOf } from './examples.js'
 
 /** The start page. */
@@ -21,7 +22,6 @@ h2{font-size:1.05rem;margin:2.4rem 0 .8rem;color:var(--soft);font-weight:600}ul{
 code,.types a,.try a{font:.85rem/1.7 ui-monospace,monospace}.try li{padding:.35rem 0;border-bottom:1px solid var(--line)}.try small{color:var(--soft);display:block}
 .closed{opacity:.6}`
 
-const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)
 const link = (href: string): string => `<a href="${escapeHtml(href)}">${escapeHtml(href)}</a>`
 
 /** Renders the start page with links to the types that `visitor` may read; `showsAll`: also lists the other types. */
