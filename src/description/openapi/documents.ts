@@ -82,7 +82,7 @@ function entrySchema(making: Making, targets: readonly Described[], member: '__c
     }))
     return [shape.uid, ref] as const
   })
-  if (entries.length === 0) return { not: {} }
+  if (entries.length < 2) return entries[0]?.[1] ?? { not: {} }
   const mapping = Object.fromEntries(entries.map(([uid, { $ref }]) => [uid, $ref]))
   return { oneOf: entries.map(([, ref]) => ref), discriminator: { propertyName: member, mapping } }
 }

@@ -52,13 +52,13 @@ function attributeSchema(making: Making, attribute: Attribute): Schema {
       if (attribute.repeatable) return list(component(attribute.component))
       return attribute.required ? component(attribute.component) : orNull(component(attribute.component))
     case 'dynamiczone':
-      return list(
-        attribute.components.length === 0 ? { not: {} } : { anyOf: attribute.components.map((uid) => zoneEntry(component(uid), uid)) },
-      )
+      return list(oneOfSeveral(attribute.components.map((uid) => zoneEntry(component(uid), uid))))
     default:
       return assertNever(attribute)
   }
 }
+
+const oneOfSeveral = (entries: readonly Schema[]): Schema => (entries.length < 2 ? (entries[0] ?? { not: {} }) : { anyOf: entries })
 
 const zoneEntry = (component: Schema, uid: string): Schema => ({
   allOf: [component, object({ __component: { type: 'string', const: uid } }, ['__component'])],
