@@ -36,6 +36,9 @@ export interface ErrorDetails {
   readonly [other: string]: unknown
 }
 
+/** Characters of a response that is no JSON, in the message of its error. */
+const longestText = 200
+
 /** A response with an error status. Failures of the network are those of `fetch`. */
 export class ApiError extends Error {
   override readonly name: ErrorName
@@ -46,7 +49,7 @@ export class ApiError extends Error {
 
   constructor(response: globalThis.Response, body: unknown) {
     const { error } = (typeof body === 'object' && body !== null ? body : {}) as { error?: Partial<ApiError> | null }
-    super(error?.message ?? (typeof body === 'string' && body !== '' ? body : response.statusText))
+    super(error?.message ?? (typeof body === 'string' && body !== '' ? body.slice(0, longestText) : response.statusText))
     this.name = error?.name ?? 'ApiError'
     this.status = response.status
     this.details = error?.details ?? {}

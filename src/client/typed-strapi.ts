@@ -8,8 +8,12 @@ interface StrapiClient {
   single(resource: string): unknown
 }
 
-/** A client of `@strapi/client` whose collections and single types are those of the project. */
-export type TypedStrapiClient<Client extends StrapiClient, Types = ContentTypes> = Omit<Client, 'collection' | 'single'> & {
+/** A client of `@strapi/client` whose collections and single types are those of the project; the client itself if it has not been described. */
+export type TypedStrapiClient<Client extends StrapiClient, Types = ContentTypes> = [keyof Types] extends [never]
+  ? Client
+  : Described<Client, Types>
+
+type Described<Client extends StrapiClient, Types> = Omit<Client, 'collection' | 'single'> & {
   collection<const Name extends NameOf<Types, 'collectionType'>>(name: Name): CollectionOf<TypeNamed<Types, 'collectionType', Name>>
   single<const Name extends NameOf<Types, 'singleType'>>(name: Name): SingleOf<TypeNamed<Types, 'singleType', Name>>
 }
