@@ -36,10 +36,7 @@ const names: readonly Case[] = [
   { name: 'a shape of one’s own', code: `documents<{ own: number }>('api::article.article').findMany().then(([one]) => one!.own)` },
   {
     name: 'the uids of the project',
-    code: `const uid: Uid = 'api::tag.tag'; const wrong: Uid = ▸'api::tag.tga'; console.log(uid, wrong)`.replace(
-      'const wrong: Uid = ▸',
-      'const ▸wrong: Uid = ',
-    ),
+    code: `const uid: Uid = 'api::tag.tag'; const ▸wrong: Uid = 'api::tag.tga'; console.log(uid, wrong)`,
   },
 ]
 

@@ -38,10 +38,9 @@ export interface Compiled {
   readonly instantiations: number
 }
 
-/** Compiles files by their names, beside each other. `more`: further options of the compiler. */
-export function compile(files: Readonly<Record<string, string>>, more: ts.CompilerOptions = {}): Compiled {
-  const whole = { ...options, ...more }
-  const host = ts.createCompilerHost(whole)
+/** Compiles files by their names, beside each other. Declaration files are read, and only others are checked. */
+export function compile(files: Readonly<Record<string, string>>): Compiled {
+  const host = ts.createCompilerHost(options)
   const texts = new Map(Object.entries(files).map(([name, text]) => [join(folder, name), text]))
   const { getSourceFile, readFile } = host
   host.directoryExists = (path) => path === folder || existsSync(path)
@@ -51,7 +50,7 @@ export function compile(files: Readonly<Record<string, string>>, more: ts.Compil
     const text = texts.get(file)
     return text === undefined ? getSourceFile(file, languageVersion, ...rest) : ts.createSourceFile(file, text, languageVersion)
   }
-  const program = ts.createProgram([...texts.keys()], whole, host)
+  const program = ts.createProgram([...texts.keys()], options, host)
   const found = [...program.getOptionsDiagnostics(), ...program.getSyntacticDiagnostics(), ...program.getSemanticDiagnostics()]
   const mistakes = found.map(({ file, start = 0, messageText }) => ({
     file: file?.fileName.slice(folder.length + 1) ?? '',
