@@ -1,18 +1,18 @@
 // `octavo openapi [folder]`: the OpenAPI description of a project's API, for a role or for callers who may do everything.
 import { listRoles } from '../access/roles.js'
 import { type Config, loadConfig } from '../config/config.js'
-import { describe, type Reader } from '../description/openapi/description.js'
+import { type DescriptionReader, describe } from '../description/openapi/description.js'
 import { describedOf } from '../description/openapi/of-project.js'
 import { fullAccess } from '../grants.js'
 import { loadModel } from '../model/load.js'
 import type { Model } from '../model/types.js'
 import { orExplain } from './explain-error.js'
-import { type OutputOptions, writeOutput } from './output-file.js'
+import { type GeneratedFileOptions, writeOutput } from './output-file.js'
 import { lookIntoProject } from './project.js'
 import { checkProject } from './project-folder.js'
 import { findRole } from './roles.js'
 
-interface OpenapiOptions extends OutputOptions {
+interface OpenapiOptions extends GeneratedFileOptions {
   /** The type, name or id of a role; default: public. */
   readonly role?: string
   /** Describe everything; needs no database. */
@@ -31,7 +31,7 @@ export const openapiCommand = orExplain(async (folder: string, { role, all, ...o
 interface Description {
   readonly config: Config
   readonly model: Model
-  readonly reader: Reader
+  readonly reader: DescriptionReader
 }
 
 async function everything(folder: string): Promise<Description> {

@@ -5,7 +5,7 @@ import { ConfigError } from '../errors/errors.js'
 import { print } from './project.js'
 
 /** Options of commands that generate a file. */
-export interface OutputOptions {
+export interface GeneratedFileOptions {
   /** The file to write; absent: standard output. */
   readonly out?: string
   /** Compare with the file, and write nothing. */
@@ -16,7 +16,7 @@ export interface OutputOptions {
  * Writes a generated text. `usual` is the file that `check` compares with if no other is given; `again`: the command that writes it.
  * @throws ConfigError if `check` finds the file missing or different
  */
-export function writeOutput(text: string, { out, check }: OutputOptions, usual: string, again: string): void {
+export function writeOutput(text: string, { out, check }: GeneratedFileOptions, usual: string, again: string): void {
   if (check) compare(text, out ?? usual, again)
   else if (out === undefined) process.stdout.write(text)
   else write(text, out)

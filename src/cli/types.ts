@@ -9,10 +9,10 @@ import { viewOf } from '../description/view.js'
 import { loadModel } from '../model/load.js'
 import { contracts } from '../query/contract.js'
 import { orExplain } from './explain-error.js'
-import { type OutputOptions, writeOutput } from './output-file.js'
+import { type GeneratedFileOptions, writeOutput } from './output-file.js'
 import { checkProject } from './project-folder.js'
 
-interface TypesOptions extends OutputOptions {
+interface TypesOptions extends GeneratedFileOptions {
   /** Include the declarations that the types refer to. */
   readonly standalone?: boolean
 }

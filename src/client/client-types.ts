@@ -1,39 +1,26 @@
 // The client: its options, and what it offers for the content-types of a project.
 import type { ContentTypeShape, ContentTypes, NameOf, TypeNamed } from '../public/content/content-types.js'
-import type { CriteriaQuery, Fields, Populate, Sort } from '../public/content/queries.js'
+import type { CriteriaQuery, FieldsArgument, PopulateArgument, SortArgument } from '../public/content/queries.js'
 import type { RowIn } from '../public/content/results.js'
 import type {
+  ChangeOptions,
   Collection,
   CollectionExtras,
   ListResponse,
-  Publication,
+  PublicationMethods,
   RequestOptions,
   Response,
   Single,
-  WriteOptions,
 } from './content-types.js'
 import type { Files } from './files.js'
-
-/** A token, or a function that returns the current one. */
-export type Token = string | null | undefined | (() => string | null | undefined | Promise<string | null | undefined>)
-
-export interface ClientOptions {
-  /** The URL of the API with its prefix: `https://cms.example.org/api`. */
-  readonly url: string
-  /** An API token or the JWT of a user, sent as `Authorization: Bearer`. */
-  readonly token?: Token
-  /** Default: the global `fetch`. */
-  readonly fetch?: (url: string, init: RequestInit) => Promise<globalThis.Response>
-  /** Headers of every request. */
-  readonly headers?: Readonly<Record<string, string>>
-}
+import type { ClientOptions } from './options.js'
 
 /** The documents of the collection type with this name. */
 export type CollectionNamed<Types, Name> = [keyof Types] extends [never]
   ? UntypedCollection
   : TypeNamed<Types, 'collectionType', Name> extends infer T
     ? T extends ContentTypeShape
-      ? Collection<T> & CollectionExtras<T> & (T['drafts'] extends true ? Publication<T, [documentId: string]> : unknown)
+      ? Collection<T> & CollectionExtras<T> & (T['drafts'] extends true ? PublicationMethods<T, [documentId: string]> : unknown)
       : never
     : never
 
@@ -42,7 +29,7 @@ export type SingleNamed<Types, Name> = [keyof Types] extends [never]
   ? UntypedSingle
   : TypeNamed<Types, 'singleType', Name> extends infer T
     ? T extends ContentTypeShape
-      ? Single<T> & (T['drafts'] extends true ? Publication<T, []> : unknown)
+      ? Single<T> & (T['drafts'] extends true ? PublicationMethods<T, []> : unknown)
       : never
     : never
 
@@ -55,15 +42,15 @@ export interface UntypedRow {
   // biome-ignore lint/suspicious/noExplicitAny: nothing is known of its attributes
   readonly [attribute: string]: any
 }
-type UntypedAct = (documentId: string, query?: UntypedQuery, options?: WriteOptions) => Promise<Response<UntypedRow>>
-type UntypedSingleAct = (query?: UntypedQuery, options?: WriteOptions) => Promise<Response<UntypedRow>>
+type UntypedAct = (documentId: string, query?: UntypedQuery, options?: ChangeOptions) => Promise<Response<UntypedRow>>
+type UntypedSingleAct = (query?: UntypedQuery, options?: ChangeOptions) => Promise<Response<UntypedRow>>
 
 export interface UntypedCollection {
   find(query?: UntypedQuery, options?: RequestOptions): Promise<ListResponse<UntypedRow>>
   findOne(documentId: string, query?: UntypedQuery, options?: RequestOptions): Promise<Response<UntypedRow>>
-  create(data: UntypedQuery, query?: UntypedQuery, options?: WriteOptions): Promise<Response<UntypedRow>>
-  update(documentId: string, data: UntypedQuery, query?: UntypedQuery, options?: WriteOptions): Promise<Response<UntypedRow>>
-  delete(documentId: string, query?: UntypedQuery, options?: WriteOptions): Promise<void>
+  create(data: UntypedQuery, query?: UntypedQuery, options?: ChangeOptions): Promise<Response<UntypedRow>>
+  update(documentId: string, data: UntypedQuery, query?: UntypedQuery, options?: ChangeOptions): Promise<Response<UntypedRow>>
+  delete(documentId: string, query?: UntypedQuery, options?: ChangeOptions): Promise<void>
   pages(query?: UntypedQuery, options?: RequestOptions): AsyncGenerator<ListResponse<UntypedRow>, void, undefined>
   all(query?: UntypedQuery, options?: RequestOptions): AsyncGenerator<UntypedRow, void, undefined>
   readonly publish: UntypedAct
@@ -73,15 +60,15 @@ export interface UntypedCollection {
 
 export interface UntypedSingle {
   find(query?: UntypedQuery, options?: RequestOptions): Promise<Response<UntypedRow>>
-  update(data: UntypedQuery, query?: UntypedQuery, options?: WriteOptions): Promise<Response<UntypedRow>>
-  delete(query?: UntypedQuery, options?: WriteOptions): Promise<void>
+  update(data: UntypedQuery, query?: UntypedQuery, options?: ChangeOptions): Promise<Response<UntypedRow>>
+  delete(query?: UntypedQuery, options?: ChangeOptions): Promise<void>
   readonly publish: UntypedSingleAct
   readonly unpublish: UntypedSingleAct
   readonly discard: UntypedSingleAct
 }
 
 /** A user that has signed in, with its token. */
-export interface Session<User = UntypedRow> {
+export interface SignedIn<User = UntypedRow> {
   readonly jwt: string
   /** Absent with long-lived tokens, and if it is in a cookie. */
   readonly refreshToken?: string
@@ -90,41 +77,45 @@ export interface Session<User = UntypedRow> {
 
 /** Sign-in and what belongs to it. None of these changes the client: `client.with({ token: jwt })` is one for the user. */
 export interface ClientAuth<User> {
-  signIn(credentials: { readonly identifier: string; readonly password: string }, options?: RequestOptions): Promise<Session<User>>
+  signIn(credentials: { readonly identifier: string; readonly password: string }, options?: RequestOptions): Promise<SignedIn<User>>
   /** Without a token if the address has to be confirmed first. */
   register(
     account: { readonly username: string; readonly email: string; readonly password: string; readonly [attribute: string]: unknown },
     options?: RequestOptions,
-  ): Promise<{ readonly user: User } & Partial<Session<User>>>
+  ): Promise<{ readonly user: User } & Partial<SignedIn<User>>>
   /** Takes the refresh token, or with a cookie nothing. */
-  refresh(body?: { readonly refreshToken?: string }, options?: RequestOptions): Promise<Omit<Session<User>, 'user'>>
+  refresh(body?: { readonly refreshToken?: string }, options?: RequestOptions): Promise<Omit<SignedIn<User>, 'user'>>
   /** Ends the session; with `scope: 'all'` all sessions of the user. */
   signOut(body?: { readonly scope?: 'all'; readonly deviceId?: string }, options?: RequestOptions): Promise<{ readonly ok: true }>
   forgotPassword(body: { readonly email: string }, options?: RequestOptions): Promise<{ readonly ok: true }>
   resetPassword(
     body: { readonly code: string; readonly password: string; readonly passwordConfirmation: string },
     options?: RequestOptions,
-  ): Promise<Session<User>>
+  ): Promise<SignedIn<User>>
   changePassword(
     body: { readonly currentPassword: string; readonly password: string; readonly passwordConfirmation: string },
     options?: RequestOptions,
-  ): Promise<Session<User>>
+  ): Promise<SignedIn<User>>
   sendEmailConfirmation(body: { readonly email: string }, options?: RequestOptions): Promise<unknown>
 }
 
 /** Users, as rows with numeric ids; responses have no envelope. */
 export interface ClientUsers<T extends ContentTypeShape> {
   /** Returns the user of the token. */
-  me<const Selected extends Fields<T> = undefined, const Given extends Populate<T> = undefined>(
+  me<const Selected extends FieldsArgument<T> = undefined, const Given extends PopulateArgument<T> = undefined>(
     query?: UserQuery<T, Selected, Given>,
     options?: RequestOptions,
   ): Promise<RowIn<T, 'any', Selected, Given>>
-  find<const Selected extends Fields<T> = undefined, const Given extends Populate<T> = undefined, const Sorted extends Sort<T> = undefined>(
+  find<
+    const Selected extends FieldsArgument<T> = undefined,
+    const Given extends PopulateArgument<T> = undefined,
+    const Sorted extends SortArgument<T> = undefined,
+  >(
     query?: Omit<CriteriaQuery<T, undefined, Selected, Given, Sorted>, 'status'> & { readonly start?: number; readonly limit?: number },
     options?: RequestOptions,
   ): Promise<RowIn<T, 'any', Selected, Given>[]>
   /** Undefined if there is none. */
-  findOne<const Selected extends Fields<T> = undefined, const Given extends Populate<T> = undefined>(
+  findOne<const Selected extends FieldsArgument<T> = undefined, const Given extends PopulateArgument<T> = undefined>(
     id: number,
     query?: UserQuery<T, Selected, Given>,
     options?: RequestOptions,
@@ -175,7 +166,7 @@ type UsersOf<Types> = [PluginType<Types, 'plugin::users-permissions.user'>] exte
   : ClientUsers<PluginType<Types, 'plugin::users-permissions.user'>>
 
 /** A client of the API. `Types` are those that `octavo types` has written; without any, those of `ContentTypes`. */
-export type Client<Types = ContentTypes> = ClientOf<[keyof Types] extends [never] ? ContentTypes : Types>
+export type OctavoClient<Types = ContentTypes> = ClientOf<[keyof Types] extends [never] ? ContentTypes : Types>
 
 interface ClientOf<Types> {
   /** The documents of a collection type, by its name in URLs: `articles`. */
@@ -191,7 +182,7 @@ interface ClientOf<Types> {
     method: string,
     path: string,
     sent?: { readonly query?: object; readonly body?: unknown },
-    options?: WriteOptions,
+    options?: ChangeOptions,
   ): Promise<Body>
   /** Returns a client with other options. */
   with(options: Partial<ClientOptions>): ClientOf<Types>

@@ -1,8 +1,9 @@
 // `createClient`: the client of the API, on `fetch` alone. Its methods are thin; their types say what they return.
 import type { ContentTypes } from '../public/content/content-types.js'
-import type { Client, ClientOptions } from './client-types.js'
-import type { ListResponse, RequestOptions, WriteOptions } from './content-types.js'
+import type { OctavoClient } from './client-types.js'
+import type { ChangeOptions, ListResponse, RequestOptions } from './content-types.js'
 import { openFiles } from './files.js'
+import type { ClientOptions } from './options.js'
 import { openRequests, type Send } from './request.js'
 
 type Query = Readonly<Record<string, unknown>>
@@ -17,7 +18,7 @@ const publication = (send: Send, path: string) =>
   Object.fromEntries(
     actions.map((action) => [
       action,
-      (query?: Query, options?: WriteOptions) => send('POST', `${path}/actions/${action}`, { query }, options),
+      (query?: Query, options?: ChangeOptions) => send('POST', `${path}/actions/${action}`, { query }, options),
     ]),
   )
 
@@ -40,19 +41,19 @@ function collection(send: Send, name: string) {
     pages,
     all,
     findOne: (id: string, query?: Query, options?: RequestOptions) => send('GET', at(id), { query }, options),
-    create: (data: unknown, query?: Query, options?: WriteOptions) => send('POST', name, { query, body: { data } }, options),
-    update: (id: string, data: unknown, query?: Query, options?: WriteOptions) => send('PUT', at(id), { query, body: { data } }, options),
-    delete: (id: string, query?: Query, options?: WriteOptions) => send('DELETE', at(id), { query }, options),
+    create: (data: unknown, query?: Query, options?: ChangeOptions) => send('POST', name, { query, body: { data } }, options),
+    update: (id: string, data: unknown, query?: Query, options?: ChangeOptions) => send('PUT', at(id), { query, body: { data } }, options),
+    delete: (id: string, query?: Query, options?: ChangeOptions) => send('DELETE', at(id), { query }, options),
     ...Object.fromEntries(
-      actions.map((action) => [action, (id: string, ...rest: [Query?, WriteOptions?]) => publication(send, at(id))[action]!(...rest)]),
+      actions.map((action) => [action, (id: string, ...rest: [Query?, ChangeOptions?]) => publication(send, at(id))[action]!(...rest)]),
     ),
   }
 }
 
 const single = (send: Send, name: string) => ({
   find: (query?: Query, options?: RequestOptions) => send('GET', name, { query }, options),
-  update: (data: unknown, query?: Query, options?: WriteOptions) => send('PUT', name, { query, body: { data } }, options),
-  delete: (query?: Query, options?: WriteOptions) => send('DELETE', name, { query }, options),
+  update: (data: unknown, query?: Query, options?: ChangeOptions) => send('PUT', name, { query, body: { data } }, options),
+  delete: (query?: Query, options?: ChangeOptions) => send('DELETE', name, { query }, options),
   ...publication(send, name),
 })
 
@@ -83,7 +84,7 @@ const users = (send: Send) => ({
 })
 
 /** Creates a client of the API at `url`. `Types` default to those that `octavo types` has written for the project. */
-export function createClient<Types extends object = ContentTypes>(options: ClientOptions): Client<Types> {
+export function createClient<Types extends object = ContentTypes>(options: ClientOptions): OctavoClient<Types> {
   const send = openRequests(options)
   const client = {
     collection: (name: string) => collection(send, name),
@@ -95,5 +96,5 @@ export function createClient<Types extends object = ContentTypes>(options: Clien
     request: send,
     with: (changes: Partial<ClientOptions>) => createClient<Types>({ ...options, ...changes }),
   }
-  return client as unknown as Client<Types>
+  return client as unknown as OctavoClient<Types>
 }

@@ -3,12 +3,12 @@ import type { ContentTypeShape } from '../public/content/content-types.js'
 import type {
   CreateData,
   DocumentQuery,
-  Fields,
+  FieldsArgument,
   ListQuery,
   PaginationParameter,
-  Populate,
-  Sort,
-  Status,
+  PopulateArgument,
+  SortArgument,
+  StatusArgument,
   UpdateData,
   VersionQuery,
 } from '../public/content/queries.js'
@@ -18,7 +18,7 @@ import type { ApiRow, RowIn } from '../public/content/results.js'
 export interface RequestOptions extends Omit<RequestInit, 'method' | 'body'> {}
 
 /** Options of requests that change something. */
-export interface WriteOptions extends RequestOptions {
+export interface ChangeOptions extends RequestOptions {
   /** A request that is sent again with the same key is carried out once: for `create`, `publish`, `unpublish` and `discard`. */
   readonly idempotencyKey?: string
 }
@@ -48,35 +48,43 @@ type Counted<Pages, Totals> = Pages extends { readonly withCount: false } ? unkn
 type Written<Asked> = [Asked] extends [undefined] ? 'published' : Asked
 
 /** The documents of a collection type. Every method throws an `ApiError` if the service refuses. */
-export interface Collection<T extends ContentTypeShape, Options = RequestOptions, WriteOptionsOf = WriteOptions> {
+export interface Collection<T extends ContentTypeShape, Options = RequestOptions, WriteOptionsOf = ChangeOptions> {
   /** Returns a page of documents. */
   find<
-    const Selected extends Fields<T> = undefined,
-    const Given extends Populate<T> = undefined,
-    const Sorted extends Sort<T> = undefined,
-    const Asked extends Status = undefined,
+    const Selected extends FieldsArgument<T> = undefined,
+    const Given extends PopulateArgument<T> = undefined,
+    const Sorted extends SortArgument<T> = undefined,
+    const Asked extends StatusArgument = undefined,
     const Pages extends PaginationParameter | undefined = undefined,
   >(
     query?: ListQuery<T, Asked, Selected, Given, Sorted, Pages>,
     ...rest: Rest<Options>
   ): Promise<ListResponse<ApiRow<T, Asked, Selected, Given>, Pages>>
   findOne<
-    const Selected extends Fields<T> = undefined,
-    const Given extends Populate<T> = undefined,
-    const Asked extends Status = undefined,
+    const Selected extends FieldsArgument<T> = undefined,
+    const Given extends PopulateArgument<T> = undefined,
+    const Asked extends StatusArgument = undefined,
   >(
     documentId: string,
     query?: DocumentQuery<T, Asked, Selected, Given>,
     ...rest: Rest<Options>
   ): Promise<Response<ApiRow<T, Asked, Selected, Given>>>
   /** Creates a document, and publishes it unless `status` is `draft`. */
-  create<const Selected extends Fields<T> = undefined, const Given extends Populate<T> = undefined, const Asked extends Status = undefined>(
+  create<
+    const Selected extends FieldsArgument<T> = undefined,
+    const Given extends PopulateArgument<T> = undefined,
+    const Asked extends StatusArgument = undefined,
+  >(
     data: CreateData<T, Asked>,
     query?: VersionQuery<T, Asked, Selected, Given>,
     ...rest: Rest<WriteOptionsOf>
   ): Promise<Response<RowIn<T, Written<Asked>, Selected, Given>>>
   /** Changes what `data` names, and publishes the document unless `status` is `draft`. */
-  update<const Selected extends Fields<T> = undefined, const Given extends Populate<T> = undefined, const Asked extends Status = undefined>(
+  update<
+    const Selected extends FieldsArgument<T> = undefined,
+    const Given extends PopulateArgument<T> = undefined,
+    const Asked extends StatusArgument = undefined,
+  >(
     documentId: string,
     data: UpdateData<T, Asked>,
     query?: VersionQuery<T, Asked, Selected, Given>,
@@ -94,20 +102,20 @@ export interface Collection<T extends ContentTypeShape, Options = RequestOptions
 export interface CollectionExtras<T extends ContentTypeShape> {
   /** Yields the pages of a list from `pagination.page` on, of 100 documents unless `pagination.pageSize` says otherwise. */
   pages<
-    const Selected extends Fields<T> = undefined,
-    const Given extends Populate<T> = undefined,
-    const Sorted extends Sort<T> = undefined,
-    const Asked extends Status = undefined,
+    const Selected extends FieldsArgument<T> = undefined,
+    const Given extends PopulateArgument<T> = undefined,
+    const Sorted extends SortArgument<T> = undefined,
+    const Asked extends StatusArgument = undefined,
   >(
     query?: PagesQuery<T, Asked, Selected, Given, Sorted>,
     options?: RequestOptions,
   ): AsyncGenerator<ListResponse<ApiRow<T, Asked, Selected, Given>>, void, undefined>
   /** Yields all documents of a list, page by page. */
   all<
-    const Selected extends Fields<T> = undefined,
-    const Given extends Populate<T> = undefined,
-    const Sorted extends Sort<T> = undefined,
-    const Asked extends Status = undefined,
+    const Selected extends FieldsArgument<T> = undefined,
+    const Given extends PopulateArgument<T> = undefined,
+    const Sorted extends SortArgument<T> = undefined,
+    const Asked extends StatusArgument = undefined,
   >(
     query?: PagesQuery<T, Asked, Selected, Given, Sorted>,
     options?: RequestOptions,
@@ -121,18 +129,18 @@ export type PagesQuery<T extends ContentTypeShape, Asked, Selected, Given, Sorte
 > & { readonly pagination?: { readonly page?: number; readonly pageSize?: number } }
 
 /** The publication of a document; `Subject` is the documentId, or nothing for a single type. */
-export interface Publication<T extends ContentTypeShape, Subject extends readonly unknown[]> {
+export interface PublicationMethods<T extends ContentTypeShape, Subject extends readonly unknown[]> {
   /** Publishes the draft; returns the published version. */
-  publish<const Selected extends Fields<T> = undefined, const Given extends Populate<T> = undefined>(
-    ...given: [...Subject, query?: PublicationQuery<T, 'published', Selected, Given>, options?: WriteOptions]
+  publish<const Selected extends FieldsArgument<T> = undefined, const Given extends PopulateArgument<T> = undefined>(
+    ...given: [...Subject, query?: PublicationQuery<T, 'published', Selected, Given>, options?: ChangeOptions]
   ): Promise<Response<RowIn<T, 'published', Selected, Given>>>
   /** Removes the published version; returns the draft. */
-  unpublish<const Selected extends Fields<T> = undefined, const Given extends Populate<T> = undefined>(
-    ...given: [...Subject, query?: PublicationQuery<T, 'draft', Selected, Given>, options?: WriteOptions]
+  unpublish<const Selected extends FieldsArgument<T> = undefined, const Given extends PopulateArgument<T> = undefined>(
+    ...given: [...Subject, query?: PublicationQuery<T, 'draft', Selected, Given>, options?: ChangeOptions]
   ): Promise<Response<RowIn<T, 'draft', Selected, Given>>>
   /** Replaces the draft by the published version; returns the draft. */
-  discard<const Selected extends Fields<T> = undefined, const Given extends Populate<T> = undefined>(
-    ...given: [...Subject, query?: PublicationQuery<T, 'draft', Selected, Given>, options?: WriteOptions]
+  discard<const Selected extends FieldsArgument<T> = undefined, const Given extends PopulateArgument<T> = undefined>(
+    ...given: [...Subject, query?: PublicationQuery<T, 'draft', Selected, Given>, options?: ChangeOptions]
   ): Promise<Response<RowIn<T, 'draft', Selected, Given>>>
 }
 
@@ -140,13 +148,18 @@ export interface Publication<T extends ContentTypeShape, Subject extends readonl
 type PublicationQuery<T extends ContentTypeShape, Asked, Selected, Given> = Omit<VersionQuery<T, Asked, Selected, Given>, 'status'>
 
 /** The document of a single type. */
-export interface Single<T extends ContentTypeShape, Options = RequestOptions, WriteOptionsOf = WriteOptions> {
-  find<const Selected extends Fields<T> = undefined, const Given extends Populate<T> = undefined, const Asked extends Status = undefined>(
-    query?: DocumentQuery<T, Asked, Selected, Given>,
-    ...rest: Rest<Options>
-  ): Promise<Response<ApiRow<T, Asked, Selected, Given>>>
+export interface Single<T extends ContentTypeShape, Options = RequestOptions, WriteOptionsOf = ChangeOptions> {
+  find<
+    const Selected extends FieldsArgument<T> = undefined,
+    const Given extends PopulateArgument<T> = undefined,
+    const Asked extends StatusArgument = undefined,
+  >(query?: DocumentQuery<T, Asked, Selected, Given>, ...rest: Rest<Options>): Promise<Response<ApiRow<T, Asked, Selected, Given>>>
   /** Changes what `data` names, or creates the document; publishes it unless `status` is `draft`. */
-  update<const Selected extends Fields<T> = undefined, const Given extends Populate<T> = undefined, const Asked extends Status = undefined>(
+  update<
+    const Selected extends FieldsArgument<T> = undefined,
+    const Given extends PopulateArgument<T> = undefined,
+    const Asked extends StatusArgument = undefined,
+  >(
     data: UpdateData<T, Asked>,
     query?: VersionQuery<T, Asked, Selected, Given>,
     ...rest: Rest<WriteOptionsOf>

@@ -1,7 +1,7 @@
 // The error of a request that the service refused.
 
 /** The names of errors that the service reports. */
-export type ErrorName =
+export type ApiErrorName =
   | 'ApplicationError'
   | 'BadRequestError'
   | 'ConflictError'
@@ -41,7 +41,7 @@ const longestText = 200
 
 /** A response with an error status. Failures of the network are those of `fetch`. */
 export class ApiError extends Error {
-  override readonly name: ErrorName
+  override readonly name: ApiErrorName
   readonly status: number
   readonly details: ErrorDetails
   /** The response, whose body has been read. */

@@ -1,13 +1,13 @@
 // The media library: files with numeric ids, and uploads. Responses have no envelope.
 import type { FileFormats, FocalPoint } from '../public/content/blocks.js'
 import type { ContentTypeShape } from '../public/content/content-types.js'
-import type { CriteriaQuery, Fields, Populate, Sort } from '../public/content/queries.js'
+import type { CriteriaQuery, FieldsArgument, PopulateArgument, SortArgument } from '../public/content/queries.js'
 import type { RowIn } from '../public/content/results.js'
 import type { RequestOptions } from './content-types.js'
 import type { Send } from './request.js'
 
 /** What is said about a file. */
-export interface FileInfo {
+export interface FileProperties {
   readonly name?: string
   readonly alternativeText?: string | null
   readonly caption?: string | null
@@ -16,7 +16,7 @@ export interface FileInfo {
 
 export interface UploadOptions extends RequestOptions {
   /** What is said about the file, or about each of several. */
-  readonly info?: FileInfo | readonly FileInfo[]
+  readonly info?: FileProperties | readonly FileProperties[]
   /** Links the files to a media attribute of a row: the uid of its type, its numeric id and the attribute. */
   readonly link?: { readonly ref: string; readonly refId: number; readonly field: string }
 }
@@ -43,7 +43,11 @@ type RowOf<T extends ContentTypeShape, Selected, Given> = [T] extends [never] ? 
 
 /** The files of the media library. */
 export interface Files<T extends ContentTypeShape> {
-  find<const Selected extends Fields<T> = undefined, const Given extends Populate<T> = undefined, const Sorted extends Sort<T> = undefined>(
+  find<
+    const Selected extends FieldsArgument<T> = undefined,
+    const Given extends PopulateArgument<T> = undefined,
+    const Sorted extends SortArgument<T> = undefined,
+  >(
     query?: [T] extends [never]
       ? Readonly<Record<string, unknown>>
       : Omit<CriteriaQuery<T, undefined, Selected, Given, Sorted>, 'status' | 'locale'> & {
@@ -56,14 +60,14 @@ export interface Files<T extends ContentTypeShape> {
   /** Uploads one file or several; a blob without a name takes the one in `info`. */
   upload(files: Blob | readonly Blob[], options?: UploadOptions): Promise<FileOf<T>[]>
   /** Changes what is said about a file. */
-  update(id: number, info: FileInfo, options?: RequestOptions): Promise<FileOf<T>>
+  update(id: number, info: FileProperties, options?: RequestOptions): Promise<FileOf<T>>
   /** Replaces the content of a file, which keeps its URL. */
-  replace(id: number, file: Blob, options?: RequestOptions & { readonly info?: FileInfo }): Promise<FileOf<T>>
+  replace(id: number, file: Blob, options?: RequestOptions & { readonly info?: FileProperties }): Promise<FileOf<T>>
   delete(id: number, options?: RequestOptions): Promise<FileOf<T>>
 }
 
 /** Puts files and what is said about each into a form. */
-function formOf(files: readonly Blob[], infos: readonly (FileInfo | undefined)[], link: object = {}): FormData {
+function formOf(files: readonly Blob[], infos: readonly (FileProperties | undefined)[], link: object = {}): FormData {
   const form = new FormData()
   for (const [index, file] of files.entries()) {
     form.append('files', file, (file as Partial<File>).name ?? infos[index]?.name ?? 'file')
@@ -81,9 +85,9 @@ export function openFiles(send: Send): Files<never> {
     findOne: (id: number, options?: RequestOptions) => send('GET', `upload/files/${id}`, {}, options),
     upload: (given: Blob | readonly Blob[], { info, link, ...options }: UploadOptions = {}) =>
       send('POST', 'upload', { body: formOf(listed(given), listed(info), link) }, options),
-    update: (id: number, fileInfo: FileInfo, options?: RequestOptions) =>
+    update: (id: number, fileInfo: FileProperties, options?: RequestOptions) =>
       send('POST', 'upload', { query: { id }, body: { fileInfo } }, options),
-    replace: (id: number, file: Blob, { info, ...options }: RequestOptions & { readonly info?: FileInfo } = {}) =>
+    replace: (id: number, file: Blob, { info, ...options }: RequestOptions & { readonly info?: FileProperties } = {}) =>
       send('POST', 'upload', { query: { id }, body: formOf([file], listed(info)) }, options),
     delete: (id: number, options?: RequestOptions) => send('DELETE', `upload/files/${id}`, {}, options),
   }

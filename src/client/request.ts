@@ -1,7 +1,8 @@
 // One request to the API: URL, headers, body, and the response or error as data.
-import type { ClientOptions } from './client-types.js'
-import type { WriteOptions } from './content-types.js'
+
+import type { ChangeOptions } from './content-types.js'
 import { ApiError } from './errors.js'
+import type { ClientOptions } from './options.js'
 import { stringifyQuery } from './query.js'
 
 /** What a request sends. */
@@ -12,7 +13,7 @@ export interface Sent {
 }
 
 /** Sends a request and returns the body of its response. @throws ApiError for an error status */
-export type Send = (method: string, path: string, sent?: Sent, options?: WriteOptions) => Promise<unknown>
+export type Send = (method: string, path: string, sent?: Sent, options?: ChangeOptions) => Promise<unknown>
 
 /** Numbers that JSON cannot hold are sent as text. */
 const asJson = (value: unknown): string => JSON.stringify(value, (_, inner) => (typeof inner === 'bigint' ? String(inner) : inner))

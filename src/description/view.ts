@@ -8,10 +8,10 @@ import type { Contract } from '../query/contract.js'
 import { namesOf } from './names.js'
 
 /** A content-type or component. */
-export type Described = ContentType | Component
+export type DescribedShape = ContentType | Component
 
 /** An attribute that leads to other rows. */
-export type Link = Exclude<Attribute, { kind: 'scalar' }>
+export type LinkAttribute = Exclude<Attribute, { kind: 'scalar' }>
 
 /** What a description can be made of. */
 export interface View {
@@ -37,12 +37,12 @@ export function viewOf(model: Model, contract: Contract, mayFind: (uid: string) 
 }
 
 /** The attributes that `populate` can show. */
-export const linksOf = (view: View, { attributes }: Described): readonly Link[] =>
+export const linksOf = (view: View, { attributes }: DescribedShape): readonly LinkAttribute[] =>
   [...attributes.values()].filter(
-    (attribute): attribute is Link => attribute.kind !== 'scalar' && !attribute.private && isOpen(view, attribute),
+    (attribute): attribute is LinkAttribute => attribute.kind !== 'scalar' && !attribute.private && isOpen(view, attribute),
   )
 
-function isOpen({ leadsTo, anyTypes }: View, attribute: Link): boolean {
+function isOpen({ leadsTo, anyTypes }: View, attribute: LinkAttribute): boolean {
   switch (attribute.kind) {
     case 'relation':
       return isOwn(attribute.name) || leadsTo(attribute.target)
@@ -63,7 +63,7 @@ function isOpen({ leadsTo, anyTypes }: View, attribute: Link): boolean {
 const isOwn = (name: string): boolean => name === 'localizations' || name === 'createdBy' || name === 'updatedBy'
 
 /** The types and components that an attribute leads to. */
-export function targetsOf({ model, anyTypes }: View, attribute: Link): readonly Described[] {
+export function targetsOf({ model, anyTypes }: View, attribute: LinkAttribute): readonly DescribedShape[] {
   switch (attribute.kind) {
     case 'relation':
     case 'morphFrom':
@@ -81,13 +81,13 @@ export function targetsOf({ model, anyTypes }: View, attribute: Link): readonly 
 }
 
 /** The links that conditions and sort keys lead through. */
-export function isPath(view: View, attribute: Link, use: 'condition' | 'order'): boolean {
+export function isPath(view: View, attribute: LinkAttribute, use: 'condition' | 'order'): boolean {
   if (attribute.kind === 'dynamiczone' || attribute.kind === 'morphTo') return false
   return attribute.kind !== 'media' || use === 'order' || view.contract.mediaFilters
 }
 
 /** Every type and component that `roots` lead to, themselves included, in a stable order. */
-export function reachableFrom(view: View, roots: readonly Described[]): readonly Described[] {
+export function reachableFrom(view: View, roots: readonly DescribedShape[]): readonly DescribedShape[] {
   const found = new Map(roots.map((root) => [root.uid, root]))
   for (const shape of found.values()) {
     for (const link of linksOf(view, shape)) for (const target of targetsOf(view, link)) found.set(target.uid, target)
@@ -98,10 +98,10 @@ export function reachableFrom(view: View, roots: readonly Described[]): readonly
   return [...found.values()].sort((a, b) => rank(a) - rank(b) || (a.uid < b.uid ? -1 : 1))
 }
 
-const rank = (shape: Described): number => (shape.kind === 'component' ? 2 : shape.exposed ? 0 : 1)
+const rank = (shape: DescribedShape): number => (shape.kind === 'component' ? 2 : shape.exposed ? 0 : 1)
 
 /** The attributes that the data of a write may give, private ones and passwords included. */
-export const writableOf = (shape: Described): readonly Attribute[] =>
+export const writableOf = (shape: DescribedShape): readonly Attribute[] =>
   [...shape.attributes.values()].filter(
     (attribute) => isWritable(shape, attribute) && !isReadOnly(attribute) && !(attribute.kind === 'morphTo' && !attribute.many),
   )
@@ -113,7 +113,7 @@ export function isNullable(attribute: Attribute): boolean {
 }
 
 /** True if a new document cannot be published without a value for the attribute. Relations and media are never required. */
-export function mustBeGiven({ contract }: View, shape: Described, attribute: Attribute): boolean {
+export function mustBeGiven({ contract }: View, shape: DescribedShape, attribute: Attribute): boolean {
   if (!attribute.required) return false
   if (attribute.kind === 'component' || attribute.kind === 'dynamiczone') return true
   if (attribute.kind !== 'scalar' || attribute.source.default !== undefined) return false

@@ -1,26 +1,26 @@
 // The OpenAPI document that the page shows, and its operations as a list.
 
-export type Schema = { readonly [key: string]: unknown }
+export type SchemaObject = { readonly [key: string]: unknown }
 
-export interface Parameter extends Schema {
+export interface ShownParameter extends SchemaObject {
   readonly name: string
   readonly in: 'path' | 'query' | 'header'
   readonly required?: boolean
   readonly description?: string
-  readonly schema: Schema
+  readonly schema: SchemaObject
 }
 
-export interface Operation {
+export interface ShownOperation {
   readonly id: string
   readonly method: string
   readonly path: string
   readonly tag: string
   readonly summary: string
   readonly description: string
-  readonly parameters: readonly Parameter[]
+  readonly parameters: readonly ShownParameter[]
   /** The media types of the body with their schemas. */
-  readonly body: Readonly<Record<string, Schema>>
-  readonly responses: readonly { readonly status: string; readonly description: string; readonly schema: Schema | null }[]
+  readonly body: Readonly<Record<string, SchemaObject>>
+  readonly responses: readonly { readonly status: string; readonly description: string; readonly schema: SchemaObject | null }[]
   /** True if it needs no token. */
   readonly isOpen: boolean
 }
@@ -28,7 +28,7 @@ export interface Operation {
 export interface Group {
   readonly tag: string
   readonly title: string
-  readonly operations: readonly Operation[]
+  readonly operations: readonly ShownOperation[]
 }
 
 /** What the page knows of the API. */
@@ -37,24 +37,24 @@ export interface Description {
   readonly version: string
   readonly about: string
   /** Follows references until there is none. */
-  resolve(schema: Schema): Schema
+  resolve(schema: SchemaObject): SchemaObject
 }
 
 type Raw = { readonly [key: string]: never }
 
 /** Reads a document. */
-export function readDescription(document: Schema): Description {
-  const resolve = (schema: Schema): Schema => {
+export function readDescription(document: SchemaObject): Description {
+  const resolve = (schema: SchemaObject): SchemaObject => {
     const { $ref } = schema
     if (typeof $ref !== 'string') return schema
     const found = $ref
       .slice(2)
       .split('/')
       .reduce<unknown>((value, key) => (value as Raw | undefined)?.[key], document)
-    return found === undefined ? {} : resolve(found as Schema)
+    return found === undefined ? {} : resolve(found as SchemaObject)
   }
-  const operations = Object.entries(document.paths as Schema).flatMap(([path, methods]) =>
-    Object.entries(methods as Schema).map(([method, raw]) => readOperation(path, method, raw as Schema, resolve)),
+  const operations = Object.entries(document.paths as SchemaObject).flatMap(([path, methods]) =>
+    Object.entries(methods as SchemaObject).map(([method, raw]) => readOperation(path, method, raw as SchemaObject, resolve)),
   )
   const info = document.info as { readonly version: string; readonly description?: string }
   const groups = (document.tags as readonly { readonly name: string; readonly description: string }[]).map(({ name, description }) => ({
@@ -65,12 +65,12 @@ export function readDescription(document: Schema): Description {
   return { groups, version: info.version, about: info.description ?? '', resolve }
 }
 
-function readOperation(path: string, method: string, raw: Schema, resolve: Description['resolve']): Operation {
-  const contentOf = (value: Schema): Readonly<Record<string, Schema>> =>
+function readOperation(path: string, method: string, raw: SchemaObject, resolve: Description['resolve']): ShownOperation {
+  const contentOf = (value: SchemaObject): Readonly<Record<string, SchemaObject>> =>
     Object.fromEntries(
-      Object.entries((value.content ?? {}) as Record<string, { schema: Schema }>).map(([type, { schema }]) => [type, schema]),
+      Object.entries((value.content ?? {}) as Record<string, { schema: SchemaObject }>).map(([type, { schema }]) => [type, schema]),
     )
-  const responses = Object.entries(raw.responses as Record<string, Schema>).map(([status, given]) => {
+  const responses = Object.entries(raw.responses as Record<string, SchemaObject>).map(([status, given]) => {
     const response = resolve(given)
     return { status, description: String(response.description), schema: contentOf(response)['application/json'] ?? null }
   })
@@ -81,8 +81,8 @@ function readOperation(path: string, method: string, raw: Schema, resolve: Descr
     tag: String((raw.tags as readonly string[])[0]),
     summary: String(raw.summary),
     description: String(raw.description ?? ''),
-    parameters: ((raw.parameters ?? []) as readonly Schema[]).map((parameter) => resolve(parameter) as Parameter),
-    body: raw.requestBody === undefined ? {} : contentOf(raw.requestBody as Schema),
+    parameters: ((raw.parameters ?? []) as readonly SchemaObject[]).map((parameter) => resolve(parameter) as ShownParameter),
+    body: raw.requestBody === undefined ? {} : contentOf(raw.requestBody as SchemaObject),
     responses,
     isOpen: ((raw.security ?? []) as readonly object[]).some((one) => Object.keys(one).length === 0),
   }

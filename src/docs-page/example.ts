@@ -1,16 +1,16 @@
 // An example of the data of a write, to begin with.
-import type { Description, Schema } from './description.js'
+import type { Description, SchemaObject } from './description.js'
 
 /** Members beyond this are left out of an example. */
 const mostMembers = 8
 
 /** A value that fits a schema; `depth`: the levels that are filled in. */
-export function exampleOf(description: Description, given: Schema, depth = 3): unknown {
+export function exampleOf(description: Description, given: SchemaObject, depth = 3): unknown {
   const schema = description.resolve(given)
   if (schema.default !== undefined) return schema.default
   if (schema.const !== undefined) return schema.const
   if (Array.isArray(schema.enum)) return schema.enum[0]
-  const [first] = (schema.anyOf ?? schema.oneOf ?? schema.allOf ?? []) as readonly Schema[]
+  const [first] = (schema.anyOf ?? schema.oneOf ?? schema.allOf ?? []) as readonly SchemaObject[]
   if (first !== undefined) return exampleOf(description, first, depth)
   const type = Array.isArray(schema.type) ? schema.type[0] : schema.type
   if (type === 'object') return depth === 0 ? {} : objectExample(description, schema, depth - 1)
@@ -28,9 +28,9 @@ const texts: Readonly<Record<string, string>> = {
 }
 
 /** What is needed, and some of the rest: plain values come before relations and components. */
-function objectExample(description: Description, { properties = {}, required, description: says }: Schema, depth: number): unknown {
+function objectExample(description: Description, { properties = {}, required, description: says }: SchemaObject, depth: number): unknown {
   const needed = new Set([...(Array.isArray(required) ? required : []), ...(/: (.+)\.$/.exec(String(says ?? ''))?.[1]?.split(', ') ?? [])])
-  const entries = Object.entries(properties as Record<string, Schema>).filter(([name]) => name !== 'id')
+  const entries = Object.entries(properties as Record<string, SchemaObject>).filter(([name]) => name !== 'id')
   const plain = entries.filter(([name, schema]) => needed.has(name) || description.resolve(schema).type !== undefined)
   const chosen = plain.sort(([a], [b]) => Number(needed.has(b)) - Number(needed.has(a))).slice(0, Math.max(mostMembers, needed.size))
   return Object.fromEntries(chosen.map(([name, schema]) => [name, exampleOf(description, schema, depth)]))

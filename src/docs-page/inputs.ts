@@ -1,28 +1,28 @@
 // The inputs for the parameters of an operation, by the form of their schema. Each says what it adds to the query string.
-import type { Description, Operation, Parameter, Schema } from './description.js'
+import type { Description, SchemaObject, ShownOperation, ShownParameter } from './description.js'
 import { h, prose } from './elements.js'
 import { encoded } from './request.js'
 
 /** An input, and the `name=value` pairs that it stands for. */
-export interface Input {
+export interface ParameterInput {
   readonly element: HTMLElement
   /** Not encoded yet. */
   pairs(): readonly (readonly [name: string, value: string])[]
 }
 
 /** The inputs of an operation's query string. `changed` is called when one changes. */
-export function queryInputs(description: Description, { parameters }: Operation, changed: () => void): readonly Input[] {
+export function queryInputs(description: Description, { parameters }: ShownOperation, changed: () => void): readonly ParameterInput[] {
   return parameters.filter((one) => one.in === 'query').map((parameter) => inputOf(description, parameter, changed))
 }
 
 /** Pairs as a query string. */
-export const queryString = (inputs: readonly Input[]): string =>
+export const queryString = (inputs: readonly ParameterInput[]): string =>
   inputs
     .flatMap((input) => input.pairs())
     .map(([name, value]) => `${encoded(name)}=${encoded(value)}`)
     .join('&')
 
-function inputOf(description: Description, parameter: Parameter, changed: () => void): Input {
+function inputOf(description: Description, parameter: ShownParameter, changed: () => void): ParameterInput {
   const schema = description.resolve(parameter.schema)
   const { name } = parameter
   if (name === 'filters') return filterInput(description, parameter, schema, changed)
@@ -32,18 +32,18 @@ function inputOf(description: Description, parameter: Parameter, changed: () => 
   return names.length === 0 ? textInput(parameter, changed) : namesInput(parameter, names, changed)
 }
 
-const labelled = (parameter: Parameter, control: HTMLElement, ...more: (HTMLElement | null)[]): HTMLElement =>
+const labelled = (parameter: ShownParameter, control: HTMLElement, ...more: (HTMLElement | null)[]): HTMLElement =>
   h('div', { class: 'field' }, h('label', {}, h('span', { class: 'name' }, parameter.name), control), ...more, hint(parameter))
 
-const hint = ({ description }: Parameter): HTMLElement | null =>
+const hint = ({ description }: ShownParameter): HTMLElement | null =>
   description === undefined ? null : h('p', { class: 'soft' }, prose(description))
 
-function textInput(parameter: Parameter, changed: () => void): Input {
+function textInput(parameter: ShownParameter, changed: () => void): ParameterInput {
   const control = h('input', { type: 'text', input: changed })
   return { element: labelled(parameter, control), pairs: () => (control.value === '' ? [] : [[parameter.name, control.value]]) }
 }
 
-function choiceInput(parameter: Parameter, schema: Schema, changed: () => void): Input {
+function choiceInput(parameter: ShownParameter, schema: SchemaObject, changed: () => void): ParameterInput {
   const choices = (schema.enum ?? [true, false]) as readonly unknown[]
   const control = h(
     'select',
@@ -55,8 +55,8 @@ function choiceInput(parameter: Parameter, schema: Schema, changed: () => void):
 }
 
 /** `pagination`: one input for each member. */
-function groupInput(description: Description, parameter: Parameter, schema: Schema, changed: () => void): Input {
-  const members = Object.entries(schema.properties as Record<string, Schema>).map(([key, member]) =>
+function groupInput(description: Description, parameter: ShownParameter, schema: SchemaObject, changed: () => void): ParameterInput {
+  const members = Object.entries(schema.properties as Record<string, SchemaObject>).map(([key, member]) =>
     inputOf(description, { ...parameter, name: `${parameter.name}[${key}]`, description: '', schema: member }, changed),
   )
   const rest = members.map(({ element }) => element)
@@ -64,19 +64,21 @@ function groupInput(description: Description, parameter: Parameter, schema: Sche
 }
 
 /** The names that may be given, of a list with a choice, of an object of levels, or of a pattern. */
-function namesIn(description: Description, name: string, schema: Schema): readonly string[] {
-  const items = description.resolve((schema.items ?? {}) as Schema)
+function namesIn(description: Description, name: string, schema: SchemaObject): readonly string[] {
+  const items = description.resolve((schema.items ?? {}) as SchemaObject)
   if (Array.isArray(items.enum)) return items.enum as readonly string[]
   if (name === 'sort')
     return [...String(items.pattern ?? '').matchAll(/[(|](\w+)(?=[|)])/g)]
       .map(([, found]) => found!)
       .filter((found) => !/^(?:asc|desc)$/.test(found))
-  const object = ((schema.anyOf ?? []) as readonly Schema[]).map(description.resolve).find(({ properties }) => properties !== undefined)
+  const object = ((schema.anyOf ?? []) as readonly SchemaObject[])
+    .map(description.resolve)
+    .find(({ properties }) => properties !== undefined)
   return object === undefined ? [] : ['*', ...Object.keys(object.properties as object)]
 }
 
 /** A comma list, with buttons that put names in and out. */
-function namesInput(parameter: Parameter, names: readonly string[], changed: () => void): Input {
+function namesInput(parameter: ShownParameter, names: readonly string[], changed: () => void): ParameterInput {
   const control = h('input', { type: 'text', input: () => update() })
   const listed = (): readonly string[] =>
     control.value
@@ -101,7 +103,7 @@ function namesInput(parameter: Parameter, names: readonly string[], changed: () 
 }
 
 /** Conditions: an attribute or a path to one, an operator, a value. */
-function filterInput(description: Description, parameter: Parameter, schema: Schema, changed: () => void): Input {
+function filterInput(description: Description, parameter: ShownParameter, schema: SchemaObject, changed: () => void): ParameterInput {
   const names = Object.keys((schema.properties ?? {}) as object).filter((name) => !name.startsWith('$'))
   const suggestions = h(
     'datalist',
@@ -150,9 +152,9 @@ function filterInput(description: Description, parameter: Parameter, schema: Sch
 }
 
 /** The operators of conditions on texts, which has all. */
-function operatorsIn(description: Description, schema: Schema): readonly string[] {
-  for (const member of Object.values((schema.properties ?? {}) as Record<string, Schema>)) {
-    for (const one of (description.resolve(member).anyOf ?? []) as readonly Schema[]) {
+function operatorsIn(description: Description, schema: SchemaObject): readonly string[] {
+  for (const member of Object.values((schema.properties ?? {}) as Record<string, SchemaObject>)) {
+    for (const one of (description.resolve(member).anyOf ?? []) as readonly SchemaObject[]) {
       const keys = Object.keys((one.properties ?? {}) as object).filter((key) => key !== '$not')
       if (keys.includes('$eq')) return keys
     }

@@ -1,5 +1,5 @@
 // The page at /docs: reads the description of the API as the visitor may see it, shows it, and sends requests.
-import { type Description, readDescription, type Schema } from './description.js'
+import { type Description, readDescription, type SchemaObject } from './description.js'
 import { byId, fill, h, prose } from './elements.js'
 import { hrefOf, moveFocus, showNavigation } from './navigation.js'
 import { operationView } from './operation-view.js'
@@ -30,7 +30,7 @@ async function load(): Promise<void> {
   byId('forget').hidden = given === ''
   try {
     const response = await fetch(source, { credentials: 'omit', headers: given === '' ? {} : { authorization: `Bearer ${given}` } })
-    const body = (await response.json()) as Schema
+    const body = (await response.json()) as SchemaObject
     if (!response.ok)
       return showProblem(
         response.status === 401 ? 'The token is not valid any more, or never was.' : `The description is not there (${response.status}).`,

@@ -1,13 +1,13 @@
 // The list of operations: grouped, searched as one types, and walked through with the arrow keys.
-import type { Description, Operation } from './description.js'
+import type { Description, ShownOperation } from './description.js'
 import { fill, h } from './elements.js'
 import { methodMark } from './operation-view.js'
 
 /** The address of an operation on this page. */
-export const hrefOf = ({ id }: Operation): string => `#${encodeURIComponent(id)}`
+export const hrefOf = ({ id }: ShownOperation): string => `#${encodeURIComponent(id)}`
 
 /** The operations whose names contain every word. */
-function matching(operations: readonly Operation[], words: readonly string[]): readonly Operation[] {
+function matching(operations: readonly ShownOperation[], words: readonly string[]): readonly ShownOperation[] {
   return operations.filter(({ method, path, summary, tag }) => {
     const text = `${method} ${path} ${summary} ${tag}`.toLowerCase()
     return words.every((word) => text.includes(word))
@@ -23,7 +23,7 @@ export function showNavigation(list: HTMLElement, { groups }: Description, searc
   const shown = groups
     .map((group) => ({ ...group, operations: matching(group.operations, words) }))
     .filter(({ operations }) => operations.length > 0)
-  const link = (operation: Operation): HTMLElement =>
+  const link = (operation: ShownOperation): HTMLElement =>
     h(
       'li',
       {},
@@ -35,7 +35,7 @@ export function showNavigation(list: HTMLElement, { groups }: Description, searc
         operation.path,
       ),
     )
-  const isOpen = (operations: readonly Operation[]): boolean =>
+  const isOpen = (operations: readonly ShownOperation[]): boolean =>
     words.length > 0 || groups.length < 4 || operations.some(({ id }) => id === current)
   fill(
     list,

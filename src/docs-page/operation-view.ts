@@ -1,5 +1,5 @@
 // One operation: what it does, its inputs, and beside them the request as a command and the response.
-import type { Description, Operation } from './description.js'
+import type { Description, ShownOperation } from './description.js'
 import { fill, h, prose } from './elements.js'
 import { exampleOf } from './example.js'
 import { queryInputs, queryString } from './inputs.js'
@@ -18,7 +18,7 @@ export interface Surroundings {
 /** The view of an operation. `send` sends its request. */
 export function operationView(
   description: Description,
-  operation: Operation,
+  operation: ShownOperation,
   around: Surroundings,
 ): { readonly element: HTMLElement; send(): void } {
   const send = (): void => {
@@ -45,7 +45,7 @@ export function operationView(
 
 export const methodMark = (method: string): HTMLElement => h('span', { class: `method ${method}` }, method)
 
-function formOf(description: Description, operation: Operation, { prefix }: Surroundings, changed: () => void) {
+function formOf(description: Description, operation: ShownOperation, { prefix }: Surroundings, changed: () => void) {
   const paths = operation.parameters
     .filter((one) => one.in === 'path')
     .map((parameter) => ({
@@ -113,7 +113,7 @@ function pairOf(pair: string): string {
 }
 
 /** The input of the body: JSON to edit, or files to choose. */
-function bodyOf(description: Description, { body }: Operation, changed: () => void) {
+function bodyOf(description: Description, { body }: ShownOperation, changed: () => void) {
   const [json, form] = [body['application/json'], body['multipart/form-data']]
   if (form !== undefined) {
     const files = h('input', { type: 'file', multiple: true, input: changed })
@@ -147,8 +147,8 @@ function bodyOf(description: Description, { body }: Operation, changed: () => vo
   }
 }
 
-function responsesView(description: Description, { responses }: Operation): HTMLElement {
-  const one = ({ status, description: says, schema }: Operation['responses'][number], index: number): HTMLElement => {
+function responsesView(description: Description, { responses }: ShownOperation): HTMLElement {
+  const one = ({ status, description: says, schema }: ShownOperation['responses'][number], index: number): HTMLElement => {
     const members = schema === null ? null : membersView(description, schema)
     const head = [
       h('code', {}, status),

@@ -3,7 +3,7 @@ import type { ContentType } from '../../model/types.js'
 import { linksOf } from '../view.js'
 import { type Making, shapeRef } from './documents.js'
 import { inputRef } from './inputs.js'
-import { inPath, jsonBody, type Operation, type Parameter } from './operation.js'
+import { type ApiOperation, type DescribedParameter, inPath, jsonBody } from './operation.js'
 import {
   fieldsParameter,
   filtersParameter,
@@ -18,10 +18,10 @@ import {
   sortParameter,
   statusParameter,
 } from './parameters.js'
-import { integer, list, object, type Schema } from './schema.js'
+import { integer, type JsonSchema, list, object } from './schema.js'
 
 /** All operations of a content-type, whoever may call them. `lists`: the sizes of pages. */
-export function contentOperations(making: Making, type: ContentType, pages: Pages): readonly Operation[] {
+export function contentOperations(making: Making, type: ContentType, pages: Pages): readonly ApiOperation[] {
   return type.singleType ? ofSingleType(making, type) : ofCollectionType(making, type, pages)
 }
 
@@ -29,7 +29,7 @@ export function contentOperations(making: Making, type: ContentType, pages: Page
 function partsOf(making: Making, type: ContentType) {
   const populate = populateParameter(making, type)
   const shown = [fieldsParameter(making, type), ...(populate === null ? [] : [populate])]
-  const localeOf = (parameter: Parameter) => (type.localized ? [parameter] : [])
+  const localeOf = (parameter: DescribedParameter) => (type.localized ? [parameter] : [])
   // Relations follow the status too, so it says something for every type that has some.
   const status = type.draftAndPublish || linksOf(making.view, type).length > 0 ? [statusParameter(making)] : []
   const document = shapeRef(making, type)
@@ -39,7 +39,7 @@ function partsOf(making: Making, type: ContentType) {
   return { shown, version: [...shown, ...localeOf(localeParameter(making)), ...status], localeOf, status, document, data, body, ...common }
 }
 
-function ofCollectionType(making: Making, type: ContentType, pages: Pages): readonly Operation[] {
+function ofCollectionType(making: Making, type: ContentType, pages: Pages): readonly ApiOperation[] {
   const { tag, name, shown, version, localeOf, status, document, data, body } = partsOf(making, type)
   const path = `/${type.pluralName}`
   const one = `${path}/{id}`
@@ -91,7 +91,7 @@ function ofCollectionType(making: Making, type: ContentType, pages: Pages): read
   ]
 }
 
-function ofSingleType(making: Making, type: ContentType): readonly Operation[] {
+function ofSingleType(making: Making, type: ContentType): readonly ApiOperation[] {
   const { tag, name, version, localeOf, data, body } = partsOf(making, type)
   const path = `/${type.singularName}`
   return [
@@ -125,7 +125,12 @@ const acts = [
 ] as const
 
 /** An extension of Strapi's Content API. */
-function publicationOperations(making: Making, type: ContentType, path: string, named: readonly Parameter[]): readonly Operation[] {
+function publicationOperations(
+  making: Making,
+  type: ContentType,
+  path: string,
+  named: readonly DescribedParameter[],
+): readonly ApiOperation[] {
   if (!type.draftAndPublish) return []
   const { tag, name, shown, localeOf, data } = partsOf(making, type)
   return acts.map(({ act, summary, returns }) => ({
@@ -137,7 +142,7 @@ function publicationOperations(making: Making, type: ContentType, path: string, 
 }
 
 /** A list in its envelope. */
-export function listSchema({ components }: Pick<Making, 'components'>, entry: Schema): Schema {
+export function listSchema({ components }: Pick<Making, 'components'>, entry: JsonSchema): JsonSchema {
   const pagination = components.ref('schemas', 'page-of-list', () => ({
     anyOf: [
       object({ page: integer, pageSize: integer, pageCount: integer, total: integer }, ['page', 'pageSize']),

@@ -6,15 +6,15 @@ import type { Contract } from '../../query/contract.js'
 import { viewOf } from '../view.js'
 import { contentOperations } from './content.js'
 import type { Making } from './documents.js'
-import { type Operation, operationId } from './operation.js'
+import { type ApiOperation, operationId } from './operation.js'
 import type { Pages } from './parameters.js'
 import { accountOperations } from './plugins/accounts.js'
 import { fileOperations, localeOperations, modelOperations } from './plugins/others.js'
 import { userOperations } from './plugins/users.js'
-import { type Components, object, openComponents, type Schema, text } from './schema.js'
+import { type Components, type JsonSchema, object, openComponents, text } from './schema.js'
 
 /** What a description is made from, apart from its reader. */
-export interface Described {
+export interface DescriptionSource {
   readonly model: Model
   readonly contract: Contract
   readonly pages: Pages
@@ -25,11 +25,11 @@ export interface Described {
   /** Users have sessions (`auth.jwtManagement: 'refresh'`). */
   readonly hasSessions: boolean
   /** The operations of further routes; their schemas may refer to nothing here. */
-  readonly further: readonly Operation[]
+  readonly further: readonly ApiOperation[]
 }
 
 /** Whom a description is for. */
-export interface Reader {
+export interface DescriptionReader {
   /** True if the reader may perform an action. */
   may(action: string): boolean
   /** True if an action needs no credentials. */
@@ -37,10 +37,10 @@ export interface Reader {
 }
 
 /** Describes the API to a reader as an OpenAPI 3.1 document. The same model and actions give the same document. */
-export function describe(described: Described, reader: Reader): Schema {
+export function describe(described: DescriptionSource, reader: DescriptionReader): JsonSchema {
   const components = openComponents()
   const operations = operationsOf(described, reader, components)
-  const paths: Record<string, Record<string, Schema>> = {}
+  const paths: Record<string, Record<string, JsonSchema>> = {}
   for (const operation of operations) {
     paths[operation.path] ??= {}
     paths[operation.path]![operation.method] = printed(components, operation, reader)
@@ -61,7 +61,11 @@ const about =
   'What the caller who asked for this description may do. Query strings use brackets: `filters[title][$containsi]=tea`, `populate[author][fields][0]=name`.'
 
 /** All operations that the reader may call. Routes of further kinds add theirs to this list. */
-function operationsOf({ model, contract, pages, ...described }: Described, { may }: Reader, components: Components): readonly Operation[] {
+function operationsOf(
+  { model, contract, pages, ...described }: DescriptionSource,
+  { may }: DescriptionReader,
+  components: Components,
+): readonly ApiOperation[] {
   const making: Making = {
     view: viewOf(model, contract, (uid) => may(`${uid}.find`)),
     components,
@@ -81,7 +85,7 @@ function operationsOf({ model, contract, pages, ...described }: Described, { may
 }
 
 /** The groups of operations. */
-function tagsOf({ types }: Model, operations: readonly Operation[]): readonly Schema[] {
+function tagsOf({ types }: Model, operations: readonly ApiOperation[]): readonly JsonSchema[] {
   const names = new Map([...types.values()].filter(({ exposed }) => exposed).map((type) => [type.singularName, type.displayName]))
   const used = [...new Set(operations.map(({ tag }) => tag))]
   return used.map((name) => ({ name, description: names.get(name) ?? plugins[name] ?? name }))
@@ -97,7 +101,7 @@ const plugins: Readonly<Record<string, string>> = {
 /** Statuses of errors that every operation may return. */
 const usual = [400, 401, 403]
 
-function printed(components: Components, operation: Operation, { isOpen }: Reader): Schema {
+function printed(components: Components, operation: ApiOperation, { isOpen }: DescriptionReader): JsonSchema {
   const { tag, summary, description, parameters, body, success, errors = [], action } = operation
   const content = success.schema === undefined ? {} : { content: { 'application/json': { schema: success.schema } } }
   const failures = [...new Set([...usual, ...errors])].sort((a, b) => a - b)
@@ -127,7 +131,7 @@ const reasons: Readonly<Record<number, readonly [name: string, description: stri
   429: ['TooManyRequests', 'Too many attempts; `Retry-After` says when to try again.'],
 }
 
-function failure(components: Components, status: number): Schema {
+function failure(components: Components, status: number): JsonSchema {
   const [name, description] = reasons[status]!
   return components.ref('responses', name, () => {
     const schema = components.ref('schemas', 'error', errorSchema)
@@ -135,7 +139,7 @@ function failure(components: Components, status: number): Schema {
   })
 }
 
-const errorSchema = (): Schema =>
+const errorSchema = (): JsonSchema =>
   object(
     {
       data: { type: 'null' },

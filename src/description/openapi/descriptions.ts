@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import type { Grants } from '../../grants.js'
-import { type Described, describe } from './description.js'
+import { type DescriptionSource, describe } from './description.js'
 
 /** A description as it is sent. */
 export interface ServedDescription {
@@ -18,8 +18,8 @@ export interface Descriptions {
 }
 
 /** Opens the descriptions; at most `most` are kept. `read` is called when the first one is asked for. */
-export function openDescriptions(read: () => Described, most: number): Descriptions {
-  let described: Described | undefined
+export function openDescriptions(read: () => DescriptionSource, most: number): Descriptions {
+  let described: DescriptionSource | undefined
   const kept = new LRUCache<string, ServedDescription>({ maxSize: most, sizeCalculation: () => 1 })
   return {
     of(grants, open) {

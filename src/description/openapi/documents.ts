@@ -3,10 +3,10 @@
 import { fileType } from '../../model/link.js'
 import { assertNever } from '../../model/types.js'
 import { readableFields } from '../../query/rest/fields.js'
-import type { Described, Link, View } from '../view.js'
+import type { DescribedShape, LinkAttribute, View } from '../view.js'
 import { isNullable, linksOf, targetsOf } from '../view.js'
 import { responseScalar } from './scalars.js'
-import { type Components, integer, list, object, orNull, type Schema, text } from './schema.js'
+import { type Components, integer, type JsonSchema, list, object, orNull, text } from './schema.js'
 
 /** What descriptions of content-types are made from. */
 export interface Making {
@@ -17,10 +17,10 @@ export interface Making {
 }
 
 /** A reference to the schema of a document or component. */
-export const shapeRef = (making: Making, shape: Described): Schema =>
+export const shapeRef = (making: Making, shape: DescribedShape): JsonSchema =>
   making.components.ref('schemas', making.view.names.get(shape.uid)!, () => shapeSchema(making, shape))
 
-function shapeSchema(making: Making, shape: Described): Schema {
+function shapeSchema(making: Making, shape: DescribedShape): JsonSchema {
   const { view, components } = making
   const isComplete = shape.kind === 'contentType' && !(shape.draftAndPublish && making.showsDrafts(shape.uid))
   const fields = readableFields(shape).map((attribute) => {
@@ -29,7 +29,7 @@ function shapeSchema(making: Making, shape: Described): Schema {
     return [attribute.name, isSystem || (isComplete && !isNullable(attribute)) ? schema : orNull(schema)] as const
   })
   const links = linksOf(view, shape).map((link) => [link.name, { ...linkSchema(making, link), description: populated }] as const)
-  const beside: Record<string, Schema> = {
+  const beside: Record<string, JsonSchema> = {
     ...(shape.kind === 'component' && view.contract.componentDocumentIds ? { documentId: text } : {}),
     ...(isShownInverse(view, shape)
       ? { locale: { type: 'null', description: 'Only behind the inverse side of a polymorphic relation.' } }
@@ -45,17 +45,18 @@ function shapeSchema(making: Making, shape: Described): Schema {
 const populated = 'Only if `populate` asks for it.'
 
 /** Behind the inverse side of a polymorphic relation documents show a locale, even if their type has none. */
-const isShownInverse = ({ model }: View, shape: Described): boolean => shape.kind === 'contentType' && !shape.localized && hasInverse(model)
+const isShownInverse = ({ model }: View, shape: DescribedShape): boolean =>
+  shape.kind === 'contentType' && !shape.localized && hasInverse(model)
 const hasInverse = ({ types }: View['model']): boolean =>
   [...types.values()].some(({ attributes }) => [...attributes.values()].some(({ kind }) => kind === 'morphFrom'))
 
-function linkSchema(making: Making, link: Link): Schema {
+function linkSchema(making: Making, link: LinkAttribute): JsonSchema {
   const { view, components } = making
   const targets = targetsOf(view, link)
   const count = components.ref('schemas', 'count', () =>
     object({ count: integer }, ['count'], { description: 'The number of documents, if `populate` asks for `count`.' }),
   )
-  const oneOrMany = (one: Schema, many: boolean): readonly Schema[] => (many ? [list(one)] : [one, { type: 'null' }])
+  const oneOrMany = (one: JsonSchema, many: boolean): readonly JsonSchema[] => (many ? [list(one)] : [one, { type: 'null' }])
   switch (link.kind) {
     case 'media':
       return link.many ? list(shapeRef(making, targets[0]!)) : orNull(shapeRef(making, targets[0]!))
@@ -74,7 +75,7 @@ function linkSchema(making: Making, link: Link): Schema {
 }
 
 /** Entries of several kinds, told apart by the uid in one of their members. */
-function entrySchema(making: Making, targets: readonly Described[], member: '__component' | '__type'): Schema {
+function entrySchema(making: Making, targets: readonly DescribedShape[], member: '__component' | '__type'): JsonSchema {
   const entries = targets.map((shape) => {
     const name = `${making.view.names.get(shape.uid)!}Entry`
     const ref = making.components.ref('schemas', name, () => ({

@@ -3,18 +3,18 @@ import { attributeTypes, type Family } from '../../model/attributes.js'
 import type { Scalar } from '../../model/types.js'
 import { operators } from '../../query/operators.js'
 import { readableFields } from '../../query/rest/fields.js'
-import type { Described } from '../view.js'
+import type { DescribedShape } from '../view.js'
 import { isPath, linksOf, targetsOf } from '../view.js'
 import type { Making } from './documents.js'
-import { type Components, list, object, type Schema, text, yesOrNo } from './schema.js'
+import { type Components, type JsonSchema, list, object, text, yesOrNo } from './schema.js'
 
 /** A reference to the filters of a content-type or component. */
-export const filtersRef = (making: Making, shape: Described): Schema => {
+export const filtersRef = (making: Making, shape: DescribedShape): JsonSchema => {
   const name = `${making.view.names.get(shape.uid)!}Filters`
   return making.components.ref('schemas', name, () => filtersSchema(making, shape, { $ref: `#/components/schemas/${name}` }))
 }
 
-function filtersSchema(making: Making, shape: Described, self: Schema): Schema {
+function filtersSchema(making: Making, shape: DescribedShape, self: JsonSchema): JsonSchema {
   const { view, components } = making
   const fields = readableFields(shape).map((attribute) => [attribute.name, condition(components, attribute)] as const)
   const paths = linksOf(view, shape).filter((link) => isPath(view, link, 'condition'))
@@ -26,7 +26,7 @@ function filtersSchema(making: Making, shape: Described, self: Schema): Schema {
 }
 
 /** The JSON type of values that are compared. */
-const values: Readonly<Record<Family, Schema>> = {
+const values: Readonly<Record<Family, JsonSchema>> = {
   text,
   number: { type: 'number' },
   biginteger: { type: ['string', 'integer'] },
@@ -38,16 +38,16 @@ const values: Readonly<Record<Family, Schema>> = {
 }
 
 /** A value, a list of values, or an object of operators. */
-const condition = (components: Components, { type }: Scalar): Schema => {
+const condition = (components: Components, { type }: Scalar): JsonSchema => {
   const { family } = attributeTypes[type]
   return components.ref('schemas', `${family}-condition`, () => conditionSchema(values[family]))
 }
 
 /** Conditions on related rows themselves, by their ids. */
-const rowCondition = (components: Components): Schema =>
+const rowCondition = (components: Components): JsonSchema =>
   components.ref('schemas', 'row-condition', () => conditionSchema({ type: 'integer', description: 'A row id.' }))
 
-function conditionSchema(value: Schema): Schema {
+function conditionSchema(value: JsonSchema): JsonSchema {
   const operand = { one: value, two: { type: 'array', items: value, minItems: 2, maxItems: 2 }, many: list(value), flag: yesOrNo } as const
   const byName = Object.entries(operators).map(
     ([name, { takes, typed }]) => [name, typed || takes !== 'one' ? operand[takes] : text] as const,

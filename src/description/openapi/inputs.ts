@@ -1,18 +1,18 @@
 // The schemas of content-types and components in the data of writes.
 import type { Attribute } from '../../model/types.js'
 import { assertNever } from '../../model/types.js'
-import type { Described } from '../view.js'
+import type { DescribedShape } from '../view.js'
 import { mustBeGiven, writableOf } from '../view.js'
 import type { Making } from './documents.js'
 import { inputScalar } from './scalars.js'
-import { type Components, integer, list, object, orNull, type Schema, text } from './schema.js'
+import { type Components, integer, type JsonSchema, list, object, orNull, text } from './schema.js'
 
 /** A reference to the schema of the data that a write of this type takes. Private attributes are not described. */
-export const inputRef = (making: Making, shape: Described): Schema =>
+export const inputRef = (making: Making, shape: DescribedShape): JsonSchema =>
   making.components.ref('schemas', `${making.view.names.get(shape.uid)!}Input`, () => inputSchema(making, shape))
 
 /** The attributes that a caller may give. Relations need the permission to find what they lead to. */
-const described = (making: Making, shape: Described): readonly Attribute[] =>
+const described = (making: Making, shape: DescribedShape): readonly Attribute[] =>
   writableOf(shape).filter((attribute) => !attribute.private && mayGive(making, attribute))
 
 function mayGive({ view }: Making, attribute: Attribute): boolean {
@@ -20,10 +20,10 @@ function mayGive({ view }: Making, attribute: Attribute): boolean {
   return attribute.kind !== 'morphTo' || view.anyTypes.length > 0
 }
 
-function inputSchema(making: Making, shape: Described): Schema {
+function inputSchema(making: Making, shape: DescribedShape): JsonSchema {
   const attributes = described(making, shape)
   const needed = attributes.filter((attribute) => mustBeGiven(making.view, shape, attribute)).map(({ name }) => name)
-  const own: Record<string, Schema> =
+  const own: Record<string, JsonSchema> =
     shape.kind === 'component' ? { id: { ...integer, description: 'The component of the draft to change; without it, a new one.' } } : {}
   const properties = Object.fromEntries(attributes.map((attribute) => [attribute.name, attributeSchema(making, attribute)]))
   const description = needed.length === 0 ? {} : { description: `Needed to publish a new document: ${needed.join(', ')}.` }
@@ -32,7 +32,7 @@ function inputSchema(making: Making, shape: Described): Schema {
   return object({ ...own, ...properties }, [], { title: shape.displayName, ...description, ...closed })
 }
 
-function attributeSchema(making: Making, attribute: Attribute): Schema {
+function attributeSchema(making: Making, attribute: Attribute): JsonSchema {
   const { view, components } = making
   const component = (uid: string) => inputRef(making, view.model.components.get(uid)!)
   switch (attribute.kind) {
@@ -58,19 +58,19 @@ function attributeSchema(making: Making, attribute: Attribute): Schema {
   }
 }
 
-const oneOfSeveral = (entries: readonly Schema[]): Schema => (entries.length < 2 ? (entries[0] ?? { not: {} }) : { anyOf: entries })
+const oneOfSeveral = (entries: readonly JsonSchema[]): JsonSchema => (entries.length < 2 ? (entries[0] ?? { not: {} }) : { anyOf: entries })
 
-const zoneEntry = (component: Schema, uid: string): Schema => ({
+const zoneEntry = (component: JsonSchema, uid: string): JsonSchema => ({
   allOf: [component, object({ __component: { type: 'string', const: uid } }, ['__component'])],
 })
 
-const position = (): Schema =>
+const position = (): JsonSchema =>
   object({ before: text, after: text, start: { const: true }, end: { const: true } }, [], {
     ...{ minProperties: 1, maxProperties: 1, additionalProperties: false },
     description: 'Where the document goes among the related ones; default: at the end.',
   })
 
-const target = (components: Components): Schema =>
+const target = (components: Components): JsonSchema =>
   components.ref('schemas', 'related-document', () => ({
     anyOf: [
       { type: 'string', description: 'A documentId.' },
@@ -80,7 +80,7 @@ const target = (components: Components): Schema =>
   }))
 
 /** A relation: the documents that replace it, or changes to it. */
-const relationInput = (components: Components): Schema =>
+const relationInput = (components: Components): JsonSchema =>
   components.ref('schemas', 'relation-input', () => {
     const one = target(components)
     const several = { anyOf: [one, list(one)] }
@@ -95,7 +95,7 @@ const relationInput = (components: Components): Schema =>
     }
   })
 
-const typedRelationInput = (components: Components, uids: readonly string[]): Schema =>
+const typedRelationInput = (components: Components, uids: readonly string[]): JsonSchema =>
   components.ref('schemas', 'typed-relation-input', () => {
     const one = object({ __type: { type: 'string', enum: uids }, documentId: text, id: integer, position: { type: 'object' } }, ['__type'])
     return {
@@ -104,8 +104,8 @@ const typedRelationInput = (components: Components, uids: readonly string[]): Sc
   })
 
 /** Files by their ids. */
-const mediaInput = (components: Components): Schema =>
+const mediaInput = (components: Components): JsonSchema =>
   components.ref('schemas', 'media-input', () => {
-    const one: Schema = { anyOf: [integer, text, object({ id: integer }, ['id']), object({ documentId: text }, ['documentId'])] }
+    const one: JsonSchema = { anyOf: [integer, text, object({ id: integer }, ['id']), object({ documentId: text }, ['documentId'])] }
     return { anyOf: [one, list(one), { type: 'null' }, object({ set: { anyOf: [one, list(one)] } }, ['set'])] }
   })

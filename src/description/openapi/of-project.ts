@@ -2,13 +2,13 @@
 import type { Config } from '../../config/config.js'
 import type { Model } from '../../model/types.js'
 import { contracts } from '../../query/contract.js'
-import type { Described } from './description.js'
+import type { DescriptionSource } from './description.js'
 
 /** The parts of the configuration that a description depends on. */
 export type DescribedConfig = Pick<Config, 'contract' | 'rest' | 'auth'>
 
 /** `server`: where the paths of the description begin. */
-export const describedOf = ({ contract, rest, auth }: DescribedConfig, model: Model, server: string): Described => ({
+export const describedOf = ({ contract, rest, auth }: DescribedConfig, model: Model, server: string): DescriptionSource => ({
   ...{ model, server, contract: contracts[contract], pages: rest, draftGrant: rest.draftGrant },
   hasSessions: auth.jwtManagement === 'refresh',
   further: [],

@@ -1,7 +1,7 @@
 // JSON Schemas of a description, and the collection of those that others refer to. Only what is referred to is part of it.
 
 /** A JSON Schema (2020-12), or another object of an OpenAPI description. */
-export type Schema = Readonly<Record<string, unknown>>
+export type JsonSchema = Readonly<Record<string, unknown>>
 
 /** The kinds of objects that operations refer to by name. */
 export type ComponentKind = 'schemas' | 'parameters' | 'responses'
@@ -9,13 +9,13 @@ export type ComponentKind = 'schemas' | 'parameters' | 'responses'
 /** Collects the components of one description. */
 export interface Components {
   /** Returns a reference to a component, which is made if it is not there yet. It may refer to itself. */
-  ref(kind: ComponentKind, name: string, make: () => Schema): Schema
+  ref(kind: ComponentKind, name: string, make: () => JsonSchema): JsonSchema
   /** The components that a value refers to, directly or through others, by kind and name in alphabetical order. */
-  usedBy(value: unknown): Readonly<Record<string, Readonly<Record<string, Schema>>>>
+  usedBy(value: unknown): Readonly<Record<string, Readonly<Record<string, JsonSchema>>>>
 }
 
 export function openComponents(): Components {
-  const made = new Map<string, Schema>()
+  const made = new Map<string, JsonSchema>()
   return {
     ref(kind, name, make) {
       const path = `#/components/${kind}/${name}`
@@ -35,7 +35,7 @@ export function openComponents(): Components {
           waiting.push(made.get(path))
         }
       }
-      const found: Record<string, Record<string, Schema>> = {}
+      const found: Record<string, Record<string, JsonSchema>> = {}
       for (const path of [...used].sort()) {
         const [kind, name] = path.split('/').slice(2) as [string, string]
         found[kind] ??= {}
@@ -58,20 +58,24 @@ function referencesIn(value: unknown): readonly string[] {
 }
 
 /** An object with these properties. */
-export const object = (properties: Readonly<Record<string, Schema>>, required: readonly string[] = [], more: Schema = {}): Schema => ({
+export const object = (
+  properties: Readonly<Record<string, JsonSchema>>,
+  required: readonly string[] = [],
+  more: JsonSchema = {},
+): JsonSchema => ({
   type: 'object',
   ...(required.length === 0 ? {} : { required }),
   properties,
   ...more,
 })
 
-export const list = (items: Schema): Schema => ({ type: 'array', items })
-export const text: Schema = { type: 'string' }
-export const integer: Schema = { type: 'integer' }
-export const yesOrNo: Schema = { type: 'boolean' }
+export const list = (items: JsonSchema): JsonSchema => ({ type: 'array', items })
+export const text: JsonSchema = { type: 'string' }
+export const integer: JsonSchema = { type: 'integer' }
+export const yesOrNo: JsonSchema = { type: 'boolean' }
 
 /** The schema of a value that may also be null. */
-export function orNull(schema: Schema): Schema {
+export function orNull(schema: JsonSchema): JsonSchema {
   const { type, enum: choices } = schema
   if (typeof type !== 'string') return Object.keys(schema).length === 0 ? schema : { anyOf: [schema, { type: 'null' }] }
   return { ...schema, type: [type, 'null'], ...(Array.isArray(choices) ? { enum: [...choices, null] } : {}) }

@@ -1,7 +1,7 @@
 // The TypeScript type of each scalar attribute type: in responses, in filters and in the data of writes. One row each.
 import { fileType } from '../../model/link.js'
 import type { Scalar, ScalarType } from '../../model/types.js'
-import type { Described } from '../view.js'
+import type { DescribedShape } from '../view.js'
 import { literal, union } from './print.js'
 
 interface Row {
@@ -43,7 +43,7 @@ const choicesOf = ({ type, source }: Scalar): readonly string[] | null =>
   type === 'enumeration' && Array.isArray(source.enum) && source.enum.length > 0 ? source.enum.map((value) => literal(String(value))) : null
 
 /** The type of a value in responses, without null. */
-export function responseType(shape: Described, attribute: Scalar): string {
+export function responseType(shape: DescribedShape, attribute: Scalar): string {
   if (shape.uid === fileType && attribute.type === 'json') return ofFiles[attribute.name] ?? 'unknown'
   const choices = choicesOf(attribute)
   return choices === null ? rows[attribute.type].response : union(choices)

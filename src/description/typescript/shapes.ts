@@ -2,7 +2,7 @@
 import type { Attribute } from '../../model/types.js'
 import { assertNever } from '../../model/types.js'
 import { readableFields } from '../../query/rest/fields.js'
-import type { Described, Link, View } from '../view.js'
+import type { DescribedShape, LinkAttribute, View } from '../view.js'
 import { isNullable, isPath, linksOf, mustBeGiven, targetsOf, writableOf } from '../view.js'
 import { comment, literal, type Member, members, orNull, printInterface, union, valueType } from './print.js'
 import { filterType, inputType, responseType } from './scalars.js'
@@ -10,10 +10,10 @@ import { filterType, inputType, responseType } from './scalars.js'
 /** What a project takes for granted in reads of a type. */
 export type Defaults = Readonly<Record<string, unknown>>
 
-const nameOf = ({ names }: View, { uid }: Described): string => names.get(uid)!
+const nameOf = ({ names }: View, { uid }: DescribedShape): string => names.get(uid)!
 
 /** All interfaces of a content-type or component. */
-export function printShape(view: View, shape: Described, defaults: Defaults): string {
+export function printShape(view: View, shape: DescribedShape, defaults: Defaults): string {
   const name = nameOf(view, shape)
   return [
     `${comment(summary(shape))}\n${printInterface(name, fieldMembers(view, shape))}`,
@@ -23,7 +23,7 @@ export function printShape(view: View, shape: Described, defaults: Defaults): st
   ].join('\n')
 }
 
-function summary(shape: Described): string {
+function summary(shape: DescribedShape): string {
   if (shape.kind === 'component') return `The component ${shape.uid} (${shape.displayName}).`
   const features = [...(shape.draftAndPublish ? ['drafts'] : []), ...(shape.localized ? ['locales'] : [])]
   const kind = shape.singleType ? 'single type' : 'collection type'
@@ -34,7 +34,7 @@ function summary(shape: Described): string {
 const fieldsOfComponent = ({ contract }: View): readonly Member[] =>
   contract.componentDocumentIds ? [{ name: 'documentId', type: 'string' }] : []
 
-function fieldMembers(view: View, shape: Described): readonly Member[] {
+function fieldMembers(view: View, shape: DescribedShape): readonly Member[] {
   const fields = readableFields(shape).map(
     (attribute): Member => ({
       name: attribute.name,
@@ -44,7 +44,7 @@ function fieldMembers(view: View, shape: Described): readonly Member[] {
   return shape.kind === 'component' ? [...fields.slice(0, 1), ...fieldsOfComponent(view), ...fields.slice(1)] : fields
 }
 
-function filterMembers(view: View, shape: Described): readonly Member[] {
+function filterMembers(view: View, shape: DescribedShape): readonly Member[] {
   const paths = linksOf(view, shape).filter((link) => isPath(view, link, 'condition'))
   return [
     ...readableFields(shape).map((attribute) => ({ name: attribute.name, type: filterType(attribute) })),
@@ -53,7 +53,7 @@ function filterMembers(view: View, shape: Described): readonly Member[] {
 }
 
 /** Types of plugins are written through routes of their own. */
-function printInputs(view: View, shape: Described, name: string): readonly string[] {
+function printInputs(view: View, shape: DescribedShape, name: string): readonly string[] {
   if (shape.kind === 'contentType' && !shape.exposed) return []
   const attributes = writableOf(shape)
   const whole = attributes.map(
@@ -93,17 +93,17 @@ function dataType(view: View, attribute: Attribute, form: 'Input' | 'DraftInput'
     case 'media':
       return attribute.many ? 'Octavo.FilesInput' : 'Octavo.FileInput'
     case 'component': {
-      const one = `Octavo.ComponentInput<${componentInput(attribute.component)}>`
+      const one = `Octavo.ComponentData<${componentInput(attribute.component)}>`
       return attribute.repeatable ? `readonly ${one}[]` : one
     }
     case 'dynamiczone':
-      return `readonly (${union(attribute.components.map((uid) => `Octavo.ZoneInput<${literal(uid)}, ${componentInput(uid)}>`))})[]`
+      return `readonly (${union(attribute.components.map((uid) => `Octavo.ZoneEntryData<${literal(uid)}, ${componentInput(uid)}>`))})[]`
     default:
       return assertNever(attribute)
   }
 }
 
-function shapeMembers(view: View, shape: Described, name: string, defaults: Defaults): readonly Member[] {
+function shapeMembers(view: View, shape: DescribedShape, name: string, defaults: Defaults): readonly Member[] {
   const links = linksOf(view, shape).map((link): Member => ({ name: link.name, type: linkType(view, link) }))
   const common: readonly Member[] = [
     { name: 'uid', type: literal(shape.uid) },
@@ -123,12 +123,12 @@ function shapeMembers(view: View, shape: Described, name: string, defaults: Defa
   ]
 }
 
-function linkType(view: View, link: Link): string {
+function linkType(view: View, link: LinkAttribute): string {
   const target = union(targetsOf(view, link).map((shape) => `${nameOf(view, shape)}Type`))
   return `Octavo.${linkNames(link)}<${target}>`
 }
 
-function linkNames(link: Link): string {
+function linkNames(link: LinkAttribute): string {
   switch (link.kind) {
     case 'relation':
     case 'morphFrom':
@@ -140,7 +140,7 @@ function linkNames(link: Link): string {
     case 'component':
       return link.repeatable ? 'ManyComponents' : isNullable(link) ? 'OneComponent' : 'RequiredComponent'
     case 'dynamiczone':
-      return 'DynamicZone'
+      return 'ZoneOf'
     default:
       return assertNever(link)
   }

@@ -80,7 +80,7 @@ export interface ManyComponents<Target> {
 }
 
 /** A list of components of several kinds: `Target` is the union of them. */
-export interface DynamicZone<Target> {
+export interface ZoneOf<Target> {
   readonly link: 'zone'
   readonly many: true
   readonly target: Target

@@ -8,13 +8,13 @@ export interface Junctions<Filters> {
 }
 
 /** Operators of every attribute. */
-export interface Presence {
+export interface PresenceOperators {
   readonly $null?: boolean
   readonly $notNull?: boolean
 }
 
 /** Operators that compare with equal values. */
-export interface Equality<Value> extends Presence {
+export interface EqualityOperators<Value> extends PresenceOperators {
   readonly $eq?: Value
   readonly $ne?: Value
   readonly $in?: readonly Value[]
@@ -22,7 +22,7 @@ export interface Equality<Value> extends Presence {
 }
 
 /** Operators that compare by size. */
-export interface Comparison<Value> extends Equality<Value> {
+export interface ComparisonOperators<Value> extends EqualityOperators<Value> {
   readonly $lt?: Value
   readonly $lte?: Value
   readonly $gt?: Value
@@ -31,7 +31,7 @@ export interface Comparison<Value> extends Equality<Value> {
 }
 
 /** Operators that look into texts. The `i` forms ignore case. */
-export interface Matching {
+export interface TextOperators {
   readonly $eqi?: string
   readonly $nei?: string
   readonly $contains?: string
@@ -48,31 +48,31 @@ export interface Matching {
 type Operand<Value, Operators> = Value | readonly Value[] | (Operators & { readonly $not?: Operators })
 
 /** A condition on a string, text, richtext, email or uid. */
-export type TextFilter = Operand<string, Comparison<string> & Matching>
+export type TextFilter = Operand<string, ComparisonOperators<string> & TextOperators>
 
 /** A condition on an enumeration. */
-export type ChoiceFilter<Value extends string> = Operand<Value, Equality<Value> & Matching>
+export type ChoiceFilter<Value extends string> = Operand<Value, EqualityOperators<Value> & TextOperators>
 
 /** A condition on an integer, float or decimal, and on the numeric `id`. */
-export type NumberFilter = Operand<number, Comparison<number>>
+export type NumberFilter = Operand<number, ComparisonOperators<number>>
 
 /** A condition on a biginteger; a number beyond 2⁵³ must be a string or bigint. */
-export type BigintegerFilter = Operand<string | number | bigint, Comparison<string | number | bigint>>
+export type BigintegerFilter = Operand<string | number | bigint, ComparisonOperators<string | number | bigint>>
 
 /** A condition on a boolean. */
-export type BooleanFilter = Operand<boolean, Equality<boolean>>
+export type BooleanFilter = Operand<boolean, EqualityOperators<boolean>>
 
 /** A condition on a date, datetime or timestamp: ISO 8601 text, a Date, or milliseconds for moments. */
-export type DateFilter = Operand<string | Date, Comparison<string | Date>>
+export type DateFilter = Operand<string | Date, ComparisonOperators<string | Date>>
 
 /** A condition on a moment. */
-export type MomentFilter = Operand<string | number | Date, Comparison<string | number | Date>>
+export type MomentFilter = Operand<string | number | Date, ComparisonOperators<string | number | Date>>
 
 /** A condition on a time: `HH:mm:ss.SSS`. */
-export type TimeFilter = Operand<string, Comparison<string>>
+export type TimeFilter = Operand<string, ComparisonOperators<string>>
 
 /** A condition on json or blocks, which are compared as text. */
-export type JsonFilter = Operand<string, Equality<string> & Matching>
+export type JsonFilter = Operand<string, EqualityOperators<string> & TextOperators>
 
 /** Conditions on related documents; a number is a row id. A documentId needs `{ documentId: … }`. */
-export type LinkFilter<Filters> = Operand<number, Equality<number>> | (Filters & Equality<number>)
+export type LinkFilter<Filters> = Operand<number, EqualityOperators<number>> | (Filters & EqualityOperators<number>)

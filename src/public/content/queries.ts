@@ -11,7 +11,7 @@ import type {
 } from './selection.js'
 
 /** What a response shows of a document. */
-export interface Shown<T extends Shape, Selected, Given> {
+export interface ShownAttributes<T extends Shape, Selected, Given> {
   /** Attributes to include; default: all. `id` and `documentId` always come. */
   readonly fields?: Selected & CheckedFields<T, Selected>
   /** Relations, media, components and dynamic zones to include; default: none. */
@@ -19,7 +19,7 @@ export interface Shown<T extends Shape, Selected, Given> {
 }
 
 /** Which version of a document is meant, and what the response shows of it. */
-export interface VersionQuery<T extends Shape, Asked, Selected, Given> extends Shown<T, Selected, Given> {
+export interface VersionQuery<T extends Shape, Asked, Selected, Given> extends ShownAttributes<T, Selected, Given> {
   /** A locale; default: the default locale. */
   readonly locale?: string
   readonly status?: Asked
@@ -67,13 +67,13 @@ export interface ListQuery<T extends Shape, Asked, Selected, Given, Sorted, Page
 }
 
 /** What `fields` may be. */
-export type Fields<T extends Shape> = FieldsParameter<T> | undefined
+export type FieldsArgument<T extends Shape> = FieldsParameter<T> | undefined
 /** What `populate` may be. */
-export type Populate<T extends Shape> = PopulateParameter<T> | undefined
+export type PopulateArgument<T extends Shape> = PopulateParameter<T> | undefined
 /** What `sort` may be. */
-export type Sort<T extends Shape> = SortParameter<T> | undefined
+export type SortArgument<T extends Shape> = SortParameter<T> | undefined
 /** What `status` may be. */
-export type Status = 'published' | 'draft' | undefined
+export type StatusArgument = 'published' | 'draft' | undefined
 
 /** The attributes of a new document: complete if it is published at once. */
 export type CreateData<T extends ContentTypeShape, Asked> = Asked extends 'draft'

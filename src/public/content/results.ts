@@ -3,7 +3,7 @@ import type { ContentTypeShape, Shape, ShapeOf } from './content-types.js'
 import type { CommaList } from './selection.js'
 
 /** The publication state of a result; `any` where it depends on the row. */
-export type State = 'published' | 'draft' | 'any'
+export type VersionState = 'published' | 'draft' | 'any'
 
 /** Attributes that drafts have as well. */
 type Constant = 'id' | 'documentId' | 'createdAt' | 'updatedAt' | 'locale'

@@ -73,7 +73,7 @@ type FragmentLevel<Target, Name> =
   Extract<Target, { readonly uid: Name }> extends infer Found ? (Found extends Shape ? ShapeLevel<Found> : never) : never
 
 /** The order of a sort key. */
-export type Order = 'asc' | 'desc'
+export type SortOrder = 'asc' | 'desc'
 
 /** What sort keys lead through. */
 type Paths<T extends Shape> = {
@@ -86,7 +86,7 @@ type Paths<T extends Shape> = {
 export type SortText<T extends Shape> = Names<T['fields']> | AnyText
 
 /** `{ title: 'asc' }`, `{ author: { name: 'desc' } }`. */
-export type SortObject<T extends Shape> = { readonly [Name in keyof T['fields']]?: Order } & {
+export type SortObject<T extends Shape> = { readonly [Name in keyof T['fields']]?: SortOrder } & {
   readonly [Name in keyof Paths<T>]?: TargetOf<Paths<T>[Name]> extends infer Target
     ? Target extends Shape
       ? SortObject<Target>
@@ -206,9 +206,9 @@ export type CheckedSort<T extends Shape, Given> = Given extends string
     ? { [Index in keyof Given]: CheckedSort<T, Given[Index]> }
     : {
         [Name in keyof Given]: Name extends keyof T['fields']
-          ? Given[Name] extends Order
+          ? Given[Name] extends SortOrder
             ? unknown
-            : NoSuchName<Given[Name], Order>
+            : NoSuchName<Given[Name], SortOrder>
           : Name extends keyof Paths<T>
             ? TargetOf<Paths<T>[Name]> extends infer Target
               ? Target extends Shape
@@ -227,9 +227,9 @@ type CheckedSortKeys<T extends Shape, List> = List extends readonly [infer Head 
   : unknown
 
 type SortProblem<T, Key extends string> = Key extends `${infer Path}:${infer Given}`
-  ? Trimmed<Given> extends Order
+  ? Trimmed<Given> extends SortOrder
     ? SortPathProblem<T, Path>
-    : NoSuchName<Given, Order>
+    : NoSuchName<Given, SortOrder>
   : SortPathProblem<T, Key>
 type SortPathProblem<T, Path extends string> = T extends Shape
   ? Path extends `${infer Head}.${infer Rest}`

@@ -1,6 +1,16 @@
 // `documents(uid)` of a type that `octavo types` has described: the same methods, with types for parameters and results.
 import type { ContentTypeShape } from './content-types.js'
-import type { CreateData, CriteriaQuery, Fields, Populate, Shown, Sort, Status, UpdateData, VersionQuery } from './queries.js'
+import type {
+  CreateData,
+  CriteriaQuery,
+  FieldsArgument,
+  PopulateArgument,
+  ShownAttributes,
+  SortArgument,
+  StatusArgument,
+  UpdateData,
+  VersionQuery,
+} from './queries.js'
 import type { RowIn } from './results.js'
 
 /** Scripts and hooks read drafts unless they say otherwise. */
@@ -20,7 +30,7 @@ type ListOf<T extends ContentTypeShape, Asked, Selected, Given, Sorted> = Criter
 }
 
 /** Names the versions in one locale, or with `*` in all. */
-type VersionsOf<T extends ContentTypeShape, Selected, Given> = Named<T> & Shown<T, Selected, Given> & { readonly locale?: string }
+type VersionsOf<T extends ContentTypeShape, Selected, Given> = Named<T> & ShownAttributes<T, Selected, Given> & { readonly locale?: string }
 
 /** The versions that an operation affected. */
 interface Affected<Row> {
@@ -31,46 +41,54 @@ interface Affected<Row> {
 /** See `Documents`. Without `status`, reads return drafts and writes change the draft, in which nothing is required. */
 export interface TypedDocuments<T extends ContentTypeShape> {
   findMany<
-    const Selected extends Fields<T> = undefined,
-    const Given extends Populate<T> = undefined,
-    const Sorted extends Sort<T> = undefined,
-    const Asked extends Status = undefined,
+    const Selected extends FieldsArgument<T> = undefined,
+    const Given extends PopulateArgument<T> = undefined,
+    const Sorted extends SortArgument<T> = undefined,
+    const Asked extends StatusArgument = undefined,
   >(parameters?: ListOf<T, Asked, Selected, Given, Sorted>): Promise<RowIn<T, StateOf<Asked>, Selected, Given>[]>
   findFirst<
-    const Selected extends Fields<T> = undefined,
-    const Given extends Populate<T> = undefined,
-    const Sorted extends Sort<T> = undefined,
-    const Asked extends Status = undefined,
+    const Selected extends FieldsArgument<T> = undefined,
+    const Given extends PopulateArgument<T> = undefined,
+    const Sorted extends SortArgument<T> = undefined,
+    const Asked extends StatusArgument = undefined,
   >(parameters?: CriteriaQuery<T, Asked, Selected, Given, Sorted>): Promise<RowIn<T, StateOf<Asked>, Selected, Given> | null>
   findOne<
-    const Selected extends Fields<T> = undefined,
-    const Given extends Populate<T> = undefined,
-    const Asked extends Status = undefined,
+    const Selected extends FieldsArgument<T> = undefined,
+    const Given extends PopulateArgument<T> = undefined,
+    const Asked extends StatusArgument = undefined,
   >(parameters: Named<T> & VersionQuery<T, Asked, Selected, Given>): Promise<RowIn<T, StateOf<Asked>, Selected, Given> | null>
   count(
-    parameters?: Pick<CriteriaQuery<T, Status, undefined, undefined, undefined>, 'filters' | 'locale' | 'status' | '_q'>,
+    parameters?: Pick<CriteriaQuery<T, StatusArgument, undefined, undefined, undefined>, 'filters' | 'locale' | 'status' | '_q'>,
   ): Promise<number>
   /** Creates a draft, and publishes it with `status: 'published'`. */
-  create<const Selected extends Fields<T> = undefined, const Given extends Populate<T> = undefined, const Asked extends Status = undefined>(
+  create<
+    const Selected extends FieldsArgument<T> = undefined,
+    const Given extends PopulateArgument<T> = undefined,
+    const Asked extends StatusArgument = undefined,
+  >(
     parameters: VersionQuery<T, Asked, Selected, Given> & { readonly data: CreateData<T, StateOf<Asked>> },
   ): Promise<RowIn<T, StateOf<Asked>, Selected, Given>>
   /** Changes the draft, and publishes it with `status: 'published'`. Null if there is no such document. */
-  update<const Selected extends Fields<T> = undefined, const Given extends Populate<T> = undefined, const Asked extends Status = undefined>(
+  update<
+    const Selected extends FieldsArgument<T> = undefined,
+    const Given extends PopulateArgument<T> = undefined,
+    const Asked extends StatusArgument = undefined,
+  >(
     parameters: Named<T> & VersionQuery<T, Asked, Selected, Given> & { readonly data: UpdateData<T, StateOf<Asked>> },
   ): Promise<RowIn<T, StateOf<Asked>, Selected, Given> | null>
   /** Deletes the versions in one locale, or with `*` in all. */
-  delete<const Selected extends Fields<T> = undefined, const Given extends Populate<T> = undefined>(
+  delete<const Selected extends FieldsArgument<T> = undefined, const Given extends PopulateArgument<T> = undefined>(
     parameters: VersionsOf<T, Selected, Given>,
   ): Promise<Affected<RowIn<T, 'any', Selected, Given>>>
   /** Publishes the draft in one locale, or with `*` in all. This and the next two are only for types with Draft & Publish. */
-  publish<const Selected extends Fields<T> = undefined, const Given extends Populate<T> = undefined>(
+  publish<const Selected extends FieldsArgument<T> = undefined, const Given extends PopulateArgument<T> = undefined>(
     parameters: VersionsOf<T, Selected, Given>,
   ): Promise<Affected<RowIn<T, 'published', Selected, Given>>>
-  unpublish<const Selected extends Fields<T> = undefined, const Given extends Populate<T> = undefined>(
+  unpublish<const Selected extends FieldsArgument<T> = undefined, const Given extends PopulateArgument<T> = undefined>(
     parameters: VersionsOf<T, Selected, Given>,
   ): Promise<Affected<RowIn<T, 'any', Selected, Given>>>
   /** Replaces the draft by the published version. */
-  discardDraft<const Selected extends Fields<T> = undefined, const Given extends Populate<T> = undefined>(
+  discardDraft<const Selected extends FieldsArgument<T> = undefined, const Given extends PopulateArgument<T> = undefined>(
     parameters: VersionsOf<T, Selected, Given>,
   ): Promise<Affected<RowIn<T, 'draft', Selected, Given>>>
 }

@@ -1,28 +1,28 @@
 // The operations of sign-in, registration, passwords and sessions. Bodies have no envelope.
 import type { Making } from '../documents.js'
 import { shapeRef } from '../documents.js'
-import { inPath, inQuery, jsonBody, type Method, type Operation } from '../operation.js'
-import { list, object, type Schema, text, yesOrNo } from '../schema.js'
+import { type ApiOperation, type HttpMethod, inPath, inQuery, jsonBody } from '../operation.js'
+import { type JsonSchema, list, object, text, yesOrNo } from '../schema.js'
 
 const tag = 'users-permissions'
 const userType = 'plugin::users-permissions.user'
-const email: Schema = { type: 'string', format: 'email' }
-const secret: Schema = { type: 'string', format: 'password' }
+const email: JsonSchema = { type: 'string', format: 'email' }
+const secret: JsonSchema = { type: 'string', format: 'password' }
 
 /** An operation of `/auth`, whose attempts are limited. */
 const attempt = (
-  method: Method,
+  method: HttpMethod,
   path: string,
   action: string,
   summary: string,
-): Pick<Operation, 'method' | 'path' | 'action' | 'tag' | 'summary' | 'errors'> => ({
+): Pick<ApiOperation, 'method' | 'path' | 'action' | 'tag' | 'summary' | 'errors'> => ({
   ...{ method, path, tag, summary },
   action: `plugin::users-permissions.auth.${action}`,
   errors: [429],
 })
 
 /** Sessions exist only with `auth.jwtManagement: 'refresh'`. */
-export function accountOperations(making: Making, hasSessions: boolean): readonly Operation[] {
+export function accountOperations(making: Making, hasSessions: boolean): readonly ApiOperation[] {
   const user = shapeRef(making, making.view.model.types.get(userType)!)
   const session = making.components.ref('schemas', 'sign-in', () =>
     object({ jwt: text, ...(hasSessions ? { refreshToken: text } : {}), user }, ['jwt', 'user'], { title: 'Sign-in' }),
@@ -81,7 +81,7 @@ export function accountOperations(making: Making, hasSessions: boolean): readonl
   ]
 }
 
-function sessionOperations(): readonly Operation[] {
+function sessionOperations(): readonly ApiOperation[] {
   const session = object({ id: text, deviceId: text, current: yesOrNo, loginAt: text, lastActiveAt: text }, ['id', 'deviceId', 'current'])
   return [
     {
@@ -109,7 +109,7 @@ function sessionOperations(): readonly Operation[] {
   ]
 }
 
-function providerOperations(signedIn: Operation['success']): readonly Operation[] {
+function providerOperations(signedIn: ApiOperation['success']): readonly ApiOperation[] {
   const provider = inPath('provider', 'The name of the provider, such as `github`.')
   return [
     {

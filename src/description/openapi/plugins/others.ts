@@ -3,7 +3,7 @@
 import { listSchema } from '../content.js'
 import type { Making } from '../documents.js'
 import { shapeRef } from '../documents.js'
-import { inPath, inQuery, type Operation } from '../operation.js'
+import { type ApiOperation, inPath, inQuery } from '../operation.js'
 import {
   fieldsParameter,
   filtersParameter,
@@ -13,12 +13,12 @@ import {
   rangeParameters,
   sortParameter,
 } from '../parameters.js'
-import { integer, list, object, type Schema, text } from '../schema.js'
+import { integer, type JsonSchema, list, object, text } from '../schema.js'
 
 const fileType = 'plugin::upload.file'
 const fileAction = (name: string): string => `plugin::upload.content-api.${name}`
 
-export function fileOperations(making: Making, pages: Pages): readonly Operation[] {
+export function fileOperations(making: Making, pages: Pages): readonly ApiOperation[] {
   const type = making.view.model.types.get(fileType)!
   const file = shapeRef(making, type)
   const populate = populateParameter(making, type)
@@ -60,12 +60,12 @@ export function fileOperations(making: Making, pages: Pages): readonly Operation
   ]
 }
 
-const fileInfo = (): Schema =>
+const fileInfo = (): JsonSchema =>
   object({ name: text, alternativeText: { type: ['string', 'null'] }, caption: { type: ['string', 'null'] } }, [], {
     description: 'What is said about a file, as JSON; once for each file.',
   })
 
-const uploadForm = (): Schema =>
+const uploadForm = (): JsonSchema =>
   object(
     {
       files: list({ type: 'string', format: 'binary' }),
@@ -78,7 +78,7 @@ const uploadForm = (): Schema =>
   )
 
 /** The locales of the installation. */
-export const localeOperations = (): readonly Operation[] => [
+export const localeOperations = (): readonly ApiOperation[] => [
   {
     ...{ method: 'get', path: '/i18n/locales', action: 'plugin::i18n.locales.listLocales', tag: 'i18n', summary: 'Lists the locales' },
     success: {
@@ -97,7 +97,7 @@ export const localeOperations = (): readonly Operation[] => [
 ]
 
 /** The model in the form of schema.json. */
-export function modelOperations(): readonly Operation[] {
+export function modelOperations(): readonly ApiOperation[] {
   const tag = 'content-type-builder'
   const entry = object({ uid: text, schema: object({ displayName: text, attributes: { type: 'object' } }, ['attributes']) }, [
     'uid',
@@ -108,7 +108,7 @@ export function modelOperations(): readonly Operation[] {
     ['content-types', 'content-types', 'getContentTypes', 'getContentType', 'content-types', 'a content-type'],
     ['components', 'components', 'getComponents', 'getComponent', 'components', 'a component'],
   ] as const
-  return pairs.flatMap(([segment, controller, all, single, many, one]): Operation[] => [
+  return pairs.flatMap(([segment, controller, all, single, many, one]): ApiOperation[] => [
     {
       ...{ method: 'get', path: `/content-type-builder/${segment}`, tag, summary: `Lists the ${many} of the project` },
       action: `plugin::content-type-builder.${controller}.${all}`,

@@ -2,16 +2,16 @@
 import type { Making } from '../documents.js'
 import { shapeRef } from '../documents.js'
 import { inputRef } from '../inputs.js'
-import { inPath, jsonBody, type Operation } from '../operation.js'
+import { type ApiOperation, inPath, jsonBody } from '../operation.js'
 import { fieldsParameter, filtersParameter, populateParameter, rangeParameters, sortParameter } from '../parameters.js'
-import { integer, list, object, type Schema, text } from '../schema.js'
+import { integer, type JsonSchema, list, object, text } from '../schema.js'
 
 const tag = 'users-permissions'
 const userType = 'plugin::users-permissions.user'
 const roleType = 'plugin::users-permissions.role'
 const id = inPath('id', 'The numeric id.', integer)
 
-export function userOperations(making: Making): readonly Operation[] {
+export function userOperations(making: Making): readonly ApiOperation[] {
   const type = making.view.model.types.get(userType)!
   const user = shapeRef(making, type)
   const populate = populateParameter(making, type)
@@ -56,7 +56,7 @@ export function userOperations(making: Making): readonly Operation[] {
   ]
 }
 
-function roleOperations({ components, view }: Making): readonly Operation[] {
+function roleOperations({ components, view }: Making): readonly ApiOperation[] {
   const tree = components.ref('schemas', 'permission-tree', () => ({
     type: 'object',
     description: 'By plugin or type, controller and action, whether the action is enabled.',
@@ -76,7 +76,7 @@ function roleOperations({ components, view }: Making): readonly Operation[] {
   )
   const done = { status: 200, description: 'The role was written.', schema: object({ ok: { const: true } }, ['ok']) }
   const body = jsonBody(object({ name: text, description: text, permissions: tree }))
-  const one: Schema = object({ role }, ['role'])
+  const one: JsonSchema = object({ role }, ['role'])
   return [
     {
       ...{ method: 'get', path: '/users-permissions/roles', action: `${roleType}.find`, tag, summary: 'Lists roles' },
