@@ -7,10 +7,12 @@ export const bundle = {
   entryPoints: [
     'src/main.ts',
     'src/index.ts',
+    'src/cli/dev/service-process.ts',
     'src/database/sqlite/readers/reader-thread.ts',
     'src/database/sqlite/writer/writer-thread.ts',
     'src/database/sqlite/index-thread.ts',
     'src/uploads/images/image-process.ts',
+    'src/project-code/project-code-thread.ts',
   ],
   outdir: 'dist',
   entryNames: '[name]',

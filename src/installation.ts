@@ -1,6 +1,6 @@
 // What one request is answered by, as one value: a model, a default locale, and everything that depends on them. It is replaced as a
 // whole, and closed when its last request has ended.
-import type { AccountContext } from './accounts/context.js'
+import type { AccountContext, UserWatch } from './accounts/context.js'
 import { hashPassword } from './accounts/passwords.js'
 import type { Config } from './config/config.js'
 import type { Database } from './database/database.js'
@@ -11,11 +11,12 @@ import { checkDefaults, openDefaults } from './documents/defaults.js'
 import { type IdempotencyKeys, openIdempotencyKeys } from './documents/idempotency.js'
 import type { Hooks } from './documents/operation.js'
 import type { FindAroundReads, Policies } from './documents/read/around.js'
-import { type Documents, openDocuments } from './documents/read/find.js'
+import { type DocumentReads, openDocumentReads } from './documents/read/find.js'
 import { openPlans } from './documents/read/plans.js'
 import { type InSync, openInSync } from './documents/store/synced-drafts.js'
 import { type DocumentWrites, openWrites } from './documents/write.js'
-import { openOutbox } from './events/outbox.js'
+import { type Outbox, openOutbox } from './events/outbox.js'
+import type { Recording } from './events/recording.js'
 import { noScopes } from './grants.js'
 import type { Model } from './model/types.js'
 import { contracts } from './query/contract.js'
@@ -26,7 +27,7 @@ import type { FileWatch } from './uploads/library.js'
 export interface Installation {
   readonly model: Model
   readonly defaultLocale: string
-  readonly documents: Documents
+  readonly documents: DocumentReads
   readonly writes: DocumentWrites
   readonly accounts: AccountContext
   /** What callers may do, as OpenAPI. */
@@ -71,14 +72,17 @@ export interface InstallationOptions {
   readonly hooks: Hooks | null
   readonly policies: Policies | null
   readonly aroundReads: FindAroundReads | null
-  /** Called after commits that recorded events; null: nothing is recorded. */
-  readonly recorded: (() => void) | null
+  /** Reports a value in place of `blocks` that is written as null, as the contract `strapi` says. */
+  readonly reportDropped?: (uid: string, path: readonly (string | number)[]) => void
+  readonly recording: Recording
   /** What accounts need apart from the installation. */
-  readonly accounts: Omit<AccountContext, 'model' | 'input' | 'defaultLocale' | 'scopes'>
+  readonly accounts: Omit<AccountContext, 'model' | 'input' | 'defaultLocale' | 'scopes' | 'watch'>
 }
 
 interface Opened {
   readonly installation: Installation
+  /** Whether changes are recorded as events. */
+  readonly records: boolean
   /** Requests that hold it. */
   holders: number
   isRetired: boolean
@@ -94,6 +98,10 @@ interface Lasting {
 export function openInstallations(options: InstallationOptions): Installations {
   const lasting: Lasting = { keys: openIdempotencyKeys(options.config.limits), inSync: openInSync() }
   let current = open(options, lasting, options.model, options.defaultLocale)
+  let isRecording = options.recording.isOn()
+  options.recording.onChange(() => {
+    isRecording = options.recording.isOn()
+  })
 
   /** Closes an installation that nobody uses any more. */
   function settle(opened: Opened): void {
@@ -111,7 +119,7 @@ export function openInstallations(options: InstallationOptions): Installations {
     model: () => current.installation.model,
     enter: (defaultLocale) => {
       const { installation } = current
-      if (installation.defaultLocale !== defaultLocale) change(installation.model, defaultLocale)
+      if (installation.defaultLocale !== defaultLocale || current.records !== isRecording) change(installation.model, defaultLocale)
       const held = current
       held.holders++
       let isOver = false
@@ -134,7 +142,7 @@ export function openInstallations(options: InstallationOptions): Installations {
 }
 
 function open(
-  { config, dialect, database, hooks, policies, aroundReads, recorded, accounts }: InstallationOptions,
+  { config, dialect, database, hooks, policies, aroundReads, reportDropped, recording, accounts }: InstallationOptions,
   { keys, inSync }: Lasting,
   model: Model,
   defaultLocale: string,
@@ -152,15 +160,18 @@ function open(
   }
   checkDefaults(config.types, context)
   const { reads, writes } = database
-  const outbox = recorded === null ? null : openOutbox({ context, dialect, database: writes, limits, committed: recorded })
+  const records = recording.isOn()
+  const outbox = records ? openOutbox({ context, dialect, database: writes, limits, recording }) : null
+  const input = { model, contract, reportDropped: contract.unreadableBlocksAreNull ? reportDropped : null }
+  const ofProject = { hooks, policies, outbox, inSync, input }
   const [ofReads, ofWrites] = [openPlans(reads, dialect, contract, limits), openPlans(writes, dialect, contract, limits)]
   return {
     installation: {
       model,
       defaultLocale,
-      documents: openDocuments(context, reads, ofReads, { addDefaults: openDefaults(config.types), aroundReads, policies }),
-      writes: openWrites({ read: context, database: writes, plans: ofWrites, limits, hashPassword, hooks, policies, outbox, inSync }, keys),
-      accounts: { ...accounts, model, input: { model, contract }, defaultLocale, scopes: noScopes },
+      documents: openDocumentReads(context, reads, ofReads, { addDefaults: openDefaults(config.types), aroundReads, policies }),
+      writes: openWrites({ read: context, database: writes, plans: ofWrites, limits, hashPassword, ...ofProject }, keys),
+      accounts: { ...accounts, model, input: { model, contract }, defaultLocale, scopes: noScopes, watch: watchUsers(outbox, model) },
       descriptions: openDescriptions(() => describedOf(config, model, config.rest.prefix), limits.cachedDescriptions),
       watch:
         outbox === null
@@ -170,6 +181,7 @@ function open(
               committed: outbox.committed,
             },
     },
+    records,
     holders: 0,
     isRetired: false,
     close: () => {
@@ -177,5 +189,18 @@ function open(
       ofWrites.close()
       outbox?.close()
     },
+  }
+}
+
+/** Records the creation of users, as Strapi does; not their changes. */
+function watchUsers(outbox: Outbox | null, model: Model): UserWatch | null {
+  const type = model.types.get('plugin::users-permissions.user')
+  if (outbox === null || type === undefined) return null
+  return {
+    created: (transaction, id) => {
+      const now = Date.now()
+      return outbox.entry(transaction, 'entry.create', type, { id, locale: null, published_at: now }, now)
+    },
+    committed: outbox.committed,
   }
 }

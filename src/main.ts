@@ -3,13 +3,16 @@
 import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { Command } from 'commander'
+import { addCompareCommand } from './cli/program/compare.js'
 import { addDescriptionCommands } from './cli/program/descriptions.js'
+import { addDevelopmentCommands } from './cli/program/development.js'
 import { addLocaleCommands } from './cli/program/locales.js'
 import { addRoleCommands } from './cli/program/roles.js'
 import { addServiceCommands } from './cli/program/service.js'
 import { addSettingCommands } from './cli/program/settings.js'
 import { addTokenCommands } from './cli/program/tokens.js'
 import { addUserCommands } from './cli/program/users.js'
+import { addWebhookCommands } from './cli/program/webhooks.js'
 import { limitYoungGeneration } from './runtime/gc.js'
 
 limitYoungGeneration()
@@ -18,16 +21,19 @@ const { version } = createRequire(import.meta.url)('../package.json') as { reado
 const program = new Command('octavo').description("A headless content service that speaks Strapi 5's content API").version(version)
 program.configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'octavo: ')) })
 
-for (const add of [
+const topics = [
+  addDevelopmentCommands,
   addServiceCommands,
   addDescriptionCommands,
+  addCompareCommand,
   addTokenCommands,
   addUserCommands,
   addRoleCommands,
   addSettingCommands,
   addLocaleCommands,
-])
-  add(program)
+  addWebhookCommands,
+]
+for (const add of topics) add(program)
 
 // A single word may also be a folder to serve, so commander does not detect unknown commands.
 const [word] = process.argv.slice(2)

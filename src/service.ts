@@ -17,7 +17,7 @@ import { openPolicies } from './documents/policies.js'
 import { openReadHooks } from './documents/read-hooks.js'
 import { checkTypes, openScopes } from './documents/scopes.js'
 import { openService, type WithParts } from './documents/service.js'
-import { openEvents } from './events/open.js'
+import { type Events, openEvents } from './events/open.js'
 import { examplesOf } from './http/pages/examples.js'
 import { createServer } from './http/server.js'
 import { holding, openInstallations } from './installation.js'
@@ -77,17 +77,10 @@ async function open(config: Config, logger: Logger, opened: Closers): Promise<Se
   const signing = signingOf(config)
   const database = await driverOf(config).open(config, model, { logger, signing, fill: seedLoader(config, model, logger) })
   opened.add(database.close)
-  const { writes, main } = database
   const jwts = openJwts(config.secrets.jwtSecret)
-  const identification = await identificationOf(config, database, jwts, logger)
-  const events = await openEvents({
-    database: main,
-    writer: writes,
-    listeners: config.events.listeners,
-    limits: config.limits,
-    failed: (listener, error) => logger.error({ err: error, listener }, 'a listener failed'),
-  })
+  const events = await eventsOf(config, database, logger)
   opened.add(events.close)
+  const identification = await identificationOf(config, database, { jwts, logger, watched: events.watched })
   const uploads = await uploadsOf(config, database, logger)
   opened.add(uploads.close)
   const defaultLocale = async () => (await identification.access()).defaultLocale
@@ -100,7 +93,9 @@ async function open(config: Config, logger: Logger, opened: Closers): Promise<Se
     dialect: database.reads.dialect,
     database,
     ...code,
-    recorded: config.events.outbox || config.events.listeners.length > 0 ? events.committed : null,
+    reportDropped: (uid, path) =>
+      logger.warn({ uid, attribute: path.join('.') }, 'a value was stored as null: blocks are a list of nodes, and a text is none'),
+    recording: events.recording,
     accounts: accountContext(config, database, { identification, jwts, mail, log: logger }),
   })
   opened.add(installations.close)
@@ -108,6 +103,7 @@ async function open(config: Config, logger: Logger, opened: Closers): Promise<Se
     identification,
     installations,
     applyScopes,
+    streamed: events.streamed,
     markSources: openSourceMaps(config.limits),
     health: database.trouble,
     library: uploads.library,
@@ -146,11 +142,35 @@ function checkCode({ hooks, types }: Config, model: Model): void {
   checkTypes(types, model)
 }
 
+/** The events of the service; what fails there is logged, without the headers of webhooks. */
+const eventsOf = (config: Config, { main, writes }: Database, logger: Logger): Promise<Events> =>
+  openEvents({
+    database: main,
+    writer: writes,
+    listeners: config.events.listeners,
+    webhooks: config.webhooks,
+    records: config.events.outbox || config.events.stream !== null,
+    limits: config.limits,
+    now: Date.now,
+    failed: (listener, error) => logger.error({ err: error, listener }, 'a listener or webhook failed'),
+    // A receiver may repeat headers in its response, so that is not logged.
+    givenUp: ({ id, name }, { sequence }, attempts, { status, error }) =>
+      logger.error(
+        { webhook: id, name, sequence, attempts, status, reason: status === 0 ? error : undefined },
+        'an event was not delivered to a webhook',
+      ),
+  })
+
 /** Identifies callers by the database's users and tokens. */
-const identificationOf = (config: Config, { main, writes }: Database, jwts: Jwts, logger: Logger): Promise<Identification> =>
+const identificationOf = (
+  config: Config,
+  { main, writes }: Database,
+  { jwts, logger, watched }: { readonly jwts: Jwts; readonly logger: Logger; readonly watched: Events['watched'] },
+): Promise<Identification> =>
   openIdentification(main, {
     secrets: config.secrets,
     jwts,
+    watched,
     jwtManagement: config.auth.jwtManagement,
     cachedCallers: config.limits.cachedCallers,
     tokenUsed: (id, now) =>
@@ -169,7 +189,7 @@ function accountContext(
   config: Config,
   { main, writes }: Database,
   { identification, jwts, mail, log }: { identification: Identification; jwts: Jwts; mail: Mailer; log: Logger },
-): Omit<AccountContext, 'model' | 'input' | 'defaultLocale' | 'scopes'> {
+): Omit<AccountContext, 'model' | 'input' | 'defaultLocale' | 'scopes' | 'watch'> {
   const { auth, limits, secrets } = config
   const counters = auth.sharedLimits ? openSharedCounters(main, writes, limits.rateLimitKeys) : openCounters(limits.rateLimitKeys)
   return {

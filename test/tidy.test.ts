@@ -1,8 +1,10 @@
-// Keeps the accounts in order: arrows between rooms, no cycles, sizes, opening comments, no dead files, no banned names.
+// Keeps the accounts in order: arrows between rooms, no cycles, sizes, opening comments, no dead files, no banned names, no SQL of one
+// database outside of src/database, no type declared twice.
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { basename, dirname, join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
+import { declaredTypes, dialectWords, longFunctions, parsedSources } from './support/parsed-sources.js'
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 const source = join(root, 'src')
@@ -52,7 +54,21 @@ const anyDatabase = ['database', 'database/answer']
 /** The rooms that each room may import from. */
 const below: Readonly<Record<string, readonly string[]>> = {
   main: ['cli'],
-  cli: ['service', 'description', 'query', 'seed', 'access', 'accounts', 'doctor', 'events', 'locales', 'database', 'database/open'],
+  cli: [
+    'service',
+    'description',
+    'query',
+    'seed',
+    'access',
+    'accounts',
+    'compare',
+    'project-code',
+    'doctor',
+    'events',
+    'locales',
+    'database',
+    'database/open',
+  ],
   index: ['service'],
   service: [
     'installation',
@@ -68,7 +84,7 @@ const below: Readonly<Record<string, readonly string[]>> = {
     'database/open',
   ],
   installation: ['accounts', 'description', 'uploads', 'events', ...documents, ...query, ...anyDatabase],
-  http: ['installation', 'access', 'accounts', 'uploads', 'source-maps', ...documents],
+  http: ['installation', 'access', 'accounts', 'uploads', 'events', 'source-maps', ...documents],
   accounts: ['access', ...documents, ...anyDatabase],
   access: ['documents/store', ...anyDatabase],
   uploads: ['events', 'documents/store', 'database/sqlite', ...anyDatabase],
@@ -76,6 +92,8 @@ const below: Readonly<Record<string, readonly string[]>> = {
   client: [],
   'docs-page': [],
   seed: database,
+  compare: [],
+  'project-code': [],
   doctor: ['database/schema', ...anyDatabase],
   locales: ['documents/store', ...anyDatabase],
   'source-maps': ['database'],
@@ -168,6 +186,9 @@ test('every file is used', () => {
     'database/sqlite/writer/writer-thread.ts',
     'database/sqlite/index-thread.ts',
     'uploads/images/image-process.ts',
+    // Bundled by the build, for the editors of schemas.
+    'model/json-schema.ts',
+    'project-code/project-code-thread.ts',
   ])
   const used = new Set(sources.flatMap(importsOf).map(name))
   expect(sources.map(name).filter((file) => !used.has(file) && !entries.has(file))).toEqual([])
@@ -179,6 +200,13 @@ const tables = new Set(['model/builtin.ts', 'model/types.ts', 'database/schema/i
 test('files stay below 400 lines', () => {
   const long = sources.filter((file) => !tables.has(name(file)) && textOf(file).split('\n').length > 400).map(name)
   expect(long).toEqual([])
+})
+
+/** The lines of a screen. */
+const longestFunction = 60
+
+test(`functions have ${longestFunction} lines at most`, () => {
+  expect(parsedSources.flatMap((file) => longFunctions(file, longestFunction))).toEqual([])
 })
 
 test('every file opens with one to three lines that say what it is for', () => {
@@ -267,6 +295,26 @@ test('SQL stays out of http, model and query stays pure', () => {
   expect([...httpSql, ...waiting].map(name)).toEqual([])
 })
 
+test('no words of one SQL dialect outside of src/database: fragments.ts and the dialects have them', () => {
+  const outside = parsedSources.filter((file) => !file.name.startsWith('database/'))
+  expect(outside.flatMap((file) => dialectWords(file).map((word) => `${file.name}: ${word}`))).toEqual([])
+})
+
+const types = parsedSources.flatMap(declaredTypes)
+
+test('the name of an exported type is declared once', () => {
+  const wrong = types
+    .filter(({ isExported }) => isExported)
+    .flatMap(({ file, name: declared }) => types.filter((other) => other.name === declared && other.file !== file))
+  expect(wrong.map(({ file, name: declared }) => `${declared}: ${file}`)).toEqual([])
+})
+
+test('no type is declared in two files', () => {
+  const places = new Map<string, string[]>()
+  for (const { file, text } of types) places.set(text, [...(places.get(text) ?? []), file])
+  expect([...places].filter(([, files]) => files.length > 1)).toEqual([])
+})
+
 test('what comments cite is there: rules, decisions, pages of docs, files, and nothing that is kept elsewhere', () => {
   const specified = readdirSync(join(root, 'docs', 'spec')).map((page) => page.replace('.md', ''))
   const rules = new Set(
@@ -296,10 +344,14 @@ const wallClock = new Set([
   'access/identify.ts',
   'access/jwt.ts',
   'access/sessions.ts',
+  'cli/dev.ts',
   'cli/locales.ts',
   'cli/roles.ts',
   'cli/tokens.ts',
   'cli/users.ts',
+  'compare/proxy.ts',
+  'cli/webhook-deliveries.ts',
+  'cli/webhooks.ts',
   'installation.ts',
   'database/answer/signed-addresses.ts',
   'documents/idempotency.ts',

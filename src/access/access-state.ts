@@ -3,10 +3,11 @@
 import { createHash } from 'node:crypto'
 import { sql } from 'kysely'
 import type { MainConnection } from '../database/database.js'
-import { contentOf } from '../database/fragments.js'
+import { contentOf, separated } from '../database/fragments.js'
 import type { Grants } from '../grants.js'
 import { fullAccess, grantsOf } from '../grants.js'
 import { type AccountSettings, accountSettings } from './account-settings.js'
+import { ofContentApi, type TokenColumns } from './token-columns.js'
 
 /** An API token with its grants. */
 export interface ApiToken {
@@ -40,36 +41,41 @@ function grants(actions: readonly string[]): Grants {
   return grantsOf(hash(sorted), new Set(sorted))
 }
 
-/** Returns a text that changes whenever data read by `readAccessState` changes, including rows updated in place. */
-export async function stateText(database: MainConnection): Promise<string> {
+/** Other data of the installation that is read again after a commit that changed it. */
+export interface Watched {
+  /** The columns that it is read from, by table. */
+  readonly tables: Readonly<Record<string, readonly string[]>>
+  reload(): Promise<void>
+}
+
+/** Returns a text that changes whenever data read by `readAccessState` or watched with it changes, including rows updated in place. */
+export async function stateText(database: MainConnection, tokens: TokenColumns, watched: Watched): Promise<string> {
   const all = (table: string, ...columns: readonly string[]) => {
-    const row = sql.join(
+    const row = separated(
+      ' ',
       columns.map((column) => sql`coalesce(cast(${sql.ref(column)} as text), '')`),
-      sql` || ' ' || `,
     )
     return sql`(select coalesce(${contentOf(row)}, '') from ${sql.table(table)})`
   }
   const settings = sql`(select coalesce(${contentOf(sql`value`)}, '') from strapi_core_store_settings
     where ${sql.ref('key')} in ('plugin_i18n_default_locale', 'plugin_users-permissions_advanced'))`
   const [row] = await database.rows<{ state: string }>(
-    sql`select ${sql.join(
-      [
-        all('up_roles', 'id', 'type'),
-        all('up_permissions', 'id', 'action'),
-        all('up_permissions_role_lnk', 'permission_id', 'role_id'),
-        all('strapi_api_tokens', 'id', 'name', 'kind', 'type', 'access_key', 'expires_at'),
-        all('strapi_api_token_permissions', 'id', 'action'),
-        all('strapi_api_token_permissions_token_lnk', 'api_token_permission_id', 'api_token_id'),
-        settings,
-      ],
-      sql` || ';' || `,
-    )} as state`,
+    sql`select ${separated(';', [
+      all('up_roles', 'id', 'type'),
+      all('up_permissions', 'id', 'action'),
+      all('up_permissions_role_lnk', 'permission_id', 'role_id'),
+      all('strapi_api_tokens', 'id', 'name', ...(tokens.has('kind') ? ['kind'] : []), 'type', 'access_key', 'expires_at'),
+      all('strapi_api_token_permissions', 'id', 'action'),
+      all('strapi_api_token_permissions_token_lnk', 'api_token_permission_id', 'api_token_id'),
+      settings,
+      ...Object.entries(watched.tables).map(([table, columns]) => all(table, ...columns)),
+    ])} as state`,
   )
   return row!.state
 }
 
 /** Reads all access rules. */
-export async function readAccessState(database: MainConnection): Promise<AccessState> {
+export async function readAccessState(database: MainConnection, tokens: TokenColumns): Promise<AccessState> {
   const roles = await database.rows<{ id: number; type: string; action: string | null }>(sql`
     select r.id, r.type, p.action from up_roles r
     left join up_permissions_role_lnk l on l.role_id = r.id
@@ -87,12 +93,12 @@ export async function readAccessState(database: MainConnection): Promise<AccessS
   return {
     public: (publicRole === null ? undefined : grantsByRole.get(publicRole)) ?? grants([]),
     roles: grantsByRole,
-    tokens: await readTokens(database),
+    tokens: await readTokens(database, tokens),
     ...settings,
   }
 }
 
-async function readTokens(database: MainConnection): Promise<ReadonlyMap<string, ApiToken>> {
+async function readTokens(database: MainConnection, columns: TokenColumns): Promise<ReadonlyMap<string, ApiToken>> {
   const rows = await database.rows<{
     id: number
     name: string
@@ -100,7 +106,7 @@ async function readTokens(database: MainConnection): Promise<ReadonlyMap<string,
     access_key: string
     expires_at: number | null
     last_used_at: number | null
-  }>(sql`select id, name, type, access_key, expires_at, last_used_at from strapi_api_tokens where kind is null or kind = 'content-api'`)
+  }>(sql`select id, name, type, access_key, expires_at, last_used_at from strapi_api_tokens where ${ofContentApi(columns)}`)
   const permissions = await database.rows<{ token: number; action: string }>(sql`
     select l.api_token_id as token, p.action from strapi_api_token_permissions_token_lnk l
     join strapi_api_token_permissions p on p.id = l.api_token_permission_id`)

@@ -1,6 +1,6 @@
 // Settings for users: those that Strapi's admin panel shows under "Users & Permissions".
 import { sql } from 'kysely'
-import type { MainConnection, Transaction } from '../database/database.js'
+import type { RowReader, Transaction } from '../database/database.js'
 
 /** Settings for users, with defaults. */
 export interface AccountSettings {
@@ -41,7 +41,7 @@ export async function changeAccountSettings(transaction: Transaction, changes: S
 }
 
 /** Reads the current account settings. */
-export const readAccountSettings = async (database: Pick<MainConnection, 'rows'>): Promise<AccountSettings> =>
+export const readAccountSettings = async (database: RowReader): Promise<AccountSettings> =>
   accountSettings(await storedSetting(database, advanced))
 
 /** Parses the stored value of `plugin_users-permissions_advanced`; missing permissions default to refusal. */
@@ -64,7 +64,7 @@ export function httpUrl(text: unknown): string | null {
 }
 
 /** Reads a setting of Strapi by its key; undefined if there is none. */
-export async function storedSetting(database: Pick<MainConnection, 'rows'>, key: string): Promise<unknown> {
+export async function storedSetting(database: RowReader, key: string): Promise<unknown> {
   const [row] = await database.rows<{ value: string }>(
     sql`select value from strapi_core_store_settings where ${sql.ref('key')} = ${key} order by id desc limit 1`,
   )

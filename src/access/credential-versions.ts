@@ -2,7 +2,7 @@
 // earlier version are refused, even if the row was deleted and another one was created with the same id.
 import { createHmac } from 'node:crypto'
 import { sql } from 'kysely'
-import type { MainConnection, Transaction } from '../database/database.js'
+import type { RowReader, Transaction } from '../database/database.js'
 import { upsert } from '../database/fragments.js'
 
 /** The columns that determine whether a token was issued for this user and credential version. */
@@ -15,7 +15,7 @@ export interface CredentialRow {
 }
 
 /** Reads a user's credential columns; null if there is no such user. */
-export async function credentialsOf(database: Pick<MainConnection, 'rows'>, userId: number): Promise<CredentialRow | null> {
+export async function credentialsOf(database: RowReader, userId: number): Promise<CredentialRow | null> {
   const [row = null] = await database.rows<CredentialRow>(
     sql`select u.document_id, u.password, u.created_at, e.epoch, e.changed_at
       from up_users u left join octavo_credential_versions e on e.user_id = u.id where u.id = ${userId}`,

@@ -2,15 +2,16 @@
 import { createHmac } from 'node:crypto'
 import { sql } from 'kysely'
 import { LRUCache } from 'lru-cache'
-import type { Secrets } from '../config/config.js'
+import type { Secrets } from '../config/secrets.js'
 import type { MainConnection } from '../database/database.js'
 import { unauthorized } from '../errors/errors.js'
 import { type Grants, grantsOf } from '../grants.js'
 import type { AccessState } from './access-state.js'
-import { readAccessState, stateText } from './access-state.js'
+import { readAccessState, stateText, type Watched } from './access-state.js'
 import { type CredentialRow, credentialMark, isValidUnmarked } from './credential-versions.js'
 import type { Claims, Jwts } from './jwt.js'
 import { ownerOfSession } from './sessions.js'
+import { tokenColumns } from './token-columns.js'
 
 /** The caller of a request. Every caller has grants; a request without credentials is `public`. */
 export type Caller =
@@ -54,6 +55,8 @@ export interface IdentificationOptions {
   /** Which kind of JWT is accepted. */
   readonly jwtManagement: 'legacy-support' | 'refresh'
   readonly cachedCallers: number
+  /** What is read again along with the access rules. */
+  readonly watched: Watched
   /** Called when a token is used and its `last_used_at` is more than an hour old. */
   tokenUsed(id: number, now: number): void
 }
@@ -66,8 +69,8 @@ const lastUseInterval = 3_600_000
 
 /** Opens the identification of callers, with caches of access rules, tokens, users and sessions. */
 export async function openIdentification(database: MainConnection, options: IdentificationOptions): Promise<Identification> {
-  const { jwtManagement } = options
-  const access = await openRules(database, () => {
+  const { jwtManagement, watched } = options
+  const access = await openRules(database, watched, () => {
     users.clear()
     sessions.clear()
   })
@@ -107,10 +110,15 @@ export async function openIdentification(database: MainConnection, options: Iden
   }
 }
 
-/** Keeps the access rules, which are read again after a commit that changed them. `committed` is called after every commit. */
-async function openRules(database: MainConnection, committed: () => void): Promise<() => Promise<AccessState>> {
-  let text = await stateText(database)
-  let rules = await readAccessState(database)
+/**
+ * Keeps the access rules, which are read again after a commit that changed them, or what is watched with them. `committed` is called after
+ * every commit.
+ */
+async function openRules(database: MainConnection, watched: Watched, committed: () => void): Promise<() => Promise<AccessState>> {
+  let columns = await tokenColumns(database)
+  let text = await stateText(database, columns, watched)
+  await watched.reload()
+  let rules = await readAccessState(database, columns)
   /** True if something was committed since the last check. */
   let isStale = false
   let refreshing: Promise<void> | null = null
@@ -119,9 +127,12 @@ async function openRules(database: MainConnection, committed: () => void): Promi
   /** Reloads changed access rules. A failure rejects the requests that wait for it; the next request tries again. */
   async function refresh(seen: number): Promise<void> {
     try {
-      const now = await stateText(database)
+      // A newer Strapi adds the column that tells its tokens from those of the panel.
+      if (!columns.has('kind')) columns = await tokenColumns(database)
+      const now = await stateText(database, columns, watched)
       if (now !== text) {
-        rules = await readAccessState(database)
+        await watched.reload()
+        rules = await readAccessState(database, columns)
         text = now
       }
       if (seen === commits) isStale = false

@@ -1,6 +1,6 @@
 // Roles and their permissions: rows of up_roles and up_permissions. Changes take effect at the next request.
 import { sql } from 'kysely'
-import type { MainConnection, Transaction, WriteDatabase } from '../database/database.js'
+import type { RowReader, Transaction, WriteDatabase } from '../database/database.js'
 import { insertRow, updateRow } from '../documents/store/rows.js'
 import { ApiError, notFound, validationError } from '../errors/errors.js'
 import { newDocumentId } from '../model/document-id.js'
@@ -137,7 +137,7 @@ export interface Role {
 }
 
 /** Returns all roles with their actions. */
-export async function listRoles(database: Pick<MainConnection, 'rows'>): Promise<readonly Role[]> {
+export async function listRoles(database: RowReader): Promise<readonly Role[]> {
   const roles = await database.rows<Omit<Role, 'actions'>>(sql`select r.id, r.name, r.type, r.description,
     (select count(*) from up_users_role_lnk l where l.role_id = r.id) as users from up_roles r order by r.id`)
   const actions = await database.rows<{ role: number; action: string }>(

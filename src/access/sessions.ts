@@ -2,7 +2,7 @@
 // after a short time, two parties have it, so the whole family of sessions ends.
 import { randomBytes } from 'node:crypto'
 import { sql } from 'kysely'
-import type { MainConnection, Transaction } from '../database/database.js'
+import type { RowReader, Transaction } from '../database/database.js'
 import { same } from '../database/fragments.js'
 import { insertRow } from '../documents/store/rows.js'
 import { newDocumentId } from '../model/document-id.js'
@@ -42,7 +42,7 @@ interface Row {
 
 const columns = sql`id, user_id, session_id, child_id, device_id, expires_at, absolute_expires_at, status, metadata, updated_at`
 
-async function sessionRow(database: Pick<MainConnection, 'rows'>, sessionId: string): Promise<Row | null> {
+async function sessionRow(database: RowReader, sessionId: string): Promise<Row | null> {
   const [row = null] = await database.rows<Row>(
     sql`select ${columns} from strapi_sessions where session_id = ${sessionId} and origin = ${origin}`,
   )
@@ -50,7 +50,7 @@ async function sessionRow(database: Pick<MainConnection, 'rows'>, sessionId: str
 }
 
 /** Returns the user of a session; null if it was revoked or has ended. */
-export async function ownerOfSession(database: Pick<MainConnection, 'rows'>, sessionId: string): Promise<number | null> {
+export async function ownerOfSession(database: RowReader, sessionId: string): Promise<number | null> {
   const row = await sessionRow(database, sessionId)
   return row === null ? null : Number(row.user_id)
 }
@@ -149,7 +149,7 @@ export interface ShownSession {
 
 /** Returns the active sessions of a user: the current one first, then by last activity. */
 export async function sessionsOf(
-  database: Pick<MainConnection, 'rows'>,
+  database: RowReader,
   userId: number,
   current: string | null,
   now: number,

@@ -1,10 +1,11 @@
 // API tokens in Strapi's format: the key is shown once, and only its keyed hash is stored.
 import { createHmac, randomBytes } from 'node:crypto'
 import { sql } from 'kysely'
-import type { MainConnection, Transaction, WriteDatabase } from '../database/database.js'
+import type { RowReader, Transaction, WriteDatabase } from '../database/database.js'
 import { insertRow } from '../documents/store/rows.js'
 import { ApiError } from '../errors/errors.js'
 import { newDocumentId } from '../model/document-id.js'
+import { ofContentApi, type TokenColumns, tokenColumns } from './token-columns.js'
 
 /** The types of API tokens in Strapi. */
 export type TokenType = 'read-only' | 'full-access' | 'custom'
@@ -20,6 +21,12 @@ export interface NewToken {
   readonly actions: readonly string[]
 }
 
+/** How the keys of a project are stored. */
+export interface TokenStore {
+  readonly salt: string
+  readonly columns: TokenColumns
+}
+
 /** Generates a key in Strapi's format. */
 export const newKey = (): string => randomBytes(128).toString('hex')
 
@@ -32,7 +39,13 @@ export function updateLastUse(writer: WriteDatabase, id: number, now: number): P
 }
 
 /** Creates a token with this key. @throws ApiError 400 for a name or key that is taken. */
-export async function createToken(transaction: Transaction, salt: string, key: string, token: NewToken, now: number): Promise<number> {
+export async function createToken(
+  transaction: Transaction,
+  { salt, columns }: TokenStore,
+  key: string,
+  token: NewToken,
+  now: number,
+): Promise<number> {
   const access_key = hashKey(salt, key)
   const [same] = await transaction.rows(sql`select id from strapi_api_tokens where name = ${token.name} or access_key = ${access_key}`)
   if (same !== undefined) throw new ApiError('ApplicationError', 'A token with this name or key already exists')
@@ -41,7 +54,7 @@ export async function createToken(transaction: Transaction, salt: string, key: s
     document_id: newDocumentId(),
     name: token.name,
     description: token.description,
-    kind: 'content-api',
+    ...(columns.has('kind') ? { kind: 'content-api' } : {}),
     type: token.type,
     access_key,
     expires_at: token.lifespan === null ? null : now + token.lifespan,
@@ -69,14 +82,15 @@ export interface ListedToken {
 }
 
 /** Returns all API tokens in the order of their ids. */
-export function listTokens(database: Pick<MainConnection, 'rows'>): Promise<readonly ListedToken[]> {
+export async function listTokens(database: RowReader): Promise<readonly ListedToken[]> {
+  const columns = await tokenColumns(database)
   return database.rows<ListedToken>(
-    sql`select id, name, type, expires_at, last_used_at from strapi_api_tokens where kind is null or kind = 'content-api' order by id`,
+    sql`select id, name, type, expires_at, last_used_at from strapi_api_tokens where ${ofContentApi(columns)} order by id`,
   )
 }
 
 /** Returns a token by its name or id. @throws ApiError 404 */
-export async function findToken(database: Pick<MainConnection, 'rows'>, nameOrId: string): Promise<ListedToken> {
+export async function findToken(database: RowReader, nameOrId: string): Promise<ListedToken> {
   const tokens = await listTokens(database)
   const found = tokens.find(({ name }) => name === nameOrId) ?? tokens.find(({ id }) => String(id) === nameOrId)
   if (found === undefined) throw new ApiError('NotFoundError', `There is no token "${nameOrId}"`)
@@ -91,9 +105,18 @@ export async function revokeToken(transaction: Transaction, id: number): Promise
 }
 
 /** Replaces the key of a token; its lifespan starts again. */
-export async function regenerateToken(transaction: Transaction, salt: string, id: number, key: string, now: number): Promise<void> {
+export async function regenerateToken(
+  transaction: Transaction,
+  { salt, columns }: TokenStore,
+  id: number,
+  key: string,
+  now: number,
+): Promise<void> {
   const [token] = await transaction.rows<{ readonly lifespan: number | null }>(sql`select lifespan from strapi_api_tokens where id = ${id}`)
   const expires = typeof token?.lifespan === 'number' ? now + token.lifespan : null
-  await transaction.run(sql`update strapi_api_tokens set access_key = ${hashKey(salt, key)}, encrypted_key = null,
-    expires_at = ${expires}, updated_at = ${now} where id = ${id}`)
+  // Strapi keeps the key itself in this column, to show it again.
+  const shown = columns.has('encrypted_key') ? sql`encrypted_key = null,` : sql``
+  await transaction.run(
+    sql`update strapi_api_tokens set access_key = ${hashKey(salt, key)}, ${shown} expires_at = ${expires}, updated_at = ${now} where id = ${id}`,
+  )
 }

@@ -7,7 +7,7 @@ import type { Jwts } from '../access/jwt.js'
 import type { Limiter } from '../access/rate-limit.js'
 import { type Session, startSession } from '../access/sessions.js'
 import type { MainConnection, Transaction, WriteDatabase } from '../database/database.js'
-import type { InputContext } from '../documents/input/input.js'
+import type { InputContext } from '../documents/input/types.js'
 import type { AttributeWriting } from '../documents/user-attributes.js'
 import { ApiError } from '../errors/errors.js'
 import type { Scopes } from '../grants.js'
@@ -46,6 +46,14 @@ export interface SignInSettings {
   readonly allowedCallbacks: readonly string[]
 }
 
+/** Is told of new users. */
+export interface UserWatch {
+  /** Called inside the transaction that creates a user, after its last statement. */
+  created(transaction: Transaction, id: number): Promise<void>
+  /** Called after the commit. */
+  committed(): void
+}
+
 /** The dependencies of account operations. */
 export interface AccountContext {
   readonly database: MainConnection
@@ -68,6 +76,8 @@ export interface AccountContext {
   readonly defaultLocale: string
   /** The scopes of the caller. */
   readonly scopes: Scopes
+  /** Null if no events are recorded. */
+  readonly watch: UserWatch | null
 }
 
 /** The tokens issued by a sign-in. */

@@ -1,7 +1,7 @@
 // Sends e-mails through SMTP. Without an SMTP server it logs that an e-mail was not sent, and in development also its text.
 
 import { storedSetting } from '../access/account-settings.js'
-import type { MainConnection } from '../database/database.js'
+import type { RowReader } from '../database/database.js'
 
 /** The section `mail` of the configuration. */
 export interface MailSettings {
@@ -32,7 +32,7 @@ export interface Mailer {
 }
 
 /** The part of the log that a mailer uses. */
-interface Log {
+interface MailLog {
   error(details: object, message: string): void
   info(message: string): void
   warn(message: string): void
@@ -43,7 +43,7 @@ const maxDelay = 1_000
 const closeTimeout = 5_000
 
 /** Opens a mailer. `logsEmails`: without an SMTP server, the whole e-mail with its code is logged. */
-export function openMailer({ url, from }: MailSettings, logsEmails: boolean, log: Log): Mailer {
+export function openMailer({ url, from }: MailSettings, logsEmails: boolean, log: MailLog): Mailer {
   // Nodemailer is loaded with the first e-mail, which makes the start faster.
   const opening = (address: string) => import('nodemailer').then(({ createTransport }) => createTransport(address))
   let transport: ReturnType<typeof opening> | undefined
@@ -93,7 +93,7 @@ interface Template {
 
 /** Renders an e-mail from its stored template. Values are substituted; code in a template is not run. */
 export async function renderEmail(
-  database: Pick<MainConnection, 'rows'>,
+  database: RowReader,
   kind: EmailKind,
   to: string,
   values: Readonly<Record<string, string>>,

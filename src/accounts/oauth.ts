@@ -143,6 +143,7 @@ async function newUser(
   const values = { username: name, email, provider, password: null, confirmed: 1, blocked: 0 }
   const id = await addUser(transaction, userType(accounts), values, role, accounts.now())
   await link(transaction, provider, subject, id)
+  await accounts.watch?.created(transaction, id)
   return id
 }
 

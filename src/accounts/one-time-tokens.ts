@@ -2,7 +2,7 @@
 // code becomes invalid when the user's e-mail address, password or blocked state changes.
 import { createHash, createHmac, randomBytes } from 'node:crypto'
 import { sql } from 'kysely'
-import type { MainConnection, Transaction } from '../database/database.js'
+import type { RowReader, Transaction } from '../database/database.js'
 
 /** What a code may be used for. */
 export type Purpose = 'reset' | 'confirm' | 'connect'
@@ -44,12 +44,7 @@ export async function createOneTimeToken(
 }
 
 /** Returns the user of a code; null if it is unknown, used or expired, or if the user has changed since. */
-export async function ownerOfToken(
-  database: Pick<MainConnection, 'rows'>,
-  purpose: Purpose,
-  code: string,
-  now: number,
-): Promise<number | null> {
+export async function ownerOfToken(database: RowReader, purpose: Purpose, code: string, now: number): Promise<number | null> {
   const [owner] = await database.rows<TokenOwner>(
     sql`select u.id, u.email, u.password, u.blocked from octavo_one_time_tokens c join up_users u on u.id = c.user_id
       where c.purpose = ${purpose} and c.hash = ${hashOf(code)} and c.expires_at > ${now}`,

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { bodyMembers } from '../access/body.js'
 import { endSessions, nextSession, revokeSession, type ShownSession, sessionsOf } from '../access/sessions.js'
 import { attributeErrors, readAttributes } from '../documents/input/input.js'
-import { scalarColumns } from '../documents/store/scalar-columns.js'
+import { scalarColumns } from '../documents/input/stored.js'
 import { checkUniqueAttributes, writeAttributes } from '../documents/user-attributes.js'
 import { ApiError, notFound, unauthorized, validationError } from '../errors/errors.js'
 import { isUnmistakable } from './confusable-names.js'
@@ -84,10 +84,12 @@ export async function register(accounts: AccountContext, body: unknown): Promise
     const values = { ...columns, provider: 'local', confirmed: settings.emailConfirmation ? 0 : 1, blocked: 0 }
     const id = await addUser(transaction, type, values, role, now)
     await writeAttributes(attributeWriting(accounts, transaction, defaultLocale), type, id, input, true)
+    await accounts.watch?.created(transaction, id)
     const user = settings.emailConfirmation ? await userById(transaction, id) : null
     const made = user === null ? null : await createOneTimeToken(transaction, 'confirm', user, now + accounts.signIn.confirmLifespan)
     return { userId: id, code: made }
   })
+  accounts.watch?.committed()
   if (code === null) return issue(accounts, userId)
   accounts.mail.post(await confirmationEmail(accounts, email, username, code))
   return { userId }

@@ -2,9 +2,9 @@
 
 import { bodyMembers } from '../access/body.js'
 import type { Caller } from '../access/identify.js'
-import type { Transaction } from '../database/database.js'
+import type { RowReader, Transaction } from '../database/database.js'
 import { attributeErrors, readAttributes } from '../documents/input/input.js'
-import { scalarColumns } from '../documents/store/scalar-columns.js'
+import { scalarColumns } from '../documents/input/stored.js'
 import { checkUniqueAttributes, writeAttributes } from '../documents/user-attributes.js'
 import { printed } from '../errors/bounded-values.js'
 import { ApiError, notFound } from '../errors/errors.js'
@@ -13,8 +13,6 @@ import { type Field, type FieldError, fieldError, fieldErrors, messageOf, readFi
 import { ordinaryAttributes } from './sign-in.js'
 import { mayTakeIdentifiers } from './user-authority.js'
 import { addUser, changeUser, checkRole, isIdentifier, removeUser, setRole, type User, userByEmail, userById, userByName } from './users.js'
-
-type Rows = Parameters<typeof userByEmail>[0]
 
 /** Creates a user and returns the row id. Validation errors have no details here, as in Strapi. */
 export async function createUser(accounts: AccountContext, caller: Caller, body: unknown): Promise<number> {
@@ -25,11 +23,11 @@ export async function createUser(accounts: AccountContext, caller: Caller, body:
   const type = userType(accounts)
   const { uniqueEmail } = await accounts.settings()
   const isBounded = !mayTakeIdentifiers(accounts, caller)
-  const refuseTaken = async (database: Rows): Promise<void> => {
+  const refuseTaken = async (database: RowReader): Promise<void> => {
     if (uniqueEmail && (await userByEmail(database, email)) !== null) throw taken('Email')
     if (isBounded && (await userByName(database, email)) !== null) throw taken('Email')
   }
-  const isTakenName = (database: Rows) => (isBounded ? isIdentifier(database, username) : userByName(database, username).then(exists))
+  const isTakenName = (database: RowReader) => (isBounded ? isIdentifier(database, username) : userByName(database, username).then(exists))
   await refuseTaken(accounts.database)
   const { input, errors } = readAttributes(accounts.input, type, { ...ordinaryAttributes(given), username, email, password }, true)
   const sameName = (await isTakenName(accounts.database)) ? [fieldError('username', 'This attribute must be unique')] : []
@@ -47,11 +45,14 @@ export async function createUser(accounts: AccountContext, caller: Caller, body:
     await checkRole(transaction, role)
     const id = await addUser(transaction, type, { ...columns, provider: 'local' }, role, accounts.now())
     await writeAttributes(attributeWriting(accounts, transaction, defaultLocale), type, id, input, true)
+    await accounts.watch?.created(transaction, id)
     return id
   }
-  return accounts.writer.transaction(add).catch((error: unknown) => {
+  const id = await accounts.writer.transaction(add).catch((error: unknown) => {
     throw error instanceof ApiError && error.name === 'ValidationError' ? new ApiError('ApplicationError', error.message) : error
   })
+  accounts.watch?.committed()
+  return id
 }
 
 /** Changes a user. A new password or blocking invalidates the user's tokens. @throws ApiError 404 */
@@ -65,7 +66,7 @@ export async function updateUser(accounts: AccountContext, caller: Caller, id: n
   const email = form.email?.toLowerCase()
   const { uniqueEmail } = await accounts.settings()
   const isBounded = !mayTakeIdentifiers(accounts, caller)
-  const refuseTaken = async (database: Rows): Promise<void> => {
+  const refuseTaken = async (database: RowReader): Promise<void> => {
     const { username } = form
     if (username !== undefined && isAnother(await userByName(database, username), id)) throw taken('Username')
     if (email !== undefined && uniqueEmail && isAnother(await userByEmail(database, email), id)) throw taken('Email')

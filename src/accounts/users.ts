@@ -1,15 +1,14 @@
 // Finds, inserts, changes and deletes rows of users. Permissions are checked by the callers.
 import { sql } from 'kysely'
 import { revokeCredentials } from '../access/credential-versions.js'
-import type { MainConnection, Transaction } from '../database/database.js'
-import { insertRow, type Stored, updateRow } from '../documents/store/rows.js'
+import type { RowReader, Transaction } from '../database/database.js'
+import type { Stored } from '../database/stored.js'
+import { insertRow, updateRow } from '../documents/store/rows.js'
 import { type AttributeWriting, removeRow } from '../documents/user-attributes.js'
 import { ApiError } from '../errors/errors.js'
 import { newDocumentId } from '../model/document-id.js'
 import type { ContentType } from '../model/types.js'
 import { revokeOneTimeTokens } from './one-time-tokens.js'
-
-type Rows = Pick<MainConnection, 'rows'>
 
 /** A row of up_users, as far as accounts use it. */
 export interface User {
@@ -26,25 +25,25 @@ export interface User {
 const columns = sql`id, document_id, username, email, provider, password, confirmed, blocked`
 
 /** Returns the user with this id, or null. */
-export async function userById(database: Rows, id: number): Promise<User | null> {
+export async function userById(database: RowReader, id: number): Promise<User | null> {
   const [user = null] = await database.rows<User>(sql`select ${columns} from up_users where id = ${id}`)
   return user
 }
 
 /** Returns the user with exactly this address, except the user `except`. The result is compared again, because collations may ignore accents or case. */
-export async function userByEmail(database: Rows, email: string, except: number | null = null): Promise<User | null> {
+export async function userByEmail(database: RowReader, email: string, except: number | null = null): Promise<User | null> {
   const users = await database.rows<User>(sql`select ${columns} from up_users where email = ${email} order by id`)
   return users.find((user) => user.email === email && user.id !== except) ?? null
 }
 
 /** Returns the user with exactly this name, except the user `except`. */
-export async function userByName(database: Rows, username: string, except: number | null = null): Promise<User | null> {
+export async function userByName(database: RowReader, username: string, except: number | null = null): Promise<User | null> {
   const users = await database.rows<User>(sql`select ${columns} from up_users where username = ${username} order by id`)
   return users.find((user) => user.username === username && user.id !== except) ?? null
 }
 
 /** Returns the local user with this e-mail address (in any case) or exactly this name. */
-export async function userByIdentifier(database: Rows, identifier: string): Promise<User | null> {
+export async function userByIdentifier(database: RowReader, identifier: string): Promise<User | null> {
   const email = identifier.toLowerCase()
   const users = await database.rows<User>(
     sql`select ${columns} from up_users where provider = 'local' and (email = ${email} or username = ${identifier}) order by id`,
@@ -59,24 +58,24 @@ export async function userByIdentifier(database: Rows, identifier: string): Prom
  * True if a user, except the user `except`, signs in with this text as a name or an address. A name that equals another user's address could
  * be used to take over that account, and vice versa.
  */
-export async function isIdentifier(database: Rows, text: string, except: number | null = null): Promise<boolean> {
+export async function isIdentifier(database: RowReader, text: string, except: number | null = null): Promise<boolean> {
   return (await userByName(database, text, except)) !== null || (await userByEmail(database, text.toLowerCase(), except)) !== null
 }
 
 /** Returns all users with the types of their roles. */
-export function listUsers(database: Rows): Promise<readonly (User & { readonly role: string | null })[]> {
+export function listUsers(database: RowReader): Promise<readonly (User & { readonly role: string | null })[]> {
   return database.rows(sql`select u.id, u.document_id, u.username, u.email, u.provider, u.confirmed, u.blocked, r.type as role
     from up_users u left join up_users_role_lnk l on l.user_id = u.id left join up_roles r on r.id = l.role_id order by u.id`)
 }
 
 /** Returns the id of the role with this type, or null. */
-export async function roleByType(database: Rows, type: string): Promise<number | null> {
+export async function roleByType(database: RowReader, type: string): Promise<number | null> {
   const roles = await database.rows<{ id: number; type: string }>(sql`select id, type from up_roles where type = ${type} order by id`)
   return roles.find((role) => role.type === type)?.id ?? null
 }
 
 /** @throws ApiError 400 if the role does not exist. */
-export async function checkRole(database: Rows, role: number): Promise<void> {
+export async function checkRole(database: RowReader, role: number): Promise<void> {
   const [found] = await database.rows(sql`select id from up_roles where id = ${role}`)
   if (found !== undefined) return
   const message = '1 relation(s) of type plugin::users-permissions.role associated with this entity do not exist'

@@ -6,18 +6,26 @@ import { sql } from 'kysely'
 import { type Config, loadConfig } from '../config/config.js'
 import type { DatabaseView, MainConnection } from '../database/database.js'
 import { driverOf } from '../database/open.js'
-import type { CheckResult, ExaminedProject, PendingLink } from '../doctor/checks.js'
-import { pendingLinks, runChecks } from '../doctor/checks.js'
+import { type CheckResult, runChecks } from '../doctor/checks.js'
+import { type PendingLink, pendingLinks } from '../doctor/pending-links.js'
 import { remedies } from '../doctor/remedies.js'
-import { ConfigError } from '../errors/errors.js'
+import type { ExaminedProject } from '../doctor/searches.js'
 import { loadModel } from '../model/load.js'
 import type { Model } from '../model/types.js'
 import { onDatabase, orExplain } from './explain-error.js'
 import { checkDatabase, print } from './project.js'
 import { checkProject } from './project-folder.js'
 
-/** Checks the project in `folder`; the exit status is 1 if something is wrong. `links`: also lists pending links. */
-export const doctorCommand = orExplain(async (folder: string, options: { readonly links?: boolean }) => {
+/** Options of `octavo doctor`. */
+export interface DoctorOptions {
+  /** Also lists pending links. */
+  readonly links?: boolean
+  /** Prints one JSON object. */
+  readonly json?: boolean
+}
+
+/** Checks the project in `folder`; the exit status is 1 if something is wrong. */
+export const doctorCommand = orExplain(async (folder: string, options: DoctorOptions) => {
   const config = await loadConfig(folder, process.env, () => randomBytes(24).toString('base64url'))
   checkProject(config.folder)
   checkDatabase(config, folder)
@@ -25,9 +33,8 @@ export const doctorCommand = orExplain(async (folder: string, options: { readonl
   await onDatabase(config, () => diagnose(config, model, options))
 })
 
-async function diagnose(config: Config, model: Model, options: { readonly links?: boolean }): Promise<void> {
-  const { filename } = config.database
-  const view = await readable(filename, () => driverOf(config).snapshotOf(config))
+async function diagnose(config: Config, model: Model, options: DoctorOptions): Promise<void> {
+  const view = await driverOf(config).snapshotOf(config)
   try {
     const project = { database: view, model }
     const found = [
@@ -35,26 +42,16 @@ async function diagnose(config: Config, model: Model, options: { readonly links?
       ...(await schemaMismatches(view, model)),
       await missingFiles(view.main, config.uploadsFolder),
     ]
-    for (const line of found.flatMap(linesOf)) print(line)
-    if (options.links === true) for (const line of await pendingLinkReport(project)) print(line)
-    const wrong = found.filter(({ count, warning }) => count > 0 && !warning).length
-    print(wrong === 0 ? 'No problems found.' : `${wrong} of ${found.length} checks found problems.`)
+    const wrong = found.filter((result) => verdictOf(result) === 'WRONG').length
+    if (options.json === true) print(JSON.stringify(await jsonOf(found, options.links === true ? project : null), null, 2))
+    else {
+      for (const line of found.flatMap(linesOf)) print(line)
+      if (options.links === true) for (const line of await pendingLinkReport(project)) print(line)
+      print(wrong === 0 ? 'No problems found.' : `${wrong} of ${found.length} checks found problems.`)
+    }
     if (wrong > 0) process.exitCode = 1
   } finally {
     await view.close()
-  }
-}
-
-/** @throws ConfigError with a remedy if the file is damaged */
-async function readable<Result>(filename: string, open: () => Promise<Result>): Promise<Result> {
-  try {
-    return await open()
-  } catch (error) {
-    const { code, message: why } = error as { readonly code?: unknown; readonly message: string }
-    if (code !== 'SQLITE_NOTADB' && code !== 'SQLITE_CORRUPT') throw error
-    throw new ConfigError(
-      `The database at ${filename} cannot be read (${why}). Restore a backup; "sqlite3 ${filename} .recover" may rescue some data.`,
-    )
   }
 }
 
@@ -66,16 +63,29 @@ async function pendingLinkReport(project: ExaminedProject): Promise<readonly str
   }
 }
 
-function linesOf({ name, warning, count, examples }: CheckResult): readonly string[] {
-  const verdict = count === 0 ? 'ok' : warning ? 'note' : 'WRONG'
+const verdictOf = ({ count, warning }: CheckResult): 'ok' | 'note' | 'WRONG' => (count === 0 ? 'ok' : warning ? 'note' : 'WRONG')
+
+function linesOf(result: CheckResult): readonly string[] {
+  const { name, count, examples } = result
   const more = count > examples.length ? [`               … and ${count - examples.length} more`] : []
-  const remedy = verdict === 'WRONG' && Object.hasOwn(remedies, name) ? [`               → ${remedies[name]}`] : []
+  const remedy = count > 0 && Object.hasOwn(remedies, name) ? [`               → ${remedies[name]}`] : []
   return [
-    `${verdict.padEnd(5)} ${String(count).padStart(7)}  ${name}`,
+    `${verdictOf(result).padEnd(5)} ${String(count).padStart(7)}  ${name}`,
     ...examples.map((example) => `               ${example}`),
     ...more,
     ...remedy,
   ]
+}
+
+/** The findings as JSON; `project`: with its pending links. */
+async function jsonOf(found: readonly CheckResult[], project: ExaminedProject | null): Promise<unknown> {
+  const checks = found.map((result) => {
+    const { name, warning, count, examples } = result
+    const remedy = count > 0 ? { remedy: remedies[name] ?? null } : {}
+    return { name, verdict: verdictOf(result).toLowerCase(), severity: warning ? 'note' : 'error', count, examples, ...remedy }
+  })
+  const links = project === null ? {} : { pendingLinks: await pendingLinks(project).catch(() => null) }
+  return { sound: checks.every(({ verdict }) => verdict !== 'wrong'), checks, ...links }
 }
 
 /** Examples shown for each check. */
@@ -106,7 +116,7 @@ function linesOfLinks(links: readonly PendingLink[]): readonly string[] {
   ]
 }
 
-interface FileRow {
+interface StoredFile {
   readonly id: number
   readonly name: string
   readonly url: string | null
@@ -116,9 +126,9 @@ interface FileRow {
 /** Files of the local provider whose bytes, or those of one of their formats, are not in the uploads folder. */
 async function missingFiles(database: MainConnection, folder: string): Promise<CheckResult> {
   const name = 'every local file is in the uploads folder'
-  let rows: readonly FileRow[]
+  let rows: readonly StoredFile[]
   try {
-    rows = await database.rows<FileRow>(sql`select id, name, url, formats from files where provider = 'local' order by id`)
+    rows = await database.rows<StoredFile>(sql`select id, name, url, formats from files where provider = 'local' order by id`)
   } catch (error) {
     return { name, warning: false, count: 1, examples: [(error as Error).message] }
   }
@@ -130,7 +140,7 @@ async function missingFiles(database: MainConnection, folder: string): Promise<C
   return { name, warning: false, count: missing.length, examples: missing.slice(0, 5) }
 }
 
-function urlsOf({ url, formats }: FileRow): readonly string[] {
+function urlsOf({ url, formats }: StoredFile): readonly string[] {
   let parsed: unknown = null
   try {
     parsed = formats === null ? null : JSON.parse(formats)

@@ -1,7 +1,8 @@
 // `octavo events`: prints recorded events as JSON, one per line.
 
 import { ConfigError } from '../errors/errors.js'
-import { openEventLog } from '../events/outbox.js'
+import { openEventLog } from '../events/event-log.js'
+import { readWebhooks } from '../events/webhooks/webhook.js'
 import { orExplain } from './explain-error.js'
 import { lookIntoProject, print } from './project.js'
 
@@ -16,7 +17,10 @@ interface Options {
 /** Prints the events after a sequence number, oldest first. @throws ConfigError if an option is not a number */
 export const eventsCommand = orExplain((folder: string, { after, limit }: Options) =>
   lookIntoProject(folder, async ({ config, database }) => {
-    if (!config.events.outbox && config.events.listeners.length === 0) {
+    const { outbox, listeners, stream } = config.events
+    const isRecorded =
+      outbox || listeners.length > 0 || stream !== null || (await readWebhooks(database)).some(({ isEnabled }) => isEnabled)
+    if (!isRecorded) {
       process.stderr.write('octavo: events are not recorded. Set events.outbox to true in octavo.config to record them.\n')
     }
     const log = openEventLog(database)
@@ -32,7 +36,8 @@ export const eventsCommand = orExplain((folder: string, { after, limit }: Option
   }),
 )
 
-function whole(option: string, text: string): number {
+/** Reads a whole number. @throws ConfigError that names the option */
+export function whole(option: string, text: string): number {
   if (!/^\d{1,15}$/.test(text)) throw new ConfigError(`${option} is "${text}"; it must be a whole number.`)
   return Number(text)
 }

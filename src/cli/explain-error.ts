@@ -1,51 +1,51 @@
 // How every command reports an error: one sentence for an invalid configuration and for a file or database that cannot be used, a stack
 // trace for anything else.
 import type { Config } from '../config/config.js'
+import { driverOf } from '../database/open.js'
 import { ApiError, ConfigError } from '../errors/errors.js'
 
-/** Wraps a command: an error is written to standard error and sets the exit status to 1. */
+/** Wraps a command: an error is written to standard error and sets the exit status. */
 export function orExplain<Arguments extends unknown[]>(
   command: (...given: Arguments) => Promise<void>,
+  status = 1,
 ): (...given: Arguments) => Promise<void> {
   return async (...given) => {
-    ignoreClosedPipe()
+    ignoreClosedPipe(status)
     try {
       await command(...given)
     } catch (error) {
-      explain(isPlain(error) ? error.message : ((error as Error).stack ?? String(error)))
+      explain(isPlain(error) ? error.message : ((error as Error).stack ?? String(error)), status)
     }
   }
 }
 
 /** Runs `work` on the project's database. @throws ConfigError that names the file if the file, its disk or its permissions cause an error */
-export async function onDatabase<Result>({ database: { filename } }: Config, work: () => Promise<Result>): Promise<Result> {
+export async function onDatabase<Result>(config: Config, work: () => Promise<Result>): Promise<Result> {
   try {
     return await work()
   } catch (error) {
-    const { code, message } = error as { readonly code?: unknown; readonly message: string }
-    throw typeof code === 'string' && fileErrors.test(code)
-      ? new ConfigError(`The database ${filename} cannot be used: ${message}.`)
+    const driver = driverOf(config)
+    throw driver.faultOf(error) === 'storage'
+      ? new ConfigError(`The database ${driver.nameOf(config)} cannot be used: ${(error as Error).message}.`)
       : error
   }
 }
-
-const fileErrors = /^SQLITE_(?:NOTADB|CORRUPT|READONLY|CANTOPEN|PERM|IOERR|FULL|BUSY|LOCKED)/
 
 /** Errors that the user of the command can fix without a stack trace. System errors name their path. */
 const isPlain = (error: unknown): error is Error =>
   error instanceof ConfigError || error instanceof ApiError || (error instanceof Error && 'syscall' in error && 'path' in error)
 
-function explain(text: string): void {
+function explain(text: string, status: number): void {
   process.stderr.write(`octavo: ${text}\n`)
-  process.exitCode = 1
+  process.exitCode = status
 }
 
 /** Keeps the command running when the reader of its output closes the pipe (`| head -1`). Reports any other output error once. */
-function ignoreClosedPipe(): void {
+function ignoreClosedPipe(status: number): void {
   process.stderr.on('error', () => {})
   let reported = false
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE' && !reported) explain(`The output cannot be written (${error.message}).`)
+    if (error.code !== 'EPIPE' && !reported) explain(`The output cannot be written (${error.message}).`, status)
     reported = true
   })
 }

@@ -10,9 +10,10 @@ import type { Model } from '../model/types.js'
 import { adaptYoungGeneration, fastProfile, smallProfile } from '../runtime/gc.js'
 import { openLog } from '../runtime/log.js'
 import { createService, type Service } from '../service.js'
+import { endWithParent } from './end-with-parent.js'
 import { orExplain } from './explain-error.js'
 import { strapiEvidence } from './project.js'
-import { codeNotRun } from './project-code.js'
+import { reportProjectCode } from './project-code.js'
 import { checkProject } from './project-folder.js'
 import { ensureSecrets, reportCreated } from './secrets.js'
 import { type Shutdown, watchShutdown } from './shutdown.js'
@@ -21,6 +22,10 @@ import { type Shutdown, watchShutdown } from './shutdown.js'
 export interface StartOptions {
   /** Start with an empty database although the project had one. */
   readonly new?: boolean
+  /** The process takes the place of one that still listens on a port that both share; it prints no examples. */
+  readonly replaces?: boolean
+  /** Called with the address once the service listens. */
+  readonly serving?: (address: string) => void
 }
 
 /** Serves the project in `folder` until a signal stops the process. A start that fails ends the process with one sentence. */
@@ -52,24 +57,34 @@ async function listen(folder: string, options: StartOptions, watched: (shutdown:
   log.takeOver()
   const shutdown = watchShutdown(log)
   watched(shutdown)
+  endWithParent(() => process.kill(process.pid, 'SIGTERM'))
   checkProject(given.folder)
-  await checkPort(given)
-  driverOf(given).refuseLost(given, strapiEvidence(given.folder))
+  if (options.replaces !== true) await checkPort(given)
+  const driver = driverOf(given)
+  driver.refuseLost(given, strapiEvidence(given.folder))
   const { config, service } = await open(given, logger).catch((error: StartError) => {
-    const isDatabase = error.code?.startsWith('SQLITE_') === true
-    throw isDatabase ? new ConfigError(`The database ${given.database.filename} cannot be used: ${error.message}.`) : error
+    throw driver.faultOf(error) === null ? error : new ConfigError(`The database ${driver.nameOf(given)} cannot be used: ${error.message}.`)
   })
-  warn(logger, config.folder, service.model)
+  warnOfRelations(logger, service.model)
   const address = await service.listen().catch(async (error: Error) => {
     await service.close()
     throw error
   })
   adaptYoungGeneration(config.database.server === null ? smallProfile : fastProfile)
+  if (options.replaces !== true) {
+    await announce(config, service, address)
+    void reportProjectCode(config, service, logger)
+  }
+  shutdown.serves((delay) => service.close({ delay }), limits)
+  options.serving?.(address)
+}
+
+/** Prints where the project is served, and what to try. */
+async function announce({ folder, contract, contractReason }: Config, service: Service, address: string): Promise<void> {
   const seconds = (performance.now() / 1000).toFixed(1)
   const examples = (await service.examples()).slice(0, 3).map((path) => `  curl -g '${address}${path}'\n`)
-  shutdown.serves((delay) => service.close({ delay }), limits)
   process.stdout.write(
-    `Octavo serves ${config.folder} at ${address} after ${seconds} s (contract: ${config.contract}, ${config.contractReason}).\n${
+    `Octavo serves ${folder} at ${address} after ${seconds} s (contract: ${contract}, ${contractReason}).\n${
       examples.length === 0 ? '' : `Open it in a browser, or try:\n${examples.join('')}`
     }`,
   )
@@ -83,9 +98,12 @@ async function open(given: Config, logger: Logger): Promise<{ readonly config: C
   return { config: saved.config, service: await createService(saved.config, logger) }
 }
 
-/** Listens briefly, so that a port in use is reported before the project is touched. A race is still reported when the service listens. */
+/**
+ * Listens briefly, so that a port in use is reported before the project is touched. A race is still reported when the service listens.
+ * `exclusive`: in a process of `octavo dev`, this socket is not the shared one.
+ */
 async function checkPort({ host, port }: Config): Promise<void> {
-  const server = createServer((socket) => socket.destroy()).listen({ host, port })
+  const server = createServer((socket) => socket.destroy()).listen({ host, port, exclusive: true })
   await once(server, 'listening')
   server.close()
   await once(server, 'close')
@@ -102,10 +120,7 @@ function describeStartError({ code = '', syscall, message, port, address, hostna
   return message
 }
 
-/** Logs the parts of the project that Octavo does not support, one line per kind. */
-function warn(logger: Logger, folder: string, { skippedRelations }: Model): void {
+function warnOfRelations(logger: Logger, { skippedRelations }: Model): void {
   if (skippedRelations.length > 0)
     logger.warn({ attributes: skippedRelations }, 'skipped relations to types of plugins that are not available')
-  for (const { message, paths, mentions } of codeNotRun(folder))
-    logger.warn({ paths, ...(mentions.length > 0 ? { mentions } : {}) }, message)
 }

@@ -1,5 +1,6 @@
 // `octavo tokens`: creates, lists, regenerates and revokes API tokens. A key is printed only when it is created.
 import { actionsOf } from '../access/actions.js'
+import { tokenColumns } from '../access/token-columns.js'
 import { createToken, findToken, listTokens, newKey, regenerateToken, revokeToken, type TokenType } from '../access/tokens.js'
 import { ConfigError } from '../errors/errors.js'
 import type { Model } from '../model/types.js'
@@ -27,7 +28,7 @@ export const createTokenCommand = orExplain(async (folder: string, options: Toke
   const lifespan = readLifespan(options.expires)
   const key = options.key ?? newKey()
   checkKey(key)
-  await withProject(folder, async ({ config, model, writer }) => {
+  await withProject(folder, async ({ config, model, database, writer }) => {
     const actions = readActions(model, options.permissions)
     if ((type === 'custom') !== actions.length > 0) {
       throw new ConfigError(
@@ -35,7 +36,8 @@ export const createTokenCommand = orExplain(async (folder: string, options: Toke
       )
     }
     const token = { name: options.name, description: options.description ?? '', type, lifespan, actions }
-    await writer.transaction((transaction) => createToken(transaction, config.secrets.apiTokenSalt, key, token, Date.now()))
+    const store = { salt: config.secrets.apiTokenSalt, columns: await tokenColumns(database) }
+    await writer.transaction((transaction) => createToken(transaction, store, key, token, Date.now()))
   })
   print(key)
 })
@@ -69,7 +71,8 @@ export const regenerateTokenCommand = orExplain(async (nameOrId: string, folder:
   checkKey(key)
   await withProject(folder, async ({ config, database, writer }) => {
     const token = await findToken(database, nameOrId)
-    await writer.transaction((transaction) => regenerateToken(transaction, config.secrets.apiTokenSalt, token.id, key, Date.now()))
+    const store = { salt: config.secrets.apiTokenSalt, columns: await tokenColumns(database) }
+    await writer.transaction((transaction) => regenerateToken(transaction, store, token.id, key, Date.now()))
   })
   print(key)
 })

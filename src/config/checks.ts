@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import * as z from 'zod'
 import { closest, didYouMean } from '../errors/did-you-mean.js'
 import { ConfigError } from '../errors/errors.js'
-import type { Environment } from './files.js'
+import type { Environment } from './environment.js'
 
 /** The environment variables that the service reads; those of the file storage are in storage.ts. */
 export const variableNames = [
@@ -17,6 +17,7 @@ export const variableNames = [
   'UPLOADS_DIR',
   'API_TOKEN_SALT',
   'JWT_SECRET',
+  'OCTAVO_CONFIG',
   'OCTAVO_DATABASE_READER_THREADS',
   'OCTAVO_DATABASE_MAX_READER_THREADS',
   'OCTAVO_DATABASE_INDEXES',

@@ -1,9 +1,8 @@
 // The database server of a project: Strapi's environment variables, and what its config/database says.
 import * as z from 'zod'
 import { ConfigError } from '../errors/errors.js'
+import type { Environment } from './environment.js'
 import type { StrapiDatabase } from './files.js'
-
-type Environment = Readonly<Record<string, string | undefined>>
 
 /** How to reach a server, and how many connections to hold. */
 export interface ServerSettings {

@@ -1,4 +1,5 @@
-// The parts of octavo.config that are project code: hooks and event listeners.
+// The parts of octavo.config about what happens around changes: hooks, events and webhooks.
+import { isIP } from 'node:net'
 import * as z from 'zod'
 import type { Uid } from '../public/content/content-types.js'
 import type { AnyText, Hook, HookAction, HookOf } from '../public/documents.js'
@@ -27,4 +28,35 @@ export const eventSettings = z.strictObject({
   outbox: z.boolean().default(false),
   /** Functions called with every event after its commit. If there are any, events are recorded too. */
   listeners: z.array(z.custom<EventListener>(isFunction, 'must be a function')).readonly().default([]),
+  /** Serve a stream of events to clients: at `path` below the prefix of the API. */
+  stream: z
+    .union([z.boolean(), z.strictObject({ path: z.string().regex(/^(?:\/[\w-]+)+$/, 'must be a path like /events') })])
+    .default(false)
+    .transform((stream) => (stream === true ? { path: '/events' } : stream === false ? null : stream)),
+})
+
+const isNetwork = (entry: string): boolean => {
+  const [address = '', bits, ...rest] = entry.split('/')
+  const most = isIP(address) === 4 ? 32 : isIP(address) === 6 ? 128 : -1
+  return rest.length === 0 && (bits === undefined ? most > 0 : /^\d{1,3}$/.test(bits) && Number(bits) <= most)
+}
+const isHost = (entry: string): boolean => /^(?=.*[a-z])[a-z0-9_-]+(?:\.[a-z0-9_-]+)*$/i.test(entry)
+
+/** Webhooks, which are themselves in the database. */
+export const webhookSettings = z.strictObject({
+  /** Headers that every webhook gets. */
+  defaultHeaders: z.record(z.string(), z.string()).readonly().optional(),
+  /** Whether webhooks may be sent to private addresses: all, none, or those of these hosts, addresses and networks. */
+  allowPrivateAddresses: z
+    .union([
+      z.boolean(),
+      z
+        .array(
+          z.string().refine((entry) => isNetwork(entry) || isHost(entry), 'must be a host name, an address or a network like 10.0.0.0/8'),
+        )
+        .readonly(),
+    ])
+    .optional(),
+  /** False: this process leaves the delivery to other processes. */
+  deliver: z.boolean().default(true),
 })

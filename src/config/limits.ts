@@ -115,8 +115,29 @@ export const limits = z.strictObject({
   listenerAttempts: z.int().positive().max(1_000).default(10),
   /** Events kept in the outbox; the oldest are deleted first. */
   outboxEvents: z.int().positive().max(most).default(10_000),
+  /** Events kept beyond these while a listener or webhook still waits for one of them; older ones are lost for it. */
+  outboxBacklog: z.int().min(0).max(most).default(50_000),
   /** Bytes of one event; larger entries are sent without their relations. */
   eventBytes: z.int().positive().max(mostBytes).default(262_144),
+  /** Attempts to deliver an event to a webhook, and milliseconds before the second one and at most before later ones. */
+  webhookAttempts: z.int().positive().max(1_000).default(12),
+  webhookPause: z.int().positive().max(longest).default(5_000),
+  webhookLongestPause: z.int().positive().max(longest).default(21_600_000),
+  /** Milliseconds for one request to a webhook. */
+  webhookTimeout: z.int().positive().max(20_000).default(10_000),
+  /** Concurrent requests to one webhook, and to all webhooks of a process. */
+  webhookConcurrency: z.int().positive().max(1_000).default(5),
+  webhookTotalConcurrency: z.int().positive().max(1_000).default(50),
+  /** Events of one webhook that wait for another attempt, or behind one that does; no further events are read meanwhile. */
+  webhookWaiting: z.int().positive().max(most).default(1_000),
+  /** Bytes that are read of a webhook's response. */
+  webhookResponseBytes: z.int().positive().max(mostBytes).default(65_536),
+  /** Attempts in the log of webhooks; the oldest are deleted first. */
+  webhookLog: z.int().positive().max(most).default(10_000),
+  /** Open event streams (`/api/events`), of one IP address, and unsent bytes of one of them. */
+  eventStreams: z.int().positive().max(most).default(1_000),
+  eventStreamsPerAddress: z.int().positive().max(most).default(20),
+  eventStreamBytes: z.int().positive().max(mostBytes).default(1_048_576),
   /** Milliseconds for a start to check the database file for damage (0: no check), and to wait while another start prepares it. */
   checkTime: z.int().min(0).max(longest).default(1_000),
   startWait: z.int().positive().max(longest).default(60_000),
@@ -132,3 +153,18 @@ export const limits = z.strictObject({
   /** Bytes of log lines buffered while the output is slow, full or closed; further lines are dropped and counted. */
   logBytes: z.int().positive().max(mostBytes).default(1_048_576),
 })
+
+/** Bounds of `octavo compare`, which are not part of the configuration. */
+export const compareLimits = {
+  /** Distinct requests of a log, or of a recording. */
+  requests: 100_000,
+  /** Bytes of one response that is compared. */
+  answerBytes: 20_000_000,
+  /** Responses that wait behind the proxy, and their total bytes. */
+  queue: 500,
+  queuedBytes: 64_000_000,
+  /** Callers with a name of their own. */
+  callers: 1_000,
+  /** Milliseconds for what waits behind the proxy when it ends. */
+  drain: 5_000,
+} as const

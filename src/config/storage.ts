@@ -1,5 +1,6 @@
 // Settings of the file storage, from octavo.config and the environment. The names are those in Strapi's template for its S3 provider.
 import * as z from 'zod'
+import type { Environment } from './environment.js'
 
 /** Seconds for which a signed URL is valid; S3 allows one week at most. */
 const signedUrlExpires = z.coerce.number().int().min(30).max(604_800).default(900)
@@ -42,8 +43,6 @@ export const givenStorage = z.discriminatedUnion('provider', [local, s3.partial(
 export type StorageConfig = Readonly<z.output<typeof storageSchema>>
 /** The settings of a storage in S3. */
 export type S3Config = Extract<StorageConfig, { readonly provider: 'aws-s3' }>
-
-type Environment = Readonly<Record<string, string | undefined>>
 
 /** Completes the storage settings from the environment. */
 export function storageOf(given: z.output<typeof givenStorage>, environment: Environment): z.ZodSafeParseResult<StorageConfig> {

@@ -172,7 +172,7 @@ async function missingOf(source: RowSource, { pairs }: Plan, references: readonl
   return byTable
 }
 
-interface Checked {
+interface CheckedSource {
   /** By table, what the target should have. */
   readonly expected: ReadonlyMap<string, string>
   readonly problems: readonly string[]
@@ -185,7 +185,7 @@ async function check(
   plan: Plan,
   fitters: ReadonlyMap<Pair, RowFitter>,
   { adapted, report }: CopyOptions,
-): Promise<Checked> {
+): Promise<CheckedSource> {
   const expected = new Map<string, string>()
   const problems: string[] = []
   let count = 0
@@ -211,15 +211,15 @@ async function check(
 }
 
 /** A table in its turn, and the columns that refer to rows that come later: they are filled in when all rows are there. */
-interface Turn {
+interface CopyStep {
   readonly pair: Pair
   readonly late: readonly string[]
 }
 
 /** Tables before those that refer to them, as far as that is possible. */
-function inOrder({ pairs }: Plan, references: readonly RowReference[]): readonly Turn[] {
+function inOrder({ pairs }: Plan, references: readonly RowReference[]): readonly CopyStep[] {
   const waiting = new Map(pairs.map((pair) => [pair.to.name, pair]))
-  const turns: Turn[] = []
+  const turns: CopyStep[] = []
   const openOf = (pair: Pair) => references.filter(({ table, to }) => table === pair.to.name && waiting.has(to.table))
   while (waiting.size > 0) {
     const rest = [...waiting.values()]
@@ -249,7 +249,7 @@ async function at<Result>(table: string, work: Promise<Result>): Promise<Result>
   }
 }
 
-async function write({ pair, late }: Turn, { source, target, fitters, options, reached }: Writing): Promise<void> {
+async function write({ pair, late }: CopyStep, { source, target, fitters, options, reached }: Writing): Promise<void> {
   const { from, to, rows: total } = pair
   const places = new Set(late.map((name) => to.columns.findIndex((column) => column.name === name)))
   const key = keyOf(from)
@@ -275,7 +275,7 @@ async function write({ pair, late }: Turn, { source, target, fitters, options, r
   await writing
 }
 
-async function writeLate({ pair, late }: Turn, { source, target, fitters, reached }: Writing): Promise<void> {
+async function writeLate({ pair, late }: CopyStep, { source, target, fitters, reached }: Writing): Promise<void> {
   const { from, to } = pair
   if (late.length === 0) return
   const names = new Set([...to.key, ...late])

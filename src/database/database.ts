@@ -49,6 +49,9 @@ export interface MainConnection {
   rows<Row>(query: RawBuilder<unknown>): Promise<readonly Row[]>
 }
 
+/** Reads rows: the service's own connection, or a transaction. */
+export type RowReader = Pick<MainConnection, 'rows'>
+
 /** What a statement did. */
 export interface Changed {
   /** Rows that it changed. */

@@ -7,8 +7,17 @@ import type { RowTarget } from './rows.js'
 /** Reports an index before it is created: its name, how many were missing, how many of them exist now. */
 export type ReportIndex = (name: string, done: number, missing: number) => void
 
+/** What creating indexes in the background leads to: their number, or an error. */
+export interface IndexingReport {
+  made(indexes: number): void
+  failed(error: Error): void
+}
+
 /** Writes the first rows of a new database into its empty tables. */
 export type FillRows = (target: RowTarget) => Promise<void>
+
+/** What an error of a database is about: its file, disk, permissions or locks, or the statement that was executed. */
+export type DatabaseFault = 'storage' | 'statement'
 
 /** The driver of one kind of database. What fails with a sentence for the operator throws ConfigError. */
 export interface Driver {
@@ -18,6 +27,8 @@ export interface Driver {
   nameOf(config: Config): string
   /** Refuses a project whose database is missing although the project had one. `sign`: what else says so. */
   refuseLost(config: Config, sign: string | null): void
+  /** What an error is about; null if it does not come from the database, or is a ConfigError or ApiError that says so itself. */
+  faultOf(error: unknown): DatabaseFault | null
   /** Opens the database of a service. */
   open(config: Config, model: Model, host: DatabaseHost): Promise<Database>
   /** Opens the database for a command that writes; prepared if the project is new. */

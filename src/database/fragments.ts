@@ -13,6 +13,21 @@ export const differs = (left: unknown, right: unknown): RawBuilder<boolean> => s
 export const notBefore = (column: RawBuilder<unknown>, now: Stored): RawBuilder<unknown> =>
   sql`case when ${column} > ${now} then ${column} else ${now} end`
 
+/** Part of a text: a column or a bound value, or a text that stands in the statement. */
+export type TextPart = RawBuilder<unknown> | string
+
+const textPart = (part: TextPart): RawBuilder<unknown> => (typeof part === 'string' ? sql.lit(part) : part)
+
+/**
+ * Texts and the values of columns as one text; null where one of them is null. A string becomes a literal of the statement, so it must
+ * not come from a request.
+ */
+export const concat = (...parts: readonly TextPart[]): RawBuilder<unknown> => sql.join(parts.map(textPart), sql` || `)
+
+/** The same with `separator` between them. */
+export const separated = (separator: string, parts: readonly TextPart[]): RawBuilder<unknown> =>
+  concat(...parts.flatMap((part, index) => (index === 0 ? [part] : [separator, part])))
+
 /** The texts of a group joined by commas, in this order. */
 export const joined = (text: RawBuilder<unknown>, order: RawBuilder<unknown>): RawBuilder<unknown> =>
   sql`string_agg(cast(${text} as text), ',' order by ${order})`

@@ -21,6 +21,7 @@ import { prepareDatabase } from './postgres/prepare-database.js'
 import { postgresSource, postgresTarget } from './postgres/rows.js'
 import type { RowSource, RowTarget } from './rows.js'
 import { openSqlite, openSqliteReader, type SqliteOptions } from './sqlite/connection.js'
+import { faultOf } from './sqlite/errors.js'
 import { firstContents } from './sqlite/first-contents.js'
 import { sqliteSource, sqliteTarget } from './sqlite/rows.js'
 import { createEmptyTables } from './sqlite/sync-schema.js'
@@ -198,7 +199,6 @@ async function opened(name: string, open: () => Connection, prepare: (database: 
     return database
   } catch (error) {
     database?.close()
-    const { code, message } = error as { readonly code?: unknown; readonly message: string }
-    throw String(code).startsWith('SQLITE_') ? new ConfigError(`The database ${name} cannot be used: ${message}`) : error
+    throw faultOf(error) === null ? error : new ConfigError(`The database ${name} cannot be used: ${(error as Error).message}`)
   }
 }

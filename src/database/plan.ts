@@ -18,7 +18,7 @@ export interface Statement {
 }
 
 /** One member of an answered object and the result column it comes from. */
-export interface Column {
+export interface MemberColumn {
   readonly name: string
   readonly at: number
   readonly answer: Answer | 'componentDocumentId'
@@ -37,7 +37,7 @@ export interface Level {
   /** Result columns that sort the rows of one parent, smallest first; none: as the statement sorts them. */
   readonly orderAt: readonly number[]
   readonly idAt: number
-  readonly columns: readonly Column[]
+  readonly columns: readonly MemberColumn[]
   readonly fills: readonly Fill[]
   readonly form: ObjectForm
   /** Members that are the same for every object, as JSON text: `__component`, `__type`. */

@@ -63,6 +63,9 @@ export interface Progress {
   readonly last: CopiedRow
 }
 
+/** Which transaction copied rows are written in: one for each batch, or that of the caller, which is not resumed. */
+export type CopyTransactions = 'batches' | 'callers'
+
 /** A database that is written. */
 export interface RowTarget extends Omit<RowSource, 'missingTargets' | 'lastNumbers'> {
   /** References between its tables that it checks. */

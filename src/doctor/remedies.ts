@@ -1,9 +1,11 @@
-// What a failed check of `octavo doctor` means for clients and how to fix it: one text per check that reports WRONG.
+// What the finding of a check of `octavo doctor` means for clients and how to fix it: one text per check, those that only report notes included.
 
 /** Remedies by the name of the check. */
 export const remedies: Readonly<Record<string, string>> = {
   'the database file is intact':
     'Parts of the file cannot be read. Stop the service and restore a backup; sqlite3 FILE ".recover" may rescue some data.',
+  'the tables can be read':
+    'The list of tables cannot be read, so nothing else could be checked. Check the permissions of the file or the database user.',
   'foreign keys reference existing rows':
     'Rows reference others that do not exist, so populate leaves them out. Save the documents that own them again, or delete the rows.',
   'a document has at most one draft and one published row per locale':
@@ -33,4 +35,18 @@ export const remedies: Readonly<Record<string, string>> = {
     'Their URLs return 404. Copy the files back into the uploads folder (UPLOADS_DIR), or delete them in the media library.',
   'column types match the model':
     'Values written earlier are returned unchanged or as null. Restore the type of the attribute, or convert the column and its values.',
+  'every table of the content model exists': 'Nothing needs to be done: a start creates them.',
+  'owners of a target have distinct positions':
+    'Strapi leaves such positions when it saves. The order seen from the target is arbitrary; save the owners again if it matters.',
+  'component entries use components of the content model':
+    'The component was removed from the model. Responses leave these entries out; saving the document removes them.',
+  'file links belong to types of the content model': 'The type was removed from the model. Nothing shows these links; they may be deleted.',
+  'polymorphic relations reference existing rows':
+    'Their targets were deleted, and responses leave them out. Saving the document without them removes them.',
+  'pending links have an existing owner':
+    'Strapi published the owner anew or deleted it. These links have no effect; publish the owner again if it lacks them.',
+  'pending links have an existing target': 'The target was deleted before it was published. These links have no effect.',
+  'every column belongs to the model (others are ignored)':
+    'An attribute was removed or renamed. Its values stay in the column and are not shown.',
+  'every table belongs to the model or to a plugin': 'A type or component was removed, or its plugin is not known. The table is not read.',
 }

@@ -2,21 +2,13 @@
 import type { Transaction } from '../database/database.js'
 import type { Grants } from '../grants.js'
 import type { ContentType } from '../model/types.js'
-import type { ReadContext } from '../query/rest/read.js'
 import { readRowsInScope, rowsAtOnce } from '../query/rest/rows-in-scope.js'
-import type { Plans } from './read/plans.js'
+import type { WriteReading } from './read/plans.js'
 import type { FindHidden } from './store/hidden-rows.js'
 import { versionsOf } from './store/rows.js'
 
-/** What rows are read with. */
-interface Reading {
-  readonly read: ReadContext
-  /** Plans known to the writer. */
-  readonly plans: Plans
-}
-
 /** Finds hidden rows for a caller with scopes. */
-export function hiddenFrom({ read, plans }: Reading, transaction: Transaction, grants: Grants): FindHidden {
+export function hiddenFrom({ read, plans }: WriteReading, transaction: Transaction, grants: Grants): FindHidden {
   return async (type, ids) => {
     if (ids.length === 0 || !grants.scopes.has(type.uid)) return new Set()
     const seen = new Set<number>()
@@ -33,7 +25,7 @@ export function hiddenFrom({ read, plans }: Reading, transaction: Transaction, g
 
 /** Whether a version of the document is hidden: then the whole document does not exist for the caller. */
 export async function isHidden(
-  reading: Reading,
+  reading: WriteReading,
   transaction: Transaction,
   grants: Grants,
   type: ContentType,

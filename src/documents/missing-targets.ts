@@ -2,13 +2,11 @@
 import type { Transaction } from '../database/database.js'
 import type { Grants } from '../grants.js'
 import { fileType } from '../model/link.js'
-import type { Attribute, Component, ContentType, Model } from '../model/types.js'
+import type { Attribute, Component, ContentType, Model, Schema } from '../model/types.js'
 import { checkKeys } from './input/keys.js'
 import { namesTargets, relationForm, relationInput, siblingOf } from './input/relations.js'
-import type { Reference } from './input/types.js'
+import type { Body, Reference } from './input/types.js'
 import { type Resolving, resolveReferences } from './store/targets.js'
-
-type Body = Readonly<Record<string, unknown>>
 
 const isBody = (value: unknown): value is Body => typeof value === 'object' && value !== null && !Array.isArray(value)
 
@@ -28,13 +26,7 @@ export async function checkTargetsExist(
   if (isBody(data)) await checkBelow(transaction, model, type, data, resolving)
 }
 
-async function checkBelow(
-  transaction: Transaction,
-  model: Model,
-  shape: ContentType | Component,
-  body: Body,
-  resolving: Resolving,
-): Promise<void> {
+async function checkBelow(transaction: Transaction, model: Model, shape: Schema, body: Body, resolving: Resolving): Promise<void> {
   for (const [name, value] of Object.entries(body)) {
     const attribute = shape.attributes.get(name)
     if (attribute === undefined || value === undefined) continue

@@ -10,10 +10,9 @@ import { parseParameters, type Parameters as Query } from '../query/rest/paramet
 import type { ReadContext } from '../query/rest/read.js'
 import { readRequest } from '../query/rest/read.js'
 import { hiddenFrom } from './hidden-rows.js'
-import type { Input } from './input/input.js'
 import { openPatternChecks, type PatternChecks } from './input/pattern-deadline.js'
 import { checkSize, type SizeLimits } from './input/size.js'
-import type { FindTaken } from './input/types.js'
+import type { FindTaken, Input, InputContext } from './input/types.js'
 import { type ValidatedPart, validateDraft } from './publish/validate-draft.js'
 import type { Policies } from './read/around.js'
 import type { Plans } from './read/plans.js'
@@ -51,6 +50,8 @@ export interface WriteContext {
   /** Null: nobody listens. */
   readonly outbox: Outbox | null
   readonly inSync: InSync
+  /** What reads bodies, with what reports values in place of `blocks` that are written as null, if the contract does so. */
+  readonly input: Pick<InputContext, 'model' | 'contract' | 'reportDropped'>
 }
 
 /** What one write is about, once the caller is known to be allowed. */
@@ -235,5 +236,5 @@ export async function checkPublication(
   const { grants, write, trials } = operation
   const inputContext = { model: read.model, contract: read.contract, trials }
   const reader = { grants, seesDrafts: mayReadDrafts(read.draftGrant === true, grants, write.type) }
-  await validateDraft(inputContext, plans, transaction, write.type, operation.data, id, given, findTaken, reader)
+  await validateDraft(inputContext, plans, transaction, { type: write.type, id, data: operation.data, given, findTaken, reader })
 }

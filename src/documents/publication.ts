@@ -1,7 +1,7 @@
 // Publish, unpublish and discard: what moves between the draft and the published version of a document, in one locale or in all.
 import type { Transaction } from '../database/database.js'
 import { validationError } from '../errors/errors.js'
-import type { Row } from '../query/rest/document-version.js'
+import type { DocumentVersion } from '../query/rest/document-version.js'
 import type { Entry, WriteContext, WriteOperation, WriteOutcome } from './operation.js'
 import { checkPublication, takenFor, writingOf } from './operation.js'
 import { levelMoments, publishedOf, publishRow, removeRows, restoreDraft } from './publish/publish.js'
@@ -10,20 +10,20 @@ import { answerWrite, showEntry } from './results.js'
 import { clearModified } from './store/modified-drafts.js'
 import { keepPendingLinks } from './store/pending-links.js'
 import type { RowContext } from './store/row-context.js'
-import type { Version } from './store/rows.js'
+import type { StoredVersion } from './store/rows.js'
 import { momentFor, versionsOf } from './store/rows.js'
 
 /** A document in one locale. */
-interface State {
+interface LocaleVersions {
   readonly documentId: string
-  readonly draft: Version | null
-  readonly published: Version | null
+  readonly draft: StoredVersion | null
+  readonly published: StoredVersion | null
   /** All of the document's, in every locale. */
-  readonly versions: readonly Version[]
+  readonly versions: readonly StoredVersion[]
 }
 
 /** Acts in one locale and gives the version that the act was about; null where there is nothing to do. */
-type Act = (context: WriteContext, transaction: Transaction, operation: WriteOperation, state: State) => Promise<Entry | null>
+type Act = (context: WriteContext, transaction: Transaction, operation: WriteOperation, state: LocaleVersions) => Promise<Entry | null>
 
 /** Acts in the locale of the operation, or in all that the document has. @throws ApiError 400 for types without drafts */
 async function inLocales(
@@ -40,7 +40,7 @@ async function inLocales(
   let versions = await versionsOf(transaction, type, documentId)
   const locales = everywhere ? [...new Set(versions.map((version) => version.locale))] : [operation.locale]
   const entries: Entry[] = []
-  let side: Version | null = null
+  let side: StoredVersion | null = null
   for (const [index, locale] of locales.entries()) {
     if (index > 0) versions = await versionsOf(transaction, type, documentId)
     const draft = versions.find((version) => version.published_at === null && version.locale === locale) ?? null
@@ -65,7 +65,7 @@ async function publishOne(
   context: WriteContext,
   transaction: Transaction,
   operation: WriteOperation,
-  { documentId, draft, published, versions }: State,
+  { documentId, draft, published, versions }: LocaleVersions,
 ): Promise<Entry | null> {
   const { type } = operation.write
   const { locale } = operation
@@ -76,11 +76,11 @@ async function publishOne(
   const writing = writingOf(context, transaction, operation, null)
   // Publishing may note the draft again.
   clearModified(transaction, type, [draft])
-  const made = await publishRow(writing, type, draft.id, published, new Set(), true, now)
+  const made = await publishRow(writing, { type, draft: draft.id, published, touched: new Set(), isWhole: true, now })
   if (published !== null && (published.updated_at ?? 0) > (draft.updated_at ?? 0)) {
     levelMoments(transaction, type, draft.id, made)
   }
-  const row: Row = { id: made, locale, published_at: now }
+  const row: DocumentVersion = { id: made, locale, published_at: now }
   if (context.read.contract.localesShareAlways) await equalizeLocales(writing, type, versions, row)
   else await shareWithLocales(writing, type, versions, made, 'published')
   await context.outbox?.entry(transaction, 'entry.publish', type, row, now)
@@ -96,7 +96,7 @@ async function unpublishOne(
   context: WriteContext,
   transaction: Transaction,
   operation: WriteOperation,
-  { published }: State,
+  { published }: LocaleVersions,
 ): Promise<Entry | null> {
   const { type } = operation.write
   if (published === null) return null
@@ -116,7 +116,7 @@ async function discardOne(
   context: WriteContext,
   transaction: Transaction,
   operation: WriteOperation,
-  { draft, published, versions }: State,
+  { draft, published, versions }: LocaleVersions,
 ): Promise<Entry | null> {
   const { type } = operation.write
   if (draft === null || published === null) return null

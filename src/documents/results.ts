@@ -3,7 +3,7 @@
 import { textOf } from '../database/answer/text.js'
 import type { ReadBytes, Transaction } from '../database/database.js'
 import { fullAccess } from '../grants.js'
-import { type Row, versionOf } from '../query/rest/document-version.js'
+import { type DocumentVersion, versionOf } from '../query/rest/document-version.js'
 import { mayReadDrafts } from '../query/rest/draft-grant.js'
 import type { Parameters } from '../query/rest/parameters.js'
 import { readRequest } from '../query/rest/read.js'
@@ -33,7 +33,12 @@ export async function answerWrite(
 }
 
 /** One version for whoever wants to know what the write was about: the caller, hooks. */
-export async function showEntry(context: WriteContext, transaction: Transaction, operation: WriteOperation, row: Row): Promise<Entry> {
+export async function showEntry(
+  context: WriteContext,
+  transaction: Transaction,
+  operation: WriteOperation,
+  row: DocumentVersion,
+): Promise<Entry> {
   const { read, plans } = context
   const { type, answers } = operation.write
   const show = async (grants: WriteOperation['grants'], shown: Parameters, isBounded: boolean): Promise<string> => {
@@ -54,7 +59,7 @@ export async function resultOf(
   transaction: Transaction,
   operation: WriteOperation,
   documentId: string,
-  row: Row,
+  row: DocumentVersion,
 ): Promise<WriteOutcome> {
   const entries = [await showEntry(context, transaction, operation, row)]
   const answer = operation.write.answers === 'document' ? answerWrite(context, transaction, operation, documentId) : null

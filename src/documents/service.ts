@@ -6,7 +6,7 @@ import type { ContentType } from '../model/types.js'
 import type { Data, DocumentService, Documents, Entries, HookAction, ListParameters } from '../public/documents.js'
 import type { Parameters } from '../query/rest/parameters.js'
 import type { WriteResult } from './operation.js'
-import type { Documents as Reads } from './read/find.js'
+import type { DocumentReads as Reads } from './read/find.js'
 import { checkParameters, type Method } from './service-parameters.js'
 import type { DocumentWrites } from './write.js'
 

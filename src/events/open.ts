@@ -1,81 +1,108 @@
-// Opens the events of a service: the log of what has been recorded, and the listeners of the project.
+// Opens the events of a service: the log of what has been recorded, the listeners of the project, and the webhooks of the installation.
 import type { MainConnection, WriteDatabase } from '../database/database.js'
 import type { EventListener } from '../public/events.js'
 import { withTimeout } from '../runtime/timeout.js'
-import { type ListenerCursors, openListenerCursors } from './cursors.js'
-import { type NamedListener, openListeners } from './listeners.js'
-import { type EventLog, openEventLog } from './outbox.js'
+import { openClaims } from './claims.js'
+import { type Deliveries, openDeliveries } from './deliveries.js'
+import { type FactsRead, readFacts } from './event-facts.js'
+import { type EventLog, openEventLog } from './event-log.js'
+import { listenerConsumers } from './listeners.js'
+import type { Recording } from './recording.js'
+import type { WebhookLimits, WebhookParts } from './webhooks/consumer.js'
+import { openWebhookDeliveries } from './webhooks/deliveries.js'
+import type { WebhookSettings } from './webhooks/open.js'
+import { consumerOf, webhookTables } from './webhooks/webhook.js'
 
 export interface EventsOptions {
   readonly database: MainConnection
   readonly writer: WriteDatabase
   readonly listeners: readonly EventListener[]
-  /** How often an event is delivered to a listener that fails, and for how many milliseconds it may run. */
-  readonly limits: { readonly listenerAttempts: number; readonly hookTimeout: number; readonly drainTimeout: number }
-  /** Called with listeners that fail. */
-  failed(listener: string, error: unknown): void
+  readonly webhooks: WebhookSettings
+  /** True: events are recorded although nobody may want them yet. */
+  readonly records: boolean
+  readonly limits: EventLimits
+  /** The time of day. */
+  now(): number
+  /** Called with listeners and webhooks that fail. */
+  failed(consumer: string, error: unknown): void
+  readonly givenUp: WebhookParts['givenUp']
+}
+
+/** Limits of events. */
+export interface EventLimits extends WebhookLimits {
+  readonly listenerAttempts: number
+  readonly hookTimeout: number
+  readonly drainTimeout: number
+  readonly outboxEvents: number
+}
+
+/** The recorded events, without what documents contained at their time. */
+export interface StreamedEvents {
+  read(after: number, limit: number): Promise<FactsRead>
+  /** The sequence of the oldest event that is kept, and of the last one; 0 if there is none. */
+  first(): Promise<number>
+  last(): Promise<number>
+  /** Calls `listener` whenever there may be new events, of other processes within two seconds; returns a function that ends that. */
+  onNews(listener: () => void): () => void
 }
 
 export interface Events {
   readonly log: EventLog
-  /** There may be new events: called after each commit. */
-  committed(): void
-  /** Lets listeners hear of what was recorded, for a moment; the rest is delivered after the next start. */
+  readonly recording: Recording
+  /** The webhooks, which other processes change: what changes with them, and how they are read again. */
+  readonly watched: { readonly tables: Readonly<Record<string, readonly string[]>>; reload(): Promise<void> }
+  /** The events for streams of them. */
+  readonly streamed: StreamedEvents
+  /** Delivers for a moment what was recorded; the rest is delivered after the next start. */
   close(): Promise<void>
 }
 
-/** Milliseconds in which listeners are given what is left when the service stops. */
+/** The most milliseconds of that. */
 const longestClosing = 5_000
 
-export async function openEvents({ database, writer, listeners, limits, failed }: EventsOptions): Promise<Events> {
+export async function openEvents(options: EventsOptions): Promise<Events> {
+  const { database, writer, listeners, limits, records, now, failed } = options
   const log = openEventLog(database)
-  const named = namesOf(listeners)
-  if (named.length === 0) return { log, committed: () => {}, close: async () => {} }
-  const cursors = openListenerCursors(database, writer, (error) => failed('listeners', error))
-  const delivery = openListeners(named, {
-    read: log.after,
-    last: log.last,
-    cursors,
-    failed,
-    attempts: limits.listenerAttempts,
-    lastDelivered: await cursorsOf(named, cursors, log),
-    inTime: async (name, run) => void (await withTimeout(limits.hookTimeout, name, run)),
+  const claims = openClaims(database, writer, (error) => failed('events', error))
+  const inTime = async (name: string, run: () => unknown) => void (await withTimeout(limits.hookTimeout, name, run))
+  const fixed = listenerConsumers(listeners, { attempts: limits.listenerAttempts, timeout: limits.hookTimeout, inTime, failed })
+  const names = fixed.map(({ name }) => name)
+  const slots = { most: limits.webhookTotalConcurrency + fixed.length, taken: 0 }
+  const webhooks = openWebhookDeliveries({ ...options, settings: options.webhooks }, () => deliveries)
+  const deliveries: Deliveries = openDeliveries({
+    ...{ log, claims, database, writer, slots, now, failed, outboxEvents: limits.outboxEvents },
+    consumers: () => [...names, ...webhooks.registry.enabled().map(({ id }) => consumerOf(id))],
   })
+  const changed: (() => void)[] = []
+  const reload = async (): Promise<void> => {
+    await webhooks.registry.reload()
+    for (const call of changed) call()
+  }
+  if (fixed.length > 0) {
+    await claims.register(names, await log.last())
+    for (const consumer of fixed) deliveries.add(consumer)
+  }
   return {
     log,
-    committed: delivery.poll,
+    recording: {
+      isOn: () => records || fixed.length > 0 || webhooks.registry.enabled().length > 0,
+      onChange: (call) => void changed.push(call),
+      wants: (event) => records || fixed.length > 0 || webhooks.registry.wants(event),
+      unregistered: webhooks.registry.unregistered,
+      neededFrom: deliveries.neededFrom,
+      committed: deliveries.committed,
+    },
+    watched: { tables: webhookTables, reload },
+    streamed: {
+      read: (after, limit) => readFacts(database, after, limit),
+      first: log.first,
+      last: log.last,
+      onNews: deliveries.onNews,
+    },
     close: async () => {
-      await delivery.close(Math.min(longestClosing, limits.drainTimeout / 5))
-      cursors.close()
+      await deliveries.close(Math.min(longestClosing, limits.drainTimeout / 5))
+      webhooks.close()
+      claims.close()
     },
   }
-}
-
-/** How far each listener has been told. */
-async function cursorsOf(
-  listeners: readonly NamedListener[],
-  cursors: ListenerCursors,
-  log: EventLog,
-): Promise<ReadonlyMap<string, number>> {
-  try {
-    return await cursors.register(
-      listeners.map(({ name }) => name),
-      await log.last(),
-    )
-  } catch (error) {
-    cursors.close()
-    throw error
-  }
-}
-
-/** Listeners go by the names of their functions, which therefore should have some; those that have none go by their place. */
-function namesOf(listeners: readonly EventListener[]): readonly NamedListener[] {
-  const names = listeners.map(({ name }) => name)
-  return listeners.map((listener, index) => ({
-    name:
-      names[index] !== '' && names.indexOf(names[index]!) === names.lastIndexOf(names[index]!)
-        ? names[index]!
-        : `events.listeners[${index}]`,
-    listener,
-  }))
 }

@@ -1,18 +1,20 @@
 // Records events in the transaction of the change, so that none is lost and none reports a change that was not committed.
 import { sql } from 'kysely'
 import { textOf } from '../database/answer/text.js'
-import type { MainConnection, PlanHandle, Transaction, WriteDatabase } from '../database/database.js'
+import type { PlanHandle, Transaction, WriteDatabase } from '../database/database.js'
 import type { Dialect } from '../database/dialect.js'
 import { fullAccess } from '../grants.js'
 import { fileType } from '../model/link.js'
 import type { Component, ContentType, Model } from '../model/types.js'
-import type { ContentEvent, EntryEventName, MediaEventName } from '../public/events.js'
+import type { EntryEventName, MediaEventName } from '../public/events.js'
 import { compileRead } from '../query/compile/compile.js'
 import { planKey } from '../query/compile/plan-key.js'
-import { type Row, versionOf } from '../query/rest/document-version.js'
+import { type DocumentVersion, versionOf } from '../query/rest/document-version.js'
 import type { Parameters } from '../query/rest/parameters.js'
 import type { ReadContext } from '../query/rest/read.js'
 import { readRequest } from '../query/rest/read.js'
+import { registration } from './claims.js'
+import type { Recording } from './recording.js'
 
 const table = sql.table('octavo_outbox')
 
@@ -22,7 +24,7 @@ const pruneEvery = 64
 /** The outbox. */
 export interface Outbox {
   /** Records an event about a version of a document. Called before a row is deleted, and after any other change. */
-  entry(transaction: Transaction, event: EntryEventName, type: ContentType, row: Row, now: number): Promise<void>
+  entry(transaction: Transaction, event: EntryEventName, type: ContentType, row: DocumentVersion, now: number): Promise<void>
   /** Records an event about a file. */
   media(transaction: Transaction, event: MediaEventName, id: number, now: number): Promise<void>
   /** Called after each commit. */
@@ -36,22 +38,28 @@ export interface OutboxOptions {
   readonly context: ReadContext
   readonly dialect: Dialect
   readonly database: Pick<WriteDatabase, 'register' | 'unregister'>
-  readonly limits: { readonly outboxEvents: number; readonly eventBytes: number }
-  /** Called if there may be new events. */
-  committed(): void
+  readonly limits: OutboxLimits
+  readonly recording: Recording
+}
+
+/** Limits of the outbox. */
+export interface OutboxLimits {
+  readonly outboxEvents: number
+  readonly outboxBacklog: number
+  readonly eventBytes: number
 }
 
 /** Events of deleted rows, which contain no relations, as in Strapi. */
 const withoutRelations: ReadonlySet<EntryEventName> = new Set(['entry.delete', 'entry.unpublish'])
 
 /** Opens the outbox. */
-export function openOutbox({ context, dialect, database: { register, unregister }, limits, committed }: OutboxOptions): Outbox {
+export function openOutbox({ context, dialect, database: { register, unregister }, limits, recording }: OutboxOptions): Outbox {
   // The payload is read by the service itself, so the limit for queries of clients does not apply.
   const read: ReadContext = { ...context, limits: { ...context.limits, queryComplexity: Number.POSITIVE_INFINITY } }
   const { model } = read
   const plans = new Map<string, PlanHandle>()
   const populates = new Map<ContentType, Parameters>()
-  const record = openRecorder(dialect, limits.outboxEvents)
+  const record = openRecorder(dialect, limits, recording)
 
   async function render(transaction: Transaction, type: ContentType, id: number, parameters: Parameters): Promise<string> {
     const identity = { attribute: 'id' as const, value: id }
@@ -71,6 +79,7 @@ export function openOutbox({ context, dialect, database: { register, unregister 
 
   return {
     entry: async (transaction, event, type, row, now) => {
+      if (!recording.wants(event)) return
       const version = versionOf(row)
       let entry = withoutRelations.has(event) ? '' : await render(transaction, type, row.id, { ...version, populate: populateOf(type) })
       if (entry === '' || entry.length > limits.eventBytes) entry = await render(transaction, type, row.id, version)
@@ -82,10 +91,11 @@ export function openOutbox({ context, dialect, database: { register, unregister 
       )
     },
     media: async (transaction, event, id, now) => {
+      if (!recording.wants(event)) return
       const file = await render(transaction, model.types.get(fileType)!, id, {})
       await record(transaction, event, `"media":${file}`, now)
     },
-    committed,
+    committed: recording.committed,
     close: () => {
       for (const plan of plans.values()) unregister(plan)
       plans.clear()
@@ -96,8 +106,8 @@ export function openOutbox({ context, dialect, database: { register, unregister 
 /** Records an event; `subject`: the members of its payload that say what it is about. */
 type Recorder = (transaction: Transaction, event: string, subject: string, now: number) => Promise<void>
 
-/** Keeps the last `limit` events. */
-function openRecorder({ commitOrder }: Dialect, limit: number): Recorder {
+/** Keeps the last `outboxEvents` events, and up to `outboxBacklog` more that a consumer still needs. */
+function openRecorder({ commitOrder }: Dialect, { outboxEvents, outboxBacklog }: OutboxLimits, recording: Recording): Recorder {
   /** Transactions that have the lock by which events are numbered in the order of commits. */
   const inCommitOrder = new WeakSet<Transaction>()
   return async (transaction, event, subject, now) => {
@@ -111,8 +121,12 @@ function openRecorder({ commitOrder }: Dialect, limit: number): Recorder {
       sql`insert into ${table} (event, created_at, payload) values (${event}, ${now}, ${payload})`,
       'sequence',
     )
-    if (id > limit && id % Math.min(pruneEvery, limit) === 0)
-      await transaction.run(sql`delete from ${table} where sequence <= ${id - limit}`)
+    // In this transaction, so that no process can count the event as past.
+    for (const name of recording.unregistered()) transaction.follow(registration(name, id - 1))
+    if (id <= outboxEvents || id % Math.min(pruneEvery, outboxEvents) !== 0) return
+    // The event at a cursor stays too: it shows that none behind it was deleted.
+    const oldest = Math.max(id - outboxEvents - outboxBacklog, Math.min(id - outboxEvents, recording.neededFrom() - 1))
+    await transaction.run(sql`delete from ${table} where sequence <= ${oldest}`)
   }
 }
 
@@ -134,28 +148,4 @@ function populateAll(model: Model, shape: ContentType | Component, above: readon
     else populate[attribute.name] = true
   }
   return populate
-}
-
-/** Reads recorded events. */
-export interface EventLog {
-  /** Returns events with a higher sequence than `sequence`, oldest first. Older events may already be deleted. */
-  after(sequence: number, limit?: number): Promise<readonly ContentEvent[]>
-  /** Returns the sequence of the last recorded event; 0 if there is none. */
-  last(): Promise<number>
-}
-
-/** Opens the recorded events for reading. */
-export function openEventLog(database: Pick<MainConnection, 'rows'>): EventLog {
-  return {
-    after: async (sequence, limit = 100) => {
-      const rows = await database.rows<{ readonly sequence: number; readonly payload: string }>(
-        sql`select sequence, payload from ${table} where sequence > ${sequence} order by sequence limit ${limit}`,
-      )
-      return rows.map((row) => ({ sequence: row.sequence, ...(JSON.parse(row.payload) as object) }) as ContentEvent)
-    },
-    last: async () => {
-      const [row] = await database.rows<{ readonly last: number }>(sql`select coalesce(max(sequence), 0) as last from ${table}`)
-      return row!.last
-    },
-  }
 }

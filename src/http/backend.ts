@@ -2,12 +2,14 @@
 import type { Identification } from '../access/identify.js'
 import type { Config } from '../config/config.js'
 import type { ApplyScopes } from '../documents/scopes.js'
+import type { StreamedEvents } from '../events/open.js'
 import type { Installations } from '../installation.js'
 import type { AddSourceMaps } from '../source-maps/source-maps.js'
 import type { Library } from '../uploads/library.js'
 import type { CheckAddress } from '../uploads/signing.js'
 import type { Connections } from './connections.js'
 import type { IncomingBodies } from './incoming-bodies.js'
+import type { Streams } from './stream/streams.js'
 import type { UnsentResponses } from './unsent-responses.js'
 
 /** The parts of the service that the server uses. */
@@ -23,6 +25,8 @@ export interface Backend {
   /** Null while the service is healthy; otherwise a sentence about the problem. */
   health(): string | null
   readonly installations: Installations
+  /** The recorded events, for streams of them. */
+  readonly streamed: StreamedEvents
   /** Limits the grants of a caller to the scopes of the project; null if it has none. */
   readonly applyScopes: ApplyScopes | null
 }
@@ -34,4 +38,6 @@ export interface MountContext {
   readonly connections: Connections
   readonly bodies: IncomingBodies
   readonly unsent: UnsentResponses
+  /** Null: the project has no event stream. */
+  readonly streams: Streams | null
 }

@@ -20,19 +20,19 @@ export interface ClientMemory {
   revoke(): boolean
 }
 
-interface Client {
+interface MemoryUser {
   readonly address: string
   bytes: number
   leases: number
   /** Leases that may be revoked, oldest first, and the number of the oldest. */
-  readonly revocable: Set<Entry>
+  readonly revocable: Set<LeaseEntry>
   oldest: number
   /** Index in the heap; -1 if no lease may be revoked. */
   index: number
 }
 
-interface Entry {
-  readonly client: Client
+interface LeaseEntry {
+  readonly client: MemoryUser
   readonly number: number
   readonly since: number
   bytes: number
@@ -41,7 +41,7 @@ interface Entry {
 
 /** Opens the tracking. `minAge`: milliseconds before a lease may be revoked. */
 export function openClientMemory(minAge: number): ClientMemory {
-  const clients = new Map<string, Client>()
+  const clients = new Map<string, MemoryUser>()
   const heap = openHeap()
   const young = openYoungLeases(minAge, (entry) => {
     const { client } = entry
@@ -51,9 +51,9 @@ export function openClientMemory(minAge: number): ClientMemory {
   })
   let [total, count] = [0, 0]
 
-  const isOpen = (entry: Entry): boolean => young.entries.has(entry) || entry.client.revocable.has(entry)
+  const isOpen = (entry: LeaseEntry): boolean => young.entries.has(entry) || entry.client.revocable.has(entry)
 
-  function end(entry: Entry): void {
+  function end(entry: LeaseEntry): void {
     const { client } = entry
     const wasRevocable = client.revocable.delete(entry)
     if (!wasRevocable && !young.entries.delete(entry)) return
@@ -73,7 +73,7 @@ export function openClientMemory(minAge: number): ClientMemory {
     lease: (address, revoked) => {
       const client = clientAt(clients, address)
       client.leases++
-      const entry: Entry = { client, number: ++count, since: performance.now(), bytes: 0, revoked }
+      const entry: LeaseEntry = { client, number: ++count, since: performance.now(), bytes: 0, revoked }
       young.add(entry)
       return {
         isOpen: () => isOpen(entry),
@@ -99,10 +99,10 @@ export function openClientMemory(minAge: number): ClientMemory {
   }
 }
 
-function clientAt(clients: Map<string, Client>, address: string): Client {
+function clientAt(clients: Map<string, MemoryUser>, address: string): MemoryUser {
   const existing = clients.get(address)
   if (existing !== undefined) return existing
-  const client = { address, bytes: 0, leases: 0, revocable: new Set<Entry>(), oldest: 0, index: -1 }
+  const client = { address, bytes: 0, leases: 0, revocable: new Set<LeaseEntry>(), oldest: 0, index: -1 }
   clients.set(address, client)
   return client
 }
@@ -110,14 +110,14 @@ function clientAt(clients: Map<string, Client>, address: string): Client {
 /** Leases that were not old enough to be revoked at the last check. */
 interface YoungLeases {
   /** Oldest first. */
-  readonly entries: Set<Entry>
-  add(entry: Entry): void
+  readonly entries: Set<LeaseEntry>
+  add(entry: LeaseEntry): void
   /** Hands over the entries that are old enough now. */
   check(): void
 }
 
-function openYoungLeases(minAge: number, becameRevocable: (entry: Entry) => void): YoungLeases {
-  const entries = new Set<Entry>()
+function openYoungLeases(minAge: number, becameRevocable: (entry: LeaseEntry) => void): YoungLeases {
+  const entries = new Set<LeaseEntry>()
   /** The time before which none of them is old enough. */
   let nextRevocableAt = Number.POSITIVE_INFINITY
   return {
@@ -142,20 +142,20 @@ function openYoungLeases(minAge: number, becameRevocable: (entry: Entry) => void
   }
 }
 
-const first = (entries: ReadonlySet<Entry>): Entry | undefined => entries.values().next().value
+const first = (entries: ReadonlySet<LeaseEntry>): LeaseEntry | undefined => entries.values().next().value
 
 /** Clients with more memory come first; of two with the same amount, the one with the oldest lease. */
-const isAbove = (a: Client, b: Client): boolean => a.bytes > b.bytes || (a.bytes === b.bytes && a.oldest < b.oldest)
+const isAbove = (a: MemoryUser, b: MemoryUser): boolean => a.bytes > b.bytes || (a.bytes === b.bytes && a.oldest < b.oldest)
 
 function openHeap() {
-  const heap: Client[] = []
+  const heap: MemoryUser[] = []
 
-  function place(client: Client, at: number): void {
+  function place(client: MemoryUser, at: number): void {
     heap[at] = client
     client.index = at
   }
 
-  function reorder(client: Client): void {
+  function reorder(client: MemoryUser): void {
     let at = client.index
     for (let above = (at - 1) >> 1; at > 0 && isAbove(client, heap[above]!); above = (at - 1) >> 1) {
       place(heap[above]!, at)
@@ -174,11 +174,11 @@ function openHeap() {
   return {
     top: () => heap[0],
     /** Inserts a client, or moves it to its new position. */
-    put: (client: Client): void => {
+    put: (client: MemoryUser): void => {
       if (client.index === -1) place(client, heap.length)
       reorder(client)
     },
-    remove: (client: Client): void => {
+    remove: (client: MemoryUser): void => {
       const { index: at } = client
       if (at === -1) return
       const last = heap.pop()!

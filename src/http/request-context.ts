@@ -4,7 +4,7 @@ import type { AccessState } from '../access/access-state.js'
 import type { Caller } from '../access/identify.js'
 import type { AccountContext } from '../accounts/context.js'
 import type { Config } from '../config/config.js'
-import type { Documents, ReadBytes } from '../documents/read/find.js'
+import type { DocumentReads, ReadBytes } from '../documents/read/find.js'
 import type { DocumentWrites } from '../documents/write.js'
 import type { Installation } from '../installation.js'
 import type { OperationCaller } from '../public/documents.js'
@@ -18,7 +18,7 @@ export interface RequestContext {
   readonly access: AccessState
   /** What the whole request is answered by; `documents`, `writes` and `accounts` are its own. */
   readonly installation: Installation
-  readonly documents: Documents
+  readonly documents: DocumentReads
   readonly writes: DocumentWrites
   /** The context of account operations. */
   readonly accounts: AccountContext

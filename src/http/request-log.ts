@@ -32,6 +32,7 @@ const beforeClientData = [
   'Invalid populate of ',
   'Invalid value for ',
   'Invalid number for ',
+  'Invalid boolean for ',
   ' got ',
   ' received: ',
   ' keys: ',

@@ -33,6 +33,7 @@ import { uploadsMount } from './mounts/uploads.js'
 import type { Route } from './request-context.js'
 import { logAborted, logRequest } from './request-log.js'
 import { allowedMethods, methodNotAllowed, respondError } from './respond.js'
+import { openEventStreams } from './stream/route.js'
 import { watchUnsent } from './unsent-responses.js'
 
 /** The HTTP server of a service. */
@@ -92,7 +93,12 @@ export async function createServer(config: Config, backend: Backend, logger: Fas
   app.server.maxHeadersCount = limits.headerCount + 1
   app.decorate('causes', openFailureLog(logger))
   const connections = watchConnections(app.server, limits)
-  const parts = { config, backend, connections, bodies: openIncomingBodies(limits.unreadBytes), unsent: watchUnsent(limits) }
+  const streams = openEventStreams(
+    config,
+    backend,
+    routes.map(({ path }) => path),
+  )
+  const parts = { config, backend, connections, streams, bodies: openIncomingBodies(limits.unreadBytes), unsent: watchUnsent(limits) }
   const mounts = [
     uploadsMount(config.uploadsFolder, backend.checkAddress),
     apiMount(routes, parts),
@@ -109,6 +115,7 @@ export async function createServer(config: Config, backend: Backend, logger: Fas
       return `http://${address === '0.0.0.0' || address === '::' ? 'localhost' : address.includes(':') ? `[${address}]` : address}:${port}`
     },
     close: async (delay) => {
+      streams?.close()
       const closed = await connections.drain(delay)
       if (closed > 0) logger.warn({ connections: closed }, 'closed stalled connections: their clients did not send or receive data in time')
       await app.close()

@@ -2,7 +2,7 @@
 // Changes take effect at the next request.
 
 import { sql } from 'kysely'
-import type { MainConnection, Transaction } from '../database/database.js'
+import type { RowReader, Transaction } from '../database/database.js'
 import { insertRow, knownLocale } from '../documents/store/rows.js'
 import { ApiError, validationError } from '../errors/errors.js'
 import { newDocumentId } from '../model/document-id.js'
@@ -18,15 +18,13 @@ export interface ListedLocale {
   readonly documents: number
 }
 
-type Rows = Pick<MainConnection, 'rows'>
-
 const setting = 'plugin_i18n_default_locale'
 
 /** Maximum characters of a code and of a given name, as in Strapi's admin panel. */
 const longest = { code: 35, name: 50 }
 
 /** Returns all locales in the order in which they were added. */
-export async function listLocales(database: Rows, model: Model): Promise<readonly ListedLocale[]> {
+export async function listLocales(database: RowReader, model: Model): Promise<readonly ListedLocale[]> {
   const rows = await database.rows<{ code: string; name: string | null }>(sql`select code, name from i18n_locale order by id`)
   const standard = await defaultLocale(database)
   const listed: ListedLocale[] = []
@@ -85,7 +83,7 @@ async function existing(transaction: Transaction, code: string): Promise<void> {
   throw new ApiError('NotFoundError', `There is no locale "${code}". Existing locales: ${rows.map((row) => row.code).join(', ')}.`)
 }
 
-async function defaultLocale(database: Rows): Promise<string> {
+async function defaultLocale(database: RowReader): Promise<string> {
   const [row] = await database.rows<{ value: string }>(
     sql`select value from strapi_core_store_settings where ${sql.ref('key')} = ${setting}`,
   )
@@ -93,7 +91,7 @@ async function defaultLocale(database: Rows): Promise<string> {
   return typeof value === 'string' ? value : 'en'
 }
 
-async function documentsIn(database: Rows, model: Model, code: string): Promise<number> {
+async function documentsIn(database: RowReader, model: Model, code: string): Promise<number> {
   let documents = 0
   for (const { localized, table } of model.types.values()) {
     if (!localized) continue

@@ -11,10 +11,11 @@ import type {
   MorphTo,
   Relation,
   RelationKind,
+  RelationStorage,
   Scalar,
   ScalarType,
   SchemaSource,
-  Storage,
+  SchemaSources,
 } from './types.js'
 
 const fileUid = 'plugin::upload.file'
@@ -54,14 +55,14 @@ const ownTable = (schema: SchemaSource): string => names.tableName(names.collect
 const linkName = (schema: SchemaSource): string =>
   schema.kind === 'component' ? schema.uid.slice(schema.uid.indexOf('.') + 1) : (schema.info.singularName ?? schema.uid)
 
-function linkComponent(schema: SchemaSource, sources: Sources): Component {
+function linkComponent(schema: SchemaSource, sources: SchemaSources): Component {
   const [category, name] = schema.uid.split('.') as [string, string]
   const attributes = new Map<string, Attribute>([['id', systemScalar('id', 'integer', 'id')]])
   linkAttributes(schema, sources, attributes)
   return { kind: 'component', category, name, ...shape(schema, attributes) }
 }
 
-function linkType(schema: SchemaSource, sources: Sources): ContentType {
+function linkType(schema: SchemaSource, sources: SchemaSources): ContentType {
   const { singularName, pluralName } = schema.info
   if (singularName === undefined || pluralName === undefined) throw new Error(`${schema.uid} needs info.singularName and info.pluralName`)
   const localized = schema.pluginOptions?.i18n?.localized === true
@@ -134,7 +135,7 @@ function systemScalar(name: string, type: ScalarType, column: string): Scalar {
   }
 }
 
-function systemRelation(name: string, relation: RelationKind, target: string, storage: Storage, hidden: boolean): Relation {
+function systemRelation(name: string, relation: RelationKind, target: string, storage: RelationStorage, hidden: boolean): Relation {
   const many = relation === 'oneToMany'
   const source = { type: 'relation', relation, target }
   return {
@@ -152,9 +153,7 @@ function systemRelation(name: string, relation: RelationKind, target: string, st
   }
 }
 
-type Sources = ReadonlyMap<string, SchemaSource>
-
-function linkAttributes(schema: SchemaSource, sources: Sources, into: Map<string, Attribute>): void {
+function linkAttributes(schema: SchemaSource, sources: SchemaSources, into: Map<string, Attribute>): void {
   for (const [name, source] of Object.entries(schema.attributes)) {
     if (into.has(name) || pointsToAbsentPlugin(source, sources)) continue
     into.set(name, linkAttribute(schema, name, source, sources))
@@ -162,7 +161,7 @@ function linkAttributes(schema: SchemaSource, sources: Sources, into: Map<string
 }
 
 /** True for a relation to a type of a plugin that only Strapi loads. */
-const pointsToAbsentPlugin = ({ type, target }: AttributeSource, sources: Sources): boolean =>
+const pointsToAbsentPlugin = ({ type, target }: AttributeSource, sources: SchemaSources): boolean =>
   type === 'relation' && typeof target === 'string' && target.startsWith('plugin::') && !sources.has(target)
 
 /** Returns the type of a custom field if its attribute declares one; otherwise string. */
@@ -171,7 +170,7 @@ function customFieldType({ customType, options }: AttributeSource): ScalarType {
   return declared.find((type): type is ScalarType => typeof type === 'string' && isScalarType(type)) ?? 'string'
 }
 
-function linkAttribute(schema: SchemaSource, name: string, source: AttributeSource, sources: Sources): Attribute {
+function linkAttribute(schema: SchemaSource, name: string, source: AttributeSource, sources: SchemaSources): Attribute {
   const where = `the attribute ${name} of ${schema.uid}`
   const typeIsLocalized = schema.pluginOptions?.i18n?.localized === true
   const i18n = (source.pluginOptions as { i18n?: { localized?: boolean } } | undefined)?.i18n
@@ -203,7 +202,7 @@ function linkAttribute(schema: SchemaSource, name: string, source: AttributeSour
   }
 }
 
-function known(sources: Sources, uid: unknown, where: string): string {
+function known(sources: SchemaSources, uid: unknown, where: string): string {
   if (typeof uid !== 'string' || !sources.has(uid)) throw new Error(`${where} refers to "${String(uid)}", which does not exist`)
   return uid
 }
@@ -216,7 +215,7 @@ interface RelationBase {
   readonly required: boolean
 }
 
-function linkRelation(schema: SchemaSource, base: RelationBase, sources: Sources, where: string): Attribute {
+function linkRelation(schema: SchemaSource, base: RelationBase, sources: SchemaSources, where: string): Attribute {
   const { source, name } = base
   const relation = source.relation as RelationKind
   if (relation === 'morphToOne' || relation === 'morphToMany') return morphTo(schema, base, relation)
@@ -242,7 +241,13 @@ function linkRelation(schema: SchemaSource, base: RelationBase, sources: Sources
   }
 }
 
-function relationStorage(schema: SchemaSource, name: string, source: AttributeSource, target: SchemaSource, where: string): Storage {
+function relationStorage(
+  schema: SchemaSource,
+  name: string,
+  source: AttributeSource,
+  target: SchemaSource,
+  where: string,
+): RelationStorage {
   if (typeof source.mappedBy === 'string') {
     const other = target.attributes[source.mappedBy]
     if (other === undefined) throw new Error(`${where} is mapped by ${target.uid}.${source.mappedBy}, which does not exist`)
@@ -263,7 +268,7 @@ interface JoinTable {
 }
 
 /** Returns the storage of a relation, with Strapi's names (decision 001), as seen from its owning side. */
-function ownedStorage(schema: SchemaSource, name: string, source: AttributeSource, target: SchemaSource): Storage {
+function ownedStorage(schema: SchemaSource, name: string, source: AttributeSource, target: SchemaSource): RelationStorage {
   const relation = source.relation as RelationKind
   if (source.useJoinTable === false && (relation === 'oneToOne' || relation === 'manyToOne')) {
     const joinColumn = source.joinColumn as { name?: string; referencedColumn?: string } | undefined

@@ -3,8 +3,10 @@ import { readdir, readFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import kebabCase from 'lodash/kebabCase.js'
 import * as z from 'zod'
+import { dependsOnStrapi } from '../config/files.js'
 import { builtinSchemas } from './builtin.js'
 import { checkSchemas, type SchemaFile } from './check.js'
+import { corrected } from './corrected.js'
 import { linkModel } from './link.js'
 import { type Engine, isDangerous, needsEngine, preparePatterns } from './patterns.js'
 import type { Model, SchemaSource } from './types.js'
@@ -14,16 +16,17 @@ const attribute = z.preprocess(
   (value) => (typeof value === 'object' && value !== null && 'customField' in value ? { type: 'customField', ...value } : value),
   z.looseObject({ type: z.string() }),
 )
+/** The parts that nothing can be made of if they are wrong; everything else is checked once all schemas are read. */
 const schemaFile = z.looseObject({
-  kind: z.enum(['collectionType', 'singleType']).optional(),
+  kind: z.string().optional(),
   collectionName: z.string().optional(),
   info: z.looseObject({
     singularName: z.string().optional(),
     pluralName: z.string().optional(),
     displayName: z.string().optional(),
   }),
-  options: z.looseObject({ draftAndPublish: z.boolean().optional(), privateAttributes: z.array(z.string()).optional() }).optional(),
-  pluginOptions: z.looseObject({}).optional(),
+  options: z.custom<SchemaSource['options']>().optional(),
+  pluginOptions: z.custom<SchemaSource['pluginOptions']>().optional(),
   attributes: z.record(z.string(), attribute).default({}),
 })
 
@@ -45,8 +48,10 @@ export async function loadModel(folder: string, privateAttributes: readonly stri
   const extended = [...extensions].flatMap(([uid, { file }]) =>
     builtin.filter((schema) => schema.uid === uid).map((schema) => ({ file, schema })),
   )
-  const schemas = [...builtin, ...own.map(({ schema }) => schema)]
-  const warnings = checkSchemas([...own, ...extended], schemas).map((warning) => warning.replace(`${folder}/`, ''))
+  const read = [...builtin, ...own.map(({ schema }) => schema)]
+  const isStrapis = dependsOnStrapi(folder)
+  const warnings = checkSchemas([...own, ...extended], read, isStrapis).map((warning) => warning.replace(`${folder}/`, ''))
+  const schemas = isStrapis && warnings.length > 0 ? allCorrected(read) : read
   const sources = regexes(schemas).map(({ regex }) => regex)
   preparePatterns(sources, needsEngine(sources) ? await linearEngine() : null)
   const dangers = regexes(schemas)
@@ -59,6 +64,11 @@ export async function loadModel(folder: string, privateAttributes: readonly stri
     schemas.map((schema) => withPrivate(schema, privateAttributes)),
     [...warnings, ...dangers],
   )
+}
+
+function allCorrected(schemas: readonly SchemaSource[]): readonly SchemaSource[] {
+  const sources = new Map(schemas.map((schema) => [schema.uid, schema]))
+  return schemas.map((schema) => corrected(schema, sources))
 }
 
 /** Loads RE2 in JavaScript, which runs every supported pattern in linear time. */
@@ -95,7 +105,7 @@ async function loadTypes(folder: string): Promise<SchemaFile[]> {
       const schema = await readSchema(file)
       if (schema !== null) {
         const singularName = schema.info.singularName ?? type
-        const kind = schema.kind ?? 'collectionType'
+        const kind = kindOf(schema)
         found.push({
           file,
           schema: { ...schema, uid: `api::${kebabCase(api)}.${singularName}`, kind, info: { ...schema.info, singularName } },
@@ -105,6 +115,9 @@ async function loadTypes(folder: string): Promise<SchemaFile[]> {
   }
   return found
 }
+
+/** The kind as the file has it; the checks report an unknown one. */
+const kindOf = ({ kind = 'collectionType' }: { readonly kind?: string | undefined }) => kind as SchemaSource['kind']
 
 async function loadComponents(folder: string): Promise<SchemaFile[]> {
   const found: SchemaFile[] = []
@@ -126,7 +139,7 @@ async function loadExtensions(folder: string): Promise<Map<string, SchemaFile>> 
       const file = join(folder, plugin, 'content-types', type, 'schema.json')
       const schema = await readSchema(file)
       const uid = `plugin::${plugin}.${type}`
-      if (schema !== null) found.set(uid, { file, schema: { ...schema, uid, kind: schema.kind ?? 'collectionType' } })
+      if (schema !== null) found.set(uid, { file, schema: { ...schema, uid, kind: kindOf(schema) } })
     }
   }
   return found

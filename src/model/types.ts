@@ -46,7 +46,7 @@ export interface Scalar extends AttributeBase {
 }
 
 /** Where the pairs of a relation are stored. All columns are named from the side of this attribute. */
-export type Storage =
+export type RelationStorage =
   /** A `_lnk` table. `order` sorts the targets of one owner, `inverseOrder` the owners of one target. */
   | {
       readonly kind: 'link'
@@ -65,6 +65,9 @@ export type Storage =
   /** The rows of the same document in other locales, same publication state. */
   | { readonly kind: 'localizations' }
 
+/** The columns of a link table, seen from one side of it. */
+export type LinkStorage = Extract<RelationStorage, { readonly kind: 'link' }>
+
 /** The kinds of relations in schema.json. */
 export type RelationKind = 'oneToOne' | 'oneToMany' | 'manyToOne' | 'manyToMany' | 'morphToOne' | 'morphToMany' | 'morphOne' | 'morphMany'
 
@@ -74,7 +77,7 @@ export interface Relation extends AttributeBase {
   readonly relation: RelationKind
   readonly target: string
   readonly many: boolean
-  readonly storage: Storage
+  readonly storage: RelationStorage
   /** The attribute of the target for the other side of the relation, or null. */
   readonly inverse: string | null
 }
@@ -128,7 +131,7 @@ export interface DynamicZone extends AttributeBase {
 export type Attribute = Scalar | Relation | MorphTo | MorphFrom | Media | ComponentAttribute | DynamicZone
 
 /** The common properties of content-types and components. */
-interface Schema {
+interface SchemaBase {
   readonly uid: string
   readonly table: string
   /** The table `<table>_cmps` for component and dynamic-zone entries; null if there are none. */
@@ -142,7 +145,7 @@ interface Schema {
 }
 
 /** A content-type. */
-export interface ContentType extends Schema {
+export interface ContentType extends SchemaBase {
   readonly kind: 'contentType'
   readonly singleType: boolean
   readonly singularName: string
@@ -154,11 +157,14 @@ export interface ContentType extends Schema {
 }
 
 /** A component. */
-export interface Component extends Schema {
+export interface Component extends SchemaBase {
   readonly kind: 'component'
   readonly category: string
   readonly name: string
 }
+
+/** What has attributes and a table: a content-type or a component. */
+export type Schema = ContentType | Component
 
 /** The whole content model, which is immutable. */
 export interface Model {
@@ -196,6 +202,9 @@ export interface SchemaSource {
   readonly attributes: Readonly<Record<string, AttributeSource>>
   readonly [key: string]: unknown
 }
+
+/** Schemas by uid. */
+export type SchemaSources = ReadonlyMap<string, SchemaSource>
 
 /** Exhaustiveness check for switches over a union: a missing case is a compile error. */
 export function assertNever(value: never): never {

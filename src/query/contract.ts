@@ -1,4 +1,4 @@
-// The one switch, `api.rest.contract`: the fourteen points where the specification and Strapi differ, as data.
+// The one switch, `api.rest.contract`: the fifteen points where the specification and Strapi differ, as data.
 // Every row names its number in the table of docs/differences.md; code asks for the row, never for the contract's name.
 
 export type ContractName = 'specification' | 'strapi'
@@ -32,6 +32,8 @@ export interface Contract {
   readonly unreadableBlocksAreNull: boolean
   /** 14: what locales share is the same after every write, in drafts and in published versions; otherwise as Strapi spreads it. */
   readonly localesShareAlways: boolean
+  /** 15: a condition on a boolean takes true, false and their short forms; otherwise every value but those of false is true. */
+  readonly strictBooleans: boolean
 }
 
 export const contracts: Readonly<Record<ContractName, Contract>> = {
@@ -48,6 +50,7 @@ export const contracts: Readonly<Record<ContractName, Contract>> = {
     unknownLocalesOnWrites: false,
     generateUids: true,
     unreadableBlocksAreNull: false,
+    strictBooleans: true,
     localesShareAlways: true,
   },
   strapi: {
@@ -63,6 +66,7 @@ export const contracts: Readonly<Record<ContractName, Contract>> = {
     unknownLocalesOnWrites: true,
     generateUids: false,
     unreadableBlocksAreNull: true,
+    strictBooleans: false,
     localesShareAlways: false,
   },
 }

@@ -1,7 +1,6 @@
 // What a read asks for, as plain data. Every name in it has been found in the model and may be seen by the caller,
 // so nothing has to be removed later. Values stand apart, in `values`: the rest is the shape that plans are cached by.
 import type {
-  Component,
   ComponentAttribute,
   ContentType,
   DynamicZone,
@@ -11,6 +10,7 @@ import type {
   MorphTo,
   Relation,
   Scalar,
+  Schema,
 } from '../model/types.js'
 import type { PublicationFilter } from '../public/content/queries.js'
 import type { OperatorName } from './operators.js'
@@ -22,7 +22,7 @@ export type ValueIndex = number
 export const pageValues = { start: 0, limit: 1 } as const
 
 /** An attribute that leads to other rows and can be filtered and sorted through. */
-export type Path = Relation | Media | ComponentAttribute | MorphFrom
+export type PathAttribute = Relation | Media | ComponentAttribute | MorphFrom
 
 export type Filter =
   | { readonly kind: 'all' | 'any'; readonly of: readonly Filter[] }
@@ -33,21 +33,21 @@ export type Filter =
 /** A condition on what an attribute leads to: it holds for one of the targets. */
 export interface Related {
   readonly kind: 'related'
-  readonly path: Path
-  readonly target: ContentType | Component
+  readonly path: PathAttribute
+  readonly target: Schema
   readonly where: Filter
 }
 
 /** One key to sort by: through `path`, by `attribute` of the last target. */
 export interface SortKey {
-  readonly path: readonly { readonly attribute: Path; readonly target: ContentType | Component }[]
+  readonly path: readonly { readonly attribute: PathAttribute; readonly target: Schema }[]
   readonly attribute: Scalar
   readonly descending: boolean
 }
 
 /** The attributes of one level of the answer. */
 export interface Selection {
-  readonly shape: ContentType | Component
+  readonly shape: Schema
   /** In the order of the model. */
   readonly fields: readonly Scalar[]
   readonly populate: readonly Populated[]
@@ -74,7 +74,7 @@ export type Populated =
   | {
       readonly kind: 'count'
       readonly attribute: Relation | MorphFrom | MorphTo | ComponentAttribute
-      readonly target: ContentType | Component | null
+      readonly target: Schema | null
       readonly filter: Filter | null
       /** The types whose rows count, behind a morphTo. */
       readonly of?: readonly ContentType[]

@@ -20,7 +20,7 @@ export const seedContentFile = z.strictObject({ uid: z.string(), documents: z.ar
 /** The contents of a file in seed/content/. */
 export type SeedContent = z.infer<typeof seedContentFile>
 
-type Document = SeedContent['documents'][number]
+type SeedDocument = SeedContent['documents'][number]
 
 const userType = 'plugin::users-permissions.user'
 
@@ -55,7 +55,7 @@ export function seedContent(contents: readonly SeedContent[], context: Omit<Link
   for (const { type, row, values, where } of written) writeBelow({ shape: type, id: row.id, row, where }, values, writing)
 }
 
-interface Version {
+interface SeedVersion {
   readonly state: State
   readonly locale: string | null
   readonly values: SeedValues
@@ -64,10 +64,10 @@ interface Version {
 }
 
 /** Returns the versions of a document in the order of Strapi: per locale the draft, then the published version. */
-function versionsOf(type: ContentType, { key, locales }: Document): readonly Version[] {
+function versionsOf(type: ContentType, { key, locales }: SeedDocument): readonly SeedVersion[] {
   const entries = Object.entries(locales)
   const [first] = entries
-  return entries.flatMap(([code, { published, draft }]): readonly Version[] => {
+  return entries.flatMap(([code, { published, draft }]): readonly SeedVersion[] => {
     const locale = type.localized ? code : null
     if (type.localized === (code === '-'))
       throw new Error(`${type.uid} is ${type.localized ? '' : 'not '}localized, unlike "${key}" ("${code}")`)
@@ -75,7 +75,7 @@ function versionsOf(type: ContentType, { key, locales }: Document): readonly Ver
     const own = published ?? draft!
     const shared = first![1].published ?? first![1].draft ?? {}
     if (!type.draftAndPublish) return [{ state: 'only', locale, values: complete(type, own, shared), outdated: false }]
-    const versions: Version[] = [
+    const versions: SeedVersion[] = [
       { state: 'draft', locale, values: complete(type, draft ?? own, first![1].draft ?? shared), outdated: false },
     ]
     if (published !== undefined)
@@ -94,7 +94,7 @@ function complete(type: ContentType, own: SeedValues, first: SeedValues): SeedVa
  * Returns the dates of a row: from its attributes, otherwise from the document, otherwise now. An outdated version was last updated when it
  * was published; the document's `updatedAt` is that of its draft.
  */
-function moments(each: Document, values: SeedValues, state: State, outdated: boolean, now: Date) {
+function moments(each: SeedDocument, values: SeedValues, state: State, outdated: boolean, now: Date) {
   const time = (name: 'createdAt' | 'updatedAt' | 'publishedAt', otherwise: number): number =>
     milliseconds(values[name] ?? each[name] ?? otherwise) ?? otherwise
   const created_at = time('createdAt', now.getTime())

@@ -2,7 +2,7 @@
 import type { Database } from 'better-sqlite3'
 import { quoted } from '../database/schema/table.js'
 import { fileType } from '../model/link.js'
-import { type Attribute, assertNever, type Component, type ContentType, type MorphTo, type Relation } from '../model/types.js'
+import { type Attribute, assertNever, type ContentType, type MorphTo, type Relation, type Schema } from '../model/types.js'
 import type { SeedContext } from './access.js'
 import { scalars } from './values.js'
 
@@ -33,7 +33,7 @@ export interface Linking extends SeedContext {
 
 /** The row of a type or component whose attributes are being written. */
 interface Holder {
-  readonly shape: ContentType | Component
+  readonly shape: Schema
   readonly id: number
   /** The version of the document, which determines the linked rows. */
   readonly row: SeedRow
@@ -182,19 +182,25 @@ function nextOrder(counter: string, { orders }: Linking): number {
 }
 
 /** `@author:maria-holt`. */
-interface Reference {
+interface SeedReference {
   readonly singularName: string
   readonly key: string
 }
 
-function reference(value: unknown, where: string): Reference {
+function reference(value: unknown, where: string): SeedReference {
   const [, singularName, key] = /^@([^:]+):(.+)$/.exec(String(value)) ?? []
   if (singularName === undefined || key === undefined) throw new Error(`${where}: ${JSON.stringify(value)} must have the form @type:key`)
   return { singularName, key }
 }
 
 /** Returns the rows of a document that a version links to: same locale and same state, or both states for types without Draft & Publish. */
-function targetsOf(type: ContentType, { singularName, key }: Reference, row: SeedRow, where: string, linking: Linking): readonly SeedRow[] {
+function targetsOf(
+  type: ContentType,
+  { singularName, key }: SeedReference,
+  row: SeedRow,
+  where: string,
+  linking: Linking,
+): readonly SeedRow[] {
   const rows = singularName === type.singularName ? linking.rows.get(`${type.uid}:${key}`) : undefined
   if (rows === undefined) throw new Error(`${where}: there is no document @${singularName}:${key}`)
   const locale = type.localized ? (row.locale ?? linking.defaultLocale) : null

@@ -2,7 +2,7 @@
 import { hashSync } from '@node-rs/bcrypt'
 import type { Stored } from '../database/stored.js'
 import { attributeTypes } from '../model/attributes.js'
-import { assertNever, type Component, type ContentType, type Scalar } from '../model/types.js'
+import { assertNever, type Scalar, type Schema } from '../model/types.js'
 
 /** The cost of password hashes, as in Strapi: 2^10 rounds. */
 const passwordCost = 10
@@ -16,7 +16,7 @@ export function passwordHash(password: string): string {
  * Returns the scalar columns of a row; missing values get their default.
  * @throws Error with a sentence for an unknown name or an invalid value.
  */
-export function scalars(shape: ContentType | Component, values: Readonly<Record<string, unknown>>, where: string): Record<string, Stored> {
+export function scalars(shape: Schema, values: Readonly<Record<string, unknown>>, where: string): Record<string, Stored> {
   for (const name of Object.keys(values))
     if (!shape.attributes.has(name)) throw new Error(`${where}: ${shape.uid} has no attribute ${name}`)
   return Object.fromEntries(

@@ -3,13 +3,13 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { ReadBytes } from '../database/database.js'
 import { fileType } from '../model/link.js'
-import type { Attribute, Component, ContentType, Model } from '../model/types.js'
+import type { Attribute, ContentType, Model, Schema } from '../model/types.js'
 import { endOfString } from '../runtime/json-structure.js'
 
 /** Adds source maps to a flat response with documents of `type`. A response that would exceed a limit stays unchanged. */
 export type AddSourceMaps = (model: Model, type: ContentType, response: ReadBytes) => Promise<ReadBytes>
 
-type Body = Record<string, unknown>
+type MarkedObject = Record<string, unknown>
 
 /** The common parts of all marks of one document, and the counter of their bytes. */
 interface Walk {
@@ -114,7 +114,7 @@ const longestEntry = 500_000
 /** Adds marks to one entry. */
 function markPiece(model: Model, type: ContentType, bytes: Buffer, spend: Walk['spend']): Buffer {
   if (bytes.length > longestEntry) return bytes
-  const entry = JSON.parse(bytes.toString('utf8')) as Body
+  const entry = JSON.parse(bytes.toString('utf8')) as MarkedObject
   markEntry({ model, documentId: String(entry.documentId), locale: entry.locale, spend }, type, entry, '')
   return Buffer.from(JSON.stringify(entry))
 }
@@ -131,10 +131,10 @@ function endOfObject(bytes: Buffer, from: number): number {
   return bytes.length
 }
 
-const isBody = (value: unknown): value is Body => typeof value === 'object' && value !== null && !Array.isArray(value)
+const isBody = (value: unknown): value is MarkedObject => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** Marks the texts of an entry. `prefix` is its path in the document: empty, or with a trailing dot. */
-function markEntry(walk: Walk, shape: ContentType | Component, entry: Body, prefix: string): void {
+function markEntry(walk: Walk, shape: Schema, entry: MarkedObject, prefix: string): void {
   for (const name of Object.keys(entry)) {
     const attribute = shape.attributes.get(name)
     const value = entry[name]
@@ -158,8 +158,8 @@ function markInside(walk: Walk, attribute: Exclude<Attribute, { kind: 'scalar' }
 function shapeOf(
   { types, components }: Model,
   attribute: Exclude<Attribute, { kind: 'scalar' }>,
-  { __type, __component }: Body,
-): ContentType | Component | undefined {
+  { __type, __component }: MarkedObject,
+): Schema | undefined {
   switch (attribute.kind) {
     case 'relation':
       return types.get(attribute.target)
@@ -206,7 +206,7 @@ function markText(holder: unknown, name: 'text' | 'alternativeText', mark: strin
 }
 
 /** Creates the mark of a text. Paths inside components start at the document, whose id and locale are in every mark. */
-function markOf({ documentId, locale, spend }: Walk, shape: ContentType | Component, type: string, path: string, inBlocks = false): string {
+function markOf({ documentId, locale, spend }: Walk, shape: Schema, type: string, path: string, inBlocks = false): string {
   const source = new URLSearchParams({ documentId, type, path, model: shape.uid })
   if (shape.kind === 'contentType') source.set('kind', shape.singleType ? 'singleType' : 'collectionType')
   if (typeof locale === 'string') source.set('locale', locale)

@@ -1,8 +1,8 @@
 // Statements on `files`, their links to documents, and the media-library folder for uploads through the API.
 import { sql } from 'kysely'
-import type { MainConnection, Transaction, WriteDatabase } from '../database/database.js'
+import type { MainConnection, RowReader, Transaction, WriteDatabase } from '../database/database.js'
 import { notBefore } from '../database/fragments.js'
-import type { Component, ContentType, Media } from '../model/types.js'
+import type { Media, Schema } from '../model/types.js'
 import type { ImageSettings } from './images/protocol.js'
 
 /** One of the smaller formats of an image, as stored in the column. */
@@ -62,7 +62,7 @@ export interface FileRow extends InfoColumns, LocationColumns {
 
 /** The media attribute of a row that uploaded files are linked to. */
 export interface MediaLink {
-  readonly shape: ContentType | Component
+  readonly shape: Schema
   readonly id: number
   readonly attribute: Media
 }
@@ -109,7 +109,7 @@ export async function readImageSettings(database: MainConnection): Promise<Image
   return { ...defaultSettings, ...(value as Partial<ImageSettings> | null) }
 }
 
-async function readSetting(database: Pick<MainConnection, 'rows'>, key: string): Promise<unknown> {
+async function readSetting(database: RowReader, key: string): Promise<unknown> {
   const [row] = await database.rows<{ value: string }>(sql`select value from strapi_core_store_settings where ${sql.ref('key')} = ${key}`)
   return row === undefined ? null : parsed(row.value)
 }

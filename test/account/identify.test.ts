@@ -29,6 +29,7 @@ test('a look at the rules that fails is told, and tried again with the next requ
     jwts: openJwts('x'),
     jwtManagement: 'legacy-support',
     cachedCallers: 10,
+    watched: { tables: {}, reload: async () => {} },
     tokenUsed: () => {},
   })
   const mayFindTags = async () => (await identify(undefined)).caller.grants.may('api::tag.tag.find')

@@ -1,6 +1,6 @@
 // Populated rows stand in the order of their links, in whatever order a database returns the rows of several parents.
 import { describe, expect, it } from 'vitest'
-import { prepareAnswer, type Row } from '../../src/database/answer/write.js'
+import { prepareAnswer, type ResultRow } from '../../src/database/answer/write.js'
 import type { Level, Statement } from '../../src/database/plan.js'
 
 const statement = (sql: string): Statement => ({ sql, parameters: [] })
@@ -11,7 +11,7 @@ const level = (given: Partial<Level> & Pick<Level, 'statement'>): Level => ({
 })
 
 /** Parents 1 and 2 with these children: parent, id, place. */
-function written(children: readonly Row[], nullsLast: boolean): unknown {
+function written(children: readonly ResultRow[], nullsLast: boolean): unknown {
   const columns = (at: number) => [{ name: 'id', at, answer: 'number' as const }]
   const below = level({ statement: statement('children'), parentAt: 0, idAt: 1, orderAt: [2], columns: columns(1) })
   const fill = { kind: 'rows' as const, name: 'tags', many: true, wrapped: false, level: below }

@@ -7,6 +7,7 @@ import { gunzipSync } from 'node:zlib'
 import Database from 'better-sqlite3'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createOctavoTables } from '../../src/database/sqlite/octavo-tables.js'
+import { remedies } from '../../src/doctor/remedies.js'
 import { damages, entry } from '../support/damages.js'
 import { goldenProject, serveMagazine } from '../support/serve.js'
 
@@ -201,6 +202,34 @@ test('--links names the links that wait for a publication', async () => {
   expect(report.text).toMatch(
     /api::article\.article [a-z0-9]{24} \(\w+\), page\.section: components_page_sections_tags_lnk → api::tag\.tag [a-z0-9]{24}\n/,
   )
+})
+
+test('--json: each check with its verdict; what is found has a sentence about its meaning and what to do', async () => {
+  damage((database) => {
+    database.exec(
+      `delete from components_shop_variants where id = (select min(cmp_id) from products_cmps where component_type = 'shop.variant')`,
+    )
+  })
+  const { status, text } = await doctor(folder, '--json', '--links')
+  const { sound, checks, pendingLinks } = JSON.parse(text)
+  expect([status, sound, pendingLinks]).toEqual([1, false, []])
+  const found = checks.filter(({ count }: { count: number }) => count > 0)
+  expect(found).toMatchObject([
+    { name: 'owners of a target have distinct positions', verdict: 'note', severity: 'note', remedy: expect.stringMatching(/\.$/) },
+    {
+      name: 'component entries reference existing rows',
+      verdict: 'wrong',
+      severity: 'error',
+      count: 1,
+      examples: [expect.stringContaining('shop.variant')],
+    },
+  ])
+  // Each check has its sentence, also those that found nothing here.
+  const without = checks.map(({ name }: { name: string }) => name).filter((name: string) => !Object.hasOwn(remedies, name))
+  expect(without).toEqual([])
+  damage(() => {})
+  const good = await doctor(folder, '--json')
+  expect([good.status, JSON.parse(good.text).sound]).toEqual([0, true])
 })
 
 test('nothing is changed, and a project without a database is an explanation', async () => {

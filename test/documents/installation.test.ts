@@ -60,7 +60,14 @@ async function openGolden() {
     hooks: null,
     policies: null,
     aroundReads: null,
-    recorded: null,
+    recording: {
+      isOn: () => false,
+      onChange: () => {},
+      wants: () => false,
+      unregistered: () => [],
+      neededFrom: () => Number.POSITIVE_INFINITY,
+      committed: () => {},
+    },
     accounts: {} as never,
   })
   const close = async () => {

@@ -158,9 +158,16 @@ rule('filters.15', 'a biginteger keeps all its digits', async () => {
   expect(await samples('filters[big][$in][0]=9007199254740993&filters[big][$in][1]=1')).toEqual(['third'])
 })
 
-rule('filters.15', 'booleans are true unless they say no', async () => {
-  for (const value of ['true', 't', '1', 'yes', 'TRUE']) expect(await samples(`filters[flag]=${value}`)).toEqual(['first'])
-  for (const value of ['false', 'f', '0', '']) expect(await samples(`filters[flag]=${value}`)).toEqual(['second', 'third'])
+rule('filters.15', 'booleans are true, false, or a short form of either', async () => {
+  for (const value of ['true', 't', '1', 'T', 'TRUE']) expect(await samples(`filters[flag]=${value}`)).toEqual(['first'])
+  for (const value of ['false', 'f', '0', '', 'FALSE']) expect(await samples(`filters[flag]=${value}`)).toEqual(['second', 'third'])
+})
+
+rule('filters.15', 'in the contract strapi, every word but those for false is true', async () => {
+  const featured = async (value: string) => all(await strapi.ask(`/api/articles?filters[featured]=${value}`)).length
+  const [isTrue, isFalse] = [await featured('true'), await featured('false')]
+  expect([isTrue, isFalse].map((count) => count > 0)).toEqual([true, true])
+  expect(await Promise.all(['no', 'wahr', 'FALSE'].map(featured))).toEqual([isTrue, isTrue, isTrue])
 })
 
 rule('filters.15', 'days, times and moments are read in their forms', async () => {
@@ -190,6 +197,7 @@ rule('filters.15', 'json is compared as text without spaces, or as PostgreSQL wr
 
 const wrong: Readonly<Record<string, readonly string[]>> = {
   whole: ['abc', '', '1,5', 'NaN', 'Infinity', '1e999'],
+  flag: ['no', 'yes', '2', 'truthy'],
   big: ['abc', ''],
   rough: ['abc', ''],
   exact: ['1.2.3', ''],

@@ -221,4 +221,9 @@ rule('writing.24', 'a text in place of blocks is refused, or null in the contrac
       expect(await press.refusal('POST', path, { story })).toContain('story must be a `array` type')
     expect((await strapi.make('gadgets', { story })).story).toBeNull()
   }
+  const warned = (on: typeof press) => on.served.log.filter((line) => line.includes('a value was stored as null'))
+  expect(warned(press)).toEqual([])
+  expect(warned(strapi).map((line) => JSON.parse(line))).toEqual(
+    Array(3).fill(expect.objectContaining({ level: 40, uid: 'api::gadget.gadget', attribute: 'story' })),
+  )
 })

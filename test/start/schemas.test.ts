@@ -3,7 +3,8 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { loadModel } from '../../src/model/load.js'
-import { component, contentType } from '../spec/library.js'
+import { access, component, contentType } from '../spec/library.js'
+import { rule } from '../support/rule.js'
 import { goldenProject, serveBeside, serveGolden, serveProject } from '../support/serve.js'
 import { octavo, project, removeProjects, root } from './command.js'
 
@@ -145,6 +146,94 @@ describe('is told', () => {
     expect(out).toMatch(/note +1 {2}[^\n]*table[^\n]*\n +left_overs\n/)
     expect(status).toBe(1)
     await served.close()
+  })
+})
+
+const strapis = { 'package.json': { dependencies: { '@strapi/strapi': '5.54.0' } } }
+
+describe('ends the start, but is told where Strapi serves the project too', () => {
+  test.each([
+    [{ name: { type: 'string', required: 'yes' } }, 'attributes.name.required is "yes"; it must be true or false'],
+    [{ name: { type: 'string', maxLength: '10' } }, 'attributes.name.maxLength is "10"; it must be a whole number'],
+    [{ name: { type: 'string', default: 5 } }, 'attributes.name.default is 5; it must be a text'],
+    [{ name: { type: 'string', regex: '(' } }, 'attributes.name.regex is "("; it must be a regular expression'],
+    [{ price: { type: 'decimal', min: 9, max: 1 } }, 'attributes.price.min is 9, above max (1), so no value is valid'],
+    [{ price: { type: 'integer', min: '1' } }, 'attributes.price.min is "1"; it must be a number'],
+    [{ picture: { type: 'media', multiple: 1 } }, 'attributes.picture.multiple is 1; it must be true or false'],
+    [{ slug: { type: 'uid', targetField: 'titel' } }, 'attributes.slug.targetField "titel" is not an attribute; did you mean "title"?'],
+    [{ kind: { type: 'enumeration', enum: [] } }, 'attributes.kind.enum must name at least one value'],
+    [
+      { kind: { type: 'enumeration', enum: ['lunch', 'dinner'], default: 'diner' } },
+      'attributes.kind.default "diner" is not one of the values; did you mean "dinner"?',
+    ],
+    [{ createdAt: { type: 'string' } }, 'attributes.createdAt is not allowed: every document already has "createdAt"'],
+    [{ zone: { type: 'dynamiczone', components: ['menu.part'] } }, 'attributes.zone.components.0 "menu.part" is not a component'],
+    [{ zone: { type: 'dynamiczone' } }, 'attributes.zone.components must be a list of components'],
+    [
+      { dishes: { ...dishes, mappedBy: 'menus' } },
+      'attributes.dishes.mappedBy api::dish.dish has no attribute "menus"; did you mean "menu"?',
+    ],
+    [
+      { dishes: { ...dishes, mappedBy: 'name' } },
+      'attributes.dishes.mappedBy "name" of api::dish.dish is of the type string, not a relation',
+    ],
+    [
+      { best: { type: 'relation', relation: 'oneToOne', target: 'api::menu.menu', inversedBy: 'dishes' } },
+      'attributes.best.inversedBy "dishes" of api::menu.menu leads to api::dish.dish, not back to api::menu.menu',
+    ],
+  ])('%j', async (attributes, said) => {
+    const files = { ...other, ...contentType('menu', { title: { type: 'string' }, dishes, ...attributes }) }
+    expect((await saidOf(files)).error).toContain(`${file}: ${said}`)
+    expect(await saidOf({ ...files, ...strapis })).toEqual({ error: null, warnings: [expect.stringContaining(`${file}: ${said}`)] })
+  })
+
+  test.each([
+    [{ options: { draftAndPublsh: true } }, 'options.draftAndPublsh is not an option; did you mean "draftAndPublish"?'],
+    [{ options: { draftAndPublish: 'yes' } }, 'options.draftAndPublish is "yes"; it must be true or false'],
+    [{ options: [] }, 'options is []; it must be an object'],
+    [{ options: { privateAttributes: 'title' } }, 'options.privateAttributes is "title"; it must be a list of names'],
+    [{ pluginOptions: { i18n: { localized: 'yes' } } }, 'pluginOptions.i18n.localized is "yes"; it must be true or false'],
+    [{ kind: 'colectionType' }, 'kind is "colectionType"; it must be collectionType or singleType; did you mean "collectionType"?'],
+  ])('%j', async (over, said) => {
+    const schema = contentType('menu', { title: { type: 'string' } })[file] as Record<string, unknown>
+    const files = { [file]: { ...schema, ...over } }
+    expect((await saidOf(files)).error).toContain(`${file}: ${said}`)
+    expect(await saidOf({ ...files, ...strapis })).toEqual({ error: null, warnings: [expect.stringContaining(`${file}: ${said}`)] })
+  })
+
+  rule('projects.10', 'such a project is served as Strapi serves it', async () => {
+    const schema = contentType('menu', {
+      title: { type: 'string' },
+      name: { type: 'string', required: 'yes', maxLength: '3' },
+      price: { type: 'integer', min: '1' },
+      dishes: { ...dishes, mappedBy: 'menus' },
+      zone: { type: 'dynamiczone', components: ['menu.part', 'menu.nothing'] },
+    })[file] as Record<string, unknown>
+    const served = await serveProject({
+      ...strapis,
+      ...other,
+      ...component('menu', 'part', { size: { type: 'integer' } }),
+      [file]: { ...schema, kind: 'colectionType', options: { draftAndPublsh: true } },
+      ...access(['api::menu.menu.find', 'api::menu.menu.create']),
+    })
+    const headers = { 'content-type': 'application/json' }
+    const create = async (data: object) => {
+      const body = JSON.stringify({ data: { title: 'a', ...data } })
+      return (await served.ask('/api/menus?populate=*', { method: 'POST', headers, body })).body
+    }
+    const warned = served.log.map((line) => JSON.parse(line)).filter(({ level }) => level === 40)
+    const answers = [
+      await create({}),
+      await create({ name: 'long', price: 0 }),
+      await create({ name: 'long', zone: [{ __component: 'menu.part', size: 1 }] }),
+    ]
+    await served.close()
+    expect(warned.length).toBeGreaterThan(0)
+    expect(answers).toMatchObject([
+      { error: { message: 'name must be defined.' } },
+      { error: { message: 'price must be greater than or equal to 1' } },
+      { data: { name: 'long', zone: [{ __component: 'menu.part', size: 1 }] } },
+    ])
   })
 })
 

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type * as Octavo from '../../src/index.js'
 import { contentType } from '../spec/library.js'
+import { rule } from '../support/rule.js'
 import { project, removeProjects, root } from './command.js'
 
 afterAll(removeProjects)
@@ -106,5 +107,49 @@ describe('environment', () => {
     mkdirSync(join(folder, 'config', 'env', 'preview'), { recursive: true })
     for (const mode of ['preview', 'production', 'development', 'test', ''])
       expect((await load(folder, { NODE_ENV: mode })).warnings).toEqual([])
+  })
+})
+
+describe('OCTAVO_CONFIG', () => {
+  const withBoth = (given: unknown, config: object = {}) =>
+    withVariables({ OCTAVO_CONFIG: typeof given === 'string' ? given : JSON.stringify(given) }, { 'octavo.config.json': config })
+
+  rule('projects.11', 'is merged over octavo.config: objects key by key, lists as a whole; other variables take precedence', async () => {
+    const config = {
+      port: 1400,
+      cors: { origins: ['https://a.example'], headers: ['X-A'] },
+      api: { rest: { maxLimit: 50, strictParams: true } },
+    }
+    const given = { port: 1500, cors: { origins: ['https://b.example'] }, api: { rest: { maxLimit: 60 } }, limits: { bodyBytes: 5_000 } }
+    const loaded = await withBoth(given, config)
+    expect(loaded).toMatchObject({ port: 1500, corsOrigins: ['https://b.example'], corsHeaders: ['X-A'], warnings: [] })
+    expect(loaded.rest).toMatchObject({ maxLimit: 60, strictParams: true })
+    expect(loaded.limits.bodyBytes).toBe(5_000)
+    expect((await withVariables({ OCTAVO_CONFIG: '{"port":1500}', PORT: '1600' })).port).toBe(1600)
+    expect((await withVariables({}, { '.env': 'OCTAVO_CONFIG={"port":1700}\n' })).port).toBe(1700)
+    expect((await withVariables({ OCTAVO_CONFIG: '' })).port).toBe(1337)
+  })
+
+  test.each([
+    ['{"port":', {}, /^OCTAVO_CONFIG is not valid JSON( at position \d+)?\.$/],
+    ['{"mail":{"url":"smtps://name:secret@host"}} x', {}, /^OCTAVO_CONFIG is not valid JSON( at position \d+)?\.$/],
+    ['[]', {}, /^OCTAVO_CONFIG must be a JSON object/],
+    ['5', {}, /^OCTAVO_CONFIG must be a JSON object/],
+    [{ port: 'x' }, {}, /^Invalid configuration \(OCTAVO_CONFIG, port\)/],
+    [
+      { cors: { orgins: '*' } },
+      {},
+      /^Invalid configuration \(OCTAVO_CONFIG, cors\): Unrecognized key: "orgins"; did you mean "origins"\?$/,
+    ],
+    [
+      { cors: { origins: ['example.org'] } },
+      {},
+      /^Invalid configuration \(OCTAVO_CONFIG, cors\.origins\): "example\.org" is not an origin/,
+    ],
+    [{ api: { rest: { defaultLimit: 200 } } }, {}, /^Invalid configuration \(OCTAVO_CONFIG\): api\.rest\.defaultLimit is 200/],
+    [{ log: {} }, { cors: { orgins: '*' } }, /^Invalid configuration \(octavo\.config\.json, cors\)/],
+    [{ limits: { bodyBytes: 1 } }, { limits: { bodyDepth: 'x' } }, /^Invalid configuration \(octavo\.config\.json, limits\.bodyDepth\)/],
+  ])('%j over %j', async (given, config, said) => {
+    await expect(withBoth(given, config)).rejects.toThrow(said)
   })
 })

@@ -17,13 +17,22 @@ export async function runStatement(place: string, text: string, values: readonly
   return place.startsWith('mysql:') ? runOnMysql(place, text, values) : runOnSqlite(place, text, values)
 }
 
-function runOnSqlite(file: string, text: string, values: readonly Value[]): readonly Row[] {
-  const database = new Database(file, { fileMustExist: true })
+/** Milliseconds to wait for a lock. A service in this process cannot end its transaction while a statement waits, so it does not. */
+const [lockWait, lockPause] = [10_000, 5]
+
+async function runOnSqlite(file: string, text: string, values: readonly Value[]): Promise<readonly Row[]> {
+  const database = new Database(file, { fileMustExist: true, timeout: 0 })
   try {
     const statement = database.prepare(text)
-    if (statement.reader) return statement.all(...values) as Row[]
-    statement.run(...values)
-    return []
+    for (const end = performance.now() + lockWait; ; await new Promise((resolve) => setTimeout(resolve, lockPause))) {
+      try {
+        if (statement.reader) return statement.all(...values) as Row[]
+        statement.run(...values)
+        return []
+      } catch (error) {
+        if (!String((error as { code?: unknown }).code).startsWith('SQLITE_BUSY') || performance.now() > end) throw error
+      }
+    }
   } finally {
     database.close()
   }

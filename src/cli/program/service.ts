@@ -20,6 +20,7 @@ export function addServiceCommands(program: Command): void {
     .description("check the project's database and files without changing anything")
     .argument('[folder]', 'the project', '.')
     .option('--links', 'list pending links: relations of published entries to targets that are not published yet')
+    .option('--json', 'print the findings as JSON')
     .action(async (folder: string, options) => (await import('../doctor.js')).doctorCommand(folder, options))
 
   program

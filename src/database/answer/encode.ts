@@ -1,5 +1,5 @@
 // A stored value becomes JSON text, by the attribute's kind. No objects in between: answers are text from the start.
-import type { Column } from '../plan.js'
+import type { MemberColumn } from '../plan.js'
 import type { Signer } from './signed-addresses.js'
 
 /** Writes one value of a result row as JSON text. */
@@ -75,7 +75,7 @@ function innerJson(text: string): string | null {
   }
 }
 
-const encoders: Readonly<Record<Exclude<Column['answer'], 'componentDocumentId'>, Encoder>> = {
+const encoders: Readonly<Record<Exclude<MemberColumn['answer'], 'componentDocumentId'>, Encoder>> = {
   text,
   number,
   biginteger,
@@ -87,12 +87,12 @@ const encoders: Readonly<Record<Exclude<Column['answer'], 'componentDocumentId'>
 }
 
 /** The encoder of a result column. `uid` seeds the documentIds that components get from the specification's contract. */
-export function encoderOf(column: Column, uid: string): Encoder {
+export function encoderOf(column: MemberColumn, uid: string): Encoder {
   return column.answer === 'componentDocumentId' ? (value) => `"${componentDocumentId(uid, value as number)}"` : encoders[column.answer]
 }
 
 /** The encoder of a file's column with addresses; null for its other columns. */
-export function signedEncoderOf({ name }: Column, signer: Signer): Encoder | null {
+export function signedEncoderOf({ name }: MemberColumn, signer: Signer): Encoder | null {
   const signed = (address: unknown) => (typeof address === 'string' ? signer.sign(address) : null)
   if (name === 'url') return (value) => text(signed(value) ?? value, null)
   if (name !== 'formats') return null

@@ -1,19 +1,19 @@
 // Writes the JSON of a read: objects from rows, from the leaves up. Where the rows come from is the driver's affair.
-import type { Column, Envelope, Fill, Level, ReadPlan, Statement } from '../plan.js'
+import type { Envelope, Fill, Level, MemberColumn, ReadPlan, Statement } from '../plan.js'
 import { type Encoder, encoderOf, quote, signedEncoderOf } from './encode.js'
 import type { Signer } from './signed-addresses.js'
 import type { Sink } from './sink.js'
 
 /** A row as a list of values, in the order of the columns of its statement. */
-export type Row = readonly unknown[]
+export type ResultRow = readonly unknown[]
 /** The values of a request, which statements bind by their index. */
 export type Values = readonly unknown[]
 
 /** What a statement is given beside the values of the request: the ids of the rows above as JSON, or how many rows to look at. */
-export type Given = string | number | null
+export type LevelValue = string | number | null
 
 /** The rows of one statement. */
-export type Query = (values: Values, given: Given) => readonly Row[]
+export type Query = (values: Values, given: LevelValue) => readonly ResultRow[]
 
 export type ListEnvelope = Envelope & { readonly kind: 'list' }
 
@@ -24,7 +24,7 @@ export interface AnswerSource {
   /** Prepares a statement whose result is one number. */
   count(statement: Statement): (values: Values) => number
   /** Prepares the page of a list. The total is null where the envelope asks for none. */
-  page(root: Level, envelope: ListEnvelope): (values: Values) => { readonly rows: readonly Row[]; readonly total: number | null }
+  page(root: Level, envelope: ListEnvelope): (values: Values) => { readonly rows: readonly ResultRow[]; readonly total: number | null }
   /** Signs the addresses of private files; null where everyone may read them. */
   readonly signer: Signer | null
   /** Links without a place come last, and not first. */
@@ -34,16 +34,16 @@ export interface AnswerSource {
 }
 
 /** One read under way. */
-interface Run {
+interface AnswerRun {
   readonly values: Values
   readonly sink: Sink
 }
 
 /** Writes the objects of a level: one text for each row. */
-type WriteObjects = (run: Run, rows: readonly Row[]) => string[]
+type WriteObjects = (run: AnswerRun, rows: readonly ResultRow[]) => string[]
 
 /** The text of every object of a level, by the row above. */
-type Children = (run: Run, parents: string) => ReadonlyMap<number, readonly string[]>
+type Children = (run: AnswerRun, parents: string) => ReadonlyMap<number, readonly string[]>
 
 /** Runs one read and writes its answer into the sink. False: nothing was found where one row was asked for. */
 export type PreparedRead = (values: Values, sink: Sink) => boolean
@@ -121,7 +121,7 @@ function prepareLevel(source: AnswerSource, level: Level): WriteObjects {
   }
 }
 
-const memberOf = (column: Column, uid: string): Member => ({
+const memberOf = (column: MemberColumn, uid: string): Member => ({
   name: column.name,
   at: column.at,
   validAt: column.validAt ?? column.at,
@@ -147,7 +147,7 @@ interface Member {
   readonly encode: Encoder
 }
 
-type WriteRow = (row: Row, filled: readonly string[]) => string
+type WriteRow = (row: ResultRow, filled: readonly string[]) => string
 
 function flatWriter(members: readonly Member[], constants: readonly string[]): WriteRow {
   const keys = members.map(({ name }, index) => `${index === 0 ? '{' : ','}${quote(name)}:`)
@@ -186,7 +186,7 @@ function list(objects: readonly string[]): string {
 }
 
 /** Loads a filled attribute for all rows above; the result gives its text for one of them. */
-type Load = (run: Run, parents: string) => (parent: number) => string
+type Load = (run: AnswerRun, parents: string) => (parent: number) => string
 
 function prepareFill(source: AnswerSource, fill: Fill): Load {
   if (fill.kind === 'count') {
@@ -250,10 +250,10 @@ function prepareTyped(source: AnswerSource, { links, levels }: Fill & { kind: 't
 const linkOrder: readonly number[] = [3, 4]
 
 /** Sorts rows by their order columns. Links are mostly stored in their order already: then nothing is moved. */
-function ordering({ nullsLast = false }: AnswerSource, orderAt: readonly number[]): (rows: readonly Row[]) => readonly Row[] {
+function ordering({ nullsLast = false }: AnswerSource, orderAt: readonly number[]): (rows: readonly ResultRow[]) => readonly ResultRow[] {
   if (orderAt.length === 0) return (rows) => rows
   const beforeAll = nullsLast ? 1 : -1
-  const compare = (a: Row, b: Row): number => {
+  const compare = (a: ResultRow, b: ResultRow): number => {
     for (const at of orderAt) {
       const [left, right] = [a[at] as number | string | null, b[at] as number | string | null]
       if (left === right) continue
@@ -266,8 +266,8 @@ function ordering({ nullsLast = false }: AnswerSource, orderAt: readonly number[
 }
 
 /** Whether the rows of each parent follow one another in their order. Those of several parents may alternate. */
-function isOrdered(rows: readonly Row[], compare: (a: Row, b: Row) => number): boolean {
-  const last = new Map<Row[number], Row>()
+function isOrdered(rows: readonly ResultRow[], compare: (a: ResultRow, b: ResultRow) => number): boolean {
+  const last = new Map<ResultRow[number], ResultRow>()
   for (let index = 1; index < rows.length; index++) {
     const [before, row] = [rows[index - 1]!, rows[index]!]
     const isSame = before[0] === row[0]

@@ -1,7 +1,7 @@
 // Runs a plan level by level on one connection, and writes its answer from the rows of all levels.
 import type { Signer } from '../answer/signed-addresses.js'
 import { openSink } from '../answer/sink.js'
-import { prepareAnswer, type Row, type Values } from '../answer/write.js'
+import { prepareAnswer, type ResultRow, type Values } from '../answer/write.js'
 import type { ReadAnswer } from '../database.js'
 import type { Fill, Level, ReadPlan, Statement } from '../plan.js'
 import type { Client } from './client.js'
@@ -20,7 +20,7 @@ const roomBytes = 16 * 1024
 
 /** What one read found. */
 interface FoundRows {
-  readonly rows: Map<Statement, readonly Row[]>
+  readonly rows: Map<Statement, readonly ResultRow[]>
   total: number | null
 }
 
@@ -62,7 +62,7 @@ export function preparePlanReader(plan: ReadPlan, signer: Signer | null): MysqlP
 }
 
 /** Executes one statement of a plan. `parents`: the ids of the rows above. */
-type Find = (statement: Statement, parents: readonly number[]) => Promise<readonly Row[]>
+type FindRows = (statement: Statement, parents: readonly number[]) => Promise<readonly ResultRow[]>
 
 interface Bound {
   readonly values: Values
@@ -74,7 +74,7 @@ async function rowsOn(
   statements: MysqlStatements,
   { sql, parameters }: Statement,
   { values, parents }: Bound,
-): Promise<readonly Row[]> {
+): Promise<readonly ResultRow[]> {
   const bound = parameters.map((parameter) => {
     if (parameter.from === 'values') return values[parameter.index]
     return parameter.from === 'constant' ? parameter.value : JSON.stringify(parents)
@@ -82,7 +82,7 @@ async function rowsOn(
   return (await execute(statements, client, sql, bound)).rows
 }
 
-async function findRows({ root, envelope }: ReadPlan, values: Values, find: Find): Promise<FoundRows> {
+async function findRows({ root, envelope }: ReadPlan, values: Values, find: FindRows): Promise<FoundRows> {
   const read: FoundRows = { rows: new Map(), total: null }
   const numberOf = async (statement: Statement) => Number((await find(statement, []))[0]![0])
   if (envelope.kind === 'count') {
@@ -98,10 +98,10 @@ async function findRows({ root, envelope }: ReadPlan, values: Values, find: Find
   return read
 }
 
-const distinct = (rows: readonly Row[], at: number): readonly number[] => [...new Set(rows.map((row) => row[at] as number))]
+const distinct = (rows: readonly ResultRow[], at: number): readonly number[] => [...new Set(rows.map((row) => row[at] as number))]
 
 /** Finds the rows of a level, for those above it, and of all below it. */
-async function addLevel(read: FoundRows, level: Level, parents: readonly number[], find: Find): Promise<readonly Row[]> {
+async function addLevel(read: FoundRows, level: Level, parents: readonly number[], find: FindRows): Promise<readonly ResultRow[]> {
   const rows = (await find(level.statement, parents)).map((row) => stored(level, row as unknown[]))
   read.rows.set(level.statement, rows)
   const ids = distinct(rows, level.idAt)
@@ -109,7 +109,7 @@ async function addLevel(read: FoundRows, level: Level, parents: readonly number[
   return rows
 }
 
-async function addFill(read: FoundRows, fill: Fill, parents: readonly number[], find: Find): Promise<void> {
+async function addFill(read: FoundRows, fill: Fill, parents: readonly number[], find: FindRows): Promise<void> {
   if (fill.kind === 'rows') {
     await addLevel(read, fill.level, parents, find)
     return
@@ -128,7 +128,7 @@ async function addFill(read: FoundRows, fill: Fill, parents: readonly number[], 
  * A row in the stored forms that answers are written from. Both servers keep JSON as a value, of which Strapi's driver shows a text
  * without its quotes; Strapi reads that text as JSON once more, if it is any.
  */
-function stored({ columns }: Level, row: unknown[]): Row {
+function stored({ columns }: Level, row: unknown[]): ResultRow {
   for (const { at, validAt, answer } of columns) {
     if (answer !== 'json' || validAt === undefined || row[at] === null) continue
     const value = parsed(row[at] as string)

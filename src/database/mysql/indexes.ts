@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Model } from '../../model/types.js'
-import { describeIndexes, type OwnIndex } from '../schema/own-indexes.js'
+import { describeIndexes, type OwnIndex, type ReportOwnIndex } from '../schema/own-indexes.js'
 import { quoted } from '../schema/table.js'
 import { type MysqlCatalog, readCatalog } from './catalog.js'
 import type { Client } from './client.js'
@@ -53,9 +53,6 @@ function missingIn(catalog: MysqlCatalog, model: Model): readonly OwnIndex[] {
   return indexes.filter((index) => catalog.indexes.get(index.table)?.has(indexName(index)) !== true && isIndexable(catalog, index))
 }
 
-/** Called before each index, with how many were created before it. */
-type Report = (index: OwnIndex, done: number, missing: number) => void
-
 /** Milliseconds between two looks whether another process has come to its end. */
 const interval = 500
 
@@ -66,7 +63,7 @@ const isStopped = (stop: AbortSignal | undefined): boolean => stop?.aborted === 
  * same. Returns how many were created.
  * @throws the server's first error, once every other index has been tried; nothing if `stop` was aborted
  */
-export async function createIndexes(pool: Pool, model: Model, report: Report, stop?: AbortSignal): Promise<number> {
+export async function createIndexes(pool: Pool, model: Model, report: ReportOwnIndex, stop?: AbortSignal): Promise<number> {
   return onClient(pool, async (client) => {
     const cut = () => client.cut()
     stop?.addEventListener('abort', cut)
@@ -85,7 +82,7 @@ export async function createIndexes(pool: Pool, model: Model, report: Report, st
   })
 }
 
-async function createMissing(client: Client, model: Model, report: Report, stop: AbortSignal | undefined): Promise<number> {
+async function createMissing(client: Client, model: Model, report: ReportOwnIndex, stop: AbortSignal | undefined): Promise<number> {
   const missing = missingIn(await readCatalog(client), model)
   let created = 0
   let failure: unknown = null
@@ -102,23 +99,4 @@ async function createMissing(client: Client, model: Model, report: Report, stop:
   await releaseLock(client, 'index')
   if (failure !== null && !isStopped(stop)) throw failure
   return created
-}
-
-/** What becomes of it. */
-export interface IndexCreationReport {
-  made(indexes: number): void
-  failed(error: Error): void
-}
-
-/** Starts to create what is missing; the result stops it. */
-export function startIndexing(pool: Pool, model: Model, report: IndexCreationReport): () => Promise<void> {
-  const stop = new AbortController()
-  const ended = createIndexes(pool, model, () => {}, stop.signal).then(
-    (made) => stop.signal.aborted || report.made(made),
-    (error: Error) => stop.signal.aborted || report.failed(error),
-  )
-  return async () => {
-    stop.abort()
-    await ended
-  }
 }

@@ -9,9 +9,10 @@ import type { CommandDatabase, Database, DatabaseHost } from '../database.js'
 import type { FillRows } from '../driver.js'
 import { warnOfDifferences } from '../schema/mismatches.js'
 import { openHealth } from '../server/health.js'
+import { startIndexing } from '../server/indexing.js'
 import { optionsOf } from '../server/options.js'
 import { readCatalog } from './catalog.js'
-import { startIndexing } from './indexes.js'
+import { createIndexes } from './indexes.js'
 import { openMainConnection } from './main-connection.js'
 import { onClient, openPool, type Pool } from './pool.js'
 import { prepareDatabase } from './prepare-database.js'
@@ -43,7 +44,7 @@ async function prepare(
 /** Creates missing indexes of our own, on a connection that is closed afterwards. */
 function indexInBackground(settings: ServerSettings, model: Model, logger: Logger): () => Promise<void> {
   const pool = openPool(settings, { max: 1, failed: () => {} })
-  const stop = startIndexing(pool, model, {
+  const stop = startIndexing((signal) => createIndexes(pool, model, () => {}, signal), {
     made: (count) => count > 0 && logger.info({ indexes: count }, 'created missing indexes'),
     failed: (error) => logger.error({ err: error }, 'could not create an index'),
   })

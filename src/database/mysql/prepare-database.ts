@@ -4,7 +4,7 @@
 import { ConfigError } from '../../errors/errors.js'
 import type { Model } from '../../model/types.js'
 import type { FillRows } from '../driver.js'
-import { findLacking, isComplete, type Lacking, namesOf, type Prepared } from '../schema/lacking.js'
+import { findLacking, isPrepared, type Lacking, type LackingWithOwn, namesOf, type Prepared } from '../schema/lacking.js'
 import { octavoTables } from '../schema/octavo-tables.js'
 import { quoted } from '../schema/table.js'
 import { type MysqlCatalog, type MysqlQueryable, readCatalog } from './catalog.js'
@@ -96,13 +96,7 @@ async function fillNew(client: Client, fill: FillRows): Promise<void> {
   }
 }
 
-interface LackingAll extends Lacking {
-  readonly ownTables: boolean
-}
-
-const isPrepared = (lacking: LackingAll): boolean => !lacking.ownTables && isComplete(lacking)
-
-async function lackingIn(client: Client, model: Model, { sessions }: MysqlPreparation): Promise<LackingAll> {
+async function lackingIn(client: Client, model: Model, { sessions }: MysqlPreparation): Promise<LackingWithOwn> {
   const catalog = await readCatalog(client)
   const isNew = await isUnprepared(client)
   const indexes = new Set([...catalog.indexes.values()].flatMap((names) => [...names]))

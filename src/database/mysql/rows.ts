@@ -1,6 +1,7 @@
 // Rows of a MySQL or MariaDB database on their way from or to another one. Everything runs on one connection.
 import {
   type CopiedRow,
+  type CopyTransactions,
   exactNumber,
   fullTime,
   type Progress,
@@ -207,11 +208,8 @@ async function setNumbers(client: MysqlQueryable, last: ReadonlyMap<string, numb
   }
 }
 
-/** Which transaction the rows are written in: one for each batch, or that of the caller, which is not resumed. */
-type Transactions = 'batches' | 'callers'
-
 /** A database as the target of a copy, on one connection. `close` is called in the end. */
-export function mysqlTarget(client: MysqlQueryable, name: string, transactions: Transactions, close: () => Promise<void>): RowTarget {
+export function mysqlTarget(client: MysqlQueryable, name: string, transactions: CopyTransactions, close: () => Promise<void>): RowTarget {
   const resumable = transactions === 'batches'
   const write = async (work: () => Promise<void>, progress: Progress): Promise<void> => {
     if (!resumable) return work()

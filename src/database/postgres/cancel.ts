@@ -3,7 +3,7 @@ import type { Socket } from 'node:net'
 import pg from 'pg'
 
 /** What the driver knows of a session, and of the messages before one. */
-interface Session {
+interface ServerSession {
   readonly processID: number | null
   readonly secretKey: number | null
 }
@@ -20,7 +20,7 @@ const patience = 1_000
 
 /** Asks the server to end what `client` executes. Resolves when it has the request, or cannot be reached; never rejects. */
 export async function cancel(server: pg.ClientConfig, client: pg.PoolClient): Promise<void> {
-  const { processID, secretKey } = client as unknown as Session
+  const { processID, secretKey } = client as unknown as ServerSession
   if (processID === null || secretKey === null) return
   const messenger = new pg.Client(server)
   const { connection, ssl } = messenger as unknown as { readonly connection: Messages; readonly ssl: unknown }

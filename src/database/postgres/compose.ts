@@ -1,6 +1,7 @@
 // A whole plan as one statement with one row: its levels are common table expressions, each of which starts at the ids of the level
 // above, and the result has a column of JSON for each. One round trip and one snapshot, whatever is populated (decision 029).
-import type { Column, Envelope, Fill, Level, Parameter, ReadPlan, Statement } from '../plan.js'
+import type { ListEnvelope } from '../answer/write.js'
+import type { Fill, Level, MemberColumn, Parameter, ReadPlan, Statement } from '../plan.js'
 import { snapshot } from './history.js'
 
 /** A plan as one statement, and what its result columns are. */
@@ -8,7 +9,7 @@ export interface ComposedRead {
   readonly text: string
   readonly parameters: readonly BoundParameter[]
   /** Which statement of the plan each result column has the rows of, and which of their values JSON cannot tell. */
-  readonly parts: readonly { readonly statement: Statement; readonly columns: readonly Column[] }[]
+  readonly parts: readonly { readonly statement: Statement; readonly columns: readonly MemberColumn[] }[]
   /** The total, which the last result columns tell; null: there is none. */
   readonly total: ComposedTotal | null
 }
@@ -24,7 +25,7 @@ export interface ComposedTotal {
 /** A part of a read under way: its number names the table expression. */
 interface Part {
   readonly statement: Statement
-  readonly columns: readonly Column[]
+  readonly columns: readonly MemberColumn[]
   readonly text: string
   /** Columns of its rows. */
   readonly width: number
@@ -74,7 +75,7 @@ function add(
   composition: Composition,
   statement: Statement,
   parents: string | null,
-  { width, columns = [] }: { readonly width: number; readonly columns?: readonly Column[] },
+  { width, columns = [] }: { readonly width: number; readonly columns?: readonly MemberColumn[] },
 ): number {
   composition.parts.push({ statement, columns, text: placed(composition, statement, parents), width })
   return composition.parts.length - 1
@@ -100,8 +101,6 @@ function addFill(composition: Composition, fill: Fill, parents: string): void {
     addLevel(composition, level, `select distinct ${nameOf(2)} from ${tableOf(links)} where ${nameOf(1)} = ${type}`)
   }
 }
-
-type ListEnvelope = Envelope & { readonly kind: 'list' }
 
 /**
  * The number of all rows: what the page tells where it is the last one, null where it is known of this very snapshot, counted otherwise.

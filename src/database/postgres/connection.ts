@@ -10,8 +10,6 @@ import { cancel } from './cancel.js'
 import { encodeParameter, parserOf } from './codec.js'
 import { cancelled, codeOf, isConnectionLoss, timeoutOf } from './errors.js'
 
-export type { ServerSettings }
-
 /** Seconds after which a connection is replaced: what it keeps of statements goes with it. */
 const lifetime = 1_800
 

@@ -2,9 +2,9 @@
 import { LRUCache } from 'lru-cache'
 import type { Signer } from '../answer/signed-addresses.js'
 import { openSink } from '../answer/sink.js'
-import { prepareAnswer, type Row, type Values } from '../answer/write.js'
+import { prepareAnswer, type ResultRow, type Values } from '../answer/write.js'
 import type { ReadAnswer } from '../database.js'
-import type { Column, ReadPlan, Statement } from '../plan.js'
+import type { MemberColumn, ReadPlan, Statement } from '../plan.js'
 import { fromWallMilliseconds } from './codec.js'
 import { type ComposedRead, composeRead } from './compose.js'
 import { type Connection, executePrepared, type PreparedStatement } from './connection.js'
@@ -44,7 +44,7 @@ const isUtc = (): boolean =>
 export function preparePlanReader(plan: ReadPlan, signer: Signer | null): PlanReader {
   const composed = composeRead(plan)
   const totals = composed.total === null ? null : new LRUCache<string, KnownTotal>({ max: keptTotals })
-  let found: ReadonlyMap<Statement, readonly Row[]> = new Map()
+  let found: ReadonlyMap<Statement, readonly ResultRow[]> = new Map()
   let total: number | null = null
   const rowsOf = (statement: Statement) => () => found.get(statement) ?? []
   const write = prepareAnswer(
@@ -107,7 +107,7 @@ interface Convertor {
 }
 
 /** Reads the rows of one level from their JSON: what JSON has no form for gets the stored form that answers are written from. */
-function partReader(columns: readonly Column[]): (text: string | null) => readonly Row[] {
+function partReader(columns: readonly MemberColumn[]): (text: string | null) => readonly ResultRow[] {
   const convertors = columns.flatMap(({ at, answer }): Convertor[] => {
     if (answer === 'json') return [{ at, convert: JSON.stringify }]
     const isMoment = answer === 'datetime' || answer === 'timestamp'

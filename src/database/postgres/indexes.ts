@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import type { Model } from '../../model/types.js'
-import { describeIndexes, type OwnIndex } from '../schema/own-indexes.js'
+import { describeIndexes, type OwnIndex, type ReportOwnIndex } from '../schema/own-indexes.js'
 import { quoted } from '../schema/table.js'
 import { type Catalog, readCatalog } from './catalog.js'
 import { storedName } from './create-tables.js'
@@ -60,9 +60,6 @@ export interface WantedIndexes {
   readonly nullsFirst: boolean
 }
 
-/** Called before each index, with how many were created before it. */
-type Report = (index: OwnIndex, done: number, missing: number) => void
-
 /** The lock of the process that creates indexes: the same number in every version. */
 const indexing = 7_082_100_002
 
@@ -79,7 +76,7 @@ const attempts = 5
  * same. `pool` needs two connections that do not pipeline. Returns how many were created.
  * @throws the server's first error, once every other index has been tried; nothing if `stop` was aborted
  */
-export async function createIndexes(pool: pg.Pool, wanted: WantedIndexes, report: Report, stop?: AbortSignal): Promise<number> {
+export async function createIndexes(pool: pg.Pool, wanted: WantedIndexes, report: ReportOwnIndex, stop?: AbortSignal): Promise<number> {
   while (!isStopped(stop)) {
     const holder = await pool.connect()
     const release = () => holder.release(true)
@@ -101,7 +98,7 @@ export async function createIndexes(pool: pg.Pool, wanted: WantedIndexes, report
 async function createMissing(
   pool: pg.Pool,
   { model, nullsFirst }: WantedIndexes,
-  report: Report,
+  report: ReportOwnIndex,
   stop: AbortSignal | undefined,
 ): Promise<number> {
   const catalog = await readCatalog(pool)
@@ -191,24 +188,5 @@ async function onConnection(pool: pg.Pool, text: string, stop: AbortSignal | und
     throw error
   } finally {
     stop?.removeEventListener('abort', abort)
-  }
-}
-
-/** What becomes of it. */
-export interface PostgresIndexingReport {
-  made(indexes: number): void
-  failed(error: Error): void
-}
-
-/** Starts to create what is missing, on two connections of `pool`; the result stops it. */
-export function startIndexing(pool: pg.Pool, wanted: WantedIndexes, report: PostgresIndexingReport): () => Promise<void> {
-  const stop = new AbortController()
-  const ended = createIndexes(pool, wanted, () => {}, stop.signal).then(
-    (made) => stop.signal.aborted || report.made(made),
-    (error: Error) => stop.signal.aborted || report.failed(error),
-  )
-  return async () => {
-    stop.abort()
-    await ended
   }
 }

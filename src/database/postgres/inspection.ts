@@ -18,7 +18,7 @@ export async function beginSnapshot(client: Queryable): Promise<Queryable> {
   return { query: query as Queryable['query'] }
 }
 
-interface ForeignKey {
+interface InspectedKey {
   readonly table: string
   readonly column: string
   readonly parent: string
@@ -26,8 +26,8 @@ interface ForeignKey {
 }
 
 /** The foreign keys of the current schema that have one column. */
-async function foreignKeysOf(connection: Queryable): Promise<readonly ForeignKey[]> {
-  const { rows } = await connection.query<ForeignKey>(
+async function foreignKeysOf(connection: Queryable): Promise<readonly InspectedKey[]> {
+  const { rows } = await connection.query<InspectedKey>(
     `select c.relname as table, a.attname as column, t.relname as parent, b.attname as key
      from pg_constraint k join pg_class c on c.oid = k.conrelid join pg_class t on t.oid = k.confrelid
      join pg_attribute a on a.attrelid = c.oid and a.attnum = k.conkey[1] join pg_attribute b on b.attrelid = t.oid and b.attnum = k.confkey[1]

@@ -10,9 +10,10 @@ import type { CommandDatabase, Database, DatabaseHost } from '../database.js'
 import type { FillRows } from '../driver.js'
 import { warnOfDifferences } from '../schema/mismatches.js'
 import { openHealth } from '../server/health.js'
+import { startIndexing } from '../server/indexing.js'
 import { optionsOf } from '../server/options.js'
 import { onConnection, openPool } from './connection.js'
-import { startIndexing, type WantedIndexes } from './indexes.js'
+import { createIndexes, type WantedIndexes } from './indexes.js'
 import { openMainConnection } from './main-connection.js'
 import { prepareDatabase } from './prepare-database.js'
 import { type Reached, reach } from './reach.js'
@@ -45,7 +46,7 @@ async function prepare(
 /** Creates missing indexes of our own, on connections that are closed afterwards. */
 function indexInBackground(settings: ServerSettings, wanted: WantedIndexes, logger: Logger): () => Promise<void> {
   const pool = openPool(settings, { max: indexPool, pipelined: false, failed: () => {} })
-  const stop = startIndexing(pool, wanted, {
+  const stop = startIndexing((signal) => createIndexes(pool, wanted, () => {}, signal), {
     made: (count) => count > 0 && logger.info({ indexes: count }, 'created missing indexes'),
     failed: (error) => logger.error({ err: error }, 'could not create an index'),
   })

@@ -4,7 +4,7 @@ import type pg from 'pg'
 import { ConfigError } from '../../errors/errors.js'
 import type { Model } from '../../model/types.js'
 import type { FillRows } from '../driver.js'
-import { findLacking, isComplete, type Lacking, namesOf, type Prepared } from '../schema/lacking.js'
+import { findLacking, isPrepared, type LackingWithOwn, namesOf, type Prepared } from '../schema/lacking.js'
 import { octavoNames } from '../schema/octavo-tables.js'
 import { quoted } from '../schema/table.js'
 import { type Catalog, checkSchema, type Queryable, readCatalog } from './catalog.js'
@@ -68,13 +68,7 @@ export async function prepareDatabase(pool: pg.Pool, model: Model, preparation: 
   })
 }
 
-interface LackingAll extends Lacking {
-  readonly ownTables: boolean
-}
-
-const isPrepared = (lacking: LackingAll): boolean => !lacking.ownTables && isComplete(lacking)
-
-function lackingIn(catalog: Catalog, model: Model, { sessions }: PostgresPreparation): LackingAll {
+function lackingIn(catalog: Catalog, model: Model, { sessions }: PostgresPreparation): LackingWithOwn {
   const has = (name: string): boolean => catalog.tables.has(storedName(name)) || catalog.indexes.has(storedName(name))
   const columnsOf = (table: string): ReadonlySet<string> => new Set(catalog.tables.get(storedName(table))!.map(({ name }) => name))
   const isNew = !catalog.tables.has(firstTable)

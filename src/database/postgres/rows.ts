@@ -3,6 +3,7 @@
 import type pg from 'pg'
 import {
   type CopiedRow,
+  type CopyTransactions,
   exactNumber,
   fullTime,
   type Progress,
@@ -249,11 +250,8 @@ async function setNumbers(client: Queryable, last: ReadonlyMap<string, number>):
   }
 }
 
-/** Which transaction the rows are written in: one for each batch, or that of the caller, which is not resumed. */
-type Transactions = 'batches' | 'callers'
-
 /** A PostgreSQL database as the target of a copy, on one connection. `close` is called in the end. */
-export function postgresTarget(client: pg.ClientBase, name: string, transactions: Transactions, close: () => Promise<void>): RowTarget {
+export function postgresTarget(client: pg.ClientBase, name: string, transactions: CopyTransactions, close: () => Promise<void>): RowTarget {
   const resumable = transactions === 'batches'
   const inTransaction = async <Result>(work: () => Promise<Result>): Promise<Result> => {
     if (!resumable) return work()

@@ -1,6 +1,6 @@
 // The settings that a new database starts with: how files, sign-up, letters and sign-in by other services behave until someone changes it.
 
-interface Provider {
+interface InitialProvider {
   readonly icon: string
   readonly enabled: boolean
   readonly key: string
@@ -11,7 +11,7 @@ interface Provider {
   readonly subdomain?: string
 }
 
-const provider = (icon: string, callback: Partial<Provider>, scope?: readonly string[], subdomain?: string): Provider => ({
+const provider = (icon: string, callback: Partial<InitialProvider>, scope?: readonly string[], subdomain?: string): InitialProvider => ({
   icon,
   enabled: false,
   key: '',
@@ -25,7 +25,7 @@ const url = (name: string) => ({ callbackUrl: `api/auth/${name}/callback` })
 const path = (name: string) => ({ callback: `api/auth/${name}/callback` })
 
 /** Other services that may sign users in, all off: Strapi adds those that are missing. */
-const providers: Readonly<Record<string, Provider>> = {
+const providers: Readonly<Record<string, InitialProvider>> = {
   discord: provider('discord', url('discord'), ['identify', 'email']),
   facebook: provider('facebook-square', url('facebook'), ['email']),
   google: provider('google', url('google'), ['email']),

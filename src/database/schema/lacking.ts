@@ -1,6 +1,6 @@
 // What a database lacks of the tables and columns that a model needs.
 import type { Model } from '../../model/types.js'
-import { adminTables, sessionTable } from './admin-tables.js'
+import { adminTables, keptTables } from './admin-tables.js'
 import { accountIndexes, type OwnIndex } from './own-indexes.js'
 import type { Column, Table } from './table.js'
 import { describeTables } from './tables.js'
@@ -35,7 +35,7 @@ export function findLacking(model: Model, present: Present, sessions: boolean): 
   const { isNew } = present
   // What only Strapi's panel uses stays as the Strapi that made it left it.
   const panel = isNew ? new Set<string>() : adminTables(model)
-  const kept = sessions ? panel : new Set([...panel, sessionTable])
+  const kept = isNew ? panel : keptTables(model, sessions)
   const tables = describeTables(model).filter(({ name }) => !panel.has(name))
   return {
     isNew,
@@ -45,7 +45,7 @@ export function findLacking(model: Model, present: Present, sessions: boolean): 
       const there = present.columnsOf(table)
       return columns.filter(({ name }) => !there.has(name)).map((column) => ({ table, column }))
     }),
-    indexes: accountIndexes().filter(({ name, table }) => !present.has(name) && !(kept.has(table) && !isNew)),
+    indexes: accountIndexes().filter(({ name, table }) => !present.has(name) && !kept.has(table)),
   }
 }
 
@@ -58,3 +58,11 @@ export const namesOf = ({ tables, columns }: Lacking): readonly string[] => [
   ...tables.map(({ name }) => name),
   ...columns.map(({ table, column }) => `${table}.${column.name}`),
 ]
+
+/** The same with tables of our own that a database server lacks. */
+export interface LackingWithOwn extends Lacking {
+  readonly ownTables: boolean
+}
+
+/** Whether nothing has to be done, for our own tables either. */
+export const isPrepared = (lacking: LackingWithOwn): boolean => !lacking.ownTables && isComplete(lacking)

@@ -2,7 +2,7 @@
 import type { Logger } from 'pino'
 import type { Model } from '../../model/types.js'
 import type { SchemaMismatches } from '../database.js'
-import { adminTables, sessionTable } from './admin-tables.js'
+import { keptTables } from './admin-tables.js'
 import type { ColumnType } from './table.js'
 import { describeTables } from './tables.js'
 
@@ -26,7 +26,7 @@ export function compareWithModel(model: Model, { tables: names, columnsOf, decla
       .trim()
     return families.find((family) => family.includes(name))?.[0] ?? name
   }
-  const panel = new Set([...adminTables(model), sessionTable])
+  const panel = keptTables(model, false)
   const described = describeTables(model).filter(({ name }) => !panel.has(name))
   const known = new Set([...panel, ...described.map(({ name }) => name)])
   const types: string[] = []

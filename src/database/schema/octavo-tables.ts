@@ -111,10 +111,42 @@ export const octavoTables: readonly OctavoTable[] = [
     numbered: true,
   },
   {
-    // How far each listener has been told, and by which process it is being told.
+    // The last event that each listener and each webhook is done with, and the process that delivers to it.
     name: 'octavo_listener_cursors',
     columns: { name: 'text', sequence: 'integer', owner: 'text?', beat: 'integer' },
     key: ['name'],
+  },
+  {
+    // Events that a listener or webhook is not simply done with: they wait for another attempt, were given up, or were delivered ahead of
+    // the cursor.
+    name: 'octavo_deliveries',
+    columns: { consumer: 'text', sequence: 'integer', lane: 'text', state: 'text', attempts: 'integer', due_at: 'integer' },
+    key: ['consumer', 'sequence'],
+  },
+  {
+    // The signing secrets of Strapi's webhooks. After a rotation the former secret is valid for some time.
+    name: 'octavo_webhooks',
+    columns: { webhook_id: 'integer', secret: 'text', former_secret: 'text?', former_until: 'integer' },
+    key: ['webhook_id'],
+  },
+  {
+    // The log of attempts to deliver events to webhooks; status 0: there was no response.
+    name: 'octavo_webhook_attempts',
+    columns: {
+      id: 'integer',
+      webhook_id: 'integer',
+      sequence: 'integer',
+      event: 'text',
+      subject: 'text',
+      attempt: 'integer',
+      status: 'integer',
+      error: 'text?',
+      duration: 'integer',
+      attempted_at: 'integer',
+    },
+    key: ['id'],
+    numbered: true,
+    indexes: { webhook: ['webhook_id'] },
   },
 ]
 

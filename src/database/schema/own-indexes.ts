@@ -1,6 +1,7 @@
 // Indexes of our own beside Strapi's, as plain data: so that a page, its order and its total do not cost what the whole table does.
 // Named `octavo_*`; Strapi leaves them alone. Those for signing in are always there, the others with the setting `database.indexes`.
-import type { Component, ContentType, Model, Scalar, ScalarType } from '../../model/types.js'
+import { schemasOf } from '../../model/owners.js'
+import type { ContentType, Model, Scalar, ScalarType, Schema } from '../../model/types.js'
 
 /** An index of our own. */
 export interface OwnIndex {
@@ -14,6 +15,9 @@ export interface OwnIndex {
   /** Whether lists are read from it: rows with the same values stand in the order of their ids. */
   readonly isOrder: boolean
 }
+
+/** Called before an index is created: how many were created before it, and how many were missing. */
+export type ReportOwnIndex = (index: OwnIndex, done: number, missing: number) => void
 
 /** Long texts and structures are not worth an index; two values do not tell rows apart. */
 const unindexedTypes: ReadonlySet<ScalarType> = new Set(['text', 'richtext', 'json', 'blocks', 'password', 'boolean'])
@@ -37,7 +41,7 @@ const latestFirst: readonly string[] = ['createdAt', 'updatedAt', 'publishedAt']
  */
 export function describeIndexes(model: Model): readonly OwnIndex[] {
   const content = [...model.types.values()].filter((type) => type.exposed && !type.singleType).flatMap(indexesOf)
-  const shapes = [...model.types.values(), ...model.components.values()]
+  const shapes = schemasOf(model)
   return [...content, ...[...model.components.values()].flatMap(valueIndexesOf), ...shapes.flatMap(linkIndexesOf), ...accountIndexes()]
 }
 
@@ -86,14 +90,14 @@ function indexesOf(type: ContentType): OwnIndex[] {
 }
 
 /** The attributes that are worth an index; ids have theirs, and locales begin those of others. */
-const scalarsOf = ({ attributes }: ContentType | Component): readonly Scalar[] =>
+const scalarsOf = ({ attributes }: Schema): readonly Scalar[] =>
   [...attributes.values()].filter(
     (attribute): attribute is Scalar =>
       attribute.kind === 'scalar' && !unindexedTypes.has(attribute.type) && attribute.name !== 'id' && attribute.name !== 'locale',
   )
 
 /** Drafts, and rows behind relations, are looked for in all versions and locales at once. */
-function valueIndexesOf(shape: ContentType | Component): OwnIndex[] {
+function valueIndexesOf(shape: Schema): OwnIndex[] {
   const known = scalarsOf(shape).filter(({ type, name }) => knownBy.has(type) && name !== 'documentId')
   return known.map(({ column }) => indexOf(shape.table, `with_${column}`, [column]))
 }
@@ -102,7 +106,7 @@ function valueIndexesOf(shape: ContentType | Component): OwnIndex[] {
  * A new link goes behind the others of its target, which may have as many as there are rows; and components lead to the rows that
  * they belong to.
  */
-function linkIndexesOf({ attributes, componentTable }: ContentType | Component): OwnIndex[] {
+function linkIndexesOf({ attributes, componentTable }: Schema): OwnIndex[] {
   const owners = componentTable === null ? [] : [indexOf(componentTable, 'by_component', ['cmp_id'])]
   const places = [...attributes.values()].flatMap((attribute) => {
     if (attribute.kind !== 'relation' || attribute.storage.kind !== 'link') return []

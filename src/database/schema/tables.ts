@@ -2,16 +2,15 @@
 // What Strapi keeps beside its content-types stands in system-tables.ts.
 import { attributeTypes } from '../../model/attributes.js'
 import * as names from '../../model/names.js'
-import type { Attribute, AttributeSource, Component, ContentType, Model, MorphTo, Relation, Scalar } from '../../model/types.js'
+import { schemasOf } from '../../model/owners.js'
+import type { Attribute, AttributeSource, Model, MorphTo, Relation, Scalar, Schema } from '../../model/types.js'
 import { assertNever } from '../../model/types.js'
 import { columnsAfterLocale, systemTables } from './system-tables.js'
 import { type Column, type ColumnType, column, type ForeignKey, foreignKey, type Index, idColumn, type Table } from './table.js'
 
-type Shape = ContentType | Component
-
 /** All tables of the model and of Strapi's bookkeeping. */
 export function describeTables(model: Model): readonly Table[] {
-  const shapes: readonly Shape[] = [...model.types.values(), ...model.components.values()]
+  const shapes = schemasOf(model)
   return [
     ...systemTables,
     ...shapes.map((shape) => shapeTable(shape, model)),
@@ -20,7 +19,7 @@ export function describeTables(model: Model): readonly Table[] {
   ]
 }
 
-function shapeTable(shape: Shape, model: Model): Table {
+function shapeTable(shape: Schema, model: Model): Table {
   const attributes = [...shape.attributes.values()]
   const columns = attributes.flatMap((attribute) => columnsOf(attribute))
   const pointers = attributes.filter(isPointer).map((attribute) => pointer(shape, attribute, model))
@@ -50,7 +49,7 @@ interface SchemaIndex {
   readonly type?: string | null
 }
 
-const documentsIndex = (shape: Shape): Index => ({
+const documentsIndex = (shape: Schema): Index => ({
   name: names.indexName(names.collectionName(shape.source), 'documents_idx'),
   columns: ['document_id', 'locale', 'published_at'],
   unique: false,
@@ -67,7 +66,7 @@ type Pointer = Relation & { readonly storage: Extract<Relation['storage'], { rea
 
 const isPointer = (attribute: Attribute): attribute is Pointer => attribute.kind === 'relation' && attribute.storage.kind === 'column'
 
-function pointer(shape: Shape, { storage, target }: Pointer, model: Model): ForeignKey {
+function pointer(shape: Schema, { storage, target }: Pointer, model: Model): ForeignKey {
   const name = names.columnIndexName(shape.table, storage.column, 'fk')
   return foreignKey(name, storage.column, model.types.get(target)!.table, 'SET NULL', storage.references)
 }
@@ -143,7 +142,7 @@ function literal(value: unknown): string {
 }
 
 /** The `_cmps` table of a type or component: which entries its components and zones have. */
-function entriesTable(shape: Shape, name: string): Table {
+function entriesTable(shape: Schema, name: string): Table {
   const full = names.collectionName(shape.source)
   const owner = names.indexName(full, 'entity_fk')
   return {
@@ -166,12 +165,12 @@ function entriesTable(shape: Shape, name: string): Table {
   }
 }
 
-function pairsTable(shape: Shape, attribute: Attribute, model: Model): readonly Table[] {
+function pairsTable(shape: Schema, attribute: Attribute, model: Model): readonly Table[] {
   if (attribute.kind === 'relation') return linkTable(shape, attribute, model)
   return attribute.kind === 'morphTo' ? morphTable(shape, attribute) : []
 }
 
-function linkTable(shape: Shape, { storage, target }: Relation, model: Model): readonly Table[] {
+function linkTable(shape: Schema, { storage, target }: Relation, model: Model): readonly Table[] {
   if (storage.kind !== 'link' || !storage.owner) return []
   const { table: name, here, there, order, inverseOrder } = storage
   const [ours, theirs] = [names.indexName(name, 'fk'), names.indexName(name, 'ifk')]
@@ -194,7 +193,7 @@ function linkTable(shape: Shape, { storage, target }: Relation, model: Model): r
   ]
 }
 
-function morphTable(shape: Shape, { storage }: MorphTo): readonly Table[] {
+function morphTable(shape: Schema, { storage }: MorphTo): readonly Table[] {
   if (storage.kind !== 'table') return []
   const { table: name, here, id, type, order } = storage
   const owner = names.indexName(name, 'fk')

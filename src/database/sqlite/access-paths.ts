@@ -1,7 +1,7 @@
 // Finds the page of a list whose filter leads through relations: from the condition with the fewest links behind it, or along
 // the order of the list where so many rows fulfil the filter that the first ones fill the page (decision 014).
 import type Database from 'better-sqlite3'
-import type { Query, Row, Values } from '../answer/write.js'
+import type { Query, ResultRow, Values } from '../answer/write.js'
 import type { AccessPaths, Envelope, Statement } from '../plan.js'
 import { perConnection } from './connection.js'
 import { prepareCount, prepareQuery } from './statement.js'
@@ -20,15 +20,15 @@ const perLink = 0.002
 const mostPerRow = 16
 
 /** Rows, and what was seen on the way to them where there are several. */
-interface Found {
-  readonly rows: readonly Row[]
+interface FoundRows {
+  readonly rows: readonly ResultRow[]
   readonly seen: PathStatistics | null
 }
 
 export interface PreparedPages {
-  page(values: Values, known: CachedTotal | null): Found
+  page(values: Values, known: CachedTotal | null): FoundRows
   /** The page with the total as the last column; null where the plan has no such statement. */
-  readonly counted: ((values: Values) => Found) | null
+  readonly counted: ((values: Values) => FoundRows) | null
 }
 
 /** Prepares the statements that find a list's page, `page` where the plan leaves the way to SQLite. */
@@ -99,9 +99,9 @@ const affordableSteps = (links: number, steps: number, milliseconds: number): nu
   Math.min(Math.floor((Math.min(links, many) * perLink) / (milliseconds / steps)), mostSteps)
 
 /** The page, if it lies among the first rows of the order, or among as many more as can be tested while the links would be followed. */
-function pageAlongOrder(scan: Query, values: Values, { start, limit }: Range, seen: PathStatistics): readonly Row[] | null {
+function pageAlongOrder(scan: Query, values: Values, { start, limit }: Range, seen: PathStatistics): readonly ResultRow[] | null {
   if (seen.links < worthWalking) return null
-  const tryScan = (steps: number): readonly Row[] | null => {
+  const tryScan = (steps: number): readonly ResultRow[] | null => {
     const rows = scan(values, steps)
     if (rows.length === limit) return rows
     seen.farFrom = Math.min(seen.farFrom, start + rows.length + 1)
@@ -136,7 +136,7 @@ function prepareAccessPaths(
   const verdict = asked(database, (stepsOf) => judge(database, paths, stepsOf))
   const isOne = paths.leads.length === 1
 
-  function page(values: Values, known: CachedTotal | null): Found {
+  function page(values: Values, known: CachedTotal | null): FoundRows {
     const { isCounted, isTested, isOrdered } = verdict()
     const range = { start: values[start] as number, limit: values[limit] as number }
     const mayScan = isOrdered && isNear(range, known)
@@ -150,7 +150,7 @@ function prepareAccessPaths(
     return { rows: ready.pages[lead]!(values, null), seen }
   }
 
-  function counted(values: Values): Found {
+  function counted(values: Values): FoundRows {
     const { isCounted, isTested } = verdict()
     if (!isCounted) return plain.counted!(values)
     const seen = fewestLinks(ready, values, firstLook, isOne ? many : Number.POSITIVE_INFINITY)

@@ -1,14 +1,9 @@
 // Makes missing indexes in the background, on a thread of its own: a large table must not hold up requests.
 import { Worker } from 'node:worker_threads'
 import type { Model } from '../../model/types.js'
+import type { IndexingReport } from '../driver.js'
 import { describeIndexes } from '../schema/own-indexes.js'
 import type { SqliteOptions } from './connection.js'
-
-/** What becomes of it. */
-export interface IndexingReport {
-  made(indexes: number): void
-  failed(error: Error): void
-}
 
 /** Starts making what is missing; the result stops it. */
 export function startIndexing(sqlite: SqliteOptions, model: Model, report: IndexingReport): () => Promise<void> {

@@ -3,6 +3,7 @@ import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import Database from 'better-sqlite3'
 import { LRUCache } from 'lru-cache'
+import { codeOf } from './errors.js'
 import { defineFunctions } from './functions.js'
 
 export interface SqliteOptions {
@@ -59,8 +60,6 @@ export function makePrivateFolder(folder: string): void {
   mkdirSync(dirname(folder), { recursive: true })
   mkdirSync(folder, { recursive: true, mode: ownersFolder })
 }
-
-const codeOf = (error: unknown): string => String((error as { readonly code?: unknown }).code)
 
 /** Blocks the thread for so many milliseconds. */
 export const blockFor = (milliseconds: number): void => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds)

@@ -3,7 +3,6 @@ import { DummyDriver, Kysely, SqliteAdapter, SqliteIntrospector, SqliteQueryComp
 import type { Dialect, Expression } from '../dialect.js'
 import { differs, listedText, selectAll } from '../fragments.js'
 import type { Parameter } from '../plan.js'
-import { lastId } from './last-ids.js'
 
 /** Writes SQL and never runs it: statements are run on the driver (connection.ts). */
 const writer = new Kysely<unknown>({
@@ -104,7 +103,9 @@ export const sqliteDialect: Dialect = {
   // Strapi misreads those next to 1970.
   timestampsDiffer: (one, other) => sql`(${differs(one, other)} and abs(coalesce(${one}, 0)) >= 10000000)`,
   stateSeen: sql`(select data_version from pragma_data_version)`,
-  newIds: (table) => sql`${lastId(table)} as id`,
+  // Also right for tables that give the ids of removed rows again.
+  newIds: (table) => sql`max(coalesce((select seq from sqlite_sequence where name = ${table}), 0),
+    coalesce((select max(id) from ${sql.table(table)}), 0)) as id`,
   // The transaction holds the write lock: nobody else gives any.
   idsFrom: ([last = 0]) => {
     let given = last

@@ -1,6 +1,7 @@
 // The driver of SQLite.
 import { existsSync } from 'node:fs'
 import type { Driver } from '../driver.js'
+import { faultOf } from './errors.js'
 import { createSqliteIndexes, lockSqlite, lookIntoSqlite, openSqliteDatabase, openSqliteForCommand, snapshotOfSqlite } from './open.js'
 import { refuseLostDatabase } from './project-file.js'
 
@@ -8,6 +9,7 @@ export const sqliteDriver: Driver = {
   exists: ({ database }) => existsSync(database.filename),
   nameOf: ({ database }) => database.filename,
   refuseLost: refuseLostDatabase,
+  faultOf,
   open: openSqliteDatabase,
   openForCommand: openSqliteForCommand,
   lookInto: async (config) => lookIntoSqlite(config),

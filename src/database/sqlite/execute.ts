@@ -1,7 +1,7 @@
 // Runs a plan on one connection, in one snapshot: root rows and total, then one statement per populated attribute for all rows above.
 import type Database from 'better-sqlite3'
 import type { Signer } from '../answer/signed-addresses.js'
-import { type ListEnvelope, type PreparedRead, prepareAnswer, type Row, type Values } from '../answer/write.js'
+import { type ListEnvelope, type PreparedRead, prepareAnswer, type ResultRow, type Values } from '../answer/write.js'
 import type { Level, ReadPlan } from '../plan.js'
 import { preparePages } from './access-paths.js'
 import { prepareCount, prepareQuery } from './statement.js'
@@ -47,7 +47,7 @@ function preparePage(
   database: Database.Database,
   root: Level,
   envelope: ListEnvelope,
-): (values: Values) => { readonly rows: readonly Row[]; readonly total: number | null } {
+): (values: Values) => { readonly rows: readonly ResultRow[]; readonly total: number | null } {
   const count = envelope.count === null ? null : prepareCount(database, envelope.count)
   const totals = openTotals(database)
   const { page, counted } = preparePages(database, root.statement, envelope)

@@ -1,6 +1,6 @@
 // Creates indexes of our own on SQLite, with the statistics that make it choose them.
 import type Database from 'better-sqlite3'
-import type { OwnIndex } from '../schema/own-indexes.js'
+import type { OwnIndex, ReportOwnIndex } from '../schema/own-indexes.js'
 import { quoted } from '../schema/table.js'
 import { blockFor } from './connection.js'
 
@@ -10,9 +10,6 @@ export function indexStatement({ name, table, columns, where, descending }: OwnI
   const order = `${columns.map(quoted).join(', ')}${descending ? ' desc' : ''}`
   return `create index if not exists ${quoted(name)} on ${quoted(table)} (${order})${rows}`
 }
-
-/** Called before each index, with how many were made before it. */
-type Report = (index: OwnIndex, done: number, missing: number) => void
 
 /** Rows of an index that its statistics look at. */
 const analyzedRows = 1000
@@ -24,7 +21,7 @@ const atOnce = 25
  * Makes the indexes that are missing, one after the other, and reports each before it starts; then the statistics without which
  * SQLite takes the wrong one. Several small ones are one change of the schema. Returns how many were made.
  */
-export function createIndexes(database: Database.Database, indexes: readonly OwnIndex[], report: Report): number {
+export function createIndexes(database: Database.Database, indexes: readonly OwnIndex[], report: ReportOwnIndex): number {
   const present = new Set(database.prepare("select name from sqlite_schema where type = 'index'").pluck().all())
   const missing = indexes.filter(({ name }) => !present.has(name))
   for (let done = 0; done < missing.length; ) {
@@ -36,7 +33,7 @@ export function createIndexes(database: Database.Database, indexes: readonly Own
 }
 
 /** One transaction: `missing` from `first` on, until `atOnce` has passed. Returns the first that is still missing. */
-function createSome(database: Database.Database, missing: readonly OwnIndex[], first: number, report: Report): number {
+function createSome(database: Database.Database, missing: readonly OwnIndex[], first: number, report: ReportOwnIndex): number {
   const end = performance.now() + atOnce
   let done = first
   const create = () => {

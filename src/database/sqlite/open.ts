@@ -2,6 +2,7 @@
 import type { Database as Connection } from 'better-sqlite3'
 import type { Logger } from 'pino'
 import type { Config } from '../../config/config.js'
+import { ConfigError } from '../../errors/errors.js'
 import type { Model } from '../../model/types.js'
 import { elapsed } from '../../runtime/clock.js'
 import { openClosers } from '../../runtime/closers.js'
@@ -11,6 +12,7 @@ import type { Signing } from '../signing.js'
 import { startIndexing } from './background-indexes.js'
 import { openSqlite, openSqliteReader, openSqliteToLook, waitForLock } from './connection.js'
 import { sqliteDialect } from './dialect.js'
+import { codeOf, isDamage } from './errors.js'
 import { openPresence } from './file/presence.js'
 import type { FileIdentities } from './file/watch.js'
 import { createIndexes } from './indexes.js'
@@ -140,15 +142,23 @@ function viewOf(connection: Connection): DatabaseView {
 /** Opens the database for a few reads. */
 export const lookIntoSqlite = (config: Config): DatabaseView => viewOf(openSqliteToLook(config.database))
 
-/** Opens the database for reads that all belong to one snapshot, also while a service writes. */
-export function snapshotOfSqlite(config: Config): DatabaseView {
-  const connection = openSqliteReader(config.database)
+/**
+ * Opens the database for reads that all belong to one snapshot, also while a service writes.
+ * @throws ConfigError with a remedy if the file is damaged
+ */
+export function snapshotOfSqlite({ database }: Config): DatabaseView {
+  let connection: Connection | null = null
   try {
+    connection = openSqliteReader(database)
     connection.exec('begin')
     return viewOf(connection)
   } catch (error) {
-    connection.close()
-    throw error
+    connection?.close()
+    if (!isDamage(error)) throw error
+    const { filename } = database
+    throw new ConfigError(
+      `The database at ${filename} cannot be read (${(error as Error).message}). Restore a backup; "sqlite3 ${filename} .recover" may rescue some data.`,
+    )
   }
 }
 
@@ -172,7 +182,7 @@ export function lockSqlite(config: Config, wait: number): DatabaseLock {
   try {
     waitForLock(wait, () => connection.exec('begin immediate'))
   } catch (error) {
-    if (!String((error as { code?: unknown }).code).startsWith('SQLITE_READONLY')) {
+    if (!codeOf(error).startsWith('SQLITE_READONLY')) {
       connection.close()
       throw error
     }

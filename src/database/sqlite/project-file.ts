@@ -15,7 +15,7 @@ import { leaveTrace, tracedDatabase, traceOf } from './file/trace.js'
 import { findSchemaMismatches } from './schema-mismatches.js'
 import { isUnprepared, prepareDatabase } from './sync-schema.js'
 
-type Log = Pick<Logger, 'info' | 'warn'>
+type StartLog = Pick<Logger, 'info' | 'warn'>
 
 /**
  * Refuses a project whose database is missing although the project had one. `sign`: further evidence that it had one.
@@ -42,7 +42,7 @@ const lost = (what: string, { folder }: Config): string =>
  * existing one gets the tables and columns it lacks.
  * @throws ConfigError if it was lost, is damaged or cannot be prepared
  */
-export async function openProjectFile(config: Config, model: Model, logger: Log, fill: FillDatabase): Promise<Database> {
+export async function openProjectFile(config: Config, model: Model, logger: StartLog, fill: FillDatabase): Promise<Database> {
   refuseLostDatabase(config)
   const connection = openSqlite(config.database)
   try {
@@ -56,7 +56,7 @@ export async function openProjectFile(config: Config, model: Model, logger: Log,
   }
 }
 
-function check({ database: { filename }, limits }: Config, connection: Database, logger: Log): void {
+function check({ database: { filename }, limits }: Config, connection: Database, logger: StartLog): void {
   if (limits.checkTime === 0) return
   const { damage, checked, tables } = throughSchemaChanges(() => quickCheck(connection, limits.checkTime))
   if (damage !== null)
@@ -67,7 +67,7 @@ function check({ database: { filename }, limits }: Config, connection: Database,
     logger.info({ checked, tables }, 'limits.checkTime was too short to check all tables; octavo doctor checks all of them')
 }
 
-async function prepare(config: Config, connection: Database, model: Model, logger: Log, fill: FillDatabase): Promise<void> {
+async function prepare(config: Config, connection: Database, model: Model, logger: StartLog, fill: FillDatabase): Promise<void> {
   const { folder, database } = config
   // The order matters: another process leaves the trace only once the database is complete.
   if (!config.allowsNewDatabase && existsSync(traceOf(database.filename)) && throughSchemaChanges(() => isUnprepared(connection)))

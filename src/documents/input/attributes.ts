@@ -1,5 +1,5 @@
 // Checks a whole type or component against the model: attributes of every kind, lists, components in components, zones.
-import type { Attribute, ComponentAttribute, DynamicZone, Model } from '../../model/types.js'
+import type { Attribute, ComponentAttribute, DynamicZone, Model, Schema } from '../../model/types.js'
 import { assertNever } from '../../model/types.js'
 import { isWritable } from '../../model/writable.js'
 import { attributeError, checkEach, choiceError, inFieldOrder, typeError } from './messages.js'
@@ -7,9 +7,7 @@ import { openPatternChecks } from './pattern-deadline.js'
 import { settlePatterns } from './possible-errors.js'
 import { lastOnly, namesTargets, type RelationForm, relationForm, syntaxErrors } from './relations.js'
 import { checkScalar, missing } from './scalars.js'
-import type { Checked, Checking, Path, PossibleError, Schema } from './types.js'
-
-type Body = Readonly<Record<string, unknown>>
+import type { Body, Checked, Checking, PossibleError, ValuePath } from './types.js'
 
 /** True for objects that are no list. */
 export const isBody = (value: unknown): value is Body => typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -28,7 +26,7 @@ export function checkBody(checking: Checking, shape: Schema, body: Body): Checke
 }
 
 /** Checks what `body` gives for each attribute of `shape`; the value is the body with casts and defaults. */
-function checkShape(checking: Checking, shape: Schema, body: Body, path: Path): CheckedBody {
+function checkShape(checking: Checking, shape: Schema, body: Body, path: ValuePath): CheckedBody {
   const value: Record<string, unknown> = { ...body }
   const groups = new Map<string, readonly PossibleError[]>()
   for (const attribute of shape.attributes.values()) {
@@ -45,7 +43,7 @@ function checkShape(checking: Checking, shape: Schema, body: Body, path: Path): 
   return { value, errors: inFieldOrder(path, groups) }
 }
 
-function checkAttribute(checking: Checking, attribute: Attribute, sent: unknown, path: Path): Checked {
+function checkAttribute(checking: Checking, attribute: Attribute, sent: unknown, path: ValuePath): Checked {
   switch (attribute.kind) {
     case 'scalar':
       return checkScalar(checking, attribute, orNull(checking, sent), path)
@@ -71,7 +69,7 @@ function checkAttribute(checking: Checking, attribute: Attribute, sent: unknown,
 /** What a stored document does not mention is null there. */
 const orNull = ({ isStored }: Checking, sent: unknown): unknown => (sent === undefined && isStored ? null : sent)
 
-function checkSingle(checking: Checking, attribute: ComponentAttribute, sent: unknown, path: Path): Checked {
+function checkSingle(checking: Checking, attribute: ComponentAttribute, sent: unknown, path: ValuePath): Checked {
   const isRequired = attribute.required && !checking.isDraft
   if (sent === undefined) return { value: sent, errors: isRequired ? missing(checking, sent, path) : [] }
   if (sent === null && !isRequired) return { value: null, errors: [] }
@@ -80,7 +78,7 @@ function checkSingle(checking: Checking, attribute: ComponentAttribute, sent: un
 }
 
 /** Lists may never be null, not even in drafts; only their length is free there. */
-function checkList(checking: Checking, attribute: ComponentAttribute | DynamicZone, sent: unknown, path: Path): Checked {
+function checkList(checking: Checking, attribute: ComponentAttribute | DynamicZone, sent: unknown, path: ValuePath): Checked {
   const given = sent === undefined && checking.isCreation && !attribute.required ? [] : sent
   if (given === undefined) return { value: given, errors: missing(checking, given, path) }
   if (!Array.isArray(given)) return { value: given, errors: [typeError(path, 'array', given, given)] }
@@ -92,7 +90,7 @@ function checkList(checking: Checking, attribute: ComponentAttribute | DynamicZo
   return { value, errors: [...errors, ...wrongLength(checking, attribute, value, path)] }
 }
 
-function wrongLength({ isDraft }: Checking, attribute: ComponentAttribute | DynamicZone, list: readonly unknown[], path: Path) {
+function wrongLength({ isDraft }: Checking, attribute: ComponentAttribute | DynamicZone, list: readonly unknown[], path: ValuePath) {
   const { min, max } = attribute.source
   if (isDraft) return []
   const few = Number.isInteger(min) && list.length < (min as number) && (attribute.required || list.length > 0)
@@ -104,7 +102,7 @@ function wrongLength({ isDraft }: Checking, attribute: ComponentAttribute | Dyna
 }
 
 /** A component without an id is a new one, also in an update of what it belongs to. */
-function checkEntry(checking: Checking, attribute: ComponentAttribute, entry: unknown, path: Path): Checked {
+function checkEntry(checking: Checking, attribute: ComponentAttribute, entry: unknown, path: ValuePath): Checked {
   if (!isBody(entry)) return { value: null, errors: [typeError(path, 'object', null, entry)] }
   return checkShape(
     entryChecking(checking, entry, attribute, attribute.component),
@@ -125,7 +123,7 @@ function entryChecking(checking: Checking, entry: Body, { kind, name }: Componen
 }
 
 /** Only components of the zone: Strapi takes any into a draft, and loses it when the draft is published. */
-function checkZoneEntry(checking: Checking, attribute: DynamicZone, entry: unknown, path: Path): Checked {
+function checkZoneEntry(checking: Checking, attribute: DynamicZone, entry: unknown, path: ValuePath): Checked {
   if (!isBody(entry)) return { value: null, errors: [typeError(path, 'object', null, entry)] }
   const { __component: sent } = entry
   const uid = typeof sent === 'object' || sent === undefined ? sent : String(sent)

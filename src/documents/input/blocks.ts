@@ -1,32 +1,32 @@
 // The structure of `blocks`, the rich text of the editor: which nodes there are, what each has, what may stand in what.
 import { toBoolean, toList, toNumber, toText } from './casts.js'
 import { attributeError, checkEach, choiceError, inFieldOrder, typeError, whole } from './messages.js'
-import type { AttributeError, Checked, Path } from './types.js'
+import type { AttributeError, Checked, ValuePath } from './types.js'
 
-interface Field {
+interface BlockField {
   /** `name`: the value's own, below `path`; the paths of values that fit are never made. */
-  (value: unknown, path: Path, name?: string | number): Checked
+  (value: unknown, path: ValuePath, name?: string | number): Checked
   /** True for values that are right as they are: nearly all of what an editor sends, and of long texts every node must be looked at. */
   readonly fits: (value: unknown) => boolean
 }
-type Node = Readonly<Record<string, Field>>
+type Node = Readonly<Record<string, BlockField>>
 
 /** A field whose values are looked at closely where they do not fit. */
-const field = (fits: Field['fits'], check: (value: unknown, path: Path) => Checked): Field =>
+const field = (fits: BlockField['fits'], check: (value: unknown, path: ValuePath) => Checked): BlockField =>
   Object.assign(
-    (value: unknown, path: Path, name?: string | number) =>
+    (value: unknown, path: ValuePath, name?: string | number) =>
       fits(value) ? right(value) : check(value, name === undefined ? path : [...path, name]),
     { fits },
   )
 
 const right = (value: unknown): Checked => ({ value, errors: [] })
 const wrong = (value: unknown, ...errors: AttributeError[]): Checked => ({ value, errors })
-const absent = (path: Path) => wrong(undefined, attributeError(path, 'is a required field'))
+const absent = (path: ValuePath) => wrong(undefined, attributeError(path, 'is a required field'))
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** A text of any kind; `null` where it may be missing. */
-const text = (required: boolean): Field =>
+const text = (required: boolean): BlockField =>
   field(
     (value) => (typeof value === 'string' && value !== '') || (!required && (value === null || value === undefined || value === '')),
     (sent, path) => {
@@ -38,7 +38,7 @@ const text = (required: boolean): Field =>
     },
   )
 
-const count: Field = field(
+const count: BlockField = field(
   (value) => typeof value === 'number' && !Number.isNaN(value),
   (sent, path) => {
     if (sent === undefined) return absent(path)
@@ -47,7 +47,7 @@ const count: Field = field(
   },
 )
 
-const flag: Field = field(
+const flag: BlockField = field(
   (value) => value === undefined || typeof value === 'boolean',
   (sent, path) => {
     const value = toBoolean(sent)
@@ -55,10 +55,10 @@ const flag: Field = field(
   },
 )
 
-const anything: Field = field(() => true, right)
+const anything: BlockField = field(() => true, right)
 
 /** One of `choices`, which all are texts or all are numbers. */
-const choice = (type: 'string' | 'number', choices: readonly unknown[]): Field =>
+const choice = (type: 'string' | 'number', choices: readonly unknown[]): BlockField =>
   field(
     (value) => choices.includes(value),
     (sent, path) => {
@@ -73,7 +73,7 @@ const choice = (type: 'string' | 'number', choices: readonly unknown[]): Field =
     },
   )
 
-const words: Field = field(
+const words: BlockField = field(
   (value) => typeof value === 'string',
   (sent, path) => {
     const value = toText(sent)
@@ -82,7 +82,7 @@ const words: Field = field(
   },
 )
 
-const address: Field = field(
+const address: BlockField = field(
   (value) => typeof value === 'string' && isAddress(value),
   (sent, path) => {
     const value = toText(sent)
@@ -94,7 +94,7 @@ const address: Field = field(
 const isAddress = (url: string): boolean => URL.canParse(url.startsWith('/') ? `https://octavo.invalid${url}` : url)
 
 /** A list in which every entry is checked by `entry`; `empty` is what an empty one is told. */
-const list = (entry: () => Field, empty?: string): Field =>
+const list = (entry: () => BlockField, empty?: string): BlockField =>
   field(
     (value) => Array.isArray(value) && (value.length > 0 || empty === undefined) && value.every(entry().fits),
     (sent, path) => {
@@ -108,7 +108,7 @@ const list = (entry: () => Field, empty?: string): Field =>
   )
 
 /** An object with the fields of `node`; others are kept as they are. A missing one counts as empty. */
-const object = (node: Node): Field => {
+const object = (node: Node): BlockField => {
   const fieldsOfNode = Object.entries(node)
   return field(
     (value) => isObject(value) && fieldsOfNode.every(([name, one]) => one.fits(value[name])),
@@ -124,9 +124,9 @@ const object = (node: Node): Field => {
 }
 
 /** An object whose `type` says which of `nodes` it is. */
-const oneOf = (nodes: Readonly<Record<string, Node>>, otherwise: string): Field => {
+const oneOf = (nodes: Readonly<Record<string, Node>>, otherwise: string): BlockField => {
   const fields = new Map(Object.entries(nodes).map(([type, node]) => [type, object(node)]))
-  const fieldOf = (sent: unknown): Field | undefined =>
+  const fieldOf = (sent: unknown): BlockField | undefined =>
     isObject(sent) && typeof sent.type === 'string' ? fields.get(sent.type) : undefined
   return field(
     (value) => isObject(value) && remembered(value, () => fieldOf(value)?.fits(value) === true),
@@ -135,7 +135,7 @@ const oneOf = (nodes: Readonly<Record<string, Node>>, otherwise: string): Field 
 }
 
 const textNode: Node = { type: anything, text: words, bold: flag, italic: flag, underline: flag, strikethrough: flag, code: flag }
-const plain: Field = object({ ...textNode, type: choice('string', ['text']) })
+const plain: BlockField = object({ ...textNode, type: choice('string', ['text']) })
 const linkNode: Node = { type: anything, url: address, children: list(() => plain) }
 const inline = oneOf({ text: textNode, link: linkNode }, 'Inline node must be Text or Link')
 
@@ -186,7 +186,7 @@ function remembered(node: object, fits: () => boolean): boolean {
 }
 
 /** Checks the nodes of a blocks attribute, in depth. Numbers in place of texts become texts. */
-export function checkBlocks(nodes: readonly unknown[], path: Path): Checked {
+export function checkBlocks(nodes: readonly unknown[], path: ValuePath): Checked {
   fitting = new WeakMap()
   return blocks(nodes, path)
 }

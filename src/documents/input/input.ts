@@ -1,7 +1,7 @@
 // A body becomes what may be written: keys, types, formats and constraints are checked here, once, before any statement runs.
 import { type ApiError, validationError } from '../../errors/errors.js'
 import type { Grants } from '../../grants.js'
-import type { ContentType, Model, MorphFrom, MorphTo, Relation } from '../../model/types.js'
+import type { ContentType, Model, MorphFrom, MorphTo, Relation, Schema } from '../../model/types.js'
 import { isWritable } from '../../model/writable.js'
 import { yieldIfBusy } from '../../runtime/event-loop.js'
 import { checkBody, isBody, relationProblem } from './attributes.js'
@@ -11,12 +11,8 @@ import { settleUnique } from './possible-errors.js'
 import { type RelationForm, relationInput } from './relations.js'
 import { shortText } from './scalars.js'
 import { storedForm } from './stored.js'
-import type { AttributeError, ComponentInput, FindTaken, Input, InputContext, Reference, RelationInput, Schema } from './types.js'
+import type { AttributeError, Body, ComponentInput, FindTaken, Input, InputContext } from './types.js'
 import { type Reader, shownErrors } from './visible-errors.js'
-
-export type { AttributeError, ComponentInput, Input, InputContext, Reference, RelationInput }
-
-type Body = Readonly<Record<string, unknown>>
 
 export interface InputOptions {
   /** Who writes: relations need the permission to find what they point to. */

@@ -2,10 +2,10 @@
 import { ApiError, validationError } from '../../errors/errors.js'
 import type { Grants } from '../../grants.js'
 import { fileType } from '../../model/link.js'
-import type { Attribute, Component, ContentType, Model } from '../../model/types.js'
+import type { Attribute, Component, ContentType, Model, Schema } from '../../model/types.js'
 import { assertNever } from '../../model/types.js'
 import { isReadOnly, isWritable, serviceAttributes } from '../../model/writable.js'
-import type { Schema } from './types.js'
+import type { Body } from './types.js'
 
 /** Bodies nested deeper are refused: whoever walks or prints them would run out of stack. */
 const deepest = 500
@@ -17,8 +17,6 @@ const ofComponents = new Set(['id', 'documentId'])
 const ofZones = new Set([...ofComponents, '__component'])
 const operations = new Set(['set', 'connect', 'disconnect', 'options'])
 const ofReferences = new Set([...operations, 'id', 'documentId', 'locale'])
-
-type Body = Readonly<Record<string, unknown>>
 
 const isBody = (value: unknown): value is Body => typeof value === 'object' && value !== null
 const listed = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [value])

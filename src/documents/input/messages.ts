@@ -1,33 +1,33 @@
 // The wording and the order of attribute errors: values and paths are printed as yup prints them, which clients show to people.
 import { inputErrors } from '../../config/limits.js'
 import { printed } from '../../errors/bounded-values.js'
-import type { AttributeError, Checked, Path, PossibleError } from './types.js'
+import type { AttributeError, Checked, PossibleError, ValuePath } from './types.js'
 
 /** `sections[0].links`: how messages name a value; the whole is `this`. */
-export function printPath(path: Path): string {
+export function printPath(path: ValuePath): string {
   if (path.length === 0) return 'this'
   return path.map((part, index) => (typeof part === 'number' ? `[${part}]` : index === 0 ? part : `.${part}`)).join('')
 }
 
 /** An error about the value at `path`; `says` follows its printed name. */
-export function attributeError(path: Path, says: string, value?: unknown): AttributeError {
+export function attributeError(path: ValuePath, says: string, value?: unknown): AttributeError {
   return whole(path, `${printPath(path)} ${says}`, value)
 }
 
 /** An error whose message does not name the value. Numbers that JSON cannot write are shown as null, undefined not at all. */
-export function whole(path: Path, message: string, value?: unknown): AttributeError {
+export function whole(path: ValuePath, message: string, value?: unknown): AttributeError {
   if (value === undefined) return { path, message }
   return { path, message, value: typeof value === 'number' && !Number.isFinite(value) ? null : value }
 }
 
 /** `x must be a \`string\` type, but the final value was: \`5\`.`, with what was sent where casting changed it. */
-export function typeError(path: Path, type: string, value: unknown, sent: unknown): AttributeError {
+export function typeError(path: ValuePath, type: string, value: unknown, sent: unknown): AttributeError {
   const cast = sent !== null && sent !== undefined && sent !== value ? ` (cast from the value \`${printed(sent)}\`).` : '.'
   return attributeError(path, `must be a \`${type}\` type, but the final value was: \`${printed(value)}\`${cast}`, value)
 }
 
 /** `x must be one of the following values: a, b`. */
-export function choiceError(path: Path, choices: readonly unknown[], value: unknown): AttributeError {
+export function choiceError(path: ValuePath, choices: readonly unknown[], value: unknown): AttributeError {
   return attributeError(path, `must be one of the following values: ${choices.join(', ')}`, value)
 }
 
@@ -35,7 +35,7 @@ export function choiceError(path: Path, choices: readonly unknown[], value: unkn
  * The errors of an object's fields in the order in which Strapi lists them: fields are looked at from the last to the
  * first, then sorted by the first field name that their printed path contains.
  */
-export function inFieldOrder(path: Path, groups: ReadonlyMap<string, readonly PossibleError[]>): PossibleError[] {
+export function inFieldOrder(path: ValuePath, groups: ReadonlyMap<string, readonly PossibleError[]>): PossibleError[] {
   const names = [...groups.keys()]
   const wrong = names.filter((name) => groups.get(name)!.length > 0)
   if (wrong.length < 2) return wrong.flatMap((name) => groups.get(name)!)

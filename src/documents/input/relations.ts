@@ -1,9 +1,7 @@
 // The forms in which a body names relations and media: shorthand, longhand, set, connect, disconnect, positions.
 import type { Attribute, Media, MorphFrom, MorphTo, Relation } from '../../model/types.js'
 import { whole } from './messages.js'
-import type { AttributeError, Path, Position, Reference, RelationInput } from './types.js'
-
-type Body = Readonly<Record<string, unknown>>
+import type { AttributeError, Body, Position, Reference, RelationInput, ValuePath } from './types.js'
 
 /** A relation as it is written, all forms brought into one: what is not there is not touched. */
 export interface RelationForm {
@@ -145,7 +143,7 @@ export function syntaxErrors(
   attribute: Relation | MorphTo | MorphFrom | Media,
   form: RelationForm,
   value: unknown,
-  path: Path,
+  path: ValuePath,
 ): AttributeError[] {
   const changes = form.connect !== undefined || form.disconnect !== undefined
   const connected = (form.connect ?? []).filter(isBody)

@@ -5,7 +5,7 @@ import { checkBlocks } from './blocks.js'
 import { toBoolean, toList, toNumber, toText } from './casts.js'
 import { attributeError, choiceError, typeError, whole } from './messages.js'
 import type { PatternCheck } from './pattern-deadline.js'
-import type { AttributeError, Checked, Checking, Path, PossibleError } from './types.js'
+import type { AttributeError, Checked, Checking, PossibleError, ValuePath } from './types.js'
 
 /** What a value still breaks once its type is right: the words after the value's name, with what they depend on; or null. */
 type Rule = (value: never, attribute: Scalar, checking: Checking) => string | Untried | null
@@ -115,12 +115,14 @@ const rows: Readonly<Record<ScalarType, Row>> = {
 }
 
 /** Casts and checks the value of a scalar attribute; `undefined` is an absent one. */
-export function checkScalar(checking: Checking, attribute: Scalar, sent: unknown, path: Path): Checked {
+export function checkScalar(checking: Checking, attribute: Scalar, sent: unknown, path: ValuePath): Checked {
   const row = rows[attribute.type]
   const isRequired = attribute.required && !checking.isDraft
   const allowsNull = row.nullable || !isRequired
   const value = sent === undefined ? ofDefault(checking, attribute) : sent === null && allowsNull ? null : row.cast(sent)
-  const isLost = value === null && sent !== null && attribute.type === 'blocks' && !checking.contract.unreadableBlocksAreNull
+  const isUnreadable = attribute.type === 'blocks' && value === null && sent !== null && sent !== undefined
+  const isLost = isUnreadable && !checking.contract.unreadableBlocksAreNull
+  if (isUnreadable && !isLost) checking.reportDropped?.(checking.uid ?? '', path)
   const wrongType = [
     ...(value === undefined || row.type === null || (value === null && allowsNull && !isLost) || isType[row.type](value)
       ? []
@@ -140,7 +142,7 @@ export function checkScalar(checking: Checking, attribute: Scalar, sent: unknown
 }
 
 /** What is wrong with a value that must be unique if it is taken. */
-function checkUnique({ isDraft, places }: Checking, scalar: Scalar, value: unknown, path: Path): PossibleError[] {
+function checkUnique({ isDraft, places }: Checking, scalar: Scalar, value: unknown, path: ValuePath): PossibleError[] {
   if (!scalar.unique || isDraft || places === null || value === '') return []
   // A list of one number, or true, would be compared as that number.
   if (scalar.type === 'biginteger' && wholeNumber(value) !== null) return []
@@ -148,7 +150,7 @@ function checkUnique({ isDraft, places }: Checking, scalar: Scalar, value: unkno
 }
 
 /** What an absent or removed value breaks where there must be one. */
-export function missing({ isCreation }: Checking, value: null | undefined, path: Path): AttributeError[] {
+export function missing({ isCreation }: Checking, value: null | undefined, path: ValuePath): AttributeError[] {
   if (isCreation) return [attributeError(path, 'must be defined.', value)]
   return value === null ? [attributeError(path, 'cannot be null.', value)] : []
 }
@@ -156,7 +158,7 @@ export function missing({ isCreation }: Checking, value: null | undefined, path:
 const ofDefault = ({ isCreation, isStored }: Checking, { source }: Scalar): unknown =>
   isCreation && !isStored ? source.default : undefined
 
-function wrongChoice({ source }: Scalar, value: unknown, path: Path): AttributeError[] {
+function wrongChoice({ source }: Scalar, value: unknown, path: ValuePath): AttributeError[] {
   const choices: readonly unknown[] = Array.isArray(source.enum) ? source.enum : []
   return value === undefined || value === null || choices.includes(value) ? [] : [choiceError(path, [...choices, null], value)]
 }

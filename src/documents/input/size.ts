@@ -1,7 +1,6 @@
 // How much one body may write: entries of components and targets of relations, each of which becomes rows.
 import { validationError } from '../../errors/errors.js'
-import type { ContentType, Model } from '../../model/types.js'
-import type { Schema } from './types.js'
+import type { ContentType, Model, Schema } from '../../model/types.js'
 
 export interface SizeLimits {
   /** Entries of components and dynamic zones in one document. */

@@ -1,10 +1,10 @@
 // A checked value becomes what its column keeps (decision 001); dates and times that are none are refused here.
-
 import type { Stored } from '../../database/stored.js'
 import { validationError } from '../../errors/errors.js'
 import { attributeTypes } from '../../model/attributes.js'
 import { assertNever, type Scalar } from '../../model/types.js'
 import { readValue } from '../../query/rest/values.js'
+import type { Input } from './types.js'
 
 const notADate = () => validationError('Invalid format, expected yyyy-MM-dd')
 const notADatetime = () => validationError('Invalid format, expected a timestamp or an ISO date')
@@ -53,4 +53,13 @@ function milliseconds(attribute: Scalar, value: unknown): number {
 /** Objects, lists, true and false as JSON text, texts and numbers as they are. */
 function json(value: unknown): Stored {
   return typeof value === 'object' || typeof value === 'boolean' ? JSON.stringify(value) : (value as string | number)
+}
+
+/** The columns of an input's own values. Passwords are hashed on the way. */
+export async function scalarColumns(input: Input, hashPassword: (password: string) => Promise<string>): Promise<Record<string, Stored>> {
+  const columns: Record<string, Stored> = {}
+  for (const [scalar, value] of input.scalars) {
+    columns[scalar.column] = scalar.type === 'password' && typeof value === 'string' ? await hashPassword(value) : value
+  }
+  return columns
 }

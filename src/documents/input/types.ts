@@ -1,17 +1,6 @@
 // What a body asks to be written, after it has been checked: the vocabulary that reading a body and writing rows share.
 import type { Stored } from '../../database/stored.js'
-import type {
-  Component,
-  ComponentAttribute,
-  ContentType,
-  DynamicZone,
-  Media,
-  Model,
-  MorphFrom,
-  MorphTo,
-  Relation,
-  Scalar,
-} from '../../model/types.js'
+import type { Component, ComponentAttribute, DynamicZone, Media, Model, MorphFrom, MorphTo, Relation, Scalar } from '../../model/types.js'
 import type { Contract } from '../../query/contract.js'
 import type { PatternCheck, PatternChecks } from './pattern-deadline.js'
 
@@ -73,6 +62,9 @@ export interface InputContext {
   readonly contract: Contract
   /** Patterns that need a deadline, over all checks of one request; absent: over one check. */
   readonly trials?: PatternChecks
+  /** Called for a value in place of `blocks` that is written as null, because the contract says so; `uid`: the type that is written. */
+  readonly reportDropped?: ((uid: string, path: ValuePath) => void) | null
+  readonly uid?: string
 }
 
 /** One thing that is wrong with one value. Without `value` the answer has no such key. */
@@ -92,7 +84,7 @@ export type FindTaken = (claims: readonly Claim[]) => Promise<ReadonlySet<string
 
 /** A value that must be unique, and where it stands: below which components of the document. */
 export interface Claim {
-  readonly path: Path
+  readonly path: ValuePath
   readonly scalar: Scalar
   readonly value: unknown
   readonly places: readonly Place[]
@@ -125,5 +117,7 @@ export interface Checked {
   readonly errors: readonly PossibleError[]
 }
 
-export type Path = readonly (string | number)[]
-export type Schema = ContentType | Component
+export type ValuePath = readonly (string | number)[]
+
+/** The data of a write, or an object in it. */
+export type Body = Readonly<Record<string, unknown>>

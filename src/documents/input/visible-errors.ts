@@ -1,8 +1,8 @@
 // What errors about a stored document show of it: nothing that the caller could not read.
 import type { Grants } from '../../grants.js'
 import { componentsOf } from '../../model/components.js'
-import type { Attribute, Component, ContentType, Model } from '../../model/types.js'
-import type { AttributeError, Path } from './types.js'
+import type { Attribute, ContentType, Model, Schema } from '../../model/types.js'
+import type { AttributeError, ValuePath } from './types.js'
 
 /** Who is told what is wrong with a draft. */
 export interface Reader {
@@ -10,8 +10,6 @@ export interface Reader {
   /** The caller may read drafts of the type. */
   readonly seesDrafts: boolean
 }
-
-type Shape = ContentType | Component
 
 /** The errors without values that the reader may not see: private attributes, passwords, relations to hidden types, closed drafts. */
 export function shownErrors(model: Model, type: ContentType, errors: readonly AttributeError[], reader: Reader): readonly AttributeError[] {
@@ -35,8 +33,8 @@ const isSecret = (attribute: Attribute, { grants }: Reader): boolean =>
   (attribute.kind === 'relation' && (!grants.may(`${attribute.target}.find`) || grants.scopes.has(attribute.target)))
 
 /** The components that a value at `path` may be of, and whether something on the way there is secret. */
-function placeOf(model: Model, type: ContentType, path: Path, reader: Reader) {
-  let shapes: readonly Shape[] = [type]
+function placeOf(model: Model, type: ContentType, path: ValuePath, reader: Reader) {
+  let shapes: readonly Schema[] = [type]
   let isHidden = false
   for (const name of path) {
     if (typeof name === 'number') continue
@@ -48,7 +46,7 @@ function placeOf(model: Model, type: ContentType, path: Path, reader: Reader) {
 }
 
 /** A value of one of `shapes`, or a list of such, without what is secret. */
-function visible(model: Model, value: unknown, shapes: readonly Shape[], reader: Reader): unknown {
+function visible(model: Model, value: unknown, shapes: readonly Schema[], reader: Reader): unknown {
   if (Array.isArray(value)) return value.map((one) => visible(model, one, shapes, reader))
   if (typeof value !== 'object' || value === null || shapes.length === 0) return value
   const { __component: named } = value as { readonly __component?: unknown }

@@ -3,9 +3,9 @@
 import { sql } from 'kysely'
 import type { Transaction } from '../../database/database.js'
 import { insertMissing } from '../../database/fragments.js'
+import { type OwnedLink, ownedLinks } from '../../model/owners.js'
 import type { ContentType, Model } from '../../model/types.js'
 import { owningDocumentOf } from '../store/owning-document.js'
-import { type OwnedLink, ownedLinks } from '../store/pending-links.js'
 
 /** Links rows of types without drafts, and of their components, to the row `published` where they link to the row `draft`. */
 export async function showInTypesWithoutDrafts(

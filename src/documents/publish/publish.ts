@@ -10,34 +10,37 @@ import { dropPendingLinks, restorePendingLinks } from '../store/pending-links.js
 import { dropPendingTargets } from '../store/polymorphic.js'
 import type { Owner } from '../store/relations.js'
 import type { RowContext } from '../store/row-context.js'
-import type { Version } from '../store/rows.js'
+import type { StoredVersion } from '../store/rows.js'
 import { copyRow, overwriteRow, valueColumns } from '../store/rows.js'
 import { showInTypesWithoutDrafts } from './first-publication.js'
 
 const shared = ['document_id', 'locale', 'created_at', 'updated_at', 'created_by_id', 'updated_by_id']
 
 /** The published version of a document in a locale; null when it has none. */
-export const publishedOf = (versions: readonly Version[], locale: string | null): Version | null =>
+export const publishedOf = (versions: readonly StoredVersion[], locale: string | null): StoredVersion | null =>
   versions.find((version) => version.published_at !== null && version.locale === locale) ?? null
 
-/**
- * Publishes the row `draft`. `touched` names the attributes that this write has given; only they differ from the published
- * row, unless `whole` says that any may. `isNew`: the document was made by this very write, so nobody waits for it.
- * Returns the id of the published row.
- */
-export async function publishRow(
-  writing: RowContext,
-  type: ContentType,
-  draft: number,
-  published: Version | null,
-  touched: ReadonlySet<Attribute>,
-  whole: boolean,
-  now: number,
-  isNew = false,
-): Promise<number> {
+/** A draft row that is published. */
+export interface PublishedDraft {
+  readonly type: ContentType
+  readonly draft: number
+  /** The published row, which is overwritten; null: there is none yet. */
+  readonly published: StoredVersion | null
+  /** The attributes that this write has given. */
+  readonly touched: ReadonlySet<Attribute>
+  /** Other attributes may differ from the published row too. */
+  readonly isWhole: boolean
+  readonly now: number
+  /** The document was created by this very write, so nobody waits for it. */
+  readonly isNew?: boolean
+}
+
+/** Gives the published row what the draft has. Returns its id. */
+export async function publishRow(writing: RowContext, publication: PublishedDraft): Promise<number> {
+  const { type, draft, published, touched, isWhole, now, isNew = false } = publication
   const { transaction, model } = writing
   const from = { shape: type, id: draft }
-  const attributes = [...type.attributes.values()].filter((attribute) => whole || touched.has(attribute))
+  const attributes = [...type.attributes.values()].filter((attribute) => isWhole || touched.has(attribute))
   if (published === null) {
     const id = await copyRow(transaction, type.table, [...valueColumns(type), ...shared], draft, { published_at: now })
     await copyBelow(writing, from, { shape: type, id }, attributes)
@@ -47,7 +50,7 @@ export async function publishRow(
     return id
   }
   const to = { shape: type, id: published.id }
-  const columns = valueColumns(type, (scalar) => whole || touched.has(scalar))
+  const columns = valueColumns(type, (scalar) => isWhole || touched.has(scalar))
   overwriteRow(transaction, type.table, [...columns, 'updated_at', 'updated_by_id'], draft, published.id, { published_at: now })
   await replaceBelow(writing, from, to, attributes)
   return published.id
@@ -86,7 +89,7 @@ export async function removeRows(
   writing: RowContext,
   type: ContentType,
   ids: readonly number[],
-  forgotten: readonly Version[] = [],
+  forgotten: readonly StoredVersion[] = [],
 ): Promise<void> {
   if (ids.length === 0) return
   const { transaction, model } = writing

@@ -3,21 +3,15 @@
 import { sql } from 'kysely'
 import type { Transaction } from '../../database/database.js'
 import { componentsOf } from '../../model/components.js'
-import type { Attribute, ContentType, Model } from '../../model/types.js'
-import type { Row } from '../../query/rest/document-version.js'
-import type { ReadContext } from '../../query/rest/read.js'
-import type { Plans } from '../read/plans.js'
+import { type Attribute, assertNever, type ContentType, type Model } from '../../model/types.js'
+import type { DocumentVersion } from '../../query/rest/document-version.js'
+import type { Body } from '../input/types.js'
+import type { WriteReading } from '../read/plans.js'
 import { copyBelow, removeBelow } from '../store/components.js'
 import { clearOutOfSync, markModified, markOutOfSync, outOfSyncCondition } from '../store/modified-drafts.js'
 import type { RowContext } from '../store/row-context.js'
-import { overwriteRow, type Version, valueColumns } from '../store/rows.js'
+import { overwriteRow, type StoredVersion, valueColumns } from '../store/rows.js'
 import { readWhole } from './validate-draft.js'
-
-/** What reading a document inside a write needs. */
-interface Reading {
-  readonly read: ReadContext
-  readonly plans: Plans
-}
 
 const isShared = (attribute: Attribute): boolean =>
   !attribute.localized &&
@@ -37,55 +31,79 @@ export function inheritedBy(type: ContentType, data: unknown): ReadonlySet<strin
  * where there is one. Of several the default locale counts, else the first in the order of codes.
  */
 export async function newLocale(
-  { read }: Reading,
+  { read }: WriteReading,
   writing: RowContext,
   type: ContentType,
-  versions: readonly Version[],
+  versions: readonly StoredVersion[],
   id: number,
   inherited: ReadonlySet<string>,
 ): Promise<void> {
   if (inherited.size === 0) return
-  const rank = ({ locale }: Version) => (locale === read.defaultLocale ? '' : (locale ?? ''))
+  const rank = ({ locale }: StoredVersion) => (locale === read.defaultLocale ? '' : (locale ?? ''))
   const sorted = versions.toSorted((one, other) => (rank(one) < rank(other) ? -1 : 1))
-  const isFirst = ({ published_at }: Version) => (published_at === null) === read.contract.localesShareAlways
+  const isFirst = ({ published_at }: StoredVersion) => (published_at === null) === read.contract.localesShareAlways
   const source = sorted.find(isFirst) ?? sorted[0]
   if (source !== undefined) await share(writing, type, source.id, id, ({ name }) => inherited.has(name), false, writing.resolving.locale)
 }
 
+/** What a write is compared with, to find out whether it reaches the other locales: nothing, a row that it leaves alone, or what a row had before. */
+export type SharedBefore =
+  | { readonly kind: 'never' | 'always' }
+  | { readonly kind: 'row'; readonly id: number }
+  | { readonly kind: 'text'; readonly text: string }
+
 /**
- * Asked before a write, tells after it whether what was written reaches the other locales: as in Strapi, where it differs from what
- * the first locale, in the order of codes, had before. Rows of components do not count, their values do.
+ * Reads, before a write, what it is to be compared with: as in Strapi, what the first locale, in the order of codes, has before. Rows of
+ * components do not count, their values do. `current`: the row that is written; null: a new one.
  */
-export async function reachesOthers(
-  { read, plans }: Reading,
+export async function sharedBefore(
+  reading: WriteReading,
   transaction: Transaction,
   type: ContentType,
-  versions: readonly Version[],
-  current: Version | undefined,
+  versions: readonly StoredVersion[],
+  current: StoredVersion | null,
   touched: ReadonlySet<Attribute>,
-): Promise<(written: number) => Promise<boolean>> {
-  const never = async () => false
+): Promise<SharedBefore> {
+  const { contract, model } = reading.read
   const compared = versions.filter(({ published_at }) => !type.draftAndPublish || published_at === null)
   const [reference] = compared.toSorted((one, other) => (one.locale! < other.locale! ? -1 : 1))
-  if (read.contract.localesShareAlways || !type.localized || reference === undefined) return never
+  if (contract.localesShareAlways || !type.localized || reference === undefined) return { kind: 'never' }
   const given = [...touched].filter(isShared)
-  if (given.some((attribute) => attribute.kind === 'media' || holdsPolymorphic(read.model, attribute))) return async () => true
-  const textOf = async (id: number): Promise<string> =>
-    sharedText(
-      read.model,
-      type,
-      (await readWhole({ model: read.model, contract: read.contract }, plans, transaction, type, id, 'files')) ?? {},
-    )
-  if (reference.id !== current?.id) return async (written) => (await textOf(reference.id)) !== (await textOf(written))
-  if (compared.length === 1 || given.length === 0) return never
-  const before = await textOf(reference.id)
-  return async (written) => before !== (await textOf(written))
+  if (given.some((attribute) => attribute.kind === 'media' || holdsPolymorphic(model, attribute))) return { kind: 'always' }
+  if (reference.id !== current?.id) return { kind: 'row', id: reference.id }
+  if (compared.length === 1 || given.length === 0) return { kind: 'never' }
+  return { kind: 'text', text: await sharedTextOf(reading, transaction, type, reference.id) }
 }
 
-type Values = Readonly<Record<string, unknown>>
+/** Whether the row `written` reaches the other locales: where it differs from what was before. */
+export async function reachesOthers(
+  reading: WriteReading,
+  transaction: Transaction,
+  type: ContentType,
+  before: SharedBefore,
+  written: number,
+): Promise<boolean> {
+  const textOf = (id: number) => sharedTextOf(reading, transaction, type, id)
+  switch (before.kind) {
+    case 'never':
+    case 'always':
+      return before.kind === 'always'
+    case 'row':
+      return (await textOf(before.id)) !== (await textOf(written))
+    case 'text':
+      return before.text !== (await textOf(written))
+    default:
+      return assertNever(before)
+  }
+}
+
+async function sharedTextOf({ read, plans }: WriteReading, transaction: Transaction, type: ContentType, id: number): Promise<string> {
+  const { model, contract } = read
+  return sharedText(model, type, (await readWhole({ model, contract }, plans, transaction, type, id, 'files')) ?? {})
+}
 
 /** The shared part of a row as text that is the same for the same values, files and targets of relations. */
-function sharedText(model: Model, type: ContentType, row: Values): string {
+function sharedText(model: Model, type: ContentType, row: Body): string {
   const shared = [...type.attributes.values()].filter(isShared)
   return JSON.stringify(shared.map((attribute) => comparable(model, attribute, row[attribute.name] ?? null)))
 }
@@ -94,7 +112,7 @@ function sharedText(model: Model, type: ContentType, row: Values): string {
 function comparable(model: Model, attribute: Attribute, value: unknown): unknown {
   if (value === null || (attribute.kind !== 'component' && attribute.kind !== 'dynamiczone')) return value
   if (Array.isArray(value)) return value.map((entry) => comparable(model, attribute, entry))
-  const entry = value as Values
+  const entry = value as Body
   const uid = attribute.kind === 'component' ? attribute.component : String(entry.__component)
   const attributes = [...(model.components.get(uid)?.attributes.values() ?? [])].filter(({ name }) => name !== 'id')
   return [uid, ...attributes.map((inner) => comparable(model, inner, entry[inner.name] ?? null))]
@@ -109,14 +127,14 @@ function holdsPolymorphic(model: Model, attribute: Attribute, above: readonly st
 }
 
 /** Whether what locales share may be unequal among them: where a write gives such attributes, and where one did before. */
-export const mayDiffer = (type: ContentType, versions: readonly Version[], touched: ReadonlySet<Attribute>): boolean =>
+export const mayDiffer = (type: ContentType, versions: readonly StoredVersion[], touched: ReadonlySet<Attribute>): boolean =>
   type.localized && (versions.some((version) => version.unequal === 1) || [...touched].some(isShared))
 
 /** Gives the other locales' rows of the same publication state all that is shared, as the row `id` has it. */
 export async function shareWithLocales(
   writing: RowContext,
   type: ContentType,
-  versions: readonly Version[],
+  versions: readonly StoredVersion[],
   id: number,
   state: 'draft' | 'published' | 'any',
 ): Promise<void> {
@@ -137,10 +155,15 @@ export async function shareWithLocales(
 }
 
 /** Gives the other locales' rows in the state of `row` what they share with it and lack, whatever was written to them before. */
-export async function equalizeLocales(writing: RowContext, type: ContentType, versions: readonly Version[], row: Row): Promise<void> {
+export async function equalizeLocales(
+  writing: RowContext,
+  type: ContentType,
+  versions: readonly StoredVersion[],
+  row: DocumentVersion,
+): Promise<void> {
   if (!type.localized || !versions.some(({ locale }) => locale !== row.locale) || ![...type.attributes.values()].some(isShared)) return
   const { transaction, model } = writing
-  const found = await transaction.rows<Version>(
+  const found = await transaction.rows<StoredVersion>(
     sql`select v.id, v.locale from ${sql.table(type.table)} v join ${sql.table(type.table)} q on q.document_id = v.document_id
       where q.id = ${row.id} and v.id <> q.id and (v.published_at is null) = (q.published_at is null)
       and ${outOfSyncCondition(transaction.dialect, model, type, isShared)} order by v.id`,

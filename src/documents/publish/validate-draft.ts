@@ -3,34 +3,38 @@ import { sql } from 'kysely'
 import type { Transaction } from '../../database/database.js'
 import { same } from '../../database/fragments.js'
 import { fileType } from '../../model/link.js'
-import type { Attribute, Component, ContentType, Model, Scalar } from '../../model/types.js'
+import type { Attribute, ContentType, Model, Scalar, Schema } from '../../model/types.js'
 import type { Populated, ReadRequest, Selection } from '../../query/request.js'
-import type { InputContext } from '../input/input.js'
 import { attributeErrors, documentErrors, mayBePublished } from '../input/input.js'
-import type { FindTaken } from '../input/types.js'
+import type { Body, FindTaken, InputContext } from '../input/types.js'
 import type { Reader } from '../input/visible-errors.js'
 import type { Plans } from '../read/plans.js'
-
-type Body = Readonly<Record<string, unknown>>
 
 /** What was just given: all that a new document has, part of what a draft has and the published row lacks, or less than that. */
 export type ValidatedPart = 'new' | 'part' | 'whole'
 
+/** A draft row that is to be published. */
+export interface ValidatedDraft {
+  readonly type: ContentType
+  readonly id: number
+  /** What was just given, and how much of the draft it is. */
+  readonly data: unknown
+  readonly given: ValidatedPart
+  readonly findTaken: FindTaken
+  /** Who is told of errors. */
+  readonly reader: Reader
+}
+
 /**
- * Checks the draft row `id` before it is published. What was just given is held to the strict rules first; only when that
- * fails, or when the draft holds more than that, the whole stored document is read and validated. `reader` is who is told.
+ * Checks a draft before it is published. What was just given is held to the strict rules first; only when that fails, or when the draft
+ * holds more than that, the whole stored document is read and validated.
  * @throws ApiError 400
  */
 export async function validateDraft(
   context: InputContext,
   plans: Plans,
   transaction: Transaction,
-  type: ContentType,
-  data: unknown,
-  id: number,
-  given: ValidatedPart,
-  findTaken: FindTaken,
-  reader: Reader,
+  { type, id, data, given, findTaken, reader }: ValidatedDraft,
 ): Promise<void> {
   const saysAll = given === 'new' || (given === 'part' && !keepsUniqueEntries(context.model, type, data))
   if (saysAll && (await mayBePublished(context, type, data, given === 'new', findTaken))) return
@@ -100,7 +104,7 @@ function wholeDocument(context: InputContext, type: ContentType, id: number, ext
   }
 }
 
-function wholeSelection(context: InputContext, shape: ContentType | Component, extent: Extent): Selection {
+function wholeSelection(context: InputContext, shape: Schema, extent: Extent): Selection {
   const { model } = context
   const attributes = [...shape.attributes.values()]
   const populate = attributes.flatMap((attribute): Populated[] => {
@@ -142,7 +146,7 @@ function targetOf(model: Model, attribute: Attribute): ContentType | null {
 }
 
 /** A stored document whose components say what they are related to as Strapi does: the published rows, below `set`. */
-async function shownRelations(model: Model, transaction: Transaction, shape: ContentType | Component, body: Body): Promise<Body> {
+async function shownRelations(model: Model, transaction: Transaction, shape: Schema, body: Body): Promise<Body> {
   const shown: Record<string, unknown> = { ...body }
   const below = (one: unknown, uid: string) => shownRelations(model, transaction, model.components.get(uid)!, one as Body)
   for (const attribute of shape.attributes.values()) {

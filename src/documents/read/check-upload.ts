@@ -1,7 +1,7 @@
 // Whether files may be linked to a document: what the scopes and the policies of the project say.
 import { type ApiError, validationError } from '../../errors/errors.js'
 import type { Grants } from '../../grants.js'
-import type { Component, ContentType } from '../../model/types.js'
+import type { Schema } from '../../model/types.js'
 import type { OperationCaller } from '../../public/documents.js'
 import type { ReadRequest } from '../../query/request.js'
 import type { ReadContext } from '../../query/rest/read.js'
@@ -10,7 +10,7 @@ import type { Policies } from './around.js'
 
 /** A row that files are to be linked to. */
 export interface UploadTarget {
-  readonly shape: ContentType | Component
+  readonly shape: Schema
   readonly id: number
   /** The name of its media attribute. */
   readonly attribute: string

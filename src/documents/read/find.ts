@@ -37,7 +37,7 @@ export interface ReadSettings {
   readonly policies: Policies | null
 }
 
-export interface Documents {
+export interface DocumentReads {
   readonly context: ReadContext
   /**
    * Answers a read as JSON bytes; null where one document was asked for and is not there.
@@ -47,6 +47,8 @@ export interface Documents {
   /** The same for parameters that are data already, with the answer parsed; null where one document is not there. */
   findData(grants: Grants, wanted: Omit<Find, 'query'> & { readonly parameters: Parameters }): Promise<unknown>
   readonly checkUpload: CheckUpload
+  /** Whether the project has policies or hooks around the reads of a type. */
+  hasCodeAround(uid: string): boolean
   /** The parsed answer for the service itself, where a route has checked the caller's grant for the whole. */
   findAsService(wanted: Omit<Find, 'action'>): Promise<unknown>
 }
@@ -59,12 +61,12 @@ function parsed(answer: ReadAnswer): unknown {
 }
 
 /** The reads of one installation. */
-export function openDocuments(
+export function openDocumentReads(
   context: ReadContext,
   database: ReadDatabase,
   plans: Plans,
   { addDefaults, aroundReads, policies }: ReadSettings = { addDefaults: null, aroundReads: null, policies: null },
-): Documents {
+): DocumentReads {
   /** Reads with the policies and hooks of the project around it. */
   async function findWithin(around: AroundReads, asker: OperationCaller, grants: Grants, wanted: Find): Promise<ReadAnswer> {
     const { type, action, query, identity, envelope, isGone, format = 'flat' } = wanted
@@ -84,7 +86,7 @@ export function openDocuments(
   const rows = async (request: ReadRequest) =>
     parsed(await database.execute(plans.forRequest(request, 'bare').plan, request.values)) as never
 
-  const documents: Documents = {
+  const documents: DocumentReads = {
     context,
     findData: async (caller, { parameters, ...wanted }) => {
       if (!caller.may(wanted.action)) throw forbidden()
@@ -92,6 +94,7 @@ export function openDocuments(
       return parsed(await database.execute(plan, values))
     },
     checkUpload: openUploadCheck(context, policies, rows),
+    hasCodeAround: (uid) => (aroundReads?.(uid) ?? null) !== null,
     findAsService: async (wanted) => parsed(await documents.find(fullAccess, { ...wanted, action: `${wanted.type.uid}.find` })),
     async find(caller, wanted) {
       if (!caller.may(wanted.action)) throw forbidden()

@@ -6,6 +6,7 @@ import { compileRead, type EnvelopeKind } from '../../query/compile/compile.js'
 import { planKey } from '../../query/compile/plan-key.js'
 import type { Contract } from '../../query/contract.js'
 import type { ReadRequest } from '../../query/request.js'
+import type { ReadContext } from '../../query/rest/read.js'
 
 export interface PlanLimits {
   /** Compiled plans that are kept. */
@@ -31,6 +32,13 @@ export interface Plans {
   forQueryString(text: string, read: () => ReadRequest, around: EnvelopeKind): PreparedQuery
   /** Unregisters all plans: the threads forget them and their statements. */
   close(): void
+}
+
+/** What a write reads documents with, inside its transaction. */
+export interface WriteReading {
+  readonly read: ReadContext
+  /** Plans known to the writer. */
+  readonly plans: Plans
 }
 
 /** Texts beyond this length are read anew each time; characters. */

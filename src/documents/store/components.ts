@@ -17,16 +17,16 @@ import type {
   Relation,
 } from '../../model/types.js'
 import { mapYielding, yieldIfBusy } from '../../runtime/event-loop.js'
-import type { ComponentInput, Input } from '../input/input.js'
+import { scalarColumns } from '../input/stored.js'
+import type { ComponentInput, Input } from '../input/types.js'
 import { copyInverses, writeInverse } from './inverse-polymorphic.js'
 import { copyMedia, fileLinks, removeMedia, writeMedia } from './media.js'
 import { copyLinks, dropPendingLinks } from './pending-links.js'
 import { copyPolymorphic, writePolymorphic } from './polymorphic.js'
 import type { Owner } from './relations.js'
 import { writeRelation } from './relations.js'
-import type { Entry, RowContext } from './row-context.js'
+import type { ComponentEntry, RowContext } from './row-context.js'
 import { copyRow, insertRow, insertRows, updateRow, valueColumns } from './rows.js'
-import { scalarColumns } from './scalar-columns.js'
 
 const files = (model: Model): ContentType => model.types.get('plugin::upload.file')!
 
@@ -118,10 +118,10 @@ async function entriesOf(
   owners: readonly number[],
   fields: readonly string[],
   whole: readonly Component[] | null = null,
-): Promise<readonly Entry[]> {
+): Promise<readonly ComponentEntry[]> {
   if (componentTable === null || fields.length === 0) return []
   const isWhole = whole === null ? sql`` : sql` and ${hasRow(whole)}`
-  return transaction.rows<Entry>(
+  return transaction.rows<ComponentEntry>(
     sql`${entryRows(transaction.dialect, componentTable, owners, fields)}${isWhole} order by ${sql.id('order')}, id`,
   )
 }
@@ -139,7 +139,7 @@ const entryRows = ({ list, unindexed }: Dialect, table: string, owners: readonly
     where entity_id in (${list(owners)}) and ${unindexed(sql`field`)} in (${sql.join(fields)})`
 
 /** Deletes component rows with everything below them. Their links go with them. */
-async function removeEntries(writing: RowContext, entries: readonly Entry[]): Promise<void> {
+async function removeEntries(writing: RowContext, entries: readonly ComponentEntry[]): Promise<void> {
   for (const [uid, component] of writing.model.components) {
     const ids = entries.filter(({ component_type }) => component_type === uid).map(({ cmp_id }) => cmp_id)
     if (ids.length === 0) continue
@@ -165,7 +165,7 @@ export async function removeBelow(
     media.length === 0
       ? sql``
       : sql` union all select null, null, null, field, null from (${fileLinks(transaction.dialect, shape, ids, media)}) as files`
-  const found = await transaction.rows<Entry>(sql`${entryRows(transaction.dialect, shape.componentTable, ids, fields)}${files}`)
+  const found = await transaction.rows<ComponentEntry>(sql`${entryRows(transaction.dialect, shape.componentTable, ids, fields)}${files}`)
   const entries = found.filter(({ cmp_id }) => cmp_id !== null)
   await removeEntries(writing, entries)
   if (entries.length > 0) {
@@ -181,7 +181,7 @@ async function entriesBelow(
   { transaction, model, createdRows: made }: RowContext,
   owner: Owner,
   attributes: readonly (ComponentAttribute | DynamicZone)[],
-): Promise<readonly Entry[]> {
+): Promise<readonly ComponentEntry[]> {
   const fields = attributes.map(({ name }) => name)
   const known = made.get(keyOf(owner))
   if (known === undefined) {

@@ -4,8 +4,7 @@ import type { RawBuilder } from 'kysely'
 import { sql } from 'kysely'
 import type { Dialect } from '../../database/dialect.js'
 import { same } from '../../database/fragments.js'
-import type { Component, ContentType } from '../../model/types.js'
-import type { Link } from './relations.js'
+import type { LinkStorage, Schema } from '../../model/types.js'
 
 /** Columns of a select over links that are copied (links: `shownLinks`). */
 interface CopiedLink {
@@ -18,7 +17,7 @@ interface CopiedLink {
 }
 
 /** The place behind all others in the list of the row `shown`, of what is linked from the owner's side. */
-export const lastPlaceInOther = ({ table, there, inverseOrder }: Link, shown: RawBuilder<unknown>): RawBuilder<unknown> =>
+export const lastPlaceInOther = ({ table, there, inverseOrder }: LinkStorage, shown: RawBuilder<unknown>): RawBuilder<unknown> =>
   sql`(select coalesce(max(${sql.id('y', inverseOrder!)}), 0) + 1 from ${sql.table(table)} y where ${sql.id('y', there)} = ${shown})`
 
 /**
@@ -27,8 +26,8 @@ export const lastPlaceInOther = ({ table, there, inverseOrder }: Link, shown: Ra
  */
 export function placeInOther(
   dialect: Dialect,
-  { table, here, there, inverseOrder, owner }: Link,
-  shape: ContentType | Component,
+  { table, here, there, inverseOrder, owner }: LinkStorage,
+  shape: Schema,
   to: number,
   { id, source, shown, place }: CopiedLink,
 ): RawBuilder<unknown> {

@@ -5,12 +5,13 @@ import type { Transaction } from '../../database/database.js'
 import { idsFound, same, updateFrom } from '../../database/fragments.js'
 import { forbidden } from '../../errors/errors.js'
 import type { ContentType, MorphFrom } from '../../model/types.js'
-import type { RelationInput } from '../input/input.js'
+import type { RelationInput } from '../input/types.js'
 import { type FindHidden, keepHidden } from './hidden-rows.js'
 import { markModified } from './modified-drafts.js'
 import { placeEntries } from './positions.js'
 import type { Owner } from './relations.js'
 import type { RowContext } from './row-context.js'
+import { isOnSide, type Side } from './rows.js'
 import { resolveReferences, resolveSet } from './targets.js'
 
 /** A row that points at the owner, and its place in the owner's list. */
@@ -203,9 +204,9 @@ function copyVersions(
   from: Owner,
   to: Owner,
   { name, storage }: MorphFrom,
-  copies: 'draft' | 'published',
+  copies: Side,
 ): void {
-  const [source, shown] = copies === 'published' ? [sql`null`, sql`not null`] : [sql`not null`, sql`null`]
+  const source = copies === 'published' ? 'draft' : 'published'
   const table = sql.table(target.table)
   const isTable = storage.kind === 'table'
   const links = isTable ? sql.table(storage.table) : table
@@ -214,9 +215,10 @@ function copyVersions(
     sql`l.${sql.id(storage.id)} in (${sql.join(owners)}) and l.${sql.id(storage.type)} = ${from.shape.uid}${isTable ? sql` and l.field = ${name}` : sql``}`
   /** The versions to show, with the places of those that they are versions of. */
   const versions = (owners: readonly number[]) =>
-    sql`${links} l join ${table} t on t.id = l.${here} and t.published_at is ${source}
-      join ${table} v on v.document_id = t.document_id and ${same(sql`v.locale`, sql`t.locale`)} and v.published_at is ${shown} where ${points(owners)}`
-  const stale = sql`${points([to.id])} and l.${here} in (select id from ${table} where published_at is ${shown})
+    sql`${links} l join ${table} t on t.id = l.${here} and ${isOnSide(sql`t.published_at`, source)}
+      join ${table} v on v.document_id = t.document_id and ${same(sql`v.locale`, sql`t.locale`)} and ${isOnSide(sql`v.published_at`, copies)}
+      where ${points(owners)}`
+  const stale = sql`${points([to.id])} and l.${here} in (select id from ${table} where ${isOnSide(sql`published_at`, copies)})
     and l.${here} not in (select v.id from ${versions([from.id, to.id])})`
   if (isTable) {
     const columns = [here, sql.id(storage.id), sql.id(storage.type), sql.id('field'), sql.id(storage.order)]

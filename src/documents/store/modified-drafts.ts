@@ -7,7 +7,7 @@ import type { Dialect } from '../../database/dialect.js'
 import { insertMissing } from '../../database/fragments.js'
 import type { Attribute, ContentType, Model } from '../../model/types.js'
 import { areOutOfSync, type Comparing, isModified } from '../../query/compile/modified.js'
-import type { Version } from './rows.js'
+import type { StoredVersion } from './rows.js'
 
 const drifted = 'octavo_modified_drafts'
 
@@ -35,7 +35,7 @@ export function markModifiedWhere(transaction: Transaction, type: ContentType, r
 }
 
 /** These versions are equal again, or go. */
-export function clearModified(transaction: Transaction, type: ContentType, versions: readonly Version[]): void {
+export function clearModified(transaction: Transaction, type: ContentType, versions: readonly StoredVersion[]): void {
   const ids = versions.filter((version) => version.drifted === 1).map(({ id }) => id)
   if (ids.length > 0)
     transaction.follow(sql`delete from ${sql.table(drifted)} where type = ${type.uid} and row_id in (${transaction.dialect.list(ids)})`)
@@ -49,7 +49,7 @@ export function markOutOfSync(transaction: Transaction, type: ContentType, docum
 }
 
 /** The drafts of a document are equal in what its locales share, or go. */
-export function clearOutOfSync(transaction: Transaction, type: ContentType, [version]: readonly Version[]): void {
+export function clearOutOfSync(transaction: Transaction, type: ContentType, [version]: readonly StoredVersion[]): void {
   if (version?.unequal === 1)
     transaction.follow(sql`delete from ${sql.table(unequal)} where type = ${type.uid} and document_id = ${version.document_id}`)
 }

@@ -1,6 +1,7 @@
 // The document that a row belongs to: its own, or the one that holds the component.
 import { sql } from 'kysely'
 import type { Transaction } from '../../database/database.js'
+import { componentHolders } from '../../model/owners.js'
 import type { ContentType, Model } from '../../model/types.js'
 import { markModifiedWhere } from './modified-drafts.js'
 import type { Owner } from './relations.js'
@@ -14,12 +15,11 @@ interface Holder {
 /** The row of the document that `owner` belongs to; null for a component that nothing holds. */
 export async function owningDocumentOf(transaction: Transaction, model: Model, { shape, id }: Owner): Promise<Holder | null> {
   if (shape.kind === 'contentType') return { type: shape, id }
-  for (const holder of [...model.types.values(), ...model.components.values()]) {
-    if (holder.componentTable === null) continue
+  for (const holder of componentHolders(model)) {
     const [entry] = await transaction.rows<{ entity_id: number }>(
       sql`select entity_id from ${sql.table(holder.componentTable)} where cmp_id = ${id} and component_type = ${shape.uid} limit 1`,
     )
-    if (entry !== undefined) return owningDocumentOf(transaction, model, { shape: holder, id: entry.entity_id })
+    if (entry !== undefined) return owningDocumentOf(transaction, model, { shape: holder.shape, id: entry.entity_id })
   }
   return null
 }

@@ -4,14 +4,15 @@ import type { RawBuilder } from 'kysely'
 import { sql } from 'kysely'
 import type { Transaction } from '../../database/database.js'
 import { insertMissing, same } from '../../database/fragments.js'
-import type { Attribute, Component, ContentType, Model, Relation } from '../../model/types.js'
+import { ownedLinks } from '../../model/owners.js'
+import type { Attribute, ContentType, LinkStorage, Model, Relation, Schema } from '../../model/types.js'
 import { lastPlaceInOther, placeInOther } from './copied-positions.js'
 import { markModifiedWhere } from './modified-drafts.js'
 import { keepPendingTargets, restorePendingTarget } from './polymorphic.js'
-import type { Link, Owner } from './relations.js'
+import type { Owner } from './relations.js'
 import { hasOneOwner, localesOf, takeAway } from './relations.js'
 import type { RowContext } from './row-context.js'
-import type { Version } from './rows.js'
+import { isOnSide, type StoredVersion } from './rows.js'
 
 const hidden = sql.table('octavo_pending_links')
 
@@ -76,7 +77,7 @@ export function copyLinks(
 /** Removes what `to` has and its copy will not; also what waits for it. */
 function removeOthers(
   transaction: Transaction,
-  { table, here, there, owner }: Link,
+  { table, here, there, owner }: LinkStorage,
   target: ContentType,
   to: Owner,
   shown: RawBuilder<unknown>,
@@ -91,14 +92,14 @@ function removeOthers(
 }
 
 /** The order columns that a link table has, and what they are called here. */
-const placesOf = ({ order, inverseOrder }: Link): readonly { readonly column: string | null; readonly as: string }[] => [
+const placesOf = ({ order, inverseOrder }: LinkStorage): readonly { readonly column: string | null; readonly as: string }[] => [
   { column: order, as: 'place' },
   { column: inverseOrder, as: 'inverse_place' },
 ]
 
 /** The links that a copy is made of: those of the row and, for a draft, those that its published version waits for. */
 function copiedLinks(
-  storage: Link,
+  storage: LinkStorage,
   target: ContentType,
   from: Owner,
   copies: RowContext['targetSide'],
@@ -113,7 +114,7 @@ function copiedLinks(
 
 /** The links of a row with the row that a copy links to: the target itself, or its version on the other side or in the other locale; null when it has none. */
 function shownLinks(
-  storage: Link,
+  storage: LinkStorage,
   target: ContentType,
   owner: number,
   copies: RowContext['targetSide'],
@@ -127,21 +128,20 @@ function shownLinks(
 
 /** The row that takes the place of the target row `t`. */
 function shownOf(target: ContentType, copies: RowContext['targetSide'], into: RowContext['targetLocale']): RawBuilder<unknown> {
-  const changesSide = target.draftAndPublish && copies !== 'same'
+  const side = target.draftAndPublish && copies !== 'same' ? copies : null
   const changesLocale = target.localized && into !== undefined
-  if (!changesSide && !changesLocale) return sql`t.id`
-  const side = copies === 'draft' ? sql`null` : sql`not null`
-  const isSide = changesSide ? sql`p.published_at is ${side}` : sql`(p.published_at is null) = (t.published_at is null)`
+  if (side === null && !changesLocale) return sql`t.id`
+  const isSide = side === null ? sql`(p.published_at is null) = (t.published_at is null)` : isOnSide(sql`p.published_at`, side)
   const other = sql`(select p.id from ${sql.table(target.table)} p where p.document_id = t.document_id
     and ${same(sql`p.locale`, changesLocale ? into : sql`t.locale`)} and ${isSide} order by p.id limit 1)`
-  return changesLocale ? other : sql`case when t.published_at is ${side} then t.id else ${other} end`
+  return side === null || changesLocale ? other : sql`case when ${isOnSide(sql`t.published_at`, side)} then t.id else ${other} end`
 }
 
 /** What has no published version yet is linked when it gets one. */
 function hideUnshown(
   transaction: Transaction,
   relation: Relation,
-  storage: Link,
+  storage: LinkStorage,
   target: ContentType,
   links: RawBuilder<unknown>,
   owner: Owner,
@@ -162,9 +162,9 @@ function hideUnshown(
 /** Rows of `shape` are removed: nothing waits for them any more, nor for the document of the versions `targets`, in their locales. */
 export function dropPendingLinks(
   transaction: Transaction,
-  shape: ContentType | Component,
+  shape: Schema,
   ids: readonly number[],
-  targets: readonly Version[] = [],
+  targets: readonly StoredVersion[] = [],
 ): void {
   const tables = [...shape.attributes.values()].flatMap((attribute) => {
     if (attribute.kind === 'morphTo') return attribute.storage.kind === 'table' ? [attribute.storage.table] : []
@@ -253,7 +253,7 @@ export async function restorePendingLinks(
 }
 
 /** The version is about to be unpublished: what is published and links to it will link to it again when it is published again. */
-export function keepPendingLinks(transaction: Transaction, model: Model, type: ContentType, version: Version): void {
+export function keepPendingLinks(transaction: Transaction, model: Model, type: ContentType, version: StoredVersion): void {
   const { id, document_id, locale } = version
   for (const { shape, relation, storage } of ownedLinks(model)) {
     if (relation.target !== type.uid || (shape.kind === 'contentType' && !shape.draftAndPublish)) continue
@@ -265,20 +265,4 @@ export function keepPendingLinks(transaction: Transaction, model: Model, type: C
     )
   }
   keepPendingTargets(transaction, model, type, version)
-}
-
-export interface OwnedLink {
-  readonly shape: ContentType | Component
-  readonly relation: Relation
-  readonly storage: Link
-}
-
-/** Every relation that names a link table, with the shape whose rows own the links. */
-export function ownedLinks(model: Model): readonly OwnedLink[] {
-  return [...model.types.values(), ...model.components.values()].flatMap((shape) =>
-    [...shape.attributes.values()].flatMap((relation): OwnedLink[] => {
-      if (relation.kind !== 'relation' || relation.storage.kind !== 'link' || !relation.storage.owner) return []
-      return [{ shape, relation, storage: relation.storage }]
-    }),
-  )
 }

@@ -5,13 +5,14 @@ import type { Transaction } from '../../database/database.js'
 import { same } from '../../database/fragments.js'
 import { printed } from '../../errors/bounded-values.js'
 import { forbidden, validationError } from '../../errors/errors.js'
-import { fileType, isPolymorphicTarget } from '../../model/link.js'
+import { isPolymorphicTarget } from '../../model/link.js'
+import { ownedMorphs } from '../../model/owners.js'
 import type { ContentType, Model, MorphTo } from '../../model/types.js'
-import type { Reference, RelationInput } from '../input/input.js'
+import type { Reference, RelationInput } from '../input/types.js'
 import { type PlacedEntry, placeEntries } from './positions.js'
 import type { Owner } from './relations.js'
 import type { RowContext } from './row-context.js'
-import { insertRows, updateRow, type Version } from './rows.js'
+import { insertRows, isOnSide, type StoredVersion, updateRow } from './rows.js'
 import type { Resolving } from './targets.js'
 import { resolveReferences } from './targets.js'
 
@@ -228,14 +229,16 @@ async function sidesOf(
   targets: readonly Pointer[],
   copies: RowContext['targetSide'],
 ): Promise<readonly Sided[]> {
-  const sided = (type: string): boolean => copies !== 'same' && model.types.get(type)?.draftAndPublish === true
+  if (copies === 'same') return targets.map(({ id, type, place }) => ({ id, type, place, document: null, locale: null }))
+  const sided = (type: string): boolean => model.types.get(type)?.draftAndPublish === true
   const uids = [...new Set(targets.map(({ type }) => type))].filter(sided)
-  const side = copies === 'draft' ? sql`null` : sql`not null`
   const selects = uids.map((uid) => {
     const table = sql.table(model.types.get(uid)!.table)
     const ids = targets.filter(({ type }) => type === uid).map(({ id }) => id)
-    return sql`select ${uid} as type, t.id as target, t.document_id as document, t.locale as locale, case when t.published_at is ${side} then t.id
-      else (select p.id from ${table} p where p.document_id = t.document_id and ${same(sql`p.locale`, sql`t.locale`)} and p.published_at is ${side}) end as shown
+    const other = sql`(select p.id from ${table} p where p.document_id = t.document_id and ${same(sql`p.locale`, sql`t.locale`)}
+      and ${isOnSide(sql`p.published_at`, copies)})`
+    return sql`select ${uid} as type, t.id as target, t.document_id as document, t.locale as locale,
+      case when ${isOnSide(sql`t.published_at`, copies)} then t.id else ${other} end as shown
       from ${table} t where t.id in (${transaction.dialect.list(ids)})`
   })
   const rows = selects.length === 0 ? [] : await transaction.rows<SideRow>(sql`${sql.join(selects, sql` union all `)}`)
@@ -261,7 +264,7 @@ export function restorePendingTarget(
   model: Model,
   { table, owner, target, published, place }: PendingTarget,
 ): void {
-  for (const { shape, name, storage } of morphsOf(model)) {
+  for (const { shape, name, storage } of ownedMorphs(model)) {
     if (storage.kind !== 'table' || storage.table !== table) continue
     const field = fieldOf(target, { shape, id: owner }, name)
     const columns = [storage.here, storage.id, storage.type, 'field', storage.order].map((column) => sql.id(column))
@@ -275,8 +278,8 @@ export function restorePendingTarget(
 }
 
 /** The version is about to be unpublished: what is published and points at it will do so again (links: `hideLinks`). */
-export function keepPendingTargets(transaction: Transaction, model: Model, type: ContentType, version: Version): void {
-  for (const { shape, storage } of morphsOf(model)) {
+export function keepPendingTargets(transaction: Transaction, model: Model, type: ContentType, version: StoredVersion): void {
+  for (const { shape, storage } of ownedMorphs(model)) {
     if (storage.kind !== 'table' || (shape.kind === 'contentType' && !shape.draftAndPublish)) continue
     transaction.follow(
       sql`insert into octavo_pending_links (link_table, owner_id, target_type, target_document, target_locale, place)
@@ -288,7 +291,7 @@ export function keepPendingTargets(transaction: Transaction, model: Model, type:
 
 /** Removes what points at rows of `type` that are removed. */
 export function dropPendingTargets(transaction: Transaction, model: Model, type: ContentType, ids: readonly number[]): void {
-  for (const { shape, storage } of morphsOf(model)) {
+  for (const { shape, storage } of ownedMorphs(model)) {
     const isGone = sql`${sql.id(storage.id)} in (${transaction.dialect.list(ids)}) and ${sql.id(storage.type)} = ${type.uid}`
     if (storage.kind === 'table') transaction.follow(sql`delete from ${sql.table(storage.table)} where ${isGone}`)
     else
@@ -296,21 +299,4 @@ export function dropPendingTargets(transaction: Transaction, model: Model, type:
         sql`update ${sql.table(shape.table)} set ${sql.id(storage.id)} = null, ${sql.id(storage.type)} = null where ${isGone}`,
       )
   }
-}
-
-/** The relations of the model whose targets vary, but for those of files: these are removed with their attributes. */
-function morphsOf(model: Model): readonly OwnedMorph[] {
-  return [...model.types.values(), ...model.components.values()]
-    .filter(({ uid }) => uid !== fileType)
-    .flatMap((shape) =>
-      [...shape.attributes.values()].flatMap((attribute) =>
-        attribute.kind === 'morphTo' ? [{ shape, name: attribute.name, storage: attribute.storage }] : [],
-      ),
-    )
-}
-
-interface OwnedMorph {
-  readonly shape: Owner['shape']
-  readonly name: string
-  readonly storage: MorphTo['storage']
 }

@@ -1,7 +1,7 @@
 // Puts connected entries into a list: one after the other, at the start, the end, before or after another entry.
 import { validationError } from '../../errors/errors.js'
 import { yieldIfBusy } from '../../runtime/event-loop.js'
-import type { Reference } from '../input/input.js'
+import type { Reference } from '../input/types.js'
 import { type OrderedList, openList } from './ordered-list.js'
 
 /** What a reference stands for: row ids, or names of rows where they are of several types. */
@@ -28,7 +28,7 @@ export async function placeEntries<Row extends number | string>(
   beside: object = {},
 ): Promise<readonly Row[]> {
   refuseTwins(connected)
-  const entries = firstOnly(connected).map((entry): Entry<Row> => {
+  const entries = firstOnly(connected).map((entry): ConnectedEntry<Row> => {
     const { before, after } = entry.reference.position ?? {}
     const neighbour = before ?? after
     const other = before === undefined || after === undefined ? [] : rowsOf(after, entry)
@@ -46,7 +46,7 @@ export async function placeEntries<Row extends number | string>(
 }
 
 /** A connected entry with the rows that its position names; null: it goes to the start or the end. */
-interface Entry<Row> extends PlacedEntry<Row> {
+interface ConnectedEntry<Row> extends PlacedEntry<Row> {
   readonly neighbours: readonly Row[] | null
   /** What `after` names where `before` counts: errors show it. */
   readonly ignored: Row | string | number | undefined
@@ -77,16 +77,16 @@ function refuseTwins<Row>(connected: readonly PlacedEntry<Row>[]): void {
 }
 
 /** The entries in their order, each after the entry that it is placed beside. @throws ApiError 400 for circles, where it comes to one */
-function* neighboursFirst<Row>(entries: readonly Entry<Row>[], present: ReadonlySet<Row>): Iterable<Entry<Row>> {
+function* neighboursFirst<Row>(entries: readonly ConnectedEntry<Row>[], present: ReadonlySet<Row>): Iterable<ConnectedEntry<Row>> {
   const byRow = new Map(entries.flatMap((entry) => entry.rows.map((row) => [row, entry] as const)))
-  const sorted = new Set<Entry<Row>>()
+  const sorted = new Set<ConnectedEntry<Row>>()
   for (const first of entries) {
-    const chain: Entry<Row>[] = []
-    const followed = new Set<Entry<Row>>()
-    for (let entry: Entry<Row> | undefined = first; entry !== undefined && !sorted.has(entry); ) {
+    const chain: ConnectedEntry<Row>[] = []
+    const followed = new Set<ConnectedEntry<Row>>()
+    for (let entry: ConnectedEntry<Row> | undefined = first; entry !== undefined && !sorted.has(entry); ) {
       chain.push(entry)
       const isThere: boolean = entry.neighbours?.some((row) => present.has(row)) === true
-      const next: Entry<Row> | undefined = entry.neighbours?.map((row) => byRow.get(row)).find((other) => other !== undefined)
+      const next: ConnectedEntry<Row> | undefined = entry.neighbours?.map((row) => byRow.get(row)).find((other) => other !== undefined)
       if (next !== undefined && followed.has(next)) throw circle()
       if (!isThere && next === entry) throw circle()
       followed.add(entry)
@@ -104,7 +104,7 @@ const circle = () =>
     'A circular reference was found in the connect array. One relation is trying to connect before/after another one that is trying to connect before/after it',
   )
 
-function place<Row extends number | string>(list: OrderedList<Row>, entry: Entry<Row>, beside: object): void {
+function place<Row extends number | string>(list: OrderedList<Row>, entry: ConnectedEntry<Row>, beside: object): void {
   const { rows, neighbours } = entry
   const { position } = entry.reference
   // Beside nothing but itself.
@@ -118,7 +118,11 @@ function place<Row extends number | string>(list: OrderedList<Row>, entry: Entry
   }
 }
 
-function missingNeighbour<Row>({ rows, ignored, reference: { position, locale } }: Entry<Row>, neighbour: Row | undefined, beside: object) {
+function missingNeighbour<Row>(
+  { rows, ignored, reference: { position, locale } }: ConnectedEntry<Row>,
+  neighbour: Row | undefined,
+  beside: object,
+) {
   const side = position?.before === undefined ? 'after' : 'before'
   const name = position?.[side]
   const { type, ...places } = { ...position, ...(ignored !== undefined && { after: ignored }), [side]: neighbour ?? name }

@@ -5,23 +5,21 @@ import type { Transaction } from '../../database/database.js'
 import type { Dialect } from '../../database/dialect.js'
 import { updateFrom } from '../../database/fragments.js'
 import { forbidden } from '../../errors/errors.js'
-import type { Component, ContentType, Relation, Storage } from '../../model/types.js'
+import type { ContentType, LinkStorage, Relation, Schema } from '../../model/types.js'
 import { yieldIfBusy } from '../../runtime/event-loop.js'
-import type { RelationInput } from '../input/input.js'
 import { siblingOf } from '../input/relations.js'
+import type { RelationInput } from '../input/types.js'
 import { type FindHidden, keepHidden } from './hidden-rows.js'
 import { markModified, markModifiedWhere } from './modified-drafts.js'
 import { placeEntries } from './positions.js'
 import type { RowContext } from './row-context.js'
+import { isOnSide, type Side } from './rows.js'
 import type { Resolved, Resolving } from './targets.js'
 import { resolveReferences, resolveSet } from './targets.js'
 
-/** Where a relation's pairs stand in a `_lnk` table. */
-export type Link = Extract<Storage, { readonly kind: 'link' }>
-
 /** The row whose links are written. */
 export interface Owner {
-  readonly shape: ContentType | Component
+  readonly shape: Schema
   readonly id: number
 }
 
@@ -55,7 +53,7 @@ export async function writeRelation(
 }
 
 /** The rows that an owner is linked to, in their order, with the places that are stored. */
-async function linkedRows(transaction: Transaction, storage: Link, owner: number): Promise<ReadonlyMap<number, number | null>> {
+async function linkedRows(transaction: Transaction, storage: LinkStorage, owner: number): Promise<ReadonlyMap<number, number | null>> {
   const order = storage.order === null ? sql`id` : sql`${sql.id(storage.order)}, id`
   const place = storage.order === null ? sql`null` : sql.id(storage.order)
   const rows = await transaction.rows<{ target: number; place: number | null }>(
@@ -133,7 +131,7 @@ async function refuseHiddenOwners(
   { transaction, model }: RowContext,
   hidden: FindHidden,
   relation: Relation,
-  { table, here, there }: Link,
+  { table, here, there }: LinkStorage,
   owner: Owner,
   present: ReadonlyMap<number, unknown>,
   wanted: readonly number[],
@@ -155,7 +153,7 @@ async function refuseHiddenOwners(
 function writeLinks(
   writing: RowContext,
   relation: Relation,
-  storage: Link,
+  storage: LinkStorage,
   ownerRow: Owner,
   present: ReadonlyMap<number, number | null>,
   wanted: readonly number[],
@@ -185,7 +183,7 @@ function writeLinks(
 function noteOthers(
   { transaction, model, isDraftWrite: drafts }: RowContext,
   relation: Relation,
-  { table, here, there }: Link,
+  { table, here, there }: LinkStorage,
   { shape, id: owner }: Owner,
   gone: readonly number[],
   added: readonly number[],
@@ -216,7 +214,7 @@ const placed = ({ rows }: Dialect, targets: readonly number[], places: Places): 
   )
 
 /** Links an owner to more targets; each sees the owner behind those that it has. */
-function insertLinks(transaction: Transaction, storage: Link, owner: number, added: readonly number[], places: Places): void {
+function insertLinks(transaction: Transaction, storage: LinkStorage, owner: number, added: readonly number[], places: Places): void {
   const { table, here, there, order, inverseOrder } = storage
   const columns = [here, there, order, inverseOrder].filter((column) => column !== null)
   const values = [
@@ -247,17 +245,16 @@ export const localesOf = ({ shape, id }: Owner): RawBuilder<unknown> =>
 export function takeAway(
   transaction: Transaction,
   { relation, inverse }: Relation,
-  storage: Link,
+  storage: LinkStorage,
   owner: Owner,
   targets: RawBuilder<unknown>,
-  side: 'draft' | 'published',
+  side: Side,
 ): void {
   if (!hasOneOwner({ relation, inverse })) return
   const { shape } = owner
-  const state = side === 'draft' ? sql`null` : sql`not null`
   const hasSides = shape.kind === 'contentType' && shape.draftAndPublish
   const among = hasSides
-    ? sql` and ${sql.id(storage.here)} in (select id from ${sql.table(shape.table)} where published_at is ${state})`
+    ? sql` and ${sql.id(storage.here)} in (select id from ${sql.table(shape.table)} where ${isOnSide(sql`published_at`, side)})`
     : sql``
   transaction.follow(
     sql`delete from ${sql.table(storage.table)} where ${sql.id(storage.there)} in (${targets})
@@ -267,7 +264,7 @@ export function takeAway(
 
 function renumber(
   transaction: Transaction,
-  { table, here, there, order }: Link,
+  { table, here, there, order }: LinkStorage,
   owner: number,
   places: Places,
   kept: readonly number[],

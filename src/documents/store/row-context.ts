@@ -4,7 +4,7 @@ import type { Attribute, Model } from '../../model/types.js'
 import type { Resolving } from './targets.js'
 
 /** A component of a row: where its own row stands, and its place. */
-export interface Entry {
+export interface ComponentEntry {
   readonly cmp_id: number
   readonly component_type: string
   readonly field: string
@@ -14,7 +14,7 @@ export interface Entry {
 /** All that stands below a row which this very write has made. */
 export interface CreatedRow {
   /** Its components, in the order of their rows. */
-  readonly entries: Entry[]
+  readonly entries: ComponentEntry[]
   /** The relations and media that may have links. */
   readonly given: ReadonlySet<Attribute>
 }

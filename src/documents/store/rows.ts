@@ -5,10 +5,10 @@ import type { Transaction } from '../../database/database.js'
 import { insertDefaults, notBefore, same, updateFrom } from '../../database/fragments.js'
 import type { Moment } from '../../database/history.js'
 import type { Stored } from '../../database/stored.js'
-import type { Component, ContentType, Scalar } from '../../model/types.js'
+import type { ContentType, Scalar, Schema } from '../../model/types.js'
 
 /** One version of a document. */
-export interface Version {
+export interface StoredVersion {
   readonly id: number
   readonly document_id: string
   readonly locale: string | null
@@ -25,12 +25,17 @@ export interface Version {
   readonly unequal: 0 | 1
 }
 
-export type { Stored }
+/** Which version of a document: its draft, or its published row. */
+export type Side = 'draft' | 'published'
+
+/** True where the column `published_at` is that of a draft, or of a published row. */
+export const isOnSide = (publishedAt: RawBuilder<unknown>, side: Side): RawBuilder<boolean> =>
+  side === 'draft' ? sql`${publishedAt} is null` : sql`${publishedAt} is not null`
 
 /** The document of a single type; null when it has none yet, and for the new document of a collection. */
 export async function onlyDocument(transaction: Transaction, type: ContentType): Promise<string | null> {
   if (!type.singleType) return null
-  const [row] = await transaction.rows<Version>(sql`select document_id from ${sql.table(type.table)} order by id limit 1`)
+  const [row] = await transaction.rows<StoredVersion>(sql`select document_id from ${sql.table(type.table)} order by id limit 1`)
   return row?.document_id ?? null
 }
 
@@ -53,13 +58,14 @@ export async function versionsOf(
   type: ContentType,
   documentId: string,
   compared: Compared | null = null,
-): Promise<readonly Version[]> {
-  if (compared === null || !type.draftAndPublish) return transaction.rows<Version>(selectVersions(type, documentId, sql`null`, sql`null`))
+): Promise<readonly StoredVersion[]> {
+  if (compared === null || !type.draftAndPublish)
+    return transaction.rows<StoredVersion>(selectVersions(type, documentId, sql`null`, sql`null`))
   const { locale, differs, synced } = compared
   const select = (condition: RawBuilder<unknown>) => {
     const modified = sql`case when v.published_at is null and ${same(sql`v.locale`, locale)} then (select ${condition} from ${sql.table(type.table)} q
       where q.document_id = v.document_id and ${same(sql`q.locale`, sql`v.locale`)} and q.published_at is not null order by q.id limit 1) end`
-    return transaction.rows<Version>(selectVersions(type, documentId, modified, transaction.dialect.stateSeen))
+    return transaction.rows<StoredVersion>(selectVersions(type, documentId, modified, transaction.dialect.stateSeen))
   }
   const { history } = transaction
   if (synced !== null && history.mayBeUnchanged(synced)) {
@@ -120,7 +126,7 @@ export async function insertRow(transaction: Transaction, table: string, row: Re
 const rowsAtOnce = 500
 
 /** The moment of a write to a document: never before what its versions tell, also where the clock was set back. */
-export const momentFor = (now: number, versions: readonly Version[]): number =>
+export const momentFor = (now: number, versions: readonly StoredVersion[]): number =>
   versions.reduce((latest, { created_at, updated_at }) => Math.max(latest, created_at ?? 0, updated_at ?? 0), now)
 
 /** Inserts several rows of the same columns at once. */
@@ -146,7 +152,7 @@ export function updateRow(transaction: Transaction, table: string, id: number, r
 }
 
 /** The columns of a shape's own values, without what tells versions apart. */
-export function valueColumns(shape: ContentType | Component, only: (scalar: Scalar) => boolean = () => true): readonly string[] {
+export function valueColumns(shape: Schema, only: (scalar: Scalar) => boolean = () => true): readonly string[] {
   const scalars = [...shape.attributes.values()].filter((attribute): attribute is Scalar => attribute.kind === 'scalar')
   return scalars.filter((scalar) => !scalar.system && only(scalar)).map(({ column }) => column)
 }

@@ -6,8 +6,8 @@ import type { Transaction } from '../../database/database.js'
 import type { Dialect } from '../../database/dialect.js'
 import { ApiError } from '../../errors/errors.js'
 import type { ContentType } from '../../model/types.js'
-import type { Reference } from '../input/input.js'
 import { attributeErrors } from '../input/input.js'
+import type { Reference } from '../input/types.js'
 import { type FindHidden, withoutHidden } from './hidden-rows.js'
 
 /** What decides which versions of a target fit. */

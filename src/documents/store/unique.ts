@@ -2,11 +2,11 @@
 // and publication state; nor has another entry of the same list.
 import { sql } from 'kysely'
 import type { Transaction } from '../../database/database.js'
+import type { Stored } from '../../database/stored.js'
 import type { ContentType, Model } from '../../model/types.js'
 import { printPath } from '../input/messages.js'
 import { storedForm } from '../input/stored.js'
 import type { Claim, FindTaken } from '../input/types.js'
-import type { Stored } from './rows.js'
 
 /** The version of a document that claims values. */
 export interface Claimant {

@@ -12,9 +12,13 @@ import { permissionTree } from './permission-tree.js'
 const userType = 'plugin::users-permissions.user'
 const roleType = 'plugin::users-permissions.role'
 
-type Wanted = Pick<Find, 'mode' | 'identity'> & { readonly envelope?: Find['envelope'] }
+type WantedUsers = Pick<Find, 'mode' | 'identity'> & { readonly envelope?: Find['envelope'] }
 
-async function findUsers({ documents, caller, query, isGone }: RequestContext, action: string, wanted: Wanted): Promise<ReadBytes | null> {
+async function findUsers(
+  { documents, caller, query, isGone }: RequestContext,
+  action: string,
+  wanted: WantedUsers,
+): Promise<ReadBytes | null> {
   const type = documents.context.model.types.get(userType)!
   return documents.find(caller.grants, { type, action: `${userType}.${action}`, paged: false, query, envelope: 'bare', isGone, ...wanted })
 }

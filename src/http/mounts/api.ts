@@ -14,6 +14,7 @@ import { addConnectionClose } from '../connections.js'
 import { operationCaller, type Reply, type RequestContext, type Route } from '../request-context.js'
 import type { LoggedRequest } from '../request-log.js'
 import { allowedMethods, methodNotAllowed, respond, respondError, smallResponse } from '../respond.js'
+import { addEventStream } from '../stream/route.js'
 import { everyMethod, type Mount, readMethods } from './mount.js'
 
 /** The API: these routes, and those of content-types. */
@@ -26,6 +27,7 @@ export function apiMount(routes: readonly Route[], parts: MountContext): Mount {
     addTo: (app) => {
       for (const path of new Set(routes.map((route) => route.path))) addPath(app, routes, path, parts)
       if (config.docs.enabled) addDescription(app, parts)
+      if (parts.streams !== null) addEventStream(app, config, backend, parts.streams)
       addContent(app, parts)
     },
     methodsAt: (path) => methodsAt(config, backend, path),

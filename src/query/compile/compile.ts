@@ -1,10 +1,9 @@
 // A ReadRequest becomes a plan: one select per level, children batched by the ids of the rows above. Pure.
-import type { RawBuilder } from 'kysely'
 import { sql } from 'kysely'
-import type { Dialect } from '../../database/dialect.js'
-import type { Column, Envelope, Fill, Level, ReadPlan, Statement } from '../../database/plan.js'
+import type { Dialect, Expression } from '../../database/dialect.js'
+import type { Envelope, Fill, Level, MemberColumn, ReadPlan, Statement } from '../../database/plan.js'
 import { attributeTypes } from '../../model/attributes.js'
-import type { Component, ContentType, Scalar } from '../../model/types.js'
+import type { ContentType, Scalar, Schema } from '../../model/types.js'
 import { assertNever } from '../../model/types.js'
 import type { Contract } from '../contract.js'
 import type { Filter, Populated, ReadRequest, Selection, SortKey } from '../request.js'
@@ -16,10 +15,7 @@ import type { PageQuery } from './pages.js'
 import { accessPaths, count, counted, page } from './pages.js'
 import { sortKey, sortValue } from './sort-values.js'
 
-type Fragment = RawBuilder<unknown>
-type Shape = ContentType | Component
-
-const parents: Fragment = sql`${{ from: 'parents' } as never}`
+const parents: Expression = sql`${{ from: 'parents' } as never}`
 
 /** `data`: the contract's envelope; `bare`: the objects alone; `count`: their number. */
 export type EnvelopeKind = 'data' | 'bare' | 'count'
@@ -73,28 +69,28 @@ interface Writer extends Compilation {
   readonly format: ReadRequest['format']
 }
 
-function baseConditions(compilation: Writer, { type, locale, status }: ReadRequest): readonly Fragment[] {
+function baseConditions(compilation: Writer, { type, locale, status }: ReadRequest): readonly Expression[] {
   const versions = type.draftAndPublish ? [published('t0', status), ...publicationConditions(compilation, type, 't0')] : []
   const scope = compilation.scopes?.[type.uid] === undefined ? [] : withinScope(compilation, type, 't0')
   return [...versions, ...chosenLocales(compilation, type, 't0', locale), ...scope]
 }
 
 /** The caller's keys, and what ends every order. */
-function orderBy(compilation: Writer, shape: Shape, alias: string, keys: readonly SortKey[], tie: Fragment): Fragment {
+function orderBy(compilation: Writer, shape: Schema, alias: string, keys: readonly SortKey[], tie: Expression): Expression {
   const sorted = keys.map((key) => sortKey(compilation, sortValue(compilation, shape, alias, key), key.descending))
   return sql.join([...sorted, tie])
 }
 
 interface Selected {
-  readonly selected: readonly Fragment[]
-  readonly columns: readonly Column[]
+  readonly selected: readonly Expression[]
+  readonly columns: readonly MemberColumn[]
   readonly idAt: number
 }
 
 /** The result columns of a level, numbered from `at`. The row id always comes first. */
 function selectColumns(compilation: Writer, selection: Selection, alias: string, at: number): Selected {
-  const selected: Fragment[] = [column(alias, 'id')]
-  const columns: Column[] = []
+  const selected: Expression[] = [column(alias, 'id')]
+  const columns: MemberColumn[] = []
   for (const field of selection.fields) {
     if (field.name === 'id') {
       columns.push({ name: 'id', at, answer: 'number' })
@@ -108,7 +104,7 @@ function selectColumns(compilation: Writer, selection: Selection, alias: string,
   return { selected, columns, idAt: at }
 }
 
-function selectField(compilation: Writer, field: Scalar, alias: string, selected: Fragment[], at: number): Column {
+function selectField(compilation: Writer, field: Scalar, alias: string, selected: Expression[], at: number): MemberColumn {
   const { answer } = attributeTypes[field.type]
   const stored = compilation.dialect.selected(column(alias, field.column), answer)
   const here = at + selected.length
@@ -142,7 +138,7 @@ function level(
   return { statement, parentAt, orderAt, idAt, columns, fills, form, constants: [...(selection.constants ?? []), ...mark], uid: shape.uid }
 }
 
-function fill(compilation: Writer, owner: Shape, populated: Populated): Fill {
+function fill(compilation: Writer, owner: Schema, populated: Populated): Fill {
   const { name } = populated.attribute
   const wrapped =
     compilation.format === 'nested' &&
@@ -188,7 +184,7 @@ function fill(compilation: Writer, owner: Shape, populated: Populated): Fill {
  */
 function children(
   compilation: Writer,
-  owner: Shape,
+  owner: Schema,
   attribute: (Populated & { kind: 'relation' | 'component' })['attribute'],
   of: Selection,
   filter: Filter | null,
@@ -213,16 +209,16 @@ function children(
 }
 
 /** The ids of the rows above, then the tables in this order: the ids are few. */
-function fromParents(compilation: Writer, tables: readonly Fragment[]): Fragment {
+function fromParents(compilation: Writer, tables: readonly Expression[]): Expression {
   return compilation.dialect.joinedInOrder([compilation.dialect.listed(parents, 'parents'), ...tables])
 }
 
 const parent = column('parents', 'value')
 
-const filtered = (compilation: Writer, shape: Shape, alias: string, filter: Filter | null): readonly Fragment[] =>
+const filtered = (compilation: Writer, shape: Schema, alias: string, filter: Filter | null): readonly Expression[] =>
   filter === null ? [] : [condition(compilation, shape, alias, filter)]
 
-function countOf(compilation: Writer, owner: Shape, { attribute, target, filter, of = [] }: Populated & { kind: 'count' }): Statement {
+function countOf(compilation: Writer, owner: Schema, { attribute, target, filter, of = [] }: Populated & { kind: 'count' }): Statement {
   if (attribute.kind === 'morphTo') {
     const { tables, conditions: links, owner: here, selected } = morphPairs(owner, attribute)
     const conditions = [...links, isNamed(compilation, of, selected[1]!, selected[2]!)]
@@ -243,7 +239,7 @@ function countOf(compilation: Writer, owner: Shape, { attribute, target, filter,
 }
 
 /** A morphTo names a row of one of these types, and of those with drafts one that the request may see. */
-function isNamed(compilation: Writer, types: readonly ContentType[], uid: Fragment, id: Fragment): Fragment {
+function isNamed(compilation: Writer, types: readonly ContentType[], uid: Expression, id: Expression): Expression {
   const named = types.map((type) => {
     const alias = compilation.nextAlias()
     const seen = seenRows(compilation, { kind: 'named', target: type, versions: 'any' }, alias)
@@ -255,11 +251,11 @@ function isNamed(compilation: Writer, types: readonly ContentType[], uid: Fragme
   return some.length === 0 ? sql`1 = 0` : sql`(${sql.join(some, sql` or `)})`
 }
 
-const rowOf = (type: ContentType, alias: string, id: Fragment, conditions: readonly Fragment[]): Fragment =>
+const rowOf = (type: ContentType, alias: string, id: Expression, conditions: readonly Expression[]): Expression =>
   sql`exists (select 1 from ${sql.table(type.table)} as ${sql.id(alias)} where ${every([sql`${column(alias, 'id')} = ${id}`, ...conditions])})`
 
 /** The entries of a zone: owner, component, row id, and what sorts them. */
-function zoneLinks(compilation: Writer, owner: Shape, name: string): Statement {
+function zoneLinks(compilation: Writer, owner: Schema, name: string): Statement {
   const links = sql`${sql.table(owner.componentTable!)} as ${sql.id('l')}`
   const is = (column: string) => sql.ref(`l.${column}`)
   return compilation.dialect.compile(
@@ -269,13 +265,13 @@ function zoneLinks(compilation: Writer, owner: Shape, name: string): Statement {
 }
 
 /** The rows that a morphTo names: owner, type, row id, and what sorts them. */
-function morphLinks(compilation: Writer, owner: Shape, attribute: (Populated & { kind: 'morph' })['attribute']): Statement {
+function morphLinks(compilation: Writer, owner: Schema, attribute: (Populated & { kind: 'morph' })['attribute']): Statement {
   const { tables, conditions, selected } = morphPairs(owner, attribute)
   return compilation.dialect.compile(sql`select ${sql.join(selected)} from ${fromParents(compilation, tables)} where ${every(conditions)}`)
 }
 
-function morphPairs(owner: Shape, { storage }: (Populated & { kind: 'morph' })['attribute']) {
-  const is = (name: string): Fragment => column('l', name)
+function morphPairs(owner: Schema, { storage }: (Populated & { kind: 'morph' })['attribute']) {
+  const is = (name: string): Expression => column('l', name)
   if (storage.kind === 'columns') {
     const { id, type } = storage
     return {
@@ -297,7 +293,7 @@ function morphPairs(owner: Shape, { storage }: (Populated & { kind: 'morph' })['
 function typedLevels(
   compilation: Writer,
   on: readonly Selection[],
-  mark: (shape: Shape) => Level['constants'][number],
+  mark: (shape: Schema) => Level['constants'][number],
 ): Record<string, Level> {
   return Object.fromEntries(
     on.map((selection) => {

@@ -1,9 +1,8 @@
 // Filters become SQL. A condition behind a relation holds if it holds for one target, or, as with a left join, for the
 // missing target where there is none; so NOT is pushed down to the single comparisons.
-import type { RawBuilder } from 'kysely'
 import { sql } from 'kysely'
-import type { Dialect } from '../../database/dialect.js'
-import type { Component, ContentType } from '../../model/types.js'
+import type { Dialect, Expression } from '../../database/dialect.js'
+import type { ContentType, Schema } from '../../model/types.js'
 import { assertNever } from '../../model/types.js'
 import type { PublicationFilter } from '../../public/content/queries.js'
 import type { Filter, LocaleChoice, Publication, ReadRequest, Related, Status, ValueIndex } from '../request.js'
@@ -12,9 +11,6 @@ import { isModified } from './modified.js'
 import { operatorSql } from './operator-sql.js'
 import type { Hop, Seeing } from './visible-versions.js'
 import { seenBy } from './visible-versions.js'
-
-type Fragment = RawBuilder<unknown>
-type Shape = ContentType | Component
 
 /** What conditions need besides the filter itself. */
 export interface Compilation extends Seeing {
@@ -29,13 +25,13 @@ export interface Compilation extends Seeing {
   readonly asSets?: boolean
 }
 
-export const column = (alias: string, name: string): Fragment => sql.ref(`${alias}.${name}`)
+export const column = (alias: string, name: string): Expression => sql.ref(`${alias}.${name}`)
 
 /** A placeholder for a value of the request. */
-export const value = (index: ValueIndex): Fragment => sql`${{ from: 'values', index } as never}`
+export const value = (index: ValueIndex): Expression => sql`${{ from: 'values', index } as never}`
 
 /** The condition that `filter` sets on the row of `shape` aliased `alias`. */
-export function condition(compilation: Compilation, shape: Shape, alias: string, filter: Filter, negated = false): Fragment {
+export function condition(compilation: Compilation, shape: Schema, alias: string, filter: Filter, negated = false): Expression {
   switch (filter.kind) {
     case 'all':
     case 'any': {
@@ -58,7 +54,7 @@ export function condition(compilation: Compilation, shape: Shape, alias: string,
 }
 
 /** The way to the targets of a filter, without its condition. */
-function reach(compilation: Compilation, shape: Shape, { path: attribute, target }: Related) {
+function reach(compilation: Compilation, shape: Schema, { path: attribute, target }: Related) {
   const alias = compilation.nextAlias()
   const path = joinsOf(compilation.dialect, shape, attribute, target, alias)
   const conditions = [...path.conditions, ...seenRows(compilation, { kind: 'condition', owner: shape, attribute, target }, alias)]
@@ -68,7 +64,7 @@ function reach(compilation: Compilation, shape: Shape, { path: attribute, target
   return { path, conditions, holds }
 }
 
-function related(compilation: Compilation, shape: Shape, alias: string, filter: Related, negated: boolean): Fragment {
+function related(compilation: Compilation, shape: Schema, alias: string, filter: Related, negated: boolean): Expression {
   const { path, conditions, holds } = reach(compilation, shape, filter)
   const where = holds(filter.where, negated)
   const missing = holdsForNothing(filter.where, negated)
@@ -89,8 +85,8 @@ function related(compilation: Compilation, shape: Shape, alias: string, filter: 
  * A condition through several relations, level by level: the rows whose targets it holds for are a set that is found once, from the
  * set of the level behind. Tested row by row instead, each level would multiply what the one before costs.
  */
-function amongOwners(id: Fragment, path: Joins, conditions: readonly Fragment[], where: Fragment, missing: boolean): Fragment {
-  const owners = (tests: readonly Fragment[]) => sql`select ${path.owner} from ${from(path)} where ${every(tests)}`
+function amongOwners(id: Expression, path: Joins, conditions: readonly Expression[], where: Expression, missing: boolean): Expression {
+  const owners = (tests: readonly Expression[]) => sql`select ${path.owner} from ${from(path)} where ${every(tests)}`
   const some = sql`${id} in (${owners([...conditions, where])})`
   // With a null in the set, nothing would not be in it.
   return missing ? sql`(${some} or ${id} not in (${owners([...conditions, sql`${path.owner} is not null`])}))` : some
@@ -104,7 +100,7 @@ export function isDeep(filter: Filter): boolean {
 }
 
 /** The number of links that lead to targets for which the filter holds, counted up to `most`. */
-export function countLinks(compilation: Compilation, shape: Shape, filter: Related, most: Fragment): Fragment {
+export function countLinks(compilation: Compilation, shape: Schema, filter: Related, most: Expression): Expression {
   const { path, conditions, holds } = reach(compilation, shape, filter)
   return sql`select count(*) from (select 1 from ${from(path)} where ${every([...conditions, holds(filter.where)])} limit ${most})`
 }
@@ -132,7 +128,7 @@ export function isSelective(filter: Filter): boolean {
 }
 
 /** The conditions that leave of a hop's targets what the request may see. */
-export function seenRows(compilation: Compilation, hop: Hop, alias: string): readonly Fragment[] {
+export function seenRows(compilation: Compilation, hop: Hop, alias: string): readonly Expression[] {
   const { target } = hop
   if (target.kind === 'component') return []
   const { status, chosenLocales: isChosen, publication: isCompared, siblings } = seenBy(compilation, hop)
@@ -148,7 +144,7 @@ export function seenRows(compilation: Compilation, hop: Hop, alias: string): rea
 }
 
 /** The condition that the caller's scope sets on a row of `type`. */
-export function withinScope(compilation: Compilation, type: ContentType, alias: string): readonly Fragment[] {
+export function withinScope(compilation: Compilation, type: ContentType, alias: string): readonly Expression[] {
   const scope = compilation.scopes?.[type.uid]
   if (scope === undefined) return []
   if (scope === 'nothing') return [sql`1 = 0`]
@@ -156,7 +152,7 @@ export function withinScope(compilation: Compilation, type: ContentType, alias: 
 }
 
 /** Another row of the same document, in the same version. */
-function isSibling(alias: string): readonly Fragment[] {
+function isSibling(alias: string): readonly Expression[] {
   const link = `${alias}_l`
   return [
     sql`${column(alias, 'id')} <> ${column(link, 'id')}`,
@@ -165,7 +161,7 @@ function isSibling(alias: string): readonly Fragment[] {
 }
 
 /** The condition that a choice of locales sets on a row. */
-export function chosenLocales(compilation: Compilation, type: ContentType, alias: string, choice: LocaleChoice): readonly Fragment[] {
+export function chosenLocales(compilation: Compilation, type: ContentType, alias: string, choice: LocaleChoice): readonly Expression[] {
   if (choice.kind === 'any') return []
   if (choice.kind === 'filter') return [condition(compilation, type, alias, choice.filter)]
   const name = column(alias, 'locale')
@@ -193,15 +189,15 @@ function holdsForNothing(filter: Filter, negated: boolean): boolean {
 }
 
 /** Draft rows have no publication date. */
-export function published(alias: string, status: Status): Fragment {
+export function published(alias: string, status: Status): Expression {
   if (status === 'any') return sql`1 = 1`
   return status === 'published' ? sql`${column(alias, 'published_at')} is not null` : sql`${column(alias, 'published_at')} is null`
 }
 
 /** Compares a row with the other versions of its document, which are rows of the same table. */
-function publication(compilation: Compilation, type: ContentType, alias: string, { filter, negated, model }: Publication): Fragment {
+function publication(compilation: Compilation, type: ContentType, alias: string, { filter, negated, model }: Publication): Expression {
   const other = compilation.nextAlias()
-  const sibling = (conditions: readonly Fragment[], anyLocale = false): Fragment => {
+  const sibling = (conditions: readonly Expression[], anyLocale = false): Expression => {
     const same = [
       compilation.dialect.stoppable(column(other, 'id')),
       sql`${column(other, 'document_id')} = ${column(alias, 'document_id')}`,
@@ -222,7 +218,7 @@ function publication(compilation: Compilation, type: ContentType, alias: string,
     if (compilation.status === 'any') return sql`(${compare(alias, other)} or ${compare(other, alias)})`
     return compilation.status === 'draft' ? compare(alias, other) : compare(other, alias)
   }
-  const tests: Record<PublicationFilter, () => Fragment> = {
+  const tests: Record<PublicationFilter, () => Expression> = {
     'never-published': () => sql`not ${sibling([isPublished])}`,
     'has-published-version': () => sibling([isPublished]),
     modified: () => pair(true),
@@ -236,6 +232,6 @@ function publication(compilation: Compilation, type: ContentType, alias: string,
 }
 
 /** The conditions of `publicationFilter` and `hasPublishedVersion` on a row of a type with Draft & Publish. */
-export function publicationConditions(compilation: Compilation, type: ContentType, alias: string): readonly Fragment[] {
+export function publicationConditions(compilation: Compilation, type: ContentType, alias: string): readonly Expression[] {
   return compilation.publication.map((each) => publication(compilation, type, alias, each))
 }

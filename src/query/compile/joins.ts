@@ -1,56 +1,52 @@
 // How an attribute leads from its owner's rows to other rows: the tables between, which column names the owner, in which
 // order the targets come. Filters, sort and populate all go through here.
-import type { RawBuilder } from 'kysely'
 import { sql } from 'kysely'
 import type { Dialect, Expression } from '../../database/dialect.js'
-import type { Component, ContentType } from '../../model/types.js'
+import type { Schema } from '../../model/types.js'
 import { assertNever } from '../../model/types.js'
-import type { Path } from '../request.js'
-
-type Shape = ContentType | Component
-type Fragment = RawBuilder<unknown>
+import type { PathAttribute } from '../request.js'
 
 /** The tables between an owner and the targets, the owner's side first, with the conditions that join them. */
 export interface Joins {
-  readonly tables: readonly Fragment[]
+  readonly tables: readonly Expression[]
   /** The owner's row id, in the first table. */
   readonly owner: Expression
-  readonly conditions: readonly Fragment[]
+  readonly conditions: readonly Expression[]
   /** What sorts the targets of one owner: numbers, smallest first. */
-  readonly order: readonly Fragment[]
+  readonly order: readonly Expression[]
   /** What sorts targets that a caller's keys leave in a tie. */
-  readonly tie: Fragment
+  readonly tie: Expression
 }
 
-const column = (alias: string, name: string): Fragment => sql.ref(`${alias}.${name}`)
-const table = (name: string, alias: string): Fragment => sql`${sql.table(name)} as ${sql.id(alias)}`
-const equal = (left: Fragment, right: Fragment): Fragment => sql`${left} = ${right}`
+const column = (alias: string, name: string): Expression => sql.ref(`${alias}.${name}`)
+const table = (name: string, alias: string): Expression => sql`${sql.table(name)} as ${sql.id(alias)}`
+const equal = (left: Expression, right: Expression): Expression => sql`${left} = ${right}`
 
 /** A text of the model, bound like any value: no statement contains a name that is not an identifier. */
-export const constant = (value: string | number): Fragment => sql`${{ from: 'constant', value } as never}`
+export const constant = (value: string | number): Expression => sql`${{ from: 'constant', value } as never}`
 
 /** The tables of some pairs as a FROM clause; the database chooses where to start. */
-export const from = ({ tables: [first, ...further] }: Joins): Fragment =>
+export const from = ({ tables: [first, ...further] }: Joins): Expression =>
   further.reduce((joined, next) => sql`${joined} join ${next} on true`, first!)
 
 /** The same from the owner's side on: for an owner that has few links, whatever the number of targets that have a value. */
-export const fromOwner = (dialect: Dialect, { tables }: Joins): Fragment => dialect.joinedInOrder(tables)
+export const fromOwner = (dialect: Dialect, { tables }: Joins): Expression => dialect.joinedInOrder(tables)
 
 /** The same as one operand of a join. */
-export const operand = (path: Joins): Fragment => (path.tables.length === 1 ? from(path) : sql`(${from(path)})`)
+export const operand = (path: Joins): Expression => (path.tables.length === 1 ? from(path) : sql`(${from(path)})`)
 
 /** The rows that `attribute` of `owner` leads to, with `target` aliased as `as`. */
-export function joinsOf(dialect: Dialect, owner: Shape, attribute: Path, target: Shape, as: string): Joins {
+export function joinsOf(dialect: Dialect, owner: Schema, attribute: PathAttribute, target: Schema, as: string): Joins {
   const path = joined(dialect, owner, attribute, target, as)
   // The database chooses the table that it begins at, and may go through many rows of either one.
   const ids = path.tables.length === 1 ? [as] : [`${as}_l`, as]
   return { ...path, conditions: [...ids.map((alias) => dialect.stoppable(column(alias, 'id'))), ...path.conditions] }
 }
 
-function joined(dialect: Dialect, owner: Shape, attribute: Path, target: Shape, as: string): Joins {
+function joined(dialect: Dialect, owner: Schema, attribute: PathAttribute, target: Schema, as: string): Joins {
   const link = `${as}_l`
   // A row id names few rows; a field or a type names a good part of the table, so it must not choose the index.
-  const marked = (name: string, value: string): Fragment => equal(dialect.unindexed(column(link, name)), constant(value))
+  const marked = (name: string, value: string): Expression => equal(dialect.unindexed(column(link, name)), constant(value))
   switch (attribute.kind) {
     case 'component':
       return {
@@ -99,7 +95,7 @@ function joined(dialect: Dialect, owner: Shape, attribute: Path, target: Shape, 
   }
 }
 
-function relationPairs(owner: Shape, attribute: Path & { kind: 'relation' }, target: Shape, as: string, link: string): Joins {
+function relationPairs(owner: Schema, attribute: PathAttribute & { kind: 'relation' }, target: Schema, as: string, link: string): Joins {
   const { storage } = attribute
   switch (storage.kind) {
     case 'link':
@@ -137,6 +133,6 @@ function relationPairs(owner: Shape, attribute: Path & { kind: 'relation' }, tar
 }
 
 /** Joins conditions with AND; true where there are none. */
-export function every(conditions: readonly Fragment[]): Fragment {
+export function every(conditions: readonly Expression[]): Expression {
   return conditions.length === 0 ? sql`1 = 1` : sql.join([...conditions], sql` and `)
 }

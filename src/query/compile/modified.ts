@@ -1,21 +1,18 @@
 // Whether a draft has something that its published version lacks, as a condition on the two rows: their content is compared,
 // with all that hangs on them. Lists and publishing writes ask the same question here (decision 017).
-import type { RawBuilder } from 'kysely'
 import { sql } from 'kysely'
-import type { Dialect } from '../../database/dialect.js'
-import { differs, type Found, same as isSame, joined, type Listed } from '../../database/fragments.js'
-import type { Attribute, Component, ContentType, Model, MorphFrom, MorphTo, Relation, Scalar } from '../../model/types.js'
+import type { Dialect, Expression } from '../../database/dialect.js'
+import { concat, differs, type Found, same as isSame, joined, type Listed } from '../../database/fragments.js'
+import type { Attribute, ContentType, LinkStorage, Model, MorphFrom, MorphTo, Relation, Scalar, Schema } from '../../model/types.js'
 
-type Fragment = RawBuilder<unknown>
-type Shape = ContentType | Component
-type Linked = Relation & { readonly storage: Extract<Relation['storage'], { readonly kind: 'link' }> }
+type Linked = Relation & { readonly storage: LinkStorage }
 
 /** What comparing two versions needs besides the rows. */
 export interface Comparing {
   readonly dialect: Dialect
   readonly model: Model
   /** Binds a text of the model. */
-  readonly text: (value: string) => Fragment
+  readonly text: (value: string) => Expression
   readonly nextAlias: () => string
   /**
    * `publication`: all that publishing the draft would change. `list`: not what Strapi's publication itself changes in its copy, and
@@ -26,18 +23,18 @@ export interface Comparing {
 
 interface Within extends Comparing {
   /** The condition under which everything counts; null: always. */
-  readonly exact: Fragment | null
+  readonly exact: Expression | null
   /** Two locales of one state are compared: links lead to the same documents, each in its locale. */
   readonly isAcross?: boolean
 }
 
-const column = (alias: string, name: string): Fragment => sql.ref(`${alias}.${name}`)
-const any = (conditions: readonly Fragment[]): Fragment =>
+const column = (alias: string, name: string): Expression => sql.ref(`${alias}.${name}`)
+const any = (conditions: readonly Expression[]): Expression =>
   conditions.length === 0 ? sql`1 = 0` : sql`(${sql.join([...conditions], sql` or `)})`
-const texts = ({ text }: Comparing, values: readonly string[]): Fragment => sql.join(values.map(text))
+const texts = ({ text }: Comparing, values: readonly string[]): Expression => sql.join(values.map(text))
 
 /** True where the draft `draft` of `type` has other content than the published row `live` of the same document and locale. */
-export function isModified(comparing: Comparing, type: ContentType, draft: string, live: string): Fragment {
+export function isModified(comparing: Comparing, type: ContentType, draft: string, live: string): Expression {
   const noted = sql`exists (select 1 from octavo_modified_drafts as n where n.type = ${comparing.text(type.uid)} and n.row_id = ${column(draft, 'id')})`
   const [saved, published] = [column(draft, 'updated_at'), column(live, 'updated_at')]
   const isList = comparing.purpose === 'list'
@@ -68,7 +65,7 @@ export function areOutOfSync(
   one: string,
   other: string,
   isMeant: (attribute: Attribute) => boolean,
-): Fragment {
+): Expression {
   const attributes = new Map([...type.attributes].filter(([, attribute]) => isMeant(attribute)))
   const within: Within = { ...comparing, exact: null, isAcross: true }
   const shape = { ...type, attributes }
@@ -81,7 +78,7 @@ const isFromBothSides =
   ({ storage, inverse, target }: Linked): boolean =>
     storage.owner && inverse !== null && types.get(target)!.draftAndPublish
 
-function valuesDiffer(within: Within, shape: Shape, draft: string, live: string): readonly Fragment[] {
+function valuesDiffer(within: Within, shape: Schema, draft: string, live: string): readonly Expression[] {
   const scalars = [...shape.attributes.values()].filter((attribute): attribute is Scalar => attribute.kind === 'scalar')
   return scalars.filter(({ system }) => !system).map((scalar) => valueDiffers(within, scalar, draft, live))
 }
@@ -89,11 +86,11 @@ function valuesDiffer(within: Within, shape: Shape, draft: string, live: string)
 /** What a row owns besides its columns, without the relations that are compared anyway. */
 function hangingDiffers(
   within: Within,
-  shape: Shape,
+  shape: Schema,
   draft: string,
   live: string,
   isApart: typeof isFromBothSides = () => () => false,
-): readonly Fragment[] {
+): readonly Expression[] {
   const attributes = [...shape.attributes.values()]
   const owned = relationsOf(shape).filter((relation) => relation.storage.owner && !isApart(within.model)(relation))
   return [
@@ -104,19 +101,19 @@ function hangingDiffers(
   ]
 }
 
-const relationsOf = (shape: Shape): readonly Linked[] =>
+const relationsOf = (shape: Schema): readonly Linked[] =>
   [...shape.attributes.values()].filter(
     (attribute: Attribute): attribute is Linked => attribute.kind === 'relation' && attribute.storage.kind === 'link',
   )
 
 /** Strapi's publication hashes passwords again, rounds large integers, and misreads timestamps next to 1970. */
-const coarse: Partial<Record<Scalar['type'], (dialect: Dialect, one: Fragment, other: Fragment) => Fragment>> = {
+const coarse: Partial<Record<Scalar['type'], (dialect: Dialect, one: Expression, other: Expression) => Expression>> = {
   password: (_dialect, one, other) => sql`(${one} is null) <> (${other} is null)`,
   biginteger: (_dialect, one, other) => differs(sql`cast(${one} as double precision)`, sql`cast(${other} as double precision)`),
   timestamp: (dialect, one, other) => dialect.timestampsDiffer(one, other),
 }
 
-function valueDiffers({ dialect, exact }: Within, { type, column: name }: Scalar, draft: string, live: string): Fragment {
+function valueDiffers({ dialect, exact }: Within, { type, column: name }: Scalar, draft: string, live: string): Expression {
   const [one, other] = [column(draft, name), column(live, name)]
   const isOther = dialect.differs(one, other)
   const blurred = coarse[type]
@@ -125,17 +122,17 @@ function valueDiffers({ dialect, exact }: Within, { type, column: name }: Scalar
 
 /** Two sets of rows, each a function of its alias and its owner, differ: in number, or one row has no equal. */
 interface Rows {
-  readonly from: (alias: string, owner: string) => Fragment
-  readonly same: (one: string, other: string) => Fragment
+  readonly from: (alias: string, owner: string) => Expression
+  readonly same: (one: string, other: string) => Expression
 }
 
-function rowsDiffer({ nextAlias }: Comparing, { from, same }: Rows, draft: string, live: string): Fragment {
+function rowsDiffer({ nextAlias }: Comparing, { from, same }: Rows, draft: string, live: string): Expression {
   const [one, other] = [nextAlias(), nextAlias()]
   const count = (owner: string) => sql`(select count(*) from ${from(one, owner)})`
   return sql`(${count(draft)} <> ${count(live)} or exists (select 1 from ${from(one, draft)} and not exists (select 1 from ${from(other, live)} and ${same(one, other)})))`
 }
 
-function mediaDiffer(within: Within, shape: Shape, attributes: readonly Attribute[], draft: string, live: string): readonly Fragment[] {
+function mediaDiffer(within: Within, shape: Schema, attributes: readonly Attribute[], draft: string, live: string): readonly Expression[] {
   const { unindexed } = within.dialect
   const fields = attributes.filter(({ kind }) => kind === 'media').map(({ name }) => name)
   if (fields.length === 0) return []
@@ -149,15 +146,21 @@ function mediaDiffer(within: Within, shape: Shape, attributes: readonly Attribut
       ['file_id', 'field', 'order'].map((name) => isSame(unindexed(column(other, name)), column(one, name))),
       sql` and `,
     )
-  const listed = (owner: string): Fragment => {
+  const listed = (owner: string): Expression => {
     const link = within.nextAlias()
     const order = ['field', 'order', 'id'].map((name) => column(link, name))
-    return sql`(select ${joined(sql`${column(link, 'field')} || ' ' || ${column(link, 'file_id')}`, sql.join(order))} from ${from(link, owner)})`
+    return sql`(select ${joined(concat(column(link, 'field'), ' ', column(link, 'file_id')), sql.join(order))} from ${from(link, owner)})`
   }
   return [sql`(${rowsDiffer(within, { from, same }, draft, live)} and ${differs(listed(draft), listed(live))})`]
 }
 
-function entriesDiffer(within: Within, shape: Shape, attributes: readonly Attribute[], draft: string, live: string): readonly Fragment[] {
+function entriesDiffer(
+  within: Within,
+  shape: Schema,
+  attributes: readonly Attribute[],
+  draft: string,
+  live: string,
+): readonly Expression[] {
   const holders = attributes.flatMap((attribute) => {
     if (attribute.kind === 'component') return [{ name: attribute.name, components: [attribute.component] }]
     return attribute.kind === 'dynamiczone' ? [{ name: attribute.name, components: attribute.components }] : []
@@ -174,7 +177,7 @@ function entriesDiffer(within: Within, shape: Shape, attributes: readonly Attrib
       const component = within.model.components.get(uid)!
       const [mine, theirs] = [within.nextAlias(), within.nextAlias()]
       const differs = any([...valuesDiffer(within, component, mine, theirs), ...hangingDiffers(within, component, mine, theirs)])
-      const tables = sql`${sql.table(component.table)} as ${sql.id(mine)} cross join ${sql.table(component.table)} as ${sql.id(theirs)}`
+      const tables = within.dialect.joinedInOrder([mine, theirs].map((alias) => sql`${sql.table(component.table)} as ${sql.id(alias)}`))
       return sql`when ${within.text(uid)} then exists (select 1 from ${tables}
         where ${column(mine, 'id')} = ${column(one, 'cmp_id')} and ${column(theirs, 'id')} = ${column(other, 'cmp_id')} and not ${differs})`
     })
@@ -185,23 +188,18 @@ function entriesDiffer(within: Within, shape: Shape, attributes: readonly Attrib
 }
 
 /** The document that a row belongs to, in its locale. */
-const documentOf = (row: string): Fragment => sql`${column(row, 'document_id')} || ' ' || coalesce(${column(row, 'locale')}, '')`
+const documentOf = (row: string): Expression => concat(column(row, 'document_id'), ' ', sql`coalesce(${column(row, 'locale')}, '')`)
 
 /** Links lead to the same documents in the same order. */
-function linksDiffer(within: Within, { storage, target: uid }: Linked, draft: string, live: string): Fragment {
+function linksDiffer(within: Within, { storage, target: uid }: Linked, draft: string, live: string): Expression {
   const target = within.model.types.get(uid)!
   const { table, here, there } = storage
-  const { listOf } = within.dialect
+  const { listOf, joinedInOrder } = within.dialect
   const place = storage.order === null ? sql`0` : sql.id('l', storage.order)
+  const linked = joinedInOrder([sql`${sql.table(table)} as l`, sql`${sql.table(target.table)} as t`])
+  const targetsOf = (owner: string) => sql`${linked} where t.id = ${sql.id('l', there)} and ${sql.id('l', here)} = ${column(owner, 'id')}`
   if (within.isAcross && (target.localized || target.draftAndPublish)) {
-    const rows = (owner: string) =>
-      listOf([
-        {
-          ...{ document: sql`t.document_id`, place, id: sql`l.id` },
-          from: sql`${sql.table(table)} as l
-      cross join ${sql.table(target.table)} as t where t.id = ${sql.id('l', there)} and ${sql.id('l', here)} = ${column(owner, 'id')}`,
-        },
-      ])
+    const rows = (owner: string) => listOf([{ document: sql`t.document_id`, place, id: sql`l.id`, from: targetsOf(owner) }])
     return differs(rows(draft), rows(live))
   }
   if (!target.draftAndPublish) {
@@ -214,13 +212,11 @@ function linksDiffer(within: Within, { storage, target: uid }: Linked, draft: st
       sql`(select ${sql.id('l', there)} from ${sql.table(table)} as l where ${sql.id('l', here)} = ${column(owner, 'id')} order by 1 limit 1)`
     return differs(only(draft), only(live))
   }
-  const from = (owner: string) =>
-    sql`${sql.table(table)} as l cross join ${sql.table(target.table)} as t where t.id = ${sql.id('l', there)} and ${sql.id('l', here)} = ${column(owner, 'id')}`
   const document = documentOf('t')
   const isPublished = sql`exists (select 1 from ${sql.table(target.table)} as p where p.document_id = t.document_id and ${isSame(sql`p.locale`, sql`t.locale`)} and p.published_at is not null)`
   const counts = !storage.owner ? isPublished : within.exact === null ? sql`1 = 1` : sql`(${isPublished} or ${within.exact})`
-  const drafted: Listed = { document, place, id: sql`l.id`, from: sql`${from(draft)} and ${counts}`, once: true }
-  const shown: Listed = { document, place, id: sql`l.id`, from: from(live) }
+  const drafted: Listed = { document, place, id: sql`l.id`, from: sql`${targetsOf(draft)} and ${counts}`, once: true }
+  const shown: Listed = { document, place, id: sql`l.id`, from: targetsOf(live) }
   const rows = storage.owner ? [shown, waiting(within, table, live, [target])] : [shown]
   // Most documents have few of the relations that their type has.
   const links = (owner: string) => sql`exists (select 1 from ${sql.table(table)} as l where ${sql.id('l', here)} = ${column(owner, 'id')})`
@@ -236,7 +232,7 @@ function waiting(within: Within, table: string, live: string, targets: readonly 
   )
   const counts = within.exact === null ? sql`` : sql` and ${within.exact}`
   return {
-    document: sql`h.target_document || ' ' || coalesce(h.target_locale, '')`,
+    document: concat(sql`h.target_document`, ' ', sql`coalesce(h.target_locale, '')`),
     place: sql`h.place`,
     id: sql`h.id`,
     from: sql`octavo_pending_links as h
@@ -251,7 +247,7 @@ function pointingDiffer(
   type: ContentType,
   draft: string,
   live: string,
-): readonly Fragment[] {
+): readonly Expression[] {
   const target = within.model.types.get(uid)!
   if (!target.draftAndPublish) return []
   const { unindexed, listOf } = within.dialect
@@ -263,7 +259,7 @@ function pointingDiffer(
           sql.id('l', storage.order),
         ]
       : [sql`${sql.table(target.table)} as l join ${sql.table(target.table)} as t on t.id = l.id`, sql`0`]
-  const rows = (owner: string, which: Fragment) =>
+  const rows = (owner: string, which: Expression) =>
     listOf([
       {
         ...{ document: documentOf('t'), place, id: sql`l.id` },
@@ -276,9 +272,9 @@ function pointingDiffer(
 }
 
 /** The same for relations whose target type is written in each row. */
-function pointersDiffer(within: Within, { storage }: MorphTo, draft: string, live: string): Fragment {
+function pointersDiffer(within: Within, { storage }: MorphTo, draft: string, live: string): Expression {
   const sided = [...within.model.types.values()].filter(({ draftAndPublish }) => draftAndPublish)
-  const document = (type: Fragment, id: Fragment): Fragment => {
+  const document = (type: Expression, id: Expression): Expression => {
     if (sided.length === 0) return sql`cast(${id} as text)`
     const each = sided.map(
       (target) =>
@@ -292,7 +288,7 @@ function pointersDiffer(within: Within, { storage }: MorphTo, draft: string, liv
   }
   const [id, type] = [sql.id('l', storage.id), sql.id('l', storage.type)]
   const rows = (owner: string): Listed => ({
-    document: sql`${type} || ' ' || ${document(type, id)}`,
+    document: concat(type, ' ', document(type, id)),
     place: sql`l."order"`,
     id: sql`l.id`,
     from: sql`${sql.table(storage.table)} as l where ${sql.id('l', storage.here)} = ${column(owner, 'id')}`,
@@ -307,7 +303,7 @@ function waitingPointers(within: Within, table: string, live: string, targets: r
   const found: Found = { columns: { document, place, id }, from }
   const rows = within.dialect.around([found], { document: 'text', place: 'real', id: 'integer' }, 'w')
   return {
-    document: sql`k.target_type || ' ' || w.document`,
+    document: concat(sql`k.target_type`, ' ', sql`w.document`),
     place: sql`w.place`,
     id: sql`w.id`,
     from: sql`${rows}

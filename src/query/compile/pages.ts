@@ -1,32 +1,30 @@
 // The statements that find the page and the total of a list. Where the filter leads through relations there are several ways to
 // the same rows; which is the shortest depends on the values, so the plan names them all (decision 014).
-import type { RawBuilder } from 'kysely'
 import { sql } from 'kysely'
+import type { Expression } from '../../database/dialect.js'
 import type { AccessPaths, DrivingCondition, Statement } from '../../database/plan.js'
 import type { ContentType, ScalarType } from '../../model/types.js'
 import { assertNever } from '../../model/types.js'
 import { operators } from '../operators.js'
-import type { Filter, Path, Related } from '../request.js'
+import type { Filter, PathAttribute, Related } from '../request.js'
 import type { Compilation } from './conditions.js'
 import { column, condition, countLinks, isDeep, isSelective } from './conditions.js'
 import { every } from './joins.js'
 import { sortKey } from './sort-values.js'
 
-type Fragment = RawBuilder<unknown>
-
 /** What a page is found by. The rows are aliased `t0`. */
 export interface PageQuery {
   readonly type: ContentType
   /** The conditions of every request on this type: versions and locales. */
-  readonly base: readonly Fragment[]
+  readonly base: readonly Expression[]
   /** Whether `base` compares columns with values and nothing else. */
   readonly isPlain: boolean
   readonly filter: Filter | null
-  readonly keys: readonly { readonly value: Fragment; readonly as: string; readonly descending: boolean; readonly isOwn: boolean }[]
-  readonly limit: Fragment
+  readonly keys: readonly { readonly value: Expression; readonly as: string; readonly descending: boolean; readonly isOwn: boolean }[]
+  readonly limit: Expression
   /** Whether rows may be skipped before those that are selected. */
   readonly skips: boolean
-  readonly selected: readonly Fragment[]
+  readonly selected: readonly Expression[]
 }
 
 /** Values in a filter up to which several ways to its rows are compiled, and how many of its conditions may begin one. */
@@ -34,12 +32,12 @@ const [mostValues, mostLeads] = [30, 3]
 
 /** The rows among which a page is looked for, and what they must fulfil. */
 interface Rows {
-  readonly rows: Fragment
-  readonly where: Fragment
+  readonly rows: Expression
+  readonly where: Expression
 }
 
 /** How many rows to look at, at most: bound by the driver. */
-const bound = ({ dialect }: Compilation): Fragment => dialect.rowCount(sql`${{ from: 'bound' } as never}`)
+const bound = ({ dialect }: Compilation): Expression => dialect.rowCount(sql`${{ from: 'bound' } as never}`)
 
 function rowsOf(compilation: Compilation, { type, base, filter }: PageQuery): Rows {
   const tests = [...base, ...(filter === null ? [] : [condition(compilation, type, 't0', filter)])]
@@ -136,7 +134,7 @@ function isShort(filter: Filter, isBehind = false): boolean {
 }
 
 /** True where the row lists the targets. How many they are is asked of the statistics before a row is tested. */
-const isListed = (path: Path): boolean =>
+const isListed = (path: PathAttribute): boolean =>
   path.kind === 'component' || path.kind === 'media' || (path.kind === 'relation' && path.storage.kind === 'link' && path.storage.owner)
 
 const conjuncts = (filter: Filter): readonly Filter[] => (filter.kind === 'all' ? filter.of.flatMap(conjuncts) : [filter])
@@ -161,11 +159,11 @@ function walkOf(compilation: Compilation, query: PageQuery, filter: Filter): Sta
 const orderOf = (
   compilation: Compilation,
   keys: PageQuery['keys'],
-  name: (key: PageQuery['keys'][number]) => Fragment,
-  id: Fragment,
-): Fragment => sql.join([...keys.map((key) => sortKey(compilation, name(key), key.descending)), id])
+  name: (key: PageQuery['keys'][number]) => Expression,
+  id: Expression,
+): Expression => sql.join([...keys.map((key) => sortKey(compilation, name(key), key.descending)), id])
 
-function directPage({ limit, selected }: PageQuery, { rows, where }: Rows): Fragment {
+function directPage({ limit, selected }: PageQuery, { rows, where }: Rows): Expression {
   return sql`select ${sql.join([...selected])} from ${rows} where ${where} order by ${column('t0', 'id')} ${limit}`
 }
 
@@ -175,7 +173,7 @@ function sortedPage(
   { type, keys, limit, selected }: PageQuery,
   { rows, where }: Rows,
   withTotal: boolean,
-): Fragment {
+): Expression {
   const total = withTotal ? [sql`count(*) over () as total`] : []
   const inner = [sql`${column('t0', 'id')} as id`, ...keys.map((key) => sql`${key.value} as ${sql.id(key.as)}`), ...total]
   const order = orderOf(compilation, keys, (key) => sql.id(key.as), column('t0', 'id'))

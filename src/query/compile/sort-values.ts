@@ -1,18 +1,16 @@
 // The values that rows are sorted by: a column of the row, or of its first target by that order (sort.8).
-import type { RawBuilder } from 'kysely'
 import { sql } from 'kysely'
-import type { Component, ContentType } from '../../model/types.js'
+import type { Expression } from '../../database/dialect.js'
+import type { Schema } from '../../model/types.js'
 import type { SortKey } from '../request.js'
 import type { Compilation } from './conditions.js'
 import { column, seenRows } from './conditions.js'
 import { every, from, type Joins, joinsOf, operand } from './joins.js'
 
-type Fragment = RawBuilder<unknown>
-type Shape = ContentType | Component
 type Step = SortKey['path'][number]
 
 /** The value of a sort key for the row of `shape` aliased `alias`; null where nothing is behind its relations. */
-export function sortValue(compilation: Compilation, shape: Shape, alias: string, key: SortKey): Fragment {
+export function sortValue(compilation: Compilation, shape: Schema, alias: string, key: SortKey): Expression {
   const [first, ...further] = key.path
   if (first === undefined) return column(alias, key.attribute.column)
   const step = reach(compilation, shape, first)
@@ -25,18 +23,18 @@ export function sortValue(compilation: Compilation, shape: Shape, alias: string,
 }
 
 /** A key of `order by`. */
-export const sortKey = ({ dialect, contract }: Compilation, value: Fragment, descending: boolean): Fragment =>
+export const sortKey = ({ dialect, contract }: Compilation, value: Expression, descending: boolean): Expression =>
   sql`${dialect.sorted(value, descending, contract.nullsFirst)}`
 
 /** A value, and what has to be joined to the targets of the step before to get it. */
 interface Joined {
-  readonly value: Fragment
-  readonly joins: readonly Fragment[]
+  readonly value: Expression
+  readonly joins: readonly Expression[]
 }
 
 /** Further relations that lead to one target each: they are followed from every row. */
-function alongTargets(compilation: Compilation, owner: Shape, ownerAlias: string, further: readonly Step[], key: SortKey): Joined {
-  const joins: Fragment[] = []
+function alongTargets(compilation: Compilation, owner: Schema, ownerAlias: string, further: readonly Step[], key: SortKey): Joined {
+  const joins: Expression[] = []
   let [shape, alias] = [owner, ownerAlias]
   for (const one of further) {
     const { as, path, conditions } = reach(compilation, shape, one)
@@ -51,7 +49,7 @@ function alongTargets(compilation: Compilation, owner: Shape, ownerAlias: string
  * Further relations with many targets: level by level, the first value of each owner is found once, from those of the level behind.
  * Followed from every row, each level would multiply what the one before costs.
  */
-function fromSets(compilation: Compilation, owner: Shape, alias: string, further: readonly Step[], key: SortKey): Joined {
+function fromSets(compilation: Compilation, owner: Schema, alias: string, further: readonly Step[], key: SortKey): Joined {
   const [next, ...rest] = further
   if (next === undefined) return { value: column(alias, key.attribute.column), joins: [] }
   const { as, path, conditions } = reach(compilation, owner, next)
@@ -68,9 +66,9 @@ function fromSets(compilation: Compilation, owner: Shape, alias: string, further
 
 function reach(
   compilation: Compilation,
-  owner: Shape,
+  owner: Schema,
   { attribute, target }: Step,
-): { readonly as: string; readonly path: Joins; readonly conditions: readonly Fragment[] } {
+): { readonly as: string; readonly path: Joins; readonly conditions: readonly Expression[] } {
   const as = compilation.nextAlias()
   const path = joinsOf(compilation.dialect, owner, attribute, target, as)
   return { as, path, conditions: [...path.conditions, ...seenRows(compilation, { kind: 'condition', owner, attribute, target }, as)] }

@@ -1,19 +1,17 @@
 // Which versions of a document a request sees, on every way to its rows: the one place that decides. Pure data; conditions.ts
 // turns a decision into SQL.
-import type { Component, ContentType } from '../../model/types.js'
+import type { Schema } from '../../model/types.js'
 import type { Contract } from '../contract.js'
-import type { Path, ReadRequest, RowScopes, Status } from '../request.js'
-
-type Shape = ContentType | Component
+import type { PathAttribute, ReadRequest, RowScopes, Status } from '../request.js'
 
 /** A way to rows of `target`. */
 export type Hop =
   /** In filters and sort keys, through an attribute of `owner`. */
-  | { readonly kind: 'condition'; readonly owner: Shape; readonly attribute: Path; readonly target: Shape }
+  | { readonly kind: 'condition'; readonly owner: Schema; readonly attribute: PathAttribute; readonly target: Schema }
   /** In what is populated or counted, through an attribute of `owner`. */
-  | { readonly kind: 'populate'; readonly owner: Shape; readonly attribute: Path; readonly target: Shape }
+  | { readonly kind: 'populate'; readonly owner: Schema; readonly attribute: PathAttribute; readonly target: Schema }
   /** The rows of one type that a morphTo names. */
-  | { readonly kind: 'named'; readonly target: Shape; readonly versions: 'any' | 'status' }
+  | { readonly kind: 'named'; readonly target: Schema; readonly versions: 'any' | 'status' }
 
 /** What of a request decides which versions its hops see. */
 export interface Seeing {

@@ -1,14 +1,12 @@
 // `fields` becomes the scalars of one level of the answer. id and documentId always come.
 import { invalidKey, validationError } from '../../errors/errors.js'
-import type { Component, ContentType, Scalar } from '../../model/types.js'
+import type { Scalar, Schema } from '../../model/types.js'
 import type { SortKey } from '../request.js'
 import type { Resolver } from './resolve.js'
 import { deferError, forbid, isReadable, rankOf } from './resolve.js'
 
-type Shape = ContentType | Component
-
 /** All scalars that a caller sees when `fields` is absent, in the order of the model. */
-export function readableFields(shape: Shape): readonly Scalar[] {
+export function readableFields(shape: Schema): readonly Scalar[] {
   return [...shape.attributes.values()].filter(isReadable)
 }
 
@@ -16,7 +14,7 @@ export function readableFields(shape: Shape): readonly Scalar[] {
  * Reads a `fields` parameter of `shape`: `*`, `a,b`, or a list of names.
  * @throws ApiError 400 for names that are no readable scalars.
  */
-export function readFields(reading: Resolver, shape: Shape, node: unknown): readonly Scalar[] {
+export function readFields(reading: Resolver, shape: Schema, node: unknown): readonly Scalar[] {
   if (node === undefined || node === null) return readableFields(shape)
   const names = typeof node === 'string' ? node.split(',') : node
   const refused = () => deferError(reading, rankOf(reading, 'fields'), malformed())
@@ -43,14 +41,14 @@ export function readFields(reading: Resolver, shape: Shape, node: unknown): read
 }
 
 /** The fields, and what the rows are sorted by where it is their own. */
-export function withSorted(shape: Shape, fields: readonly Scalar[], sort: readonly SortKey[]): readonly Scalar[] {
+export function withSorted(shape: Schema, fields: readonly Scalar[], sort: readonly SortKey[]): readonly Scalar[] {
   const sorted = sort.filter(({ path, attribute }) => path.length === 0 && !fields.includes(attribute)).map(({ attribute }) => attribute)
   return sorted.length === 0 ? fields : readableFields(shape).filter((field) => fields.includes(field) || sorted.includes(field))
 }
 
 const malformed = () => validationError('Invalid fields parameter. Expected a string or an array of strings')
 
-function check(reading: Resolver, shape: Shape, name: string): string {
+function check(reading: Resolver, shape: Schema, name: string): string {
   if (name === '*') return name
   const attribute = shape.attributes.get(name)
   if (attribute === undefined) {

@@ -1,6 +1,6 @@
 // `filters` becomes a tree of conditions. One walk: finds every name, checks the caller's grants, converts every value.
 import { invalidKey, validationError } from '../../errors/errors.js'
-import type { Component, ContentType, Scalar } from '../../model/types.js'
+import type { Scalar, Schema } from '../../model/types.js'
 import { assertNever } from '../../model/types.js'
 import type { OperatorName } from '../operators.js'
 import { isOperator, operators } from '../operators.js'
@@ -10,13 +10,11 @@ import type { Resolver } from './resolve.js'
 import { bind, chargeNode, convert, deferError, filterRank, findComparable, isOpen, targetOf } from './resolve.js'
 import { readFlag, readText, readValue } from './values.js'
 
-type Shape = ContentType | Component
-
 /**
  * Reads a `filters` parameter of `shape`. Null where it holds no condition.
  * @throws ApiError 400 for names that do not exist or may not be seen, and for values that cannot be understood.
  */
-export function readFilters(reading: Resolver, shape: Shape, node: unknown): Filter | null {
+export function readFilters(reading: Resolver, shape: Schema, node: unknown): Filter | null {
   if (node === undefined || node === null) return null
   if (Array.isArray(node)) throw validationError('The filters parameter must be an object')
   if (!isObject(node)) throw validationError('The filters parameter must be an object or an array')
@@ -24,7 +22,7 @@ export function readFilters(reading: Resolver, shape: Shape, node: unknown): Fil
 }
 
 /** All conditions of one object must hold; below a relation they hold for the same target. */
-function readObject(reading: Resolver, shape: Shape, node: Readonly<Record<string, unknown>>, path: readonly string[]): Filter | null {
+function readObject(reading: Resolver, shape: Schema, node: Readonly<Record<string, unknown>>, path: readonly string[]): Filter | null {
   return all(Object.entries(node).map(([name, value]) => readEntry(reading, shape, name, value, path)))
 }
 
@@ -33,7 +31,7 @@ const all = (filters: readonly (Filter | null)[]): Filter | null => {
   return some.length === 0 ? null : some.length === 1 ? some[0]! : { kind: 'all', of: some }
 }
 
-function readEntry(reading: Resolver, shape: Shape, name: string, value: unknown, path: readonly string[]): Filter | null {
+function readEntry(reading: Resolver, shape: Schema, name: string, value: unknown, path: readonly string[]): Filter | null {
   chargeNode(reading)
   if (name === '$and' || name === '$or') return readJunction(reading, shape, name, value, path)
   if (name === '$not') return readNot(reading, shape, value, path)
@@ -54,13 +52,13 @@ function readEntry(reading: Resolver, shape: Shape, name: string, value: unknown
   return { kind: 'related', path: attribute, target, where }
 }
 
-function readRelated(reading: Resolver, target: Shape, value: unknown, path: readonly string[]): Filter | null {
+function readRelated(reading: Resolver, target: Schema, value: unknown, path: readonly string[]): Filter | null {
   if (isObject(value)) return readObject(reading, target, value, path)
   const id = target.attributes.get('id') as Scalar
   return compare(reading, id, Array.isArray(value) ? '$in' : '$eq', value)
 }
 
-function readJunction(reading: Resolver, shape: Shape, name: '$and' | '$or', value: unknown, path: readonly string[]): Filter | null {
+function readJunction(reading: Resolver, shape: Schema, name: '$and' | '$or', value: unknown, path: readonly string[]): Filter | null {
   if (!Array.isArray(value)) {
     if (isObject(value)) readObject(reading, shape, value, path)
     return senseless(reading, `${name} takes a list of filters`)
@@ -73,7 +71,7 @@ function readJunction(reading: Resolver, shape: Shape, name: '$and' | '$or', val
 }
 
 /** What `$not` holds must not hold together. Below a relation a bare value is the row id, as without `$not`. */
-function readNot(reading: Resolver, shape: Shape, value: unknown, path: readonly string[]): Filter | null {
+function readNot(reading: Resolver, shape: Schema, value: unknown, path: readonly string[]): Filter | null {
   const id = shape.attributes.get('id') as Scalar
   const isBare = (member: unknown): boolean => path.length > 0 && !isObject(member) && !Array.isArray(member)
   const of = listOf(value).map((member) =>
@@ -84,7 +82,7 @@ function readNot(reading: Resolver, shape: Shape, value: unknown, path: readonly
 }
 
 /** A member of `$and`, `$or`, `$not`: a filter, or a list of members that must all hold. */
-function readMember(reading: Resolver, shape: Shape, name: string, member: unknown, path: readonly string[]): Filter | null {
+function readMember(reading: Resolver, shape: Schema, name: string, member: unknown, path: readonly string[]): Filter | null {
   if (isObject(member)) return readObject(reading, shape, member, path)
   chargeNode(reading)
   if (Array.isArray(member)) return all(member.map((one) => readMember(reading, shape, name, one, path)))
@@ -177,7 +175,7 @@ function valuesOf(reading: Resolver, attribute: Scalar, operator: OperatorName, 
 
 /** The position of a value, understood by the attribute's type or as text. */
 function positionOf(reading: Resolver, attribute: Scalar, operator: OperatorName, value: unknown): number {
-  const read = () => (operators[operator].typed ? readValue(attribute, value) : readText(value))
+  const read = () => (operators[operator].typed ? readValue(attribute, value, reading.contract.strictBooleans) : readText(value))
   return bind(reading, convert(reading, filterRank(reading), read, null))
 }
 

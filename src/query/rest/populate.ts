@@ -2,7 +2,7 @@
 // find is left out here, so nothing has to be taken away from the answer.
 import { type ApiError, invalidKey, validationError } from '../../errors/errors.js'
 import { isPolymorphicTarget } from '../../model/link.js'
-import type { Attribute, Component, ContentType, DynamicZone, MorphTo } from '../../model/types.js'
+import type { Attribute, Component, ContentType, DynamicZone, MorphTo, Schema } from '../../model/types.js'
 import { assertNever } from '../../model/types.js'
 import type { Filter, Populated, Selection, SortKey } from '../request.js'
 import { readableFields, readFields, withSorted } from './fields.js'
@@ -12,10 +12,8 @@ import type { Resolver } from './resolve.js'
 import { chargeNode, deferError, forbid, insidePopulate, isOpen, maySee, stepsOf, targetOf } from './resolve.js'
 import { readSort } from './sort.js'
 
-type Shape = ContentType | Component
-
 /** Where a name stands, and whether it came as a dot path or as a key of an object. */
-interface Place {
+interface NamePlace {
   /** The attributes above it: from the root for keys, from the start of its dot path for names. */
   readonly path: readonly string[]
   /** What stands above the start of a dot path. */
@@ -27,7 +25,7 @@ interface Place {
 }
 
 /** The attribute below which a `populate` stands. */
-type Above = Pick<Place, 'path' | 'written'>
+type Above = Pick<NamePlace, 'path' | 'written'>
 const root: Above = { path: [], written: '' }
 
 const levelKeys: ReadonlySet<string> = new Set(['populate', 'fields', 'filters', 'sort', 'count', 'on'])
@@ -36,7 +34,7 @@ const levelKeys: ReadonlySet<string> = new Set(['populate', 'fields', 'filters',
  * Reads a `populate` parameter of `shape`.
  * @throws ApiError 400 for names that lead nowhere and for keys that no level has.
  */
-export function readPopulate(reading: Resolver, shape: Shape, node: unknown, above: Above = root): readonly Populated[] {
+export function readPopulate(reading: Resolver, shape: Schema, node: unknown, above: Above = root): readonly Populated[] {
   if (node === undefined || node === null) return []
   if (node === '' && above === root) return []
   if (typeof node === 'string') return readNames(reading, shape, [node], above)
@@ -51,7 +49,7 @@ export function readPopulate(reading: Resolver, shape: Shape, node: unknown, abo
 const malformed = (): ApiError => validationError('Invalid populate parameter. Expected a string, an array of strings, a populate object')
 
 /** `*`: every relation, media, component and zone of this level, with scalars only. */
-function populateAll(reading: Resolver, shape: Shape, above: readonly string[]): readonly Populated[] {
+function populateAll(reading: Resolver, shape: Schema, above: readonly string[]): readonly Populated[] {
   return [...shape.attributes.values()].flatMap((attribute) =>
     attribute.kind === 'scalar' || attribute.private
       ? []
@@ -66,7 +64,7 @@ type Tree = { [name: string]: true | { populate: Tree } }
  * a list that is one plain name replaces what it had below. A path of its own that leads to what the caller may not find
  * populates nothing on its way either; one of several in a text ends before it.
  */
-function readNames(reading: Resolver, shape: Shape, entries: readonly string[], { path: above }: Above): readonly Populated[] {
+function readNames(reading: Resolver, shape: Schema, entries: readonly string[], { path: above }: Above): readonly Populated[] {
   if (entries.length === 1 && entries[0] === '*') return populateAll(reading, shape, above)
   const tree: Tree = Object.create(null)
   // What is looked at, and not populated.
@@ -85,7 +83,7 @@ function readNames(reading: Resolver, shape: Shape, entries: readonly string[], 
     }
   }
   const form = entries.length === 1 && entries[0]!.includes(',') ? 'list' : 'names'
-  const place: Place = { path: [], above, written: above.join('.'), form }
+  const place: NamePlace = { path: [], above, written: above.join('.'), form }
   readKeys(reading, shape, hidden, place)
   const found = readKeys(reading, shape, tree, place)
   if (above.length > 0) for (const entry of entries) refuseList(reading, shape, entry, above)
@@ -107,9 +105,9 @@ function grow(tree: Tree, steps: readonly string[], replaces: boolean): void {
 }
 
 /** Below an attribute a text names one path: a comma is part of a name that nothing has. */
-function refuseList(reading: Resolver, shape: Shape, entry: string, above: readonly string[]): void {
+function refuseList(reading: Resolver, shape: Schema, entry: string, above: readonly string[]): void {
   if (entry !== '' && !entry.includes(',')) return
-  let here: Shape | undefined = shape
+  let here: Schema | undefined = shape
   const path = [...above]
   for (const step of entry.split('.')) {
     const attribute: Attribute | undefined = here?.attributes.get(step)
@@ -120,7 +118,7 @@ function refuseList(reading: Resolver, shape: Shape, entry: string, above: reado
 }
 
 /** How many steps of the path come before one that needs a permission which the caller lacks. */
-function openSteps(reading: Resolver, shape: Shape, steps: readonly string[]): number {
+function openSteps(reading: Resolver, shape: Schema, steps: readonly string[]): number {
   const [name, ...rest] = steps
   const attribute = name === undefined ? undefined : shape.attributes.get(name)
   if (attribute === undefined || attribute.kind === 'scalar' || attribute.kind === 'morphTo' || attribute.kind === 'dynamiczone')
@@ -128,7 +126,7 @@ function openSteps(reading: Resolver, shape: Shape, steps: readonly string[]): n
   return isOpen(reading, attribute) ? 1 + openSteps(reading, targetOf(reading.model, attribute), rest) : 0
 }
 
-function readKeys(reading: Resolver, shape: Shape, node: Readonly<Record<string, unknown>>, place: Place): readonly Populated[] {
+function readKeys(reading: Resolver, shape: Schema, node: Readonly<Record<string, unknown>>, place: NamePlace): readonly Populated[] {
   return Object.entries(node).flatMap(([name, value]) => {
     const attribute = shape.attributes.get(name)
     const here = [...place.path, name]
@@ -167,8 +165,8 @@ function fill(
   reading: Resolver,
   attribute: Exclude<Attribute, { kind: 'scalar' }>,
   value: unknown,
-  place: Place,
-  owner: Shape,
+  place: NamePlace,
+  owner: Schema,
 ): readonly Populated[] {
   chargeNode(reading)
   switch (attribute.kind) {
@@ -208,7 +206,7 @@ function fill(
 }
 
 /** Which users have a role is not shown where the role itself is populated, as in Strapi. */
-const isRoleOfUsers = (attribute: Attribute, owner: Shape): boolean =>
+const isRoleOfUsers = (attribute: Attribute, owner: Schema): boolean =>
   owner.uid === 'plugin::users-permissions.role' && attribute.name === 'users'
 
 /** Rows behind a polymorphic relation show their locale, also where their type has none, and so do the rows behind them. */
@@ -224,7 +222,7 @@ function withLocale(of: Selection): Selection {
   return { ...of, fields, populate }
 }
 
-interface Level {
+interface PopulatedLevel {
   readonly filter: Filter | null
   readonly sort: readonly SortKey[]
   readonly of: Selection
@@ -232,7 +230,7 @@ interface Level {
 }
 
 /** What stands under one populated attribute: true, `*`, or an object of fields, filters, sort, populate, count. */
-function readLevel(reading: Resolver, target: Shape, value: unknown, place: Place, owner: Shape): Level {
+function readLevel(reading: Resolver, target: Schema, value: unknown, place: NamePlace, owner: Schema): PopulatedLevel {
   const plain = { filter: null, sort: [], of: { shape: target, fields: readableFields(target), populate: [] }, count: false }
   if (value === true) return plain
   if (value === '*') {
@@ -267,11 +265,11 @@ function readLevel(reading: Resolver, target: Shape, value: unknown, place: Plac
 }
 
 /** The `populate` of a level: names of a dot path, or what a query string says. */
-const readBelow = (reading: Resolver, target: Shape, node: unknown, place: Place): readonly Populated[] =>
+const readBelow = (reading: Resolver, target: Schema, node: unknown, place: NamePlace): readonly Populated[] =>
   place.form === 'keys' ? readPopulate(reading, target, node, place) : readKeys(reading, target, (node ?? {}) as Tree, place)
 
 /** `populate[a]=*` means all attributes of `a`: refused where one of them cannot be had without populating it. */
-function refuseStar(reading: Resolver, target: Shape, place: Place): void {
+function refuseStar(reading: Resolver, target: Schema, place: NamePlace): void {
   for (const attribute of target.attributes.values()) {
     if (attribute.kind === 'scalar' || attribute.private) continue
     const path = `${place.path.join('.')}.${attribute.name}`
@@ -280,7 +278,7 @@ function refuseStar(reading: Resolver, target: Shape, place: Place): void {
   }
 }
 
-function refuseFragments(reading: Resolver, on: unknown, place: Place, owner: Shape): void {
+function refuseFragments(reading: Resolver, on: unknown, place: NamePlace, owner: Schema): void {
   const path = place.path.join('.')
   if (!isObject(on)) throw invalidKey(reading.param, 'on', `${place.written}.on`)
   for (const uid of Object.keys(on)) {
@@ -291,7 +289,7 @@ function refuseFragments(reading: Resolver, on: unknown, place: Place, owner: Sh
 }
 
 /** The components of a zone: all with the shared strategy, the listed ones with `on`. */
-function readZone(reading: Resolver, zone: DynamicZone, value: unknown, place: Place, owner: Shape): readonly Selection[] {
+function readZone(reading: Resolver, zone: DynamicZone, value: unknown, place: NamePlace, owner: Schema): readonly Selection[] {
   const components = zone.components.map((uid) => reading.model.components.get(uid)!)
   const plain = (populate: (component: Component) => readonly Populated[]) =>
     components.map((component) => ({ shape: component, fields: readableFields(component), populate: populate(component) }))
@@ -312,7 +310,7 @@ function readZone(reading: Resolver, zone: DynamicZone, value: unknown, place: P
 }
 
 /** `zone.attribute`: populated in every component that has it. */
-function namesBelowZone(reading: Resolver, components: readonly Component[], tree: Tree, place: Place) {
+function namesBelowZone(reading: Resolver, components: readonly Component[], tree: Tree, place: NamePlace) {
   for (const name of Object.keys(tree)) {
     if (components.some((component) => component.attributes.has(name))) continue
     const path = [...place.path, name].join('.')
@@ -325,7 +323,12 @@ function namesBelowZone(reading: Resolver, components: readonly Component[], tre
 }
 
 /** `on`: one level per uid; what is not listed is left out. */
-function readFragments(reading: Resolver, on: unknown, place: Place, allowed: (uid: string) => Shape | undefined): readonly Selection[] {
+function readFragments(
+  reading: Resolver,
+  on: unknown,
+  place: NamePlace,
+  allowed: (uid: string) => Schema | undefined,
+): readonly Selection[] {
   const path = place.path.join('.')
   if (on === null || on === '') return []
   if (Array.isArray(on)) throw invalidKey(reading.param, '0', `${path}.on.0`)
@@ -343,7 +346,7 @@ function readFragments(reading: Resolver, on: unknown, place: Place, allowed: (u
 }
 
 /** A morphTo shows rows of any type that the caller may find. */
-function readMorph(reading: Resolver, attribute: MorphTo, value: unknown, place: Place): readonly Populated[] {
+function readMorph(reading: Resolver, attribute: MorphTo, value: unknown, place: NamePlace): readonly Populated[] {
   const types = [...reading.model.types.values()].filter((type) => isPolymorphicTarget(type) && maySee(reading, type.uid))
   if (value === true) {
     const versions = place.form === 'list' ? 'status' : 'any'

@@ -3,10 +3,10 @@ import type { ApiError, QueryParameter } from '../../errors/errors.js'
 import { invalidKey, validationError } from '../../errors/errors.js'
 import type { Grants } from '../../grants.js'
 import { fileType } from '../../model/link.js'
-import type { Attribute, Component, ContentType, Model, Relation, Scalar } from '../../model/types.js'
+import type { Attribute, Model, Relation, Scalar, Schema } from '../../model/types.js'
 import { assertNever } from '../../model/types.js'
 import type { Contract } from '../contract.js'
-import type { Path, ValueIndex } from '../request.js'
+import type { PathAttribute, ValueIndex } from '../request.js'
 
 export interface QueryLimits {
   /** Relations and components that one path of a filter may cross. */
@@ -152,7 +152,7 @@ const needsNoGrant = ({ storage, name }: Relation): boolean =>
   storage.kind === 'localizations' || name === 'createdBy' || name === 'updatedBy'
 
 /** The type or component that a path attribute leads to. */
-export function targetOf(model: Model, attribute: Path): ContentType | Component {
+export function targetOf(model: Model, attribute: PathAttribute): Schema {
   if (attribute.kind === 'media') return model.types.get(fileType)!
   if (attribute.kind === 'component') return model.components.get(attribute.component)!
   return model.types.get(attribute.target)!
@@ -164,7 +164,7 @@ export function isReadable(attribute: Attribute): attribute is Scalar {
 }
 
 /** Whether the caller may go through `attribute`, in a condition, a sort key or a populate. */
-export function isOpen(reading: Resolver, attribute: Path): boolean {
+export function isOpen(reading: Resolver, attribute: PathAttribute): boolean {
   if (attribute.kind === 'relation') return needsNoGrant(attribute) || maySee(reading, attribute.target)
   return attribute.kind !== 'morphFrom' || maySee(reading, attribute.target)
 }
@@ -190,11 +190,11 @@ export function forbid(reading: Resolver, attribute: Attribute, error: ApiError)
  */
 export function findComparable(
   reading: Resolver,
-  shape: ContentType | Component,
+  shape: Schema,
   name: string,
   path: readonly string[],
   use: 'condition' | 'order',
-): Scalar | Path | null {
+): Scalar | PathAttribute | null {
   const attribute = shape.attributes.get(name)
   if (attribute === undefined) {
     const unknown = invalidKey(reading.param, name, pathText(path))

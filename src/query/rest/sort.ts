@@ -1,12 +1,10 @@
 // `sort` in all its forms becomes a list of keys: `a:desc,b`, lists, `sort[a]=desc`, nested objects, dot paths.
 import { invalidKey, validationError } from '../../errors/errors.js'
-import type { Component, ContentType } from '../../model/types.js'
+import type { Schema } from '../../model/types.js'
 import type { SortKey } from '../request.js'
 import { isObject } from './parameters.js'
 import type { Resolver } from './resolve.js'
 import { chargeNode, deferError, findComparable, isOpen, rankOf, stepsOf, targetOf } from './resolve.js'
-
-type Shape = ContentType | Component
 
 const refuseOrder = (reading: Resolver): void =>
   deferError(reading, rankOf(reading, 'sort'), validationError('Invalid order. order can only be one of asc|desc|ASC|DESC'))
@@ -15,7 +13,7 @@ const refuseOrder = (reading: Resolver): void =>
  * Reads a `sort` parameter of `shape`.
  * @throws ApiError 400 for names that do not exist or may not be seen, and for other orders than asc and desc.
  */
-export function readSort(reading: Resolver, shape: Shape, node: unknown): readonly SortKey[] {
+export function readSort(reading: Resolver, shape: Schema, node: unknown): readonly SortKey[] {
   if (node === undefined || node === null || node === '') return []
   if (typeof node === 'string') return node.split(',').flatMap((entry) => readEntry(reading, shape, entry))
   if (Array.isArray(node)) {
@@ -29,7 +27,7 @@ export function readSort(reading: Resolver, shape: Shape, node: unknown): readon
 }
 
 /** `author.name:desc` → its path and its order. */
-function readEntry(reading: Resolver, shape: Shape, entry: string): readonly SortKey[] {
+function readEntry(reading: Resolver, shape: Schema, entry: string): readonly SortKey[] {
   if (entry.trim() === '') return []
   const [names = '', order] = entry.split(':')
   let node: unknown = order === undefined ? undefined : order.trim() === '' ? ':' : order.trim()
@@ -44,17 +42,17 @@ function readEntry(reading: Resolver, shape: Shape, entry: string): readonly Sor
 }
 
 /** Types with Draft & Publish take the name `status` with anything as its order, as Strapi's panel sends it: all rows of a list have the same. */
-const isStatus = ({ root }: Sorting, shape: Shape, name: string, order: unknown): boolean =>
+const isStatus = ({ root }: Sorting, shape: Schema, name: string, order: unknown): boolean =>
   name === 'status' && (order ?? '') !== '' && root.kind === 'contentType' && root.draftAndPublish && !shape.attributes.has(name)
 
 /** A walk through sort keys, and the type or component that they begin at. */
 interface Sorting extends Resolver {
-  readonly root: Shape
+  readonly root: Schema
 }
 
 function readObject(
   reading: Sorting,
-  shape: Shape,
+  shape: Schema,
   node: Readonly<Record<string, unknown>>,
   names: readonly string[],
   path: SortKey['path'],

@@ -6,7 +6,7 @@ import type { Scalar } from '../../model/types.js'
 import { assertNever } from '../../model/types.js'
 import { parseIsoDate } from './iso-dates.js'
 
-/** `false`, `0`, `f` and nothing are false; anything else is true (filters.15). */
+/** `false`, `0`, `f` and nothing are false; anything else is true (filters.9, and filters.15 in the contract `strapi`). */
 export function readFlag(value: unknown): boolean {
   return !(value === null || value === '' || value === 'false' || value === '0' || value === 'f' || value === false || value === 0)
 }
@@ -14,16 +14,28 @@ export function readFlag(value: unknown): boolean {
 const isoDate = /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])/
 const wholeTime = /^([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,3})?$/
 
+/** Words for true and false where booleans are strict, in any case; nothing at all is false. */
+const trueWords = ['true', 't', '1']
+const falseWords = ['false', 'f', '0', '']
+
+/** Row 15 of the contract. @throws ApiError 400 for a value that is neither true nor false */
+function readBoolean(attribute: Scalar, value: unknown, isStrict: boolean): number {
+  if (!isStrict) return readFlag(value) ? 1 : 0
+  const word = String(value).toLowerCase()
+  if (!trueWords.includes(word) && !falseWords.includes(word)) throw validationError(`Invalid boolean for ${attribute.name}`)
+  return trueWords.includes(word) ? 1 : 0
+}
+
 /**
- * The value to compare `attribute` with.
+ * The value to compare `attribute` with. `strictBooleans`: row 15 of the contract.
  * @throws ApiError 400 with the recorded message when the value is none of the attribute's type.
  */
-export function readValue(attribute: Scalar, value: unknown): unknown {
+export function readValue(attribute: Scalar, value: unknown, strictBooleans = false): unknown {
   if (value === null || value === undefined) return null
   if (typeof value === 'object') throw validationError(`Invalid value for ${attribute.name}`)
   // Row ids are compared as they come: a documentId in their place finds nothing instead of failing.
   if (attribute.system && attribute.name === 'id') return readId(String(value))
-  return convert(attributeTypes[attribute.type].family, attribute, value)
+  return convert(attributeTypes[attribute.type].family, attribute, value, strictBooleans)
 }
 
 function readId(text: string): unknown {
@@ -32,7 +44,7 @@ function readId(text: string): unknown {
   return text.includes('\0') ? '' : text
 }
 
-function convert(family: Family, attribute: Scalar, value: unknown): unknown {
+function convert(family: Family, attribute: Scalar, value: unknown, strictBooleans: boolean): unknown {
   const text = String(value)
   switch (family) {
     case 'text':
@@ -44,7 +56,7 @@ function convert(family: Family, attribute: Scalar, value: unknown): unknown {
       // Digits travel as text: SQLite converts them exactly, a double would round them.
       return /^\s*[+-]?\d+\s*$/.test(text) ? text.trim() : readNumber(attribute, text)
     case 'boolean':
-      return readFlag(value) ? 1 : 0
+      return readBoolean(attribute, value, strictBooleans)
     case 'date':
       return readDate(text)
     case 'time':

@@ -74,13 +74,13 @@ export function startImageWorker(memory: number): ImageWorker {
 }
 
 /** A message of the process, or its end. */
-type Report = Exclude<FromImageProcess, { readonly kind: 'ready' }> | 'lost' | 'died'
+type ProcessReport = Exclude<FromImageProcess, { readonly kind: 'ready' }> | 'lost' | 'died'
 
 /** The process, and whoever listens to it. */
 interface ImageProcess {
   isAlive(): boolean
   /** Sets the listener for reports. */
-  listen(listener: (report: Report) => void): void
+  listen(listener: (report: ProcessReport) => void): void
   send(request: ToImageProcess): void
   stop(): void
 }
@@ -90,7 +90,7 @@ const ignored = (): void => {}
 function openImageProcess(memory: number): ImageProcess {
   const child = startProcess(memory)
   let [alive, isReady] = [true, false]
-  let listener: (report: Report) => void = ignored
+  let listener: (report: ProcessReport) => void = ignored
   const unstarted = (message: string) => listener({ kind: 'unstarted', message })
   child.on('message', (message: FromImageProcess) => {
     if (message.kind === 'ready') isReady = true

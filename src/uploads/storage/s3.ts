@@ -26,7 +26,7 @@ interface StorageRequest {
   readonly file?: { readonly path: string; readonly bytes: number }
 }
 
-interface Outcome {
+interface StorageResponse {
   readonly status: number
   readonly text: string
 }
@@ -79,13 +79,13 @@ export function openS3Storage(config: S3Config, limits: StorageLimits, report: (
 }
 
 /** Sends signed requests to the service. */
-interface Client {
+interface StorageClient {
   /** Sends a request once. Rejects if there is no response in time. */
-  attempt(request: StorageRequest): Promise<Outcome>
+  attempt(request: StorageRequest): Promise<StorageResponse>
   close(): void
 }
 
-function openClient(config: S3Config, limits: StorageLimits): Client {
+function openClient(config: S3Config, limits: StorageLimits): StorageClient {
   const { origin, path } = bucketOf(config)
   const { protocol, hostname, port, host } = new URL(origin)
   const secure = protocol === 'https:'
@@ -94,7 +94,7 @@ function openClient(config: S3Config, limits: StorageLimits): Client {
   const { accessKeyId, secretAccessKey, sessionToken } = config
   const credentials = { accessKeyId, secretAccessKey, ...(sessionToken === undefined ? {} : { sessionToken }) }
 
-  function attempt({ method, name, headers, file }: StorageRequest): Promise<Outcome> {
+  function attempt({ method, name, headers, file }: StorageRequest): Promise<StorageResponse> {
     const signed = aws4.sign(
       {
         service: 's3',
@@ -134,7 +134,7 @@ const isTimeout = (error: unknown): boolean =>
   (error as Error).name === 'TimeoutError' ||
   /timed out without progress/.test((error as Error).message)
 
-async function readOutcome(response: IncomingMessage): Promise<Outcome> {
+async function readOutcome(response: IncomingMessage): Promise<StorageResponse> {
   let text = ''
   for await (const chunk of response) if (text.length < errorBytes) text += String(chunk)
   return { status: response.statusCode!, text }

@@ -1,5 +1,5 @@
 // A plan as text for reviewers: the statements of every level with their parameters by role, and what becomes of the columns.
-import type { Column, Fill, Level, Parameter, ReadPlan, Statement } from '../../../src/database/plan.js'
+import type { Fill, Level, MemberColumn, Parameter, ReadPlan, Statement } from '../../../src/database/plan.js'
 
 /** Characters of a line that is not broken. */
 const width = 120
@@ -36,7 +36,7 @@ function renderLevel(name: string, { statement, columns, fills, form, constants,
   ]
 }
 
-const renderColumn = ({ name, at, answer, validAt }: Column): string =>
+const renderColumn = ({ name, at, answer, validAt }: MemberColumn): string =>
   `${name} = ${at} ${answer}${validAt === undefined ? '' : ` if ${validAt}`}`
 
 function renderFill(fill: Fill): readonly string[] {

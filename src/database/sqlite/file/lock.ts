@@ -1,6 +1,7 @@
 // A lock on a file that the system gives back when its owner's process ends, however it ends, and that no clock decides about:
 // the lock that SQLite takes on a database.
 import Database from 'better-sqlite3'
+import { codeOf } from '../errors.js'
 
 export interface FileLock {
   release(): void
@@ -18,7 +19,7 @@ export function lockFile(path: string): FileLock | null {
     return { release: () => database.close() }
   } catch (error) {
     database.close()
-    if ((error as { code?: string }).code?.startsWith('SQLITE_BUSY')) return null
+    if (codeOf(error).startsWith('SQLITE_BUSY')) return null
     throw error
   }
 }

@@ -1,6 +1,7 @@
 // A look at the file before it is served: is it whole, as far as can be seen in a moment?
 import type { Database } from 'better-sqlite3'
 import { quoted } from '../../schema/table.js'
+import { isDamage } from '../errors.js'
 
 export interface QuickCheck {
   /** What is wrong, in SQLite's words; null where nothing was found. */
@@ -50,8 +51,6 @@ export function quickCheck(database: Database, milliseconds: number): QuickCheck
     throw error
   }
 }
-
-const isDamage = (error: unknown): boolean => /^SQLITE_(CORRUPT|NOTADB)/.test((error as { readonly code?: string }).code ?? '')
 
 const numberOf = (database: Database, pragma: string): number => Number(database.pragma(pragma, { simple: true }))
 

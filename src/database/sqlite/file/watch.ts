@@ -77,7 +77,7 @@ export function watchFiles(connection: Database.Database, identities: FileIdenti
 }
 
 /** How far the log goes, and how much of it is in the file. */
-interface Progress {
+interface LogProgress {
   readonly log: number
   readonly checkpointed: number
   /** Identifies the log: its header changes each time it starts again. */
@@ -85,19 +85,19 @@ interface Progress {
 }
 
 /** The write-ahead log of a database. */
-interface Log {
+interface WriteAheadLog {
   readonly pageBytes: number
   /** @throws SqliteError if the file is not that of a database any more */
-  progress(): Progress
+  progress(): LogProgress
   /** True if the log, which has `bytes` now, was made shorter by something else than SQLite. */
   isTruncated(bytes: number): boolean
 }
 
-function openLog(connection: Database.Database): Log {
+function openLog(connection: Database.Database): WriteAheadLog {
   const path = `${connection.name}-wal`
   const noop = connection.prepare('pragma wal_checkpoint(NOOP)')
   const pageBytes = Number(connection.pragma('page_size', { simple: true }))
-  const progress = (): Progress => ({ ...(noop.get() as Omit<Progress, 'generation'>), generation: generationOf(path) })
+  const progress = (): LogProgress => ({ ...(noop.get() as Omit<LogProgress, 'generation'>), generation: generationOf(path) })
   // Its size at the start, because a log may be truncated before the first check.
   let lastBytes = found(path)?.size ?? 0
 
@@ -119,7 +119,7 @@ function openLog(connection: Database.Database): Log {
 }
 
 /** Returns the progress of a log, or the error if the file is not that of a database any more. */
-function readable(log: Log): Progress | Error {
+function readable(log: WriteAheadLog): LogProgress | Error {
   try {
     return log.progress()
   } catch (error) {
@@ -134,29 +134,29 @@ interface Content {
    * True if something other than SQLite has written to the file. A checkpoint that has ended shows in the progress of the log, which was
    * `before` earlier in this check; one that has not ended shows in the pages of the file.
    */
-  isForeign(stats: Stats, before: Progress): boolean
+  isForeign(stats: Stats, before: LogProgress): boolean
   /** Accepts the file as it is now. */
-  settle(stats: Stats, at: Progress): void
+  settle(stats: Stats, at: LogProgress): void
 }
 
-function openContent(path: string, log: Log, patience: number): Content {
+function openContent(path: string, log: WriteAheadLog, patience: number): Content {
   const stampOf = ({ size, mtimeMs }: Stats): string => `${size} ${mtimeMs}`
-  const stateOf = (stats: Stats, at: Progress) => ({ stamp: stampOf(stats), bytes: stats.size, progress: at })
+  const stateOf = (stats: Stats, at: LogProgress) => ({ stamp: stampOf(stats), bytes: stats.size, progress: at })
   let accepted = stateOf(statSync(path), log.progress())
   let suspicions = 0
   const isUnchanged = (stats: Stats): boolean => stampOf(stats) === accepted.stamp
 
-  function settle(stats: Stats, at: Progress): void {
+  function settle(stats: Stats, at: LogProgress): void {
     accepted = stateOf(stats, at)
     suspicions = 0
   }
 
   /** True if a checkpoint has ended since. A log that has only grown explains nothing. */
-  const hasCheckpoint = ({ generation, checkpointed }: Progress): boolean =>
+  const hasCheckpoint = ({ generation, checkpointed }: LogProgress): boolean =>
     checkpointed !== accepted.progress.checkpointed || generation !== accepted.progress.generation
 
   /** True if a checkpoint is running, or was given up. */
-  const isUnfinished = ({ log: frames, checkpointed }: Progress): boolean =>
+  const isUnfinished = ({ log: frames, checkpointed }: LogProgress): boolean =>
     frames > checkpointed && isBegun(path, checkpointed, log.pageBytes, accepted.bytes)
 
   return {

@@ -67,7 +67,7 @@ interface Queues {
 }
 
 /** The threads, and the jobs they work on or have ahead of them. */
-interface Pool {
+interface ReaderPool {
   readonly costs: Costs
   readonly queues: Queues
   readonly light: Share
@@ -124,7 +124,7 @@ export async function openReaders(options: ReaderOptions, dialect: Dialect, repo
 }
 
 /** Returns a pool without threads. */
-function createPool(options: ReaderOptions, events: ShareEvents): Pool {
+function createPool(options: ReaderOptions, events: ShareEvents): ReaderPool {
   const { sqlite, answerBytes, signing, readers, maxReaders, readQueue, heavyReadQueue } = options
   const queues: Queues = {
     known: { jobs: [], limit: readQueue },
@@ -141,7 +141,7 @@ function createPool(options: ReaderOptions, events: ShareEvents): Pool {
     }
     return openShare({ data: { sqlite, answerBytes, signing }, maxThreads, backoff, events, lost })
   }
-  const pool: Pool = {
+  const pool: ReaderPool = {
     costs: openCosts(),
     queues,
     light: shareOf(readers, queues.known),
@@ -155,21 +155,21 @@ function createPool(options: ReaderOptions, events: ShareEvents): Pool {
 }
 
 /** Puts a job into the queue for what its plan cost before. */
-function addJob({ costs, queues }: Pool, job: Job): void {
+function addJob({ costs, queues }: ReaderPool, job: Job): void {
   const cost = costs.of(job.plan)
   if (cost === 'heavy') enqueue(queues.heavy, job)
   else enqueue(cost === 'fresh' ? queues.fresh : queues.known, job)
 }
 
 /** Gives the jobs that wait to the threads that are free. */
-function assignJobs(pool: Pool): void {
+function assignJobs(pool: ReaderPool): void {
   const now = elapsed()
   while (assignLight(pool, now));
   while (assignHeavy(pool, now));
 }
 
 /** Takes the next light job from its queue. Returns false if there is none, or no thread for it. */
-function assignLight(pool: Pool, now: number): boolean {
+function assignLight(pool: ReaderPool, now: number): boolean {
   const { costs, queues } = pool
   const { known, fresh } = queues
   const queue = fresh.jobs.length > 0 && (queues.isFreshNext || known.jobs.length === 0) && mayStartFresh(pool) ? fresh : known
@@ -189,7 +189,7 @@ function assignLight(pool: Pool, now: number): boolean {
   return true
 }
 
-const mayStartFresh = ({ light, costs, maxFresh }: Pool): boolean =>
+const mayStartFresh = ({ light, costs, maxFresh }: ReaderPool): boolean =>
   light.readers.filter((reader) => reader.jobs().some(({ plan }) => costs.of(plan) === 'fresh')).length < maxFresh
 
 /** The reader with the fewest jobs, of those that have less than `most`. */
@@ -203,7 +203,7 @@ function leastBusy({ readers }: Share, most: number, now: number): ReaderThread 
 }
 
 /** Takes the next heavy job from its queue, or starts a thread for it. Returns false if there is none, or no thread for it yet. */
-function assignHeavy({ queues, heavy }: Pool, now: number): boolean {
+function assignHeavy({ queues, heavy }: ReaderPool, now: number): boolean {
   const { jobs } = queues.heavy
   const [job] = jobs
   if (job === undefined) return false
@@ -216,7 +216,7 @@ function assignHeavy({ queues, heavy }: Pool, now: number): boolean {
 }
 
 /** Stops jobs that are over, and lets no light job wait behind a long one. */
-function checkRunning(pool: Pool): void {
+function checkRunning(pool: ReaderPool): void {
   const { queues, light, heavy } = pool
   const now = elapsed()
   for (const { readers } of [light, heavy])
@@ -234,7 +234,7 @@ function checkRunning(pool: Pool): void {
 }
 
 /** Moves long jobs from light threads to heavy ones, at most one for each light job that waits. */
-function moveLong({ queues, light, moving }: Pool, now: number): void {
+function moveLong({ queues, light, moving }: ReaderPool, now: number): void {
   let waiting = queues.known.jobs.length + queues.fresh.jobs.length
   for (const reader of light.readers) {
     const [job] = reader.jobs()
@@ -246,13 +246,13 @@ function moveLong({ queues, light, moving }: Pool, now: number): void {
   }
 }
 
-function forget({ light, heavy }: Pool, { id }: PlanHandle): void {
+function forget({ light, heavy }: ReaderPool, { id }: PlanHandle): void {
   for (const reader of light.readers) reader.forget(id)
   for (const reader of heavy.readers) reader.forget(id)
 }
 
 /** Refuses the jobs that wait, stops those that run, and ends the threads. */
-async function closePool(pool: Pool): Promise<void> {
+async function closePool(pool: ReaderPool): Promise<void> {
   const { queues, light, heavy } = pool
   pool.state = 'closing'
   for (const queue of [queues.known, queues.fresh, queues.heavy]) closeQueue(queue)

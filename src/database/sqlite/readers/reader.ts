@@ -256,7 +256,7 @@ function openBusyTime(): (job: Job, thread: string | null, now: number) => numbe
 }
 
 /** Sends messages to a thread: plans once, and the jobs of one turn of the event loop together. */
-interface Sender {
+interface JobSender {
   /** Sends a plan that the thread does not have. @throws Error if it cannot be copied */
   register(plan: PlanHandle): void
   run(run: Run): void
@@ -264,7 +264,7 @@ interface Sender {
   close(): void
 }
 
-function openSender(worker: Worker, sent: (slot: number) => void): Sender {
+function openSender(worker: Worker, sent: (slot: number) => void): JobSender {
   const registered = new Set<number>()
   let runs: Run[] = []
 

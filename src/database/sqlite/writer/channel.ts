@@ -1,5 +1,5 @@
-// The connection between the writer and its thread. Orders carry whole statements and plans; when they are sent, those that the thread
-// already has are replaced by numbers.
+// The life of the writer's thread, and the connection to it. Orders carry whole statements and plans; when they are sent, those that the
+// thread already has are replaced by numbers.
 import { Worker } from 'node:worker_threads'
 import type { ApiError } from '../../../errors/errors.js'
 import { answerTooLarge, tooLarge } from '../../answer/sink.js'
@@ -143,7 +143,7 @@ function openBatch(send: (orders: readonly NumberedOrder[]) => void): Batch {
  * Starts the thread. `died` is called if it ends without having been closed: its requests are rejected with 503, and the database rolls
  * back what was not committed.
  */
-export function openChannel(data: WriterData, died: (error: Error) => void): Channel {
+function openChannel(data: WriterData, died: (error: Error) => void): Channel {
   const worker = new Worker(new URL('./writer-thread.js', import.meta.url), {
     workerData: data,
     // Closing a descriptor of the database's file would release the locks of all connections (wal.ts).
@@ -199,6 +199,31 @@ export function openChannel(data: WriterData, died: (error: Error) => void): Cha
       state = 'closing'
       await gone
     },
+  }
+}
+
+/** The thread of a writer, which runs from the first transaction on, and is replaced when it has died. */
+export interface WriterThread {
+  /** The connection to the thread, which is started unless it runs. */
+  running(): Channel
+  /** Sends an order that has no answer, if a thread was started; with `later` together with the next one. */
+  tell(order: Order, later?: boolean): void
+  /** Ends the thread after the orders that were sent. */
+  close(): Promise<void>
+}
+
+/** `starting` is called before each start, `died` as by `openChannel`. */
+export function openWriterThread(data: WriterData, starting: () => void, died: (error: Error) => void): WriterThread {
+  let channel: Channel | null = null
+  return {
+    running: () => {
+      if (channel?.isOpen()) return channel
+      starting()
+      channel = openChannel(data, died)
+      return channel
+    },
+    tell: (order, later) => channel?.tell(order, later),
+    close: async () => channel?.close(),
   }
 }
 

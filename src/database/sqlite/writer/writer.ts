@@ -1,14 +1,13 @@
 // The one writer of a SQLite database: transactions wait in line for a thread of their own, so that neither statements nor
 // the disk hold up requests. `BEGIN IMMEDIATE`, one at a time; a commit is on disk when it is acknowledged.
 import { elapsed } from '../../../runtime/clock.js'
-import type { PlanHandle, Transaction, WriteDatabase } from '../../database.js'
+import type { Transaction, WriteDatabase } from '../../database.js'
 import type { Signing } from '../../signing.js'
-import { unavailable } from '../../unavailable.js'
 import type { SqliteOptions } from '../connection.js'
-import { sqliteDialect, writeSql } from '../dialect.js'
 import type { FileIdentities } from '../file/watch.js'
-import { type Channel, type Order, openChannel } from './channel.js'
-import type { Inserted } from './protocol.js'
+import { openWriterThread } from './channel.js'
+import { openLine } from './line.js'
+import { beginTurn, type Generation, tooSlow, type WriterTurn } from './turn.js'
 
 export interface WriterOptions {
   readonly sqlite: SqliteOptions
@@ -26,10 +25,29 @@ export interface WriterOptions {
   readonly committed?: (statements: number) => void
 }
 
-/** What a transaction answers once it is on disk. Its turn is over before: the next one begins while the disk still writes. */
-interface Turn<Result> {
+/** What a transaction leads to. Its turn is over before it is on disk: the next one begins while the disk still writes. */
+interface Committing<Result> {
   readonly result: Result
+  /** Whether the thread may hold its commit back for the next transaction to share. */
+  readonly isHeld: boolean
+  /** Resolves to the number of its statements when it is on disk. */
   readonly committed: Promise<number>
+}
+
+/** Does `work` in a turn, and sends its commit. @throws what the work failed with; nothing is committed then */
+async function workIn<Result>(
+  turn: WriterTurn,
+  work: (transaction: Transaction) => Promise<Result>,
+  isFollowed: () => boolean,
+): Promise<Committing<Result>> {
+  try {
+    const result = await work(turn.transaction)
+    const isHeld = isFollowed()
+    return { result, isHeld, committed: turn.commit(isHeld) }
+  } catch (error) {
+    await turn.rollback()
+    throw error
+  }
 }
 
 /**
@@ -37,121 +55,54 @@ interface Turn<Result> {
  * `failed` hears of threads that died; what they were doing is answered with 503.
  */
 export function openWriter(options: WriterOptions, failed: (error: Error) => void): WriteDatabase {
-  let channel: Channel | null = null
-  let [plans, waiting] = [0, 0]
-  /** Counts the transactions that may have written to any document. What others write changes what `Dialect.stateSeen` selects. */
-  let generation = 0
-  /** Whether the thread may be holding a commit back for the next transaction to share. */
-  let holding = false
-  let last: Promise<unknown> = Promise.resolve()
+  const { sqlite, signing, files, writtenBytes, writeQueue, writeTimeout } = options
+  const counts = options.committed !== undefined
+  const thread = openWriterThread({ sqlite, signing, files, writtenBytes, counts }, forget, failed)
+  const generation: Generation = { current: 0 }
+  const line = openLine(writeQueue, flush)
+  /** Whether the thread may be holding a commit back. */
+  let isHolding = false
+  let plans = 0
 
-  /** The thread; one that died is replaced. */
-  function thread(): Channel {
-    if (channel?.isOpen()) return channel
-    // Its connection counts the writes of others anew.
-    generation++
-    channel = openChannel(
-      {
-        sqlite: options.sqlite,
-        signing: options.signing,
-        files: options.files,
-        writtenBytes: options.writtenBytes,
-        counts: options.committed !== undefined,
-      },
-      failed,
-    )
-    return channel
+  /** A new thread counts the writes of others anew: nothing that was known of them holds. */
+  function forget(): void {
+    generation.current++
   }
 
-  async function inTurn<Result>(work: (transaction: Transaction) => Promise<Result>, deadline: number): Promise<Turn<Result>> {
+  /** No transaction follows: nothing may be held back for it. */
+  function flush(): void {
+    if (isHolding) thread.tell({ kind: 'flush' })
+    isHolding = false
+  }
+
+  async function perform<Result>(work: (transaction: Transaction) => Promise<Result>, deadline: number): Promise<Committing<Result>> {
     if (elapsed() > deadline) throw tooSlow()
-    const mine = thread()
-    const before = generation
-    let [open, isKept] = [true, false]
-    const after = () => (isKept ? before : before + 1)
-    /** Why a statement was not even sent: the transaction fails, also when nobody waited for it. */
-    let refused: Error | null = null
-    const mayAsk = (): boolean => {
-      if (!open || elapsed() > deadline) refused ??= tooSlow()
-      return refused === null
-    }
-    const ask = <Answer>(order: Order, later = false): Promise<Answer> => {
-      const answer = mayAsk() ? mine.ask<Answer>(order, later) : Promise.reject(refused)
-      // Whoever does not wait for a statement learns of its failure at the commit.
-      answer.catch(() => {})
-      return answer
-    }
-    ask({ kind: 'begin' }, true)
-    try {
-      const result = await work({
-        dialect: sqliteDialect,
-        history: {
-          mayBeUnchanged: ({ mark }) => mark === before,
-          isUnchanged: (moment, seen) => moment.mark === before && moment.seen === seen,
-          moment: (seen) => ({ seen, mark: after() }),
-          touchesOneDocument: () => {
-            isKept = true
-          },
-        },
-        rows: (query) => ask({ kind: 'rows', ...writeSql(query) }),
-        run: (query) => ask({ kind: 'run', ...writeSql(query) }),
-        insert: async (query) => (await ask<Inserted>({ kind: 'run', ...writeSql(query) })).id,
-        follow: (query) => {
-          if (mayAsk()) mine.tell({ kind: 'follow', ...writeSql(query) }, true)
-        },
-        defer: async (last) => void (await last),
-        read: (plan, parameters, isBounded = false) => ask({ kind: 'read', plan, parameters, isBounded }),
-      })
-      if (!mayAsk()) throw refused
-      open = false
-      generation = after()
-      holding = waiting > 1
-      const committed = mine.ask<number>({ kind: 'commit', more: holding })
-      // The next turn begins before anyone waits for this.
-      committed.catch(() => {})
-      return { result, committed }
-    } catch (error) {
-      open = false
-      await mine.ask({ kind: 'rollback' }).catch(() => {})
-      throw error
-    }
+    const turn = beginTurn(thread.running(), deadline, generation)
+    const done = await workIn(turn, work, () => line.length() > 1)
+    isHolding = done.isHeld
+    return done
   }
 
-  /** A turn is over. Where no other follows, nothing may be held back for it. */
-  function over(): void {
-    waiting--
-    if (waiting > 0 || !holding) return
-    holding = false
-    channel?.tell({ kind: 'flush' })
-  }
-
-  /** Lets `work` have its turn after those that came before. */
-  async function inLine<Result>(work: (transaction: Transaction) => Promise<Result>): Promise<Result> {
-    if (waiting >= options.writeQueue) throw unavailable('Too many writes are waiting')
-    waiting++
-    const deadline = elapsed() + options.writeTimeout
-    const turn = last.then(() => inTurn(work, deadline)).finally(over)
-    last = turn.catch(() => {})
-    const { result, committed } = await turn
+  async function transaction<Result>(work: (transaction: Transaction) => Promise<Result>): Promise<Result> {
+    const deadline = elapsed() + writeTimeout
+    const { result, committed } = await line.take(() => perform(work, deadline))
     const statements = await committed
     options.committed?.(statements)
     return result
   }
 
   return {
-    transaction: inLine,
+    transaction,
     run: (query) =>
-      inLine(async ({ history, follow }) => {
+      transaction(async ({ history, follow }) => {
         history.touchesOneDocument()
         follow(query)
       }),
-    register: (plan): PlanHandle => ({ id: ++plans, plan }),
-    unregister: (plan) => channel?.tell({ kind: 'forget', plan }, true),
+    register: (plan) => ({ id: ++plans, plan }),
+    unregister: (plan) => thread.tell({ kind: 'forget', plan }, true),
     close: async () => {
-      await last
-      await channel?.close()
+      await line.over()
+      await thread.close()
     },
   }
 }
-
-const tooSlow = (): Error => unavailable('The write took too long')

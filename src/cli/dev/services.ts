@@ -1,0 +1,140 @@
+// The processes of `octavo dev`: one serves, and another one that is starting takes its place as soon as it listens. Both share the port.
+import cluster, { type Worker } from 'node:cluster'
+import type { Readable } from 'node:stream'
+import { fileURLToPath } from 'node:url'
+import type { Begin, FromService } from './messages.js'
+
+/** How the start of a service ended; `superseded`: another start followed before it did. */
+export type StartOutcome =
+  | { readonly kind: 'serving'; readonly address: string; readonly milliseconds: number }
+  | { readonly kind: 'failed'; readonly isServed: boolean }
+  | { readonly kind: 'superseded' }
+
+/** The processes of services on one project. */
+export interface Services {
+  /**
+   * Starts a service. The one before, if any, serves until the new one listens, and goes on if the new one fails. `fresh`: in a process
+   * that has not loaded its code yet.
+   */
+  start(fresh: boolean): Promise<StartOutcome>
+  /** Ends all processes, at the latest after a second. */
+  stop(): Promise<void>
+}
+
+/** Options of the services. */
+export interface ServiceOptions {
+  /** Receives standard output and standard error of each process; null: they write where this process does. */
+  readonly output: ((stream: Readable, descriptor: 1 | 2) => void) | null
+  /** Called when the process that serves ends by itself. */
+  ended(status: string): void
+}
+
+/** Milliseconds for a replaced process to answer its last requests. */
+const replacedTimeout = 3_000
+/** Milliseconds for processes to end by themselves after Ctrl+C, and until they are killed. */
+const [interruptTime, stopTime] = [300, 1_000]
+/** Milliseconds after a start until the process for the next one loads its code. */
+const standbyDelay = 300
+
+/** A process, and when it has loaded its code: null if it ends before. */
+interface Loading {
+  readonly worker: Worker
+  readonly loaded: Promise<unknown>
+}
+
+/** Prepares to serve the project in `root`. */
+export function openServices(root: string, { output, ended }: ServiceOptions): Services {
+  // This process accepts connections and passes each one to a process that listens, so none is lost while one replaces another.
+  cluster.schedulingPolicy = cluster.SCHED_RR
+  let serving: Worker | null = null
+  let starting: Worker | null = null
+  let standby: Loading | null = null
+
+  let isStopped = false
+
+  const fork = (): Loading => forkService(root, output)
+
+  /** Lets a process load its code for the next start. */
+  function standBy(): void {
+    if (starting === null && !isStopped) standby ??= fork()
+  }
+
+  /** Returns the process that stands by, or a new one. */
+  function takeProcess(fresh: boolean): Loading {
+    const ready = standby
+    standby = null
+    if (ready !== null && fresh) end(ready.worker, 0)
+    return ready === null || fresh || ready.worker.isDead() ? fork() : ready
+  }
+
+  async function start(fresh: boolean): Promise<StartOutcome> {
+    const begin = performance.now()
+    if (starting !== null) end(starting, stopTime)
+    const { worker, loaded } = takeProcess(fresh)
+    starting = worker
+    const listening = message(worker, 'serving')
+    if ((await loaded) !== null && starting === worker) worker.send({ kind: 'begin', replaces: serving !== null } satisfies Begin)
+    const listens = await listening
+    if (starting !== worker) return { kind: 'superseded' }
+    starting = null
+    setTimeout(standBy, standbyDelay).unref()
+    if (listens === null) return { kind: 'failed', isServed: serving !== null }
+    if (serving !== null) end(serving, replacedTimeout)
+    serving = worker
+    worker.once('exit', (code, signal) => {
+      if (serving !== worker) return
+      serving = null
+      ended(signal ?? `status ${code}`)
+    })
+    return { kind: 'serving', address: listens.address, milliseconds: performance.now() - begin }
+  }
+
+  async function stop(): Promise<void> {
+    ;[serving, starting, standby, isStopped] = [null, null, null, true]
+    const workers = Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined)
+    // A terminal interrupts all processes at once; a second signal would end them in the middle of their last requests.
+    const asking = setTimeout(() => workers.map((worker) => worker.process.kill('SIGTERM')), interruptTime)
+    const killing = setTimeout(() => workers.map((worker) => worker.process.kill('SIGKILL')), stopTime)
+    await Promise.all(workers.map(gone))
+    clearTimeout(asking)
+    clearTimeout(killing)
+  }
+
+  return { start, stop }
+}
+
+/** Starts a process for a service of the project in `root`. It waits until it is told to begin. */
+function forkService(root: string, output: ServiceOptions['output']): Loading {
+  const stdio = output === null ? 'inherit' : 'pipe'
+  cluster.setupPrimary({
+    exec: fileURLToPath(new URL('./service-process.js', import.meta.url)),
+    args: [root],
+    stdio: ['ignore', stdio, stdio, 'ipc'],
+  })
+  const worker = cluster.fork({ NODE_ENV: 'development' })
+  output?.(worker.process.stdout!, 1)
+  output?.(worker.process.stderr!, 2)
+  return { worker, loaded: message(worker, 'loaded') }
+}
+
+/** Ends a process: gracefully, and after `timeout` milliseconds at once. */
+function end(worker: Worker, timeout: number): void {
+  worker.process.kill('SIGTERM')
+  const killing = setTimeout(() => worker.process.kill('SIGKILL'), timeout)
+  worker.once('exit', () => clearTimeout(killing))
+}
+
+const gone = (worker: Worker): Promise<unknown> =>
+  worker.isDead() ? Promise.resolve() : new Promise((resolve) => worker.once('exit', resolve))
+
+/** Resolves to the message of a kind, or to null if the process ends before it. */
+const message = <Kind extends FromService['kind']>(
+  worker: Worker,
+  kind: Kind,
+): Promise<Extract<FromService, { readonly kind: Kind }> | null> =>
+  new Promise((resolve) => {
+    worker.on('message', (received: FromService) => {
+      if (received.kind === kind) resolve(received as Extract<FromService, { readonly kind: Kind }>)
+    })
+    worker.once('exit', () => resolve(null))
+  })

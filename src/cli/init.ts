@@ -1,0 +1,57 @@
+// `octavo init [folder]`: creates a project from a template. Asks in a terminal; elsewhere flags and defaults decide.
+import { relative, resolve } from 'node:path'
+import { ConfigError } from '../errors/errors.js'
+import { orExplain } from './explain-error.js'
+import type { Choices, InitFlags } from './init/choices.js'
+import { databases } from './init/choices.js'
+import { type GivenChoices, readFlags, withDefaults } from './init/flags.js'
+import { dependencyFor } from './init/package-source.js'
+import { projectTexts } from './init/project-text.js'
+import { copiedFiles } from './init/template-files.js'
+import { createRepository, installDependencies, packageManager } from './init/tools.js'
+import { folderProblem, writeProject } from './init/write-project.js'
+import { print } from './project.js'
+
+/** Creates a project in `folder`. `commands`: those of this package, for the scripts of the project. */
+export const init = orExplain(async (folder: string | undefined, flags: InitFlags, commands: readonly string[]) => {
+  const given = readFlags(folder, flags)
+  if (given.folder !== undefined) checkFolder(given.folder)
+  const choices = await choicesOf(given, flags.yes === true)
+  const root = resolve(choices.folder)
+  checkFolder(choices.folder)
+  const facts = { dependency: dependencyFor(root), commands }
+  writeProject(root, [
+    ...projectTexts(choices, facts).map(({ text, ...file }) => ({ ...file, content: text })),
+    ...copiedFiles(choices).map(({ path, bytes }) => ({ path, content: bytes })),
+  ])
+  print(`Created ${choices.folder} (${choices.template}, ${databases[choices.database].name}).`)
+  await finish(choices, root)
+})
+
+function checkFolder(folder: string): void {
+  const problem = folderProblem(resolve(folder))
+  if (problem !== null) throw new ConfigError(problem)
+}
+
+async function choicesOf(given: GivenChoices, acceptsDefaults: boolean): Promise<Choices> {
+  if (acceptsDefaults || !process.stdin.isTTY || !process.stdout.isTTY) return withDefaults(given)
+  // Only a terminal needs the code for questions.
+  const { askFor } = await import('./init/questions.js')
+  return askFor(given, (folder) => folderProblem(resolve(folder)))
+}
+
+/** Installs, makes the repository, and prints what comes next. The project stays if one of them fails. */
+async function finish({ install, git, database, connection }: Choices, root: string): Promise<void> {
+  const manager = packageManager()
+  if (git && !(await createRepository(root))) print('No git repository was created: git is not available.')
+  const isInstalled = install && (await installDependencies(root))
+  const place = relative(process.cwd(), root)
+  const steps = [
+    ...(place === '' ? [] : [`cd ${place}`]),
+    ...(connection.password === '' && database !== 'sqlite' ? ['edit .env        # the connection to the database'] : []),
+    ...(isInstalled ? [] : [`${manager} install`]),
+    `${manager} run dev`,
+  ]
+  print(`Next:\n${steps.map((step) => `  ${step}`).join('\n')}`)
+  if (install && !isInstalled) throw new ConfigError(`${manager} install failed. The project is complete; install its dependencies later.`)
+}

@@ -1,0 +1,28 @@
+// Runs the package manager and git for a new project.
+import { spawn } from 'node:child_process'
+
+/** The package manager that runs this command; npm if none does. */
+export function packageManager(): string {
+  const [name = ''] = (process.env.npm_config_user_agent ?? '').split('/')
+  return ['npm', 'pnpm', 'yarn', 'bun'].includes(name) ? name : 'npm'
+}
+
+/** Installs the dependencies of a project. Returns whether that worked; the package manager prints why not. */
+export function installDependencies(folder: string): Promise<boolean> {
+  const manager = packageManager()
+  return runs(manager, ['install', ...(manager === 'npm' ? ['--no-audit', '--no-fund', '--loglevel=error'] : [])], folder)
+}
+
+/** Creates a git repository in a folder, unless it is in one. Returns whether there is one. */
+export async function createRepository(folder: string): Promise<boolean> {
+  if (await runs('git', ['rev-parse', '--is-inside-work-tree'], folder, 'ignore')) return true
+  return runs('git', ['init', '--quiet'], folder, 'ignore')
+}
+
+function runs(command: string, words: readonly string[], folder: string, output: 'inherit' | 'ignore' = 'inherit'): Promise<boolean> {
+  return new Promise((resolve) => {
+    const child = spawn(command, words, { cwd: folder, stdio: ['ignore', output, output], shell: process.platform === 'win32' })
+    child.once('error', () => resolve(false))
+    child.once('close', (status) => resolve(status === 0))
+  })
+}

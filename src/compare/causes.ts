@@ -1,0 +1,276 @@
+// The likely causes of differences, in the order in which they are tried, and what to do about each.
+import type { ServiceName } from './callers.js'
+import { type Difference, isRecord } from './difference.js'
+import { isPopulatable, type KnownModel } from './known-model.js'
+import { ownOrderOf } from './list-order.js'
+import { documentsOf, type Half, messageOf, type ResponsePair } from './pair.js'
+
+/** A likely cause. */
+export interface Cause {
+  readonly name: string
+  /** What was seen, as the heading of its group. */
+  readonly title: string
+  /** What it means and what to do. `{uid}` stands for the content-type, `{action}` for the action of the request. */
+  readonly advice: string
+  /** Octavo shows or allows more than Strapi does. */
+  readonly exposes?: boolean
+  matches(difference: Difference, pair: ResponsePair, model: KnownModel): boolean
+}
+
+type Match = Cause['matches']
+
+const isOk = (status: number): boolean => status >= 200 && status < 300
+const statuses =
+  (holds: (strapi: number, octavo: number) => boolean): Match =>
+  ({ kind }, { strapi, octavo }) =>
+    kind === 'status' && holds(strapi.status, octavo.status)
+
+/** A document of a list with `data`, or of a list of users or files. */
+const isDocument: Match = ({ path }) =>
+  (path.length === 2 && path[0] === 'data' && typeof path[1] === 'number') || (path.length === 1 && typeof path[0] === 'number')
+/** An attribute of the documents that were asked for, not of what they contain. */
+const isOwnAttribute: Match = ({ path }) =>
+  typeof path.at(-1) === 'string' && [...path].filter((key) => key !== 'data' && typeof key === 'string').length === 1 && path[0] !== 'meta'
+const isTotal: Match = ({ pattern }) => /^meta\.pagination\.(?:total|pageCount)$/.test(pattern)
+const hasPopulate = ({ parameters }: ResponsePair): boolean => parameters.populate !== undefined
+
+/** Whether a key that only one response has is a relation, component, zone or file: as the model says, else as its value looks. */
+const isContent: Match = ({ path, strapi, octavo }, { addressed }, { shapes }) => {
+  const name = String(path.at(-1))
+  const shape = addressed?.type ?? shapes.get(builtIn.get(addressed?.segment ?? '') ?? '')
+  if (shape !== undefined && path.filter((key) => typeof key === 'string' && key !== 'data').length === 1) {
+    const attribute = shape.attributes[name]
+    return name === 'localizations' || name === 'createdBy' || name === 'updatedBy' || isPopulatable(attribute)
+  }
+  return looksLikeContent(strapi ?? octavo)
+}
+
+const builtIn = new Map([
+  ['users', 'plugin::users-permissions.user'],
+  ['upload', 'plugin::upload.file'],
+])
+
+/** Whether a value may be what populate adds: an entry with an id, a list of these, or nothing. */
+function looksLikeContent(value: unknown): boolean {
+  if (value === null || value === undefined) return true
+  if (Array.isArray(value)) return value.every((entry) => isRecord(entry) && 'id' in entry)
+  return isRecord(value) && ('id' in value || 'count' in value)
+}
+
+/** Whether only one of the two has a document or component in a place that both have. */
+function isTarget({ kind, path, strapi, octavo }: Difference, side: ServiceName): boolean {
+  const [has, lacks] = side === 'octavo' ? [octavo, strapi] : [strapi, octavo]
+  if (!isRecord(has) || !('id' in has)) return false
+  return kind === 'value' ? lacks === null : (kind === 'missing' || kind === 'added') && typeof path.at(-1) === 'number'
+}
+
+/** `meta.pagination` of a list; empty if there is none. */
+function paginationOf({ content }: Half): Readonly<Record<string, unknown>> {
+  const meta = content.kind === 'json' && isRecord(content.value) ? content.value.meta : null
+  return isRecord(meta) && isRecord(meta.pagination) ? meta.pagination : {}
+}
+
+const pageSizeOf = (half: Half): unknown => paginationOf(half).pageSize ?? paginationOf(half).limit
+const isPagination = ({ pattern }: Difference): boolean => /^meta\.pagination\.(?!total$)/.test(pattern)
+
+/** How many more documents Octavo has than Strapi: by the totals, else by what is in the lists. */
+function surplus({ strapi, octavo }: ResponsePair): number {
+  const countOf = (half: Half): number => {
+    const { total } = paginationOf(half)
+    return typeof total === 'number' ? total : documentsOf(half).length
+  }
+  return countOf(octavo) - countOf(strapi)
+}
+
+/** Whether a document of the responses has different times of its last change. */
+function isOtherContent({ strapi, octavo }: ResponsePair): boolean {
+  const keyOf = ({ documentId, id, locale }: Readonly<Record<string, unknown>>): string => `${documentId ?? id} ${locale}`
+  const times = new Map(documentsOf(strapi).map((entry) => [keyOf(entry), entry.updatedAt]))
+  return documentsOf(octavo).some((entry) => {
+    const time = times.get(keyOf(entry))
+    return time !== undefined && entry.updatedAt !== undefined && time !== entry.updatedAt
+  })
+}
+
+/** The causes; the first that matches a difference is taken. */
+export const causes: readonly Cause[] = [
+  {
+    name: 'file',
+    title: 'A file differs',
+    advice: 'Compare the folders of uploads (UPLOADS_DIR), and what stands in front of Strapi.',
+    matches: (_, { path }) => path.startsWith('/uploads/'),
+  },
+  {
+    name: 'octavo fails',
+    title: 'Octavo fails',
+    advice: 'Find the cause in its log by the X-Request-Id of the response, and please report it.',
+    matches: statuses((strapi, octavo) => octavo >= 500 && strapi < 500),
+  },
+  {
+    name: 'strapi fails',
+    title: 'Strapi fails, Octavo does not',
+    advice: "Strapi's log has the cause. Nothing needs to be done for Octavo.",
+    matches: statuses((strapi, octavo) => strapi >= 500 && octavo < 500),
+  },
+  {
+    name: 'credentials',
+    title: 'One of them does not accept the credentials',
+    advice: 'Both need the same API_TOKEN_SALT and JWT_SECRET, and the same database.',
+    matches: statuses((strapi, octavo) => strapi === 401 || octavo === 401),
+  },
+  {
+    name: 'allowed',
+    title: 'Octavo allows what Strapi refuses',
+    advice:
+      'A policy or middleware of the project refuses the request, and Octavo runs no code of the project. Take types["{uid}"].policies or scope of octavo.config for it, or revoke the permission, before others can reach Octavo.',
+    exposes: true,
+    matches: statuses((strapi, octavo) => strapi === 403 && isOk(octavo)),
+  },
+  {
+    name: 'refused',
+    title: 'Octavo refuses what Strapi allows',
+    advice: 'The route is open in Strapi (auth: false), or the role has no permission. Grant it: octavo roles grant public {action}',
+    matches: statuses((strapi, octavo) => isOk(strapi) && octavo === 403),
+  },
+  {
+    name: 'found',
+    title: 'Octavo returns what Strapi does not find',
+    advice:
+      'The project leaves the route out (only, except), or its code hides the document. Revoke the permission for {action}, or set types["{uid}"].scope in octavo.config, before others can reach Octavo.',
+    exposes: true,
+    matches: statuses((strapi, octavo) => (strapi === 404 || strapi === 405) && isOk(octavo)),
+  },
+  {
+    name: 'custom route',
+    title: 'Octavo does not have the route',
+    advice:
+      'It is a custom route of the project or belongs to a plugin. Leave these requests with Strapi, or move them to a service of your own.',
+    matches: (difference, pair, model) =>
+      statuses((strapi, octavo) => isOk(strapi) && (octavo === 404 || octavo === 405))(difference, pair, model) &&
+      pair.addressed?.type == null,
+  },
+  {
+    name: 'not found',
+    title: 'Octavo does not find what Strapi returns',
+    advice: 'Code of the project may choose another status or locale, or the two services have different databases.',
+    matches: statuses((strapi, octavo) => isOk(strapi) && octavo === 404),
+  },
+  {
+    name: 'query refused',
+    title: 'Octavo refuses the query',
+    advice:
+      'The message says what is wrong with it. Code of the project may rewrite the query in Strapi: types["{uid}"].reads.before takes its place.',
+    matches: statuses((strapi, octavo) => isOk(strapi) && octavo === 400),
+  },
+  {
+    name: 'status',
+    title: 'The status differs',
+    advice: 'Compare the two messages.',
+    matches: ({ kind }) => kind === 'status',
+  },
+  {
+    name: 'contract',
+    title: 'Octavo follows another contract',
+    advice: 'Set api.rest.contract to "strapi" in octavo.config: the responses then are those of Strapi 5.54.',
+    matches: ({ kind, pattern, path }) => kind === 'added' && path.at(-1) === 'documentId' && pattern !== 'data.documentId',
+  },
+  {
+    name: 'page size',
+    title: 'Pages have another size',
+    advice:
+      'Set types["{uid}"].defaults.pageSize in octavo.config if code of the project sets it, or api.rest.defaultLimit and maxLimit for all types.',
+    matches: (difference, pair, model) =>
+      (isDocument(difference, pair, model) || isPagination(difference)) && pageSizeOf(pair.strapi) !== pageSizeOf(pair.octavo),
+  },
+  {
+    name: 'default order',
+    title: 'Strapi sorts although the request does not',
+    advice: 'Code of the project sets sort. Write it into octavo.config:',
+    matches: (difference, pair, model) =>
+      (isDocument(difference, pair, model) || (difference.kind === 'order' && difference.pattern === 'data')) &&
+      surplus(pair) === 0 &&
+      ownOrderOf(pair) !== null,
+  },
+  {
+    name: 'documents shown',
+    title: 'Octavo shows documents that Strapi hides',
+    advice:
+      'Code of the project adds filters, and Octavo runs none of it. Set types["{uid}"].scope in octavo.config (defaults.filters only if clients may look past them), before others can reach Octavo.',
+    exposes: true,
+    // Documents of Strapi's page that are missing then are on a later page of Octavo's.
+    matches: (difference, pair, model) => (isDocument(difference, pair, model) || isTotal(difference, pair, model)) && surplus(pair) > 0,
+  },
+  {
+    name: 'documents missing',
+    title: 'Octavo lacks documents that Strapi shows',
+    advice: 'Code of the project may choose another status, locale or page size, or the two services have different databases.',
+    matches: (difference, pair, model) => isDocument(difference, pair, model) || isTotal(difference, pair, model),
+  },
+  {
+    name: 'targets shown',
+    title: 'Octavo populates documents that Strapi leaves out',
+    advice:
+      'Code of the project hides them, or the two services have different databases. A scope of their type in octavo.config hides them wherever they are populated.',
+    exposes: true,
+    matches: (difference) => isTarget(difference, 'octavo'),
+  },
+  {
+    name: 'targets missing',
+    title: 'Octavo leaves out documents that Strapi populates',
+    advice: 'Code of the project may choose another status or locale, or the two services have different databases.',
+    matches: (difference) => isTarget(difference, 'strapi'),
+  },
+  {
+    name: 'populate',
+    title: 'Octavo leaves out relations that the request does not ask for',
+    advice: 'Code of the project sets populate. Write it into octavo.config:',
+    matches: (difference, pair, model) =>
+      difference.kind === 'missing' && !hasPopulate(pair) && isOwnAttribute(difference, pair, model) && isContent(difference, pair, model),
+  },
+  {
+    name: 'populate replaced',
+    title: 'Strapi populates something else than the request asks for',
+    advice:
+      'Code of the project replaces the populate of requests. types["{uid}"].defaults holds only for requests without one; types["{uid}"].reads.before can replace it.',
+    matches: (difference, pair, model) =>
+      (difference.kind === 'missing' || difference.kind === 'added') && hasPopulate(pair) && isContent(difference, pair, model),
+  },
+  {
+    name: 'attributes shown',
+    title: 'Octavo shows attributes that Strapi leaves out',
+    advice:
+      'Code of the project removes them, or it sets fields. Make them private in the schema, or remove them with types["{uid}"].reads.after, before others can reach Octavo.',
+    exposes: true,
+    matches: ({ kind, pattern }) => kind === 'added' && !pattern.startsWith('error.'),
+  },
+  {
+    name: 'attributes missing',
+    title: 'Octavo leaves out attributes that Strapi shows',
+    advice: 'Code of the project adds them: types["{uid}"].reads.after of octavo.config takes its place.',
+    matches: ({ kind, pattern }) => kind === 'missing' && !pattern.startsWith('error.'),
+  },
+  {
+    name: 'changed',
+    title: 'The content differs',
+    advice: 'Documents have another updatedAt: they were written between the two requests, or the two services have different databases.',
+    matches: ({ kind }, pair) => kind === 'value' && pair.strapi.status === 200 && isOtherContent(pair),
+  },
+  {
+    name: 'order',
+    title: 'The order differs',
+    advice: 'Entries are the same, their order is not.',
+    matches: ({ kind }) => kind === 'order',
+  },
+  {
+    name: 'message',
+    title: 'The error differs',
+    advice: 'Both refuse the request, with other words.',
+    matches: (_, { strapi, octavo }) => strapi.status >= 400 && messageOf(strapi) !== messageOf(octavo),
+  },
+  {
+    name: 'value',
+    title: 'Values differ',
+    advice: 'Code of the project may compute them, or the content changed between the two requests.',
+    matches: () => true,
+  },
+]

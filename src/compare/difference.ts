@@ -1,0 +1,131 @@
+// The differences between two JSON values. Entries of lists are matched by their ids, so that one more document is one difference.
+
+/** The way to a value: keys and places in lists. */
+export type JsonPath = readonly (string | number)[]
+
+/** One difference, with the number of places that have the same one. */
+export interface Difference {
+  /** `missing` and `added` are from the point of view of Octavo; `order`: the same entries in another order. */
+  readonly kind: 'status' | 'header' | 'missing' | 'added' | 'value' | 'order'
+  /** The first place. */
+  readonly path: JsonPath
+  /** The places as a pattern: `data[*].tags[*].name`. */
+  readonly pattern: string
+  readonly count: number
+  /** The values at the first place; of lists in another order the ids of their entries. */
+  readonly strapi: unknown
+  readonly octavo: unknown
+}
+
+/** Differences of other patterns than these are not collected. */
+export const mostPatterns = 50
+
+type Add = (kind: Difference['kind'], path: JsonPath, strapi: unknown, octavo: unknown) => void
+
+/** Opens a list of differences that joins those of one pattern. */
+export function openDifferences(): { readonly add: Add; list(): readonly Difference[] } {
+  const found = new Map<string, Difference>()
+  return {
+    add(kind, path, strapi, octavo) {
+      const pattern = patternOf(path)
+      const key = `${kind} ${pattern}`
+      const known = found.get(key)
+      if (known !== undefined) found.set(key, { ...known, count: known.count + 1 })
+      else if (found.size < mostPatterns) found.set(key, { kind, path, pattern, count: 1, strapi, octavo })
+    },
+    list: () => [...found.values()],
+  }
+}
+
+/** Adds the differences between two values. `isIgnored` says which places are not compared. */
+export function compareValues(
+  strapi: unknown,
+  octavo: unknown,
+  add: Add,
+  isIgnored: (path: JsonPath) => boolean,
+  path: JsonPath = [],
+): void {
+  if (strapi === octavo || isIgnored(path)) return
+  if (Array.isArray(strapi) && Array.isArray(octavo)) compareLists(strapi, octavo, add, isIgnored, path)
+  else if (isRecord(strapi) && isRecord(octavo)) {
+    for (const key of new Set([...Object.keys(strapi), ...Object.keys(octavo)])) {
+      const below = [...path, key]
+      if (isIgnored(below)) continue
+      if (!Object.hasOwn(octavo, key)) add('missing', below, strapi[key], undefined)
+      else if (!Object.hasOwn(strapi, key)) add('added', below, undefined, octavo[key])
+      else compareValues(strapi[key], octavo[key], add, isIgnored, below)
+    }
+  } else if (!isSameAddress(strapi, octavo)) add('value', path, strapi, octavo)
+}
+
+function compareLists(
+  strapi: readonly unknown[],
+  octavo: readonly unknown[],
+  add: Add,
+  isIgnored: (path: JsonPath) => boolean,
+  path: JsonPath,
+): void {
+  const [theirs, ours] = keysOf(strapi, octavo)
+  const places = new Map(ours.map((key, place) => [key, place]))
+  const common = theirs.filter((key) => places.has(key))
+  for (const [place, key] of theirs.entries()) {
+    const other = places.get(key)
+    if (other === undefined) add('missing', [...path, place], strapi[place], undefined)
+    else compareValues(strapi[place], octavo[other], add, isIgnored, [...path, place])
+  }
+  const known = new Set(theirs)
+  for (const [place, key] of ours.entries()) if (!known.has(key)) add('added', [...path, place], undefined, octavo[place])
+  const inOrder = ours.filter((key) => known.has(key))
+  if (common.some((key, index) => key !== inOrder[index])) add('order', path, common, inOrder)
+}
+
+/** The keys by which entries of two lists are matched: what identifies them if all have it, otherwise their places. */
+function keysOf(strapi: readonly unknown[], octavo: readonly unknown[]): readonly [readonly string[], readonly string[]] {
+  const all = [...strapi, ...octavo]
+  const identity = identities.find((identify) => all.every((entry) => isRecord(entry) && identify(entry) !== null))
+  const keys = (list: readonly unknown[]): readonly string[] => {
+    if (identity === undefined) return list.map((_, place) => String(place))
+    const seen = new Map<string, number>()
+    return list.map((entry) => {
+      const key = identity(entry as Record<string, unknown>)!
+      const times = (seen.get(key) ?? 0) + 1
+      seen.set(key, times)
+      return times === 1 ? key : `${key} (${times})`
+    })
+  }
+  return [keys(strapi), keys(octavo)]
+}
+
+type IdentityOf = (entry: Readonly<Record<string, unknown>>) => string | null
+
+const isId = (value: unknown): value is string | number => typeof value === 'string' || typeof value === 'number'
+
+/** What identifies an entry: the document and its locale, or the row id with the component. */
+const identities: readonly IdentityOf[] = [
+  ({ documentId, locale, __type }) =>
+    isId(documentId) ? [__type, documentId, locale].filter((part) => typeof part === 'string').join(' ') : null,
+  ({ id, __component }) => (isId(id) ? `${typeof __component === 'string' ? `${__component} ` : ''}${id}` : null),
+]
+
+/** True for objects, not for lists and null. */
+export const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** Parameters that each response signs anew. */
+const signature = /[?&](?:expires|signature|X-Amz-[\w-]+)=[^&#\s]*/gi
+
+/** Whether two texts differ in nothing but the signature of an address. */
+const isSameAddress = (strapi: unknown, octavo: unknown): boolean =>
+  typeof strapi === 'string' && typeof octavo === 'string' && withoutSignature(strapi) === withoutSignature(octavo)
+
+/** An address without the parameters of its signature. */
+const withoutSignature = (text: string): string => (text.includes('=') ? text.replace(signature, '') : text)
+
+/** A path as text: `data[0].tags[2].name`. */
+export const textOf = (path: JsonPath): string =>
+  path.map((key, index) => (typeof key === 'number' ? `[${key}]` : named(key, index))).join('')
+
+const patternOf = (path: JsonPath): string => path.map((key, index) => (typeof key === 'number' ? '[*]' : named(key, index))).join('')
+
+const named = (key: string, index: number): string =>
+  /^[\w$-]+$/.test(key) ? `${index === 0 ? '' : '.'}${key}` : `[${JSON.stringify(key)}]`

@@ -1,0 +1,26 @@
+// Single settings from environment variables.
+import { ConfigError } from '../errors/errors.js'
+
+/** Environment variables by name. */
+export type Environment = Readonly<Record<string, string | undefined>>
+
+/** Removes empty variables, which count as not set: `JWT_SECRET: ${JWT_SECRET}` in a compose file produces them. */
+export const setOnly = (environment: Environment): Environment =>
+  Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== undefined && value !== ''))
+
+/** A whole number from `least` to `most`; undefined if the variable is not set. @throws ConfigError that names the variable */
+export function integerOf(environment: Environment, name: string, least = 0, most = Number.MAX_SAFE_INTEGER): number | undefined {
+  const value = environment[name]
+  if (value === undefined || value === '') return undefined
+  if (!/^\d+$/.test(value)) throw new ConfigError(`${name} is "${value}"; it must be a whole number.`)
+  if (Number(value) < least || Number(value) > most) throw new ConfigError(`${name} is ${value}; it must be from ${least} to ${most}.`)
+  return Number(value)
+}
+
+/** `true` or `false`; undefined if the variable is not set. @throws ConfigError that names the variable */
+export function booleanOf(environment: Environment, name: string): boolean | undefined {
+  const value = environment[name]
+  if (value === undefined || value === '') return undefined
+  if (value !== 'true' && value !== 'false') throw new ConfigError(`${name} is "${value}"; it must be true or false.`)
+  return value === 'true'
+}

@@ -1,0 +1,18 @@
+// What errors of SQLite mean, by their codes.
+import type { DatabaseFault } from '../driver.js'
+
+/** The code of an error, SQLite's or another; empty if it has none. */
+export const codeOf = (error: unknown): string => String((error as { readonly code?: unknown } | null)?.code ?? '')
+
+/** True if the file is damaged, or is not a database. */
+export const isDamage = (error: unknown): boolean => /^SQLITE_(?:CORRUPT|NOTADB)/.test(codeOf(error))
+
+/** Codes for problems of the file, its disk, its permissions and its locks. */
+const storage = /^SQLITE_(?:NOTADB|CORRUPT|READONLY|CANTOPEN|PERM|IOERR|FULL|BUSY|LOCKED)/
+
+/** What an error is about; null if it is not SQLite's. */
+export function faultOf(error: unknown): DatabaseFault | null {
+  const code = codeOf(error)
+  if (!code.startsWith('SQLITE_')) return null
+  return storage.test(code) ? 'storage' : 'statement'
+}

@@ -1,0 +1,226 @@
+// Updating a document in one locale. What changes is decided first, as a plain value; the steps behind it write the version, its
+// publication, and what the other locales share with it.
+import type { Transaction } from '../database/database.js'
+import { type Attribute, assertNever } from '../model/types.js'
+import { createIn, givenBy, insertVersion, prefetchRows, written } from './create.js'
+import { readInput } from './input/input.js'
+import { scalarColumns } from './input/stored.js'
+import type { Input } from './input/types.js'
+import { checkTargetsExist } from './missing-targets.js'
+import type { WriteContext, WriteOperation, WriteOutcome } from './operation.js'
+import { checkLocale, checkPublication, optionsOf, takenFor, writingOf } from './operation.js'
+import { publishedOf, publishRow } from './publish/publish.js'
+import {
+  equalizeLocales,
+  inheritedBy,
+  mayDiffer,
+  newLocale,
+  reachesOthers,
+  type SharedBefore,
+  sharedBefore,
+  shareWithLocales,
+} from './publish/shared-attributes.js'
+import { writeBelow } from './store/components.js'
+import { clearModified, markModified, modifiedCondition } from './store/modified-drafts.js'
+import type { RowContext } from './store/row-context.js'
+import { momentFor, type StoredVersion, updateRow, versionsOf } from './store/rows.js'
+import { draftName } from './store/synced-drafts.js'
+
+/** The row that an update writes: the document's in its locale, or a new one, which takes attributes from the other locales. */
+type Target =
+  | { readonly kind: 'existing'; readonly row: StoredVersion }
+  | { readonly kind: 'newLocale'; readonly inherited: ReadonlySet<string> }
+
+/** What an update changes. */
+interface Change {
+  /** As it was asked for, at the moment of the write. */
+  readonly operation: WriteOperation
+  readonly documentId: string
+  /** All versions of the document, as they were before. */
+  readonly versions: readonly StoredVersion[]
+  readonly target: Target
+  /** The published version in the locale, as it was before; null if there is none. */
+  readonly published: StoredVersion | null
+  readonly input: Input
+  /** The attributes that the input gives. */
+  readonly touched: ReadonlySet<Attribute>
+  /** What of the draft is published: nothing, the attributes that are given, or all, because the draft may have more to publish. */
+  readonly publishes: 'nothing' | 'touched' | 'all'
+}
+
+/**
+ * Writes what the operation gives to a document. Null if there is no such document; a single type gets its document.
+ * @throws ApiError 400 if the data or the draft violates a rule, 403 for targets that the caller may not see
+ */
+export async function updateIn(context: WriteContext, transaction: Transaction, asked: WriteOperation): Promise<WriteOutcome | null> {
+  const { documentId } = asked
+  const { type } = asked.write
+  if (documentId === null) return createIn(context, transaction, asked)
+  const versions = await versionsBefore(context, transaction, asked, documentId)
+  if (versions.length === 0) return null
+  const operation = { ...asked, now: momentFor(asked.now, versions) }
+  const target = targetOf(operation, versions)
+  const input = await inputOf(context, transaction, operation, documentId, target)
+  const change = changeOf(operation, documentId, versions, target, input)
+  const isNew = target.kind === 'newLocale'
+  const known = await prefetchRows(context, transaction, operation, input, isNew ? type : null)
+  const writing = writingOf(context, transaction, operation, input, known)
+  // Before a new version is there, which its own relations may name.
+  if (isNew) await checkTargetsExist(transaction, context.read.model, operation.grants, type, operation.data, writing.resolving)
+  const before = await sharedBefore(context, transaction, type, versions, isNew ? null : target.row, change.touched)
+  const id = await writeVersion(context, writing, change)
+  if (touchesOneDocument(change)) transaction.history.touchesOneDocument()
+  const published = await publish(context, writing, change, id)
+  // As in Strapi, the answer shows the other locales as they were.
+  const outcome = await outcomeOf(context, transaction, change, id, published)
+  await writeOtherLocales(context, writing, change, id, published, before)
+  return outcome
+}
+
+/** The versions of the document. If the write publishes, also whether the draft is modified: with less where this process has left it in sync. */
+function versionsBefore(
+  { read, inSync }: WriteContext,
+  transaction: Transaction,
+  { write: { type }, publishes, locale }: WriteOperation,
+  documentId: string,
+): Promise<readonly StoredVersion[]> {
+  if (!publishes || !type.draftAndPublish) return versionsOf(transaction, type, documentId)
+  const synced = inSync.momentOf(draftName(type.uid, documentId, locale)) ?? null
+  return versionsOf(transaction, type, documentId, {
+    locale,
+    differs: modifiedCondition(transaction.dialect, read.model, type),
+    synced,
+  })
+}
+
+function targetOf({ write: { type }, locale, data }: WriteOperation, versions: readonly StoredVersion[]): Target {
+  const row = versions.find((version) => version.locale === locale && (!type.draftAndPublish || version.published_at === null))
+  return row === undefined ? { kind: 'newLocale', inherited: inheritedBy(type, data) } : { kind: 'existing', row }
+}
+
+/** @throws ApiError 400 if the data violates a rule */
+function inputOf(
+  context: WriteContext,
+  transaction: Transaction,
+  operation: WriteOperation,
+  documentId: string,
+  target: Target,
+): Promise<Input> {
+  const { write, data, trials } = operation
+  const inherited = target.kind === 'newLocale' ? target.inherited : new Set<string>()
+  const options = { ...optionsOf(operation, target.kind === 'newLocale'), inherited }
+  const input = { ...context.input, uid: write.type.uid, trials }
+  return readInput(input, write.type, data, options, takenFor(context, transaction, operation, documentId))
+}
+
+function changeOf(operation: WriteOperation, documentId: string, versions: readonly StoredVersion[], target: Target, input: Input): Change {
+  const { publishes, locale } = operation
+  const { draftAndPublish } = operation.write.type
+  const isInSync = target.kind === 'existing' && target.row.modified === 0
+  return {
+    ...{ operation, documentId, versions, target, input },
+    published: draftAndPublish ? publishedOf(versions, locale) : null,
+    touched: givenBy(input),
+    publishes: !draftAndPublish || !publishes ? 'nothing' : isInSync ? 'touched' : 'all',
+  }
+}
+
+/** Writes the draft, or the only row of a type without drafts. Returns its id. @throws ApiError 400, 403 */
+async function writeVersion(context: WriteContext, writing: RowContext, change: Change): Promise<number> {
+  const { operation, documentId, versions, target, input } = change
+  const { type } = operation.write
+  switch (target.kind) {
+    case 'newLocale': {
+      await checkLocale(context, writing.transaction, operation)
+      // A collation may hold another spelling of the id for the same.
+      const id = await insertVersion(writing, operation, versions[0]?.document_id ?? documentId, input)
+      await newLocale(context, writing, type, versions, id, target.inherited)
+      return id
+    }
+    case 'existing':
+      await overwriteVersion(writing, change, target.row)
+      return target.row.id
+    default:
+      return assertNever(target)
+  }
+}
+
+async function overwriteVersion(
+  writing: RowContext,
+  { operation, published, input, publishes }: Change,
+  row: StoredVersion,
+): Promise<void> {
+  const { transaction, hashPassword } = writing
+  const { type } = operation.write
+  const differs = published !== null && publishes === 'nothing'
+  // Strapi compares times: a draft that is saved is later than its publication.
+  const saved = differs ? Math.max(operation.now, (published.updated_at ?? 0) + 1) : operation.now
+  updateRow(transaction, type.table, row.id, { ...(await scalarColumns(input, hashPassword)), updated_at: saved })
+  await writeBelow(writing, { shape: type, id: row.id }, input, false)
+  if (differs && row.drifted === 0) markModified(transaction, type, [row.id])
+}
+
+/** Whether no other document changes. Relations are lists of other documents too, those that wait for a first publication included. */
+function touchesOneDocument({ operation, versions, target, published, input, touched, publishes }: Change): boolean {
+  const { type } = operation.write
+  const reachesLocales = mayDiffer(type, versions, touched) && versions.some((version) => version.locale !== operation.locale)
+  const isAlone = target.kind === 'existing' && input.relations.size === 0 && !reachesLocales
+  return isAlone && (publishes === 'nothing' || (publishes === 'touched' && published !== null))
+}
+
+/** Publishes what the change says. Returns the id of the published row, null if nothing is published. @throws ApiError 400 if the draft violates a rule */
+async function publish(context: WriteContext, writing: RowContext, change: Change, id: number): Promise<number | null> {
+  const { operation, documentId, target, published, touched, publishes } = change
+  const { type } = operation.write
+  const { transaction } = writing
+  const check = (part: 'whole' | 'part') =>
+    checkPublication(context, transaction, operation, id, part, takenFor(context, transaction, operation, documentId))
+  if (publishes === 'nothing') {
+    // What a type without drafts takes from another locale is held to its rules like what is published.
+    if (!type.draftAndPublish && target.kind === 'newLocale' && target.inherited.size > 0) await check('whole')
+    return null
+  }
+  await check(publishes === 'all' ? 'whole' : 'part')
+  if (target.kind === 'existing') clearModified(transaction, type, [target.row])
+  return publishRow(writing, { type, draft: id, published, touched, isWhole: publishes === 'all', now: operation.now })
+}
+
+/** Records the events, and reads what the caller asked to see. */
+async function outcomeOf(
+  context: WriteContext,
+  transaction: Transaction,
+  { operation, documentId, target }: Change,
+  id: number,
+  published: number | null,
+): Promise<WriteOutcome> {
+  const { locale, now, write } = operation
+  const event = target.kind === 'newLocale' ? 'entry.create' : 'entry.update'
+  const row = { id, locale, published_at: write.type.draftAndPublish ? null : now }
+  const outcome = await written(context, transaction, operation, documentId, event, row, published)
+  const seen = published !== null && target.kind === 'existing' ? target.row.seen : null
+  if (seen === null || seen === undefined) return outcome
+  const draft = draftName(write.type.uid, documentId, locale)
+  return { ...outcome, synced: { draft, moment: transaction.history.moment(seen) } }
+}
+
+/** Gives the other locales what they share with the row that was written, and with its published row. */
+async function writeOtherLocales(
+  context: WriteContext,
+  writing: RowContext,
+  { operation, versions, target, touched }: Change,
+  id: number,
+  published: number | null,
+  before: SharedBefore,
+): Promise<void> {
+  const { locale, now, write } = operation
+  const { type } = write
+  if (context.read.contract.localesShareAlways) {
+    await equalizeLocales(writing, type, versions, { id, locale, published_at: type.draftAndPublish ? null : now })
+    if (published !== null) await equalizeLocales(writing, type, versions, { id: published, locale, published_at: now })
+    return
+  }
+  if (target.kind === 'existing' && !mayDiffer(type, versions, touched)) return
+  if (!(await reachesOthers(context, writing.transaction, type, before, id))) return
+  const state = !type.draftAndPublish ? 'any' : published === null ? 'draft' : 'published'
+  await shareWithLocales(writing, type, versions, published ?? id, state)
+}

@@ -1,0 +1,35 @@
+// What receives events: a listener of the project or a webhook. It says what it wants, what must stay in order, and how an attempt ended.
+import type { RawBuilder } from 'kysely'
+import type { EventHead, RecordedEvent } from './event-log.js'
+
+/** How an attempt to deliver an event ended. */
+export type DeliveryOutcome = {
+  /** A statement to execute when that is stored. */
+  readonly note: RawBuilder<unknown> | null
+} & (
+  | { readonly kind: 'delivered' }
+  /** It is tried again after `pause` milliseconds, and nothing is delivered to this consumer for `hold` milliseconds. */
+  | { readonly kind: 'failed'; readonly pause: number; readonly hold: number }
+  /** It is not tried again. */
+  | { readonly kind: 'given-up' }
+)
+
+/** A receiver of events. */
+export interface Consumer {
+  /** The name of its cursor. */
+  readonly name: string
+  /** The most events that are delivered at the same time. */
+  readonly concurrency: number
+  /** The most events that wait for another attempt, or behind one that does, without holding up others. */
+  readonly mostWaiting: number
+  /** The longest that an attempt takes, and the longest pause between two, in milliseconds. */
+  readonly longestAttempt: number
+  readonly longestPause: number
+  wants(head: EventHead): boolean
+  /** Events of one lane are delivered one after the other, in order; lanes do not wait for each other. */
+  laneOf(head: EventHead): string
+  /** Attempts to deliver an event: the `attempt`-th attempt, from 1. Does not reject unless `signal` is aborted. */
+  deliver(event: RecordedEvent, attempt: number, signal: AbortSignal): Promise<DeliveryOutcome>
+  /** Called instead for an event that was deleted from the outbox while it waited. */
+  missed(sequence: number, attempt: number): DeliveryOutcome
+}

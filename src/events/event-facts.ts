@@ -1,0 +1,54 @@
+// What a recorded event is about, without what the document contained then: enough to read the document as it is now.
+import type { MainConnection } from '../database/database.js'
+import type { ContentEvent, EntryEventName } from '../public/events.js'
+import { openEventLog } from './event-log.js'
+
+/** An event about a version of a document. */
+export interface EntryFacts {
+  readonly sequence: number
+  readonly event: EntryEventName
+  /** ISO 8601. */
+  readonly createdAt: string
+  readonly model: string
+  readonly uid: string
+  readonly id: number
+  readonly documentId: string
+  /** Null for types that are not localized. */
+  readonly locale: string | null
+  /** Whether the version has a moment of publication; it has one in types without drafts too. */
+  readonly isPublished: boolean
+}
+
+/** Events that were read, and the last sequence among them, of files too. */
+export interface FactsRead {
+  readonly facts: readonly EntryFacts[]
+  /** The sequence of the first event that was read; null if there was none. */
+  readonly first: number | null
+  /** The sequence up to which events were read. */
+  readonly readTo: number
+}
+
+/** Reads at most `limit` events after a sequence. */
+export async function readFacts(database: Pick<MainConnection, 'rows'>, after: number, limit: number): Promise<FactsRead> {
+  const events = await openEventLog(database).after(after, limit)
+  return {
+    facts: events.flatMap(factsOf),
+    first: events[0]?.sequence ?? null,
+    readTo: events.at(-1)?.sequence ?? after,
+  }
+}
+
+function factsOf(event: ContentEvent): readonly EntryFacts[] {
+  if (!('entry' in event)) return []
+  const { sequence, createdAt, model, uid, entry } = event
+  const { id, documentId, locale = null, publishedAt } = entry
+  if (typeof id !== 'number' || typeof documentId !== 'string') return []
+  return [
+    {
+      ...{ sequence, createdAt, model, uid, id, documentId },
+      event: event.event,
+      locale: typeof locale === 'string' ? locale : null,
+      isPublished: publishedAt !== null && publishedAt !== undefined,
+    },
+  ]
+}

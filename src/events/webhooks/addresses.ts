@@ -1,0 +1,112 @@
+// Which addresses webhooks may be sent to. Whether a name leads to a private network is only known once it is resolved, so each address is
+// checked where the connection is made, in the form that the system connects to.
+import { type LookupAddress, lookup } from 'node:dns'
+import type { LookupFunction } from 'node:net'
+import { isIP } from 'node:net'
+import ipaddr from 'ipaddr.js'
+import { openQueue } from '../../runtime/queue.js'
+
+/** Private addresses that are allowed: all, none, or those of these hosts, addresses and networks (`10.0.0.0/8`). */
+export type PrivateAddresses = boolean | readonly string[]
+
+/** Checks addresses. */
+export interface AddressRules {
+  /** Returns why a host, as a URL names it, is refused before it is resolved; null if it is not. */
+  refusalOf(host: string): string | null
+  /** Resolves a name for a connection. Fails if any of its addresses is refused, so that a connection is made to a checked one. */
+  readonly lookup: LookupFunction
+}
+
+type Address = ipaddr.IPv4 | ipaddr.IPv6
+
+/** Resolves a name. */
+type Resolve = (name: string) => Promise<readonly LookupAddress[]>
+
+/** Opens the rules. */
+export function openAddressRules(allowed: PrivateAddresses): AddressRules {
+  const networks = allowed === true || allowed === false ? [] : allowed.flatMap((entry) => networkOf(entry) ?? [])
+  const hosts = new Set(allowed === true || allowed === false ? [] : allowed.map((entry) => entry.toLowerCase()))
+  const resolve = openResolve()
+
+  /** Why an address that `host` leads to is refused. */
+  function refusal(host: string, address: string): string | null {
+    if (allowed === true || hosts.has(host.toLowerCase())) return null
+    const parsed = ipaddr.process(withoutZone(address))
+    if (isPublic(parsed) || networks.some((network) => isWithin(parsed, network))) return null
+    return `${host} leads to ${host === address ? 'a private address' : `the private address ${address}`} (webhooks.allowPrivateAddresses)`
+  }
+
+  return {
+    refusalOf: (host) => {
+      const name = host.replace(/^\[|\]$/g, '')
+      if (isIP(withoutZone(name)) !== 0) return refusal(name, name)
+      return /^(?:.+\.)?localhost\.?$/i.test(name) ? refusal(name, '127.0.0.1') : null
+    },
+    lookup: (host, options, callback) => {
+      resolve(host).then(
+        (found) => {
+          const addresses = found.filter(({ family }) => !options.family || options.family === family || options.family === `IPv${family}`)
+          const refused = found.map(({ address }) => refusal(host, address)).find((why) => why !== null)
+          const [first] = addresses
+          if (refused !== undefined || first === undefined) {
+            const error = Object.assign(new Error(refused ?? `${host} has no address`), {
+              code: refused === undefined ? 'ENOTFOUND' : refusedCode,
+            })
+            callback(error, '')
+          } else if (options.all === true) callback(null, [...addresses])
+          else callback(null, first.address, first.family)
+        },
+        (error: NodeJS.ErrnoException) => callback(error, ''),
+      )
+    },
+  }
+}
+
+/** The code of the error about a refused address. */
+export const refusedCode = 'ERR_PRIVATE_ADDRESS'
+
+const withoutZone = (address: string): string => address.replace(/%.*$/, '')
+
+/** The networks that IPv6 hands out to the public. */
+const publicIpv6 = ipaddr.IPv6.parseCIDR('2000::/3')
+
+/** True for an address of the public internet. */
+function isPublic(address: Address): boolean {
+  if (address.kind() === 'ipv4') return address.range() === 'unicast'
+  const ipv6 = address as ipaddr.IPv6
+  // A gateway between the protocols (NAT64) leads to the IPv4 address at the end.
+  if (ipv6.range() === 'rfc6052') return isPublic(new ipaddr.IPv4(ipv6.toByteArray().slice(12)))
+  return ipv6.range() === 'unicast' && ipv6.match(publicIpv6)
+}
+
+type Network = readonly [Address, number]
+
+/** An address or a network of the configuration; null for a name. */
+function networkOf(entry: string): readonly Network[] | null {
+  if (isIP(entry) !== 0) {
+    const address = ipaddr.process(entry)
+    return [[address, address.kind() === 'ipv4' ? 32 : 128]]
+  }
+  return ipaddr.isValidCIDR(entry) ? [ipaddr.parseCIDR(entry)] : null
+}
+
+const isWithin = (address: Address, [network, bits]: Network): boolean =>
+  address.kind() === network.kind() && address.match(network as ipaddr.IPv4 & ipaddr.IPv6, bits)
+
+/** Resolves one name at a time: the system's resolver takes a thread, and a name server that is silent takes it for long. */
+function openResolve(): Resolve {
+  const queue = openQueue(1, Number.POSITIVE_INFINITY, '')
+  const underWay = new Map<string, ReturnType<Resolve>>()
+  return (name) => {
+    const known = underWay.get(name)
+    if (known !== undefined) return known
+    const resolving = queue.run(() => lookUp(name)).finally(() => underWay.delete(name))
+    underWay.set(name, resolving)
+    return resolving
+  }
+}
+
+const lookUp: Resolve = (name) =>
+  new Promise((resolve, reject) => {
+    lookup(name, { all: true, order: 'verbatim' }, (error, addresses) => (error === null ? resolve(addresses) : reject(error)))
+  })

@@ -1,0 +1,72 @@
+// The request that carries an event to a webhook: Strapi's headers and body, and the signature of Standard Webhooks.
+import { createHmac } from 'node:crypto'
+import { validateHeaderName, validateHeaderValue } from 'node:http'
+import type { RecordedEvent } from '../event-log.js'
+import type { WebhookRequest } from './send.js'
+import type { Webhook } from './webhook.js'
+
+/** What is sent, and how it is signed. */
+export interface Message {
+  /** The same for every attempt to deliver an event. */
+  readonly id: string
+  readonly event: string
+  readonly body: string
+  /** The secrets to sign with, as `whsec_…`. */
+  readonly secrets: readonly string[]
+  /** The time of day, in milliseconds since 1970. */
+  readonly now: number
+}
+
+/** Identifies an event for receivers. A database that was restored gives numbers again, so they alone do not. */
+export const messageId = ({ sequence, createdAt }: Pick<RecordedEvent, 'sequence' | 'createdAt'>): string =>
+  `evt_${sequence}_${createdAt.toString(36)}`
+
+/** Headers that belong to the connection, and are not a webhook's to choose. */
+const reserved = new Set(['connection', 'content-length', 'expect', 'keep-alive', 'te', 'trailer', 'transfer-encoding', 'upgrade'])
+
+/**
+ * The request for a message. `defaults`: headers of all webhooks, which a webhook's own replace.
+ * @returns a text about what is not valid instead, without the values of headers
+ */
+export function requestOf(
+  { url, headers }: Pick<Webhook, 'url' | 'headers'>,
+  defaults: Readonly<Record<string, string>>,
+  { id, event, body, secrets, now }: Message,
+): WebhookRequest | string {
+  const bytes = Buffer.from(body)
+  const timestamp = String(Math.floor(now / 1000))
+  const all = new Map<string, readonly [string, string]>()
+  const set = (name: string, value: string): void => void all.set(name.toLowerCase(), [name, value])
+  const parsed = URL.canParse(url) ? new URL(url) : null
+  set('host', parsed?.host ?? '')
+  set('connection', 'keep-alive')
+  for (const [name, value] of [...Object.entries(defaults), ...Object.entries(headers)]) {
+    if (!isValid(name, value)) return `The header ${JSON.stringify(name)} is not valid`
+    if (!reserved.has(name.toLowerCase())) set(name, value)
+  }
+  set('X-Strapi-Event', event)
+  set('Content-Type', 'application/json')
+  set('webhook-id', id)
+  set('webhook-timestamp', timestamp)
+  set('webhook-signature', secrets.map((secret) => `v1,${signature(secret, `${id}.${timestamp}.${body}`)}`).join(' '))
+  if (!all.has('accept')) set('accept', '*/*')
+  if (!all.has('user-agent')) set('user-agent', 'octavo')
+  set('content-length', String(bytes.length))
+  return { url, headers: [...all.values()], body: bytes }
+}
+
+function isValid(name: string, value: string): boolean {
+  try {
+    validateHeaderName(name)
+    validateHeaderValue(name, value)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Signs a text by Standard Webhooks. */
+const signature = (secret: string, text: string): string =>
+  createHmac('sha256', Buffer.from(secret.replace(/^whsec_/, ''), 'base64'))
+    .update(text)
+    .digest('base64')

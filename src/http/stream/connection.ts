@@ -1,0 +1,50 @@
+// One open event stream as a connection: writes blocks of text, waits for slow clients, and notices when they leave.
+import type { ServerResponse } from 'node:http'
+
+/** An open stream. */
+export interface StreamConnection {
+  isOpen(): boolean
+  /** Resolves when the client can take more, or has left. */
+  write(block: string): Promise<void>
+  /** Calls `left` once, when the connection has ended. */
+  onEnd(left: () => void): void
+  end(): void
+}
+
+/** Milliseconds for a client to take what was sent. */
+const drainTimeout = 30_000
+
+/** Begins the response. `most`: unsent bytes beyond which the connection is closed. */
+export function openStreamConnection(raw: ServerResponse, most: number): StreamConnection {
+  const isOpen = (): boolean => !raw.destroyed && !raw.writableEnded
+  return {
+    isOpen,
+    write: async (block) => {
+      if (!isOpen()) return
+      const isTaken = raw.write(block)
+      if (raw.writableLength > most) raw.destroy()
+      else if (!isTaken) await drained(raw)
+    },
+    onEnd: (left) => {
+      if (raw.closed) left()
+      else raw.once('close', left)
+    },
+    end: () => {
+      if (isOpen()) raw.end()
+    },
+  }
+}
+
+function drained(raw: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => raw.destroy(), drainTimeout)
+    const end = () => {
+      clearTimeout(timer)
+      raw.off('drain', end)
+      raw.off('close', end)
+      resolve()
+    }
+    raw.once('drain', end)
+    raw.once('close', end)
+  })
+}

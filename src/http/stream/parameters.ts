@@ -1,0 +1,56 @@
+// The query parameters of an event stream: which types and events, drafts or published versions, and where to continue.
+import { didYouMean } from '../../errors/did-you-mean.js'
+import { validationError } from '../../errors/errors.js'
+import type { Model } from '../../model/types.js'
+import type { EntryEventName } from '../../public/events.js'
+
+/** What a client wants to follow. */
+export interface StreamParameters {
+  /** Uids; null: every type that the caller may follow. */
+  readonly types: ReadonlySet<string> | null
+  /** Null: all. */
+  readonly events: ReadonlySet<string> | null
+  readonly status: 'published' | 'draft'
+  /** The id of the last event that the client has; null: it begins now. */
+  readonly lastEventId: string | null
+}
+
+const eventNames = [
+  'entry.create',
+  'entry.update',
+  'entry.delete',
+  'entry.publish',
+  'entry.unpublish',
+  'entry.draft-discard',
+] as const satisfies readonly EntryEventName[]
+const names = ['types', 'events', 'status', 'lastEventId']
+
+/** Reads the parameters. `header`: `Last-Event-ID`, which wins. @throws ApiError 400 */
+export function readStreamParameters(model: Model, query: string, header: string | undefined): StreamParameters {
+  const given = new Map<string, string[]>()
+  for (const [key, value] of new URLSearchParams(query)) {
+    const name = key.replace(/\[\d*\]$/, '')
+    if (!names.includes(name))
+      throw validationError(`Invalid parameter ${name}${didYouMean(name, names)}`, { source: 'query', param: name })
+    given.set(name, [...(given.get(name) ?? []), value])
+  }
+  const list = (name: string): readonly string[] | null => given.get(name)?.flatMap((value) => value.split(',')) ?? null
+  const types = list('types')
+  for (const uid of types ?? []) {
+    if (model.types.get(uid)?.exposed !== true)
+      throw validationError(`There is no content-type ${uid}${didYouMean(uid, model.types.keys())}`, { source: 'query', param: 'types' })
+  }
+  const events = list('events')
+  for (const event of events ?? []) {
+    if (!eventNames.some((known) => known === event))
+      throw validationError(`There is no event ${event}. The events are ${eventNames.join(', ')}`, { source: 'query', param: 'events' })
+  }
+  const status = given.get('status')?.at(-1) ?? 'published'
+  if (status !== 'published' && status !== 'draft') throw validationError('Invalid status. Expected "published" or "draft"')
+  return {
+    types: types === null ? null : new Set(types),
+    events: events === null ? null : new Set(events),
+    status,
+    lastEventId: header ?? given.get('lastEventId')?.at(-1) ?? null,
+  }
+}

@@ -1,0 +1,122 @@
+// The code that Octavo does not run, as lines for the log, and the defaults for octavo.config that take the place of some of it.
+import type { FoundChange, FoundCode } from './found-code.js'
+
+/** One line for the log. */
+export interface CodeLine {
+  readonly path: string
+  /** Where it runs in Strapi, such as `find of api::page.page`. */
+  readonly on?: readonly string[]
+  /** What it does there, as far as its text shows. */
+  readonly does?: readonly string[]
+  /** What it is, and what takes its place. */
+  readonly message: string
+  /** It has no effect in Strapi either, or octavo.config already has what takes its place. */
+  readonly isSettled: boolean
+}
+
+/** Defaults for a content-type, with the files that set them in Strapi. */
+export interface SuggestedDefaults {
+  readonly uid: string
+  readonly defaults: Readonly<Record<string, unknown>>
+  readonly paths: readonly string[]
+}
+
+/** The names of the defaults that octavo.config has, by uid. */
+export type Configured = Readonly<Record<string, readonly string[]>>
+
+const messages: Readonly<Record<FoundCode['kind'], string>> = {
+  policy: 'policy that is not run: types.<uid>.policies and scope of octavo.config take its place',
+  middleware: 'middleware that is not run: types.<uid>.defaults, reads and scope of octavo.config take its place',
+  routes: 'settings of routes that have no effect: check the permissions of the roles',
+  'custom routes': 'custom routes that do not exist: a service of your own beside Octavo takes their place',
+  controller: 'controller that is not run: types.<uid>.reads and hooks of octavo.config take the place of most',
+  service: 'service that is not run: hooks of octavo.config take its place if it changes what is written',
+  lifecycle: 'lifecycle hooks that are not run: hooks of octavo.config take their place',
+  start: 'register or bootstrap that is not run: hooks of octavo.config take the place of document middlewares, scripts of the rest',
+  extension: 'extension of a plugin that is not run',
+  plugin: 'plugin that is not run',
+  cron: 'cron tasks that are not run: a script that cron starts takes their place',
+}
+
+/** Lines in the order of the files; pieces of one file that do the same are one line. */
+export function linesOf(found: readonly FoundCode[], configured: Configured): readonly CodeLine[] {
+  const lines = new Map<string, CodeLine>()
+  for (const code of found) {
+    const line = lineOf(code, configured)
+    const key = JSON.stringify([line.path, line.message, line.does])
+    const known = lines.get(key)
+    lines.set(
+      key,
+      known === undefined
+        ? line
+        : { ...known, on: [...(known.on ?? []), ...(line.on ?? [])], isSettled: known.isSettled && line.isSettled },
+    )
+  }
+  return [...lines.values()]
+}
+
+function lineOf(code: FoundCode, configured: Configured): CodeLine {
+  const { path, kind, places } = code
+  const does = phrasesOf(code)
+  const isUnused = places !== null && places.length === 0
+  return {
+    path,
+    ...(places === null || isUnused ? {} : { on: places.map(({ uid, action }) => (uid === null ? action : `${action} of ${uid}`)) }),
+    ...(does.length === 0 ? {} : { does }),
+    message: isUnused ? `${kind} that no route names: Strapi does not run it either` : messages[kind],
+    isSettled: isUnused || isReplaced(code, configured),
+  }
+}
+
+/** Whether all that the code does is changes of queries that octavo.config has as defaults. */
+function isReplaced({ changes, response, notes, places }: FoundCode, configured: Configured): boolean {
+  const { removes, adds, refuses, responds } = response
+  if (changes.length === 0 || removes.length > 0 || adds.length > 0 || refuses || responds || notes.length > 0) return false
+  return (places ?? []).every(({ uid }) => changes.every(({ parameter }) => uid !== null && configured[uid]?.includes(parameter) === true))
+}
+
+const hows: Readonly<Record<FoundChange['how'], string>> = { sets: 'sets', default: 'sets', adds: 'adds to', removes: 'removes' }
+
+function phrasesOf({ changes, response, notes }: FoundCode): readonly string[] {
+  const { removes, adds, refuses, looksAtUser, responds } = response
+  const phrases = changes.map(({ parameter, how, value, isConditional }) => {
+    const computed = how !== 'removes' && value === undefined ? ', computed' : ''
+    return `${hows[how]} ${parameter}${how === 'default' ? ' where a request has none' : ''}${computed}${isConditional ? ', under a condition' : ''}`
+  })
+  return [
+    ...new Set(phrases),
+    ...(removes.length > 0 ? [`removes the attributes ${removes.join(', ')}`] : []),
+    ...(adds.length > 0 ? [`may add ${adds.join(', ')}`] : []),
+    ...(refuses ? ['may refuse requests'] : []),
+    ...(looksAtUser ? ['looks at the user'] : []),
+    ...(responds ? ['writes the response'] : []),
+    ...notes,
+  ]
+}
+
+/** Parameters that defaults have. */
+const defaultable = new Set(['populate', 'filters', 'fields', 'sort', 'locale', 'status'])
+
+/** The defaults that take the place of constant values, of reads of types; those that octavo.config has are left out. */
+export function suggestionsOf(found: readonly FoundCode[], configured: Configured): readonly SuggestedDefaults[] {
+  const values = new Map<string, Map<string, { readonly value: unknown; readonly path: string; readonly isClear: boolean }>>()
+  for (const { path, places, changes } of found) {
+    for (const { uid, action } of places ?? []) {
+      if (uid === null || (action !== 'find' && action !== 'findOne')) continue
+      const known = values.get(uid) ?? new Map()
+      values.set(uid, known)
+      for (const { parameter, how, value, isConditional } of changes) {
+        const isClear = value !== undefined && !isConditional && (how === 'sets' || how === 'default')
+        const before = known.get(parameter)
+        const isSame = before === undefined || JSON.stringify(before.value) === JSON.stringify(value)
+        known.set(parameter, { value, path, isClear: isClear && isSame && (before?.isClear ?? true) })
+      }
+    }
+  }
+  return [...values].flatMap(([uid, known]) => {
+    const has = new Set(configured[uid])
+    const clear = [...known].filter(([name, { isClear }]) => isClear && defaultable.has(name) && !has.has(name))
+    const defaults = Object.fromEntries(clear.map(([name, { value }]) => [name, value]))
+    return clear.length === 0 ? [] : [{ uid, defaults, paths: [...new Set(clear.map(([, { path }]) => path))] }]
+  })
+}

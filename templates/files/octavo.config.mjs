@@ -1,0 +1,13 @@
+// Settings of the service. The README of octavo lists all of them with their defaults.
+
+/** @type {import('octavo').UserConfig} */
+export default {
+  api: {
+    rest: {
+      // Reading drafts (?status=draft) requires the permission findDraft of the content-type.
+      draftGrant: true,
+      // Query parameters that do not exist are refused with 400.
+      strictParams: true,
+    },
+  },
+}

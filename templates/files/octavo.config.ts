@@ -1,0 +1,13 @@
+// Settings of the service. The README of octavo lists all of them with their defaults.
+import { defineConfig } from 'octavo'
+
+export default defineConfig({
+  api: {
+    rest: {
+      // Reading drafts (?status=draft) requires the permission findDraft of the content-type.
+      draftGrant: true,
+      // Query parameters that do not exist are refused with 400.
+      strictParams: true,
+    },
+  },
+})

@@ -1,0 +1,25 @@
+// Keeps package-lock.json whole: npm leaves out the packages of other platforms when it updates the file beside installed packages, and
+// `npm ci` then refuses the file on every machine.
+import { readFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+
+type LockedPackage = { readonly dependencies?: Record<string, string>; readonly optionalDependencies?: Record<string, string> }
+
+const { packages } = JSON.parse(readFileSync(new URL('../package-lock.json', import.meta.url), 'utf8')) as {
+  packages: Record<string, LockedPackage>
+}
+
+/** Whether `dependency` of the package at `path` is found where Node.js looks for it: in its own folder or in one above. */
+function isLocked(path: string, dependency: string): boolean {
+  if (packages[path === '' ? `node_modules/${dependency}` : `${path}/node_modules/${dependency}`]) return true
+  return path !== '' && isLocked(path.includes('/node_modules/') ? path.slice(0, path.lastIndexOf('/node_modules/')) : '', dependency)
+}
+
+test('the lock file names every dependency of every package, those for other platforms included', () => {
+  const missing = Object.entries(packages).flatMap(([path, found]) =>
+    Object.keys({ ...found.dependencies, ...found.optionalDependencies })
+      .filter((dependency) => !isLocked(path, dependency))
+      .map((dependency) => `${path} needs ${dependency}`),
+  )
+  expect(missing, 'repair: remove node_modules, then npm install --package-lock-only').toEqual([])
+})

@@ -1,0 +1,276 @@
+// `octavo init`, from the package as it is published: what it creates, and when it creates nothing.
+import { spawn, spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { rule } from '../support/rule.js'
+import { serveBeside } from '../support/serve.js'
+import { type Ended, octavo, root } from './command.js'
+
+const place = mkdtempSync(join(tmpdir(), 'octavo-init-'))
+afterAll(() => rmSync(place, { recursive: true, force: true }))
+
+/** The package in a folder of another project, as npm installs it from a tarball. */
+const installed = join(place, 'elsewhere', 'node_modules', 'octavo')
+
+beforeAll(() => {
+  mkdirSync(installed, { recursive: true })
+  const packed = spawnSync('npm', ['pack', '--ignore-scripts', '--silent', '--pack-destination', place], { cwd: root, encoding: 'utf8' })
+  expect(packed.status).toBe(0)
+  spawnSync('tar', ['xzf', join(place, packed.stdout.trim()), '-C', installed, '--strip-components=1'])
+  const { dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { readonly dependencies: object }
+  for (const name of Object.keys(dependencies)) {
+    mkdirSync(join(installed, '..', name, '..'), { recursive: true })
+    symlinkSync(join(root, 'node_modules', name), join(installed, '..', name))
+  }
+})
+
+interface Started {
+  readonly command?: string
+  readonly words: readonly string[]
+  readonly environment?: Readonly<Record<string, string>>
+}
+
+/** Runs the command of the package in the test's folder. */
+function run({ command = join(installed, 'dist', 'main.js'), words, environment = {} }: Started): Ended {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [command, ...words], {
+    ...{ cwd: place, encoding: 'utf8', timeout: 60_000 },
+    env: { PATH: process.env.PATH, HOME: place, npm_config_offline: 'true', ...environment },
+  })
+  return { status, out: stdout, err: stderr }
+}
+const init = (...words: readonly string[]): Ended => run({ words: ['init', ...words] })
+const apart = ['--no-install', '--no-git']
+
+const everything = (folder: string): readonly string[] =>
+  readdirSync(join(place, folder), { recursive: true, encoding: 'utf8' })
+    .filter((path) => statSync(join(place, folder, path)).isFile())
+    .sort()
+const textOf = (...path: readonly string[]): string => readFileSync(join(place, ...path), 'utf8')
+const jsonOf = (...path: readonly string[]) => JSON.parse(textOf(...path))
+
+describe('creates', () => {
+  test('a blank project, with every file that it needs', () => {
+    expect(init('blank', ...apart, '--yes')).toEqual({
+      status: 0,
+      out: 'Created blank (blank, SQLite).\nNext:\n  cd blank\n  npm install\n  npm run dev\n',
+      err: '',
+    })
+    expect(everything('blank')).toEqual([
+      ...['.env.example', '.gitignore', '.vscode/settings.json', 'README.md', 'octavo.config.ts', 'package.json'],
+      ...['src/api/.gitkeep', 'src/components/.gitkeep', 'tsconfig.json'],
+    ])
+    expect(jsonOf('blank', 'package.json')).toMatchObject({
+      name: 'blank',
+      private: true,
+      scripts: { dev: 'octavo dev', start: 'octavo start' },
+    })
+    for (const ignored of ['node_modules/', '.env', '.tmp/', 'public/uploads/'])
+      expect(textOf('blank', '.gitignore').split('\n')).toContain(ignored)
+    const editor = jsonOf('blank', '.vscode', 'settings.json')['json.schemas'] as readonly { readonly url: string }[]
+    for (const { url } of editor) expect(existsSync(join(place, 'elsewhere', url))).toBe(true)
+  })
+
+  test.each(['blank', 'blog', 'magazine'])('a project from the template %s that starts, and is safe by default', async (template) => {
+    expect(init(`from-${template}`, '--template', template, ...apart).status).toBe(0)
+    const folder = join(place, `from-${template}`)
+    const { status, out } = await octavo(['start', folder])
+    expect([status, out]).toEqual([0, expect.stringContaining('Octavo serves')])
+    expect(out).not.toMatch(/"level":[4-6]0/)
+    const served = await serveBeside({ folder })
+    const answers = await Promise.all(
+      [
+        '/api/upload/files?nonsense=1',
+        '/api/posts?populate=cover',
+        '/api/posts?status=draft',
+        '/api/articles?populate=cover&sort=reportedOn:desc',
+      ].map((path) => served.ask(path)),
+    )
+    await served.close()
+    const [files, posts, drafts, articles] = answers.map(({ status: code, body }) => [code, body] as const)
+    expect(files![0]).not.toBe(200)
+    const covers = ([, body]: readonly [number, { readonly data: readonly { readonly cover: unknown }[] }]) =>
+      body.data.map(({ cover }) => cover !== null)
+    if (template === 'blog') expect([posts![0], covers(posts!), drafts![0]]).toEqual([200, [true, true, true], 403])
+    if (template === 'magazine') expect([articles![0], covers(articles!).slice(0, 6)]).toEqual([200, Array(6).fill(true)])
+  })
+
+  rule('projects.3', 'unknown query parameters are refused in a new project, and so are drafts without their permission', async () => {
+    const served = await serveBeside({ folder: join(place, 'from-blog') })
+    const statuses = await Promise.all(['filter[title]=x', 'status=draft', 'sort=title'].map((query) => served.ask(`/api/posts?${query}`)))
+    await served.close()
+    expect(statuses.map(({ status }) => status)).toEqual([400, 403, 200])
+  })
+
+  rule('projects.4', 'users of a template whose passwords nobody knows', () => {
+    const shipped = JSON.parse(readFileSync(join(root, 'examples', 'magazine', 'seed', 'access.json'), 'utf8'))
+    const written = jsonOf('from-magazine', 'seed', 'access.json')
+    const passwords = ({ users }: { readonly users: readonly { readonly password: string }[] }) => users.map(({ password }) => password)
+    expect(written.roles).toEqual(shipped.roles)
+    expect(passwords(written)).toHaveLength(2)
+    expect(new Set([...passwords(written), ...passwords(shipped)]).size).toBe(4)
+    expect(existsSync(join(place, 'from-magazine', 'seed', 'check.mjs'))).toBe(false)
+  })
+
+  test('a configuration that the compiler accepts, in TypeScript and in JavaScript, and in which it finds a misspelt setting', () => {
+    expect(init('scripted', '--no-typescript', ...apart).status).toBe(0)
+    expect(everything('scripted')).not.toContain('octavo.config.ts')
+    mkdirSync(join(place, 'blank', 'node_modules'))
+    for (const name of ['octavo', 'zod', 'pino']) symlinkSync(join(installed, '..', name), join(place, 'blank', 'node_modules', name))
+    const texts = { ts: textOf('blank', 'octavo.config.ts'), mjs: textOf('scripted', 'octavo.config.mjs') }
+    for (const [extension, text] of Object.entries(texts)) {
+      writeFileSync(join(place, 'blank', `right.${extension}`), text)
+      writeFileSync(join(place, 'blank', `wrong.${extension}`), text.replace('strictParams', 'strictParam'))
+    }
+    const options = { ...jsonOf('blank', 'tsconfig.json').compilerOptions, allowJs: true, checkJs: true }
+    const include = ['right.ts', 'right.mjs', 'wrong.ts', 'wrong.mjs']
+    writeFileSync(join(place, 'blank', 'tsconfig.both.json'), JSON.stringify({ compilerOptions: options, include }))
+    const compiler = join(root, 'node_modules', 'typescript', 'bin', 'tsc')
+    const { stdout } = spawnSync(process.execPath, [compiler, '-p', 'tsconfig.both.json'], { cwd: join(place, 'blank'), encoding: 'utf8' })
+    const errors = stdout.split('\n').filter((line) => line.includes('error TS'))
+    expect(errors.map((line) => line.slice(0, line.indexOf('(')))).toEqual(['wrong.mjs', 'wrong.ts'])
+    for (const error of errors) expect(error).toContain('strictParam')
+  }, 120_000)
+
+  test.each([
+    ['postgres', 'postgres://me:p%40ss%20word@db.example.org/site', ['db.example.org', '5432', 'site', 'me', "'p@ss word'"]],
+    ['mysql', 'mysql://me@db.example.org:3307/site', ['db.example.org', '3307', 'site', 'me', '']],
+  ])('a project on %s, with the connection in .env', (client, url, values) => {
+    expect(init(client, '--database-url', url, ...apart).status).toBe(0)
+    const names = ['HOST', 'PORT', 'NAME', 'USERNAME', 'PASSWORD']
+    const lines = names.map((name, index) => `DATABASE_${name}=${values[index]}`)
+    expect(textOf(client, '.env')).toBe([`DATABASE_CLIENT=${client}`, ...lines, ''].join('\n'))
+    expect(statSync(join(place, client, '.env')).mode & 0o077).toBe(0)
+    expect(textOf(client, '.env.example')).toContain(`DATABASE_CLIENT=${client}\n`)
+    expect(textOf(client, '.env.example')).not.toContain('p@ss')
+  })
+
+  test('a repository, and none in another one', () => {
+    expect(init('versioned', '--no-install').status).toBe(0)
+    expect(existsSync(join(place, 'versioned', '.git'))).toBe(true)
+    expect(init('versioned/inner', '--no-install').status).toBe(0)
+    expect(existsSync(join(place, 'versioned', 'inner', '.git'))).toBe(false)
+  })
+
+  rule('projects.1', 'a project in an empty folder that has only a repository', () => {
+    mkdirSync(join(place, 'cloned', '.git'), { recursive: true })
+    expect(init('cloned', ...apart).status).toBe(0)
+  })
+})
+
+describe('depends on', () => {
+  const dependency = (folder: string) => jsonOf(folder, 'package.json').dependencies.octavo
+
+  rule('projects.5', 'the version that a registry has', () => {
+    expect(dependency('blank')).toBe(`^${JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).version}`)
+  })
+
+  rule('projects.5', 'the tarball that it was installed from', () => {
+    const lock = join(installed, '..', '.package-lock.json')
+    writeFileSync(lock, JSON.stringify({ packages: { 'node_modules/octavo': { resolved: 'file:../octavo-0.1.0.tgz' } } }))
+    expect(init('from-tarball', ...apart).status).toBe(0)
+    rmSync(lock)
+    expect(dependency('from-tarball')).toBe('file:../octavo-0.1.0.tgz')
+  })
+
+  rule('projects.5', 'the checkout that it runs from; npm installs that without a network', () => {
+    const { status, out } = run({ command: join(root, 'dist', 'main.js'), words: ['init', 'checkout', '--yes', '--no-git'] })
+    expect([status, out]).toEqual([0, expect.stringMatching(/Next:\n {2}cd checkout\n {2}npm run dev\n$/)])
+    expect(dependency('checkout')).toMatch(/^file:(?:\.\.\/)+/)
+    const { stdout } = spawnSync('npx', ['--no-install', 'octavo', '--version'], { cwd: join(place, 'checkout'), encoding: 'utf8' })
+    expect(stdout).toMatch(/^\d+\.\d+\.\d+\n$/)
+  })
+
+  rule('projects.2', 'what cannot be installed: the project stays, and the command says so', () => {
+    expect(run({ words: ['init', 'alone', '--no-git'], environment: { npm_config_cache: join(place, 'no-cache') } })).toMatchObject({
+      status: 1,
+      out: expect.stringMatching(/Next:\n {2}cd alone\n {2}npm install\n/),
+      err: expect.stringMatching(/octavo: npm install failed\. The project is complete; install its dependencies later\.\n$/),
+    })
+    expect(everything('alone')).toContain('package.json')
+  })
+})
+
+describe('creates nothing', () => {
+  rule('projects.1', 'in a folder that has something', () => {
+    mkdirSync(join(place, 'full', 'b'), { recursive: true })
+    for (const name of ['a.txt', '.env']) writeFileSync(join(place, 'full', name), 'mine')
+    expect(init('full')).toEqual({
+      status: 1,
+      out: '',
+      err: `octavo: ${join(place, 'full')} is not empty: it has .env, a.txt, b. A new project needs an empty folder.\n`,
+    })
+    expect(readdirSync(join(place, 'full')).sort()).toEqual(['.env', 'a.txt', 'b'])
+    expect(init('full/a.txt').err).toBe(`octavo: ${join(place, 'full', 'a.txt')} is a file.\n`)
+  })
+
+  test.each([
+    [[], /^octavo: Name the folder of the new project: octavo init my-project\n$/],
+    [['new', '--template', 'blgo'], /^octavo: --template is "blgo"; it must be blank, blog or magazine; did you mean "blog"\?\n$/],
+    [['new', '--database', 'oracle'], /^octavo: --database is "oracle"; it must be sqlite, postgres or mysql\n$/],
+    [['new', '--database-url', 'db.example.org'], /^octavo: --database-url must be a URL/],
+    [['new', '--database', 'mysql', '--database-url', 'postgres://x/y'], /^octavo: --database is mysql, and --database-url is of postgres/],
+  ])('for flags that make no sense: %j', (words, said) => {
+    expect(init(...words)).toEqual({ status: 1, out: '', err: expect.stringMatching(said) })
+    expect(existsSync(join(place, 'new'))).toBe(false)
+  })
+
+  rule('projects.2', 'where a file cannot be written: what was made is removed', () => {
+    const command = `ulimit -f 16; exec '${process.execPath}' '${join(installed, 'dist', 'main.js')}' init a/b/c --template magazine`
+    const { status, stderr } = spawnSync('bash', ['-c', command], { cwd: place, encoding: 'utf8', env: { PATH: process.env.PATH } })
+    expect([status, stderr]).toEqual([
+      1,
+      expect.stringMatching(/octavo: \S+seed\/content\/article\.json cannot be written \(EFBIG: [^\n]+\)\. Nothing was created\.\n$/),
+    ])
+    expect(existsSync(join(place, 'a'))).toBe(false)
+  })
+})
+
+describe('in a terminal', () => {
+  /** Runs the command in a terminal and types keys, each after the question that it answers. Resolves to the screen. */
+  function typed(words: readonly string[], keys: readonly (readonly [string, string])[]): Promise<string> {
+    const command = [process.execPath, join(installed, 'dist', 'main.js'), ...words].map((word) => `'${word}'`).join(' ')
+    const child = spawn('script', ['-qefc', `stty cols 120 rows 40; ${command}`, '/dev/null'], {
+      cwd: place,
+      env: { PATH: process.env.PATH, TERM: 'xterm', HOME: place },
+      timeout: 50_000,
+    })
+    let screen = ''
+    const waiting = [...keys]
+    child.stdout.on('data', (bytes) => {
+      screen += bytes
+      const [question, key] = waiting[0] ?? []
+      if (question === undefined || !screen.includes(question)) return
+      waiting.shift()
+      // The terminal is not read before the question is on the screen.
+      setTimeout(() => child.stdin.write(key!), 200)
+    })
+    return new Promise((resolve) => child.on('close', () => resolve(screen)))
+  }
+
+  test('asks for what the flags do not say', async () => {
+    const screen = await typed(
+      ['init', '--no-install', '--no-git'],
+      [
+        ['In which folder?', 'asked\r'],
+        ['What does it start with?', '\u001b[B\r'],
+        ['Which database?', '\r'],
+        ['in TypeScript?', 'n'],
+      ],
+    )
+    expect(screen).toContain('Created asked (blog, SQLite).')
+    expect(everything('asked')).toEqual(expect.arrayContaining(['octavo.config.mjs', 'src/api/post/content-types/post/schema.json']))
+  })
+
+  test('asks again for a folder that has something; Ctrl+C creates nothing', async () => {
+    const screen = await typed(
+      ['init'],
+      [
+        ['In which folder?', 'full\r'],
+        ['is not empty', '\u0003'],
+      ],
+    )
+    expect(screen).toContain('octavo: Cancelled; nothing was created.')
+  })
+})

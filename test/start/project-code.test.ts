@@ -1,0 +1,247 @@
+// What a start says of the code of a Strapi project, which it does not run: where each file runs in Strapi, what it does there, and which
+// defaults take its place. The patterns are those of Strapi's documentation and of public projects.
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { afterAll, expect, test } from 'vitest'
+import { component, contentType } from '../spec/library.js'
+import { project, removeProjects, root } from './command.js'
+
+afterAll(removeProjects)
+
+interface Line {
+  readonly level: number
+  readonly path: string
+  readonly on?: readonly string[]
+  readonly does?: readonly string[]
+  readonly msg: string
+  readonly paths?: readonly string[]
+  readonly types?: Readonly<Record<string, { readonly defaults: unknown }>>
+  readonly problem?: string
+  readonly uid?: string
+}
+
+const types = {
+  ...contentType('page', {
+    title: { type: 'string' },
+    secret: { type: 'string' },
+    seo: { type: 'component', component: 'a.seo' },
+    articles: { type: 'relation', relation: 'oneToMany', target: 'api::article.article' },
+  }),
+  ...contentType('article', { title: { type: 'string' }, audience: { type: 'string' }, email: { type: 'string' } }),
+  ...component('a', 'seo', { text: { type: 'string' } }),
+}
+
+/** Starts a project with these files, waits until its code was read, and returns what was logged of it. */
+async function read(files: Readonly<Record<string, unknown>>): Promise<readonly Line[]> {
+  const folder = project({ 'package.json': { dependencies: { '@strapi/strapi': '5.54.0' } }, ...types, ...files })
+  const environment = { PATH: process.env.PATH, NODE_ENV: 'production', HOST: '127.0.0.1', PORT: '0', OCTAVO_DATABASE_READER_THREADS: '1' }
+  const child = spawn(process.execPath, [join(root, 'dist', 'main.js'), 'start', folder, '--new'], { env: environment })
+  let out = ''
+  child.stdout.on('data', (bytes) => {
+    const isRead = out.includes('which Octavo does not run"}')
+    out += bytes
+    // Once only: a second signal would not wait.
+    if (!isRead && out.includes('which Octavo does not run"}')) child.kill('SIGINT')
+  })
+  const timer = setTimeout(() => child.kill('SIGKILL'), 40_000)
+  const [status] = await once(child, 'close')
+  clearTimeout(timer)
+  expect([status, out.includes('Octavo serves')], out).toEqual([0, true])
+  // Nothing of it comes before the service listens.
+  expect(out.slice(0, out.indexOf('Octavo serves'))).not.toContain('src/')
+  return out.split('\n').flatMap((line) => (line.startsWith('{') ? [JSON.parse(line)] : []))
+}
+
+/** The router of a type that has these middlewares on its reads. */
+const routed = (uid: string, ...middlewares: string[]) => `
+  const { createCoreRouter } = require('@strapi/strapi').factories
+  const middlewares = ${JSON.stringify(middlewares)}
+  module.exports = createCoreRouter('${uid}', { config: { find: { middlewares }, findOne: { middlewares } } })`
+
+/** The lines of a file. */
+const linesOf = (lines: readonly Line[], path: string) => lines.filter((line) => line.path === path)
+/** The defaults that were suggested for a type. */
+const suggested = (lines: readonly Line[], uid: string) => lines.find(({ types: given }) => given?.[uid])?.types?.[uid]?.defaults
+
+const one = { articles: { fields: ['title'] } }
+const inTypeScript = (body: string) => `
+  import type { Core } from '@strapi/strapi'
+  const populate = ${JSON.stringify(one)} as const satisfies Record<string, unknown>
+  export default (config: unknown, { strapi }: { strapi: Core.Strapi }) => {
+    return async (ctx: any, next: () => Promise<void>): Promise<void> => {
+      ${body}
+      await next()
+    }
+  }`
+
+const [always, ifNone] = ['sets populate', 'sets populate where a request has none']
+/** What a middleware does, and what is said of it; the last is false if its value is no constant that could be a default. */
+const middlewares: readonly (readonly [string, string, unknown])[] = [
+  ['ctx.query.populate = populate', always, one],
+  ['ctx.query = { ...ctx.query, populate }', always, one],
+  ['ctx.query = { populate, ...ctx.query }', ifNone, one],
+  ['if (!ctx.query.populate) { ctx.query.populate = populate }', ifNone, one],
+  ['if (ctx.query.populate) return next(); ctx.query.populate = populate', ifNone, one],
+  ['if (ctx.query.populate === undefined) ctx.query.populate = populate', ifNone, one],
+  ["ctx.query['populate'] = ctx.query.populate || populate", ifNone, one],
+  ['ctx.query.populate ??= populate', ifNone, one],
+  ['ctx.query.populate = ctx.query.populate ? ctx.query.populate : populate', ifNone, one],
+  ['Object.assign(ctx.query, { populate })', always, one],
+  ['ctx.query = Object.assign({}, { populate }, ctx.query)', ifNone, one],
+  ['const { query } = ctx; query.populate = populate', always, one],
+  ['const query = ctx.request.query; query.populate = populate', always, one],
+  ["_.set(ctx, 'query.populate', populate)", always, one],
+  ["ctx.query.populate = ['articles']", always, ['articles']],
+  ["ctx.query.populate = ['art', 'icles'].join('')", always, 'articles'],
+  ['if (Object.keys(ctx.query).length === 0) ctx.query = { populate }', ifNone, one],
+  ['if (ctx.state.user) ctx.query.populate = populate', `${always}, under a condition`, undefined],
+  ["ctx.query.populate = strapi.config.get('populate')", `${always}, computed`, undefined],
+  ['const chosen = {}; chosen[config] = true; ctx.query.populate = chosen', `${always}, computed`, undefined],
+  ['ctx.query.populate = { ...ctx.query.populate, seo: true }', 'adds to populate', undefined],
+  [
+    'const chosen = { ...ctx.query.populate, seo: ctx.state.user.id }; ctx.query = { ...ctx.query, populate: chosen }',
+    'adds to populate, computed',
+    undefined,
+  ],
+  ['const chosen = ctx.query.populate ?? populate; ctx.query.populate = chosen', ifNone, one],
+  ['const query = await this.sanitizeQuery(ctx); query.populate = populate', always, one],
+  ['let chosen = populate; if (config) chosen = {}; ctx.query.populate = chosen', `${always}, computed`, undefined],
+  ['delete ctx.query.populate', 'removes populate', undefined],
+  ["ctx.query.populate = 'deep'", always, undefined],
+]
+
+test('route middlewares that set populate: how, on which actions, and the defaults that take their place', async () => {
+  const lines = await read(
+    Object.assign(
+      {},
+      ...middlewares.map(([body], index) => ({
+        ...contentType(`kind-${index}`, { articles: { type: 'relation', relation: 'oneToMany', target: 'api::article.article' } }),
+        [`src/api/kind-${index}/middlewares/populate.ts`]: inTypeScript(body),
+        [`src/api/kind-${index}/routes/kind-${index}.js`]: routed(`api::kind-${index}.kind-${index}`, `api::kind-${index}.populate`),
+      })),
+    ),
+  )
+  for (const [index, [body, does, populate]] of middlewares.entries()) {
+    const uid = `api::kind-${index}.kind-${index}`
+    const [line] = linesOf(lines, `src/api/kind-${index}/middlewares/populate.ts`)
+    expect(line, body).toMatchObject({ level: 40, on: [`find of ${uid}`, `findOne of ${uid}`], does: expect.arrayContaining([does]) })
+    expect(line!.msg, body).toContain('types.<uid>.defaults')
+    expect(suggested(lines, uid), body).toEqual(populate === undefined ? undefined : { populate })
+  }
+  // `populate=deep` belongs to a plugin.
+  expect(lines.find(({ problem }) => problem !== undefined)).toMatchObject({
+    uid: `api::kind-${middlewares.length - 1}.kind-${middlewares.length - 1}`,
+    problem: 'Invalid key deep',
+  })
+})
+
+test('policies, controllers, global middlewares, routes and the rest: what they hide, add and refuse', async () => {
+  const lines = await read({
+    'src/api/page/routes/page.ts': `
+      import { factories } from '@strapi/strapi'
+      import { owner } from './owner'
+      export default factories.createCoreRouter('api::page.page', {
+        except: ['delete'],
+        config: {
+          find: { policies: ['only-members', { name: 'global::is-admin', config: {} }], middlewares: [(ctx, next) => { ctx.query.sort = 'title:asc'; return next() }] },
+          findOne: { auth: false, policies: [owner] },
+        },
+      })`,
+    'src/api/page/routes/owner.ts': 'export const owner = (policyContext) => policyContext.state.user?.id === 1',
+    'src/api/page/routes/custom.js':
+      "module.exports = { routes: [{ method: 'GET', path: '/pages/search', handler: 'page.search', config: { auth: false, middlewares: ['api::page.log'] } }] }",
+    'src/api/page/policies/only-members.js': `
+      const { PolicyError } = require('@strapi/utils').errors
+      module.exports = (policyContext, config, { strapi }) => {
+        if (!policyContext.state.user) throw new PolicyError('members only')
+        return true
+      }`,
+    'src/policies/is-admin.js': 'module.exports = ({ state }) => state.user.isAdmin ? true : (() => { return false })()',
+    'src/policies/left-over.js': 'module.exports = () => false',
+    'src/api/page/middlewares/log.js':
+      'module.exports = () => async (ctx, next) => { await next(); ctx.set("X-Page", "1"); ctx.response.body.meta.at = 1 }',
+    'src/api/page/controllers/page.js': `
+      const { createCoreController } = require('@strapi/strapi').factories
+      const filters = require('../filters')
+      module.exports = createCoreController('api::page.page', ({ strapi }) => ({
+        async find(ctx) {
+          ctx.query = { ...ctx.query, filters: { ...ctx.query.filters, ...filters } }
+          const { data, meta } = await super.find(ctx)
+          return { data: data.map(({ secret, ...page }) => ({ ...page, minutes: page.title.length })), meta }
+        },
+        async findOne(ctx) {
+          const page = await strapi.documents('api::page.page').findOne({ documentId: ctx.params.id, populate: { seo: true } })
+          delete page.secret
+          return this.transformResponse(await this.sanitizeOutput(page, ctx))
+        },
+        async search(ctx) { return strapi.documents('api::article.article').findMany({ populate: '*' }) },
+      }))`,
+    'src/api/page/filters.js': "module.exports = { title: { $ne: 'hidden' } }",
+    'src/api/article/controllers/article.ts': `
+      import { factories } from '@strapi/strapi'
+      export default factories.createCoreController('api::article.article', {
+        async find(ctx) {
+          ctx.query.filters = { audience: 'everyone' }
+          return super.find(ctx)
+        },
+      })`,
+    'src/middlewares/language.js': "module.exports = () => (ctx, next) => { ctx.query.locale ||= 'de'; return next() }",
+    'config/middlewares.js': "module.exports = ({ env }) => ['strapi::errors', { name: 'global::language', config: { a: env('A') } }]",
+    'src/api/page/services/page.js':
+      "module.exports = createCoreService('api::page.page', () => ({ async find() { return [] }, empty() {} }))",
+    'src/api/page/content-types/page/lifecycles.ts': 'export default { async beforeCreate(event) {}, afterUpdate: (event) => {} }',
+    'src/index.ts':
+      'export default { register(/* { strapi } */) {}, bootstrap({ strapi }) { strapi.documents.use((context, next) => { if (context.action === "findMany") context.params.status = "draft"; return next() }) } }',
+    'config/cron-tasks.ts': 'export default {}',
+    'src/api/article/routes/broken.js': 'module.exports = {',
+  })
+  const found = lines.flatMap(({ level, path, on, does }) => (path === undefined ? [] : [[path, level, on, does]]))
+  expect(found.sort()).toEqual(
+    [
+      ['src/middlewares/language.js', 40, ['every request'], ['sets locale where a request has none']],
+      ['src/policies/is-admin.js', 40, ['find of api::page.page'], ['may refuse requests', 'looks at the user']],
+      ['src/policies/left-over.js', 30, undefined, ['may refuse requests']],
+      ['src/api/article/controllers/article.ts', 40, ['find of api::article.article'], ['sets filters']],
+      ['src/api/article/routes/broken.js', 40, undefined, ['cannot be read']],
+      ['src/api/page/content-types/page/lifecycles.ts', 40, undefined, ['runs at beforeCreate, afterUpdate']],
+      [
+        'src/api/page/controllers/page.js',
+        40,
+        ['find of api::page.page'],
+        ['adds to filters', 'removes the attributes secret', 'may add minutes'],
+      ],
+      ['src/api/page/controllers/page.js', 40, ['findOne of api::page.page'], ['sets populate', 'removes the attributes secret']],
+      ['src/api/page/controllers/page.js', 40, ['search of api::page.page'], undefined],
+      ['src/api/page/middlewares/log.js', 40, ['GET /pages/search'], ['writes the response']],
+      ['src/api/page/policies/only-members.js', 40, ['find of api::page.page'], ['may refuse requests', 'looks at the user']],
+      ['src/api/page/routes/custom.js', 40, undefined, ['has GET /pages/search (auth: false)']],
+      ['src/api/page/routes/page.ts', 40, undefined, ['except: ["delete"]', 'needs no permission in Strapi: findOne']],
+      ['src/api/page/services/page.js', 40, undefined, ['overrides find']],
+      ['src/index.ts', 40, undefined, ['sets status, under a condition', 'does something in bootstrap']],
+      ['config/cron-tasks.ts', 40, undefined, undefined],
+      ['src/api/page/routes/page.ts', 40, ['find of api::page.page'], ['sets sort']],
+      ['src/api/page/routes/owner.ts', 40, ['findOne of api::page.page'], ['looks at the user']],
+    ].sort(),
+  )
+  expect(suggested(lines, 'api::page.page')).toEqual({ populate: { seo: true }, sort: 'title:asc' })
+  expect(suggested(lines, 'api::article.article')).toEqual({ filters: { audience: 'everyone' } })
+  expect(lines.find(({ types: given }) => given?.['api::article.article'])!.msg).toContain('types.<uid>.scope')
+})
+
+test('what octavo.config has as defaults is settled; generated files are no code', async () => {
+  const lines = await read({
+    'src/api/page/middlewares/deep.ts': inTypeScript('ctx.query.populate = populate'),
+    'src/api/page/routes/page.js': routed('api::page.page', 'api::page.deep'),
+    'octavo.config.json': { types: { 'api::page.page': { defaults: { populate: one } } } },
+    'src/api/article/routes/article.ts':
+      "import { factories } from '@strapi/strapi';\n\nexport default factories.createCoreRouter('api::article.article');\n",
+    'src/api/article/controllers/article.js':
+      "'use strict';\n\nconst { createCoreController } = require('@strapi/strapi').factories;\n\nmodule.exports = createCoreController('api::article.article');\n",
+    'src/api/article/services/article.js': "module.exports = require('@strapi/strapi').factories.createCoreService('api::article.article')",
+    'src/index.js': 'module.exports = { register(/*{ strapi }*/) {}, bootstrap(/*{ strapi }*/) {} }',
+  })
+  const found = lines.flatMap(({ level, path, msg }) => (path === undefined ? [] : [[path, level, msg.split(':')[0]]]))
+  expect(found).toEqual([['src/api/page/middlewares/deep.ts', 30, 'middleware that is not run']])
+  expect(suggested(lines, 'api::page.page')).toBeUndefined()
+})
