@@ -5,7 +5,7 @@ export type { ChangeOptions, Collection, ListResponse, RequestOptions, Response,
 export type { ApiErrorName } from './client/errors.js'
 export { ApiError, isApiError } from './client/errors.js'
 export type { FileProperties, Files, UploadOptions } from './client/files.js'
-export type { ClientOptions, Token } from './client/options.js'
+export type { ClientOptions, TokenSource } from './client/options.js'
 export { stringifyQuery } from './client/query.js'
 export type { TypedStrapiClient } from './client/typed-strapi.js'
 export { typed } from './client/typed-strapi.js'

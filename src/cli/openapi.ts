@@ -1,8 +1,9 @@
 // `octavo openapi [folder]`: the OpenAPI description of a project's API, for a role or for callers who may do everything.
 import { listRoles } from '../access/roles.js'
 import { type Config, loadConfig } from '../config/config.js'
-import { type DescriptionReader, describe } from '../description/openapi/description.js'
+import { describe } from '../description/openapi/description.js'
 import { describedOf } from '../description/openapi/of-project.js'
+import type { DescriptionReader } from '../description/openapi/operation.js'
 import { fullAccess } from '../grants.js'
 import { loadModel } from '../model/load.js'
 import type { Model } from '../model/types.js'
@@ -28,20 +29,20 @@ export const openapiCommand = orExplain(async (folder: string, { role, all, ...o
   writeOutput(text, output, 'openapi.json', `octavo openapi ${folder}${options}`)
 })
 
-interface Description {
+interface DescribedProject {
   readonly config: Config
   readonly model: Model
   readonly reader: DescriptionReader
 }
 
-async function everything(folder: string): Promise<Description> {
+async function everything(folder: string): Promise<DescribedProject> {
   const config = await loadConfig(folder)
   checkProject(config.folder)
   const model = await loadModel(config.folder, config.privateAttributes)
   return { config, model, reader: { may: fullAccess.may, isOpen: () => false } }
 }
 
-const ofRole = (folder: string, nameOrId: string): Promise<Description> =>
+const ofRole = (folder: string, nameOrId: string): Promise<DescribedProject> =>
   lookIntoProject(folder, async ({ config, model, database }) => {
     const [role, roles] = [await findRole({ database }, nameOrId), await listRoles(database)]
     const allowed = new Set(role.actions)

@@ -6,7 +6,7 @@ import { openFiles } from './files.js'
 import type { ClientOptions } from './options.js'
 import { openRequests, type Send } from './request.js'
 
-type Query = Readonly<Record<string, unknown>>
+type GivenQuery = Readonly<Record<string, unknown>>
 
 /** Documents on a page of a list that is read as a whole. */
 const pageSize = 100
@@ -18,14 +18,14 @@ const publication = (send: Send, path: string) =>
   Object.fromEntries(
     actions.map((action) => [
       action,
-      (query?: Query, options?: ChangeOptions) => send('POST', `${path}/actions/${action}`, { query }, options),
+      (query?: GivenQuery, options?: ChangeOptions) => send('POST', `${path}/actions/${action}`, { query }, options),
     ]),
   )
 
 function collection(send: Send, name: string) {
   const at = (documentId: string) => `${name}/${encodeURIComponent(documentId)}`
-  const find = (query?: Query, options?: RequestOptions) => send('GET', name, { query }, options) as Promise<ListResponse<unknown>>
-  async function* pages(query: Query = {}, options?: RequestOptions) {
+  const find = (query?: GivenQuery, options?: RequestOptions) => send('GET', name, { query }, options) as Promise<ListResponse<unknown>>
+  async function* pages(query: GivenQuery = {}, options?: RequestOptions) {
     const pagination = query.pagination as { readonly page?: number } | undefined
     for (let page = pagination?.page ?? 1; ; page++) {
       const response = await find({ ...query, pagination: { pageSize, ...pagination, page, withCount: true } }, options)
@@ -33,27 +33,31 @@ function collection(send: Send, name: string) {
       if (page >= response.meta.pagination.pageCount) return
     }
   }
-  async function* all(query?: Query, options?: RequestOptions) {
+  async function* all(query?: GivenQuery, options?: RequestOptions) {
     for await (const { data } of pages(query, options)) yield* data
   }
   return {
     find,
     pages,
     all,
-    findOne: (id: string, query?: Query, options?: RequestOptions) => send('GET', at(id), { query }, options),
-    create: (data: unknown, query?: Query, options?: ChangeOptions) => send('POST', name, { query, body: { data } }, options),
-    update: (id: string, data: unknown, query?: Query, options?: ChangeOptions) => send('PUT', at(id), { query, body: { data } }, options),
-    delete: (id: string, query?: Query, options?: ChangeOptions) => send('DELETE', at(id), { query }, options),
+    findOne: (id: string, query?: GivenQuery, options?: RequestOptions) => send('GET', at(id), { query }, options),
+    create: (data: unknown, query?: GivenQuery, options?: ChangeOptions) => send('POST', name, { query, body: { data } }, options),
+    update: (id: string, data: unknown, query?: GivenQuery, options?: ChangeOptions) =>
+      send('PUT', at(id), { query, body: { data } }, options),
+    delete: (id: string, query?: GivenQuery, options?: ChangeOptions) => send('DELETE', at(id), { query }, options),
     ...Object.fromEntries(
-      actions.map((action) => [action, (id: string, ...rest: [Query?, ChangeOptions?]) => publication(send, at(id))[action]!(...rest)]),
+      actions.map((action) => [
+        action,
+        (id: string, ...rest: [GivenQuery?, ChangeOptions?]) => publication(send, at(id))[action]!(...rest),
+      ]),
     ),
   }
 }
 
 const single = (send: Send, name: string) => ({
-  find: (query?: Query, options?: RequestOptions) => send('GET', name, { query }, options),
-  update: (data: unknown, query?: Query, options?: ChangeOptions) => send('PUT', name, { query, body: { data } }, options),
-  delete: (query?: Query, options?: ChangeOptions) => send('DELETE', name, { query }, options),
+  find: (query?: GivenQuery, options?: RequestOptions) => send('GET', name, { query }, options),
+  update: (data: unknown, query?: GivenQuery, options?: ChangeOptions) => send('PUT', name, { query, body: { data } }, options),
+  delete: (query?: GivenQuery, options?: ChangeOptions) => send('DELETE', name, { query }, options),
   ...publication(send, name),
 })
 
@@ -74,10 +78,10 @@ const auth = (send: Send) => ({
 })
 
 const users = (send: Send) => ({
-  me: (query?: Query, options?: RequestOptions) => send('GET', 'users/me', { query }, options),
-  find: (query?: Query, options?: RequestOptions) => send('GET', 'users', { query }, options),
-  findOne: (id: number, query?: Query, options?: RequestOptions) => send('GET', `users/${id}`, { query }, options),
-  count: (query?: Query, options?: RequestOptions) => send('GET', 'users/count', { query }, options),
+  me: (query?: GivenQuery, options?: RequestOptions) => send('GET', 'users/me', { query }, options),
+  find: (query?: GivenQuery, options?: RequestOptions) => send('GET', 'users', { query }, options),
+  findOne: (id: number, query?: GivenQuery, options?: RequestOptions) => send('GET', `users/${id}`, { query }, options),
+  count: (query?: GivenQuery, options?: RequestOptions) => send('GET', 'users/count', { query }, options),
   create: (body: unknown, options?: RequestOptions) => send('POST', 'users', { body }, options),
   update: (id: number, body: unknown, options?: RequestOptions) => send('PUT', `users/${id}`, { body }, options),
   delete: (id: number, options?: RequestOptions) => send('DELETE', `users/${id}`, {}, options),

@@ -40,9 +40,9 @@ export interface ListResponse<Row, Pages = undefined> {
 
 /** What a response says of its part of the list: counted in pages, or as an offset. */
 export type PaginationOf<Pages> = Pages extends { readonly start: number } | { readonly limit: number }
-  ? { readonly start: number; readonly limit: number } & Counted<Pages, { readonly total: number }>
-  : { readonly page: number; readonly pageSize: number } & Counted<Pages, { readonly total: number; readonly pageCount: number }>
-type Counted<Pages, Totals> = Pages extends { readonly withCount: false } ? unknown : Totals
+  ? { readonly start: number; readonly limit: number } & WithTotals<Pages, { readonly total: number }>
+  : { readonly page: number; readonly pageSize: number } & WithTotals<Pages, { readonly total: number; readonly pageCount: number }>
+type WithTotals<Pages, Totals> = Pages extends { readonly withCount: false } ? unknown : Totals
 
 /** A write returns the version that it has written. */
 type Written<Asked> = [Asked] extends [undefined] ? 'published' : Asked

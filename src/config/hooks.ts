@@ -2,7 +2,8 @@
 import { isIP } from 'node:net'
 import * as z from 'zod'
 import type { Uid } from '../public/content/content-types.js'
-import type { AnyText, Hook, HookAction, HookOf } from '../public/documents.js'
+import type { AnyText } from '../public/content/selection.js'
+import type { Hook, HookAction, HookOf } from '../public/documents.js'
 import type { EventListener } from '../public/events.js'
 
 const isFunction = (value: unknown): boolean => typeof value === 'function'

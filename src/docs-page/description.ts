@@ -25,7 +25,7 @@ export interface ShownOperation {
   readonly isOpen: boolean
 }
 
-export interface Group {
+export interface OperationGroup {
   readonly tag: string
   readonly title: string
   readonly operations: readonly ShownOperation[]
@@ -33,7 +33,7 @@ export interface Group {
 
 /** What the page knows of the API. */
 export interface Description {
-  readonly groups: readonly Group[]
+  readonly groups: readonly OperationGroup[]
   readonly version: string
   readonly about: string
   /** Follows references until there is none. */

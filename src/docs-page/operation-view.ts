@@ -6,6 +6,7 @@ import { queryInputs, queryString } from './inputs.js'
 import { textView } from './json-view.js'
 import { asCurl, asFetch, encoded, type Request } from './request.js'
 import { membersView, typeText } from './schema-view.js'
+import { streamView } from './stream-view.js'
 
 /** What the page knows besides the description. */
 export interface Surroundings {
@@ -219,15 +220,17 @@ async function responseOf(
       ...{ method, body, credentials: 'omit', redirect: 'manual' },
       headers: { ...headers, ...(token === '' ? {} : { authorization: `Bearer ${token}` }) },
     })
-    const text = await response.text()
+    const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true
+    const text = isStream ? '' : await response.text()
     const time = Math.round(performance.now() - started)
     const status = response.type === 'opaqueredirect' ? 'Redirect' : `${response.status} ${response.statusText}`
     const line = h(
       'p',
       {},
       h('strong', { class: response.ok ? 'good' : 'bad' }, status),
-      ` · ${time} ms · ${new Blob([text]).size.toLocaleString('en')} bytes`,
+      ` · ${time} ms${isStream ? '' : ` · ${new Blob([text]).size.toLocaleString('en')} bytes`}`,
     )
+    if (isStream) return h('div', {}, line, streamView(response))
     return h('div', {}, line, text === '' ? h('p', { class: 'soft' }, 'No body.') : bodyView(text), signInButton(text, useToken))
   } catch (error) {
     return h('p', { class: 'bad' }, `The request failed: ${(error as Error).message}`)

@@ -10,7 +10,7 @@ import { fileRoutes } from './api/files.js'
 import { localeRoutes } from './api/locales.js'
 import { oauthRoutes } from './api/oauth.js'
 import { usersAndRolesRoutes } from './api/users-and-roles.js'
-import type { Backend } from './backend.js'
+import type { Backend, MountContext } from './backend.js'
 import { addConnectionClose, type Connections, watchConnections } from './connections.js'
 import { drainRequest } from './drain-request.js'
 import {
@@ -99,12 +99,7 @@ export async function createServer(config: Config, backend: Backend, logger: Fas
     routes.map(({ path }) => path),
   )
   const parts = { config, backend, connections, streams, bodies: openIncomingBodies(limits.unreadBytes), unsent: watchUnsent(limits) }
-  const mounts = [
-    uploadsMount(config.uploadsFolder, backend.checkAddress),
-    apiMount(routes, parts),
-    ...(config.docs.enabled ? [docsMount(config.rest.prefix)] : []),
-    rootMount(parts),
-  ]
+  const mounts = mountsOf(parts)
   prepare(app, config, connections, mounts)
   for (const mount of mounts) mount.addTo(app)
   addEverythingElse(app, mounts)
@@ -122,6 +117,13 @@ export async function createServer(config: Config, backend: Backend, logger: Fas
     },
   }
 }
+
+const mountsOf = (parts: MountContext): readonly Mount[] => [
+  uploadsMount(parts.config.uploadsFolder, parts.backend.checkAddress),
+  apiMount(routes, parts),
+  ...(parts.config.docs.enabled ? [docsMount(parts.config.rest.prefix)] : []),
+  rootMount(parts),
+]
 
 /** Responds to invalid or oversized HTTP directly on the socket and closes the connection. */
 function refuseMalformed(error: NodeJS.ErrnoException, socket: Socket): void {

@@ -2,7 +2,7 @@
 import type { Grants } from '../grants.js'
 import type { ContentTypeShape, ShapeOf, Uid } from './content/content-types.js'
 import type { RowIn } from './content/results.js'
-import type { NoSuchName } from './content/selection.js'
+import type { AnyText, NoSuchName } from './content/selection.js'
 import type { TypedDocuments } from './content/typed-documents.js'
 
 /** A document as plain data. `Documents<Article>` gives its attributes their types. */
@@ -99,8 +99,6 @@ export type DocumentService = <Type extends Uid | AnyText | object>(
   options?: DocumentOptions,
 ) => DocumentsOf<Type>
 
-/** Any text, without losing the suggestions of the texts beside it. */
-export type AnyText = string & {}
 /** The uids that may be given: those of the project if they are known; a text that is not known before it runs is always allowed. */
 type KnownUid<Type extends string> = string extends Type
   ? unknown

@@ -29,7 +29,7 @@ const wider = `[...document.querySelectorAll('body *')].filter((one) => one.getB
 
 let served: Served
 beforeAll(async () => {
-  served = await serveProject(files, { environment: secrets })
+  served = await serveProject(files, { environment: secrets, config: { events: { stream: true } } })
   await addToken(served, 'all', { type: 'full-access' })
   await grant(served, 'public', `${story}.find`)
   for (const title of ['First', `Second ${markup}`])
@@ -145,6 +145,23 @@ describe.skipIf(noBrowser !== null)(`in a browser${noBrowser === null ? '' : ` (
     await page.getByRole('alert').waitFor()
     await page.getByRole('button', { name: 'Forget' }).click()
     await page.waitForSelector('#list a', { state: 'attached' })
+  })
+
+  rule('openapi.12', 'a stream of events is shown as they arrive', async () => {
+    const { page } = opened
+    await visit(`#${encodeURIComponent('events/get/events')}`)
+    await page.getByRole('button', { name: 'Send GET' }).click()
+    await page.getByRole('button', { name: 'Close the stream' }).waitFor()
+    const shown = page.locator('.console pre').nth(1)
+    await expect.poll(() => shown.textContent(), waiting).toContain('retry:')
+    await served.ask('/api/stories', {
+      ...{ method: 'POST', token: 'all', body: JSON.stringify({ data: { title: 'While you wait' } }) },
+      headers: { 'content-type': 'application/json' },
+    })
+    await expect.poll(() => shown.textContent(), waiting).toContain('While you wait')
+    await page.getByRole('button', { name: 'Close the stream' }).click()
+    await page.getByRole('button', { name: 'Close the stream' }).waitFor({ state: 'hidden' })
+    expect(opened.troubles).toEqual([])
   })
 
   rule('openapi.12', 'markup in schemas and responses is text', async () => {

@@ -99,7 +99,7 @@ describe('who sees what', () => {
           server: '/api',
           draftGrant: false,
           hasSessions: true,
-          further: [],
+          eventStream: '/events',
         }
         expect(await problemsOf(describeApi(described, { may: () => true, isOpen: () => false }))).toEqual([])
       }
@@ -168,7 +168,7 @@ describe('operations', () => {
       server: '/api',
       draftGrant: false,
       hasSessions: true,
-      further: [],
+      eventStream: '/events',
     }
     const missing = routes.filter(({ method, path, action }) => {
       const document = describeApi(described, { may: (one) => one === action, isOpen: () => false }) as Document
@@ -200,6 +200,38 @@ describe('operations', () => {
     const [populate] = (parameters.StoryPopulate!.schema as { anyOf: readonly { pattern: string }[] }).anyOf
     expect(['*', 'tag', 'tag,quotePart', 'quotePart'].every((text) => new RegExp(populate!.pattern).test(text))).toBe(true)
     expect(['headline', 'dossier', 'tags'].some((text) => new RegExp(populate!.pattern).test(text))).toBe(false)
+  })
+})
+
+describe('the event stream', () => {
+  rule('openapi.14', 'is described to those who may follow a content-type, with the types that they may follow', async () => {
+    const config = { events: { stream: { path: '/live/events' } }, api: { rest: { draftGrant: true } } }
+    const streaming = await serveProject(files, { environment: secrets, config })
+    await addToken(streaming, 'all', { type: 'full-access' })
+    await addToken(streaming, 'reader', { type: 'custom', actions: [`${story}.find`] })
+    await addToken(streaming, 'creator', { type: 'custom', actions: [`${story}.create`] })
+    const streamOf = async (token: string) => {
+      const { body } = await streaming.ask('/api/openapi.json', { token })
+      expect(await problemsOf(body)).toEqual([])
+      return (body as Document).paths['/live/events']?.get
+    }
+    const [all, reader] = [await streamOf('all'), await streamOf('reader')]
+    const choices = (operation: Operation | undefined, name: string) => {
+      const parameters = operation?.parameters as readonly { name: string; schema: { enum?: unknown; items?: { enum: unknown } } }[]
+      const { schema: described } = parameters.find((parameter) => parameter.name === name)!
+      return described.items?.enum ?? described.enum
+    }
+    expect(choices(reader, 'types')).toEqual([story])
+    expect(choices(all, 'types')).toEqual(expect.arrayContaining([story, 'api::dossier.dossier', 'api::label.label']))
+    expect([choices(reader, 'status'), choices(all, 'status')]).toEqual([['published'], ['published', 'draft']])
+    expect(Object.keys(reader!.responses['200']!.content as object)).toEqual(['text/event-stream'])
+    expect(Object.keys(reader!.responses)).toEqual(['200', '400', '401', '403', '429', '503'])
+    expect(reader!.security).toEqual([{ bearerAuth: [] }])
+    await grant(streaming, 'public', `${story}.find`)
+    expect((await streamOf('reader'))!.security).toEqual([{}, { bearerAuth: [] }])
+    expect(await streamOf('creator')).toBeUndefined()
+    await streaming.close()
+    expect(operationsOf(await documentOf('all')).filter((one) => one.includes('events'))).toEqual([])
   })
 })
 

@@ -1,7 +1,7 @@
 // The operations of content-types: reads, writes and publication, one table for collection types and one for single types.
 import type { ContentType } from '../../model/types.js'
 import { linksOf } from '../view.js'
-import { type Making, shapeRef } from './documents.js'
+import { type SchemaContext, shapeRef } from './documents.js'
 import { inputRef } from './inputs.js'
 import { type ApiOperation, type DescribedParameter, inPath, jsonBody } from './operation.js'
 import {
@@ -18,59 +18,59 @@ import {
   sortParameter,
   statusParameter,
 } from './parameters.js'
-import { integer, type JsonSchema, list, object } from './schema.js'
+import { type DescriptionObject, integer, list, object } from './schema.js'
 
 /** All operations of a content-type, whoever may call them. `lists`: the sizes of pages. */
-export function contentOperations(making: Making, type: ContentType, pages: Pages): readonly ApiOperation[] {
-  return type.singleType ? ofSingleType(making, type) : ofCollectionType(making, type, pages)
+export function contentOperations(context: SchemaContext, type: ContentType, pages: Pages): readonly ApiOperation[] {
+  return type.singleType ? ofSingleType(context, type) : ofCollectionType(context, type, pages)
 }
 
 /** The type with its parameters, which every operation takes some of. */
-function partsOf(making: Making, type: ContentType) {
-  const populate = populateParameter(making, type)
-  const shown = [fieldsParameter(making, type), ...(populate === null ? [] : [populate])]
+function partsOf(context: SchemaContext, type: ContentType) {
+  const populate = populateParameter(context, type)
+  const shown = [fieldsParameter(context, type), ...(populate === null ? [] : [populate])]
   const localeOf = (parameter: DescribedParameter) => (type.localized ? [parameter] : [])
   // Relations follow the status too, so it says something for every type that has some.
-  const status = type.draftAndPublish || linksOf(making.view, type).length > 0 ? [statusParameter(making)] : []
-  const document = shapeRef(making, type)
+  const status = type.draftAndPublish || linksOf(context.view, type).length > 0 ? [statusParameter(context)] : []
+  const document = shapeRef(context, type)
   const data = object({ data: document, meta: { type: 'object' } }, ['data', 'meta'])
-  const body = () => jsonBody(object({ data: inputRef(making, type) }, ['data']))
+  const body = () => jsonBody(object({ data: inputRef(context, type) }, ['data']))
   const common = { tag: type.singularName, name: type.displayName }
-  return { shown, version: [...shown, ...localeOf(localeParameter(making)), ...status], localeOf, status, document, data, body, ...common }
+  return { shown, version: [...shown, ...localeOf(localeParameter(context)), ...status], localeOf, status, document, data, body, ...common }
 }
 
-function ofCollectionType(making: Making, type: ContentType, pages: Pages): readonly ApiOperation[] {
-  const { tag, name, shown, version, localeOf, status, document, data, body } = partsOf(making, type)
+function ofCollectionType(context: SchemaContext, type: ContentType, pages: Pages): readonly ApiOperation[] {
+  const { tag, name, shown, version, localeOf, status, document, data, body } = partsOf(context, type)
   const path = `/${type.pluralName}`
   const one = `${path}/{id}`
   const id = inPath('id', 'The documentId.')
   const found = { status: 200, description: 'The document.', schema: data }
-  const publication = type.draftAndPublish ? publicationParameters(making) : []
+  const publication = type.draftAndPublish ? publicationParameters(context) : []
   return [
     {
       ...{ method: 'get', path, action: `${type.uid}.find`, tag, summary: `Lists documents of ${name}` },
       parameters: [
         ...shown,
-        filtersParameter(making, type),
-        sortParameter(making, type),
-        paginationParameter(making, pages),
-        searchParameter(making),
-        ...localeOf(localesParameter(making)),
+        filtersParameter(context, type),
+        sortParameter(context, type),
+        paginationParameter(context, pages),
+        searchParameter(context),
+        ...localeOf(localesParameter(context)),
         ...status,
         ...publication,
       ],
-      success: { status: 200, description: 'A page of documents.', schema: listSchema(making, document) },
+      success: { status: 200, description: 'A page of documents.', schema: listSchema(context, document) },
     },
     {
       ...{ method: 'post', path, action: `${type.uid}.create`, tag, summary: `Creates a document of ${name}` },
-      parameters: [...version, idempotencyKey(making)],
+      parameters: [...version, idempotencyKey(context)],
       body: body(),
       success: { status: 201, description: 'The new document.', schema: data },
       errors: [409, 413, 422],
     },
     {
       ...{ method: 'get', path: one, action: `${type.uid}.findOne`, tag, summary: `Returns one document of ${name}` },
-      parameters: [id, ...version, filtersParameter(making, type)],
+      parameters: [id, ...version, filtersParameter(context, type)],
       success: found,
       errors: [404],
     },
@@ -84,20 +84,20 @@ function ofCollectionType(making: Making, type: ContentType, pages: Pages): read
     },
     {
       ...{ method: 'delete', path: one, action: `${type.uid}.delete`, tag, summary: `Deletes a document of ${name}` },
-      parameters: [id, ...localeOf(localesParameter(making)), filtersParameter(making, type)],
+      parameters: [id, ...localeOf(localesParameter(context)), filtersParameter(context, type)],
       success: { status: 204, description: 'There is no such document any more.' },
     },
-    ...publicationOperations(making, type, one, [id]),
+    ...publicationOperations(context, type, one, [id]),
   ]
 }
 
-function ofSingleType(making: Making, type: ContentType): readonly ApiOperation[] {
-  const { tag, name, version, localeOf, data, body } = partsOf(making, type)
+function ofSingleType(context: SchemaContext, type: ContentType): readonly ApiOperation[] {
+  const { tag, name, version, localeOf, data, body } = partsOf(context, type)
   const path = `/${type.singularName}`
   return [
     {
       ...{ method: 'get', path, action: `${type.uid}.find`, tag, summary: `Returns ${name}` },
-      parameters: [...version, filtersParameter(making, type)],
+      parameters: [...version, filtersParameter(context, type)],
       success: { status: 200, description: 'The document.', schema: data },
       errors: [404],
     },
@@ -111,10 +111,10 @@ function ofSingleType(making: Making, type: ContentType): readonly ApiOperation[
     },
     {
       ...{ method: 'delete', path, action: `${type.uid}.delete`, tag, summary: `Deletes ${name}` },
-      parameters: localeOf(localesParameter(making)),
+      parameters: localeOf(localesParameter(context)),
       success: { status: 204, description: 'There is no document any more.' },
     },
-    ...publicationOperations(making, type, path, []),
+    ...publicationOperations(context, type, path, []),
   ]
 }
 
@@ -126,23 +126,23 @@ const acts = [
 
 /** An extension of Strapi's Content API. */
 function publicationOperations(
-  making: Making,
+  context: SchemaContext,
   type: ContentType,
   path: string,
   named: readonly DescribedParameter[],
 ): readonly ApiOperation[] {
   if (!type.draftAndPublish) return []
-  const { tag, name, shown, localeOf, data } = partsOf(making, type)
+  const { tag, name, shown, localeOf, data } = partsOf(context, type)
   return acts.map(({ act, summary, returns }) => ({
     ...{ method: 'post', path: `${path}/actions/${act}`, action: `${type.uid}.${act}`, tag, summary: `${summary} ${name}` },
-    parameters: [...named, ...shown, ...localeOf(localeParameter(making)), idempotencyKey(making)],
+    parameters: [...named, ...shown, ...localeOf(localeParameter(context)), idempotencyKey(context)],
     success: { status: 200, description: returns, schema: data },
     errors: [404, 409, 422],
   }))
 }
 
 /** A list in its envelope. */
-export function listSchema({ components }: Pick<Making, 'components'>, entry: JsonSchema): JsonSchema {
+export function listSchema({ components }: Pick<SchemaContext, 'components'>, entry: DescriptionObject): DescriptionObject {
   const pagination = components.ref('schemas', 'page-of-list', () => ({
     anyOf: [
       object({ page: integer, pageSize: integer, pageCount: integer, total: integer }, ['page', 'pageSize']),

@@ -5,13 +5,14 @@ import type { Model } from '../../model/types.js'
 import type { Contract } from '../../query/contract.js'
 import { viewOf } from '../view.js'
 import { contentOperations } from './content.js'
-import type { Making } from './documents.js'
-import { type ApiOperation, operationId } from './operation.js'
+import type { SchemaContext } from './documents.js'
+import { type ApiOperation, type DescriptionReader, operationId } from './operation.js'
 import type { Pages } from './parameters.js'
 import { accountOperations } from './plugins/accounts.js'
+import { eventOperations } from './plugins/events.js'
 import { fileOperations, localeOperations, modelOperations } from './plugins/others.js'
 import { userOperations } from './plugins/users.js'
-import { type Components, type JsonSchema, object, openComponents, text } from './schema.js'
+import { type Components, type DescriptionObject, object, openComponents, text } from './schema.js'
 
 /** What a description is made from, apart from its reader. */
 export interface DescriptionSource {
@@ -24,23 +25,15 @@ export interface DescriptionSource {
   readonly draftGrant: boolean
   /** Users have sessions (`auth.jwtManagement: 'refresh'`). */
   readonly hasSessions: boolean
-  /** The operations of further routes; their schemas may refer to nothing here. */
-  readonly further: readonly ApiOperation[]
-}
-
-/** Whom a description is for. */
-export interface DescriptionReader {
-  /** True if the reader may perform an action. */
-  may(action: string): boolean
-  /** True if an action needs no credentials. */
-  isOpen(action: string): boolean
+  /** The path of the event stream; null: the project has none. */
+  readonly eventStream: string | null
 }
 
 /** Describes the API to a reader as an OpenAPI 3.1 document. The same model and actions give the same document. */
-export function describe(described: DescriptionSource, reader: DescriptionReader): JsonSchema {
+export function describe(described: DescriptionSource, reader: DescriptionReader): DescriptionObject {
   const components = openComponents()
   const operations = operationsOf(described, reader, components)
-  const paths: Record<string, Record<string, JsonSchema>> = {}
+  const paths: Record<string, Record<string, DescriptionObject>> = {}
   for (const operation of operations) {
     paths[operation.path] ??= {}
     paths[operation.path]![operation.method] = printed(components, operation, reader)
@@ -60,32 +53,33 @@ export function describe(described: DescriptionSource, reader: DescriptionReader
 const about =
   'What the caller who asked for this description may do. Query strings use brackets: `filters[title][$containsi]=tea`, `populate[author][fields][0]=name`.'
 
-/** All operations that the reader may call. Routes of further kinds add theirs to this list. */
+/** All operations that the reader may call. */
 function operationsOf(
   { model, contract, pages, ...described }: DescriptionSource,
-  { may }: DescriptionReader,
+  reader: DescriptionReader,
   components: Components,
 ): readonly ApiOperation[] {
-  const making: Making = {
+  const { may } = reader
+  const context: SchemaContext = {
     view: viewOf(model, contract, (uid) => may(`${uid}.find`)),
     components,
     showsDrafts: (uid) => !described.draftGrant || may(`${uid}.findDraft`),
   }
   const types = [...model.types.values()].filter(({ exposed }) => exposed).sort((a, b) => (a.singularName < b.singularName ? -1 : 1))
   const all = [
-    ...types.flatMap((type) => contentOperations(making, type, pages)),
-    ...userOperations(making),
-    ...accountOperations(making, described.hasSessions),
-    ...fileOperations(making, pages),
+    ...types.flatMap((type) => contentOperations(context, type, pages)),
+    ...userOperations(context),
+    ...accountOperations(context, described.hasSessions),
+    ...fileOperations(context, pages),
     ...localeOperations(),
     ...modelOperations(),
-    ...described.further,
+    ...eventOperations(context, described.eventStream, reader),
   ]
   return all.filter(({ action }) => may(action))
 }
 
 /** The groups of operations. */
-function tagsOf({ types }: Model, operations: readonly ApiOperation[]): readonly JsonSchema[] {
+function tagsOf({ types }: Model, operations: readonly ApiOperation[]): readonly DescriptionObject[] {
   const names = new Map([...types.values()].filter(({ exposed }) => exposed).map((type) => [type.singularName, type.displayName]))
   const used = [...new Set(operations.map(({ tag }) => tag))]
   return used.map((name) => ({ name, description: names.get(name) ?? plugins[name] ?? name }))
@@ -96,14 +90,15 @@ const plugins: Readonly<Record<string, string>> = {
   upload: 'Media library',
   i18n: 'Locales',
   'content-type-builder': 'The model',
+  events: 'The event stream',
 }
 
 /** Statuses of errors that every operation may return. */
 const usual = [400, 401, 403]
 
-function printed(components: Components, operation: ApiOperation, { isOpen }: DescriptionReader): JsonSchema {
+function printed(components: Components, operation: ApiOperation, { isOpen }: DescriptionReader): DescriptionObject {
   const { tag, summary, description, parameters, body, success, errors = [], action } = operation
-  const content = success.schema === undefined ? {} : { content: { 'application/json': { schema: success.schema } } }
+  const content = success.schema === undefined ? {} : { content: { [success.mediaType ?? 'application/json']: { schema: success.schema } } }
   const failures = [...new Set([...usual, ...errors])].sort((a, b) => a - b)
   return {
     operationId: operationId(operation),
@@ -129,9 +124,10 @@ const reasons: Readonly<Record<number, readonly [name: string, description: stri
   413: ['PayloadTooLarge', 'The body is too large.'],
   422: ['Unprocessable', 'The Idempotency-Key belongs to another request.'],
   429: ['TooManyRequests', 'Too many attempts; `Retry-After` says when to try again.'],
+  503: ['Unavailable', 'The service is busy; try again later.'],
 }
 
-function failure(components: Components, status: number): JsonSchema {
+function failure(components: Components, status: number): DescriptionObject {
   const [name, description] = reasons[status]!
   return components.ref('responses', name, () => {
     const schema = components.ref('schemas', 'error', errorSchema)
@@ -139,7 +135,7 @@ function failure(components: Components, status: number): JsonSchema {
   })
 }
 
-const errorSchema = (): JsonSchema =>
+const errorSchema = (): DescriptionObject =>
   object(
     {
       data: { type: 'null' },

@@ -6,10 +6,10 @@ import { readableFields } from '../../query/rest/fields.js'
 import type { DescribedShape, LinkAttribute, View } from '../view.js'
 import { isNullable, linksOf, targetsOf } from '../view.js'
 import { responseScalar } from './scalars.js'
-import { type Components, integer, type JsonSchema, list, object, orNull, text } from './schema.js'
+import { type Components, type DescriptionObject, integer, list, object, orNull, text } from './schema.js'
 
 /** What descriptions of content-types are made from. */
-export interface Making {
+export interface SchemaContext {
   readonly view: View
   readonly components: Components
   /** True if responses may show drafts, in which nothing is required. */
@@ -17,19 +17,19 @@ export interface Making {
 }
 
 /** A reference to the schema of a document or component. */
-export const shapeRef = (making: Making, shape: DescribedShape): JsonSchema =>
-  making.components.ref('schemas', making.view.names.get(shape.uid)!, () => shapeSchema(making, shape))
+export const shapeRef = (context: SchemaContext, shape: DescribedShape): DescriptionObject =>
+  context.components.ref('schemas', context.view.names.get(shape.uid)!, () => shapeSchema(context, shape))
 
-function shapeSchema(making: Making, shape: DescribedShape): JsonSchema {
-  const { view, components } = making
-  const isComplete = shape.kind === 'contentType' && !(shape.draftAndPublish && making.showsDrafts(shape.uid))
+function shapeSchema(context: SchemaContext, shape: DescribedShape): DescriptionObject {
+  const { view, components } = context
+  const isComplete = shape.kind === 'contentType' && !(shape.draftAndPublish && context.showsDrafts(shape.uid))
   const fields = readableFields(shape).map((attribute) => {
     const schema = responseScalar(view, components, shape, attribute)
     const isSystem = attribute.system && attribute.name !== 'publishedAt'
     return [attribute.name, isSystem || (isComplete && !isNullable(attribute)) ? schema : orNull(schema)] as const
   })
-  const links = linksOf(view, shape).map((link) => [link.name, { ...linkSchema(making, link), description: populated }] as const)
-  const beside: Record<string, JsonSchema> = {
+  const links = linksOf(view, shape).map((link) => [link.name, { ...linkSchema(context, link), description: populated }] as const)
+  const beside: Record<string, DescriptionObject> = {
     ...(shape.kind === 'component' && view.contract.componentDocumentIds ? { documentId: text } : {}),
     ...(isShownInverse(view, shape)
       ? { locale: { type: 'null', description: 'Only behind the inverse side of a polymorphic relation.' } }
@@ -50,36 +50,36 @@ const isShownInverse = ({ model }: View, shape: DescribedShape): boolean =>
 const hasInverse = ({ types }: View['model']): boolean =>
   [...types.values()].some(({ attributes }) => [...attributes.values()].some(({ kind }) => kind === 'morphFrom'))
 
-function linkSchema(making: Making, link: LinkAttribute): JsonSchema {
-  const { view, components } = making
+function linkSchema(context: SchemaContext, link: LinkAttribute): DescriptionObject {
+  const { view, components } = context
   const targets = targetsOf(view, link)
   const count = components.ref('schemas', 'count', () =>
     object({ count: integer }, ['count'], { description: 'The number of documents, if `populate` asks for `count`.' }),
   )
-  const oneOrMany = (one: JsonSchema, many: boolean): readonly JsonSchema[] => (many ? [list(one)] : [one, { type: 'null' }])
+  const oneOrMany = (one: DescriptionObject, many: boolean): readonly DescriptionObject[] => (many ? [list(one)] : [one, { type: 'null' }])
   switch (link.kind) {
     case 'media':
-      return link.many ? list(shapeRef(making, targets[0]!)) : orNull(shapeRef(making, targets[0]!))
+      return link.many ? list(shapeRef(context, targets[0]!)) : orNull(shapeRef(context, targets[0]!))
     case 'relation':
     case 'morphFrom':
-      return { anyOf: [...oneOrMany(shapeRef(making, targets[0]!), link.many), count] }
+      return { anyOf: [...oneOrMany(shapeRef(context, targets[0]!), link.many), count] }
     case 'component':
-      return { anyOf: [...oneOrMany(shapeRef(making, targets[0]!), link.repeatable), count] }
+      return { anyOf: [...oneOrMany(shapeRef(context, targets[0]!), link.repeatable), count] }
     case 'dynamiczone':
-      return list(entrySchema(making, targets, '__component'))
+      return list(entrySchema(context, targets, '__component'))
     case 'morphTo':
-      return { anyOf: [...oneOrMany(entrySchema(making, targets, '__type'), link.many), count] }
+      return { anyOf: [...oneOrMany(entrySchema(context, targets, '__type'), link.many), count] }
     default:
       return assertNever(link)
   }
 }
 
 /** Entries of several kinds, told apart by the uid in one of their members. */
-function entrySchema(making: Making, targets: readonly DescribedShape[], member: '__component' | '__type'): JsonSchema {
+function entrySchema(context: SchemaContext, targets: readonly DescribedShape[], member: '__component' | '__type'): DescriptionObject {
   const entries = targets.map((shape) => {
-    const name = `${making.view.names.get(shape.uid)!}Entry`
-    const ref = making.components.ref('schemas', name, () => ({
-      allOf: [shapeRef(making, shape), object({ [member]: { type: 'string', const: shape.uid } }, [member])],
+    const name = `${context.view.names.get(shape.uid)!}Entry`
+    const ref = context.components.ref('schemas', name, () => ({
+      allOf: [shapeRef(context, shape), object({ [member]: { type: 'string', const: shape.uid } }, [member])],
     }))
     return [shape.uid, ref] as const
   })

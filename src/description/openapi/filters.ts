@@ -5,28 +5,28 @@ import { operators } from '../../query/operators.js'
 import { readableFields } from '../../query/rest/fields.js'
 import type { DescribedShape } from '../view.js'
 import { isPath, linksOf, targetsOf } from '../view.js'
-import type { Making } from './documents.js'
-import { type Components, type JsonSchema, list, object, text, yesOrNo } from './schema.js'
+import type { SchemaContext } from './documents.js'
+import { type Components, type DescriptionObject, list, object, text, yesOrNo } from './schema.js'
 
 /** A reference to the filters of a content-type or component. */
-export const filtersRef = (making: Making, shape: DescribedShape): JsonSchema => {
-  const name = `${making.view.names.get(shape.uid)!}Filters`
-  return making.components.ref('schemas', name, () => filtersSchema(making, shape, { $ref: `#/components/schemas/${name}` }))
+export const filtersRef = (context: SchemaContext, shape: DescribedShape): DescriptionObject => {
+  const name = `${context.view.names.get(shape.uid)!}Filters`
+  return context.components.ref('schemas', name, () => filtersSchema(context, shape, { $ref: `#/components/schemas/${name}` }))
 }
 
-function filtersSchema(making: Making, shape: DescribedShape, self: JsonSchema): JsonSchema {
-  const { view, components } = making
+function filtersSchema(context: SchemaContext, shape: DescribedShape, self: DescriptionObject): DescriptionObject {
+  const { view, components } = context
   const fields = readableFields(shape).map((attribute) => [attribute.name, condition(components, attribute)] as const)
   const paths = linksOf(view, shape).filter((link) => isPath(view, link, 'condition'))
   const below = paths.map(
-    (link) => [link.name, { anyOf: [filtersRef(making, targetsOf(view, link)[0]!), rowCondition(components)] }] as const,
+    (link) => [link.name, { anyOf: [filtersRef(context, targetsOf(view, link)[0]!), rowCondition(components)] }] as const,
   )
   const junctions = { $and: list(self), $or: list(self), $not: self }
   return object({ ...Object.fromEntries([...fields, ...below]), ...junctions }, [], { additionalProperties: false })
 }
 
 /** The JSON type of values that are compared. */
-const values: Readonly<Record<Family, JsonSchema>> = {
+const values: Readonly<Record<Family, DescriptionObject>> = {
   text,
   number: { type: 'number' },
   biginteger: { type: ['string', 'integer'] },
@@ -38,16 +38,16 @@ const values: Readonly<Record<Family, JsonSchema>> = {
 }
 
 /** A value, a list of values, or an object of operators. */
-const condition = (components: Components, { type }: Scalar): JsonSchema => {
+const condition = (components: Components, { type }: Scalar): DescriptionObject => {
   const { family } = attributeTypes[type]
   return components.ref('schemas', `${family}-condition`, () => conditionSchema(values[family]))
 }
 
 /** Conditions on related rows themselves, by their ids. */
-const rowCondition = (components: Components): JsonSchema =>
+const rowCondition = (components: Components): DescriptionObject =>
   components.ref('schemas', 'row-condition', () => conditionSchema({ type: 'integer', description: 'A row id.' }))
 
-function conditionSchema(value: JsonSchema): JsonSchema {
+function conditionSchema(value: DescriptionObject): DescriptionObject {
   const operand = { one: value, two: { type: 'array', items: value, minItems: 2, maxItems: 2 }, many: list(value), flag: yesOrNo } as const
   const byName = Object.entries(operators).map(
     ([name, { takes, typed }]) => [name, typed || takes !== 'one' ? operand[takes] : text] as const,

@@ -3,38 +3,38 @@ import type { Attribute } from '../../model/types.js'
 import { assertNever } from '../../model/types.js'
 import type { DescribedShape } from '../view.js'
 import { mustBeGiven, writableOf } from '../view.js'
-import type { Making } from './documents.js'
+import type { SchemaContext } from './documents.js'
 import { inputScalar } from './scalars.js'
-import { type Components, integer, type JsonSchema, list, object, orNull, text } from './schema.js'
+import { type Components, type DescriptionObject, integer, list, object, orNull, text } from './schema.js'
 
 /** A reference to the schema of the data that a write of this type takes. Private attributes are not described. */
-export const inputRef = (making: Making, shape: DescribedShape): JsonSchema =>
-  making.components.ref('schemas', `${making.view.names.get(shape.uid)!}Input`, () => inputSchema(making, shape))
+export const inputRef = (context: SchemaContext, shape: DescribedShape): DescriptionObject =>
+  context.components.ref('schemas', `${context.view.names.get(shape.uid)!}Input`, () => inputSchema(context, shape))
 
 /** The attributes that a caller may give. Relations need the permission to find what they lead to. */
-const described = (making: Making, shape: DescribedShape): readonly Attribute[] =>
-  writableOf(shape).filter((attribute) => !attribute.private && mayGive(making, attribute))
+const described = (context: SchemaContext, shape: DescribedShape): readonly Attribute[] =>
+  writableOf(shape).filter((attribute) => !attribute.private && mayGive(context, attribute))
 
-function mayGive({ view }: Making, attribute: Attribute): boolean {
+function mayGive({ view }: SchemaContext, attribute: Attribute): boolean {
   if (attribute.kind === 'relation' || attribute.kind === 'morphFrom') return view.leadsTo(attribute.target)
   return attribute.kind !== 'morphTo' || view.anyTypes.length > 0
 }
 
-function inputSchema(making: Making, shape: DescribedShape): JsonSchema {
-  const attributes = described(making, shape)
-  const needed = attributes.filter((attribute) => mustBeGiven(making.view, shape, attribute)).map(({ name }) => name)
-  const own: Record<string, JsonSchema> =
+function inputSchema(context: SchemaContext, shape: DescribedShape): DescriptionObject {
+  const attributes = described(context, shape)
+  const needed = attributes.filter((attribute) => mustBeGiven(context.view, shape, attribute)).map(({ name }) => name)
+  const own: Record<string, DescriptionObject> =
     shape.kind === 'component' ? { id: { ...integer, description: 'The component of the draft to change; without it, a new one.' } } : {}
-  const properties = Object.fromEntries(attributes.map((attribute) => [attribute.name, attributeSchema(making, attribute)]))
+  const properties = Object.fromEntries(attributes.map((attribute) => [attribute.name, attributeSchema(context, attribute)]))
   const description = needed.length === 0 ? {} : { description: `Needed to publish a new document: ${needed.join(', ')}.` }
   // Entries of dynamic zones have a member more.
   const closed = shape.kind === 'component' ? {} : { additionalProperties: false }
   return object({ ...own, ...properties }, [], { title: shape.displayName, ...description, ...closed })
 }
 
-function attributeSchema(making: Making, attribute: Attribute): JsonSchema {
-  const { view, components } = making
-  const component = (uid: string) => inputRef(making, view.model.components.get(uid)!)
+function attributeSchema(context: SchemaContext, attribute: Attribute): DescriptionObject {
+  const { view, components } = context
+  const component = (uid: string) => inputRef(context, view.model.components.get(uid)!)
   switch (attribute.kind) {
     case 'scalar':
       return attribute.required ? inputScalar(view, components, attribute) : orNull(inputScalar(view, components, attribute))
@@ -58,19 +58,20 @@ function attributeSchema(making: Making, attribute: Attribute): JsonSchema {
   }
 }
 
-const oneOfSeveral = (entries: readonly JsonSchema[]): JsonSchema => (entries.length < 2 ? (entries[0] ?? { not: {} }) : { anyOf: entries })
+const oneOfSeveral = (entries: readonly DescriptionObject[]): DescriptionObject =>
+  entries.length < 2 ? (entries[0] ?? { not: {} }) : { anyOf: entries }
 
-const zoneEntry = (component: JsonSchema, uid: string): JsonSchema => ({
+const zoneEntry = (component: DescriptionObject, uid: string): DescriptionObject => ({
   allOf: [component, object({ __component: { type: 'string', const: uid } }, ['__component'])],
 })
 
-const position = (): JsonSchema =>
+const position = (): DescriptionObject =>
   object({ before: text, after: text, start: { const: true }, end: { const: true } }, [], {
     ...{ minProperties: 1, maxProperties: 1, additionalProperties: false },
     description: 'Where the document goes among the related ones; default: at the end.',
   })
 
-const target = (components: Components): JsonSchema =>
+const target = (components: Components): DescriptionObject =>
   components.ref('schemas', 'related-document', () => ({
     anyOf: [
       { type: 'string', description: 'A documentId.' },
@@ -80,7 +81,7 @@ const target = (components: Components): JsonSchema =>
   }))
 
 /** A relation: the documents that replace it, or changes to it. */
-const relationInput = (components: Components): JsonSchema =>
+const relationInput = (components: Components): DescriptionObject =>
   components.ref('schemas', 'relation-input', () => {
     const one = target(components)
     const several = { anyOf: [one, list(one)] }
@@ -95,7 +96,7 @@ const relationInput = (components: Components): JsonSchema =>
     }
   })
 
-const typedRelationInput = (components: Components, uids: readonly string[]): JsonSchema =>
+const typedRelationInput = (components: Components, uids: readonly string[]): DescriptionObject =>
   components.ref('schemas', 'typed-relation-input', () => {
     const one = object({ __type: { type: 'string', enum: uids }, documentId: text, id: integer, position: { type: 'object' } }, ['__type'])
     return {
@@ -104,8 +105,8 @@ const typedRelationInput = (components: Components, uids: readonly string[]): Js
   })
 
 /** Files by their ids. */
-const mediaInput = (components: Components): JsonSchema =>
+const mediaInput = (components: Components): DescriptionObject =>
   components.ref('schemas', 'media-input', () => {
-    const one: JsonSchema = { anyOf: [integer, text, object({ id: integer }, ['id']), object({ documentId: text }, ['documentId'])] }
+    const one: DescriptionObject = { anyOf: [integer, text, object({ id: integer }, ['id']), object({ documentId: text }, ['documentId'])] }
     return { anyOf: [one, list(one), { type: 'null' }, object({ set: { anyOf: [one, list(one)] } }, ['set'])] }
   })

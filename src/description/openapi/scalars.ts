@@ -3,10 +3,10 @@ import { attributeTypes } from '../../model/attributes.js'
 import { fileType } from '../../model/link.js'
 import type { Scalar, ScalarType } from '../../model/types.js'
 import type { DescribedShape, View } from '../view.js'
-import { type Components, integer, type JsonSchema, list, object, text } from './schema.js'
+import { type Components, type DescriptionObject, integer, list, object, text } from './schema.js'
 
 /** What says more of a value than its JSON type. */
-const forms: Readonly<Partial<Record<ScalarType, JsonSchema>>> = {
+const forms: Readonly<Partial<Record<ScalarType, DescriptionObject>>> = {
   biginteger: { pattern: '^-?\\d+$' },
   date: { format: 'date' },
   time: { pattern: '^\\d{2}:\\d{2}:\\d{2}(\\.\\d{1,3})?$' },
@@ -15,14 +15,14 @@ const forms: Readonly<Partial<Record<ScalarType, JsonSchema>>> = {
 }
 
 /** What is accepted in the data of writes besides the form of responses. */
-const inputs: Readonly<Partial<Record<ScalarType, JsonSchema>>> = {
+const inputs: Readonly<Partial<Record<ScalarType, DescriptionObject>>> = {
   biginteger: { type: ['string', 'integer'], pattern: '^\\s*[+-]?\\d+\\s*$' },
   email: { type: 'string', format: 'email' },
   password: { type: 'string', format: 'password', writeOnly: true },
   timestamp: { type: 'string' },
 }
 
-function base({ contract }: View, components: Components, { type, source }: Scalar): JsonSchema {
+function base({ contract }: View, components: Components, { type, source }: Scalar): DescriptionObject {
   if (type === 'blocks') return components.ref('schemas', 'blocks-content', blocksSchema)
   const { jsonType } = attributeTypes[type]
   if (jsonType === 'any') return {}
@@ -33,14 +33,14 @@ function base({ contract }: View, components: Components, { type, source }: Scal
 }
 
 /** The schema of a value in responses, without null. */
-export function responseScalar(view: View, components: Components, shape: DescribedShape, attribute: Scalar): JsonSchema {
+export function responseScalar(view: View, components: Components, shape: DescribedShape, attribute: Scalar): DescriptionObject {
   if (shape.uid === fileType && attribute.name === 'formats')
     return components.ref('schemas', 'file-formats', () => fileFormats(components))
   return base(view, components, attribute)
 }
 
 /** The schema of a value in the data of a write, without null. */
-export function inputScalar(view: View, components: Components, attribute: Scalar): JsonSchema {
+export function inputScalar(view: View, components: Components, attribute: Scalar): DescriptionObject {
   const { source, type } = attribute
   const plain = inputs[type] ?? base(view, components, attribute)
   const { minLength, maxLength, min, max, default: fallback } = source
@@ -72,7 +72,7 @@ function isPattern(source: unknown): source is string {
 }
 
 /** Nodes keep members that the editor adds. */
-const blocksSchema = (): JsonSchema =>
+const blocksSchema = (): DescriptionObject =>
   list(
     object(
       {
@@ -87,7 +87,7 @@ const blocksSchema = (): JsonSchema =>
     ),
   )
 
-const fileFormats = (components: Components): JsonSchema => {
+const fileFormats = (components: Components): DescriptionObject => {
   const format = components.ref('schemas', 'file-format', () =>
     object(
       {

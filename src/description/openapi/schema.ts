@@ -1,7 +1,7 @@
 // JSON Schemas of a description, and the collection of those that others refer to. Only what is referred to is part of it.
 
 /** A JSON Schema (2020-12), or another object of an OpenAPI description. */
-export type JsonSchema = Readonly<Record<string, unknown>>
+export type DescriptionObject = Readonly<Record<string, unknown>>
 
 /** The kinds of objects that operations refer to by name. */
 export type ComponentKind = 'schemas' | 'parameters' | 'responses'
@@ -9,13 +9,13 @@ export type ComponentKind = 'schemas' | 'parameters' | 'responses'
 /** Collects the components of one description. */
 export interface Components {
   /** Returns a reference to a component, which is made if it is not there yet. It may refer to itself. */
-  ref(kind: ComponentKind, name: string, make: () => JsonSchema): JsonSchema
+  ref(kind: ComponentKind, name: string, make: () => DescriptionObject): DescriptionObject
   /** The components that a value refers to, directly or through others, by kind and name in alphabetical order. */
-  usedBy(value: unknown): Readonly<Record<string, Readonly<Record<string, JsonSchema>>>>
+  usedBy(value: unknown): Readonly<Record<string, Readonly<Record<string, DescriptionObject>>>>
 }
 
 export function openComponents(): Components {
-  const made = new Map<string, JsonSchema>()
+  const made = new Map<string, DescriptionObject>()
   return {
     ref(kind, name, make) {
       const path = `#/components/${kind}/${name}`
@@ -35,7 +35,7 @@ export function openComponents(): Components {
           waiting.push(made.get(path))
         }
       }
-      const found: Record<string, Record<string, JsonSchema>> = {}
+      const found: Record<string, Record<string, DescriptionObject>> = {}
       for (const path of [...used].sort()) {
         const [kind, name] = path.split('/').slice(2) as [string, string]
         found[kind] ??= {}
@@ -59,23 +59,23 @@ function referencesIn(value: unknown): readonly string[] {
 
 /** An object with these properties. */
 export const object = (
-  properties: Readonly<Record<string, JsonSchema>>,
+  properties: Readonly<Record<string, DescriptionObject>>,
   required: readonly string[] = [],
-  more: JsonSchema = {},
-): JsonSchema => ({
+  more: DescriptionObject = {},
+): DescriptionObject => ({
   type: 'object',
   ...(required.length === 0 ? {} : { required }),
   properties,
   ...more,
 })
 
-export const list = (items: JsonSchema): JsonSchema => ({ type: 'array', items })
-export const text: JsonSchema = { type: 'string' }
-export const integer: JsonSchema = { type: 'integer' }
-export const yesOrNo: JsonSchema = { type: 'boolean' }
+export const list = (items: DescriptionObject): DescriptionObject => ({ type: 'array', items })
+export const text: DescriptionObject = { type: 'string' }
+export const integer: DescriptionObject = { type: 'integer' }
+export const yesOrNo: DescriptionObject = { type: 'boolean' }
 
 /** The schema of a value that may also be null. */
-export function orNull(schema: JsonSchema): JsonSchema {
+export function orNull(schema: DescriptionObject): DescriptionObject {
   const { type, enum: choices } = schema
   if (typeof type !== 'string') return Object.keys(schema).length === 0 ? schema : { anyOf: [schema, { type: 'null' }] }
   return { ...schema, type: [type, 'null'], ...(Array.isArray(choices) ? { enum: [...choices, null] } : {}) }

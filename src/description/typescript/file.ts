@@ -2,12 +2,12 @@
 import type { View } from '../view.js'
 import { reachableFrom } from '../view.js'
 import { literal, printInterface } from './print.js'
-import { type Defaults, printShape } from './shapes.js'
+import { printShape, type TypeDefaults } from './shapes.js'
 
 /** What goes into the file besides the model. */
 export interface FileOptions {
   /** By uid, what the project takes for granted in reads. */
-  readonly defaults: Readonly<Record<string, Defaults>>
+  readonly defaults: Readonly<Record<string, TypeDefaults>>
   /** The declarations that the interfaces refer to; null: they are imported from `octavo/client`. */
   readonly declarations: string | null
 }

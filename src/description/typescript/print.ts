@@ -16,18 +16,18 @@ export const union = (types: readonly string[]): string => (types.length === 0 ?
 export const orNull = (type: string, isNullable: boolean): string => (isNullable && type !== 'unknown' ? `${type} | null` : type)
 
 /** A property with its type. */
-export interface Member {
+export interface TypeMember {
   readonly name: string
   readonly type: string
   readonly isOptional?: boolean
 }
 
 /** The members of an object type, one a line. */
-export const members = (list: readonly Member[], indent: string): string =>
+export const members = (list: readonly TypeMember[], indent: string): string =>
   list.map(({ name, type, isOptional }) => `${indent}${property(name)}${isOptional ? '?' : ''}: ${type}\n`).join('')
 
 /** An exported interface. */
-export const printInterface = (name: string, list: readonly Member[], parent = ''): string =>
+export const printInterface = (name: string, list: readonly TypeMember[], parent = ''): string =>
   `export interface ${name}${parent === '' ? '' : ` extends ${parent}`} {\n${members(list, '  ')}}\n`
 
 /** A JSON value as the type that has only this value. */

@@ -4,16 +4,16 @@ import { assertNever } from '../../model/types.js'
 import { readableFields } from '../../query/rest/fields.js'
 import type { DescribedShape, LinkAttribute, View } from '../view.js'
 import { isNullable, isPath, linksOf, mustBeGiven, targetsOf, writableOf } from '../view.js'
-import { comment, literal, type Member, members, orNull, printInterface, union, valueType } from './print.js'
+import { comment, literal, members, orNull, printInterface, type TypeMember, union, valueType } from './print.js'
 import { filterType, inputType, responseType } from './scalars.js'
 
 /** What a project takes for granted in reads of a type. */
-export type Defaults = Readonly<Record<string, unknown>>
+export type TypeDefaults = Readonly<Record<string, unknown>>
 
 const nameOf = ({ names }: View, { uid }: DescribedShape): string => names.get(uid)!
 
 /** All interfaces of a content-type or component. */
-export function printShape(view: View, shape: DescribedShape, defaults: Defaults): string {
+export function printShape(view: View, shape: DescribedShape, defaults: TypeDefaults): string {
   const name = nameOf(view, shape)
   return [
     `${comment(summary(shape))}\n${printInterface(name, fieldMembers(view, shape))}`,
@@ -31,12 +31,12 @@ function summary(shape: DescribedShape): string {
 }
 
 /** Components have a documentId in responses of one contract only. */
-const fieldsOfComponent = ({ contract }: View): readonly Member[] =>
+const fieldsOfComponent = ({ contract }: View): readonly TypeMember[] =>
   contract.componentDocumentIds ? [{ name: 'documentId', type: 'string' }] : []
 
-function fieldMembers(view: View, shape: DescribedShape): readonly Member[] {
+function fieldMembers(view: View, shape: DescribedShape): readonly TypeMember[] {
   const fields = readableFields(shape).map(
-    (attribute): Member => ({
+    (attribute): TypeMember => ({
       name: attribute.name,
       type: orNull(responseType(shape, attribute), isNullable(attribute)),
     }),
@@ -44,7 +44,7 @@ function fieldMembers(view: View, shape: DescribedShape): readonly Member[] {
   return shape.kind === 'component' ? [...fields.slice(0, 1), ...fieldsOfComponent(view), ...fields.slice(1)] : fields
 }
 
-function filterMembers(view: View, shape: DescribedShape): readonly Member[] {
+function filterMembers(view: View, shape: DescribedShape): readonly TypeMember[] {
   const paths = linksOf(view, shape).filter((link) => isPath(view, link, 'condition'))
   return [
     ...readableFields(shape).map((attribute) => ({ name: attribute.name, type: filterType(attribute) })),
@@ -57,14 +57,14 @@ function printInputs(view: View, shape: DescribedShape, name: string): readonly 
   if (shape.kind === 'contentType' && !shape.exposed) return []
   const attributes = writableOf(shape)
   const whole = attributes.map(
-    (attribute): Member => ({
+    (attribute): TypeMember => ({
       name: attribute.name,
       type: orNull(dataType(view, attribute, 'Input'), isScalarLike(attribute) && !attribute.required),
       isOptional: !mustBeGiven(view, shape, attribute),
     }),
   )
   const draft = attributes.map(
-    (attribute): Member => ({
+    (attribute): TypeMember => ({
       name: attribute.name,
       type: orNull(dataType(view, attribute, 'DraftInput'), isScalarLike(attribute)),
       isOptional: true,
@@ -103,9 +103,9 @@ function dataType(view: View, attribute: Attribute, form: 'Input' | 'DraftInput'
   }
 }
 
-function shapeMembers(view: View, shape: DescribedShape, name: string, defaults: Defaults): readonly Member[] {
-  const links = linksOf(view, shape).map((link): Member => ({ name: link.name, type: linkType(view, link) }))
-  const common: readonly Member[] = [
+function shapeMembers(view: View, shape: DescribedShape, name: string, defaults: TypeDefaults): readonly TypeMember[] {
+  const links = linksOf(view, shape).map((link): TypeMember => ({ name: link.name, type: linkType(view, link) }))
+  const common: readonly TypeMember[] = [
     { name: 'uid', type: literal(shape.uid) },
     { name: 'fields', type: name },
     { name: 'links', type: links.length === 0 ? '{}' : `{\n${members(links, '    ')}  }` },

@@ -27,7 +27,7 @@ type OwnState<T, Asked> = T extends { readonly drafts: true } ? Asked : 'publish
 
 /** One object type instead of an intersection. */
 type Flat<T> = { [Key in keyof T]: T[Key] } & {}
-type Option<Given, Name extends string> = Name extends keyof Given ? Given[Name] : undefined
+type OptionOf<Given, Name extends string> = Name extends keyof Given ? Given[Name] : undefined
 
 type SelectedNames<Selected> = Selected extends string
   ? CommaList<Selected>[number]
@@ -87,15 +87,15 @@ type Everything<T extends Shape> = { [Name in keyof T['links']]: true }
 type PopulatedBy<T extends Shape, Asked, Own, Given> = [Given] extends [undefined]
   ? unknown
   : true extends IsWide<Given>
-    ? Partial<Populated<T, Asked, Own, Everything<T>>>
+    ? Partial<PopulatedLinks<T, Asked, Own, Everything<T>>>
     : Given extends '*' | readonly ['*']
-      ? Populated<T, Asked, Own, Everything<T>>
+      ? PopulatedLinks<T, Asked, Own, Everything<T>>
       : Given extends string | readonly unknown[]
-        ? Populated<T, Asked, Own, LevelsOf<PathsOf<Given>>>
-        : Populated<T, Asked, Own, Given>
+        ? PopulatedLinks<T, Asked, Own, LevelsOf<PathsOf<Given>>>
+        : PopulatedLinks<T, Asked, Own, Given>
 
 /** A switch that the compiler does not know makes its attribute optional. */
-type Populated<T extends Shape, Asked, Own, Levels> = {
+type PopulatedLinks<T extends Shape, Asked, Own, Levels> = {
   [Name in keyof Levels & keyof T['links'] as Levels[Name] extends false | undefined
     ? never
     : boolean extends Levels[Name]
@@ -150,7 +150,7 @@ type AnyEntry<Target, Level> = Target extends Shape
   : never
 
 type Row<Target, Asked, Own, Level> = Target extends Shape
-  ? RowOf<Target, Asked, Own, Option<Level, 'fields'>, Option<Level, 'populate'>>
+  ? RowOf<Target, Asked, Own, OptionOf<Level, 'fields'>, OptionOf<Level, 'populate'>>
   : never
 
 type RowOf<T extends Shape, Asked, Own, Selected, Given> = [Selected, Given] extends [undefined, undefined]
@@ -165,9 +165,9 @@ type Or<Given, Default> = [Given] extends [undefined] ? Default : Given
 /** The same over the API, where the project's defaults of the type take the place of parameters that are absent. */
 export type ApiRow<T extends ContentTypeShape, Asked, Selected, Given> = RowIn<
   T,
-  Or<Or<Asked, Option<T['defaults'], 'status'>>, 'published'>,
-  Or<Selected, Option<T['defaults'], 'fields'>>,
-  Or<Given, Option<T['defaults'], 'populate'>>
+  Or<Or<Asked, OptionOf<T['defaults'], 'status'>>, 'published'>,
+  Or<Selected, OptionOf<T['defaults'], 'fields'>>,
+  Or<Given, OptionOf<T['defaults'], 'populate'>>
 >
 
 /**
@@ -177,6 +177,6 @@ export type ApiRow<T extends ContentTypeShape, Asked, Selected, Given> = RowIn<
 export type Result<Type, Query = object> =
   ShapeOf<Type> extends infer T
     ? T extends ContentTypeShape
-      ? ApiRow<T, Option<Query, 'status'>, Option<Query, 'fields'>, Option<Query, 'populate'>>
+      ? ApiRow<T, OptionOf<Query, 'status'>, OptionOf<Query, 'fields'>, OptionOf<Query, 'populate'>>
       : never
     : never

@@ -14,7 +14,7 @@ export interface NoSuchParameter<Name> {
 
 type Names<Of> = keyof Of & string
 /** Any text, without losing the suggestions of the texts beside it. */
-type AnyText = string & {}
+export type AnyText = string & {}
 type Trimmed<Text extends string> = Text extends ` ${infer Rest}` ? Trimmed<Rest> : Text extends `${infer Rest} ` ? Trimmed<Rest> : Text
 
 /** The entries of a comma list, as a tuple. */
@@ -35,10 +35,10 @@ export type PopulateText<T extends Shape> = '*' | Names<T['links']> | AnyText
 export type PopulateParameter<T extends Shape> = PopulateText<T> | readonly PopulateText<T>[] | PopulateObject<T>
 
 /** By attribute: true, or what it shows. */
-export type PopulateObject<T extends Shape> = { readonly [Name in keyof T['links']]?: boolean | Level<T['links'][Name]> }
+export type PopulateObject<T extends Shape> = { readonly [Name in keyof T['links']]?: boolean | PopulateLevel<T['links'][Name]> }
 
 /** What can be said about one populated attribute. Names are checked by `CheckedPopulate`, which points at the wrong one. */
-type Level<Link> = Link extends { readonly link: infer Kind; readonly target: infer Target }
+type PopulateLevel<Link> = Link extends { readonly link: infer Kind; readonly target: infer Target }
   ? Kind extends 'zone' | 'any'
     ? FragmentsLevel<Target>
     : Target extends Shape

@@ -1,13 +1,13 @@
 // The operations of sign-in, registration, passwords and sessions. Bodies have no envelope.
-import type { Making } from '../documents.js'
+import type { SchemaContext } from '../documents.js'
 import { shapeRef } from '../documents.js'
 import { type ApiOperation, type HttpMethod, inPath, inQuery, jsonBody } from '../operation.js'
-import { type JsonSchema, list, object, text, yesOrNo } from '../schema.js'
+import { type DescriptionObject, list, object, text, yesOrNo } from '../schema.js'
 
 const tag = 'users-permissions'
 const userType = 'plugin::users-permissions.user'
-const email: JsonSchema = { type: 'string', format: 'email' }
-const secret: JsonSchema = { type: 'string', format: 'password' }
+const email: DescriptionObject = { type: 'string', format: 'email' }
+const secret: DescriptionObject = { type: 'string', format: 'password' }
 
 /** An operation of `/auth`, whose attempts are limited. */
 const attempt = (
@@ -22,9 +22,9 @@ const attempt = (
 })
 
 /** Sessions exist only with `auth.jwtManagement: 'refresh'`. */
-export function accountOperations(making: Making, hasSessions: boolean): readonly ApiOperation[] {
-  const user = shapeRef(making, making.view.model.types.get(userType)!)
-  const session = making.components.ref('schemas', 'sign-in', () =>
+export function accountOperations(context: SchemaContext, hasSessions: boolean): readonly ApiOperation[] {
+  const user = shapeRef(context, context.view.model.types.get(userType)!)
+  const session = context.components.ref('schemas', 'sign-in', () =>
     object({ jwt: text, ...(hasSessions ? { refreshToken: text } : {}), user }, ['jwt', 'user'], { title: 'Sign-in' }),
   )
   const signedIn = { status: 200, description: 'The user, and the token for further requests.', schema: session }

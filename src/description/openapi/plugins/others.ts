@@ -1,7 +1,7 @@
 // The operations of the media library, of locales and of the model. Files and locales have no envelope, and files have numeric ids.
 
 import { listSchema } from '../content.js'
-import type { Making } from '../documents.js'
+import type { SchemaContext } from '../documents.js'
 import { shapeRef } from '../documents.js'
 import { type ApiOperation, inPath, inQuery } from '../operation.js'
 import {
@@ -13,30 +13,30 @@ import {
   rangeParameters,
   sortParameter,
 } from '../parameters.js'
-import { integer, type JsonSchema, list, object, text } from '../schema.js'
+import { type DescriptionObject, integer, list, object, text } from '../schema.js'
 
 const fileType = 'plugin::upload.file'
 const fileAction = (name: string): string => `plugin::upload.content-api.${name}`
 
-export function fileOperations(making: Making, pages: Pages): readonly ApiOperation[] {
-  const type = making.view.model.types.get(fileType)!
-  const file = shapeRef(making, type)
-  const populate = populateParameter(making, type)
-  const shown = [fieldsParameter(making, type), ...(populate === null ? [] : [populate])]
-  const criteria = [...shown, filtersParameter(making, type), sortParameter(making, type)]
+export function fileOperations(context: SchemaContext, pages: Pages): readonly ApiOperation[] {
+  const type = context.view.model.types.get(fileType)!
+  const file = shapeRef(context, type)
+  const populate = populateParameter(context, type)
+  const shown = [fieldsParameter(context, type), ...(populate === null ? [] : [populate])]
+  const criteria = [...shown, filtersParameter(context, type), sortParameter(context, type)]
   const id = inPath('id', 'The numeric id.', integer)
   const one = { status: 200, description: 'The file.', schema: file }
   const tag = 'upload'
   return [
     {
       ...{ method: 'get', path: '/upload/files', action: fileAction('find'), tag, summary: 'Lists files' },
-      parameters: [...criteria, ...rangeParameters(making)],
+      parameters: [...criteria, ...rangeParameters(context)],
       success: { status: 200, description: 'The files.', schema: list(file) },
     },
     {
       ...{ method: 'get', path: '/upload/files/page', action: fileAction('findPage'), tag, summary: 'Lists a page of files' },
-      parameters: [...criteria, paginationParameter(making, pages)],
-      success: { status: 200, description: 'A page of files.', schema: listSchema(making, file) },
+      parameters: [...criteria, paginationParameter(context, pages)],
+      success: { status: 200, description: 'A page of files.', schema: listSchema(context, file) },
     },
     {
       ...{ method: 'get', path: '/upload/files/{id}', action: fileAction('findOne'), tag, summary: 'Returns a file' },
@@ -60,12 +60,12 @@ export function fileOperations(making: Making, pages: Pages): readonly ApiOperat
   ]
 }
 
-const fileInfo = (): JsonSchema =>
+const fileInfo = (): DescriptionObject =>
   object({ name: text, alternativeText: { type: ['string', 'null'] }, caption: { type: ['string', 'null'] } }, [], {
     description: 'What is said about a file, as JSON; once for each file.',
   })
 
-const uploadForm = (): JsonSchema =>
+const uploadForm = (): DescriptionObject =>
   object(
     {
       files: list({ type: 'string', format: 'binary' }),

@@ -1,28 +1,28 @@
 // The operations of users, roles and permissions. Bodies have no envelope, and ids are numbers.
-import type { Making } from '../documents.js'
+import type { SchemaContext } from '../documents.js'
 import { shapeRef } from '../documents.js'
 import { inputRef } from '../inputs.js'
 import { type ApiOperation, inPath, jsonBody } from '../operation.js'
 import { fieldsParameter, filtersParameter, populateParameter, rangeParameters, sortParameter } from '../parameters.js'
-import { integer, type JsonSchema, list, object, text } from '../schema.js'
+import { type DescriptionObject, integer, list, object, text } from '../schema.js'
 
 const tag = 'users-permissions'
 const userType = 'plugin::users-permissions.user'
 const roleType = 'plugin::users-permissions.role'
 const id = inPath('id', 'The numeric id.', integer)
 
-export function userOperations(making: Making): readonly ApiOperation[] {
-  const type = making.view.model.types.get(userType)!
-  const user = shapeRef(making, type)
-  const populate = populateParameter(making, type)
-  const shown = [fieldsParameter(making, type), ...(populate === null ? [] : [populate])]
-  const filters = filtersParameter(making, type)
+export function userOperations(context: SchemaContext): readonly ApiOperation[] {
+  const type = context.view.model.types.get(userType)!
+  const user = shapeRef(context, type)
+  const populate = populateParameter(context, type)
+  const shown = [fieldsParameter(context, type), ...(populate === null ? [] : [populate])]
+  const filters = filtersParameter(context, type)
   const one = { status: 200, description: 'The user.', schema: user }
-  const body = jsonBody(inputRef(making, type))
+  const body = jsonBody(inputRef(context, type))
   return [
     {
       ...{ method: 'get', path: '/users', action: `${userType}.find`, tag, summary: 'Lists users' },
-      parameters: [...shown, filters, sortParameter(making, type), ...rangeParameters(making)],
+      parameters: [...shown, filters, sortParameter(context, type), ...rangeParameters(context)],
       success: { status: 200, description: 'The users.', schema: list(user) },
     },
     {
@@ -52,11 +52,11 @@ export function userOperations(making: Making): readonly ApiOperation[] {
       description: 'A user that does not exist is 204.',
       ...{ parameters: [id], success: { ...one, description: 'The user as it was.' } },
     },
-    ...roleOperations(making),
+    ...roleOperations(context),
   ]
 }
 
-function roleOperations({ components, view }: Making): readonly ApiOperation[] {
+function roleOperations({ components, view }: SchemaContext): readonly ApiOperation[] {
   const tree = components.ref('schemas', 'permission-tree', () => ({
     type: 'object',
     description: 'By plugin or type, controller and action, whether the action is enabled.',
@@ -76,7 +76,7 @@ function roleOperations({ components, view }: Making): readonly ApiOperation[] {
   )
   const done = { status: 200, description: 'The role was written.', schema: object({ ok: { const: true } }, ['ok']) }
   const body = jsonBody(object({ name: text, description: text, permissions: tree }))
-  const one: JsonSchema = object({ role }, ['role'])
+  const one: DescriptionObject = object({ role }, ['role'])
   return [
     {
       ...{ method: 'get', path: '/users-permissions/roles', action: `${roleType}.find`, tag, summary: 'Lists roles' },
