@@ -345,6 +345,7 @@ const wallClock = new Set([
   'access/jwt.ts',
   'access/sessions.ts',
   'cli/dev.ts',
+  'cli/dev/service-process.ts',
   'cli/locales.ts',
   'cli/roles.ts',
   'cli/tokens.ts',

@@ -17,19 +17,26 @@ interface TypesOptions extends GeneratedFileOptions {
   readonly standalone?: boolean
 }
 
+/** Where a project has its types, unless it says otherwise. */
+export const typesFile = 'types/octavo.d.ts'
+
 /** Prints or writes the types of the project in `folder`. Needs no database. */
 export const typesCommand = orExplain(async (folder: string, options: TypesOptions) => {
+  writeOutput(await typesOf(folder, options), options, typesFile, `octavo types ${folder}${options.standalone ? ' --standalone' : ''}`)
+})
+
+/** Returns the types of the project in `folder`. @throws ConfigError */
+export async function typesOf(folder: string, { standalone }: Pick<TypesOptions, 'standalone'>): Promise<string> {
   const config = await loadConfig(folder)
   checkProject(config.folder)
   const model = await loadModel(config.folder, config.privateAttributes)
   const view = viewOf(model, contracts[config.contract], () => true)
   const defaults = Object.fromEntries(Object.entries(config.types).map(([uid, settings]) => [uid, { ...settings.defaults }]))
-  const text = printFile(view, { defaults, declarations: options.standalone ? standalone() : null })
-  writeOutput(text, options, 'types/octavo.d.ts', `octavo types ${folder}${options.standalone ? ' --standalone' : ''}`)
-})
+  return printFile(view, { defaults, declarations: standalone ? declarations() : null })
+}
 
 /** The declarations are part of the package, beside its code. */
-function standalone(): string {
+function declarations(): string {
   const folder = dirname(fileURLToPath(import.meta.url))
   return standaloneDeclarations(declarationFiles.map((file) => readFileSync(join(folder, file), 'utf8')))
 }

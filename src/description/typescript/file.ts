@@ -4,6 +4,9 @@ import { reachableFrom } from '../view.js'
 import { literal, printInterface } from './print.js'
 import { printShape, type TypeDefaults } from './shapes.js'
 
+/** The first line of the file. */
+export const fileHeader = '// Written by `octavo types` from the schemas of the project. Changes are lost when it runs again.'
+
 /** What goes into the file besides the model. */
 export interface FileOptions {
   /** By uid, what the project takes for granted in reads. */
@@ -25,7 +28,7 @@ export function printFile(view: View, { defaults, declarations }: FileOptions): 
     types.map(({ uid }) => ({ name: uid, type: `${view.names.get(uid)!}Type` })),
   )
   return [
-    '// Written by `octavo types` from the schemas of the project. Changes are lost when it runs again.\n/* eslint-disable */\n',
+    `${fileHeader}\n/* eslint-disable */\n`,
     declarations === null ? "import type * as Octavo from 'octavo/client'\n" : `${declarations}\n`,
     ...shapes.map((shape) => printShape(view, shape, defaults[shape.uid] ?? {})),
     `/** The content-types of the project by uid. */\n${index}`,
