@@ -43,7 +43,8 @@ export function compile(files: Readonly<Record<string, string>>): Compiled {
   const host = ts.createCompilerHost(options)
   const texts = new Map(Object.entries(files).map(([name, text]) => [join(folder, name), text]))
   const { getSourceFile, readFile } = host
-  host.directoryExists = (path) => path === folder || existsSync(path)
+  const folders = new Set([...texts.keys()].map(dirname))
+  host.directoryExists = (path) => folders.has(path) || existsSync(path)
   host.fileExists = (file) => texts.has(file) || existsSync(file)
   host.readFile = (file) => texts.get(file) ?? readFile(file)
   host.getSourceFile = (file, languageVersion, ...rest) => {
