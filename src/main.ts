@@ -3,6 +3,7 @@
 import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { Command } from 'commander'
+import { addArchiveCommands } from './cli/program/archives.js'
 import { addCompareCommand } from './cli/program/compare.js'
 import { addDescriptionCommands } from './cli/program/descriptions.js'
 import { addDevelopmentCommands } from './cli/program/development.js'
@@ -25,6 +26,7 @@ const topics = [
   addDevelopmentCommands,
   addServiceCommands,
   addDescriptionCommands,
+  addArchiveCommands,
   addCompareCommand,
   addTokenCommands,
   addUserCommands,

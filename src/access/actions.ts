@@ -64,8 +64,15 @@ export function actionsOf(model: Model): ReadonlySet<string> {
   const names = controllersOf(model).flatMap(({ scope, controller, actions }) =>
     actions.map((action) => `${scope}.${controller}.${action}`),
   )
-  const drafts = [...model.types.values()]
-    .filter(({ exposed, draftAndPublish }) => exposed && draftAndPublish)
-    .flatMap(({ uid }) => draftActions.map((action) => `${uid}.${action}`))
+  const drafts = typesOf(model)
+    .filter(({ draftAndPublish }) => draftAndPublish)
+    .flatMap(octavoActions)
   return new Set([...names, ...drafts])
 }
+
+const typesOf = ({ types }: Model): readonly ContentType[] => [...types.values()].filter(({ exposed }) => exposed)
+
+const octavoActions = ({ uid }: ContentType): readonly string[] => draftActions.map((action) => `${uid}.${action}`)
+
+/** Returns the full names of the actions that Strapi does not have, whether or not their types have Draft & Publish now. */
+export const actionsOfOctavo = (model: Model): readonly string[] => typesOf(model).flatMap(octavoActions)

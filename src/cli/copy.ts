@@ -6,6 +6,7 @@ import { openRowSource, openRowTarget, type RowsOptions } from '../database/open
 import { ConfigError } from '../errors/errors.js'
 import { loadModel } from '../model/load.js'
 import { orExplain } from './explain-error.js'
+import { openProgress } from './progress.js'
 import { print } from './project.js'
 import { checkProject } from './project-folder.js'
 
@@ -30,7 +31,7 @@ export const copyCommand = orExplain(async (folder: string, { from, to, adapt = 
   try {
     const target = await openRowTarget(to, model, options)
     try {
-      show(await copyDatabase(source, target, { adapted: adapt ? adapted : null, overwrite, report: openProgress() }))
+      show(await copyDatabase(source, target, { adapted: adapt ? adapted : null, overwrite, report: openProgress(lineOf) }))
     } finally {
       await target.close()
     }
@@ -41,18 +42,7 @@ export const copyCommand = orExplain(async (folder: string, { from, to, adapt = 
 
 const verbs: Readonly<Record<CopyReport['phase'], string>> = { check: 'checking', copy: 'copying', verify: 'verifying' }
 
-/** Milliseconds between two lines. */
-const interval = 1_000
-
-/** Writes to standard error what is being done, now and then. */
-function openProgress(): (report: CopyReport) => void {
-  let next = performance.now() + interval
-  return ({ phase, table, done, total }) => {
-    if (performance.now() < next) return
-    next = performance.now() + interval
-    process.stderr.write(`${verbs[phase]} ${table}: ${done} of ${total} rows\n`)
-  }
-}
+const lineOf = ({ phase, table, done, total }: CopyReport): string => `${verbs[phase]} ${table}: ${done} of ${total} rows`
 
 function show({ tables, rows, adapted, left, resumed }: Copied): void {
   if (adapted > 0) print(`Changed ${adapted} values that the copy cannot hold.`)

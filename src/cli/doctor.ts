@@ -116,7 +116,7 @@ function linesOfLinks(links: readonly PendingLink[]): readonly string[] {
   ]
 }
 
-interface StoredFile {
+interface LocalFileRow {
   readonly id: number
   readonly name: string
   readonly url: string | null
@@ -126,9 +126,9 @@ interface StoredFile {
 /** Files of the local provider whose bytes, or those of one of their formats, are not in the uploads folder. */
 async function missingFiles(database: MainConnection, folder: string): Promise<CheckResult> {
   const name = 'every local file is in the uploads folder'
-  let rows: readonly StoredFile[]
+  let rows: readonly LocalFileRow[]
   try {
-    rows = await database.rows<StoredFile>(sql`select id, name, url, formats from files where provider = 'local' order by id`)
+    rows = await database.rows<LocalFileRow>(sql`select id, name, url, formats from files where provider = 'local' order by id`)
   } catch (error) {
     return { name, warning: false, count: 1, examples: [(error as Error).message] }
   }
@@ -140,7 +140,7 @@ async function missingFiles(database: MainConnection, folder: string): Promise<C
   return { name, warning: false, count: missing.length, examples: missing.slice(0, 5) }
 }
 
-function urlsOf({ url, formats }: StoredFile): readonly string[] {
+function urlsOf({ url, formats }: LocalFileRow): readonly string[] {
   let parsed: unknown = null
   try {
     parsed = formats === null ? null : JSON.parse(formats)

@@ -119,6 +119,11 @@ export const limits = z.strictObject({
   outboxBacklog: z.int().min(0).max(most).default(50_000),
   /** Bytes of one event; larger entries are sent without their relations. */
   eventBytes: z.int().positive().max(mostBytes).default(262_144),
+  /** Files of an imported archive, bytes of all of them unpacked, how many times the bytes of a compressed one these may be, and bytes of one line. */
+  archiveFiles: z.int().positive().max(most).default(1_000_000),
+  archiveBytes: z.int().positive().default(1_000_000_000_000),
+  archiveRatio: z.int().positive().max(most).default(250),
+  archiveLineBytes: z.int().positive().max(mostBodyBytes).default(256_000_000),
   /** Attempts to deliver an event to a webhook, and milliseconds before the second one and at most before later ones. */
   webhookAttempts: z.int().positive().max(1_000).default(12),
   webhookPause: z.int().positive().max(longest).default(5_000),

@@ -1,6 +1,7 @@
 // Copies a database to another one, of the same kind or not: row by row with the same ids, in batches that can be resumed, and checked
 // at the end. What the target cannot hold is refused before anything is written.
 import { ConfigError } from '../errors/errors.js'
+import { batchesOf, keyOf } from './row-batches.js'
 import {
   type CopiedRow,
   openChecksum,
@@ -45,9 +46,6 @@ export interface Copied {
   readonly resumed: boolean
 }
 
-/** Rows of one batch at most, and characters that it should have. */
-const [batchRows, batchSize] = [5_000, 4_000_000]
-
 /** Values that do not fit which are named. */
 const named = 20
 
@@ -81,42 +79,6 @@ async function planOf(source: RowSource, target: RowTarget): Promise<Plan> {
     pairs.push({ from: { ...table, columns }, to: { ...to, columns: columns.map(({ name }) => there.get(name)!) }, rows })
   }
   return { pairs, left }
-}
-
-const keyOf = ({ columns, key }: RowTable): ((row: CopiedRow) => CopiedRow) => {
-  const places = key.map((name) => columns.findIndex((column) => column.name === name))
-  return (row) => places.map((place) => row[place]!)
-}
-
-/** The rows of the next batch: fewer, if these are large. */
-function nextLimit(rows: readonly CopiedRow[]): number {
-  let size = 0
-  for (const row of rows) for (const value of row) if (typeof value === 'object' || typeof value === 'string') size += value?.length ?? 0
-  return Math.max(1, Math.min(batchRows, Math.floor((rows.length * batchSize) / Math.max(1, size))))
-}
-
-/** All rows behind `after`, batch by batch. While a batch is used, a server reads the next one. */
-async function* batchesOf(
-  database: Pick<RowSource, 'read'>,
-  table: RowTable,
-  after: CopiedRow | null = null,
-): AsyncGenerator<readonly CopiedRow[]> {
-  const isWhole = table.key.length === 0
-  const key = keyOf(table)
-  let limit = isWhole ? Number.MAX_SAFE_INTEGER : Math.floor(batchRows / 10)
-  let reading = database.read(table, after, limit)
-  for (;;) {
-    const rows = await reading
-    const isLast = rows.length < limit
-    if (!isLast) {
-      limit = nextLimit(rows)
-      reading = database.read(table, key(rows.at(-1)!), limit)
-      // Its error is thrown where it is awaited.
-      reading.catch(() => {})
-    }
-    if (rows.length > 0) yield rows
-    if (isLast) return
-  }
 }
 
 /** Fits rows into a table of the target; null: the row goes with a target that is missing. `note` is told of every difference. */

@@ -42,6 +42,8 @@ export interface RowSource {
   count(table: RowTable): Promise<number>
   /** At most `limit` rows behind the key `after`. */
   read(table: RowTable, after: CopiedRow | null, limit: number): Promise<readonly CopiedRow[]>
+  /** The rows whose `column` has one of the values, some hundred at most, in the order of their keys. */
+  readWhere(table: RowTable, column: string, values: readonly RowValue[]): Promise<readonly CopiedRow[]>
   /** The keys of the rows whose target is missing. */
   missingTargets(table: RowTable, reference: RowReference): Promise<readonly CopiedRow[]>
   /** The last numbers that were given to rows, by table. */
@@ -67,7 +69,7 @@ export interface Progress {
 export type CopyTransactions = 'batches' | 'callers'
 
 /** A database that is written. */
-export interface RowTarget extends Omit<RowSource, 'missingTargets' | 'lastNumbers'> {
+export interface RowTarget extends Omit<RowSource, 'missingTargets' | 'lastNumbers' | 'readWhere'> {
   /** References between its tables that it checks. */
   references(): Promise<readonly RowReference[]>
   /** How the values of a column are fitted into it. */
@@ -82,6 +84,27 @@ export interface RowTarget extends Omit<RowSource, 'missingTargets' | 'lastNumbe
   update(table: RowTable, rows: readonly CopiedRow[], progress: Progress): Promise<void>
   /** Ends the copy: new rows get numbers behind `last`, and the progress is forgotten. */
   finish(last: ReadonlyMap<string, number>): Promise<void>
+}
+
+/** Rows by the values of columns: those that have one of the values in each of the columns. */
+export type RowCondition = Readonly<Record<string, readonly RowValue[]>>
+
+/**
+ * A database whose rows are replaced in one transaction, from `begin` to `commit`. Others see the old rows until then, and cannot write to
+ * the tables of the transaction.
+ */
+export interface RowReplacement extends Omit<RowSource, 'missingTargets'>, Pick<RowTarget, 'fitter'> {
+  /** @throws ConfigError if others write to the tables for too long */
+  begin(tables: readonly RowTable[]): Promise<void>
+  /** Removes the rows that a condition selects. Returns how many. */
+  remove(table: RowTable, where: RowCondition): Promise<number>
+  /** Inserts rows with their ids. */
+  insert(table: RowTable, rows: readonly CopiedRow[]): Promise<void>
+  /** Gives rows, found by their keys, the values of their other columns. */
+  update(table: RowTable, rows: readonly CopiedRow[]): Promise<void>
+  /** Commits. New rows get numbers behind all that were ever given in `tables`. */
+  commit(): Promise<void>
+  rollback(): Promise<void>
 }
 
 /** A number as its digits and a power of ten: `-12.50` is -125 times 10 to the power of -1. */

@@ -5,16 +5,17 @@ import { constants } from 'node:fs'
 import { open, readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { MainConnection, WriteDatabase } from '../database/database.js'
-import { forgetSwap, namesOfHash, swapIsCommitted } from './rows.js'
+import { forgetSwap, namesInUse, swapIsCommitted } from './rows.js'
 import type { StagingFolder } from './staging.js'
 import type { Storages } from './storage/open.js'
 import type { Storage } from './storage/storage.js'
 
-/** The file names of one hash that a write creates or deletes. Names without a row are deleted when the entry is resolved. */
+/** File names that a write creates or deletes. Names without a row are deleted when the entry is resolved. */
 export interface JournalEntry {
   /** The storage of the files, as in the column `provider`. */
   readonly provider: string
-  readonly hash: string
+  /** The hash of the files; null: they are of any. */
+  readonly hash: string | null
   readonly names: readonly string[]
   /** Files that replace others once a transaction with this `id` is committed. */
   readonly swap?: { readonly id: string; readonly moves: readonly (readonly [from: string, to: string])[] }
@@ -93,14 +94,18 @@ export function openJournal(parts: JournalParts): Journal {
   }
 }
 
+/** Files that are deleted at the same time. */
+const removedTogether = 8
+
 /** Finishes a swap if its transaction was committed, deletes the files of the entry that no row names, then deletes the entry. */
 async function resolve({ database, writer, storages }: JournalParts, path: string, entry: JournalEntry): Promise<void> {
   const storage = storages.of.get(entry.provider)
   if (storage === undefined) throw new Error(`leftover files are in the storage "${entry.provider}", which is not configured`)
   if (entry.swap !== undefined && (await swapIsCommitted(database, entry.swap.id))) await finishSwap(storage, entry.swap)
-  const used = await namesOfHash(database, entry.hash, entry.provider)
+  const used = await namesInUse(database, entry.provider, entry.hash)
   const unused = entry.names.filter((name) => !used.has(name))
-  await Promise.all(unused.map((name) => storage.remove(name)))
+  for (let start = 0; start < unused.length; start += removedTogether)
+    await Promise.all(unused.slice(start, start + removedTogether).map((name) => storage.remove(name)))
   if (entry.swap !== undefined) await forgetSwap(database, writer, entry.swap.id)
   await rm(path, { force: true })
 }

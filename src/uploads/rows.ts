@@ -69,12 +69,15 @@ export interface MediaLink {
 
 const json = (value: unknown): string | null => (value === null || value === undefined ? null : JSON.stringify(value))
 
-/** Returns the stored names of a file with a hash at a provider, according to its row. */
-export async function namesOfHash(database: MainConnection, hash: string, provider: string): Promise<ReadonlySet<string>> {
+/** Returns the stored names of the files at a provider, according to their rows; only those with a hash, unless it is null. */
+export async function namesInUse(database: MainConnection, provider: string, hash: string | null): Promise<ReadonlySet<string>> {
+  const wanted = hash === null ? sql`` : sql` and hash = ${hash}`
   const rows = await database.rows<{ hash: string; ext: string | null; formats: string | null }>(
-    sql`select hash, ext, formats from files where hash = ${hash} and provider = ${provider}`,
+    sql`select hash, ext, formats from files where provider = ${provider}${wanted}`,
   )
-  return new Set(rows.flatMap(({ ext, formats }) => storedNames({ hash, ext: ext ?? '', formats: parsed(formats) as FileRow['formats'] })))
+  return new Set(
+    rows.flatMap((row) => storedNames({ hash: row.hash, ext: row.ext ?? '', formats: parsed(row.formats) as FileRow['formats'] })),
+  )
 }
 
 /** Returns the stored names of a file and its formats. */

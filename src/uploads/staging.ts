@@ -102,6 +102,30 @@ export async function clearAbandoned(uploads: string, own: StagingFolder, recove
   }
 }
 
+/** Whether a process is running that has a staging folder in the uploads folder. */
+export async function hasRunningOwner(uploads: string): Promise<boolean> {
+  for (const folder of await stagingFolders(uploads)) {
+    const lock = lockOf(folder)
+    if (lock === null) return true
+    lock.release()
+  }
+  return false
+}
+
+/** Deletes the place of all staging folders, which nobody has any more. */
+export const removeStaging = (uploads: string): Promise<void> => rm(stagingRoot(uploads), { recursive: true, force: true })
+
+/** Whether stopped processes have left anything. */
+export const hasAbandoned = async (uploads: string): Promise<boolean> => (await stagingFolders(uploads)).length > 0
+
+async function stagingFolders(uploads: string): Promise<readonly string[]> {
+  const entries = await readdir(stagingRoot(uploads), { withFileTypes: true }).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOENT') throw error
+    return []
+  })
+  return entries.filter((entry) => entry.isDirectory()).map(({ name }) => join(stagingRoot(uploads), name))
+}
+
 const exists = (path: string): Promise<boolean> =>
   lstat(path).then(
     () => true,

@@ -3,7 +3,9 @@ import type { Model } from '../../model/types.js'
 import type { FillDatabase } from '../database.js'
 import type { Driver, FillRows } from '../driver.js'
 import { createIndexes } from './indexes.js'
+import { leavingMysql } from './leaving.js'
 import { openMysqlDatabase, openMysqlForCommand } from './open.js'
+import { mysqlReplacement, mysqlRows } from './project-rows.js'
 import { placeOf, reach } from './reach.js'
 import { lockMysql } from './start-lock.js'
 import { lookIntoMysql, snapshotOfMysql } from './view.js'
@@ -19,6 +21,9 @@ export const mysqlDriver = (firstRows: (locale: string, model: Model, fill: Fill
   openForCommand: (config, model, fill) => openMysqlForCommand(config, model, firstRows(config.initialLocale, model, fill)),
   lookInto: lookIntoMysql,
   snapshotOf: snapshotOfMysql,
+  rows: mysqlRows,
+  replacement: (config, model, fill) => mysqlReplacement(config, model, firstRows(config.initialLocale, model, fill)),
+  leaving: leavingMysql,
   createMissingIndexes: async (config, model, report) => {
     const { small, close } = await reach(config)
     try {

@@ -6,6 +6,7 @@ import {
   fullTime,
   type Progress,
   type RowColumn,
+  type RowCondition,
   type RowSource,
   type RowTable,
   type RowTarget,
@@ -121,14 +122,44 @@ async function read(
   return rows.map((row) => row.map((value, index) => received(columns[index]!, value)))
 }
 
+async function readWhere(
+  client: MysqlQueryable,
+  table: RowTable,
+  column: string,
+  values: readonly RowValue[],
+): Promise<readonly CopiedRow[]> {
+  const { name, columns, key } = table
+  if (values.length === 0) return []
+  const order = key.length === 0 ? '' : ` order by ${list(key)}`
+  const where = selectedBy(table, { [column]: values })
+  const text = `select ${columns.map(selected).join(', ')} from ${quoted(name)} where ${where}${order}`
+  const { rows } = await client.query(text, `select … from ${quoted(name)}`)
+  return rows.map((row) => row.map((value, index) => received(columns[index]!, value)))
+}
+
+/** A condition with its values in it; there is one at least for each column. */
+export const selectedBy = ({ columns }: RowTable, where: RowCondition): string =>
+  Object.entries(where)
+    .map(([name, values]) => {
+      const column = columns.find((each) => each.name === name)!
+      return `${quoted(name)} in (${values.map((value) => sent(column, value)).join(', ')})`
+    })
+    .join(' and ')
+
 const columnsOfKey = ({ columns, key }: Pick<RowTable, 'columns' | 'key'>): readonly RowColumn[] =>
   key.map((each) => columns.find((column) => column.name === each)!)
 
-const reading = (client: MysqlQueryable, name: string): Pick<RowSource, 'name' | 'tables' | 'count' | 'read'> => ({
+/** What every database of rows can be asked for. */
+export const reading = (
+  client: MysqlQueryable,
+  name: string,
+): Pick<RowSource, 'name' | 'tables' | 'count' | 'read' | 'readWhere' | 'lastNumbers'> => ({
   name,
   tables: () => tablesOf(client),
   count: async (table) => (await client.query(`select count(*) from ${quoted(table.name)}`)).rows[0]![0] as number,
   read: (table, after, limit) => read(client, table, after, limit),
+  readWhere: (table, column, values) => readWhere(client, table, column, values),
+  lastNumbers: () => numbersOf(client),
 })
 
 /** The last numbers that were given, by table. */
@@ -154,7 +185,6 @@ export async function mysqlSource(client: MysqlQueryable, name: string, close: (
       const keyColumns = columnsOfKey(table)
       return rows.map((row) => row.map((value, index) => received(keyColumns[index]!, value)))
     },
-    lastNumbers: () => numbersOf(client),
     close: async () => {
       await client.query('rollback').catch(() => {})
       await close()
@@ -165,7 +195,7 @@ export async function mysqlSource(client: MysqlQueryable, name: string, close: (
 /** Characters of one statement, but for a single row that has more: servers refuse packets of more than 16 MB, or fewer. */
 const statementLength = 1_000_000
 
-async function insert(client: MysqlQueryable, { name, columns }: RowTable, rows: readonly CopiedRow[]): Promise<void> {
+export async function insertRows(client: MysqlQueryable, { name, columns }: RowTable, rows: readonly CopiedRow[]): Promise<void> {
   const into = `insert into ${quoted(name)} (${list(columns.map((column) => column.name))}) values`
   let values: string[] = []
   let length = 0
@@ -183,7 +213,7 @@ async function insert(client: MysqlQueryable, { name, columns }: RowTable, rows:
   await send()
 }
 
-async function update(client: MysqlQueryable, { name, columns, key }: RowTable, rows: readonly CopiedRow[]): Promise<void> {
+export async function updateRows(client: MysqlQueryable, { name, columns, key }: RowTable, rows: readonly CopiedRow[]): Promise<void> {
   for (const row of rows) {
     const assigned = columns.map((column, index) => ({ column, text: `${quoted(column.name)} = ${sent(column, row[index]!)}` }))
     const changes = assigned.filter(({ column }) => !key.includes(column.name)).map(({ text }) => text)
@@ -252,8 +282,8 @@ export function mysqlTarget(client: MysqlQueryable, name: string, transactions: 
         octavoTable(progressTable, ['part varchar(255) primary key', 'source longtext not null', 'last longtext not null']),
       )
     },
-    insert: (table, rows, progress) => write(() => insert(client, table, rows), progress),
-    update: (table, rows, progress) => write(() => update(client, table, rows), progress),
+    insert: (table, rows, progress) => write(() => insertRows(client, table, rows), progress),
+    update: (table, rows, progress) => write(() => updateRows(client, table, rows), progress),
     finish: async (last) => {
       if (!resumable) return
       await setNumbers(client, last)

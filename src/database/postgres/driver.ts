@@ -3,7 +3,9 @@ import type { Model } from '../../model/types.js'
 import type { FillDatabase } from '../database.js'
 import type { Driver, FillRows } from '../driver.js'
 import { createIndexes } from './indexes.js'
+import { leavingPostgres } from './leaving.js'
 import { openPostgresDatabase, openPostgresForCommand } from './open.js'
+import { postgresReplacement, postgresRows } from './project-rows.js'
 import { placeOf, reach } from './reach.js'
 import { lockPostgres } from './start-lock.js'
 import { lookIntoPostgres, snapshotOfPostgres } from './view.js'
@@ -19,6 +21,9 @@ export const postgresDriver = (firstRows: (locale: string, model: Model, fill: F
   openForCommand: (config, model, fill) => openPostgresForCommand(config, model, firstRows(config.initialLocale, model, fill)),
   lookInto: lookIntoPostgres,
   snapshotOf: snapshotOfPostgres,
+  rows: postgresRows,
+  replacement: (config, model, fill) => postgresReplacement(config, model, firstRows(config.initialLocale, model, fill)),
+  leaving: leavingPostgres,
   createMissingIndexes: async (config, model, report) => {
     const { small, close } = await reach(config)
     try {

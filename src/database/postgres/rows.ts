@@ -135,15 +135,45 @@ async function read(
   return rows.map((row) => row.map((value, index) => received(columns[index]!, value)))
 }
 
-const reading = (client: Queryable, name: string): Pick<RowSource, 'name' | 'tables' | 'count' | 'read'> => ({
+async function readWhere(client: Queryable, table: RowTable, column: string, values: readonly RowValue[]): Promise<readonly CopiedRow[]> {
+  const { name, columns, key } = table
+  const order = key.length === 0 ? '' : ` order by ${list(key)}`
+  const text = `select ${list(columns.map((each) => each.name))} from ${quoted(name)} where ${selectedBy(table, [column])}${order}`
+  const rows = await textsOf(client, text, [valuesOf(table, column, values)])
+  return rows.map((row) => row.map((value, index) => received(columns[index]!, value)))
+}
+
+const columnOf = ({ columns }: RowTable, name: string): RowColumn => columns.find((column) => column.name === name)!
+
+/** A condition with a parameter for each column: a list of texts. */
+export const selectedBy = (table: RowTable, columns: readonly string[]): string =>
+  columns.map((name, index) => `${quoted(name)} = any($${index + 1}::text[]::${bareType(columnOf(table, name))}[])`).join(' and ')
+
+export const valuesOf = (table: RowTable, column: string, values: readonly RowValue[]): unknown[] =>
+  values.map((value) => sent(columnOf(table, column), value))
+
+/** What every database of rows can be asked for. */
+export const reading = (
+  client: Queryable,
+  name: string,
+): Pick<RowSource, 'name' | 'tables' | 'count' | 'read' | 'readWhere' | 'lastNumbers'> => ({
   name,
   tables: () => tablesOf(client),
   count: async (table) => Number((await textsOf(client, `select count(*) from ${quoted(table.name)}`))[0]![0]),
   read: (table, after, limit) => read(client, table, after, limit),
+  readWhere: (table, column, values) => readWhere(client, table, column, values),
+  lastNumbers: async () => {
+    const found = new Map<string, number>()
+    for (const [table, sequence] of await sequencesOf(client)) {
+      const [row] = await textsOf(client, `select case when is_called then last_value else 0 end from ${sequence}`)
+      found.set(table, Number(row![0]))
+    }
+    return found
+  },
 })
 
 /** Settings by which values have the same form on every server; they end with the transaction. */
-const forms =
+export const forms =
   "set local datestyle = 'ISO, YMD'; set local timezone = 'UTC'; set local extra_float_digits = 1; set local bytea_output = 'hex'; set local statement_timeout = 0; set local idle_in_transaction_session_timeout = 0"
 
 const beginSnapshot = async (client: Queryable): Promise<void> => {
@@ -165,14 +195,6 @@ export async function postgresSource(client: pg.ClientBase, name: string, close:
       )
       const keyColumns = key.map((each) => columns.find((every) => every.name === each)!)
       return rows.map((row) => row.map((value, index) => received(keyColumns[index]!, value)))
-    },
-    lastNumbers: async () => {
-      const found = new Map<string, number>()
-      for (const [table, sequence] of await sequencesOf(client)) {
-        const [row] = await textsOf(client, `select case when is_called then last_value else 0 end from ${sequence}`)
-        found.set(table, Number(row![0]))
-      }
-      return found
     },
     close: async () => {
       await client.query('rollback').catch(() => {})
@@ -212,19 +234,21 @@ const unnested = ({ columns }: RowTable): string =>
   `unnest(${columns.map((_, index) => `$${index + 1}::text[]`).join(', ')}) as v (${list(columns.map(({ name }) => name))})`
 
 /** A text as a value of a column; without its length, by which a cast would cut it off. */
-const cast = ({ name, kind, type }: RowColumn): string => `v.${quoted(name)}${kind === 'text' ? '' : `::${type.replace(/\([^()]*\)/, '')}`}`
+const cast = (column: RowColumn): string => `v.${quoted(column.name)}${column.kind === 'text' ? '' : `::${bareType(column)}`}`
+
+const bareType = ({ type }: RowColumn): string => type.replace(/\([^()]*\)/, '')
 
 const listsOf = ({ columns }: RowTable, rows: readonly CopiedRow[]): unknown[] =>
   columns.map((column, index) => rows.map((row) => sent(column, row[index]!)))
 
-async function insert(client: Queryable, table: RowTable, rows: readonly CopiedRow[]): Promise<void> {
+export async function insertRows(client: Queryable, table: RowTable, rows: readonly CopiedRow[]): Promise<void> {
   if (rows.length === 0) return
   const { name, columns } = table
   const text = `insert into ${quoted(name)} (${list(columns.map((column) => column.name))}) select ${columns.map(cast).join(', ')} from ${unnested(table)}`
   await client.query(text, listsOf(table, rows))
 }
 
-async function update(client: Queryable, table: RowTable, rows: readonly CopiedRow[]): Promise<void> {
+export async function updateRows(client: Queryable, table: RowTable, rows: readonly CopiedRow[]): Promise<void> {
   if (rows.length === 0) return
   const { name, columns, key } = table
   const changed = columns.filter((column) => !key.includes(column.name))
@@ -242,7 +266,7 @@ async function noteProgress(client: Queryable, { part, source, last }: Progress)
 }
 
 /** Numbers that follow are behind those of the rows, and behind those that the source has given. */
-async function setNumbers(client: Queryable, last: ReadonlyMap<string, number>): Promise<void> {
+export async function setNumbers(client: Queryable, last: ReadonlyMap<string, number>): Promise<void> {
   for (const [table, sequence, column] of await sequencesOf(client)) {
     const [row] = await textsOf(client, `select max(${quoted(column)}) from ${quoted(table)}`)
     const number = Math.max(Number(row![0] ?? 0), last.get(table) ?? 0)
@@ -285,12 +309,12 @@ export function postgresTarget(client: pg.ClientBase, name: string, transactions
       }),
     insert: (table, rows, progress) =>
       inTransaction(async () => {
-        await insert(client, table, rows)
+        await insertRows(client, table, rows)
         if (resumable) await noteProgress(client, progress)
       }),
     update: (table, rows, progress) =>
       inTransaction(async () => {
-        await update(client, table, rows)
+        await updateRows(client, table, rows)
         if (resumable) await noteProgress(client, progress)
       }),
     finish: (last) =>

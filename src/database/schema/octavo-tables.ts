@@ -155,3 +155,15 @@ export const octavoNames: readonly string[] = octavoTables.flatMap(({ name, inde
   name,
   ...Object.keys(indexes).map((suffix) => `${name}_${suffix}`),
 ])
+
+/** Tables of ours that earlier versions had, that one driver alone has, or that only exist while a copy is under way. */
+const otherOctavoTables: readonly string[] = [
+  ...['octavo_hidden_links', 'octavo_drifted_drafts', 'octavo_unequal_locales', 'octavo_user_epochs', 'octavo_codes'],
+  ...['octavo_counters', 'octavo_listeners'],
+  ...['octavo_write_turns', 'octavo_server_epoch', 'octavo_write_outcomes', 'octavo_preparation', 'octavo_copy_progress'],
+]
+
+const allOctavoTables: ReadonlySet<string> = new Set([...octavoTables.map(({ name }) => name), ...otherOctavoTables])
+
+/** Whether a table is one of ours, and not one of a project that is called alike. */
+export const isOctavoTable = (name: string): boolean => allOctavoTables.has(name)

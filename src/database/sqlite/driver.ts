@@ -2,8 +2,10 @@
 import { existsSync } from 'node:fs'
 import type { Driver } from '../driver.js'
 import { faultOf } from './errors.js'
+import { leavingSqlite } from './leaving.js'
 import { createSqliteIndexes, lockSqlite, lookIntoSqlite, openSqliteDatabase, openSqliteForCommand, snapshotOfSqlite } from './open.js'
 import { refuseLostDatabase } from './project-file.js'
+import { sqliteReplacement, sqliteRows } from './project-rows.js'
 
 export const sqliteDriver: Driver = {
   exists: ({ database }) => existsSync(database.filename),
@@ -14,6 +16,9 @@ export const sqliteDriver: Driver = {
   openForCommand: openSqliteForCommand,
   lookInto: async (config) => lookIntoSqlite(config),
   snapshotOf: async (config) => snapshotOfSqlite(config),
+  rows: async (config) => sqliteRows(config),
+  replacement: sqliteReplacement,
+  leaving: async (config, actions) => leavingSqlite(config, actions),
   createMissingIndexes: async (config, model, report) => createSqliteIndexes(config, model, report),
   lock: async (config, wait) => lockSqlite(config, wait),
 }

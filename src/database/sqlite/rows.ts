@@ -70,7 +70,31 @@ function read(database: Database, { name, columns, key }: RowTable, after: Copie
   return rows.map((row) => row.map(received))
 }
 
-const reading = (database: Database, name: string): Pick<RowSource, 'name' | 'tables' | 'count' | 'read'> => ({
+function readWhere(
+  database: Database,
+  { name, columns, key }: RowTable,
+  column: string,
+  values: readonly RowValue[],
+): readonly CopiedRow[] {
+  const order = key.length === 0 ? '' : ` order by ${list(key)}`
+  const statement = database
+    .prepare(`select ${list(columns.map((each) => each.name))} from ${quoted(name)} where ${selectedBy([column])}${order}`)
+    .raw()
+    .safeIntegers()
+  return (statement.all(jsonList(values)) as unknown[][]).map((row) => row.map(received))
+}
+
+/** A condition with a list of values, as JSON, for each column. */
+export const selectedBy = (columns: readonly string[]): string =>
+  columns.map((column) => `${quoted(column)} in (select value from json_each(?))`).join(' and ')
+
+export const jsonList = (values: readonly RowValue[]): string => JSON.stringify(values)
+
+/** What every database of rows can be asked for. */
+export const reading = (
+  database: Database,
+  name: string,
+): Pick<RowSource, 'name' | 'tables' | 'count' | 'read' | 'readWhere' | 'lastNumbers'> => ({
   name,
   tables: async () => tablesOf(database),
   count: async (table) =>
@@ -79,6 +103,12 @@ const reading = (database: Database, name: string): Pick<RowSource, 'name' | 'ta
       .pluck()
       .get() as number,
   read: async (table, after, limit) => read(database, table, after, limit),
+  readWhere: async (table, column, values) => readWhere(database, table, column, values),
+  lastNumbers: async () => {
+    if (!hasTable(database, 'sqlite_sequence')) return new Map()
+    const rows = database.prepare('select name, seq from sqlite_sequence').raw().all() as [string, number][]
+    return new Map(rows)
+  },
 })
 
 const hasTable = (database: Database, name: string): boolean =>
@@ -95,11 +125,6 @@ export function sqliteSource(database: Database, name: string, close: () => void
         where o.${own} is not null and not exists (select 1 from ${quoted(to.table)} t where t.${other} = o.${own})`
       const rows = database.prepare(text).raw().safeIntegers().all() as unknown[][]
       return rows.map((row) => row.map(received))
-    },
-    lastNumbers: async () => {
-      if (!hasTable(database, 'sqlite_sequence')) return new Map()
-      const rows = database.prepare('select name, seq from sqlite_sequence').raw().all() as [string, number][]
-      return new Map(rows)
     },
     close: async () => close(),
   }
@@ -153,6 +178,27 @@ function referencesOf(database: Database): readonly RowReference[] {
   )
 }
 
+export function insertRows(database: Database, { name, columns }: RowTable, rows: readonly CopiedRow[]): void {
+  const names = list(columns.map((column) => column.name))
+  const statement = database.prepare(`insert into ${quoted(name)} (${names}) values (${columns.map(() => '?').join(', ')})`)
+  for (const row of rows) statement.run(...row.map(sent))
+}
+
+export function updateRows(database: Database, { name, columns, key }: RowTable, rows: readonly CopiedRow[]): void {
+  const assigned = columns.map((column) => `${quoted(column.name)} = ?`).join(', ')
+  const statement = database.prepare(
+    `update ${quoted(name)} set ${assigned} where ${key.map((each) => `${quoted(each)} = ?`).join(' and ')}`,
+  )
+  const places = key.map((each) => columns.findIndex((column) => column.name === each))
+  for (const row of rows) statement.run(...row.map(sent), ...places.map((place) => sent(row[place]!)))
+}
+
+/** How values of a column are fitted into it. */
+export const fitterFor =
+  ({ kind }: RowColumn) =>
+  (value: RowValue): Fitted =>
+    fitted(kind, value)
+
 const noteProgress = (database: Database, { part, source, last }: Progress): void =>
   void database
     .prepare(`insert into ${progressTable} (part, source, last) values (?, ?, ?) on conflict (part) do update set last = excluded.last`)
@@ -164,10 +210,7 @@ export function sqliteTarget(database: Database, name: string, close: () => void
   return {
     ...reading(database, name),
     references: async () => referencesOf(database),
-    fitter:
-      ({ kind }: RowColumn) =>
-      (value) =>
-        fitted(kind, value),
+    fitter: fitterFor,
     progress: async () => {
       if (!hasTable(database, progressTable)) return null
       const rows = database.prepare(`select part, source, last from ${progressTable}`).all() as {
@@ -185,21 +228,14 @@ export function sqliteTarget(database: Database, name: string, close: () => void
         database.exec(`drop table if exists ${progressTable}`)
         database.exec(`create table ${progressTable} (part text primary key, source text not null, last text not null)`)
       }),
-    insert: ({ name: table, columns }, rows, progress) =>
+    insert: (table, rows, progress) =>
       inTransaction(() => {
-        const names = list(columns.map((column) => column.name))
-        const statement = database.prepare(`insert into ${quoted(table)} (${names}) values (${columns.map(() => '?').join(', ')})`)
-        for (const row of rows) statement.run(...row.map(sent))
+        insertRows(database, table, rows)
         noteProgress(database, progress)
       }),
-    update: ({ name: table, columns, key }, rows, progress) =>
+    update: (table, rows, progress) =>
       inTransaction(() => {
-        const assigned = columns.map((column) => `${quoted(column.name)} = ?`).join(', ')
-        const statement = database.prepare(
-          `update ${quoted(table)} set ${assigned} where ${key.map((each) => `${quoted(each)} = ?`).join(' and ')}`,
-        )
-        const places = key.map((each) => columns.findIndex((column) => column.name === each))
-        for (const row of rows) statement.run(...row.map(sent), ...places.map((place) => sent(row[place]!)))
+        updateRows(database, table, rows)
         noteProgress(database, progress)
       }),
     finish: (last) =>

@@ -1,16 +1,19 @@
 // The storage on the local disk, served below /uploads/. Files are renamed into place, so a reader never sees an incomplete file.
 import { constants } from 'node:fs'
-import { mkdir, open, rename, rm } from 'node:fs/promises'
+import { lstat, mkdir, open, rename, rm } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import type { Storage } from './storage.js'
+
+/** Whether a text is the name of a file in the folder: no path, and not the folder itself. */
+export const isStoredName = (name: string): boolean =>
+  name !== '' && name !== '.' && name !== '..' && basename(name) === name && !name.includes('\\') && !name.includes('\0')
 
 /** Opens the storage in a folder, and creates the folder if necessary. */
 export async function openLocalStorage(folder: string): Promise<Storage> {
   await mkdir(folder, { recursive: true })
-  const isOurs = (name: string): boolean => name !== '' && name !== '.' && name !== '..' && basename(name) === name && !name.includes('\\')
   /** Names come from rows and journal entries; a name with a path was not written by Octavo. */
   const pathOf = (name: string): string => {
-    if (isOurs(name)) return join(folder, name)
+    if (isStoredName(name)) return join(folder, name)
     throw new Error(`"${name}" is not the name of a stored file`)
   }
   return {
@@ -21,12 +24,17 @@ export async function openLocalStorage(folder: string): Promise<Storage> {
       await syncToDisk(path, constants.O_RDWR | (constants.O_NOFOLLOW ?? 0))
       await rename(path, pathOf(name))
     },
+    has: (name) =>
+      lstat(pathOf(name)).then(
+        () => true,
+        () => false,
+      ),
     move: async (from, to) => {
       await rename(pathOf(from), pathOf(to)).catch((error: NodeJS.ErrnoException) => {
         if (error.code !== 'ENOENT') throw error
       })
     },
-    remove: async (name) => (isOurs(name) ? rm(join(folder, name), { force: true }) : undefined),
+    remove: async (name) => (isStoredName(name) ? rm(join(folder, name), { force: true }) : undefined),
     flush: () => syncToDisk(folder, constants.O_RDONLY),
     close: () => {},
   }

@@ -19,7 +19,7 @@ const connections = 20
 const errorBytes = 65_536
 
 interface StorageRequest {
-  readonly method: 'PUT' | 'DELETE'
+  readonly method: 'PUT' | 'DELETE' | 'HEAD'
   readonly name: string
   readonly headers: OutgoingHttpHeaders
   /** A file of the local disk to send. */
@@ -37,8 +37,11 @@ export function openS3Storage(config: S3Config, limits: StorageLimits, report: (
   const { root } = bucketOf(config)
   const acl = config.acl === 'none' ? {} : { 'X-Amz-Acl': config.acl }
 
-  /** Sends a request, with retries after temporary failures. Statuses in `accepted` count as success. @throws ApiError 503 */
-  async function send(what: StorageRequest, accepted: readonly number[] = []): Promise<void> {
+  /**
+   * Sends a request, with retries after temporary failures. Statuses in `accepted` count as success. Returns the status.
+   * @throws ApiError 503
+   */
+  async function send(what: StorageRequest, accepted: readonly number[] = []): Promise<number> {
     let failure: unknown
     for (const wait of [0, ...retryDelays]) {
       if (wait > 0) await pause(wait)
@@ -48,7 +51,7 @@ export function openS3Storage(config: S3Config, limits: StorageLimits, report: (
       })
       if (outcome !== null) {
         const { status, text } = outcome
-        if (accepted.includes(status) || (status < 300 && !text.includes('<Error>'))) return
+        if (accepted.includes(status) || (status < 300 && !text.includes('<Error>'))) return status
         failure = new Error(`S3 responded to ${what.method} with ${status}: ${/<Code>([\w.]{1,80})/.exec(text)?.[1] ?? 'no code'}`)
         if (status >= 300 && status < 500 && status !== 429) break
       } else if (isTimeout(failure)) break
@@ -67,12 +70,13 @@ export function openS3Storage(config: S3Config, limits: StorageLimits, report: (
       const headers = { 'Content-Type': mime, 'Content-Length': size, ...attached, ...acl }
       await send({ method: 'PUT', name, headers, file: { path: file, bytes: size } })
     },
+    has: async (name) => (await send({ method: 'HEAD', name, headers: {} }, [404])) !== 404,
     move: async (from, to) => {
       const source = { 'X-Amz-Copy-Source': `/${config.bucket}/${root}${from}` }
       await send({ method: 'PUT', name: to, headers: { ...source, ...acl, 'Content-Length': 0 } }, [404])
       await send({ method: 'DELETE', name: from, headers: {} }, [404])
     },
-    remove: (name) => send({ method: 'DELETE', name, headers: {} }, [404]),
+    remove: async (name) => void (await send({ method: 'DELETE', name, headers: {} }, [404])),
     flush: async () => {},
     close: client.close,
   }

@@ -13,6 +13,8 @@ export interface Storage {
    * @throws ApiError 503 if a remote storage rejects it.
    */
   put(path: string, name: string, mime: string): Promise<void>
+  /** Whether there is a file of this name. @throws ApiError 503 if a remote storage does not say */
+  has(name: string): Promise<boolean>
   /** Renames a stored file and replaces an existing one; a missing file is not an error. */
   move(from: string, to: string): Promise<void>
   /** Deletes a file; a missing file is not an error. */

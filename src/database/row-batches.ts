@@ -1,0 +1,42 @@
+// Reads all rows of a table in batches that have a bounded size, however large the rows are.
+import type { CopiedRow, RowSource, RowTable } from './rows.js'
+
+/** Rows of one batch at most, and characters that it should have. */
+const [batchRows, batchSize] = [5_000, 4_000_000]
+
+/** The key of a row, as a list of values. */
+export const keyOf = ({ columns, key }: RowTable): ((row: CopiedRow) => CopiedRow) => {
+  const places = key.map((name) => columns.findIndex((column) => column.name === name))
+  return (row) => places.map((place) => row[place]!)
+}
+
+/** The rows of the next batch: fewer, if these are large. */
+function nextLimit(rows: readonly CopiedRow[]): number {
+  let size = 0
+  for (const row of rows) for (const value of row) if (typeof value === 'object' || typeof value === 'string') size += value?.length ?? 0
+  return Math.max(1, Math.min(batchRows, Math.floor((rows.length * batchSize) / Math.max(1, size))))
+}
+
+/** All rows behind `after`, batch by batch. While a batch is used, a server reads the next one. */
+export async function* batchesOf(
+  database: Pick<RowSource, 'read'>,
+  table: RowTable,
+  after: CopiedRow | null = null,
+): AsyncGenerator<readonly CopiedRow[]> {
+  const isWhole = table.key.length === 0
+  const key = keyOf(table)
+  let limit = isWhole ? Number.MAX_SAFE_INTEGER : Math.floor(batchRows / 10)
+  let reading = database.read(table, after, limit)
+  for (;;) {
+    const rows = await reading
+    const isLast = rows.length < limit
+    if (!isLast) {
+      limit = nextLimit(rows)
+      reading = database.read(table, key(rows.at(-1)!), limit)
+      // Its error is thrown where it is awaited.
+      reading.catch(() => {})
+    }
+    if (rows.length > 0) yield rows
+    if (isLast) return
+  }
+}

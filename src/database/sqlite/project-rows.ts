@@ -1,0 +1,69 @@
+// The rows of a project's SQLite database: read in one snapshot, or replaced in one transaction.
+import type { Database } from 'better-sqlite3'
+import type { Config } from '../../config/config.js'
+import { ConfigError } from '../../errors/errors.js'
+import type { Model } from '../../model/types.js'
+import type { FillDatabase } from '../database.js'
+import type { RowCondition, RowReplacement, RowSource, RowTable } from '../rows.js'
+import { quoted } from '../schema/table.js'
+import { openSqliteReader } from './connection.js'
+import { openProjectFile } from './project-file.js'
+import { fitterFor, insertRows, jsonList, reading, selectedBy, sqliteSource, updateRows } from './rows.js'
+
+/** Opens the database for reads that all belong to one snapshot, also while a service writes. */
+export function sqliteRows({ database: settings }: Config): RowSource {
+  const connection = openSqliteReader(settings)
+  try {
+    connection.exec('begin')
+    // A deferred transaction takes its snapshot with the first read.
+    connection.prepare('select count(*) from sqlite_schema').get()
+    return sqliteSource(connection, settings.filename, () => void connection.close())
+  } catch (error) {
+    connection.close()
+    throw error
+  }
+}
+
+/** Opens the database to replace rows; it is prepared as for a service. */
+export async function sqliteReplacement(config: Config, model: Model, fill: FillDatabase): Promise<RowReplacement> {
+  const connection = await openProjectFile(config, model, { info: () => {}, warn: () => {} }, fill)
+  return {
+    ...reading(connection, config.database.filename),
+    fitter: fitterFor,
+    begin: async () => begin(connection, config),
+    remove: async (table, where) => remove(connection, table, where),
+    insert: async (table, rows) => insertRows(connection, table, rows),
+    update: async (table, rows) => updateRows(connection, table, rows),
+    commit: async () => {
+      if (hasStatistics(connection)) connection.exec(`pragma analysis_limit = ${analyzedRows}; analyze`)
+      connection.exec('commit')
+    },
+    rollback: async () => {
+      if (connection.inTransaction) connection.exec('rollback')
+    },
+    close: async () => void connection.close(),
+  }
+}
+
+/** Rows of an index that its statistics look at. */
+const analyzedRows = 1000
+
+const hasStatistics = (connection: Database): boolean =>
+  connection.prepare("select 1 from sqlite_schema where name = 'sqlite_stat1'").get() !== undefined
+
+/** The lock of the transaction keeps all others from writing. */
+function begin(connection: Database, { limits: { startWait } }: Config): void {
+  connection.pragma(`busy_timeout = ${startWait}`)
+  try {
+    connection.exec('begin immediate')
+  } catch (error) {
+    if (!String((error as { readonly code?: unknown }).code).startsWith('SQLITE_BUSY')) throw error
+    throw new ConfigError(`Another process has been writing to the database for ${Math.round(startWait / 1000)} seconds. Try again later`)
+  }
+}
+
+function remove(connection: Database, { name }: RowTable, where: RowCondition): number {
+  const columns = Object.keys(where)
+  const condition = columns.length === 0 ? '' : ` where ${selectedBy(columns)}`
+  return connection.prepare(`delete from ${quoted(name)}${condition}`).run(...columns.map((column) => jsonList(where[column]!))).changes
+}
