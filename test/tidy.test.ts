@@ -91,7 +91,7 @@ const below: Readonly<Record<string, readonly string[]>> = {
   accounts: ['access', ...documents, ...anyDatabase],
   access: ['documents/store', ...anyDatabase],
   uploads: ['events', 'documents/store', 'database/sqlite', ...anyDatabase],
-  description: ['query', 'query/rest'],
+  description: ['documents/input', 'query', 'query/rest'],
   client: [],
   'docs-page': [],
   seed: database,

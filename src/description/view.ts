@@ -1,9 +1,10 @@
 // The part of a model that a description is about: which content-types, components and attributes its reader may know of.
+
+import { isReadOnly, isWritable } from '../documents/input/keys.js'
 import { componentsOf } from '../model/components.js'
 import { fileType, isPolymorphicTarget } from '../model/link.js'
 import type { Attribute, Component, ContentType, Model } from '../model/types.js'
 import { assertNever } from '../model/types.js'
-import { isReadOnly, isWritable } from '../model/writable.js'
 import type { Contract } from '../query/contract.js'
 import { namesOf } from './names.js'
 
@@ -11,7 +12,7 @@ import { namesOf } from './names.js'
 export type DescribedShape = ContentType | Component
 
 /** An attribute that leads to other rows. */
-export type LinkAttribute = Exclude<Attribute, { kind: 'scalar' }>
+export type DescribedLink = Exclude<Attribute, { kind: 'scalar' }>
 
 /** What a description can be made of. */
 export interface View {
@@ -37,12 +38,12 @@ export function viewOf(model: Model, contract: Contract, mayFind: (uid: string) 
 }
 
 /** The attributes that `populate` can show. */
-export const linksOf = (view: View, { attributes }: DescribedShape): readonly LinkAttribute[] =>
+export const linksOf = (view: View, { attributes }: DescribedShape): readonly DescribedLink[] =>
   [...attributes.values()].filter(
-    (attribute): attribute is LinkAttribute => attribute.kind !== 'scalar' && !attribute.private && isOpen(view, attribute),
+    (attribute): attribute is DescribedLink => attribute.kind !== 'scalar' && !attribute.private && isOpen(view, attribute),
   )
 
-function isOpen({ leadsTo, anyTypes }: View, attribute: LinkAttribute): boolean {
+function isOpen({ leadsTo, anyTypes }: View, attribute: DescribedLink): boolean {
   switch (attribute.kind) {
     case 'relation':
       return isOwn(attribute.name) || leadsTo(attribute.target)
@@ -63,7 +64,7 @@ function isOpen({ leadsTo, anyTypes }: View, attribute: LinkAttribute): boolean 
 const isOwn = (name: string): boolean => name === 'localizations' || name === 'createdBy' || name === 'updatedBy'
 
 /** The types and components that an attribute leads to. */
-export function targetsOf({ model, anyTypes }: View, attribute: LinkAttribute): readonly DescribedShape[] {
+export function targetsOf({ model, anyTypes }: View, attribute: DescribedLink): readonly DescribedShape[] {
   switch (attribute.kind) {
     case 'relation':
     case 'morphFrom':
@@ -81,7 +82,7 @@ export function targetsOf({ model, anyTypes }: View, attribute: LinkAttribute): 
 }
 
 /** The links that conditions and sort keys lead through. */
-export function isPath(view: View, attribute: LinkAttribute, use: 'condition' | 'order'): boolean {
+export function isPath(view: View, attribute: DescribedLink, use: 'condition' | 'order'): boolean {
   if (attribute.kind === 'dynamiczone' || attribute.kind === 'morphTo') return false
   return attribute.kind !== 'media' || use === 'order' || view.contract.mediaFilters
 }

@@ -3,7 +3,7 @@
 import { fileType } from '../../model/link.js'
 import { assertNever } from '../../model/types.js'
 import { readableFields } from '../../query/rest/fields.js'
-import type { DescribedShape, LinkAttribute, View } from '../view.js'
+import type { DescribedLink, DescribedShape, View } from '../view.js'
 import { isNullable, linksOf, targetsOf } from '../view.js'
 import { responseScalar } from './scalars.js'
 import { type Components, type DescriptionObject, integer, list, object, orNull, text } from './schema.js'
@@ -50,7 +50,7 @@ const isShownInverse = ({ model }: View, shape: DescribedShape): boolean =>
 const hasInverse = ({ types }: View['model']): boolean =>
   [...types.values()].some(({ attributes }) => [...attributes.values()].some(({ kind }) => kind === 'morphFrom'))
 
-function linkSchema(context: SchemaContext, link: LinkAttribute): DescriptionObject {
+function linkSchema(context: SchemaContext, link: DescribedLink): DescriptionObject {
   const { view, components } = context
   const targets = targetsOf(view, link)
   const count = components.ref('schemas', 'count', () =>

@@ -2,7 +2,7 @@
 import type { Attribute } from '../../model/types.js'
 import { assertNever } from '../../model/types.js'
 import { readableFields } from '../../query/rest/fields.js'
-import type { DescribedShape, LinkAttribute, View } from '../view.js'
+import type { DescribedLink, DescribedShape, View } from '../view.js'
 import { isNullable, isPath, linksOf, mustBeGiven, targetsOf, writableOf } from '../view.js'
 import { comment, literal, members, orNull, printInterface, type TypeMember, union, valueType } from './print.js'
 import { filterType, inputType, responseType } from './scalars.js'
@@ -123,12 +123,12 @@ function shapeMembers(view: View, shape: DescribedShape, name: string, defaults:
   ]
 }
 
-function linkType(view: View, link: LinkAttribute): string {
+function linkType(view: View, link: DescribedLink): string {
   const target = union(targetsOf(view, link).map((shape) => `${nameOf(view, shape)}Type`))
   return `Octavo.${linkNames(link)}<${target}>`
 }
 
-function linkNames(link: LinkAttribute): string {
+function linkNames(link: DescribedLink): string {
   switch (link.kind) {
     case 'relation':
     case 'morphFrom':

@@ -1,7 +1,7 @@
 // Checks a whole type or component against the model: attributes of every kind, lists, components in components, zones.
 import type { Attribute, ComponentAttribute, DynamicZone, Model, Schema } from '../../model/types.js'
 import { assertNever } from '../../model/types.js'
-import { isWritable } from '../../model/writable.js'
+import { isWritable } from './keys.js'
 import { attributeError, checkEach, choiceError, inFieldOrder, typeError } from './messages.js'
 import { openPatternChecks } from './pattern-deadline.js'
 import { settlePatterns } from './possible-errors.js'

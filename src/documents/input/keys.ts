@@ -4,12 +4,13 @@ import type { Grants } from '../../grants.js'
 import { fileType } from '../../model/link.js'
 import type { Attribute, Component, ContentType, Model, Schema } from '../../model/types.js'
 import { assertNever } from '../../model/types.js'
-import { isReadOnly, isWritable, serviceAttributes } from '../../model/writable.js'
 import type { Body } from './types.js'
 
 /** Bodies nested deeper are refused: whoever walks or prints them would run out of stack. */
 const deepest = 500
 
+/** Written by the service alone. */
+const refused = new Set(['createdAt', 'updatedAt', 'createdBy', 'updatedBy', 'localizations'])
 /** Accepted beside the attributes and not looked at; `data` is a body that was wrapped twice. */
 const ignored = new Set(['publishedAt', 'locale', 'data'])
 /** What a component carries beside its attributes. `documentId` is ignored: the specification's answers have one. */
@@ -30,7 +31,7 @@ export function checkKeys(model: Model, grants: Grants, type: ContentType, data:
   if (isTooDeep(data)) throw validationError('The data is nested too deeply')
   for (const body of listed(data).filter(isBody)) {
     for (const key of ['id', 'documentId']) if (Object.hasOwn(body, key)) throw refusal(key)
-    for (const key of Object.keys(body)) if (serviceAttributes.has(key) || isReadOnly(type.attributes.get(key))) throw refusal(key, key)
+    for (const key of Object.keys(body)) if (refused.has(key) || isReadOnly(type.attributes.get(key))) throw refusal(key, key)
     const walk: Walk = { model, grants, forbidden: null }
     checkNames(walk, type, body, ignored, null)
     if (walk.forbidden !== null) throw walk.forbidden
@@ -44,9 +45,18 @@ interface Walk {
   forbidden: ApiError | null
 }
 
+/** `writable: false`: filled by code or by its default, never by a body. */
+export const isReadOnly = (attribute: Attribute | undefined): boolean => attribute?.source.writable === false
+
 /** The component that an entry of a zone names; undefined where it names none. */
 const componentNamed = (model: Model, uid: unknown): Component | undefined =>
   typeof uid === 'string' ? model.components.get(uid) : undefined
+
+/** True for attributes that a body may give, false for what the service itself writes. */
+export function isWritable(shape: Schema, attribute: Attribute | undefined): attribute is Attribute {
+  if (attribute === undefined || (attribute.kind === 'scalar' && attribute.system)) return false
+  return shape.kind === 'component' || !refused.has(attribute.name)
+}
 
 function refusal(key: string, path?: string | null): ApiError {
   const where = path !== undefined && path !== null && path !== key ? ` at ${path}` : ''
