@@ -18,11 +18,13 @@ const autocannon = createRequire(import.meta.url).resolve('autocannon')
 
 /**
  * @param {string} url
- * @param {{ connections: number, seconds: number }} options
+ * @param {{ connections: number, seconds: number, headers?: Readonly<Record<string, string>> }} options
  * @returns {Promise<Load>}
  */
-export async function load(url, { connections, seconds }) {
-  const words = [autocannon, '--connections', String(connections), '--duration', String(seconds), '--timeout', '120', '--json', url]
+export async function load(url, { connections, seconds, headers = {} }) {
+  const words = [autocannon, '--connections', String(connections), '--duration', String(seconds), '--timeout', '120', '--json']
+  for (const [name, value] of Object.entries(headers)) words.push('--headers', `${name}=${value}`)
+  words.push(url)
   try {
     return figuresOf(await generate(words, { seconds, errors: 'ignore' }))
   } catch (error) {

@@ -3,13 +3,13 @@
 import { rmSync } from 'node:fs'
 import { build } from 'esbuild'
 import { writeBillOfMaterials } from './bill-of-materials.mjs'
-import { bundle, clientBundle, docsPageBundle, docsStyleBundle } from './bundle.mjs'
+import { bundle, clientBundle, forBrowsers } from './bundle.mjs'
 import { writeDeclarations } from './declarations.mjs'
 import { writeLicenses } from './licenses.mjs'
 import { writeSchemas } from './schemas.mjs'
 
 rmSync('dist', { recursive: true, force: true })
-const built = Promise.all([bundle, clientBundle, docsPageBundle, docsStyleBundle].map((options) => build(options)))
+const built = Promise.all([bundle, clientBundle, forBrowsers].map((options) => build(options)))
 for (const entry of ['src/index.ts', 'src/client.ts']) writeDeclarations(entry, 'dist')
 await writeSchemas('schemas')
 const [{ metafile }] = await built

@@ -45,16 +45,20 @@ export const clientBundle = {
   legalComments: 'none',
 }
 
-/** The page at /docs: a script and a style sheet for browsers. */
-export const docsPageBundle = {
-  entryPoints: { page: 'src/docs-page/main.ts' },
-  outdir: 'dist/docs-page',
+/** What browsers load for the pages of the service: each script with what it imports, in one file. */
+export const forBrowsers = {
+  entryPoints: [
+    'src/browser/start-page.ts',
+    'src/browser/start-page.css',
+    'src/browser/favicon.svg',
+    'src/browser/docs-page/page.ts',
+    'src/browser/docs-page/page.css',
+  ],
+  outdir: 'dist/browser',
   bundle: true,
-  platform: 'browser',
-  format: 'esm',
-  target: ['es2022', 'chrome100', 'firefox100', 'safari16'],
   minify: true,
+  format: 'esm',
+  target: ['es2022', 'chrome110', 'firefox110', 'safari16'],
   legalComments: 'none',
+  loader: { '.svg': 'copy' },
 }
-
-export const docsStyleBundle = { ...docsPageBundle, entryPoints: ['src/docs-page/page.css'] }

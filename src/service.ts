@@ -1,5 +1,6 @@
 // The composition root: config → model → database → documents → http. Opens the parts in this order and closes them in reverse, also
 // when opening fails half-way.
+import { createRequire } from 'node:module'
 import type { Logger } from 'pino'
 import { type Identification, openIdentification } from './access/identify.js'
 import { type Jwts, openJwts } from './access/jwt.js'
@@ -18,6 +19,7 @@ import { openReadHooks } from './documents/read-hooks.js'
 import { checkTypes, openScopes } from './documents/scopes.js'
 import { openService, type WithParts } from './documents/service.js'
 import { type Events, openEvents } from './events/open.js'
+import type { Hints } from './hints/hints.js'
 import { examplesOf } from './http/pages/examples.js'
 import { createServer } from './http/server.js'
 import { holding, openInstallations } from './installation.js'
@@ -105,6 +107,8 @@ async function open(config: Config, logger: Logger, opened: Closers): Promise<Se
     applyScopes,
     streamed: events.streamed,
     markSources: openSourceMaps(config.limits),
+    version,
+    hints: config.hints ? await hintsOf(logger) : null,
     health: database.trouble,
     library: uploads.library,
     checkAddress: uploads.checkAddress,
@@ -120,6 +124,12 @@ async function open(config: Config, logger: Logger, opened: Closers): Promise<Se
     examples: async () => examplesOf(model, (await identification.access()).public, config.rest.prefix).map(({ href }) => href),
     close: ({ delay = 0 } = {}) => opened.close(delay),
   }
+}
+
+/** Opens the hints of development, the only place that loads their code. */
+async function hintsOf(logger: Logger): Promise<Hints> {
+  const { openHints } = await import('./hints/hints.js')
+  return openHints(logger)
 }
 
 /** Opens the project's code around requests. */
@@ -208,6 +218,9 @@ function accountContext(
     settings: async () => (await identification.access()).accounts,
   }
 }
+
+/** The version of this build. */
+const { version } = createRequire(import.meta.url)('../package.json') as { readonly version: string }
 
 /** Milliseconds to write the last lines of the log. */
 const lastLines = 700

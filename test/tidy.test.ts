@@ -53,6 +53,7 @@ const database = ['database', 'database/answer', 'database/schema', 'database/sq
 const anyDatabase = ['database', 'database/answer']
 /** The rooms that each room may import from. */
 const below: Readonly<Record<string, readonly string[]>> = {
+  browser: [],
   main: ['cli'],
   cli: [
     'service',
@@ -77,6 +78,7 @@ const below: Readonly<Record<string, readonly string[]>> = {
     'installation',
     'seed',
     'http',
+    'hints',
     'access',
     'accounts',
     'uploads',
@@ -87,13 +89,13 @@ const below: Readonly<Record<string, readonly string[]>> = {
     'database/open',
   ],
   installation: ['accounts', 'description', 'uploads', 'events', ...documents, ...query, ...anyDatabase],
-  http: ['installation', 'access', 'accounts', 'uploads', 'events', 'source-maps', ...documents],
+  http: ['installation', 'hints', 'access', 'accounts', 'uploads', 'events', 'source-maps', ...documents],
+  hints: ['access', 'documents/read', 'documents/input', 'query', 'query/rest'],
   accounts: ['access', ...documents, ...anyDatabase],
   access: ['documents/store', ...anyDatabase],
   uploads: ['events', 'documents/store', 'database/sqlite', ...anyDatabase],
   description: ['documents/input', 'query', 'query/rest'],
   client: [],
-  'docs-page': [],
   seed: database,
   compare: [],
   'project-code': [],
@@ -184,11 +186,12 @@ test('every file is used', () => {
     'main.ts',
     'index.ts',
     'client.ts',
-    'docs-page/main.ts',
     'database/sqlite/readers/reader-thread.ts',
     'database/sqlite/writer/writer-thread.ts',
     'database/sqlite/index-thread.ts',
     'uploads/images/image-process.ts',
+    'browser/start-page.ts',
+    'browser/docs-page/page.ts',
     // Bundled by the build, for the editors of schemas.
     'model/json-schema.ts',
     'project-code/project-code-thread.ts',

@@ -57,6 +57,10 @@ const file = z.strictObject({
     })
     .prefault({}),
   cors: corsSettings.prefault({}),
+  /** Serve a page at / that lists the content-types and requests to try. */
+  startPage: z.boolean().default(true),
+  /** Compress responses for clients that accept it; false where a proxy in front of the service does. */
+  compression: z.boolean().default(true),
   hooks: z.array(hookSettings).readonly().default([]),
   types: typeSettings.default({}),
   events: eventSettings.prefault({}),
@@ -75,6 +79,8 @@ export interface Config extends ApiConfig, NetworkConfig, SecretsConfig {
   readonly production: boolean
   /** Write e-mails that cannot be sent to the log, including their codes: only if NODE_ENV is `development`. */
   readonly logsEmails: boolean
+  /** Explain mistakes in requests (`src/hints/`), whatever their senders may see: only if NODE_ENV is `development`. */
+  readonly hints: boolean
   readonly database: DatabaseConfig
   readonly uploadsFolder: string
   readonly storage: StorageConfig
@@ -86,6 +92,10 @@ export interface Config extends ApiConfig, NetworkConfig, SecretsConfig {
   readonly mail: { readonly url: string | null; readonly from: string | null }
   readonly corsOrigins: '*' | readonly string[]
   readonly corsHeaders: readonly string[]
+  /** A page at / lists the content-types; in production, only those that are public. */
+  readonly startPage: boolean
+  /** Responses are compressed for clients that accept it. */
+  readonly compression: boolean
   readonly logLevel: string
   readonly hooks: readonly Hook[]
   /** By uid, what the project decides for a content-type. */
@@ -212,12 +222,12 @@ function assemble({ root, given, environment, own, strapiDatabase, webhookHeader
     docs: given.docs,
     mail: mailOf(environment, given.mail),
     production,
-    logsEmails: environment.NODE_ENV === 'development',
+    ...{ logsEmails: environment.NODE_ENV === 'development', hints: environment.NODE_ENV === 'development' },
     uploadsFolder: resolve(root, environment.UPLOADS_DIR ?? given.uploads.folder ?? 'public/uploads'),
     storage,
     uploadTypes: { allowed: given.uploads.allowedTypes, denied: given.uploads.deniedTypes },
-    corsOrigins: given.cors.origins,
-    corsHeaders: given.cors.headers,
+    ...{ corsOrigins: given.cors.origins, corsHeaders: given.cors.headers },
+    ...{ startPage: given.startPage, compression: given.compression },
     logLevel: logLevelOf(environment.LOG_LEVEL ?? given.log.level ?? 'info'),
     hooks: given.hooks,
     types: given.types as Config['types'],

@@ -44,6 +44,12 @@ export const limits = z.strictObject({
   answerTimeout: z.int().positive().max(longest).default(60_000),
   /** Total bytes of incomplete request bodies, and of form fields other than files, which go to disk. */
   unreadBytes: z.int().positive().default(100_000_000),
+  /** Responses that are compressed concurrently, on Node's four threads, which also read files and hash passwords. */
+  compressionConcurrency: z.int().positive().max(100).default(2),
+  /** Total bytes of responses that are being compressed or wait for it; further ones are sent as they are. */
+  compressionBytes: z.int().positive().max(mostBytes).default(32_000_000),
+  /** Bytes of an uploaded file that is compressed, which is read as a whole; larger ones are sent as they are. */
+  compressedFileBytes: z.int().positive().max(mostBytes).default(1_000_000),
   /** Milliseconds for one read, including the wait. */
   readTimeout: z.int().positive().max(longest).default(10_000),
   /** Reads that may wait for a reader thread, and heavy reads, which have their own threads. */

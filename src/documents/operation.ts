@@ -135,7 +135,8 @@ export async function beginWrite(
   { action, grants, write, documentId, body }: BegunWrite,
 ): Promise<WriteOperation> {
   const { type, query, answers } = write
-  if (!grants.may(`${type.uid}.${action === 'discardDraft' ? 'discard' : action}`)) throw forbidden()
+  const needed = `${type.uid}.${action === 'discardDraft' ? 'discard' : action}`
+  if (!grants.may(needed)) throw forbidden(needed)
   const given = typeof query === 'string' ? parseParameters(query) : query
   const everywhere = given.locale === '*' && body === null && answers !== 'document'
   const { locale: _all, ...others } = given
@@ -166,7 +167,7 @@ function localeOf(value: unknown, defaultLocale: string): string {
 /** The `data` of a body. @throws ApiError 400 where there is none */
 function dataOf(body: unknown): unknown {
   const data = typeof body === 'object' && body !== null ? (body as { data?: unknown }).data : undefined
-  if (typeof data !== 'object' || data === null) throw validationError('Missing "data" payload in the request body')
+  if (typeof data !== 'object' || data === null) throw validationError('Missing "data" payload in the request body').about({ kind: 'data' })
   return data
 }
 

@@ -29,6 +29,17 @@ const statuses = {
 /** The names of API errors. */
 export type ErrorName = keyof typeof statuses
 
+/** What an error is about, where its details do not say it. */
+export type Situation =
+  /** The caller is not granted this action. */
+  | { readonly kind: 'permission'; readonly action: string }
+  /** The body was read and has no `data` that is an object. */
+  | { readonly kind: 'data' }
+  /** The body names documents or rows of this type that do not exist. */
+  | { readonly kind: 'targets'; readonly uid: string; readonly named: readonly (string | number)[] }
+  /** A form has no files in the field `files`, but in these. */
+  | { readonly kind: 'files'; readonly fields: readonly string[] }
+
 /** An error that the client may see: its name, message and details become the response body. */
 export class ApiError extends Error {
   override readonly name: ErrorName
@@ -39,12 +50,26 @@ export class ApiError extends Error {
   /** Seconds after which the client may retry; undefined if it may not. */
   readonly retryAfter: number | undefined
 
+  // A private field, so that neither a response nor the log can contain it.
+  #situation: Situation | null = null
+
   constructor(name: ErrorName, message: string, details: Readonly<Record<string, unknown>> | null = {}, retryAfter?: number) {
     super(boundedText(message))
     this.name = name
     this.status = statuses[name]
     this.details = details
     this.retryAfter = retryAfter ?? (statuses[name] === 503 ? 1 : undefined)
+  }
+
+  /** What the error is about, for the hints of development; null if its details say it. */
+  get situation(): Situation | null {
+    return this.#situation
+  }
+
+  /** Notes what the error is about, and returns it. */
+  about(situation: Situation): this {
+    this.#situation = situation
+    return this
   }
 }
 
@@ -63,8 +88,11 @@ export const validationError = (message: string, details?: Readonly<Record<strin
 
 /** Creates a 404 error. */
 export const notFound = (message = 'Not Found'): ApiError => new ApiError('NotFoundError', message)
-/** Creates a 403 error. */
-export const forbidden = (): ApiError => new ApiError('ForbiddenError', 'Forbidden')
+/** Creates a 403 error; `action`: the one that the caller is not granted. */
+export function forbidden(action?: string): ApiError {
+  const error = new ApiError('ForbiddenError', 'Forbidden')
+  return action === undefined ? error : error.about({ kind: 'permission', action })
+}
 /** Creates a 401 error. */
 export const unauthorized = (message: string): ApiError => new ApiError('UnauthorizedError', message)
 

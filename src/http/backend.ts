@@ -3,11 +3,14 @@ import type { Identification } from '../access/identify.js'
 import type { Config } from '../config/config.js'
 import type { ApplyScopes } from '../documents/scopes.js'
 import type { StreamedEvents } from '../events/open.js'
+import type { Hints } from '../hints/hints.js'
 import type { Installations } from '../installation.js'
 import type { AddSourceMaps } from '../source-maps/source-maps.js'
 import type { Library } from '../uploads/library.js'
 import type { CheckAddress } from '../uploads/signing.js'
+import type { Compression } from './compression/compression.js'
 import type { Connections } from './connections.js'
+import type { Hinting } from './hinting.js'
 import type { IncomingBodies } from './incoming-bodies.js'
 import type { Streams } from './stream/streams.js'
 import type { UnsentResponses } from './unsent-responses.js'
@@ -29,6 +32,10 @@ export interface Backend {
   readonly streamed: StreamedEvents
   /** Limits the grants of a caller to the scopes of the project; null if it has none. */
   readonly applyScopes: ApplyScopes | null
+  /** The version of this build. */
+  readonly version: string
+  /** Explains responses; null unless NODE_ENV is `development`. */
+  readonly hints: Hints | null
 }
 
 /** The dependencies of all mounts. */
@@ -38,6 +45,10 @@ export interface MountContext {
   readonly connections: Connections
   readonly bodies: IncomingBodies
   readonly unsent: UnsentResponses
+  /** Null if responses are sent as they are. */
+  readonly compression: Compression | null
+  /** Null unless NODE_ENV is `development`. */
+  readonly hinting: Hinting | null
   /** Null: the project has no event stream. */
   readonly streams: Streams | null
 }

@@ -7,9 +7,11 @@ import { ApiError } from '../errors/errors.js'
 /** The allowed origins: any, or a list. */
 export type CorsOrigins = '*' | readonly string[]
 
-/** Headers of every response. */
+/** The request headers that every response depends on; with compression, what shrinks depends on `Accept-Encoding` too. */
+export const variesBy = 'Origin, Authorization, Strapi-Response-Format, Strapi-Encode-Source-Maps'
+
+/** Headers of every response, besides `Vary`. */
 export const securityHeaders: Readonly<Record<string, string>> = {
-  vary: 'Origin, Authorization, Strapi-Response-Format, Strapi-Encode-Source-Maps',
   'x-content-type-options': 'nosniff',
   'x-frame-options': 'SAMEORIGIN',
   'referrer-policy': 'no-referrer',
@@ -21,6 +23,16 @@ export const policy = "default-src 'none'; frame-ancestors 'self'"
 
 /** True for statuses that depend on the caller or the moment, so that the response must not be cached. */
 export const isUncacheable = (status: number): boolean => status === 401 || status === 403 || status === 429 || status >= 500
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Responses of the route contain secrets: no cache may keep them, and they are not compressed. */
+    isSecret?: boolean
+  }
+}
+
+/** True if the responses of a request's route contain secrets. */
+export const isSecret = ({ routeOptions }: FastifyRequest): boolean => routeOptions.config?.isSecret === true
 
 /** Refuses a request with too many headers. */
 export const refuseHeaders = (reply: FastifyReply): FastifyReply => reply.status(431).header('connection', 'close').send()

@@ -14,6 +14,8 @@ export interface MultipartBody {
   readonly fields: ReadonlyMap<string, string | readonly string[]>
   /** The files of the fields named `files`, in their order. */
   readonly files: readonly Received[]
+  /** Names of other fields that have files, which are not received. */
+  readonly otherFiles: readonly string[]
 }
 
 /** True if the request has a multipart form as its body. */
@@ -36,6 +38,7 @@ export async function readMultipart(request: IncomingMessage, library: Library, 
   const parser = await openParser(request, limits)
   const fields = new Map<string, string | readonly string[]>()
   const files: Promise<Received>[] = []
+  const otherFiles = new Set<string>()
   const counter = countFieldBytes(begin)
   const failure = await new Promise<{ readonly error: unknown } | null>((resolve) => {
     const streams = new Set<BusboyFileStream>()
@@ -49,6 +52,7 @@ export async function readMultipart(request: IncomingMessage, library: Library, 
       // An aborted form also fails its streams; the reader of the stream handles that.
       stream.on('error', () => {})
       // A browser sends an empty file name if no file was chosen.
+      if (name !== 'files' && filename) otherFiles.add(name)
       if (name !== 'files' || !filename || stop.signal.aborted) return void stream.resume()
       streams.add(stream)
       const file = library.receive(stream, { name: filename, declared: type })
@@ -73,7 +77,7 @@ export async function readMultipart(request: IncomingMessage, library: Library, 
   const received = await Promise.allSettled(files)
   counter.end()
   const whole = received.flatMap((file) => (file.status === 'fulfilled' ? [file.value] : []))
-  if (failure === null && whole.length === received.length) return { fields, files: whole }
+  if (failure === null && whole.length === received.length) return { fields, files: whole, otherFiles: [...otherFiles] }
   await library.discard(whole)
   throw causeOf(malformedError, failure?.error ?? malformedError, received)
 }

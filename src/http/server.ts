@@ -3,6 +3,7 @@ import type { AddressInfo, Socket } from 'node:net'
 import { type FastifyBaseLogger, type FastifyInstance, type FastifyReply, fastify, LogController } from 'fastify'
 import type { Config } from '../config/config.js'
 import { notFound } from '../errors/errors.js'
+import type { Hints } from '../hints/hints.js'
 import { openFailureLog } from '../runtime/repeated-failures.js'
 import { authenticationRoutes } from './api/authentication.js'
 import { contentTypeBuilderRoutes } from './api/content-type-builder.js'
@@ -11,25 +12,30 @@ import { localeRoutes } from './api/locales.js'
 import { oauthRoutes } from './api/oauth.js'
 import { usersAndRolesRoutes } from './api/users-and-roles.js'
 import type { Backend, MountContext } from './backend.js'
-import { addConnectionClose, type Connections, watchConnections } from './connections.js'
+import { openCompression } from './compression/compression.js'
+import { addConnectionClose, watchConnections } from './connections.js'
 import { drainRequest } from './drain-request.js'
 import {
   addCors,
   answerPreflight,
   checkUrl,
   isPreflight,
+  isSecret,
   isUncacheable,
   policy,
   refuseHeaders,
   requestId,
   securityHeaders,
+  variesBy,
 } from './headers-and-cors.js'
+import type { Hinting } from './hinting.js'
 import { openIncomingBodies } from './incoming-bodies.js'
 import { apiMount } from './mounts/api.js'
 import { docsMount } from './mounts/docs.js'
 import { type Mount, mountOf, readMethods } from './mounts/mount.js'
 import { rootMount } from './mounts/root.js'
 import { uploadsMount } from './mounts/uploads.js'
+import { hasDocsPage } from './pages/docs-page.js'
 import type { Route } from './request-context.js'
 import { logAborted, logRequest } from './request-log.js'
 import { allowedMethods, methodNotAllowed, respondError } from './respond.js'
@@ -57,8 +63,8 @@ const withoutSchemas = () => () => {
   throw new Error('A route has a JSON schema')
 }
 
-/** Creates the server; it does not listen yet. */
-export async function createServer(config: Config, backend: Backend, logger: FastifyBaseLogger): Promise<HttpServer> {
+/** Opens the HTTP library with the limits of the service. */
+function openApp(config: Config, logger: FastifyBaseLogger): FastifyInstance {
   const { limits } = config
   const app = fastify({
     loggerInstance: logger,
@@ -92,15 +98,27 @@ export async function createServer(config: Config, backend: Backend, logger: Fas
   // One more than allowed, because Node silently drops headers beyond this number.
   app.server.maxHeadersCount = limits.headerCount + 1
   app.decorate('causes', openFailureLog(logger))
+  return app as FastifyInstance
+}
+
+/** Creates the server; it does not listen yet. */
+export async function createServer(config: Config, backend: Backend, logger: FastifyBaseLogger): Promise<HttpServer> {
+  const { limits } = config
+  const app = openApp(config, logger)
   const connections = watchConnections(app.server, limits)
   const streams = openEventStreams(
     config,
     backend,
     routes.map(({ path }) => path),
   )
-  const parts = { config, backend, connections, streams, bodies: openIncomingBodies(limits.unreadBytes), unsent: watchUnsent(limits) }
+  const compression = config.compression ? openCompression(limits) : null
+  const hinting = backend.hints === null ? null : await hintingOf(app, backend.hints, config, backend)
+  const parts = {
+    ...{ config, backend, connections, streams, compression, hinting },
+    ...{ bodies: openIncomingBodies(limits.unreadBytes), unsent: watchUnsent(limits) },
+  }
   const mounts = mountsOf(parts)
-  prepare(app, config, connections, mounts)
+  prepare(app, parts, mounts)
   for (const mount of mounts) mount.addTo(app)
   addEverythingElse(app, mounts)
   return {
@@ -118,12 +136,18 @@ export async function createServer(config: Config, backend: Backend, logger: Fas
   }
 }
 
-const mountsOf = (parts: MountContext): readonly Mount[] => [
-  uploadsMount(parts.config.uploadsFolder, parts.backend.checkAddress),
-  apiMount(routes, parts),
-  ...(parts.config.docs.enabled ? [docsMount(parts.config.rest.prefix)] : []),
-  rootMount(parts),
-]
+const mountsOf = (parts: MountContext): readonly Mount[] => {
+  const { config, backend, compression } = parts
+  return [
+    uploadsMount(config.uploadsFolder, {
+      check: backend.checkAddress,
+      compressedBytes: compression === null ? 0 : config.limits.compressedFileBytes,
+    }),
+    apiMount(routes, parts),
+    ...(hasDocsPage(config) ? [docsMount(config.rest.prefix)] : []),
+    rootMount(parts),
+  ]
+}
 
 /** Responds to invalid or oversized HTTP directly on the socket and closes the connection. */
 function refuseMalformed(error: NodeJS.ErrnoException, socket: Socket): void {
@@ -141,13 +165,20 @@ function refuseMalformed(error: NodeJS.ErrnoException, socket: Socket): void {
 /** Milliseconds to send the response to an invalid request. */
 const refusalTimeout = 1_000
 
-function prepare(app: FastifyInstance, config: Config, connections: Connections, mounts: readonly Mount[]): void {
+/** Opens hints, whose code is loaded only where there are some. */
+async function hintingOf(app: FastifyInstance, hints: Hints, config: Config, { installations }: Backend): Promise<Hinting> {
+  const { openHinting } = await import('./hinting.js')
+  return openHinting(app, hints, config, installations.model)
+}
+
+function prepare(app: FastifyInstance, { config, connections, compression }: MountContext, mounts: readonly Mount[]): void {
+  const headers = { ...securityHeaders, vary: compression === null ? variesBy : `${variesBy}, Accept-Encoding` }
   app.removeAllContentTypeParsers()
   // Routes read bodies themselves, after the caller's permission was checked.
   app.addContentTypeParser('*', (_request, _payload, done) => done(null))
   app.setErrorHandler((error, _request, reply) => respondError(reply, error))
   app.addHook('onRequest', async (request, reply) => {
-    reply.headers(securityHeaders)
+    reply.headers(headers)
     // Pages and files set their own.
     reply.header('content-security-policy', policy)
     reply.header('x-request-id', request.id)
@@ -158,13 +189,16 @@ function prepare(app: FastifyInstance, config: Config, connections: Connections,
     return undefined
   })
   const secret = mounts.flatMap((mount) => mount.secret.map((start) => mount.prefix + start))
+  app.addHook('onRoute', (route) => {
+    route.config = { ...route.config, isSecret: secret.some((start) => route.url.startsWith(start)) }
+  })
   const unlogged = new Set(mounts.flatMap((mount) => mount.unlogged.map((path) => mount.prefix + path)))
   app.addHook('onSend', (request, reply, payload, done) => {
-    const route = request.routeOptions.url ?? ''
-    if (isUncacheable(reply.statusCode) || secret.some((start) => route.startsWith(start))) reply.header('cache-control', 'no-store')
+    if (isUncacheable(reply.statusCode) || isSecret(request)) reply.header('cache-control', 'no-store')
     if (!connections.isDraining()) return done(null, payload)
     addConnectionClose(connections, request, reply).then(() => done(null, payload))
   })
+  if (compression !== null) app.addHook('onSend', (_request, reply, payload) => compression.payload(reply, payload))
   app.addHook('onRequestAbort', async (request) => logAborted(request))
   app.addHook('onResponse', async (request, reply) => {
     drainRequest(request.raw)

@@ -130,6 +130,7 @@ describe('as it comes', () => {
       { 'strapi-response-format': 'v4' },
       { 'strapi-encode-source-maps': 'true' },
       { 'accept-encoding': 'identity' },
+      { 'accept-encoding': 'br' },
       { accept: 'text/html' },
     ]
     const keyOf = ({ status, text }: Answer) => `${status} ${text}`

@@ -140,6 +140,7 @@ test('S032 no route is registered past the tables', () => {
       () => name,
     ),
   )
-  // The tables, content (two paths), its actions, health, the start page and its icon; and the files.
-  expect(found.sort()).toEqual([...Array(4).fill('mounts/api.ts'), ...Array(3).fill('mounts/root.ts'), 'mounts/uploads.ts'])
+  // The tables, content (two paths), its actions; health and the icon; the files; the start page, its script and style, its picture.
+  const known = [...Array(4).fill('mounts/api.ts'), ...Array(2).fill('mounts/root.ts'), 'mounts/uploads.ts']
+  expect(found.sort()).toEqual([...known, ...Array(3).fill('pages/start-page-route.ts')])
 })

@@ -84,7 +84,7 @@ export async function hold(served: Served, { request }: Step, earlier: readonly 
   const text = rawBody ?? (body === undefined ? undefined : JSON.stringify(body))
   return served.ask(path, {
     method,
-    headers: { ...(text === undefined ? {} : { 'content-type': 'application/json' }), ...filled.headers },
+    headers: { 'accept-encoding': 'gzip, br', ...(text === undefined ? {} : { 'content-type': 'application/json' }), ...filled.headers },
     ...(bearer === undefined ? {} : { token: bearer }),
     ...(form === undefined ? (text === undefined ? {} : { body: text }) : { body: formData(form) }),
   })

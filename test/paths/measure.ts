@@ -26,11 +26,25 @@ export interface Measured {
   readonly origin: string
   /** What ran since the last time, or since the start. */
   taken(): Promise<Run>
+  /** The folder of its project. */
+  readonly project: string
+  /** Files of src/ that were loaded before the last `taken`. */
+  loaded(): ReadonlySet<string>
   close(): Promise<void>
 }
 
-/** Starts a service on the golden project that counts what it calls. */
-export async function startMeasured(): Promise<Measured> {
+/** The golden project with its content, in a folder. */
+function goldenIn(project: string): void {
+  cpSync(goldenProject, project, { recursive: true })
+  mkdirSync(join(project, '.tmp'))
+  writeFileSync(join(project, '.tmp', 'data.db'), gunzipSync(readFileSync(join(project, 'content.db.gz'))))
+}
+
+/** Starts a service that counts what it calls, on the golden project or on the one that `fill` makes in a folder. */
+export async function startMeasured(
+  environment: Readonly<Record<string, string>> = { NODE_ENV: 'production', UPLOADS_DIR: 'uploads' },
+  fill: (project: string) => void = goldenIn,
+): Promise<Measured> {
   mkdirSync(join(root, '.tmp'), { recursive: true })
   // Beside node_modules, so that packages are found.
   const folder = mkdtempSync(join(root, '.tmp', 'paths-'))
@@ -38,10 +52,8 @@ export async function startMeasured(): Promise<Measured> {
   await build({ entryPoints: [join(root, 'src/**/*.ts')], outbase: join(root, 'src'), outdir: code, ...perFile })
   writeFileSync(join(folder, 'package.json'), '{ "type": "module", "version": "0.0.0" }')
   const project = join(folder, 'project')
-  cpSync(goldenProject, project, { recursive: true })
-  mkdirSync(join(project, '.tmp'))
-  writeFileSync(join(project, '.tmp', 'data.db'), gunzipSync(readFileSync(join(project, 'content.db.gz'))))
-  const child = fork(join(here, 'measured.mjs'), [code, project], {
+  fill(project)
+  const child = fork(join(here, 'measured.mjs'), [code, project, JSON.stringify(environment)], {
     execArgv: ['--import', pathToFileURL(join(here, 'thread.mjs')).href],
     env: { PATH: process.env.PATH, MEASURED: pathToFileURL(code).href },
     serialization: 'advanced',
@@ -54,11 +66,15 @@ export async function startMeasured(): Promise<Measured> {
   )
   const { origin } = await said<{ readonly origin: string }>(child)
   const maps = new Map<string, Mapped>()
+  const loaded = new Set<string>()
   return {
     origin,
+    project,
+    loaded: () => loaded,
     taken: async () => {
       child.send('take')
       const { scripts } = await said<{ readonly scripts: readonly Script[] }>(child)
+      for (const { url } of scripts) loaded.add(sourceOf(code, url))
       return runOf(scripts, code, maps)
     },
     close: async () => {
@@ -103,6 +119,9 @@ function mappedOf(file: string): Mapped {
   return { length: text.length, words }
 }
 
+/** The file of src/ that a script was built from. */
+const sourceOf = (code: string, url: string): string => relative(code, fileURLToPath(url)).replaceAll('\\', '/').replace(/js$/, 'ts')
+
 function runOf(scripts: readonly Script[], code: string, maps: Map<string, Mapped>): Run {
   const run = new Map<string, { functions: Set<number>; lines: Set<number> }>()
   for (const { url, functions } of scripts) {
@@ -110,7 +129,7 @@ function runOf(scripts: readonly Script[], code: string, maps: Map<string, Mappe
     const mapped = maps.get(file) ?? mappedOf(file)
     maps.set(file, mapped)
     const counts = new Uint8Array(mapped.length + 1)
-    const name = relative(code, file).replaceAll('\\', '/').replace(/js$/, 'ts')
+    const name = sourceOf(code, url)
     const of = run.get(name) ?? { functions: new Set(), lines: new Set() }
     // Outer functions come before those within them, and so do ranges.
     for (const { ranges } of functions) {

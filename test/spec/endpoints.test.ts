@@ -167,7 +167,9 @@ rule('endpoints.12', 'the start page tries the types that are public, and in pro
   expect(headers.get('content-type')).toContain('text/html')
   for (const name of ['Article', 'Homepage']) expect(text).toContain(`<b>${name}</b>`)
   expect(text).not.toContain('Pitch')
-  const tried = [...text.matchAll(/<li><a href="([^"]+)"/g)].map(([, address]) => address!.replaceAll('&#38;', '&'))
+  const tried = [...text.matchAll(/<a class="request" data-request href="([^"]+)"/g)].map(([, address]) =>
+    address!.replaceAll('&#38;', '&'),
+  )
   expect(tried.length).toBeGreaterThan(3)
   for (const address of tried) expect([address, (await magazine.ask(address)).status]).toEqual([address, 200])
   expect(tried.some((address) => address.includes('pitches'))).toBe(false)

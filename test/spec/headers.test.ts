@@ -64,7 +64,7 @@ rule('headers.3', 'every answer varies by origin, caller, format and marks', asy
   for (const path of ['/api/tags', '/api/nothing', '/api/pitches', '/', '/_health', '/uploads/tidewright_logo_11bd3cce54.svg'])
     expect([path, (await magazine.ask(path)).headers.get('vary')]).toEqual([
       path,
-      'Origin, Authorization, Strapi-Response-Format, Strapi-Encode-Source-Maps',
+      'Origin, Authorization, Strapi-Response-Format, Strapi-Encode-Source-Maps, Accept-Encoding',
     ])
 })
 

@@ -141,12 +141,15 @@ export function checkScalar(checking: Checking, attribute: Scalar, sent: unknown
   return { value, errors: [...broken, ...checkUnique(checking, attribute, value, path)] }
 }
 
+/** What is said of a value that must be unique and is taken. */
+export const isTaken = 'This attribute must be unique'
+
 /** What is wrong with a value that must be unique if it is taken. */
 function checkUnique({ isDraft, places }: Checking, scalar: Scalar, value: unknown, path: ValuePath): PossibleError[] {
   if (!scalar.unique || isDraft || places === null || value === '') return []
   // A list of one number, or true, would be compared as that number.
   if (scalar.type === 'biginteger' && wholeNumber(value) !== null) return []
-  return [{ ...whole(path, 'This attribute must be unique', value), depends: { path, scalar, value, places } }]
+  return [{ ...whole(path, isTaken, value), depends: { path, scalar, value, places } }]
 }
 
 /** What an absent or removed value breaks where there must be one. */

@@ -89,7 +89,7 @@ export function openDocumentReads(
   const documents: DocumentReads = {
     context,
     findData: async (caller, { parameters, ...wanted }) => {
-      if (!caller.may(wanted.action)) throw forbidden()
+      if (!caller.may(wanted.action)) throw forbidden(wanted.action)
       const { plan, values } = plans.forRequest(readRequest(context, caller, wanted, parameters), wanted.envelope)
       return parsed(await database.execute(plan, values))
     },
@@ -97,7 +97,7 @@ export function openDocumentReads(
     hasCodeAround: (uid) => (aroundReads?.(uid) ?? null) !== null,
     findAsService: async (wanted) => parsed(await documents.find(fullAccess, { ...wanted, action: `${wanted.type.uid}.find` })),
     async find(caller, wanted) {
-      if (!caller.may(wanted.action)) throw forbidden()
+      if (!caller.may(wanted.action)) throw forbidden(wanted.action)
       const around = wanted.asker === undefined ? null : (aroundReads?.(wanted.type.uid) ?? null)
       if (around !== null) return findWithin(around, wanted.asker!, caller, wanted)
       const { type, mode, format = 'flat', envelope, paged = true, query, identity, isGone } = wanted

@@ -83,7 +83,7 @@ export function requireRows(uid: string, references: readonly Reference[], rows:
   const missing = new Set(references.flatMap(({ id, documentId }) => (documentId !== undefined || ids.has(id!) ? [] : [id])))
   if (missing.size === 0) return
   const message = `${missing.size} relation(s) of type ${uid} associated with this entity do not exist`
-  throw attributeErrors([{ path: [], message, value: shown }])
+  throw attributeErrors([{ path: [], message, value: shown }]).about({ kind: 'targets', uid, named: [...missing].map(Number) })
 }
 
 /** The part of a select behind its columns' beginning: the rows that references name, as `TargetRow`s. */
@@ -129,8 +129,13 @@ function rowsFor(target: ContentType, reference: Reference, found: Grouped, reso
   const drafts = versions.filter((row) => row.published_at === null)
   const published = versions.filter((row) => row.published_at !== null)
   const fitting = !target.draftAndPublish ? versions : resolving.side === 'draft' ? drafts : sided(reference.status, drafts, published)
-  if (fitting.length === 0) throw new ApiError('ValidationError', `Document with id "${documentId}", locale "${locale}" not found`)
+  if (fitting.length === 0) throw missingDocument(target, documentId, locale)
   return fitting.map(({ id }) => id)
+}
+
+function missingDocument({ uid }: ContentType, documentId: string, locale: string | null): ApiError {
+  const error = new ApiError('ValidationError', `Document with id "${documentId}", locale "${locale}" not found`)
+  return error.about({ kind: 'targets', uid, named: [documentId] })
 }
 
 function sided(status: string | undefined, drafts: readonly TargetRow[], published: readonly TargetRow[]): readonly TargetRow[] {

@@ -81,7 +81,7 @@ async function upload(context: RequestContext): Promise<Reply> {
     const { files, fields } = form
     const isEmpty = files.length === 0 || (files.length === 1 && files[0]!.bytes === 0)
     if (id !== null) return await change(context, rowId(id), isEmpty ? { fields, files: [] } : form)
-    if (isEmpty) throw validationError('Files are empty')
+    if (isEmpty) throw validationError('Files are empty').about({ kind: 'files', fields: form.otherFiles })
     const infos = readFileInfos(fields.get('fileInfo'), files.length)
     const ids = await library.add(files, infos, await linkOf(context, fields), context.installation)
     return { status: 201, value: await Promise.all(ids.map((one) => fileOf(context, one))) }
@@ -90,7 +90,7 @@ async function upload(context: RequestContext): Promise<Reply> {
   }
 }
 
-async function change(context: RequestContext, id: number, { files, fields }: MultipartBody): Promise<Reply> {
+async function change(context: RequestContext, id: number, { files, fields }: Omit<MultipartBody, 'otherFiles'>): Promise<Reply> {
   if (files.length > 1) throw validationError('Cannot replace a file with multiple ones')
   const [file] = files
   const [info] = readFileInfos(fields.get('fileInfo'), 1)
@@ -103,7 +103,11 @@ async function change(context: RequestContext, id: number, { files, fields }: Mu
 async function withoutFiles(context: RequestContext): Promise<MultipartBody> {
   const body = (await context.body()) as { readonly fileInfo?: unknown } | undefined
   const info = body?.fileInfo
-  return { fields: new Map(info === undefined ? [] : [['fileInfo', typeof info === 'string' ? info : JSON.stringify(info)]]), files: [] }
+  return {
+    fields: new Map(info === undefined ? [] : [['fileInfo', typeof info === 'string' ? info : JSON.stringify(info)]]),
+    files: [],
+    otherFiles: [],
+  }
 }
 
 /**
@@ -113,7 +117,7 @@ async function withoutFiles(context: RequestContext): Promise<MultipartBody> {
 async function linkOf({ documents, caller }: RequestContext, fields: MultipartBody['fields']): Promise<MediaLink | null> {
   const [ref, refId, field] = ['ref', 'refId', 'field'].map((name) => fields.get(name))
   if (typeof ref !== 'string' || typeof refId !== 'string' || typeof field !== 'string') return null
-  if (!caller.grants.may(`${ref}.update`)) throw forbidden()
+  if (!caller.grants.may(`${ref}.update`)) throw forbidden(`${ref}.update`)
   const { types, components } = documents.context.model
   const shape = types.get(ref) ?? components.get(ref)
   const attribute = shape?.attributes.get(field)

@@ -48,14 +48,15 @@ async function handle(
   reply: FastifyReply,
   work: (context: RequestContext) => Promise<Reply>,
 ): Promise<FastifyReply> {
-  const { config, backend } = parts
+  const { config, backend, hinting } = parts
   const started = performance.now()
   const identified = await backend.identification.identify(request.headers.authorization)
   return holding(backend.installations.enter(identified.access.defaultLocale), async (installation) => {
     const scoped = backend.applyScopes === null ? identified : await withinScopes(backend.applyScopes, identified)
     const ready = performance.now()
-    const result = await work(createContext(parts, request, scoped, installation))
-    addTiming(config, reply, started, ready)
+    const context = createContext(parts, request, scoped, installation)
+    const result = await work(hinting === null ? context : hinting.watch(request, context))
+    if (!config.production) addTiming(reply, started, ready)
     return send(parts, request, reply, result)
   })
 }
@@ -97,9 +98,8 @@ function createContext(
   }
 }
 
-/** Adds `Server-Timing`, except in production. */
-function addTiming(config: Config, reply: FastifyReply, started: number, identified: number): void {
-  if (config.production) return
+/** Adds `Server-Timing`. */
+function addTiming(reply: FastifyReply, started: number, identified: number): void {
   const ended = performance.now()
   reply.header('server-timing', `auth;dur=${(identified - started).toFixed(2)}, read;dur=${(ended - identified).toFixed(2)}`)
 }
@@ -117,7 +117,7 @@ function addPath(app: FastifyInstance, routes: readonly Route[], path: string, p
       if (request.method === 'OPTIONS') return allowedMethods(reply, methods)
       if (route === undefined) return refuseMethod(request, reply, here, methods)
       return handle(parts, request, reply, async (context) => {
-        if (!context.caller.grants.may(route.action)) throw forbidden()
+        if (!context.caller.grants.may(route.action)) throw forbidden(route.action)
         return route.handle(context)
       })
     },
@@ -137,17 +137,14 @@ function addDescription(app: FastifyInstance, { config, backend }: MountContext)
   })
 }
 
-async function send(
-  { connections, unsent }: MountContext,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  result: Reply,
-): Promise<FastifyReply> {
+async function send(parts: MountContext, request: FastifyRequest, reply: FastifyReply, result: Reply): Promise<FastifyReply> {
+  const { connections, unsent, compression, hinting } = parts
   // Responses as bytes bypass the hooks of the HTTP library.
   if (connections.isDraining()) await addConnectionClose(connections, request, reply)
-  if (result.bytes !== undefined && result.bytes.bytes.length > smallResponse)
-    unsent.watch(reply.raw, request.ip, result.bytes.bytes.length)
-  return respond(reply, result)
+  if (hinting !== null && result.bytes !== undefined) await hinting.beforeBytes(request, reply, result)
+  const ready = compression === null || request.headers['accept-encoding'] === undefined ? result : await compression.result(reply, result)
+  if (ready.bytes !== undefined && ready.bytes.bytes.length > smallResponse) unsent.watch(reply.raw, request.ip, ready.bytes.bytes.length)
+  return respond(reply, ready)
 }
 
 /** Returns 404 to a GET of a path that only has other methods, and 405 to other missing methods. */

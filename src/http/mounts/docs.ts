@@ -1,41 +1,29 @@
 // The mount of the page that describes the API to people.
-import { createHash } from 'node:crypto'
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import { descriptionPath } from '../api/description.js'
-import { hasVersion } from '../conditional.js'
-import { docsPage, docsPolicy, readPageFiles } from '../pages/docs-page.js'
+import { assetNamed, sendAsset } from '../pages/assets.js'
+import { docsPage, docsPath, docsPolicy } from '../pages/docs-page.js'
 import { type Mount, readMethods } from './mount.js'
 
-const prefix = '/docs'
+/** The files of the page, which `src/browser/docs-page` becomes. */
+const [script, style] = ['page.js', 'page.css']
 
-/** The page for an API below `api`; it has no routes if the API itself is there. */
-export const docsMount = (api: string): Mount => ({
-  prefix,
-  secret: [],
-  unlogged: [],
-  addTo: (app) => {
-    if (api !== prefix && !api.startsWith(`${prefix}/`)) addTo(app, api)
-  },
+/** The page for an API below `prefix`. */
+export const docsMount = (prefix: string): Mount => ({
+  ...{ prefix: docsPath, secret: [], unlogged: [] },
+  addTo: (app) => addTo(app, prefix),
   methodsAt: () => readMethods,
 })
 
-function addTo(app: FastifyInstance, api: string): void {
-  const page = { type: 'text/html; charset=utf-8', text: docsPage(api, api + descriptionPath) }
-  let files: ReturnType<typeof readPageFiles> | undefined
-  app.get(prefix, (request, reply) => sendFile(request, reply.header('content-security-policy', docsPolicy), page))
-  for (const name of ['page.js', 'page.css'])
-    app.get(`${prefix}/${name}`, (request, reply) => {
-      files ??= readPageFiles()
-      return sendFile(request, reply, files.get(name)!)
+function addTo(app: FastifyInstance, prefix: string): void {
+  const asset = (name: string): string => `docs-page/${name}`
+  const addressOf = async (name: string): Promise<string> => `${docsPath}/${name}?${(await assetNamed(asset(name))).version}`
+  app.get(docsPath, async (_request, reply) => {
+    const page = docsPage({
+      ...{ prefix, description: prefix + descriptionPath },
+      ...{ script: await addressOf(script), style: await addressOf(style) },
     })
-}
-
-function sendFile(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  { type, text }: { readonly type: string; readonly text: string },
-): FastifyReply {
-  const tag = `"${createHash('sha256').update(text).digest('base64url').slice(0, 27)}"`
-  reply.headers({ etag: tag, 'cache-control': 'no-cache' })
-  return hasVersion(request.headers, tag) === true ? reply.status(304).send() : reply.type(type).send(text)
+    return reply.type('text/html; charset=utf-8').headers({ 'content-security-policy': docsPolicy, 'cache-control': 'no-cache' }).send(page)
+  })
+  for (const name of [script, style]) app.get(`${docsPath}/${name}`, (_request, reply) => sendAsset(reply, asset(name)))
 }

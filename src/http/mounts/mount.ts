@@ -5,7 +5,7 @@ import type { FastifyInstance } from 'fastify'
 export interface Mount {
   /** The paths begin with this and a slash; empty for the paths that no other mount has. */
   readonly prefix: string
-  /** Beginnings of routes below the prefix whose responses no cache may keep. */
+  /** Beginnings of routes below the prefix whose responses no cache may keep, and which are not compressed. */
   readonly secret: readonly string[]
   /** Routes below the prefix whose requests are not logged. */
   readonly unlogged: readonly string[]

@@ -2,7 +2,7 @@
 import type { FastifyInstance } from 'fastify'
 import { ApiError } from '../../errors/errors.js'
 import type { MountContext } from '../backend.js'
-import { startPage } from '../pages/start-page.js'
+import { addStartPage } from '../pages/start-page-route.js'
 import { everyMethod, type Mount, readMethods } from './mount.js'
 
 /** The path of the health check. */
@@ -15,7 +15,8 @@ export function rootMount(parts: MountContext): Mount {
   return { prefix: '', secret: [], unlogged: [health, favicon], addTo: (app) => addTo(app, parts), methodsAt: () => readMethods }
 }
 
-function addTo(app: FastifyInstance, { config, backend, connections }: MountContext): void {
+function addTo(app: FastifyInstance, parts: MountContext): void {
+  const { backend, connections } = parts
   app.route({
     method: everyMethod,
     url: health,
@@ -29,9 +30,5 @@ function addTo(app: FastifyInstance, { config, backend, connections }: MountCont
   app.get(favicon, async (_request, reply) =>
     reply.status(204).removeHeader('content-type').header('cache-control', 'max-age=86400').send(),
   )
-  app.get('/', async (_request, reply) => {
-    const visitor = (await backend.identification.access()).public
-    const page = startPage(backend.installations.model(), visitor, config.rest.prefix, !config.production)
-    return reply.type('text/html; charset=utf-8').header('content-security-policy', page.policy).send(page.html)
-  })
+  if (parts.config.startPage) addStartPage(app, parts)
 }

@@ -8,7 +8,9 @@ import mime from 'mime'
 import { forbidden, notFound } from '../../errors/errors.js'
 import { isSafeInBrowsers } from '../../uploads/media-types.js'
 import type { CheckAddress } from '../../uploads/signing.js'
+import { isCompressible, leastCompressed } from '../compression/coding.js'
 import { isUnchanged, rangeApplies } from '../conditional.js'
+import { variesBy } from '../headers-and-cors.js'
 import { type Mount, readMethods } from './mount.js'
 
 /** Nothing runs or is loaded from elsewhere; inline styles allow the browser's own viewers. */
@@ -21,18 +23,26 @@ const sandbox = `${inert}; sandbox`
 const viewer = `${inert}; object-src 'self'; media-src 'self'; base-uri 'none'; form-action 'none'`
 const withViewer = /^(?:application\/pdf|video\/.+|audio\/.+)$/
 
-/** The files of a folder. `check` refuses URLs that are not signed; null if the files are public. */
-export function uploadsMount(folder: string, check: CheckAddress | null): Mount {
+/** How files are served. */
+export interface Serving {
+  /** Refuses URLs that are not signed; null if the files are public. */
+  readonly check: CheckAddress | null
+  /** Bytes of a file that may be compressed; 0 if none is. */
+  readonly compressedBytes: number
+}
+
+/** The files of a folder. */
+export function uploadsMount(folder: string, serving: Serving): Mount {
   return {
     prefix: '/uploads',
     secret: [],
     unlogged: [],
-    addTo: (app) => addTo(app, folder, check),
+    addTo: (app) => addTo(app, folder, serving),
     methodsAt: () => readMethods,
   }
 }
 
-function addTo(app: FastifyInstance, folder: string, check: CheckAddress | null): void {
+function addTo(app: FastifyInstance, folder: string, { check, compressedBytes }: Serving): void {
   app.route({
     method: ['GET', 'HEAD'],
     url: '/uploads/*',
@@ -42,7 +52,7 @@ function addTo(app: FastifyInstance, folder: string, check: CheckAddress | null)
       const handle = path === null ? null : await openFile(folder, path)
       if (handle === null) throw notFound()
       try {
-        return await sendFile(request, reply.header('cache-control', cacheable), path!, handle)
+        return await sendFile(request, reply.header('cache-control', cacheable), { path: path!, handle, compressedBytes })
       } catch (error) {
         await handle.close()
         throw error
@@ -88,7 +98,13 @@ async function openFile(folder: string, path: string): Promise<FileHandle | null
 const realPathOf = (handle: FileHandle, path: string): Promise<string> =>
   process.platform === 'linux' ? readlink(`/proc/self/fd/${handle.fd}`).catch(() => realpath(path)) : realpath(path)
 
-async function sendFile(request: FastifyRequest, reply: FastifyReply, path: string, handle: FileHandle): Promise<FastifyReply> {
+interface OpenFile extends Pick<Serving, 'compressedBytes'> {
+  readonly path: string
+  readonly handle: FileHandle
+}
+
+async function sendFile(request: FastifyRequest, reply: FastifyReply, file: OpenFile): Promise<FastifyReply> {
+  const { path, handle, compressedBytes } = file
   const stats = await handle.stat()
   if (!stats.isFile()) throw notFound()
   const type = mime.getType(path) ?? 'application/octet-stream'
@@ -100,6 +116,7 @@ async function sendFile(request: FastifyRequest, reply: FastifyReply, path: stri
     etag: tag,
     'last-modified': changed.toUTCString(),
   })
+  if (compressedBytes > 0 && !isCompressible(type)) reply.header('vary', variesBy)
   const isSvg = type === 'image/svg+xml'
   const isShown = isSafeInBrowsers(type)
   // SVG is shown in a sandbox; types that are not shown are downloaded.
@@ -117,11 +134,22 @@ async function sendFile(request: FastifyRequest, reply: FastifyReply, path: stri
   const { start, end } = range === 'whole' ? { start: 0, end: stats.size - 1 } : range
   if (range !== 'whole') reply.status(206).header('content-range', `bytes ${start}-${end}/${stats.size}`)
   reply.header('content-length', end - start + 1)
+  if (isCompressed(request, type, stats.size, compressedBytes)) {
+    const bytes = await handle.readFile()
+    await handle.close()
+    return reply.send(bytes)
+  }
   if (request.method === 'HEAD' || stats.size === 0) {
     await handle.close()
     return reply.send(request.method === 'HEAD' ? null : '')
   }
   return reply.send(handle.createReadStream({ start, end }))
+}
+
+/** True for a whole file that may be compressed, and is therefore read as a whole. Ranges are those of the file itself. */
+function isCompressed({ headers }: FastifyRequest, type: string, size: number, compressedBytes: number): boolean {
+  if (headers['accept-encoding'] === undefined || headers.range !== undefined || size > compressedBytes) return false
+  return size >= leastCompressed && isCompressible(type)
 }
 
 /** Parses one byte range. A request for several ranges gets the whole file, which the standard allows. */

@@ -1,22 +1,37 @@
-// The page at /docs: an empty frame, which its script fills from the description of the API. Script and style are files of the package.
-import { readFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+// The page at /docs: an empty frame, which its script fills from the description of the API.
+import type { Config } from '../../config/config.js'
 import { escapeHtml } from './escape-html.js'
+
+/** Where the page is. */
+export const docsPath = '/docs'
+
+/** Whether there is a page: not if it is switched off, nor if the API itself has the path. */
+export const hasDocsPage = ({ docs, rest }: Pick<Config, 'docs' | 'rest'>): boolean =>
+  docs.enabled && rest.prefix !== docsPath && !rest.prefix.startsWith(`${docsPath}/`)
+
+/** What the page refers to, as paths. */
+export interface DocsPageAddresses {
+  /** Where the API begins. */
+  readonly prefix: string
+  /** The description of the API. */
+  readonly description: string
+  readonly script: string
+  readonly style: string
+}
 
 /** Nothing runs or is loaded but the page's own files, and requests go to this origin only. */
 export const docsPolicy =
   "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-/** The page. `prefix`: where the API begins; `description`: the path of its description. */
-export const docsPage = (prefix: string, description: string): string => `<!doctype html>
+/** The page. */
+export const docsPage = ({ prefix, description, script, style }: DocsPageAddresses): string => `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
 <title>API</title>
-<link rel="stylesheet" href="/docs/page.css">
-<script type="module" src="/docs/page.js"></script>
+<link rel="stylesheet" href="${escapeHtml(style)}">
+<script type="module" src="${escapeHtml(script)}"></script>
 </head>
 <body data-prefix="${escapeHtml(prefix)}" data-description="${escapeHtml(description)}">
 <a class="skip" href="#main">To the contents</a>
@@ -40,17 +55,3 @@ export const docsPage = (prefix: string, description: string): string => `<!doct
 </body>
 </html>
 `
-
-/** The files of the page by their names in URLs. */
-const files = { 'page.js': 'text/javascript; charset=utf-8', 'page.css': 'text/css; charset=utf-8' } as const
-
-export interface PageFile {
-  readonly type: string
-  readonly text: string
-}
-
-/** Reads the files of the page, which are beside the code of the package. */
-export function readPageFiles(): ReadonlyMap<string, PageFile> {
-  const folder = join(dirname(fileURLToPath(import.meta.url)), 'docs-page')
-  return new Map(Object.entries(files).map(([name, type]) => [name, { type, text: readFileSync(join(folder, name), 'utf8') }]))
-}

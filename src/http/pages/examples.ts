@@ -1,44 +1,62 @@
-// Generates example requests from the model for publicly readable types, for the start page and the output of `octavo start`.
+// Example requests for a content-type, from its model: for the start page and the output of `octavo start`.
 import type { Grants } from '../../grants.js'
-import type { ContentType, Model } from '../../model/types.js'
+import type { Attribute, ContentType, Model } from '../../model/types.js'
 
 /** An example request with its description. */
 export interface Example {
   readonly href: string
+  /** What it returns, as a phrase that needs no other one. */
   readonly what: string
 }
 
-/** The most examples. */
+/** The most examples of a start. */
 const most = 8
 
-/** Returns example requests that `visitor` may send. Types with drafts come first, because they are usually the main content. */
-export function examplesOf(model: Model, visitor: Grants, prefix: string): readonly Example[] {
-  const open = [...model.paths].filter(([, type]) => visitor.may(`${type.uid}.find`))
+/** The types that `visitor` may read, with their paths: those with drafts first, as they are usually the main content; single types last. */
+export function openTypes(model: Model, visitor: Grants): readonly (readonly [string, ContentType])[] {
   const rank = (type: ContentType) => (type.singleType ? 2 : type.draftAndPublish ? 0 : 1)
-  return open
+  return [...model.paths]
+    .filter(([, type]) => visitor.may(`${type.uid}.find`))
     .sort(([a, left], [b, right]) => rank(left) - rank(right) || (a < b ? -1 : 1))
-    .flatMap(([path, type]) => examplesOfType(type, `${prefix}/${path}`))
-    .slice(0, most)
 }
 
-function examplesOfType(type: ContentType, href: string): Example[] {
-  const name = type.displayName
-  if (type.singleType) return [{ href: `${href}?populate=*`, what: `${name} with all relations, one level deep` }]
-  const attributes = [...type.attributes.values()].filter((attribute) => !attribute.private)
-  const text = attributes.find((attribute) => attribute.kind === 'scalar' && attribute.type === 'string' && !attribute.system)
-  const relation = attributes.find((attribute) => attribute.kind === 'relation' && attribute.name !== 'localizations')
-  const found: Example[] = []
-  if (text !== undefined) {
-    found.push({
-      href: `${href}?fields[0]=${text.name}&sort=${text.name}&pagination[pageSize]=5`,
-      what: `the first five of ${name}, sorted by ${text.name}`,
-    })
-    found.push({
-      href: `${href}?filters[${text.name}][$containsi]=a&fields[0]=${text.name}`,
-      what: `entries whose ${text.name} contains "a"`,
-    })
-  }
-  if (relation !== undefined)
-    found.push({ href: `${href}?populate[0]=${relation.name}&pagination[pageSize]=3`, what: `three entries with their ${relation.name}` })
-  return found
+/** Returns example requests that `visitor` may send. */
+export const examplesOf = (model: Model, visitor: Grants, prefix: string): readonly Example[] =>
+  openTypes(model, visitor)
+    .flatMap(([path, type]) => examplesOfType(type, visitor, `${prefix}/${path}`))
+    .slice(0, most)
+
+/** Returns example requests for one type, at the path `href`. */
+export function examplesOfType(type: ContentType, visitor: Grants, href: string): readonly Example[] {
+  const shown = [...type.attributes.values()].filter((attribute) => !attribute.private)
+  const relation = shown.find((attribute) => isShownRelation(attribute, visitor))
+  if (type.singleType)
+    return [
+      { href, what: 'Its own values' },
+      ...(shown.some((attribute) => attribute.kind !== 'scalar')
+        ? [{ href: `${href}?populate=*`, what: 'With everything one level below' }]
+        : []),
+    ]
+  const text = shown.find((attribute) => attribute.kind === 'scalar' && attribute.type === 'string' && !attribute.system)
+  const many = type.pluralName
+  return [
+    ...(text === undefined
+      ? [{ href: `${href}?pagination[pageSize]=5`, what: `Five ${many}` }]
+      : [
+          { href: `${href}?fields[0]=${text.name}&sort=${text.name}&pagination[pageSize]=5`, what: `Five ${many}, by ${text.name}` },
+          {
+            href: `${href}?filters[${text.name}][$containsi]=a&fields[0]=${text.name}`,
+            what: `${capitalized(many)} whose ${text.name} contains "a"`,
+          },
+        ]),
+    ...(relation === undefined
+      ? []
+      : [{ href: `${href}?populate[0]=${relation.name}&pagination[pageSize]=3`, what: `Three ${many} with their ${relation.name}` }]),
+  ]
 }
+
+const capitalized = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}`
+
+/** A relation whose documents the visitor may find. */
+const isShownRelation = (attribute: Attribute, visitor: Grants): boolean =>
+  attribute.kind === 'relation' && attribute.name !== 'localizations' && visitor.may(`${attribute.target}.find`)

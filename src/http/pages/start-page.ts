@@ -1,54 +1,98 @@
-// The start page at /: the content-types and some example requests. Static HTML without scripts.
-import type { Grants } from '../../grants.js'
-import type { ContentType, Model } from '../../model/types.js'
+// The start page at /: the content-types, requests to try, and their responses. A list of links; its script shows the responses in place.
+import type { ContentType } from '../../model/types.js'
 import { escapeHtml } from './escape-html.js'
-import { examplesOf } from './examples.js'
+import { openTypes } from './examples.js'
+import { closedType, commandHtml, openType, type ShownTypes } from './start-page-types.js'
 
-/** The start page. */
-export interface StartPage {
-  readonly html: string
-  /** Its Content-Security-Policy. */
-  readonly policy: string
+/** What the start page shows. */
+export interface StartPageContent extends ShownTypes {
+  /** Null: not shown. */
+  readonly version: string | null
+  /** Null: not shown. */
+  readonly contract: string | null
+  /** Codes, the default one first; null: not shown. */
+  readonly locales: readonly string[] | null
+  /** Further pages of the service. */
+  readonly links: readonly PageLink[]
+  /** Addresses of the script and the style, with their versions. */
+  readonly script: string
+  readonly style: string
 }
 
-const style = `
-:root{color-scheme:light dark;--ink:#1d2430;--soft:#5b6675;--line:#d9dee5;--back:#fbfaf7;--card:#fff;--accent:#0b6e69}
-@media(prefers-color-scheme:dark){:root{--ink:#e8ebef;--soft:#98a3b1;--line:#2b333d;--back:#14181d;--card:#1b2026;--accent:#5cc4bd}}
-*{box-sizing:border-box}body{margin:0;background:var(--back);color:var(--ink);font:16px/1.55 system-ui,sans-serif}
-main{max-width:62rem;margin:0 auto;padding:3rem 1.25rem 4rem}h1{font-size:2.1rem;margin:0}h1+p{color:var(--soft);margin:.3rem 0 2rem;max-width:44rem}
-h2{font-size:1.05rem;margin:2.4rem 0 .8rem;color:var(--soft);font-weight:600}ul{list-style:none;margin:0;padding:0}
-.types{display:grid;gap:.8rem;grid-template-columns:repeat(auto-fill,minmax(18rem,1fr))}.types li{background:var(--card);border:1px solid var(--line);border-radius:.6rem;padding:.9rem 1rem}
-.types b{display:block}.types small{color:var(--soft)}.types a,.try a{display:block;overflow-wrap:anywhere}a{color:var(--accent);text-decoration:none}a:hover{text-decoration:underline}
-code,.types a,.try a{font:.85rem/1.7 ui-monospace,monospace}.try li{padding:.35rem 0;border-bottom:1px solid var(--line)}.try small{color:var(--soft);display:block}
-.closed{opacity:.6}`
+/** Another page of the service. */
+export interface PageLink {
+  readonly href: string
+  readonly text: string
+}
 
-const link = (href: string): string => `<a href="${escapeHtml(href)}">${escapeHtml(href)}</a>`
+/** What the request is before one is chosen: the first type, whoever may read it. */
+function firstPath({ model, visitor, prefix, showsAll }: StartPageContent): string {
+  const path = openTypes(model, visitor)[0]?.[0] ?? (showsAll ? [...model.paths.keys()].sort()[0] : undefined)
+  return path === undefined ? prefix : `${prefix}/${path}`
+}
 
-/** Renders the start page with links to the types that `visitor` may read; `showsAll`: also lists the other types. */
-export function startPage(model: Model, visitor: Grants, prefix: string, showsAll: boolean): StartPage {
-  const types = [...model.paths].filter(([, type]) => showsAll || visitor.may(`${type.uid}.find`)).sort(([a], [b]) => (a < b ? -1 : 1))
-  const cards = types.map(([path, type]) => card(type, `${prefix}/${path}`, visitor.may(`${type.uid}.find`)))
-  const tries = examplesOf(model, visitor, prefix).map(({ href, what }) => `<li>${link(href)}<small>${escapeHtml(what)}</small></li>`)
-  const html = `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Octavo</title><style>${style}</style></head><body><main>
-<h1>Octavo</h1><p>This content service is running. It serves the Content REST API below <code>${escapeHtml(prefix)}</code>.</p>
-${tries.length === 0 ? nothingPublic(types[0]?.[1], showsAll) : `<h2>Try</h2><ul class="try">${tries.join('')}</ul>`}
-${cards.length === 0 ? '' : `<h2>Content-types</h2><ul class="types">${cards.join('')}</ul>`}</main></body></html>`
-  return { html, policy: "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'" }
+/** What the page may load and do: its own script and style, and requests to its own service. */
+export const startPagePolicy =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+/** Renders the start page. */
+export function startPage(content: StartPageContent): string {
+  const { script, style } = content
+  return `<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>Octavo</title>
+<link rel="icon" href="/favicon.svg" type="image/svg+xml"><link rel="stylesheet" href="${style}"><script type="module" src="${script}"></script></head>
+<body data-path="${escapeHtml(firstPath(content))}"><header><h1><img src="/favicon.svg" alt="" width="32" height="32">Octavo</h1>${factsHtml(content)}</header>
+<main><nav aria-label="Content-types">${typesHtml(content)}</nav>${answerHtml(content)}</main></body></html>`
+}
+
+function factsHtml({ version, contract, locales, links, prefix }: StartPageContent): string {
+  const facts = [
+    ['API', `<code>${escapeHtml(prefix)}</code>`],
+    ...(locales === null || locales.length === 0
+      ? []
+      : [
+          [
+            locales.length === 1 ? 'Locale' : 'Locales',
+            locales.map((code, index) => (index === 0 ? `<b>${escapeHtml(code)}</b>` : escapeHtml(code))).join(', '),
+          ],
+        ]),
+    ...(contract === null ? [] : [['Contract', escapeHtml(contract)]]),
+    ...(version === null ? [] : [['Version', escapeHtml(version)]]),
+  ]
+  const more = links.map(({ href, text }) => `<a href="${escapeHtml(href)}">${escapeHtml(text)}</a>`)
+  return `<dl class="facts">${facts.map(([name, value]) => `<div><dt>${name}</dt><dd>${value}</dd></div>`).join('')}</dl>${more.length === 0 ? '' : `<p class="links">${more.join('')}</p>`}`
+}
+
+function typesHtml(content: StartPageContent): string {
+  const { model, visitor, showsAll } = content
+  const open = openTypes(model, visitor)
+  const closed = showsAll
+    ? [...model.paths].filter((entry) => !open.some(([path]) => path === entry[0])).sort(([a], [b]) => (a < b ? -1 : 1))
+    : []
+  const [collections, singles] = [open.filter(([, type]) => !type.singleType), open.filter(([, type]) => type.singleType)]
+  const first = open[0]?.[0]
+  const groups: readonly (readonly [string, readonly string[]])[] = [
+    ['Collections', collections.map(([path, type]) => openType(path, type, content, path === first))],
+    ['Single types', singles.map(([path, type]) => openType(path, type, content, path === first))],
+    [open.length === 0 ? 'Types' : 'Closed to the public', closed.map(([path, type]) => closedType(path, type, content))],
+  ]
+  const shown = groups
+    .filter(([, types]) => types.length > 0)
+    .map(([title, types]) => `<section><h2>${title}</h2>${types.join('')}</section>`)
+  return `${open.length === 0 ? nothingPublic(closed[0]?.[1], showsAll) : ''}${shown.join('')}`
 }
 
 function nothingPublic(type: ContentType | undefined, showsAll: boolean): string {
-  if (type === undefined && !showsAll) return '<p>No content is public. Send an API token, or sign in.</p>'
-  if (type === undefined) return '<p>There are no content-types yet. Add one below <code>src/api</code> and restart.</p>'
-  const command = `octavo roles grant public ${type.uid}.find`
-  return `<p>No content is public yet. Make a type public with <code>${escapeHtml(command)}</code>, or send an API token.</p>`
+  if (!showsAll) return '<p class="note">No content is public. Send an API token, or sign in.</p>'
+  if (type === undefined) return '<p class="note">There are no content-types yet. Add one below <code>src/api</code> and restart.</p>'
+  return `<p class="note">No content is public yet. Open a type to everybody, or send an API token:</p>${commandHtml(`octavo roles grant public ${type.uid}.find`)}`
 }
 
-function card(type: ContentType, href: string, isOpen: boolean): string {
-  const features = [
-    type.singleType ? 'single type' : 'collection type',
-    ...(type.draftAndPublish ? ['drafts'] : []),
-    ...(type.localized ? ['locales'] : []),
-    ...(isOpen ? [] : ['needs a permission']),
-  ]
-  return `<li${isOpen ? '' : ' class="closed"'}><b>${escapeHtml(type.displayName)}</b><small>${features.join(' · ')}</small>${link(href)}</li>`
+/** The place for responses, which only the script fills. */
+function answerHtml({ showsAll }: StartPageContent): string {
+  const token = showsAll
+    ? '<label class="token">API token <input id="token" type="password" autocomplete="off" spellcheck="false" placeholder="none: the public role"></label>'
+    : ''
+  return `<section id="answer" aria-label="Request and response"><form id="request"><label class="method" for="address">GET</label><input id="address" spellcheck="false" autocomplete="off" autocapitalize="off"><button id="send">Send</button>${token}<span class="copy">Copy as <button type="button" data-copy="curl">curl</button><button type="button" data-copy="fetch">fetch</button></span></form>
+<p id="status" role="status"></p><p id="hint" hidden></p><div id="body"></div></section>`
 }

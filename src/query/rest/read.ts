@@ -70,7 +70,7 @@ export function readRequest(context: ReadContext, grants: Grants, wanted: Wanted
   const { type, mode } = wanted
   if (context.strictParams) refuseUnknown(parameters)
   const drafts = draftAccess(context.model, context.draftGrant === true, grants, type, parameters)
-  if (drafts.isClosed && (wanted.written !== true || asksForPublication(parameters))) throw forbidden()
+  if (drafts.isClosed && (wanted.written !== true || asksForPublication(parameters))) throw forbidden(`${type.uid}.findDraft`)
   const reading = openResolver(context.model, drafts.grants, context.contract, context.limits)
   if (parameters.lookup !== undefined) deferError(reading, 'lookup', validationError("Invalid params: 'lookup'"))
   const publication = readPublication(reading, type, parameters)

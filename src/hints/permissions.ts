@@ -1,0 +1,56 @@
+// Which permission is missing, who lacks it, and the command that grants it.
+import { actionsOf } from '../access/actions.js'
+import type { Caller } from '../access/identify.js'
+import type { Hint, HintedExchange, ServedRequest } from './exchange.js'
+import { listed } from './sentences.js'
+
+/** Actions of a token that a command names; one with more is better made by hand. */
+const mostNamed = 8
+
+/** Says who lacks these actions, and how they are granted. */
+export async function lacks(exchange: HintedExchange, asked: ServedRequest, actions: readonly string[]): Promise<string> {
+  const { caller } = asked
+  const names = actions.join(',')
+  if (caller.kind === 'token') return tokenLacks(exchange, asked, caller, actions)
+  const role = caller.kind === 'public' ? 'public' : await roleOf(asked, caller.id)
+  if (role === null) return `The user has no role, so it may do nothing. Give it one: octavo users role <user> authenticated`
+  return `The role "${role}" lacks ${listed(actions)}. Grant it: octavo roles grant ${role} ${names}`
+}
+
+type TokenCaller = Extract<Caller, { kind: 'token' }>
+
+/** The type of a user's role. */
+async function roleOf({ documents }: ServedRequest, id: number): Promise<string | null> {
+  const type = documents.context.model.types.get('plugin::users-permissions.user')!
+  const identity = { attribute: 'id', value: id } as const
+  const user = await documents.findAsService({ type, mode: 'first', identity, query: 'populate=role', envelope: 'bare' })
+  return (user as { readonly role?: { readonly type: string } | null } | null)?.role?.type ?? null
+}
+
+function tokenLacks({ model }: HintedExchange, { access }: ServedRequest, { id, grants }: TokenCaller, actions: readonly string[]): string {
+  const name = [...access.tokens.values()].find((token) => token.id === id)?.name ?? String(id)
+  const isReadOnly = grants.key === 'read-only'
+  const start = `The API token "${name}" is ${isReadOnly ? 'read-only' : 'a custom one'} and lacks ${listed(actions)}.`
+  const had = isReadOnly ? [] : [...actionsOf(model)].filter(grants.may)
+  const needed =
+    isReadOnly || had.length > mostNamed ? '--type full-access' : `--type custom --permissions ${[...had, ...actions].join(',')}`
+  return `${start} Create a token that has it: octavo tokens create --name <name> ${needed}`
+}
+
+/** 403: what the caller is not granted. */
+export const missingPermission: Hint = (exchange) => {
+  const { error, asked } = exchange
+  if (error?.situation?.kind !== 'permission' || asked === null) return null
+  return lacks(exchange, asked, [error.situation.action])
+}
+
+/** 403 of the project's own code, and of files with signed URLs. */
+export const refusedByProject: Hint = ({ error, type, path, config }) => {
+  if (error?.status !== 403 || error.situation !== null) return null
+  if (path.startsWith('/uploads/'))
+    return 'Files are private (uploads.storage.private): only signed URLs are served, and each of them ends. Take the url from a fresh response.'
+  if (error.name === 'PolicyError' && type !== null)
+    return `A policy of ${type.uid} in octavo.config (types, policies) refused the request.`
+  const isScoped = type !== null && config.types[type.uid]?.scope !== undefined
+  return isScoped ? `The document would be outside of the caller's scope of ${type.uid} in octavo.config (types, scope).` : null
+}

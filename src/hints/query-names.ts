@@ -1,0 +1,262 @@
+// Names in a query that do not exist or may not be used: 400 `Invalid key …`, whose details say where the name stands.
+import type { QueryParameter } from '../errors/errors.js'
+import type { Attribute, ContentType, Model } from '../model/types.js'
+import { isOperator, operators } from '../query/operators.js'
+import type { Hint, HintedExchange } from './exchange.js'
+import { lacks } from './permissions.js'
+import { shapesBelow } from './populated.js'
+import { didYouMean, listed, quoted, similar } from './sentences.js'
+import {
+  fieldNames,
+  isUnreadable,
+  kindOf,
+  labelOf,
+  nameOf,
+  type PathTarget,
+  placeAt,
+  populateNames,
+  type Shape,
+  shapesOf,
+  stepsOf,
+} from './shapes.js'
+
+/** An invalid name, and where it stands. */
+interface Name {
+  readonly key: string
+  readonly param: QueryParameter
+  /** The names above it. */
+  readonly above: readonly string[]
+  readonly model: Model
+  /** Of the API. */
+  readonly prefix: string
+  readonly type: ContentType
+  /** What it was looked for in. */
+  readonly shapes: readonly Shape[]
+  /** The attribute right above it. */
+  readonly parent: Attribute | null
+}
+
+/** A name that does not exist, or may not be used where it stands. */
+export const invalidName: Hint = (exchange) => {
+  const { key, path, source, param } = (exchange.error?.details ?? {}) as Readonly<Record<string, unknown>>
+  if (exchange.type === null || typeof key !== 'string') return null
+  if (source === undefined && typeof path === 'string') return starredPopulate(exchange.model, path)
+  if (source !== 'query') return null
+  const name = nameAt(exchange, exchange.type, key, param as QueryParameter, typeof path === 'string' ? path : '')
+  if (name.param === 'populate' && /^deep\b/.test(String(exchange.parameters.populate))) return deepPopulate
+  const found = name.shapes.map((shape) => shape.attributes.get(key)).find((attribute) => attribute !== undefined)
+  if (name.param === 'populate' && name.above.length > 0 && levelWord(name) !== null) return levelWord(name)
+  return found === undefined ? unknownName(name) : unusableName(exchange, name, found)
+}
+
+/** `populate[author]=*` asks for what is in no level by itself. */
+function starredPopulate(model: Model, path: string): string {
+  const above = stepsOf(model, path).slice(0, -1)
+  return `"*" below an attribute stands for its own values only. To populate everything one level below, write populate[${above.join('][populate][')}][populate]=*`
+}
+
+function nameAt(exchange: HintedExchange, type: ContentType, key: string, param: QueryParameter, path: string): Name {
+  const { model, parameters, config } = exchange
+  const steps = path === '' ? [] : stepsOf(model, path)
+  const above = steps.at(-1) === key ? steps.slice(0, -1) : steps
+  const place: PathTarget = placeAt(model, type, above) ?? { shapes: [type], attribute: null }
+  // Errors about filters and fields inside of a populate begin their path there.
+  const isInside = param === 'populate' && above.length === 0 && !place.shapes[0]!.attributes.has(key)
+  const shapes = isInside ? [type, ...shapesBelow(model, type, parameters.populate)] : place.shapes
+  return { key, param, above, model, prefix: config.rest.prefix, type, shapes, parent: place.attribute }
+}
+
+/** A name that the model has. */
+function unusableName(
+  exchange: HintedExchange,
+  { key, param, above, model, shapes }: Name,
+  attribute: Attribute,
+): string | null | Promise<string> {
+  const shape = shapes.find(({ attributes }) => attributes.get(key) === attribute)!
+  const kind = kindOf(model, attribute)
+  if (isUnreadable(attribute)) {
+    const why = attribute.private ? 'is private ("private": true in its schema)' : 'is a password'
+    return `"${key}" exists in ${nameOf(shape)}, but ${why}: no request can select, filter or sort by it, or populate it.`
+  }
+  const path = [...above, key]
+  if (param === 'fields') return `"${key}" is ${kind}, not a field. Populate it: ${populateOf(path)}`
+  if (param === 'populate') {
+    if (above.length === 0)
+      return attribute.kind === 'scalar'
+        ? `"${key}" is ${kind}, which responses contain without populate. To select fields, write fields=${key}`
+        : null
+    const parent = above.join('][populate][')
+    return attribute.kind === 'scalar'
+      ? `"${key}" is ${kind}, not a relation. To select fields of ${above.at(-1)}, write populate[${parent}][fields][0]=${key}`
+      : `"${key}" exists, one level further down: write populate[${parent}][populate][${key}]=true`
+  }
+  if (attribute.kind === 'dynamiczone' || attribute.kind === 'morphTo') return `"${key}" is ${kind}, which cannot be used in ${param}.`
+  if (attribute.kind === 'media')
+    return 'Media attributes cannot be filtered with the contract "specification" (docs/differences.md, row 5).'
+  if (attribute.kind === 'relation' || attribute.kind === 'morphFrom') return restrictedRelation(exchange, param, path, attribute.target)
+  return null
+}
+
+const populateOf = (path: readonly string[]): string =>
+  path.length === 1 ? `populate=${path[0]}` : `populate[${path.slice(0, -1).join('][populate][')}][populate]=${path.at(-1)}`
+
+/** A relation whose documents the caller may not find, or one in place of an attribute to sort by. */
+async function restrictedRelation(
+  exchange: HintedExchange,
+  param: QueryParameter,
+  path: readonly string[],
+  target: string,
+): Promise<string> {
+  const { asked, model } = exchange
+  if (asked !== null && !asked.caller.grants.may(`${target}.find`))
+    return `"${path.join('.')}" exists, but leads to documents that the caller may not find. ${await lacks(exchange, asked, [`${target}.find`])}`
+  const label = labelOf(model.types.get(target)!) ?? 'id'
+  return `"${path.at(-1)}" is a relation. Name an attribute of it: ${param === 'sort' ? `sort=${path.join('.')}.${label}` : `filters[${path.join('][')}][${label}][$eq]=…`}`
+}
+
+/** A name that the model lacks. */
+function unknownName(name: Name): string {
+  const { key, param, above, shapes } = name
+  return (
+    operatorName(name) ??
+    signedName(name) ??
+    (above.at(-1) === 'on' ? unknownComponent(name) : null) ??
+    (param === 'populate' ? levelName(name) : null) ??
+    furtherName(name) ??
+    `${listed(shapes.slice(0, 3).map(nameOf))} ${shapes.length === 1 ? 'has' : 'have'} no "${key}".${guess(name)}`
+  )
+}
+
+/** Operators of other languages and versions. */
+const formerOperators: ReadonlyMap<string, string> = new Map([
+  ['like', '$contains'],
+  ['ilike', '$containsi'],
+  ['regex', '$contains'],
+  ['nin', '$notIn'],
+  ['neq', '$ne'],
+  ['not', '$not'],
+  ['equals', '$eq'],
+  ['exists', '$notNull'],
+  ['isNull', '$null'],
+  ['ncontains', '$notContains'],
+])
+
+/** What stands where only an operator can, or is one without its `$`. */
+function operatorName({ key, param, above, parent }: Name): string | null {
+  if (param !== 'filters' && param !== 'populate') return null
+  const bare = key.replace(/^[$_]+/, '')
+  const isBelowValue = parent?.kind === 'scalar'
+  if (!key.startsWith('$') && !isBelowValue && !isOperator(`$${bare}`)) return null
+  const known = [...Object.keys(operators), '$and', '$or', '$not']
+  const meant = known.includes(`$${bare}`) ? `$${bare}` : (formerOperators.get(bare) ?? similar(`$${bare}`, known))
+  const place = param === 'filters' && above.length > 0 ? `filters[${above.join('][')}]` : ''
+  const repair = meant === null ? '' : ` Did you mean ${place}[${meant}]?`
+  const start = key.startsWith('$') ? `There is no operator "${key}".` : `"${key}" is no operator: operators begin with "$".`
+  return `${start}${repair} Operators: ${known.join(' ')}`
+}
+
+/** `sort=-title`, as other APIs write it. */
+function signedName({ key, param, shapes }: Name): string | null {
+  const [, sign, bare = ''] = /^([-+])(.+)$/.exec(key) ?? []
+  if (param !== 'sort' || sign === undefined) return null
+  const meant = shapes[0]!.attributes.has(bare) ? bare : (similar(bare, fieldNames(shapes[0]!)) ?? bare)
+  return `The order follows the name: write sort=${meant}:${sign === '-' ? 'desc' : 'asc'}`
+}
+
+const deepPopulate =
+  'populate=deep is of a plugin that Octavo does not have. populate=* is one level of everything; deeper levels are named: populate[author][populate]=*'
+
+/** What a level of a populate does not have: words of the request as a whole. */
+function levelWord(name: Name): string | null {
+  const { key, above } = name
+  if (/^(?:pagination|page|pageSize|limit|start)$/.test(key)) return unpagedLevel(name)
+  if (/^(?:where|filter)$/.test(key)) return `Did you mean ${levelOf(above)}[filters]?`
+  const word = /^(?:locale|status|publicationState)$/.test(key) ? (key === 'locale' ? 'locale' : 'status') : null
+  return word === null
+    ? null
+    : `A level of populate has no "${key}": what is populated has the ${word} of the request, ${word}=… beside populate.`
+}
+
+const levelOf = (above: readonly string[]): string => `populate[${above.join('][populate][')}]`
+
+/** What stands in place of a name in a populate. */
+function levelName({ key, above, model, type, parent }: Name): string | null {
+  if (above.length === 0)
+    return /^(?:true|all|1)$/.test(key)
+      ? `populate takes names or "*": write populate=* or populate=${populateNames(type)[0] ?? '*'}`
+      : null
+  return parent === null ? null : levelKeyMeant(key, levelOf(above), shapesOf(model, parent))
+}
+
+function unpagedLevel({ model, prefix, type, above, key }: Name): string {
+  const attribute = placeAt(model, type, above)?.attribute
+  const target = attribute?.kind === 'relation' || attribute?.kind === 'morphFrom' ? model.types.get(attribute.target) : undefined
+  const inverse = attribute?.kind === 'relation' ? attribute.inverse : null
+  const other =
+    target?.exposed === true && inverse !== null
+      ? ` Ask for a page of them: ${prefix}/${target.pluralName}?filters[${inverse}][documentId]=<documentId>&pagination[pageSize]=10`
+      : ''
+  return `"${key}" does not exist inside of populate: all that is related comes.${other}`
+}
+
+/** `populate[author][name]=true`, or a misspelt key of the level. */
+function levelKeyMeant(key: string, place: string, shapes: readonly Shape[]): string | null {
+  const meant = similar(key, ['fields', 'filters', 'sort', 'populate', 'count', 'on'])
+  if (meant !== null) return `Did you mean ${place}[${meant}]?`
+  const [close] = shapes.map((shape) => similar(key, [...fieldNames(shape), ...populateNames(shape)])).filter((name) => name !== null)
+  return `Below an attribute, populate takes fields, filters, sort, populate, count and on.${close === undefined ? '' : ` Its attributes stand further down: ${place}[fields][0]=${close}`}`
+}
+
+/** A fragment for a component that the zone does not have. */
+function unknownComponent({ key, parent }: Name): string | null {
+  if (parent?.kind !== 'dynamiczone') return null
+  const short = parent.components.find((uid) => uid.split('.')[1] === key)
+  const meant = short === undefined ? didYouMean(key, parent.components) : ` Did you mean "${short}"?`
+  return `${parent.name} has no component "${key}".${meant} Its components are ${listed(parent.components)}.`
+}
+
+/** The attribute of a related type that somebody looked for one level too high. */
+function furtherName({ key, param, above, model, shapes }: Name): string | null {
+  if (similar(key, shapes.flatMap(fieldNames)) !== null || param === 'populate') return null
+  for (const shape of shapes) {
+    for (const name of populateNames(shape)) {
+      const attribute = shape.attributes.get(name)!
+      const has = shapesOf(model, attribute).some((target) =>
+        [...fieldNames(target), ...(param === 'fields' ? [] : populateNames(target))].includes(key),
+      )
+      if (!has || attribute.kind === 'dynamiczone' || attribute.kind === 'media') continue
+      const path = [...above, name]
+      const written = {
+        filters: `filters[${[...path, key].join('][')}]`,
+        sort: `sort=${[...path, key].join('.')}`,
+        fields: `populate[${name}][fields][0]=${key}`,
+      }
+      return `${nameOf(shape)} has no "${key}", but its ${name} has: write ${written[param]}`
+    }
+  }
+  return null
+}
+
+/** What was probably meant, or what there is. */
+function guess({ key, param, above, model, shapes }: Name): string {
+  const [fields, paths] = [shapes.flatMap(fieldNames), shapes.flatMap(populateNames)]
+  const isMixed = param === 'filters' || param === 'sort' || (param === 'populate' && above.length === 0 && shapes.length > 1)
+  const names = new Set(isMixed ? [...fields, ...paths] : param === 'fields' ? fields : paths)
+  const meant = didYouMean(key, names)
+  if (meant !== '') return meant
+  const close = isMixed ? null : similar(key, param === 'fields' ? paths : fields)
+  const attribute = close === null ? undefined : shapes.map((shape) => shape.attributes.get(close)).find((found) => found !== undefined)
+  if (attribute !== undefined)
+    return ` ${quoted(close)} is ${kindOf(model, attribute)}: ${param === 'fields' ? `populate=${close}` : `fields=${close}`}`
+  const isSystem = (name: string): boolean =>
+    shapes.some(({ attributes }) => (attributes.get(name) as { readonly system?: boolean } | undefined)?.system === true)
+  return ` ${param === 'populate' ? 'It can populate' : 'It has'} ${listed([...names].sort((a, b) => Number(isSystem(a)) - Number(isSystem(b))))}.`
+}
+
+/** `fields[0]=title,slug`: a list takes one name per entry. */
+export const malformedFields: Hint = ({ error, parameters: { fields } }) => {
+  const isMixed = Array.isArray(fields) && fields.some((name) => typeof name === 'string' && name.includes(','))
+  if (error?.status !== 400 || !isMixed || 'key' in (error.details ?? {})) return null
+  const names = fields.flatMap((name) => String(name).split(',')).map((name) => name.trim())
+  return `A list of fields has one name per entry, a text has them separated by commas: write fields=${names.join(',')}`
+}

@@ -1,0 +1,61 @@
+// Compresses responses and says so in their headers. Responses that contain secrets stay as they are: their length would say something
+// about what is in them (BREACH).
+import type { FastifyReply } from 'fastify'
+import { isSecret } from '../headers-and-cors.js'
+import type { Reply } from '../request-context.js'
+import { type Coding, isCompressible, leastCompressed, openCodings } from './coding.js'
+import { type CompressionLimits, openCompress, type Uncompressed } from './turns.js'
+
+/** Compression of responses. */
+export interface Compression {
+  /** Compresses the JSON bytes of a route's result if the client accepts that, and sets the headers of the reply. */
+  result(reply: FastifyReply, result: Reply): Promise<Reply>
+  /** The same for text or bytes that Fastify sends; returns it unchanged if it stays as it is. */
+  payload(reply: FastifyReply, payload: unknown): Promise<unknown>
+}
+
+/** Opens compression. */
+export function openCompression(limits: CompressionLimits): Compression {
+  const codingOf = openCodings()
+  const compress = openCompress(limits)
+
+  async function compressed(reply: FastifyReply, given: Uncompressed): Promise<Uint8Array | null> {
+    if (given.bytes.length < leastCompressed || isSecret(reply.request)) return null
+    const coding = codingOf(String(reply.request.headers['accept-encoding'] ?? ''))
+    const packed = coding === null ? null : await compress(given, coding)
+    if (packed !== null) markCompressed(reply, coding!, packed.length)
+    return packed
+  }
+
+  const isGone = (reply: FastifyReply) => () => reply.raw.closed
+
+  return {
+    result: async (reply, result) => {
+      if (result.bytes === undefined) return result
+      const packed = await compressed(reply, { ...result.bytes, isGone: isGone(reply) })
+      return packed === null ? result : { ...result, bytes: { bytes: packed, release: () => {} } }
+    },
+    payload: async (reply, payload) => {
+      if (reply.request.headers['accept-encoding'] === undefined || !mayCompress(reply)) return payload
+      if (typeof payload !== 'string' && !Buffer.isBuffer(payload)) return payload
+      const bytes = Buffer.isBuffer(payload) ? payload : Buffer.from(payload)
+      return (await compressed(reply, { bytes, release: () => {}, isGone: isGone(reply) })) ?? payload
+    },
+  }
+}
+
+/** True unless the headers of a reply rule compression out. */
+function mayCompress(reply: FastifyReply): boolean {
+  const [type, coding, range, caching = ''] = ['content-type', 'content-encoding', 'content-range', 'cache-control'].map((name) =>
+    reply.getHeader(name),
+  )
+  if (coding !== undefined || range !== undefined || /\bno-transform\b/i.test(String(caching))) return false
+  return typeof type === 'string' && isCompressible(type)
+}
+
+function markCompressed(reply: FastifyReply, coding: Coding, length: number): void {
+  reply.header('content-encoding', coding).header('content-length', length).removeHeader('accept-ranges')
+  const tag = reply.getHeader('etag')
+  // The same document in other bytes: a strong tag would promise the same bytes.
+  if (typeof tag === 'string' && !tag.startsWith('W/')) reply.header('etag', `W/${tag}`)
+}

@@ -1,0 +1,47 @@
+// Serves the start page, its script, style and picture. The page is rendered again when the model, the public role or the locales change.
+import type { FastifyInstance } from 'fastify'
+import type { AccessState } from '../../access/access-state.js'
+import { localeCodes } from '../../documents/read/locales.js'
+import { holding } from '../../installation.js'
+import type { Model } from '../../model/types.js'
+import type { MountContext } from '../backend.js'
+import { assetNamed, sendAsset } from './assets.js'
+import { hasDocsPage } from './docs-page.js'
+import { pageLinks } from './links.js'
+import { startPage, startPagePolicy } from './start-page.js'
+
+const [script, style] = ['start-page.js', 'start-page.css']
+const folder = '/_octavo'
+
+/** Adds the routes of the start page. */
+export function addStartPage(app: FastifyInstance, { config, backend }: MountContext): void {
+  let last: { readonly key: string; readonly html: Promise<string> } | null = null
+
+  async function render(model: Model, { public: visitor }: AccessState, locales: readonly string[]): Promise<string> {
+    const { production, contract, rest } = config
+    const addressOf = async (name: string) => `${folder}/${name}?${(await assetNamed(name)).version}`
+    return startPage({
+      ...{ model, visitor, prefix: rest.prefix, showsAll: !production, links: pageLinks(hasDocsPage(config)) },
+      version: production ? null : backend.version,
+      contract: production ? null : contract,
+      locales: !production || visitor.may('plugin::i18n.locales.listLocales') ? locales : null,
+      script: await addressOf(script),
+      style: await addressOf(style),
+    })
+  }
+
+  app.get('/', async (_request, reply) => {
+    const access = await backend.identification.access()
+    const [model, locales] = await holding(backend.installations.enter(access.defaultLocale), async (installation) => {
+      return [installation.model, await localeCodes(installation.documents, access.defaultLocale)] as const
+    })
+    const key = `${model.version} ${access.public.key} ${locales}`
+    if (last?.key !== key) last = { key, html: render(model, access, locales) }
+    return reply
+      .type('text/html; charset=utf-8')
+      .header('content-security-policy', startPagePolicy)
+      .send(await last.html)
+  })
+  for (const name of [script, style]) app.get(`${folder}/${name}`, (_request, reply) => sendAsset(reply, name))
+  app.get('/favicon.svg', (_request, reply) => sendAsset(reply, 'favicon.svg'))
+}

@@ -1,0 +1,163 @@
+// docs/spec/start-page.md, in a real browser.
+import { afterAll, beforeAll, describe, expect } from 'vitest'
+import { addToken, secrets } from '../spec/callers.js'
+import { versions } from '../spec/magazine.js'
+import { noBrowser, type OpenBrowser, openBrowser } from '../support/browser.js'
+import { rule } from '../support/rule.js'
+import { type Served, serveMagazine } from '../support/serve.js'
+
+let development: Served
+let production: Served
+beforeAll(async () => {
+  development = await serveMagazine({ environment: { ...secrets, NODE_ENV: 'development' } })
+  production = await serveMagazine()
+  await addToken(development, 'full', { type: 'full-access' })
+})
+afterAll(() => Promise.all([development, production].map((served) => served.close())))
+
+describe.skipIf(noBrowser !== null)(`in a browser${noBrowser === null ? '' : ` (${noBrowser})`}`, () => {
+  let browser: OpenBrowser
+  beforeAll(async () => {
+    browser = await openBrowser({ viewport: { width: 1280, height: 900 } })
+    await browser.context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: development.origin })
+  })
+  afterAll(() => browser?.close())
+
+  /** Opens the page and waits for the response to its first request. */
+  async function open(served: Served): Promise<OpenBrowser['page']> {
+    const { page } = browser
+    await page.goto(served.origin)
+    await page.locator('#status b').waitFor()
+    return page
+  }
+
+  const copied = () => browser.page.evaluate('navigator.clipboard.readText()')
+
+  rule('start-page.3', 'requests are answered in place, as a tree', async () => {
+    const page = await open(development)
+    const [first] = versions('article').toSorted((a, b) => (a.title < b.title ? -1 : 1))
+    expect(await page.locator('#status').textContent()).toMatch(/^200 OK \d+ ms · \d/)
+    expect(await page.locator('#body').textContent()).toContain(`title: "${first!.title}"`)
+    await page.getByText('Three articles with their author').click()
+    await page.locator('#address').filter({ visible: true }).waitFor()
+    await expect.poll(() => page.locator('#address').inputValue()).toContain('populate[0]=author')
+    await page.locator('#body .branch:not([open]) > summary').first().click()
+    await expect.poll(() => page.locator('#body .branch[open]').count()).toBeGreaterThan(2)
+  })
+
+  rule('start-page.3', 'requests can be edited, and errors and hints are shown', async () => {
+    const page = await open(development)
+    await page.locator('#address').fill('/api/articles?filters[autor][name]=x')
+    await page.locator('#send').click()
+    await page.getByText('400 Bad Request').waitFor()
+    expect(await page.locator('#hint').textContent()).toContain('Did you mean "author"?')
+    await page.locator('#address').fill('/api/articles?filter[title]=x')
+    await page.locator('#address').press('Enter')
+    await page.getByText('200 OK').waitFor()
+    expect(await page.locator('#hint').textContent()).toContain('did you mean filters?')
+    await page.locator('#address').fill('https://elsewhere.example/api')
+    await page.locator('#send').click()
+    await page.getByText('its own service only').waitFor()
+  })
+
+  rule('start-page.3', 'requests are copied as curl and fetch', async () => {
+    const page = await open(development)
+    await page.getByRole('button', { name: 'curl' }).click()
+    await expect.poll(copied).toBe(`curl -g '${development.origin}/api/articles?fields[0]=title&sort=title&pagination[pageSize]=5'`)
+    await page.getByRole('button', { name: 'fetch' }).click()
+    await expect.poll(copied).toContain(`await fetch("${development.origin}/api/articles?fields[0]=title`)
+  })
+
+  rule('start-page.3', 'a documentId of a list leads to its document', async () => {
+    const page = await open(development)
+    const documentId = await page.locator('#body a').first().textContent()
+    await page.locator('#body a').first().click()
+    await expect.poll(() => page.locator('#address').inputValue()).toBe(`/api/articles/${documentId}?populate=*`)
+    await expect.poll(() => page.locator('#body').textContent()).toContain('author: {')
+  })
+
+  rule('start-page.4', 'collections show the number of their published documents', async () => {
+    const page = await open(production)
+    const numberOf = (type: string) => page.locator(`[data-list="/api/${type}"] .count`).textContent()
+    await expect.poll(() => numberOf('articles')).toBe(`${versions('article').length} published`)
+    await expect.poll(() => numberOf('tags')).toBe(`${versions('tag').length} documents`)
+  })
+
+  rule('start-page.2', 'closed types show the command that opens them', async () => {
+    const page = await open(development)
+    await page.locator('summary > b', { hasText: 'Pitch' }).click()
+    const command = 'octavo roles grant public api::pitch.pitch.find,api::pitch.pitch.findOne'
+    expect(await page.locator('.command > code').textContent()).toBe(command)
+    await page.locator('.command > button').click()
+    await expect.poll(copied).toBe(command)
+  })
+
+  rule('start-page.5', 'a token is sent, and not copied', async () => {
+    const page = await open(development)
+    await page.locator('#address').fill('/api/pitches?fields=title')
+    await page.locator('#send').click()
+    await page.getByText('403 Forbidden').waitFor()
+    await page.locator('#token').fill('full')
+    await page.locator('#send').click()
+    await page.getByText('200 OK').waitFor()
+    await page.getByRole('button', { name: 'curl' }).click()
+    await expect.poll(copied).toBe(`curl -g -H "Authorization: Bearer $TOKEN" '${development.origin}/api/pitches?fields=title'`)
+  })
+
+  rule('start-page.8', 'text has enough contrast, in light and dark', async () => {
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await browser.page.emulateMedia({ colorScheme })
+      const page = await open(development)
+      await page.locator('.attributes > summary').first().click()
+      await page.locator('#address').fill('/api/articles?filters[autor][name]=x')
+      await page.locator('#send').click()
+      await page.getByText('400 Bad Request').waitFor()
+      expect([colorScheme, await page.evaluate(faintTexts)]).toEqual([colorScheme, []])
+    }
+  })
+
+  rule('start-page.8', 'on a phone nothing is wider than the screen', async () => {
+    await browser.page.setViewportSize({ width: 360, height: 760 })
+    const page = await open(development)
+    const widths = () => page.evaluate('[document.documentElement.scrollWidth, innerWidth]')
+    expect(await widths()).toEqual([360, 360])
+    await page
+      .locator('#address')
+      .fill(`/api/articles?filters[$and][0][title][$containsi]=a&${'filters[$and][1][slug][$containsi]=a&'.repeat(5)}`)
+    await page.locator('#send').click()
+    await page.locator('summary > b', { hasText: 'Pitch' }).click()
+    expect(await widths()).toEqual([360, 360])
+    await browser.page.setViewportSize({ width: 1280, height: 900 })
+  })
+
+  rule('start-page.7', 'nothing that the page does violates its policy', async () => {
+    // Refused requests are reported too, and are what those tests are about.
+    expect(browser.problems.filter((problem) => !/status of (?:400|403)/.test(problem))).toEqual([])
+  })
+
+  rule('start-page.6', 'without JavaScript the page is a list of links', async () => {
+    const plain = await openBrowser({ javaScriptEnabled: false })
+    await plain.page.goto(production.origin)
+    await plain.page.getByText('Five articles, by title').click()
+    await plain.page.waitForURL('**/api/articles?*')
+    const text = await plain.page.locator('body').textContent()
+    await plain.close()
+    expect(text).toContain('"documentId"')
+  })
+})
+
+/** Texts whose contrast to their background is below 4.5 (WCAG 2.2, AA); runs in the browser. */
+const faintTexts = `(() => {
+  const parse = (color) => { const [r, g, b, a = 1] = color.match(/[\\d.]+/g).map(Number); return { rgb: [r, g, b], a } }
+  const light = ({ rgb }) => rgb.map((v) => v / 255).map((v) => (v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)).reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0)
+  const backOf = (element) => { for (let at = element; at; at = at.parentElement) { const back = parse(getComputedStyle(at).backgroundColor); if (back.a === 1) return back } return parse('rgb(255, 255, 255)') }
+  const faint = []
+  for (const element of document.querySelectorAll('body *')) {
+    const hasText = [...element.childNodes].some((node) => node.nodeType === 3 && node.textContent.trim() !== '') || element.matches('input')
+    if (!hasText || !element.checkVisibility()) continue
+    const [a, b] = [light(parse(getComputedStyle(element).color)), light(backOf(element))]
+    const contrast = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05)
+    if (contrast < 4.5) faint.push(element.tagName + '.' + element.className + ' ' + contrast.toFixed(2))
+  }
+  return [...new Set(faint)]
+})()`

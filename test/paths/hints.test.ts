@@ -1,0 +1,43 @@
+// Rule hints.10, measured: which code of hints is loaded and runs while every mistake of the list is made.
+import { cpSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { expect } from 'vitest'
+import { addToken, secrets } from '../spec/callers.js'
+import { idsOf, mistakes, send } from '../spec/mistakes.js'
+import { rule } from '../support/rule.js'
+import { askAt, type Served } from '../support/serve.js'
+import { runStatement } from '../support/statements.js'
+import { startMeasured } from './measure.js'
+
+const magazine = join(dirname(fileURLToPath(import.meta.url)), '..', '..', 'examples', 'magazine')
+const isOfHints = (file: string): boolean => file.startsWith('hints/') || file === 'http/hinting.ts'
+
+/** Makes every mistake; resolves to the files of hints that were loaded, and to those that ran. */
+async function filesOfHints(environment: Readonly<Record<string, string>>) {
+  const measured = await startMeasured({ ...secrets, ...environment, LOG_LEVEL: 'silent' }, (project) =>
+    cpSync(magazine, project, { recursive: true, filter: (path) => !path.includes('.tmp') && !path.endsWith('.env') }),
+  )
+  const served: Pick<Served, 'ask' | 'sql'> = {
+    ask: (path, asked) => askAt(measured.origin, path, asked),
+    sql: (text, ...values) => runStatement(join(measured.project, '.tmp', 'data.db'), text, values),
+  }
+  await addToken(served as Served, 'full', { type: 'full-access' })
+  await addToken(served as Served, 'desk', { type: 'custom', actions: ['api::tag.tag.find'] })
+  await addToken(served as Served, 'reader', { type: 'read-only' })
+  for (const mistake of mistakes(await idsOf(served), 'specification')) await send(served, mistake)
+  const run = await measured.taken()
+  const found = { loaded: [...measured.loaded()].filter(isOfHints), ran: [...run.keys()].filter(isOfHints) }
+  await measured.close()
+  return found
+}
+
+rule('hints.10', 'none of their code is loaded or runs without NODE_ENV, and all of it in development', async () => {
+  for (const environment of [{}, { NODE_ENV: 'production' }] as Record<string, string>[])
+    expect([environment, await filesOfHints(environment)]).toEqual([environment, { loaded: [], ran: [] }])
+  const { loaded, ran } = await filesOfHints({ NODE_ENV: 'development' })
+  expect(ran).toContain('hints/hints.ts')
+  expect(loaded.length).toBeGreaterThan(10)
+  // What has types alone is empty.
+  expect(loaded.filter((file) => !ran.includes(file))).toEqual([])
+})
