@@ -57,31 +57,31 @@ export interface Identity {
 export type Data = Readonly<Record<string, unknown>>
 
 /** The versions that an operation affected; deleted versions as they were before. */
-export interface Entries<ContentShape> {
+export interface Entries<Shape> {
   readonly documentId: string
-  readonly entries: readonly ContentShape[]
+  readonly entries: readonly Shape[]
 }
 
 /**
  * The documents of one type, with the methods of Strapi 5's document service. Every method throws an `ApiError`: 400 for invalid
  * parameters, 403 without permission, 503 if the database is busy.
  */
-export interface Documents<ContentShape = Document> {
-  findMany(parameters?: ListParameters): Promise<ContentShape[]>
-  findFirst(parameters?: Criteria): Promise<ContentShape | null>
-  findOne(parameters: Identity & Version): Promise<ContentShape | null>
+export interface Documents<Shape = Document> {
+  findMany(parameters?: ListParameters): Promise<Shape[]>
+  findFirst(parameters?: Criteria): Promise<Shape | null>
+  findOne(parameters: Identity & Version): Promise<Shape | null>
   count(parameters?: Omit<Criteria, 'fields' | 'populate' | 'sort'>): Promise<number>
   /** Creates a draft, and publishes it with `status: 'published'`. */
-  create(parameters: Version & { readonly data: Data }): Promise<ContentShape>
+  create(parameters: Version & { readonly data: Data }): Promise<Shape>
   /** Changes the draft, and publishes it with `status: 'published'`. Null if there is no such document. */
-  update(parameters: Identity & Version & { readonly data: Data }): Promise<ContentShape | null>
+  update(parameters: Identity & Version & { readonly data: Data }): Promise<Shape | null>
   /** Deletes the versions in one locale, or with `*` in all. */
-  delete(parameters?: Identity & Omit<Version, 'status'>): Promise<Entries<ContentShape>>
+  delete(parameters?: Identity & Omit<Version, 'status'>): Promise<Entries<Shape>>
   /** Publishes the draft in one locale, or with `*` in all. This and the next two are only for types with Draft & Publish. */
-  publish(parameters?: Identity & Omit<Version, 'status'>): Promise<Entries<ContentShape>>
-  unpublish(parameters?: Identity & Omit<Version, 'status'>): Promise<Entries<ContentShape>>
+  publish(parameters?: Identity & Omit<Version, 'status'>): Promise<Entries<Shape>>
+  unpublish(parameters?: Identity & Omit<Version, 'status'>): Promise<Entries<Shape>>
   /** Replaces the draft by the published version. */
-  discardDraft(parameters?: Identity & Omit<Version, 'status'>): Promise<Entries<ContentShape>>
+  discardDraft(parameters?: Identity & Omit<Version, 'status'>): Promise<Entries<Shape>>
 }
 
 /** Options of `documents(uid)`. */
