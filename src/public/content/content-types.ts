@@ -8,7 +8,7 @@
 export interface ContentTypes {}
 
 /** What content-types and components have in common. */
-export interface Shape {
+export interface ContentShape {
   readonly uid: string
   /** What responses contain without `populate`, in a published version. */
   readonly fields: object
@@ -18,7 +18,7 @@ export interface Shape {
 }
 
 /** A content-type. */
-export interface ContentTypeShape extends Shape {
+export interface ContentTypeShape extends ContentShape {
   readonly kind: 'collectionType' | 'singleType'
   /** Its name in the URL: the plural name of a collection type, the singular name of a single type. */
   readonly path: string
@@ -104,7 +104,11 @@ export interface ToManyOfAny<Target> {
 export type Uid = keyof ContentTypes & string
 
 /** The shape of a content-type, named by its uid or given as it is. */
-export type ShapeOf<Type> = Type extends Shape ? Type : Type extends keyof ContentTypes ? Extract<ContentTypes[Type], Shape> : never
+export type ShapeOf<Type> = Type extends ContentShape
+  ? Type
+  : Type extends keyof ContentTypes
+    ? Extract<ContentTypes[Type], ContentShape>
+    : never
 
 /** The content-types of one kind, exposed by the API, by their names in URLs. */
 export type ByPath<Types, Kind> = {

@@ -1,5 +1,5 @@
 // The parameters of reads and writes of one content-type. Type parameters carry what the result depends on.
-import type { ContentTypeShape, Shape } from './content-types.js'
+import type { ContentShape, ContentTypeShape } from './content-types.js'
 import type {
   CheckedFields,
   CheckedPopulate,
@@ -11,7 +11,7 @@ import type {
 } from './selection.js'
 
 /** What a response shows of a document. */
-export interface ShownAttributes<T extends Shape, Selected, Given> {
+export interface ShownAttributes<T extends ContentShape, Selected, Given> {
   /** Attributes to include; default: all. `id` and `documentId` always come. */
   readonly fields?: Selected & CheckedFields<T, Selected>
   /** Relations, media, components and dynamic zones to include; default: none. */
@@ -19,14 +19,14 @@ export interface ShownAttributes<T extends Shape, Selected, Given> {
 }
 
 /** Which version of a document is meant, and what the response shows of it. */
-export interface VersionQuery<T extends Shape, Asked, Selected, Given> extends ShownAttributes<T, Selected, Given> {
+export interface VersionQuery<T extends ContentShape, Asked, Selected, Given> extends ShownAttributes<T, Selected, Given> {
   /** A locale; default: the default locale. */
   readonly locale?: string
   readonly status?: Asked
 }
 
 /** Which documents are meant. */
-export interface CriteriaQuery<T extends Shape, Asked, Selected, Given, Sorted> extends VersionQuery<T, Asked, Selected, Given> {
+export interface CriteriaQuery<T extends ContentShape, Asked, Selected, Given, Sorted> extends VersionQuery<T, Asked, Selected, Given> {
   readonly filters?: T['filters']
   readonly sort?: Sorted & CheckedSort<T, Sorted>
   /** Text to search in all text attributes. */
@@ -50,13 +50,13 @@ export type PaginationParameter =
   | { readonly start?: number; readonly limit?: number; readonly withCount?: boolean; readonly page?: never; readonly pageSize?: never }
 
 /** The parameters of a single document over the API. */
-export interface DocumentQuery<T extends Shape, Asked, Selected, Given> extends VersionQuery<T, Asked, Selected, Given> {
+export interface DocumentQuery<T extends ContentShape, Asked, Selected, Given> extends VersionQuery<T, Asked, Selected, Given> {
   /** The document must fulfil these; otherwise it is not found. */
   readonly filters?: T['filters']
 }
 
 /** The parameters of a list over the API. */
-export interface ListQuery<T extends Shape, Asked, Selected, Given, Sorted, Pages>
+export interface ListQuery<T extends ContentShape, Asked, Selected, Given, Sorted, Pages>
   extends Omit<CriteriaQuery<T, Asked, Selected, Given, Sorted>, 'locale'> {
   /** A locale, several, or `*` for all; default: the default locale. */
   readonly locale?: string | readonly string[]
@@ -67,11 +67,11 @@ export interface ListQuery<T extends Shape, Asked, Selected, Given, Sorted, Page
 }
 
 /** What `fields` may be. */
-export type FieldsArgument<T extends Shape> = FieldsParameter<T> | undefined
+export type FieldsArgument<T extends ContentShape> = FieldsParameter<T> | undefined
 /** What `populate` may be. */
-export type PopulateArgument<T extends Shape> = PopulateParameter<T> | undefined
+export type PopulateArgument<T extends ContentShape> = PopulateParameter<T> | undefined
 /** What `sort` may be. */
-export type SortArgument<T extends Shape> = SortParameter<T> | undefined
+export type SortArgument<T extends ContentShape> = SortParameter<T> | undefined
 /** What `status` may be. */
 export type StatusArgument = 'published' | 'draft' | undefined
 

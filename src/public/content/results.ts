@@ -1,5 +1,5 @@
 // What a read returns: the attributes that `fields` selects and what `populate` adds, level by level.
-import type { ContentTypeShape, Shape, ShapeOf } from './content-types.js'
+import type { ContentShape, ContentTypeShape, ShapeOf } from './content-types.js'
 import type { CommaList } from './selection.js'
 
 /** The publication state of a result; `any` where it depends on the row. */
@@ -20,7 +20,7 @@ type LooseFields<Fields, Own> = {
 }
 
 /** `Own`: the state of the version itself, or of the document that a component belongs to. */
-type FieldsIn<T extends Shape, Own> = [Own] extends ['published'] ? T['fields'] : LooseFields<T['fields'], Own>
+type FieldsIn<T extends ContentShape, Own> = [Own] extends ['published'] ? T['fields'] : LooseFields<T['fields'], Own>
 
 /** Types without Draft & Publish have one version, which is complete. */
 type OwnState<T, Asked> = T extends { readonly drafts: true } ? Asked : 'published'
@@ -82,9 +82,9 @@ type LevelsOf<List extends readonly unknown[]> = {
     : never
 }
 
-type Everything<T extends Shape> = { [Name in keyof T['links']]: true }
+type Everything<T extends ContentShape> = { [Name in keyof T['links']]: true }
 
-type PopulatedBy<T extends Shape, Asked, Own, Given> = [Given] extends [undefined]
+type PopulatedBy<T extends ContentShape, Asked, Own, Given> = [Given] extends [undefined]
   ? unknown
   : true extends IsWide<Given>
     ? Partial<PopulatedLinks<T, Asked, Own, Everything<T>>>
@@ -95,7 +95,7 @@ type PopulatedBy<T extends Shape, Asked, Own, Given> = [Given] extends [undefine
         : PopulatedLinks<T, Asked, Own, Given>
 
 /** A switch that the compiler does not know makes its attribute optional. */
-type PopulatedLinks<T extends Shape, Asked, Own, Levels> = {
+type PopulatedLinks<T extends ContentShape, Asked, Own, Levels> = {
   [Name in keyof Levels & keyof T['links'] as Levels[Name] extends false | undefined
     ? never
     : boolean extends Levels[Name]
@@ -132,7 +132,7 @@ type IsAlwaysThere<Link, Own, Level> = Link extends { readonly required: true }
   : false
 
 /** An entry of a dynamic zone. With `on`, components that are not listed are left out. */
-type ZoneEntry<Target, Asked, Own, Level> = Target extends Shape
+type ZoneEntry<Target, Asked, Own, Level> = Target extends ContentShape
   ? Level extends { readonly on: infer On }
     ? Target['uid'] extends keyof On
       ? Flat<{ __component: Target['uid'] } & Row<Target, Asked, Own, On[Target['uid']]>>
@@ -141,7 +141,7 @@ type ZoneEntry<Target, Asked, Own, Level> = Target extends Shape
   : never
 
 /** A document behind a relation to any type; its version is the one that was linked. */
-type AnyEntry<Target, Level> = Target extends Shape
+type AnyEntry<Target, Level> = Target extends ContentShape
   ? Level extends { readonly on: infer On }
     ? Target['uid'] extends keyof On
       ? Flat<{ __type: Target['uid'] } & Row<Target, 'any', OwnState<Target, 'any'>, On[Target['uid']]>>
@@ -149,16 +149,16 @@ type AnyEntry<Target, Level> = Target extends Shape
     : Flat<{ __type: Target['uid'] } & Row<Target, 'any', OwnState<Target, 'any'>, Level>>
   : never
 
-type Row<Target, Asked, Own, Level> = Target extends Shape
+type Row<Target, Asked, Own, Level> = Target extends ContentShape
   ? RowOf<Target, Asked, Own, OptionOf<Level, 'fields'>, OptionOf<Level, 'populate'>>
   : never
 
-type RowOf<T extends Shape, Asked, Own, Selected, Given> = [Selected, Given] extends [undefined, undefined]
+type RowOf<T extends ContentShape, Asked, Own, Selected, Given> = [Selected, Given] extends [undefined, undefined]
   ? FieldsIn<T, Own>
   : Flat<SelectedFields<FieldsIn<T, Own>, Selected> & PopulatedBy<T, Asked, Own, Given>>
 
 /** A document of the shape `T` as a read with these parameters returns it. */
-export type RowIn<T extends Shape, Asked, Selected, Given> = RowOf<T, Asked, OwnState<T, Asked>, Selected, Given>
+export type RowIn<T extends ContentShape, Asked, Selected, Given> = RowOf<T, Asked, OwnState<T, Asked>, Selected, Given>
 
 type Or<Given, Default> = [Given] extends [undefined] ? Default : Given
 

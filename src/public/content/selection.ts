@@ -1,5 +1,5 @@
 // The parameters `fields`, `populate` and `sort`, and the checks that make a name compile only if the content-type has it.
-import type { Shape } from './content-types.js'
+import type { ContentShape } from './content-types.js'
 
 /** The type of a place with a name that does not exist: nothing can be assigned to it. */
 export interface NoSuchName<Name, Of> {
@@ -26,27 +26,27 @@ export type CommaList<Text extends string> = Text extends `${infer Head},${infer
  * `'*'`, a name, a comma list or a list of names of attributes. Texts are checked by `CheckedFields`: as template types they would cost the
  * compiler a hundred times more.
  */
-export type FieldsParameter<T extends Shape> = '*' | Names<T['fields']> | AnyText | readonly ('*' | Names<T['fields']>)[]
+export type FieldsParameter<T extends ContentShape> = '*' | Names<T['fields']> | AnyText | readonly ('*' | Names<T['fields']>)[]
 
 /** A name or dot path, or a comma list of them; checked by `CheckedPopulate`. */
-export type PopulateText<T extends Shape> = '*' | Names<T['links']> | AnyText
+export type PopulateText<T extends ContentShape> = '*' | Names<T['links']> | AnyText
 
 /** `'*'`, names and dot paths, a list of them, or an object with what each attribute shows. */
-export type PopulateParameter<T extends Shape> = PopulateText<T> | readonly PopulateText<T>[] | PopulateObject<T>
+export type PopulateParameter<T extends ContentShape> = PopulateText<T> | readonly PopulateText<T>[] | PopulateObject<T>
 
 /** By attribute: true, or what it shows. */
-export type PopulateObject<T extends Shape> = { readonly [Name in keyof T['links']]?: boolean | PopulateLevel<T['links'][Name]> }
+export type PopulateObject<T extends ContentShape> = { readonly [Name in keyof T['links']]?: boolean | PopulateLevel<T['links'][Name]> }
 
 /** What can be said about one populated attribute. Names are checked by `CheckedPopulate`, which points at the wrong one. */
 type PopulateLevel<Link> = Link extends { readonly link: infer Kind; readonly target: infer Target }
   ? Kind extends 'zone' | 'any'
     ? FragmentsLevel<Target>
-    : Target extends Shape
+    : Target extends ContentShape
       ? ShapeLevel<Target>
       : never
   : never
 
-interface ShapeLevel<T extends Shape> {
+interface ShapeLevel<T extends ContentShape> {
   readonly fields?: FieldsParameter<T> | readonly AnyText[]
   readonly populate?: PopulateText<T> | readonly PopulateText<T>[] | (PopulateObject<T> & OtherKeys)
   readonly filters?: T['filters'] | object
@@ -68,27 +68,27 @@ interface FragmentsLevel<Target> {
   readonly [other: string]: unknown
 }
 
-type UidsOf<Target> = Target extends Shape ? Target['uid'] : never
+type UidsOf<Target> = Target extends ContentShape ? Target['uid'] : never
 type FragmentLevel<Target, Name> =
-  Extract<Target, { readonly uid: Name }> extends infer Found ? (Found extends Shape ? ShapeLevel<Found> : never) : never
+  Extract<Target, { readonly uid: Name }> extends infer Found ? (Found extends ContentShape ? ShapeLevel<Found> : never) : never
 
 /** The order of a sort key. */
 export type SortOrder = 'asc' | 'desc'
 
 /** What sort keys lead through. */
-type Paths<T extends Shape> = {
+type Paths<T extends ContentShape> = {
   readonly [Name in keyof T['links'] as T['links'][Name] extends { readonly link: 'relation' | 'component' | 'media' }
     ? Name
     : never]: T['links'][Name]
 }
 
 /** `'title'`, `'title:desc'`, `'author.name:asc'`, or a comma list of such keys. `CheckedSort` points at names that do not exist. */
-export type SortText<T extends Shape> = Names<T['fields']> | AnyText
+export type SortText<T extends ContentShape> = Names<T['fields']> | AnyText
 
 /** `{ title: 'asc' }`, `{ author: { name: 'desc' } }`. */
-export type SortObject<T extends Shape> = { readonly [Name in keyof T['fields']]?: SortOrder } & {
+export type SortObject<T extends ContentShape> = { readonly [Name in keyof T['fields']]?: SortOrder } & {
   readonly [Name in keyof Paths<T>]?: TargetOf<Paths<T>[Name]> extends infer Target
-    ? Target extends Shape
+    ? Target extends ContentShape
       ? SortObject<Target>
       : never
     : never
@@ -97,10 +97,10 @@ export type SortObject<T extends Shape> = { readonly [Name in keyof T['fields']]
 type TargetOf<Link> = Link extends { readonly target: infer Target } ? Target : never
 
 /** A sort key, a list of keys, or objects that say the same. */
-export type SortParameter<T extends Shape> = SortText<T> | SortObject<T> | readonly (SortText<T> | SortObject<T>)[]
+export type SortParameter<T extends ContentShape> = SortText<T> | SortObject<T> | readonly (SortText<T> | SortObject<T>)[]
 
 /** `Given` where every name in it exists; at a name that does not, a type that nothing can be assigned to. */
-export type CheckedFields<T extends Shape, Given> = Given extends string
+export type CheckedFields<T extends ContentShape, Given> = Given extends string
   ? CheckedNames<CommaList<Given>, Names<T['fields']> | '*', T['uid']>
   : Given extends readonly unknown[]
     ? { [Index in keyof Given]: Given[Index] extends Names<T['fields']> | '*' ? unknown : NoSuchName<Given[Index], T['uid']> }
@@ -113,13 +113,13 @@ type CheckedNames<List, Known, Of> = List extends readonly [infer Head, ...infer
   : unknown
 
 /** See `CheckedFields`. */
-export type CheckedPopulate<T extends Shape, Given> = Given extends string
+export type CheckedPopulate<T extends ContentShape, Given> = Given extends string
   ? CheckedPaths<T, CommaList<Given>>
   : Given extends readonly unknown[]
     ? { [Index in keyof Given]: Given[Index] extends string ? CheckedPaths<T, CommaList<Given[Index]>> : unknown }
     : { [Name in keyof Given]: Name extends keyof T['links'] ? CheckedLevel<T['links'][Name], Given[Name]> : NoSuchName<Name, T['uid']> }
 
-type CheckedPaths<T extends Shape, List> = List extends readonly [infer Head extends string, ...infer Tail]
+type CheckedPaths<T extends ContentShape, List> = List extends readonly [infer Head extends string, ...infer Tail]
   ? PathProblem<T, Head> extends infer Problem
     ? [Problem] extends [never]
       ? CheckedPaths<T, Tail>
@@ -128,7 +128,7 @@ type CheckedPaths<T extends Shape, List> = List extends readonly [infer Head ext
   : unknown
 
 /** What is wrong with a dot path; never if it is right. Below a dynamic zone one component must have the rest. */
-type PathProblem<T, Path extends string> = T extends Shape
+type PathProblem<T, Path extends string> = T extends ContentShape
   ? Path extends `${infer Head}.${infer Rest}`
     ? Head extends keyof T['links']
       ? BelowProblem<T['links'][Head], Rest>
@@ -148,7 +148,7 @@ type BelowProblem<Link, Rest extends string> = Link extends { readonly link: inf
       : PathProblem<Target, Rest>
   : never
 type FitsOne<Target, Path extends string> = true extends (
-  Target extends Shape
+  Target extends ContentShape
     ? [PathProblem<Target, Path>] extends [never]
       ? true
       : false
@@ -162,12 +162,12 @@ type CheckedLevel<Link, Given> = Given extends boolean | undefined
   : Link extends { readonly link: infer Kind; readonly target: infer Target }
     ? Kind extends 'zone' | 'any'
       ? CheckedFragments<Target, Given>
-      : Target extends Shape
+      : Target extends ContentShape
         ? CheckedShape<Target, Given>
         : never
     : never
 
-type CheckedShape<T extends Shape, Given> = {
+type CheckedShape<T extends ContentShape, Given> = {
   [Key in keyof Given]: Key extends 'populate'
     ? CheckedPopulate<T, Given[Key]>
     : Key extends 'fields'
@@ -189,7 +189,7 @@ type CheckedFragments<Target, Given> = {
             ? NoSuchName<Name, UidsOf<Target>>
             : Given[Key][Name] extends boolean | undefined
               ? unknown
-              : Found extends Shape
+              : Found extends ContentShape
                 ? CheckedShape<Found, Given[Key][Name]>
                 : never
           : never
@@ -200,7 +200,7 @@ type CheckedFragments<Target, Given> = {
 }
 
 /** See `CheckedFields`. */
-export type CheckedSort<T extends Shape, Given> = Given extends string
+export type CheckedSort<T extends ContentShape, Given> = Given extends string
   ? CheckedSortKeys<T, CommaList<Given>>
   : Given extends readonly unknown[]
     ? { [Index in keyof Given]: CheckedSort<T, Given[Index]> }
@@ -211,14 +211,14 @@ export type CheckedSort<T extends Shape, Given> = Given extends string
             : NoSuchName<Given[Name], SortOrder>
           : Name extends keyof Paths<T>
             ? TargetOf<Paths<T>[Name]> extends infer Target
-              ? Target extends Shape
+              ? Target extends ContentShape
                 ? CheckedSort<Target, Given[Name]>
                 : never
               : never
             : NoSuchName<Name, T['uid']>
       }
 
-type CheckedSortKeys<T extends Shape, List> = List extends readonly [infer Head extends string, ...infer Tail]
+type CheckedSortKeys<T extends ContentShape, List> = List extends readonly [infer Head extends string, ...infer Tail]
   ? SortProblem<T, Head> extends infer Problem
     ? [Problem] extends [never]
       ? CheckedSortKeys<T, Tail>
@@ -231,7 +231,7 @@ type SortProblem<T, Key extends string> = Key extends `${infer Path}:${infer Giv
     ? SortPathProblem<T, Path>
     : NoSuchName<Given, SortOrder>
   : SortPathProblem<T, Key>
-type SortPathProblem<T, Path extends string> = T extends Shape
+type SortPathProblem<T, Path extends string> = T extends ContentShape
   ? Path extends `${infer Head}.${infer Rest}`
     ? Head extends keyof Paths<T>
       ? SortPathProblem<TargetOf<Paths<T>[Head]>, Rest>
