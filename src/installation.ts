@@ -7,6 +7,7 @@ import type { Database } from './database/database.js'
 import type { Dialect } from './database/dialect.js'
 import { type Descriptions, openDescriptions } from './description/openapi/descriptions.js'
 import { describedOf } from './description/openapi/of-project.js'
+import { type DocumentBatch, openBatch } from './documents/batch.js'
 import { checkDefaults, openDefaults } from './documents/defaults.js'
 import { type IdempotencyKeys, openIdempotencyKeys } from './documents/idempotency.js'
 import type { Hooks } from './documents/operation.js'
@@ -29,6 +30,8 @@ export interface Installation {
   readonly defaultLocale: string
   readonly documents: DocumentReads
   readonly writes: DocumentWrites
+  /** Several writes in one transaction. */
+  readonly batch: DocumentBatch
   readonly accounts: AccountContext
   /** What callers may do, as OpenAPI. */
   readonly descriptions: Descriptions
@@ -163,14 +166,15 @@ function open(
   const records = recording.isOn()
   const outbox = records ? openOutbox({ context, dialect, database: writes, limits, recording }) : null
   const input = { model, contract, reportDropped: contract.unreadableBlocksAreNull ? reportDropped : null }
-  const ofProject = { hooks, policies, outbox, inSync, input }
+  const writing = { read: context, database: writes, limits, hashPassword, hooks, policies, outbox, inSync, input }
   const [ofReads, ofWrites] = [openPlans(reads, dialect, contract, limits), openPlans(writes, dialect, contract, limits)]
   return {
     installation: {
       model,
       defaultLocale,
       documents: openDocumentReads(context, reads, ofReads, { addDefaults: openDefaults(config.types), aroundReads, policies }),
-      writes: openWrites({ read: context, database: writes, plans: ofWrites, limits, hashPassword, ...ofProject }, keys),
+      writes: openWrites({ ...writing, plans: ofWrites }, keys),
+      batch: openBatch({ ...writing, plans: ofWrites }, keys),
       accounts: { ...accounts, model, input: { model, contract }, defaultLocale, scopes: noScopes, watch: watchUsers(outbox, model) },
       descriptions: openDescriptions(() => describedOf(config, model, config.rest.prefix), limits.cachedDescriptions),
       watch:

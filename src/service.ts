@@ -11,40 +11,44 @@ import type { AccountContext } from './accounts/context.js'
 import { type Mailer, openMailer } from './accounts/email.js'
 import { openPasswords } from './accounts/passwords.js'
 import type { Config } from './config/config.js'
+import { type ContentServices, openContentServices } from './content/content-service.js'
+import type { WithInstallation } from './content/upload.js'
 import type { Database } from './database/database.js'
 import { driverOf } from './database/open.js'
+import { theProject } from './documents/actor.js'
 import { checkHooks, openHooks } from './documents/hooks.js'
 import { openPolicies } from './documents/policies.js'
 import { openReadHooks } from './documents/read-hooks.js'
 import { checkTypes, openScopes } from './documents/scopes.js'
-import { openService, type WithParts } from './documents/service.js'
 import { type Events, openEvents } from './events/open.js'
 import type { Hints } from './hints/hints.js'
+import type { Backend } from './http/backend.js'
+import { checkRoutes } from './http/custom-routes/paths.js'
 import { examplesOf } from './http/pages/examples.js'
-import { createServer } from './http/server.js'
+import { createServer, type HttpServer } from './http/server.js'
 import { holding, openInstallations } from './installation.js'
 import { newDocumentId } from './model/document-id.js'
 import { loadModel } from './model/load.js'
 import type { Model } from './model/types.js'
-import type { DocumentService } from './public/documents.js'
+import type { ContentService } from './public/content-service.js'
 import type { ContentEvent } from './public/events.js'
 import { type Closers, openClosers } from './runtime/closers.js'
+import { codeLog } from './runtime/code-log.js'
 import { openLog } from './runtime/log.js'
 import { seedLoader } from './seed/loader.js'
 import { openSourceMaps } from './source-maps/source-maps.js'
 import { openUploads } from './uploads/open.js'
 import { signingOf } from './uploads/signing.js'
 
-export interface Service {
+/** A project's service. `documents`, `transaction` and `upload` are for scripts: `service.documents('api::article.article').findMany()`. */
+export interface Service extends ContentService {
   readonly model: Model
-  /** The documents of a type, for scripts: `service.documents('api::article.article').findMany()`. */
-  readonly documents: DocumentService
   /** Recorded events (`events` in octavo.config). */
   readonly events: {
     /** Events with a higher sequence than `sequence`, oldest first; at most `limit` (default 100). */
     after(sequence: number, limit?: number): Promise<readonly ContentEvent[]>
   }
-  /** Starts to listen; resolves to the address. */
+  /** Starts to listen and to run the schedules; resolves to the address. */
   listen(): Promise<string>
   /** Example requests for this project that need no authentication, as paths with queries. */
   examples(): Promise<readonly string[]>
@@ -72,7 +76,7 @@ export async function createService(config: Config, logger?: Logger): Promise<Se
 
 async function open(config: Config, logger: Logger, opened: Closers): Promise<Service> {
   const model = await loadModel(config.folder, config.privateAttributes)
-  checkCode(config, model)
+  await checkCode(config, model)
   for (const warning of [...config.warnings, ...model.warnings]) logger.warn(warning)
   const mail = openMailer(config.mail, config.logsEmails, logger)
   opened.add(mail.close)
@@ -86,8 +90,9 @@ async function open(config: Config, logger: Logger, opened: Closers): Promise<Se
   const uploads = await uploadsOf(config, database, logger)
   opened.add(uploads.close)
   const defaultLocale = async () => (await identification.access()).defaultLocale
-  const withParts: WithParts = async (work) => holding(installations.enter(await defaultLocale()), work)
-  const { applyScopes, ...code } = codeOf(config, withParts, logger)
+  const withInstallation: WithInstallation = async (work) => holding(installations.enter(await defaultLocale()), work)
+  const services = openContentServices(config, { withInstallation, library: uploads.library, signsAddresses: signing !== null })
+  const { scopes, ...code } = codeOf(config, services, logger)
   const installations = openInstallations({
     config,
     model,
@@ -104,7 +109,8 @@ async function open(config: Config, logger: Logger, opened: Closers): Promise<Se
   const backend = {
     identification,
     installations,
-    applyScopes,
+    services,
+    scopes,
     streamed: events.streamed,
     markSources: openSourceMaps(config.limits),
     version,
@@ -114,13 +120,13 @@ async function open(config: Config, logger: Logger, opened: Closers): Promise<Se
     checkAddress: uploads.checkAddress,
     signsAddresses: signing !== null,
   }
-  const server = await createServer(config, backend, logger)
+  const server = await openServing(config, database, backend, logger)
   opened.add(server.close)
   return {
     model,
-    documents: openService(withParts, 0),
+    ...services(theProject(0, null)),
     events: { after: events.log.after },
-    listen: () => server.listen(),
+    listen: server.listen,
     examples: async () => examplesOf(model, (await identification.access()).public, config.rest.prefix).map(({ href }) => href),
     close: ({ delay = 0 } = {}) => opened.close(delay),
   }
@@ -133,23 +139,43 @@ async function hintsOf(logger: Logger): Promise<Hints> {
 }
 
 /** Opens the project's code around requests. */
-function codeOf({ hooks, types, limits }: Config, withParts: WithParts, logger: Logger) {
-  const documents = (depth: number) => openService(withParts, depth)
-  const failed = (hook: string, error: unknown) => logger.error({ err: error, hook }, 'a hook failed')
-  const options = { ...limits, documents: documents(0) }
+function codeOf({ hooks, types, limits }: Config, services: ContentServices, logger: Logger) {
+  const failed = (hook: string, error: unknown, requestId: string | null) =>
+    logger.error({ err: error, hook, ...(requestId === null ? {} : { requestId }) }, 'a hook failed')
+  const log = (hook: string, requestId: string | null) => codeLog(logger, hook, requestId)
+  const options = { ...limits, documents: (requestId: string | null) => services(theProject(0, requestId)).documents }
   const policies = openPolicies(types, options)
   return {
-    hooks: openHooks(hooks, { ...limits, documents, failed }),
+    hooks: openHooks(hooks, { ...limits, services: (depth, requestId) => services(theProject(depth, requestId)), log, failed }),
     policies,
     aroundReads: openReadHooks(types, policies, options),
-    applyScopes: openScopes(types, options),
+    scopes: openScopes(types, options),
   }
 }
 
-/** @throws ConfigError if the project's code is about types that the model lacks */
-function checkCode({ hooks, types }: Config, model: Model): void {
+/** Opens the server, and the schedules of the project, which run where it listens. Without any, they cost nothing. */
+async function openServing(config: Config, { main, writes }: Database, backend: Backend, log: Logger): Promise<HttpServer> {
+  const server = await createServer(config, backend, log)
+  if (config.schedules.length === 0) return server
+  const { openSchedules } = await import('./schedules/schedules.js')
+  const services = backend.services(theProject(0, null))
+  const schedules = openSchedules(config.schedules, { database: main, writer: writes, services, log, limits: config.limits })
+  return {
+    listen: async () => {
+      const address = await server.listen()
+      await schedules.start()
+      return address
+    },
+    close: async (delay) => void (await Promise.all([schedules.close(), server.close(delay)])),
+  }
+}
+
+/** @throws ConfigError if the project's code does not fit the model, or cannot be run */
+async function checkCode({ hooks, types, routes, schedules, rest, events }: Config, model: Model): Promise<void> {
   checkHooks(hooks, model)
   checkTypes(types, model)
+  checkRoutes(routes, { model, prefix: rest.prefix, stream: events.stream })
+  if (schedules.length > 0) (await import('./schedules/times.js')).checkSchedules(schedules)
 }
 
 /** The events of the service; what fails there is logged, without the headers of webhooks. */

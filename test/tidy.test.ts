@@ -78,6 +78,8 @@ const below: Readonly<Record<string, readonly string[]>> = {
     'installation',
     'seed',
     'http',
+    'content',
+    'schedules',
     'hints',
     'access',
     'accounts',
@@ -88,14 +90,16 @@ const below: Readonly<Record<string, readonly string[]>> = {
     'database',
     'database/open',
   ],
+  content: ['installation', 'uploads', ...documents],
   installation: ['accounts', 'description', 'uploads', 'events', ...documents, ...query, ...anyDatabase],
-  http: ['installation', 'hints', 'access', 'accounts', 'uploads', 'events', 'source-maps', ...documents],
+  http: ['content', 'installation', 'hints', 'access', 'accounts', 'uploads', 'events', 'source-maps', ...documents],
   hints: ['access', 'documents/read', 'documents/input', 'query', 'query/rest'],
   accounts: ['access', ...documents, ...anyDatabase],
   access: ['documents/store', ...anyDatabase],
   uploads: ['events', 'documents/store', 'database/sqlite', ...anyDatabase],
   description: ['documents/input', 'query', 'query/rest'],
   client: [],
+  schedules: anyDatabase,
   seed: database,
   compare: [],
   'project-code': [],
@@ -233,7 +237,7 @@ test('every file opens with one to three lines that say what it is for', () => {
 })
 
 test('every package that is imported is named in package.json; the product needs none that is neither installed with it nor bundled', () => {
-  const { name: own, dependencies, devDependencies } = JSON.parse(textOf(join(root, 'package.json')))
+  const { name: self, dependencies, devDependencies } = JSON.parse(textOf(join(root, 'package.json')))
   const packagesOf = (file: string) =>
     [...textOf(file).matchAll(/(?:^(?:import|\}) .*from |^import |\bimport\()'((?:@[\w.-]+\/)?[\w.-]+)(?:\/[^']*)?'/gm)]
       .map(([, found]) => found!)
@@ -252,8 +256,8 @@ test('every package that is imported is named in package.json; the product needs
   ])
   expect(outside(sources, { ...dependencies, ...Object.fromEntries(bundled) })).toEqual([])
   expect(outside(sources, { ...dependencies, ...devDependencies })).toEqual([])
-  // Snippets of tests import the package itself.
-  expect(outside(others, { ...dependencies, ...devDependencies, [own]: true })).toEqual([])
+  // Examples of projects import what they are given.
+  expect(outside(others, { ...dependencies, ...devDependencies, [self]: true })).toEqual([])
 })
 
 test('no file or folder is called utils, helpers, common, misc or manager', () => {
@@ -367,6 +371,7 @@ const wallClock = new Set([
   'documents/write.ts',
   'http/api/refresh-cookie.ts',
   'runtime/log.ts',
+  'schedules/schedules.ts',
   'service.ts',
   'uploads/library.ts',
   'uploads/signing.ts',

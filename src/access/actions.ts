@@ -1,5 +1,6 @@
-// All actions that can be granted: those of the content-types and of the built-in plugins.
+// All actions that can be granted: those of the content-types, of the built-in plugins, and of custom routes.
 import type { ContentType, Model } from '../model/types.js'
+import type { CustomRoute } from '../public/routes.js'
 
 /** The actions of plugins: plugin → controller → action. */
 const pluginActions: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
@@ -41,10 +42,13 @@ export interface Controller {
 const contentActions = ({ singleType }: ContentType): readonly string[] =>
   singleType ? ['find', 'update', 'delete'] : ['find', 'findOne', 'create', 'update', 'delete']
 
-/** Returns all controllers and actions of a model, in the order in which Strapi shows them. */
-export function controllersOf(model: Model): readonly Controller[] {
+/** The part of a custom route that names its action. */
+type WithAction = Pick<CustomRoute, 'action'>
+
+/** Returns all controllers and actions of a model and of custom routes, in the order in which Strapi shows them. */
+export function controllersOf(model: Model, routes: readonly WithAction[]): readonly Controller[] {
   const types = [...model.types.values()].filter(({ exposed }) => exposed)
-  return [
+  const known: readonly Controller[] = [
     ...types.map((type) => ({
       scope: type.uid.slice(0, type.uid.lastIndexOf('.')),
       controller: type.singularName,
@@ -54,14 +58,27 @@ export function controllersOf(model: Model): readonly Controller[] {
       Object.entries(controllers).map(([controller, actions]) => ({ scope: `plugin::${plugin}`, controller, actions })),
     ),
   ]
+  return routes.length === 0 ? known : withActionsOf(routes, known)
+}
+
+/** Adds the actions of custom routes to their controllers, and the controllers that only they have. */
+function withActionsOf(routes: readonly WithAction[], known: readonly Controller[]): readonly Controller[] {
+  const controllers = new Map(known.map((one) => [`${one.scope}.${one.controller}`, one]))
+  for (const { action: whole } of routes) {
+    if (whole === undefined) continue
+    const [scope, controller, action] = whole.split('.') as [string, string, string]
+    const { actions } = controllers.get(`${scope}.${controller}`) ?? { actions: [] }
+    controllers.set(`${scope}.${controller}`, { scope, controller, actions: [...new Set([...actions, action])] })
+  }
+  return [...controllers.values()]
 }
 
 /** Actions on types with Draft & Publish that Strapi does not have: the publication endpoints, and reading drafts (`draftGrant`). */
 const draftActions = ['publish', 'unpublish', 'discard', 'findDraft']
 
 /** Returns the full names of all actions. */
-export function actionsOf(model: Model): ReadonlySet<string> {
-  const names = controllersOf(model).flatMap(({ scope, controller, actions }) =>
+export function actionsOf(model: Model, routes: readonly WithAction[]): ReadonlySet<string> {
+  const names = controllersOf(model, routes).flatMap(({ scope, controller, actions }) =>
     actions.map((action) => `${scope}.${controller}.${action}`),
   )
   const drafts = typesOf(model)

@@ -5,6 +5,7 @@ import { insertRow, updateRow } from '../documents/store/rows.js'
 import { ApiError, notFound, validationError } from '../errors/errors.js'
 import { newDocumentId } from '../model/document-id.js'
 import type { Model } from '../model/types.js'
+import type { CustomRoute } from '../public/routes.js'
 import { actionsOf } from './actions.js'
 import { bodyMembers } from './body.js'
 
@@ -17,7 +18,7 @@ export interface RoleInput {
 }
 
 /** Parses the body of a role; unknown actions are ignored, as in Strapi. */
-export function readRoleBody(model: Model, body: unknown): RoleInput {
+export function readRoleBody(model: Model, routes: readonly CustomRoute[], body: unknown): RoleInput {
   const given = bodyMembers(body)
   if (Object.keys(given).length === 0) throw validationError('Request body cannot be empty')
   for (const name of ['name', 'description'] as const) {
@@ -27,13 +28,12 @@ export function readRoleBody(model: Model, body: unknown): RoleInput {
   return {
     ...(name === undefined ? {} : { name }),
     ...(description === undefined ? {} : { description }),
-    ...(permissions === undefined ? {} : { actions: enabledActions(model, permissions) }),
+    ...(permissions === undefined ? {} : { actions: enabledActions(actionsOf(model, routes), permissions) }),
   }
 }
 
 /** Returns the enabled actions of a tree of type → controllers → controller → action. */
-function enabledActions(model: Model, permissions: unknown): readonly string[] {
-  const known = actionsOf(model)
+function enabledActions(known: ReadonlySet<string>, permissions: unknown): readonly string[] {
   const found: string[] = []
   for (const [scope, { controllers }] of Object.entries(bodyMembers(permissions)).map(
     ([key, value]) => [key, bodyMembers(value)] as const,

@@ -93,6 +93,7 @@ const lost: Readonly<Record<string, string>> = {
   octavo_identities: 'connections of users to their accounts of other services',
   octavo_idempotency_keys: 'writes that are remembered; a client that repeats one by its Idempotency-Key writes twice',
   octavo_outbox: 'recorded events',
+  octavo_schedules: 'times at which schedules ran last; should Octavo come back, what was missed meanwhile is not run',
   octavo_webhooks: 'signing secrets of webhooks; the webhooks themselves are rows of Strapi and stay',
   octavo_webhook_attempts: 'entries in the log of deliveries to webhooks',
 }

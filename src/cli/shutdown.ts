@@ -1,6 +1,7 @@
 // Ends the process of a service: gracefully after a first signal, immediately after a second one, and after an uncaught error.
 import type { Worker } from 'node:worker_threads'
 import type { Log } from '../runtime/log.js'
+import { type RunningCode, runningCode } from '../runtime/project-code.js'
 import { openFailureLog } from '../runtime/repeated-failures.js'
 
 /** Controls how the process ends. */
@@ -68,9 +69,15 @@ export function watchShutdown({ logger, flush }: Log): Shutdown {
   }
   const { report } = openFailureLog(logger)
   // A hook or listener did not await a promise; its failure does not affect the service.
-  process.on('unhandledRejection', (reason) => report(reason, 'unhandled promise rejection'))
+  process.on('unhandledRejection', (reason) => {
+    const code = runningCode()
+    report(reason, `unhandled promise rejection${inCode(code)}`, code?.requestId ?? undefined)
+  })
+  // What was interrupted is not known, so the service does not go on: it responds to what was sent before, and ends.
   process.on('uncaughtException', (error) => {
-    logger.fatal({ err: error }, 'uncaught exception; the service stops')
+    const code = runningCode()
+    const requestId = code?.requestId ?? undefined
+    logger.fatal({ err: error, requestId }, `uncaught exception${inCode(code)}; the service stops`)
     if (stopping) return
     stopping = true
     stop(1, false)
@@ -82,6 +89,9 @@ export function watchShutdown({ logger, flush }: Log): Shutdown {
     leave,
   }
 }
+
+/** Names the code of the project that something came from, as far as Node knows. */
+const inCode = (code: RunningCode | null): string => (code === null ? '' : ` in ${code.name}`)
 
 /** Tracks the threads of this process; returns a function that ends them. */
 function trackThreads(): () => Promise<unknown> {

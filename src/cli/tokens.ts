@@ -4,6 +4,7 @@ import { tokenColumns } from '../access/token-columns.js'
 import { createToken, findToken, listTokens, newKey, regenerateToken, revokeToken, type TokenType } from '../access/tokens.js'
 import { ConfigError } from '../errors/errors.js'
 import type { Model } from '../model/types.js'
+import type { CustomRoute } from '../public/routes.js'
 import { orExplain } from './explain-error.js'
 import { lookIntoProject, moment, print, printTable, withProject } from './project.js'
 
@@ -29,7 +30,7 @@ export const createTokenCommand = orExplain(async (folder: string, options: Toke
   const key = options.key ?? newKey()
   checkKey(key)
   await withProject(folder, async ({ config, model, database, writer }) => {
-    const actions = readActions(model, options.permissions)
+    const actions = readActions(model, config.routes, options.permissions)
     if ((type === 'custom') !== actions.length > 0) {
       throw new ConfigError(
         type === 'custom' ? 'A custom token needs --permissions.' : `--permissions is only for custom tokens, not for ${type} ones.`,
@@ -89,8 +90,8 @@ function readLifespan(expires: string): number | null {
 }
 
 /** Parses a list of actions, separated by commas. @throws ConfigError that names unknown actions */
-export function readActions(model: Model, list: string | undefined): readonly string[] {
-  const known = actionsOf(model)
+export function readActions(model: Model, routes: readonly CustomRoute[], list: string | undefined): readonly string[] {
+  const known = actionsOf(model, routes)
   const actions = [...new Set((list ?? '').split(',').map((action) => action.trim()))].filter((action) => action !== '')
   const unknown = actions.filter((action) => !known.has(action))
   if (unknown.length > 0) {

@@ -144,7 +144,7 @@ export const causes: readonly Cause[] = [
     name: 'custom route',
     title: 'Octavo does not have the route',
     advice:
-      'It is a custom route of the project or belongs to a plugin. Leave these requests with Strapi, or move them to a service of your own.',
+      'It is a custom route of the project or belongs to a plugin. Leave these requests with Strapi, or move them to `routes` of octavo.config or a service of your own.',
     matches: (difference, pair, model) =>
       statuses((strapi, octavo) => isOk(strapi) && (octavo === 404 || octavo === 405))(difference, pair, model) &&
       pair.addressed?.type == null,

@@ -4,8 +4,10 @@ import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import * as z from 'zod'
 import { ConfigError } from '../errors/errors.js'
-import type { Hook } from '../public/documents.js'
 import type { EventListener } from '../public/events.js'
+import type { Hook } from '../public/hooks.js'
+import type { CustomRoute } from '../public/routes.js'
+import type { Schedule } from '../public/schedules.js'
 import type { TypeSettings } from '../public/type-settings.js'
 import { type ApiConfig, apiOf, apiSettings, strapiApi, withStrapiApi } from './api.js'
 import { auth } from './auth.js'
@@ -27,6 +29,8 @@ import {
 import { eventSettings, hookSettings, webhookSettings } from './hooks.js'
 import { limits } from './limits.js'
 import { isLoopback, type NetworkConfig, networkOf } from './network.js'
+import { routesSettings } from './routes.js'
+import { scheduleSettings } from './schedules.js'
 import { type SecretsConfig, secretsOf, setSecrets } from './secrets.js'
 import { givenStorage, type StorageConfig, storageOf, storageProblem } from './storage.js'
 import { typeSettings } from './types.js'
@@ -63,6 +67,8 @@ const file = z.strictObject({
   compression: z.boolean().default(true),
   hooks: z.array(hookSettings).readonly().default([]),
   types: typeSettings.default({}),
+  routes: routesSettings.default([]),
+  schedules: scheduleSettings.default([]),
   events: eventSettings.prefault({}),
   webhooks: webhookSettings.prefault({}),
   log: z.strictObject({ level: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).optional() }).prefault({}),
@@ -100,6 +106,9 @@ export interface Config extends ApiConfig, NetworkConfig, SecretsConfig {
   readonly hooks: readonly Hook[]
   /** By uid, what the project decides for a content-type. */
   readonly types: Readonly<Record<string, TypeSettings>>
+  /** The routes that the project adds, as they were defined. */
+  readonly routes: readonly CustomRoute[]
+  readonly schedules: readonly Schedule[]
   readonly events: {
     readonly outbox: boolean
     readonly listeners: readonly EventListener[]
@@ -231,6 +240,8 @@ function assemble({ root, given, environment, own, strapiDatabase, webhookHeader
     logLevel: logLevelOf(environment.LOG_LEVEL ?? given.log.level ?? 'info'),
     hooks: given.hooks,
     types: given.types as Config['types'],
+    routes: given.routes,
+    schedules: given.schedules,
     events: given.events,
     webhooks: { defaultHeaders: webhookHeaders?.headers ?? {}, allowPrivateAddresses: !production, ...given.webhooks },
     limits: { ...given.limits, drainDelay: given.limits.drainDelay ?? (production && !isLoopback(network.host) ? 5_000 : 0) },

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { parseEnv } from 'node:util'
 import { ApiError, ConfigError } from '../errors/errors.js'
+import { grantsOf } from '../grants.js'
 import { type Environment, setOnly } from './environment.js'
 
 /** Reads a project's .env; a name without a value counts as not set. @throws ConfigError if it cannot be read */
@@ -166,7 +167,8 @@ async function read(root: string, name: string, isStrapiConfig = false): Promise
 /** Loads jiti only if there is such a file. `octavo` is a virtual module, so the project need not have Octavo installed. */
 async function importTypeScript(path: string): Promise<unknown> {
   const { createJiti } = await import('jiti')
-  const octavo = { defineConfig: (config: unknown) => config, ApiError }
+  const same = (value: unknown) => value
+  const octavo = { defineConfig: same, defineRoute: same, ApiError, ConfigError, grantsOf }
   return createJiti(path, { fsCache: false, moduleCache: false, virtualModules: { octavo } }).import(path, { default: true })
 }
 

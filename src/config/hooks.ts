@@ -3,8 +3,9 @@ import { isIP } from 'node:net'
 import * as z from 'zod'
 import type { Uid } from '../public/content/content-types.js'
 import type { AnyText } from '../public/content/selection.js'
-import type { Hook, HookAction, HookOf } from '../public/documents.js'
+import type { HookAction } from '../public/documents.js'
 import type { EventListener } from '../public/events.js'
+import type { Hook, HookOf } from '../public/hooks.js'
 
 const isFunction = (value: unknown): boolean => typeof value === 'function'
 const hookActions = ['create', 'update', 'delete', 'publish', 'unpublish', 'discardDraft'] as const satisfies readonly HookAction[]

@@ -117,6 +117,12 @@ export const limits = z.strictObject({
   hookTimeout: z.int().positive().max(longest).default(5_000),
   /** Nesting depth of operations that hooks start. */
   hookDepth: z.int().positive().max(100).default(5),
+  /** Milliseconds for a custom route to return its response; a stream may take longer to send. */
+  routeTimeout: z.int().positive().max(longest).default(30_000),
+  /** Milliseconds for one run of a schedule. */
+  scheduleTimeout: z.int().positive().max(longest).default(300_000),
+  /** Writes of one transaction that code of the project describes, and documents of one bulk write. */
+  transactionOperations: z.int().positive().max(most).default(10_000),
   /** Attempts to deliver an event to a listener that fails, with delays that grow from one second to one minute. */
   listenerAttempts: z.int().positive().max(1_000).default(10),
   /** Events kept in the outbox; the oldest are deleted first. */

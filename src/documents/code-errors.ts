@@ -1,5 +1,6 @@
 // What an error means that code of the project throws: the response to a request, or a bug of that code.
 import { ApiError, type ErrorName } from '../errors/errors.js'
+import { failureOf } from '../runtime/project-code.js'
 
 /** Names of errors by which code of the project answers a request. Built-in errors have other names: those are bugs. */
 const answers: ReadonlySet<string> = new Set<ErrorName>([
@@ -10,17 +11,18 @@ const answers: ReadonlySet<string> = new Set<ErrorName>([
   'ForbiddenError',
   'PolicyError',
   'NotFoundError',
+  'ConflictError',
   'PayloadTooLargeError',
+  'UnprocessableEntityError',
   'RateLimitError',
   'NotImplementedError',
   'ServiceUnavailableError',
 ])
 
-/** Converts an error of the project's code: to the response, or to a bug of that code, which `hook` names. */
-export function answerOf(hook: string, error: unknown): Error {
-  if (!(error instanceof Error)) return new Error(`${hook} has thrown what is no error: ${String(error)}`)
-  if (!answers.has(error.name)) return error
+/** Converts an error of the project's code: to the response, or to a bug of that code, which `code` names. */
+export function answerOf(code: string, error: unknown): Error {
   if (error instanceof ApiError) return error
+  if (!(error instanceof Error) || !answers.has(error.name)) return failureOf(code, error)
   const { details } = error as { details?: unknown }
   const isDetails = typeof details === 'object' && details !== null
   return new ApiError(error.name as ErrorName, error.message, isDetails ? (details as Record<string, unknown>) : {})

@@ -41,7 +41,7 @@ export async function createIn(context: WriteContext, transaction: Transaction, 
   const { type } = operation.write
   await checkLocale(context, transaction, operation)
   const data = contract.generateUids ? await withGeneratedUids(transaction, type, operation.data) : operation.data
-  const documentId = newDocumentId()
+  const documentId = operation.createdId ?? newDocumentId()
   const findTaken = takenFor(context, transaction, operation, documentId)
   const input = await readInput({ ...context.input, uid: type.uid, trials }, type, data, optionsOf(operation, true), findTaken)
   const writing = writingOf(context, transaction, operation, input, await prefetchRows(context, transaction, operation, input, type))

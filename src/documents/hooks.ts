@@ -2,8 +2,11 @@
 // run in the main thread: no code of a project runs while the writer is occupied.
 import { ConfigError } from '../errors/errors.js'
 import type { Model } from '../model/types.js'
-import type { AfterCall, BeforeCall, Data, Document, DocumentService, Hook } from '../public/documents.js'
-import { withTimeout } from '../runtime/timeout.js'
+import type { CodeLog } from '../public/code-log.js'
+import type { ContentService } from '../public/content-service.js'
+import type { Data, Document } from '../public/documents.js'
+import type { AfterCall, BeforeCall, Hook } from '../public/hooks.js'
+import { runCode } from '../runtime/project-code.js'
 import { answerOf } from './code-errors.js'
 import type { Hooks, WriteOperation, WriteResult } from './operation.js'
 
@@ -13,10 +16,12 @@ export interface HookOptions {
   readonly hookTimeout: number
   /** How deep operations that hooks start may be nested. */
   readonly hookDepth: number
-  /** Returns the document service for the hooks of an operation at this depth. */
-  documents(depth: number): DocumentService
-  /** Called when a hook fails or times out. */
-  failed(hook: string, error: unknown): void
+  /** Returns what hooks of an operation at this depth get, which comes from this request. */
+  services(depth: number, requestId: string | null): ContentService
+  /** Returns the log that a hook writes to. */
+  log(hook: string, requestId: string | null): CodeLog
+  /** Called when an after-hook fails or times out, with the id of the request that it ran for; null: it ran for none. */
+  failed(hook: string, error: unknown, requestId: string | null): void
 }
 
 /** A hook with the name that messages use for it. */
@@ -28,7 +33,7 @@ interface NamedHook {
 /** Opens the hooks; null if there are none, so that they cost nothing. */
 export function openHooks(hooks: readonly Hook[], options: HookOptions): Hooks | null {
   if (hooks.length === 0) return null
-  const { hookTimeout, hookDepth, failed } = options
+  const { hookTimeout, hookDepth, failed, log } = options
   const named: readonly NamedHook[] = hooks.map((hook, index) => ({ name: hook.name ?? `hooks[${index}]`, hook }))
 
   async function before(operation: WriteOperation): Promise<WriteOperation> {
@@ -36,13 +41,16 @@ export function openHooks(hooks: readonly Hook[], options: HookOptions): Hooks |
       throw new Error(`Hooks start operations inside of each other, beyond limits.hookDepth (${hookDepth})`)
     const isSeen = matching(named, 'after', operation).length > 0
     const { data } = operation
+    const { requestId } = operation.write
     // Data that is not an object is refused when it is read.
     const isData = data === null || !Array.isArray(data)
     const call = { ...callOf(operation, options), documentId: operation.documentId, data: data as BeforeCall['data'] }
     for (const { name, hook } of isData ? matching(named, 'before', operation) : []) {
       try {
         // All hooks get the same object, so each sees what the ones before it have assigned.
-        await withTimeout(hookTimeout, name, (signal) => hook.before!(Object.assign(call, { signal })))
+        await runCode({ name, requestId }, hookTimeout, (signal) =>
+          hook.before!(Object.assign(call, { signal, log: log(name, requestId) })),
+        )
       } catch (error) {
         throw answerOf(name, error)
       }
@@ -52,15 +60,16 @@ export function openHooks(hooks: readonly Hook[], options: HookOptions): Hooks |
 
   async function after(operation: WriteOperation, { documentId, entries }: WriteResult): Promise<void> {
     const called = matching(named, 'after', operation)
+    const { requestId } = operation.write
     if (called.length === 0) return
     const shown = entries.map(({ whole }) => JSON.parse(whole!) as Document)
     const data = operation.data as Data | null
-    const call: Omit<AfterCall, 'signal'> = { ...callOf(operation, options), documentId, data, entries: shown }
+    const call: Omit<AfterCall, 'signal' | 'log'> = { ...callOf(operation, options), documentId, data, entries: shown }
     for (const { name, hook } of called) {
       try {
-        await withTimeout(hookTimeout, name, (signal) => hook.after!({ ...call, signal }))
+        await runCode({ name, requestId }, hookTimeout, (signal) => hook.after!({ ...call, signal, log: log(name, requestId) }))
       } catch (error) {
-        failed(name, error)
+        failed(name, error, requestId)
       }
     }
   }
@@ -75,7 +84,7 @@ const matching = (hooks: readonly NamedHook[], part: 'before' | 'after', { actio
   )
 
 /** What before-hooks and after-hooks are told about an operation. */
-function callOf(operation: WriteOperation, { documents }: HookOptions) {
+function callOf(operation: WriteOperation, { services }: HookOptions) {
   const { action, write, locale, everywhere } = operation
   const publishes = action === 'publish' || (action !== 'delete' && operation.publishes && operation.data !== null)
   return {
@@ -84,7 +93,7 @@ function callOf(operation: WriteOperation, { documents }: HookOptions) {
     locale: everywhere && write.type.localized ? '*' : locale,
     status: publishes ? ('published' as const) : ('draft' as const),
     caller: write.caller,
-    documents: documents(write.depth + 1),
+    ...services(write.depth + 1, write.requestId),
   }
 }
 

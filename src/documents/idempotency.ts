@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto'
 import { sql } from 'kysely'
 import type { Transaction } from '../database/database.js'
 import { ApiError, validationError } from '../errors/errors.js'
+import type { OperationCaller } from '../public/documents.js'
 import type { Once, WriteContext, WriteOperation, WriteOutcome, WriteResult } from './operation.js'
 import { answerWrite } from './results.js'
 
@@ -29,12 +30,19 @@ export interface IdempotencyKeys {
   recall(context: WriteContext, transaction: Transaction, operation: WriteOperation, named: IdempotencyKey): Promise<WriteOutcome | null>
   /** Keeps what was done. */
   keep(transaction: Transaction, operation: WriteOperation, named: IdempotencyKey, outcome: WriteResult): void
+  /** What is kept under the key, as it was written; null: nothing. @throws ApiError 422 where the key was used for something else */
+  find(transaction: Transaction, named: IdempotencyKey): Promise<KeptResult | null>
+  /** Keeps a result under the key, but not its answer if that is too large. */
+  store(transaction: Transaction, named: IdempotencyKey, result: Omit<KeptResult, 'fingerprint'>): void
 }
 
-interface Kept {
+/** What is kept under a key. */
+export interface KeptResult {
   readonly fingerprint: string
+  /** The key of the grants with which the answer was read. */
   readonly grants: string
   readonly documentId: string
+  /** Null: it was too large to keep. */
   readonly answer: Uint8Array | null
 }
 
@@ -46,15 +54,15 @@ const cleared = 100
 
 /** What stands for this write under its key. @throws ApiError 400 for data nested deeper than can be written */
 export function keyOf({ key, request }: Once, { write: { caller }, data }: WriteOperation): IdempotencyKey {
-  const id = caller === null || caller.kind === 'public' ? '' : ` ${caller.id}`
-  return {
-    key,
-    caller: `${caller?.kind}${id}`,
-    fingerprint: createHash('sha256')
-      .update(`${request}\n${textOf(data)}`)
-      .digest('base64url'),
-  }
+  return { key, caller: nameOf(caller), fingerprint: fingerprintOf(`${request}\n${textOf(data)}`) }
 }
+
+/** By what a caller is known; null: the project itself. */
+export const nameOf = (caller: OperationCaller | null): string =>
+  caller === null ? 'project' : caller.kind === 'public' ? caller.kind : `${caller.kind} ${caller.id}`
+
+/** What tells one request from another. */
+export const fingerprintOf = (text: string): string => createHash('sha256').update(text).digest('base64url')
 
 function textOf(data: unknown): string {
   try {
@@ -67,15 +75,35 @@ function textOf(data: unknown): string {
 export function openIdempotencyKeys(limits: IdempotencyLimits): IdempotencyKeys {
   const underWay = new Set<string>()
 
-  async function find(transaction: Transaction, { caller, key }: IdempotencyKey): Promise<Kept | undefined> {
-    const [kept] = await transaction.rows<Kept>(
+  async function find(transaction: Transaction, { caller, key, fingerprint }: IdempotencyKey): Promise<KeptResult | null> {
+    const [kept] = await transaction.rows<KeptResult>(
       sql`select fingerprint, grants, document_id as "documentId", answer from ${table}
         where caller = ${caller} and ${sql.ref('key')} = ${key} and created_at > ${Date.now() - limits.idempotencyTime}`,
     )
-    return kept
+    if (kept !== undefined && kept.fingerprint !== fingerprint)
+      throw new ApiError('UnprocessableEntityError', 'This Idempotency-Key was used for another request')
+    return kept ?? null
+  }
+
+  function store(transaction: Transaction, named: IdempotencyKey, { grants, documentId, answer }: Omit<KeptResult, 'fingerprint'>): void {
+    const { caller, key, fingerprint } = named
+    const now = Date.now()
+    const bytes = answer !== null && answer.length <= limits.idempotencyBytes * share ? answer : null
+    transaction.follow(sql`delete from ${table} where caller = ${caller} and ${sql.ref('key')} = ${key}`)
+    // `total` adds up the bytes of all answers so far: whatever lies further back than the limit may go.
+    transaction.follow(sql`insert into ${table} (caller, ${sql.ref('key')}, fingerprint, grants, document_id, answer, created_at, total)
+      select ${caller}, ${key}, ${fingerprint}, ${grants}, ${documentId}, ${bytes}, ${now},
+        ${bytes?.length ?? 0} + coalesce((select total from ${table} order by id desc limit 1), 0)`)
+    transaction.follow(sql`delete from ${table} where id in (select id from (select id from ${table}
+      where created_at <= ${now - limits.idempotencyTime}
+        or id <= (select max(id) from ${table}) - ${limits.idempotencyKeys}
+        or total <= (select max(total) from ${table}) - ${limits.idempotencyBytes}
+      limit ${cleared}) as old)`)
   }
 
   return {
+    find,
+    store,
     alone: async ({ caller, key }, run) => {
       const name = `${caller} ${key}`
       if (underWay.has(name)) throw new ApiError('ConflictError', 'A request with this Idempotency-Key is still being processed', {}, 1)
@@ -88,10 +116,7 @@ export function openIdempotencyKeys(limits: IdempotencyLimits): IdempotencyKeys 
     },
     recall: async (context, transaction, operation, named) => {
       const kept = await find(transaction, named)
-      if (kept === undefined) return null
-      if (kept.fingerprint !== named.fingerprint) {
-        throw new ApiError('UnprocessableEntityError', 'This Idempotency-Key was used for another request')
-      }
+      if (kept === null) return null
       const { documentId, answer } = kept
       // Whoever may see less, or something else, than then is shown what there is now.
       if (answer === null || kept.grants !== operation.grants.key) {
@@ -101,20 +126,8 @@ export function openIdempotencyKeys(limits: IdempotencyLimits): IdempotencyKeys 
       }
       return { documentId, entries: [], answer: Promise.resolve({ bytes: answer, release: () => {} }) }
     },
-    keep: (transaction, { grants }, { caller, key, fingerprint }, { documentId, answer }) => {
-      const now = Date.now()
-      const bytes = answer !== null && answer.bytes.length <= limits.idempotencyBytes * share ? answer.bytes : null
-      transaction.follow(sql`delete from ${table} where caller = ${caller} and ${sql.ref('key')} = ${key}`)
-      // `total` adds up the bytes of all answers so far: whatever lies further back than the limit may go.
-      transaction.follow(sql`insert into ${table} (caller, ${sql.ref('key')}, fingerprint, grants, document_id, answer, created_at, total)
-        select ${caller}, ${key}, ${fingerprint}, ${grants.key}, ${documentId}, ${bytes}, ${now},
-          ${bytes?.length ?? 0} + coalesce((select total from ${table} order by id desc limit 1), 0)`)
-      transaction.follow(sql`delete from ${table} where id in (select id from (select id from ${table}
-        where created_at <= ${now - limits.idempotencyTime}
-          or id <= (select max(id) from ${table}) - ${limits.idempotencyKeys}
-          or total <= (select max(total) from ${table}) - ${limits.idempotencyBytes}
-        limit ${cleared}) as old)`)
-    },
+    keep: (transaction, { grants }, named, { documentId, answer }) =>
+      store(transaction, named, { grants: grants.key, documentId, answer: answer?.bytes ?? null }),
   }
 }
 

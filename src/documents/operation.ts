@@ -32,6 +32,8 @@ export interface WriteRequest {
   readonly answers: 'document' | 'entries' | 'nothing'
   /** Null: a script or a hook. */
   readonly caller: OperationCaller | null
+  /** The id of the request that it comes from; null: none. */
+  readonly requestId: string | null
   /** How many hooks started each other to come here. */
   readonly depth: number
 }
@@ -62,6 +64,8 @@ export interface WriteOperation {
   readonly grants: Grants
   /** The document that was named. */
   readonly documentId: string | null
+  /** The documentId of a document that is created; null: a new one. */
+  readonly createdId: string | null
   /** The published version is written too; for types without drafts there is no other. */
   readonly publishes: boolean
   /** The locale that is written; null on types that are not localized. */
@@ -124,6 +128,8 @@ export interface BegunWrite {
   readonly body: (() => Promise<unknown>) | null
   /** Says by which key the write is done only once; absent or null: it has none. @throws ApiError 400 */
   readonly once?: () => Once | null
+  /** The documentId of a document that is created, given in advance; null or absent: a new one. Never from outside. */
+  readonly createdId?: string | null
 }
 
 /**
@@ -132,7 +138,7 @@ export interface BegunWrite {
  */
 export async function beginWrite(
   { read, limits, policies }: WriteContext,
-  { action, grants, write, documentId, body }: BegunWrite,
+  { action, grants, write, documentId, body, createdId = null }: BegunWrite,
 ): Promise<WriteOperation> {
   const { type, query, answers } = write
   const needed = `${type.uid}.${action === 'discardDraft' ? 'discard' : action}`
@@ -146,9 +152,9 @@ export async function beginWrite(
   const locale = type.localized ? localeOf(parameters.locale, read.defaultLocale) : null
   if (data !== null) checkSize(read.model, type, data, limits)
   if (policies !== null && write.caller !== null)
-    await policies.check({ type, action, caller: write.caller, grants, documentId, parameters: given, data })
+    await policies.check({ type, action, caller: write.caller, requestId: write.requestId, grants, documentId, parameters: given, data })
   const operation = {
-    ...{ action, write, parameters, grants, documentId, locale, everywhere },
+    ...{ action, write, parameters, grants, documentId, createdId, locale, everywhere },
     publishes: !type.draftAndPublish || status === 'published',
     data,
     isSeen: false,

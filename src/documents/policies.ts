@@ -2,7 +2,7 @@
 import { ApiError } from '../errors/errors.js'
 import type { DocumentService } from '../public/documents.js'
 import type { PolicyCall, TypeSettings } from '../public/type-settings.js'
-import { withTimeout } from '../runtime/timeout.js'
+import { runCode } from '../runtime/project-code.js'
 import { answerOf } from './code-errors.js'
 import type { AskedOperation, Policies } from './read/around.js'
 
@@ -10,8 +10,8 @@ import type { AskedOperation, Policies } from './read/around.js'
 export interface TypeCodeOptions {
   /** Milliseconds for each function. */
   readonly hookTimeout: number
-  /** The document service that it gets. */
-  readonly documents: DocumentService
+  /** Returns the document service that it gets, for a request. */
+  documents(requestId: string | null): DocumentService
 }
 
 /** Opens the policies of the project; null if it has none, so that they cost nothing. */
@@ -30,7 +30,7 @@ export function openPolicies(types: Readonly<Record<string, TypeSettings>>, opti
     }
     let allows: unknown
     try {
-      allows = await withTimeout(options.hookTimeout, name, (signal) => policy({ ...call, signal }))
+      allows = await runCode({ name, requestId: asked.requestId }, options.hookTimeout, (signal) => policy({ ...call, signal }))
     } catch (error) {
       throw answerOf(name, error)
     }
@@ -41,7 +41,7 @@ export function openPolicies(types: Readonly<Record<string, TypeSettings>>, opti
 }
 
 /** What every function of a project around requests is told. */
-export const callOf = ({ type, action, caller, grants, documentId }: AskedOperation, { documents }: TypeCodeOptions) => ({
-  ...{ uid: type.uid, action, documentId, caller, documents },
+export const callOf = ({ type, action, caller, requestId, grants, documentId }: AskedOperation, { documents }: TypeCodeOptions) => ({
+  ...{ uid: type.uid, action, documentId, caller, documents: documents(requestId) },
   may: grants.may,
 })

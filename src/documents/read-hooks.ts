@@ -1,10 +1,10 @@
 // The project's hooks around reads of the API: before one its query may change, after it the response may.
 import type { ReadBeforeCall, ReadHooks, ReadResponse, TypeSettings } from '../public/type-settings.js'
 import type { Parameters } from '../query/rest/parameters.js'
-import { withTimeout } from '../runtime/timeout.js'
+import { runCode } from '../runtime/project-code.js'
 import { answerOf } from './code-errors.js'
 import { callOf, type TypeCodeOptions } from './policies.js'
-import type { AroundReads, FindAroundReads, Policies } from './read/around.js'
+import type { AroundReads, AskedOperation, FindAroundReads, Policies } from './read/around.js'
 
 /** Opens the policies and hooks around reads; null if there are none, so that they cost nothing. */
 export function openReadHooks(
@@ -23,9 +23,9 @@ export function openReadHooks(
 }
 
 function aroundOf(uid: string, { before, after }: ReadHooks, policies: Policies | null, options: TypeCodeOptions): AroundReads {
-  async function run(name: string, work: (signal: AbortSignal) => unknown): Promise<void> {
+  async function run(name: string, { requestId }: AskedOperation, work: (signal: AbortSignal) => unknown): Promise<void> {
     try {
-      await withTimeout(options.hookTimeout, name, async (signal) => void (await work(signal)))
+      await runCode({ name, requestId }, options.hookTimeout, async (signal) => void (await work(signal)))
     } catch (error) {
       throw answerOf(name, error)
     }
@@ -38,7 +38,7 @@ function aroundOf(uid: string, { before, after }: ReadHooks, policies: Policies 
       const call = { ...callOf(asked, options), query: structuredClone(asked.parameters) as ReadBeforeCall['query'] }
       const name = `the hook before reads of ${uid}`
       let query: Parameters = {}
-      await run(name, async (signal) => {
+      await run(name, asked, async (signal) => {
         await before(Object.assign(call, { signal }) as ReadBeforeCall)
         query = plainOf(name, call.query)
       })
@@ -52,7 +52,7 @@ function aroundOf(uid: string, { before, after }: ReadHooks, policies: Policies 
             const response = JSON.parse(Buffer.from(answer.bytes).toString('utf8')) as ReadResponse['body']
             answer.release()
             const call = { ...callOf(asked, options), query: structuredClone(asked.parameters), response: { format, body: response } }
-            await run(`the hook after reads of ${uid}`, (signal) => after({ ...call, signal }))
+            await run(`the hook after reads of ${uid}`, asked, (signal) => after({ ...call, signal }))
             const text = JSON.stringify(call.response.body)
             if (text === undefined) throw new Error(`the hook after reads of ${uid} left no response`)
             return { bytes: Buffer.from(text), release: () => {} }

@@ -2,50 +2,60 @@
 import { ApiError, ConfigError } from '../errors/errors.js'
 import { type Grants, withinScopes } from '../grants.js'
 import type { Model } from '../model/types.js'
-import type { DocumentService, OperationCaller } from '../public/documents.js'
+import type { DocumentService } from '../public/documents.js'
 import type { ScopeResult, TypeSettings } from '../public/type-settings.js'
+import { named } from '../runtime/project-code.js'
 import { withTimeout } from '../runtime/timeout.js'
+import type { Asker } from './read/around.js'
 
 /** What scopes use. */
 export interface ScopeOptions {
   /** Milliseconds for all scopes of a request. */
   readonly hookTimeout: number
-  /** The document service that scopes get. */
-  readonly documents: DocumentService
+  /** Returns the document service that scopes get, for a request. */
+  documents(requestId: string | null): DocumentService
 }
 
-/**
- * Returns the grants of a caller within the scopes of the project.
- * @throws Error if a scope fails or returns what is no scope: the request sees nothing then. ApiError 503 if it takes too long
- */
-export type ApplyScopes = (caller: OperationCaller, grants: Grants) => Promise<Grants>
+/** The scopes of the project. */
+export interface ProjectScopes {
+  /**
+   * Returns the grants of a caller within them.
+   * @throws Error if a scope fails or returns what is no scope: the request sees nothing then. ApiError 503 if it takes too long
+   */
+  apply(asker: Asker, grants: Grants): Promise<Grants>
+  /** Returns the grants without any document of a type that has a scope. Asks no scope. */
+  hideAll(grants: Grants): Grants
+}
 
 type Ask = NonNullable<TypeSettings['scope']>
 
 /** Opens the scopes of the project; null if it has none, so that they cost nothing. */
-export function openScopes(types: Readonly<Record<string, TypeSettings>>, { hookTimeout, documents }: ScopeOptions): ApplyScopes | null {
+export function openScopes(types: Readonly<Record<string, TypeSettings>>, { hookTimeout, documents }: ScopeOptions): ProjectScopes | null {
   const asked = Object.entries(types).flatMap(([uid, { scope }]) => (scope === undefined ? [] : [[uid, scope] as const]))
   if (asked.length === 0) return null
   const whole = (result: ScopeResult): boolean => result === true
 
-  return async (caller, grants) => {
-    const call = { caller, may: grants.may, documents }
+  async function apply({ caller, requestId }: Asker, grants: Grants): Promise<Grants> {
+    const call = { caller, may: grants.may, documents: documents(requestId) }
     const results: (readonly [string, ScopeResult])[] = []
     await withTimeout(hookTimeout, 'a scope', async (signal) => {
-      for (const [uid, scope] of asked) results.push([uid, await resultOf(uid, scope, { ...call, uid, signal })])
+      for (const [uid, scope] of asked) results.push([uid, await resultOf(uid, scope, { ...call, uid, signal }, requestId)])
     })
     const scopes = results.flatMap(([uid, result]) => (whole(result) ? [] : [[uid, result === false ? null : result] as const]))
     return scopes.length === 0 ? grants : withinScopes(grants, new Map(scopes as [string, Record<string, unknown> | null][]))
   }
+
+  const nothing = new Map(asked.map(([uid]) => [uid, null] as const))
+  return { apply, hideAll: (grants) => withinScopes(grants, nothing) }
 }
 
 /**
  * What a scope returns, as plain data. A scope that returns nothing shows nothing: it has forgotten a case.
  * @throws Error also for an error of the scope itself, which is no answer to the caller; ApiError 503 if the database is not available
  */
-async function resultOf(uid: string, scope: Ask, call: Parameters<Ask>[0]): Promise<ScopeResult> {
+async function resultOf(uid: string, scope: Ask, call: Parameters<Ask>[0], requestId: string | null): Promise<ScopeResult> {
   const result: unknown = await Promise.resolve()
-    .then(() => scope(call))
+    .then(() => named({ name: `the scope of ${uid}`, requestId }, () => scope(call)))
     .catch((error: unknown) => {
       throw error instanceof ApiError && error.status === 503 ? error : new Error(`The scope of ${uid} failed`, { cause: error })
     })

@@ -1,16 +1,16 @@
-// What a caller may know of an event: the document as a request of the caller would read it now. What it contained at the time of the event
-// may have been outside of what the caller was allowed to see then.
+// What a caller may see of an event: the document as a request of the caller would read it now. Its content at the time of the event may
+// have been hidden from the caller then.
 import { ApiError } from '../errors/errors.js'
-import type { EntryFacts } from '../events/event-facts.js'
+import type { EntryEventSummary } from '../events/event-summaries.js'
 import type { Grants } from '../grants.js'
 import type { ContentType } from '../model/types.js'
-import type { OperationCaller } from '../public/documents.js'
 import { mayReadDrafts } from '../query/rest/draft-grant.js'
+import type { Asker } from './read/around.js'
 import type { DocumentReads } from './read/find.js'
 
-/** Who wants to know of events, and of which versions. */
+/** Who follows events, and of which versions. */
 export interface EventReader {
-  readonly caller: OperationCaller
+  readonly asker: Asker
   /** Within the scopes of the project. */
   readonly grants: Grants
   readonly status: 'published' | 'draft'
@@ -19,22 +19,24 @@ export interface EventReader {
 /** Events after which the version is no longer there. */
 const removals: ReadonlySet<string> = new Set(['entry.delete', 'entry.unpublish'])
 
-/** Whether a caller may know of events about a type. */
+/** Whether a caller may follow events about a type. */
 export const mayFollow = ({ context }: DocumentReads, { grants, status }: EventReader, type: ContentType): boolean =>
   type.exposed && grants.may(`${type.uid}.find`) && (status === 'published' || mayReadDrafts(context.draftGrant === true, grants, type))
 
 /**
- * Returns an event as JSON, with the document as the caller can read it now; null if the caller may not know of it, or if it cannot read
+ * Returns an event as JSON, with the document as the caller can read it now; null if the caller may not follow the type, or cannot read
  * the document.
  * @throws ApiError 503, Error
  */
-export async function visibleEvent(documents: DocumentReads, reader: EventReader, facts: EntryFacts): Promise<string | null> {
-  const type = documents.context.model.types.get(facts.uid)
+export async function visibleEvent(documents: DocumentReads, reader: EventReader, summary: EntryEventSummary): Promise<string | null> {
+  const type = documents.context.model.types.get(summary.uid)
   if (type === undefined || !mayFollow(documents, reader, type)) return null
-  if (type.draftAndPublish && facts.isPublished !== (reader.status === 'published')) return null
-  const entry = removals.has(facts.event) ? removedEntry(documents, reader, type, facts) : await readEntry(documents, reader, type, facts)
+  if (type.draftAndPublish && summary.isPublished !== (reader.status === 'published')) return null
+  const entry = removals.has(summary.event)
+    ? removedEntry(documents, reader, type, summary)
+    : await readEntry(documents, reader, type, summary)
   if (entry === null) return null
-  const { event, createdAt, model, uid } = facts
+  const { event, createdAt, model, uid } = summary
   return `${JSON.stringify({ event, createdAt, model, uid }).slice(0, -1)},"entry":${entry}}`
 }
 
@@ -43,7 +45,7 @@ function removedEntry(
   documents: DocumentReads,
   { grants }: EventReader,
   type: ContentType,
-  { id, documentId, locale }: EntryFacts,
+  { id, documentId, locale }: EntryEventSummary,
 ): string | null {
   if (grants.scopes.has(type.uid) || documents.hasCodeAround(type.uid)) return null
   return JSON.stringify({ id, documentId, ...(type.localized ? { locale } : {}) })
@@ -51,15 +53,15 @@ function removedEntry(
 
 async function readEntry(
   documents: DocumentReads,
-  { caller, grants, status }: EventReader,
+  { asker, grants, status }: EventReader,
   type: ContentType,
-  { documentId, locale }: EntryFacts,
+  { documentId, locale }: EntryEventSummary,
 ): Promise<string | null> {
   const query = new URLSearchParams({ status, ...(type.localized && locale !== null ? { locale } : {}) }).toString()
   const identity = { attribute: 'documentId' as const, value: documentId, wins: true }
   try {
     const answer = await documents.find(grants, {
-      ...{ type, query, identity, asker: caller, envelope: 'data' },
+      ...{ type, query, identity, asker, envelope: 'data' },
       action: `${type.uid}.find`,
       mode: 'first',
     })

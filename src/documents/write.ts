@@ -44,10 +44,7 @@ export function openWrites(context: WriteContext, onceKeys: IdempotencyKeys): Do
     const left = await database.transaction(async (transaction) => {
       const former = named === null ? null : await onceKeys.recall(context, transaction, begun, named)
       if (former !== null) return former
-      const documentId = operation.documentId ?? (await onlyDocument(transaction, operation.write.type))
-      // The moment of its turn: a later commit has a later one, however long hooks took.
-      const run = operation.grants.scopes.has(operation.write.type.uid) ? withinScope : operations[operation.action]
-      const done = await run(context, transaction, { ...operation, documentId, now: Date.now() })
+      const done = await execute(context, transaction, operation)
       if (done !== null && named !== null) onceKeys.keep(transaction, begun, named, { ...done, answer: await done.answer })
       return done
     })
@@ -66,6 +63,15 @@ export function openWrites(context: WriteContext, onceKeys: IdempotencyKeys): Do
     const named = keyOf(once, operation)
     return onceKeys.alone(named, () => perform(operation, named))
   }
+}
+
+/** Does what is asked in its transaction, within the scope of the caller. Null: there is no such document. @throws ApiError 403, 400 */
+export async function execute(context: WriteContext, transaction: Transaction, operation: WriteOperation): Promise<WriteOutcome | null> {
+  const { type } = operation.write
+  const documentId = operation.documentId ?? (await onlyDocument(transaction, type))
+  const run = operation.grants.scopes.has(type.uid) ? withinScope : operations[operation.action]
+  // The moment of its turn: a later commit has a later one, however long hooks took.
+  return run(context, transaction, { ...operation, documentId, now: Date.now() })
 }
 
 const nowhere: RunAction = () => Promise.resolve(null)

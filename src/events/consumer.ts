@@ -1,15 +1,15 @@
-// What receives events: a listener of the project or a webhook. It says what it wants, what must stay in order, and how an attempt ended.
+// What receives events: a listener of the project or a webhook. It chooses events, the order that they need, and decides what follows from an attempt.
 import type { RawBuilder } from 'kysely'
 import type { EventHead, RecordedEvent } from './event-log.js'
 
-/** How an attempt to deliver an event ended. */
+/** The outcome of an attempt to deliver an event. */
 export type DeliveryOutcome = {
-  /** A statement to execute when that is stored. */
-  readonly note: RawBuilder<unknown> | null
+  /** A statement that logs the attempt, in the transaction that stores the outcome. */
+  readonly logStatement: RawBuilder<unknown> | null
 } & (
   | { readonly kind: 'delivered' }
-  /** It is tried again after `pause` milliseconds, and nothing is delivered to this consumer for `hold` milliseconds. */
-  | { readonly kind: 'failed'; readonly pause: number; readonly hold: number }
+  /** It is tried again after `pause` milliseconds; no event is sent to this consumer for `consumerPause` milliseconds. */
+  | { readonly kind: 'failed'; readonly pause: number; readonly consumerPause: number }
   /** It is not tried again. */
   | { readonly kind: 'given-up' }
 )
@@ -26,8 +26,8 @@ export interface Consumer {
   readonly longestAttempt: number
   readonly longestPause: number
   wants(head: EventHead): boolean
-  /** Events of one lane are delivered one after the other, in order; lanes do not wait for each other. */
-  laneOf(head: EventHead): string
+  /** Events with the same ordering key are delivered one after the other, in order; others do not wait for them. */
+  orderingKeyOf(head: EventHead): string
   /** Attempts to deliver an event: the `attempt`-th attempt, from 1. Does not reject unless `signal` is aborted. */
   deliver(event: RecordedEvent, attempt: number, signal: AbortSignal): Promise<DeliveryOutcome>
   /** Called instead for an event that was deleted from the outbox while it waited. */

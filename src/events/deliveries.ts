@@ -1,4 +1,5 @@
-// All deliveries of a process: looks for what others have recorded, wakes the deliveries up, and knows which events somebody still needs.
+// All deliveries of a process: polls for events that other processes recorded, wakes the deliveries up, and knows which events are still
+// needed.
 import type { Consumer } from './consumer.js'
 import { type Delivery, openDelivery } from './delivery.js'
 import type { DeliveryParts } from './delivery-parts.js'
@@ -6,9 +7,9 @@ import { readWaiting } from './delivery-rows.js'
 
 /** The deliveries of a process. */
 export interface Deliveries {
-  /** Begins to deliver to a consumer. */
+  /** Starts to deliver to a consumer. */
   add(consumer: Consumer): void
-  /** Stops to deliver to a consumer. */
+  /** Stops delivering to a consumer. */
   remove(name: string): Promise<void>
   names(): readonly string[]
   /** This process may have recorded events. */
@@ -17,8 +18,8 @@ export interface Deliveries {
   changed(): void
   /** The oldest event that a consumer of the installation may still need; Infinity if there is no consumer, 0 while it is not known. */
   neededFrom(): number
-  /** Calls `listener` whenever there may be new events; returns a function that ends that. */
-  onNews(listener: () => void): () => void
+  /** Calls `listener` whenever there may be new events; returns a function that unsubscribes it. */
+  onEvents(listener: () => void): () => void
   /** Continues delivery for at most `within` milliseconds, then stops; the rest is delivered after the next start. */
   close(within: number): Promise<void>
 }
@@ -29,16 +30,16 @@ export interface DeliveriesOptions extends DeliveryParts {
   consumers(): readonly string[]
 }
 
-/** Milliseconds between two looks for events of other processes. */
+/** Milliseconds between two polls for events of other processes. */
 const interval = 2_000
 
 export function openDeliveries(options: DeliveriesOptions): Deliveries {
   const deliveries = new Map<string, Delivery>()
   const listeners = new Set<() => void>()
-  const tell = (): void => {
+  const notify = (): void => {
     for (const listener of listeners) listener()
   }
-  const polling = openPolling(options, deliveries, { isListenedTo: () => listeners.size > 0, tell })
+  const polling = openPolling(options, deliveries, { hasListeners: () => listeners.size > 0, notify })
   return {
     add: (consumer) => {
       const delivery = openDelivery(consumer, options)
@@ -49,16 +50,16 @@ export function openDeliveries(options: DeliveriesOptions): Deliveries {
     remove: async (name) => {
       const delivery = deliveries.get(name)
       deliveries.delete(name)
-      await delivery?.leave()
+      await delivery?.stop()
     },
     names: () => [...deliveries.keys()],
     committed: () => {
       for (const delivery of deliveries.values()) delivery.wake()
-      tell()
+      notify()
     },
     changed: polling.changed,
     neededFrom: polling.neededFrom,
-    onNews: (listener) => {
+    onEvents: (listener) => {
       listeners.add(listener)
       polling.begin()
       return () => void listeners.delete(listener)
@@ -70,9 +71,9 @@ export function openDeliveries(options: DeliveriesOptions): Deliveries {
   }
 }
 
-/** Looks for what other processes have recorded, at intervals. */
+/** Polls the database at intervals. */
 interface Polling {
-  /** Looks now and from now on. */
+  /** Polls now and from now on. */
   begin(): void
   /** The set of consumers of the installation has changed. */
   changed(): void
@@ -81,33 +82,33 @@ interface Polling {
   end(): void
 }
 
-/** Without consumers and listeners nothing is looked for. `tell`: there are new events. */
+/** Polls only if there are consumers or listeners. `notify`: called when there are new events. */
 function openPolling(
   options: DeliveriesOptions,
   deliveries: ReadonlyMap<string, Delivery>,
-  { isListenedTo, tell }: { isListenedTo(): boolean; tell(): void },
+  { hasListeners, notify }: { hasListeners(): boolean; notify(): void },
 ): Polling {
   let timer: NodeJS.Timeout | null = null
-  let [neededFrom, lastSeen, isLooking] = [Number.POSITIVE_INFINITY, 0, false]
+  let [neededFrom, lastSeen, isPolling] = [Number.POSITIVE_INFINITY, 0, false]
 
-  async function look(): Promise<void> {
+  async function pollNow(): Promise<void> {
     const names = options.consumers()
-    if (isLooking || (names.length === 0 && !isListenedTo())) return
-    isLooking = true
+    if (isPolling || (names.length === 0 && !hasListeners())) return
+    isPolling = true
     try {
-      const found = await lookFor(options, names, deliveries)
+      const found = await poll(options, names, deliveries)
       neededFrom = found.neededFrom
-      if (found.last > lastSeen) tell()
+      if (found.last > lastSeen) notify()
       lastSeen = found.last
     } catch (error) {
       options.failed('events', error)
     }
-    isLooking = false
+    isPolling = false
   }
 
   function begin(): void {
-    timer ??= setInterval(look, interval).unref()
-    look()
+    timer ??= setInterval(pollNow, interval).unref()
+    pollNow()
   }
 
   return {
@@ -124,16 +125,16 @@ function openPolling(
   }
 }
 
-/** Looks for what other processes have recorded, and wakes the deliveries that have something to do. */
-async function lookFor(
-  { log, claims, database, now }: DeliveriesOptions,
+/** Polls once, and wakes the deliveries that have something to do. */
+async function poll(
+  { log, leases, database, now }: DeliveriesOptions,
   names: readonly string[],
   deliveries: ReadonlyMap<string, Delivery>,
 ): Promise<{ readonly last: number; readonly neededFrom: number }> {
-  const [last, cursors, waiting] = await Promise.all([log.last(), claims.cursors(names), readWaiting(database)])
+  const [last, cursors, waiting] = await Promise.all([log.last(), leases.cursors(names), readWaiting(database)])
   for (const [name, delivery] of deliveries) {
     const due = waiting.get(name)?.due
-    // A clock that was set back would otherwise hold it up.
+    // A clock that was set back would otherwise delay it.
     const isDue = due !== undefined && (due <= now() || due > now() + delivery.consumer.longestPause)
     if (isDue) delivery.wake(true)
     else if ((cursors.get(name) ?? last) < last) delivery.wake()
@@ -142,12 +143,19 @@ async function lookFor(
   return { last, neededFrom: Math.min(Number.POSITIVE_INFINITY, ...needed) }
 }
 
+/** Drains and then stops deliveries; both take at most `within` milliseconds, because a database that fails would take any time. */
 async function closeAll(deliveries: readonly Delivery[], within: number, failed: DeliveryParts['failed']): Promise<void> {
-  let late: NodeJS.Timeout | undefined
+  await settledWithin(within, Promise.all(deliveries.map((delivery) => delivery.drain())))
+  const stopped = deliveries.map((delivery) => delivery.stop().catch((error) => failed(delivery.consumer.name, error)))
+  await settledWithin(within, Promise.all(stopped))
+}
+
+/** Waits for a promise, at most that many milliseconds. */
+async function settledWithin(milliseconds: number, promise: Promise<unknown>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined
   const timeout = new Promise((resolve) => {
-    late = setTimeout(resolve, within)
+    timer = setTimeout(resolve, milliseconds)
   })
-  await Promise.race([Promise.all(deliveries.map((delivery) => delivery.drain())), timeout])
-  clearTimeout(late)
-  await Promise.all(deliveries.map((delivery) => delivery.leave().catch((error) => failed(delivery.consumer.name, error))))
+  await Promise.race([promise, timeout])
+  clearTimeout(timer)
 }

@@ -1,40 +1,40 @@
-// The rows of events that a consumer is not simply done with: they wait for another attempt, were given up, or were delivered ahead of the
-// cursor.
+// The rows of events that the cursor of a consumer does not describe: they wait for another attempt, were given up, or were delivered ahead
+// of the cursor.
 import { sql } from 'kysely'
 import type { MainConnection, Transaction } from '../database/database.js'
 import { upsert } from '../database/fragments.js'
 import type { DeliveryOutcome } from './consumer.js'
-import type { Task } from './lanes.js'
+import type { QueuedEvent } from './delivery-queue.js'
 
-/** What the database knows of the deliveries to a consumer apart from its cursor. */
+/** The rows of a consumer. */
 export interface StoredDeliveries {
-  readonly waiting: readonly Task[]
-  /** Sequences beyond the cursor that the consumer is done with. */
+  readonly waiting: readonly QueuedEvent[]
+  /** Sequences beyond the cursor that were delivered or given up. */
   readonly handled: ReadonlySet<number>
 }
 
-/** An attempt that has ended, and what becomes of its event. */
-export interface Settled {
-  readonly task: Task
+/** The result of an attempt. */
+export interface AttemptResult {
+  readonly event: QueuedEvent
   readonly outcome: DeliveryOutcome
   /** When the next attempt is due, in milliseconds since 1970. */
   readonly dueAt: number
 }
 
-/** What is to be stored about the deliveries to a consumer. */
+/** What is stored about the deliveries to a consumer. */
 export interface DeliveryProgress {
   readonly consumer: string
   readonly cursor: number
-  readonly settled: readonly Settled[]
-  /** Tasks that wait from now on behind others. */
-  readonly parked: readonly Task[]
+  readonly results: readonly AttemptResult[]
+  /** Events that wait from now on behind others. */
+  readonly blocked: readonly QueuedEvent[]
 }
 
 type DeliveryRowState = 'waiting' | 'failed' | 'done'
 
 interface DeliveryRow {
   readonly sequence: number
-  readonly lane: string
+  readonly ordering_key: string
   readonly state: DeliveryRowState
   readonly attempts: number
   readonly due_at: number
@@ -46,42 +46,44 @@ const table = sql.table(name)
 /** Reads what waits for a consumer, and what lies beyond its cursor. */
 export async function readDeliveries(database: Pick<MainConnection, 'rows'>, consumer: string, cursor: number): Promise<StoredDeliveries> {
   const rows = await database.rows<DeliveryRow>(
-    sql`select sequence, lane, state, attempts, due_at from ${table}
+    sql`select sequence, ordering_key, state, attempts, due_at from ${table}
       where consumer = ${consumer} and (state = 'waiting' or sequence > ${cursor}) order by sequence`,
   )
   return {
     waiting: rows
       .filter(({ state }) => state === 'waiting')
-      .map(({ sequence, lane, attempts, due_at }) => ({ sequence, lane, attempts, dueAt: due_at, isStored: true })),
+      .map(({ sequence, ordering_key, attempts, due_at }) => ({
+        ...{ sequence, orderingKey: ordering_key, attempts, dueAt: due_at, isStored: true },
+      })),
     handled: new Set(rows.filter(({ state }) => state !== 'waiting').map(({ sequence }) => sequence)),
   }
 }
 
-/** Stores how attempts have ended. */
-export function storeProgress(transaction: Transaction, { consumer, cursor, settled, parked }: DeliveryProgress): void {
-  const put = (state: DeliveryRowState, { sequence, lane, attempts }: Task, dueAt: number): void =>
-    transaction.follow(putDelivery(consumer, state, { sequence, lane, attempts, dueAt }))
-  for (const { task, outcome, dueAt } of settled) {
-    if (outcome.note !== null) transaction.follow(outcome.note)
-    const attempted = { ...task, attempts: task.attempts + 1 }
+/** Stores the results of attempts. */
+export function storeProgress(transaction: Transaction, { consumer, cursor, results, blocked }: DeliveryProgress): void {
+  const put = (state: DeliveryRowState, { sequence, orderingKey, attempts }: QueuedEvent, dueAt: number): void =>
+    transaction.follow(putDelivery(consumer, state, { sequence, orderingKey, attempts, dueAt }))
+  for (const { event, outcome, dueAt } of results) {
+    if (outcome.logStatement !== null) transaction.follow(outcome.logStatement)
+    const attempted = { ...event, attempts: event.attempts + 1 }
     if (outcome.kind === 'failed') put('waiting', attempted, dueAt)
     else if (outcome.kind === 'given-up') put('failed', attempted, 0)
-    else if (task.sequence > cursor) put('done', attempted, 0)
-    else if (task.isStored) transaction.follow(sql`delete from ${table} where consumer = ${consumer} and sequence = ${task.sequence}`)
+    else if (event.sequence > cursor) put('done', attempted, 0)
+    else if (event.isStored) transaction.follow(sql`delete from ${table} where consumer = ${consumer} and sequence = ${event.sequence}`)
   }
-  for (const task of parked) put('waiting', task, 0)
-  if (settled.length > 0) transaction.follow(deletePassed(consumer, cursor))
+  for (const event of blocked) put('waiting', event, 0)
+  if (results.length > 0) transaction.follow(deletePassed(consumer, cursor))
 }
 
-/** A row as it is put in place of one that is there. */
+/** The statement that inserts a row, or replaces it. */
 export const putDelivery = (
   consumer: string,
   state: DeliveryRowState,
-  { sequence, lane, attempts, dueAt }: Pick<Task, 'sequence' | 'lane' | 'attempts' | 'dueAt'>,
+  { sequence, orderingKey, attempts, dueAt }: Pick<QueuedEvent, 'sequence' | 'orderingKey' | 'attempts' | 'dueAt'>,
 ) =>
   upsert(
     name,
-    { consumer, sequence, lane, state, attempts, due_at: dueAt },
+    { consumer, sequence, ordering_key: orderingKey, state, attempts, due_at: dueAt },
     ['consumer', 'sequence'],
     sql`state = ${state}, attempts = ${attempts}, due_at = ${dueAt}`,
   )
@@ -97,12 +99,13 @@ export interface WaitingDeliveries {
   readonly first: number
 }
 
-/** Reads what waits, by consumer. A lane is due when its first event is; those behind it have no moment of their own. */
+/** Reads what waits, by consumer. An ordering key is due when its first event is; the due times of those behind it are 0. */
 export async function readWaiting(database: Pick<MainConnection, 'rows'>): Promise<ReadonlyMap<string, WaitingDeliveries>> {
   const rows = await database.rows<{ consumer: string; due: number; first: number }>(
     sql`select consumer, min(due) as due, min(first) as first from (
-      select consumer, lane, max(due_at) as due, min(sequence) as first from ${table} where state = 'waiting' group by consumer, lane
-    ) as lanes group by consumer`,
+      select consumer, ordering_key, max(due_at) as due, min(sequence) as first from ${table}
+      where state = 'waiting' group by consumer, ordering_key
+    ) as by_key group by consumer`,
   )
   return new Map(rows.map(({ consumer, due, first }) => [consumer, { due, first }]))
 }

@@ -1,25 +1,25 @@
-// Delivers recorded events to one consumer while this process has its claim: lane by lane in order, and each event until the consumer has
-// taken it or is not to be asked again.
+// Delivers recorded events to one consumer while this process has its lease: in order per ordering key, and each event until it is delivered
+// or given up.
 import { openWakeUp, type WakeUp } from '../runtime/wake-up.js'
 import type { Consumer } from './consumer.js'
 import type { DeliveryParts } from './delivery-parts.js'
-import { type Hand, openHand } from './hand.js'
+import { type InFlight, openInFlight } from './in-flight.js'
 
 /** The delivery to one consumer. */
 export interface Delivery {
   readonly consumer: Consumer
-  /** There may be something to deliver. `rows`: something that waits is due, or another process has put it there. */
+  /** There may be something to deliver. `rows`: an event that waits is due, or another process has added its row. */
   wake(rows?: boolean): void
-  /** Delivers what can be delivered at once, and nothing more; resolves when that is done. */
+  /** Delivers what can be delivered without waiting, then stops. */
   drain(): Promise<void>
-  /** Aborts attempts, and lets others deliver. */
-  leave(): Promise<void>
+  /** Aborts attempts, and releases the lease. */
+  stop(): Promise<void>
 }
 
-/** Milliseconds for which a process keeps a consumer after delivering all events, and until a failed statement is tried again. */
-const [keepClaimed, retryStore] = [300, 1_000]
-/** Milliseconds until it looks again while attempts are under way, and while something holds up the next ones. */
-const [whileRunning, whileHeldUp] = [5_000, 250]
+/** Milliseconds for which a process keeps the lease after delivering all events, and until a failed statement is tried again. */
+const [keepLease, retryStore] = [300, 1_000]
+/** Milliseconds until it checks again while attempts are running, and while the next ones may not start. */
+const [whileRunning, whileThrottled] = [5_000, 250]
 
 /** The longest that a timer is set for, in milliseconds. */
 const longestTimer = 3_600_000
@@ -28,11 +28,11 @@ const longestTimer = 3_600_000
 interface DeliveryState {
   readonly wakeUp: WakeUp
   readonly signal: AbortSignal
-  /** What is to be read before the next attempts: new events, or rows that others have changed. */
+  /** What must be read before the next attempts: new events, or rows that others have changed. */
   readonly due: { events: boolean; rows: boolean }
   isDraining: boolean
-  /** Moments before which nothing is delivered, or no further events are read: too many wait. Milliseconds since 1970. */
-  heldUntil: number
+  /** Moments before which no event is sent, or no further events are read: too many wait. Milliseconds since 1970. */
+  pausedUntil: number
   fullUntil: number
 }
 
@@ -41,7 +41,7 @@ export function openDelivery(consumer: Consumer, parts: DeliveryParts): Delivery
   const abort = new AbortController()
   const state: DeliveryState = {
     ...{ wakeUp: openWakeUp(), signal: abort.signal, due: { events: false, rows: false } },
-    ...{ isDraining: false, heldUntil: 0, fullUntil: 0 },
+    ...{ isDraining: false, pausedUntil: 0, fullUntil: 0 },
   }
   const { wakeUp, due } = state
   let running: Promise<void> | null = null
@@ -58,7 +58,7 @@ export function openDelivery(consumer: Consumer, parts: DeliveryParts): Delivery
     due.rows ||= rows
     wakeUp.now()
     const now = parts.now()
-    if (running !== null || state.isDraining || state.heldUntil > now || (!rows && state.fullUntil > now)) return
+    if (running !== null || state.isDraining || state.pausedUntil > now || (!rows && state.fullUntil > now)) return
     wakeUp.forget()
     Object.assign(due, { events: false, rows: false })
     running = deliverAll(consumer, parts, state)
@@ -82,74 +82,76 @@ export function openDelivery(consumer: Consumer, parts: DeliveryParts): Delivery
     consumer,
     wake: (rows = false) => wake(rows),
     drain: end,
-    leave: () => {
+    stop: () => {
       abort.abort()
       return end()
     },
   }
 }
 
-/** Delivers all that can be delivered, if no other process does; resolves to when the next attempt is due, or null. */
+/** Delivers all that can be delivered, unless another process has the lease; resolves to when the next attempt is due, or null. */
 async function deliverAll(consumer: Consumer, parts: DeliveryParts, state: DeliveryState): Promise<number | null> {
-  const claim = await parts.claims.claim(consumer.name, consumer.longestAttempt)
-  if (claim === null) return null
+  const lease = await parts.leases.acquire(consumer.name, consumer.longestAttempt)
+  if (lease === null) return null
   const { wakeUp, signal } = state
-  const hold = (until: number): void => {
-    state.heldUntil = until
+  const pauseConsumer = (until: number): void => {
+    state.pausedUntil = until
   }
   try {
-    const hand = openHand(consumer, parts, claim, { signal, settled: wakeUp.now, hold })
+    const inFlight = openInFlight(consumer, parts, lease, { signal, ended: wakeUp.now, pauseConsumer })
     try {
       state.due.rows = true
-      await deliver(hand, parts, state)
+      await deliver(inFlight, parts, state)
     } finally {
-      await hand.end()
+      await inFlight.end()
     }
-    const dueAt = hand.nextDue()
-    state.fullUntil = hand.isFull() ? (dueAt ?? 0) : 0
-    return dueAt === null ? null : Math.max(dueAt, state.heldUntil)
+    const dueAt = inFlight.nextDue()
+    state.fullUntil = inFlight.isFull() ? (dueAt ?? 0) : 0
+    return dueAt === null ? null : Math.max(dueAt, state.pausedUntil)
   } finally {
-    await claim.release()
+    await lease.release()
   }
 }
 
-/** Delivers with the hand; resolves when nothing is left that is due soon, or when another process has taken the consumer over. */
-async function deliver(hand: Hand, parts: DeliveryParts, state: DeliveryState): Promise<void> {
+/** Resolves when nothing is left that is due soon, or when another process has the lease. */
+async function deliver(inFlight: InFlight, parts: DeliveryParts, state: DeliveryState): Promise<void> {
   const { wakeUp, signal, due } = state
-  while (!hand.isLost()) {
-    await read(hand, due)
-    if (state.heldUntil <= parts.now() && !signal.aborted) hand.start()
-    if (hand.hasSettled()) {
-      if (!(await hand.store())) await wakeUp.wait(retryStore)
+  while (!inFlight.isLost()) {
+    await read(inFlight, due)
+    if (state.pausedUntil <= parts.now() && !signal.aborted) inFlight.start()
+    if (inFlight.hasUnstored()) {
+      if (await inFlight.store()) continue
+      if (!signal.aborted) await wakeUp.wait(retryStore)
+      if (signal.aborted) return
       continue
     }
-    const wait = signal.aborted ? null : waitFor(hand, state, parts.now())
+    const wait = signal.aborted ? null : waitFor(inFlight, state, parts.now())
     if (wait === null || (!(await wakeUp.wait(wait.milliseconds)) && wait.isLast)) return
   }
 }
 
-/** Reads what is due to be read. */
-async function read(hand: Hand, due: DeliveryState['due']): Promise<void> {
+/** Reads what must be read. */
+async function read(inFlight: InFlight, due: DeliveryState['due']): Promise<void> {
   if (due.rows) {
     due.rows = false
-    await hand.load()
+    await inFlight.load()
   }
-  const isNews = due.events
+  const hasNew = due.events
   due.events = false
-  await hand.fill(isNews)
+  await inFlight.fill(hasNew)
 }
 
-/** How long to wait for something to do; null: there will be nothing. `isLast`: nothing will be due then. */
+/** How long to wait for something to do; null: there is nothing left. `isLast`: nothing will be due then. */
 interface Wait {
   readonly milliseconds: number
   readonly isLast: boolean
 }
 
-function waitFor(hand: Hand, { isDraining, heldUntil }: DeliveryState, now: number): Wait | null {
-  if (hand.isHeldUp()) return { milliseconds: whileHeldUp, isLast: false }
-  const dueAt = hand.nextDue()
-  const soon = dueAt === null ? Number.POSITIVE_INFINITY : Math.max(1, Math.max(dueAt, heldUntil) - now)
-  if (hand.isRunning()) return { milliseconds: Math.min(whileRunning, soon), isLast: false }
+function waitFor(inFlight: InFlight, { isDraining, pausedUntil }: DeliveryState, now: number): Wait | null {
+  if (inFlight.isThrottled()) return { milliseconds: whileThrottled, isLast: false }
+  const dueAt = inFlight.nextDue()
+  const soon = dueAt === null ? Number.POSITIVE_INFINITY : Math.max(1, Math.max(dueAt, pausedUntil) - now)
+  if (inFlight.isRunning()) return { milliseconds: Math.min(whileRunning, soon), isLast: false }
   if (isDraining) return null
-  return soon <= keepClaimed ? { milliseconds: soon, isLast: false } : { milliseconds: keepClaimed, isLast: true }
+  return soon <= keepLease ? { milliseconds: soon, isLast: false } : { milliseconds: keepLease, isLast: true }
 }

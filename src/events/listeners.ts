@@ -26,26 +26,27 @@ export const listenerConsumers = (listeners: readonly EventListener[], options: 
 
 function listenerConsumer(name: string, listener: EventListener, { attempts, timeout, inTime, failed }: ListenerOptions): Consumer {
   const settle = (sequence: number, attempt: number): DeliveryOutcome => {
-    if (attempt < attempts) return { kind: 'failed', note: null, pause: Math.min(longestPause, firstPause * 2 ** (attempt - 1)), hold: 0 }
+    if (attempt < attempts)
+      return { kind: 'failed', logStatement: null, pause: Math.min(longestPause, firstPause * 2 ** (attempt - 1)), consumerPause: 0 }
     failed(name, new Error(`Event ${sequence} failed ${attempts} times and is skipped`))
-    return { kind: 'given-up', note: null }
+    return { kind: 'given-up', logStatement: null }
   }
   return {
     name,
     concurrency: 1,
-    // All events are in one lane, so that nothing can go on without the one that waits.
+    // All events have the same ordering key, so that none can overtake the one that waits.
     mostWaiting: 1,
     longestAttempt: timeout,
     longestPause,
     wants: () => true,
-    laneOf: () => '',
+    orderingKeyOf: () => '',
     deliver: async (event, attempt, signal) => {
       try {
         await orAborted(
           inTime(name, () => listener(contentOf(event))),
           signal,
         )
-        return { kind: 'delivered', note: null }
+        return { kind: 'delivered', logStatement: null }
       } catch (error) {
         if (signal.aborted) throw error
         failed(name, error)
@@ -54,7 +55,7 @@ function listenerConsumer(name: string, listener: EventListener, { attempts, tim
     },
     missed: (sequence) => {
       failed(name, new Error(`Event ${sequence} was deleted from the outbox before it was delivered (limits.outboxBacklog)`))
-      return { kind: 'given-up', note: null }
+      return { kind: 'given-up', logStatement: null }
     },
   }
 }

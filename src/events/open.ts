@@ -1,11 +1,11 @@
 // Opens the events of a service: the log of what has been recorded, the listeners of the project, and the webhooks of the installation.
 import type { MainConnection, WriteDatabase } from '../database/database.js'
 import type { EventListener } from '../public/events.js'
-import { withTimeout } from '../runtime/timeout.js'
-import { openClaims } from './claims.js'
+import { runCode } from '../runtime/project-code.js'
 import { type Deliveries, openDeliveries } from './deliveries.js'
-import { type FactsRead, readFacts } from './event-facts.js'
 import { type EventLog, openEventLog } from './event-log.js'
+import { type EventBatch, readEventBatch } from './event-summaries.js'
+import { openLeases } from './leases.js'
 import { listenerConsumers } from './listeners.js'
 import type { Recording } from './recording.js'
 import type { WebhookLimits, WebhookParts } from './webhooks/consumer.js'
@@ -38,12 +38,12 @@ export interface EventLimits extends WebhookLimits {
 
 /** The recorded events, without what documents contained at their time. */
 export interface StreamedEvents {
-  read(after: number, limit: number): Promise<FactsRead>
+  read(after: number, limit: number): Promise<EventBatch>
   /** The sequence of the oldest event that is kept, and of the last one; 0 if there is none. */
   first(): Promise<number>
   last(): Promise<number>
-  /** Calls `listener` whenever there may be new events, of other processes within two seconds; returns a function that ends that. */
-  onNews(listener: () => void): () => void
+  /** Calls `listener` whenever there may be new events, of other processes within two seconds; returns a function that unsubscribes it. */
+  onEvents(listener: () => void): () => void
 }
 
 export interface Events {
@@ -63,14 +63,14 @@ const longestClosing = 5_000
 export async function openEvents(options: EventsOptions): Promise<Events> {
   const { database, writer, listeners, limits, records, now, failed } = options
   const log = openEventLog(database)
-  const claims = openClaims(database, writer, (error) => failed('events', error))
-  const inTime = async (name: string, run: () => unknown) => void (await withTimeout(limits.hookTimeout, name, run))
+  const leases = openLeases(database, writer, (error) => failed('events', error))
+  const inTime = async (name: string, run: () => unknown) => void (await runCode({ name, requestId: null }, limits.hookTimeout, run))
   const fixed = listenerConsumers(listeners, { attempts: limits.listenerAttempts, timeout: limits.hookTimeout, inTime, failed })
   const names = fixed.map(({ name }) => name)
   const slots = { most: limits.webhookTotalConcurrency + fixed.length, taken: 0 }
   const webhooks = openWebhookDeliveries({ ...options, settings: options.webhooks }, () => deliveries)
   const deliveries: Deliveries = openDeliveries({
-    ...{ log, claims, database, writer, slots, now, failed, outboxEvents: limits.outboxEvents },
+    ...{ log, leases, database, writer, slots, now, failed, outboxEvents: limits.outboxEvents },
     consumers: () => [...names, ...webhooks.registry.enabled().map(({ id }) => consumerOf(id))],
   })
   const changed: (() => void)[] = []
@@ -79,7 +79,7 @@ export async function openEvents(options: EventsOptions): Promise<Events> {
     for (const call of changed) call()
   }
   if (fixed.length > 0) {
-    await claims.register(names, await log.last())
+    await leases.register(names, await log.last())
     for (const consumer of fixed) deliveries.add(consumer)
   }
   return {
@@ -94,15 +94,15 @@ export async function openEvents(options: EventsOptions): Promise<Events> {
     },
     watched: { tables: webhookTables, reload },
     streamed: {
-      read: (after, limit) => readFacts(database, after, limit),
+      read: (after, limit) => readEventBatch(database, after, limit),
       first: log.first,
       last: log.last,
-      onNews: deliveries.onNews,
+      onEvents: deliveries.onEvents,
     },
     close: async () => {
       await deliveries.close(Math.min(longestClosing, limits.drainTimeout / 5))
       webhooks.close()
-      claims.close()
+      leases.close()
     },
   }
 }

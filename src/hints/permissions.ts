@@ -27,11 +27,16 @@ async function roleOf({ documents }: ServedRequest, id: number): Promise<string 
   return (user as { readonly role?: { readonly type: string } | null } | null)?.role?.type ?? null
 }
 
-function tokenLacks({ model }: HintedExchange, { access }: ServedRequest, { id, grants }: TokenCaller, actions: readonly string[]): string {
+function tokenLacks(
+  { model, config }: HintedExchange,
+  { access }: ServedRequest,
+  { id, grants }: TokenCaller,
+  actions: readonly string[],
+): string {
   const name = [...access.tokens.values()].find((token) => token.id === id)?.name ?? String(id)
   const isReadOnly = grants.key === 'read-only'
   const start = `The API token "${name}" is ${isReadOnly ? 'read-only' : 'a custom one'} and lacks ${listed(actions)}.`
-  const had = isReadOnly ? [] : [...actionsOf(model)].filter(grants.may)
+  const had = isReadOnly ? [] : [...actionsOf(model, config.routes)].filter(grants.may)
   const needed =
     isReadOnly || had.length > mostNamed ? '--type full-access' : `--type custom --permissions ${[...had, ...actions].join(',')}`
   return `${start} Create a token that has it: octavo tokens create --name <name> ${needed}`

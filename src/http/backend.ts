@@ -1,7 +1,8 @@
 // What the HTTP server is built from: the parts of the service that it uses, and its own that all mounts share.
 import type { Identification } from '../access/identify.js'
 import type { Config } from '../config/config.js'
-import type { ApplyScopes } from '../documents/scopes.js'
+import type { ContentServices } from '../content/content-service.js'
+import type { ProjectScopes } from '../documents/scopes.js'
 import type { StreamedEvents } from '../events/open.js'
 import type { Hints } from '../hints/hints.js'
 import type { Installations } from '../installation.js'
@@ -28,10 +29,12 @@ export interface Backend {
   /** Null while the service is healthy; otherwise a sentence about the problem. */
   health(): string | null
   readonly installations: Installations
+  /** What custom routes read and write content by. */
+  readonly services: ContentServices
+  /** The scopes of the project; null if it has none. */
+  readonly scopes: ProjectScopes | null
   /** The recorded events, for streams of them. */
   readonly streamed: StreamedEvents
-  /** Limits the grants of a caller to the scopes of the project; null if it has none. */
-  readonly applyScopes: ApplyScopes | null
   /** The version of this build. */
   readonly version: string
   /** Explains responses; null unless NODE_ENV is `development`. */

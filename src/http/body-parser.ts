@@ -26,6 +26,29 @@ export async function readBody(request: IncomingMessage, address: string, bodies
   return isJson ? parseJson(bytes, limits) : qs.parse(bytes.toString('utf8'), { depth: 20, arrayLimit: 100, parameterLimit: 1000 })
 }
 
+/** Reads the bytes of a body, whatever its type. @throws ApiError as `readBody`, except for its contents */
+export const readRawBody = (request: IncomingMessage, incoming: IncomingBody, limits: BodyLimits): Promise<Buffer> =>
+  readBytes(request, incoming, limits)
+
+/** The bytes of a body as they arrive, at most `most`. @throws ApiError 413, also while it is read; 499 if the client closes the connection */
+export function streamBody(request: IncomingMessage, most: number): AsyncIterable<Uint8Array> {
+  if (Number(request.headers['content-length'] ?? 0) > most) throw tooLarge()
+  return boundedChunks(request, most)
+}
+
+async function* boundedChunks(request: IncomingMessage, most: number): AsyncIterable<Uint8Array> {
+  let length = 0
+  try {
+    for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+      length += chunk.length
+      if (length > most) throw tooLarge()
+      yield chunk
+    }
+  } catch (error) {
+    throw error instanceof ApiError ? error : closed()
+  }
+}
+
 async function readBytes(request: IncomingMessage, incoming: IncomingBody, { bodyBytes, requestTimeout }: BodyLimits): Promise<Buffer> {
   let timer: NodeJS.Timeout | undefined
   const timeout = new Promise<never>((_, reject) => {
@@ -53,10 +76,11 @@ async function collect(request: IncomingMessage, incoming: IncomingBody, bodyByt
     }
   } catch (error) {
     // Any other error means that the connection ended before the body was complete.
-    throw error instanceof ApiError ? error : new ApiError('ClientClosedRequestError', 'The client closed the connection')
+    throw error instanceof ApiError ? error : closed()
   }
   return Buffer.concat(chunks)
 }
 
+const closed = (): ApiError => new ApiError('ClientClosedRequestError', 'The client closed the connection')
 const tooLarge = (): ApiError => new ApiError('PayloadTooLargeError', 'request entity too large', null)
 const tooSlow = (): ApiError => new ApiError('RequestTimeoutError', 'The request body did not arrive in time')

@@ -9,6 +9,8 @@ import { pause } from '../runtime/clock.js'
 export interface Connections {
   /** True once the shutdown has started. */
   isDraining(): boolean
+  /** Aborted when the server stops listening. */
+  readonly stopping: AbortSignal
   /**
    * Resolves to true if the response about to be sent is the last on its connection, because the service is stopping and the connection
    * has no other request.
@@ -42,8 +44,10 @@ const checkInterval = 100
 export function watchConnections(server: Server, { drainTimeout, drainBodies }: DrainLimits): Connections {
   const open = trackRequests(server)
   let state: 'serving' | 'draining' | 'ending' = 'serving'
+  const stopping = new AbortController()
   return {
     isDraining: () => state !== 'serving',
+    stopping: stopping.signal,
     isLast: async (socket) => {
       if (state === 'serving') return false
       await pendingReads()
@@ -55,6 +59,7 @@ export function watchConnections(server: Server, { drainTimeout, drainBodies }: 
       state = 'draining'
       if (!server.listening) return 0
       if (delay > 0) await pause(delay)
+      stopping.abort()
       const end = performance.now() + drainTimeout * responseShare
       await acceptAll(server, open, performance.now() + Math.min(accepting, drainTimeout * acceptingShare))
       // Closing an HTTP server would also destroy connections that look idle but have unread requests.

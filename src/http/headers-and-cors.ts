@@ -28,6 +28,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** Responses of the route contain secrets: no cache may keep them, and they are not compressed. */
     isSecret?: boolean
+    /** The route is one of the project. */
+    isCustom?: boolean
   }
 }
 

@@ -45,7 +45,7 @@ export function openHinting(app: FastifyInstance, hints: Hints, config: Config, 
     if (error instanceof ApiError) notesOf(request).error = error
   })
   app.addHook('onSend', async (request, reply, payload) => {
-    if (!isExplained(request, config)) return payload
+    if (!isExplained(request, config) || isOfProject(request, notesOf(request))) return payload
     const hint = await explain(request, reply)
     if (hint === null) return payload
     const withHint = reply.statusCode >= 400 && request.method !== 'HEAD' ? addToError(payload, hint) : null
@@ -73,6 +73,7 @@ export function openHinting(app: FastifyInstance, hints: Hints, config: Config, 
       }
     },
     beforeBytes: async (request, reply, { status }) => {
+      if (isOfProject(request, notesOf(request))) return
       const hint = await explain(request, reply.status(status))
       if (hint !== null) addHeader(reply, hint)
     },
@@ -85,6 +86,10 @@ const isExplained = (request: FastifyRequest, { rest }: Config): boolean => {
   if (request.method === 'OPTIONS') return isPreflight(request)
   return url === undefined || url.startsWith(`${rest.prefix}/`) || url === '/uploads/*'
 }
+
+/** Responses of custom routes are for the project to explain, but not why a caller was refused. */
+const isOfProject = ({ routeOptions }: FastifyRequest, { error }: Notes): boolean =>
+  routeOptions.config?.isCustom === true && error?.status !== 401 && error?.situation?.kind !== 'permission'
 
 function exchangeOf(request: FastifyRequest, status: number, notes: Notes, config: Config, model: Model): RawExchange {
   const [path = '', ...query] = (request.raw.url ?? '').split('?')

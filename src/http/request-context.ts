@@ -4,10 +4,10 @@ import type { AccessState } from '../access/access-state.js'
 import type { Caller } from '../access/identify.js'
 import type { AccountContext } from '../accounts/context.js'
 import type { Config } from '../config/config.js'
+import type { Asker } from '../documents/read/around.js'
 import type { DocumentReads, ReadBytes } from '../documents/read/find.js'
 import type { DocumentWrites } from '../documents/write.js'
 import type { Installation } from '../installation.js'
-import type { OperationCaller } from '../public/documents.js'
 import type { AddSourceMaps } from '../source-maps/source-maps.js'
 import type { Library } from '../uploads/library.js'
 import type { IncomingBody } from './incoming-bodies.js'
@@ -34,6 +34,8 @@ export interface RequestContext {
   readonly format: 'flat' | 'nested'
   /** Adds source maps to a response; null if the client did not ask for them. */
   readonly markSources: AddSourceMaps | null
+  /** The caller and the request, as code of the project gets them. */
+  readonly asker: Asker
   /** The request itself, for routes that read its headers, address or stream. */
   readonly request: IncomingMessage
   /** True once the client has closed the connection. */
@@ -44,14 +46,19 @@ export interface RequestContext {
   body(): Promise<unknown>
 }
 
-/** The caller in the form that code of the project gets, without grants. */
-export const operationCaller = (caller: Caller): OperationCaller =>
-  caller.kind === 'public' ? { kind: 'public' } : { kind: caller.kind, id: caller.id }
+/** The body of a response that comes in pieces. */
+export interface ByteSource {
+  /** The next piece; null after the last one. Called once at a time. */
+  next(): Promise<Uint8Array | null>
+  /** Ends it: nobody asks for the next piece any more. Never throws. */
+  cancel(): void
+}
 
-/** A reply with JSON bytes, a value to serialize as JSON, or no content. */
+/** A reply with bytes, which are JSON unless the headers say otherwise, a value to serialize as JSON, a stream, or no content. */
 export interface Reply {
   readonly status: number
   readonly bytes?: ReadBytes
+  readonly source?: ByteSource
   readonly value?: unknown
   readonly headers?: Readonly<Record<string, string | string[]>>
 }
@@ -63,6 +70,8 @@ export interface Route {
   readonly path: string
   /** The action that the caller must be granted. */
   readonly action: string
+  /** True: it reaches no content, so scopes are not asked. No document of a type with a scope exists for it. */
+  readonly isContentless?: boolean
   readonly handle: (context: RequestContext) => Promise<Reply>
 }
 
@@ -74,3 +83,12 @@ export const created = (bytes: ReadBytes): Reply => ({ status: 201, bytes })
 export const ok = (value: unknown): Reply => ({ status: 200, value })
 /** A reply with status 204. */
 export const noContent: Reply = { status: 204 }
+
+/** The caller of a request, without its grants. */
+export function askerOf(caller: Caller, requestId: string): Asker {
+  const { kind } = caller
+  return { caller: kind === 'public' ? { kind } : { kind, id: caller.id }, requestId }
+}
+
+/** The name of a caller in the log, such as `user 7`. */
+export const nameOf = ({ caller }: Asker): string => (caller.kind === 'public' ? caller.kind : `${caller.kind} ${caller.id}`)

@@ -5,8 +5,9 @@ import type { ReadBytes } from '../documents/read/find.js'
 import { boundedDetails } from '../errors/bounded-values.js'
 import { ApiError } from '../errors/errors.js'
 import type { FailureLog } from '../runtime/repeated-failures.js'
-import type { Reply } from './request-context.js'
+import type { ByteSource, Reply } from './request-context.js'
 import { noteFailure } from './request-log.js'
+import { respondStream } from './stream-response.js'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -22,8 +23,15 @@ export function respond(reply: FastifyReply, { status, bytes, value, headers }: 
   reply.status(status)
   if (headers !== undefined) reply.headers(headers)
   if (bytes === undefined && value === undefined) return reply.send()
-  reply.header('content-type', json)
+  if (headers?.['content-type'] === undefined) reply.header('content-type', json)
   return bytes === undefined ? reply.send(JSON.stringify(value)) : respondBytes(reply, bytes)
+}
+
+/** Sends a reply whose body comes in pieces. A failure of its source is an error of the request until something was sent, then it is logged. */
+export function respondFrom(reply: FastifyReply, source: ByteSource, { status, headers = {} }: Reply): Promise<FastifyReply> {
+  reply.status(status).headers(headers)
+  const { causes } = reply.server
+  return respondStream(reply, source, (error) => causes.report(error, 'the stream of a response failed', reply.request.id))
 }
 
 /** Responses up to this many bytes are copied, which is cheaper than a second buffer on the socket. */

@@ -5,12 +5,7 @@ import type { Config } from '../config/config.js'
 import { notFound } from '../errors/errors.js'
 import type { Hints } from '../hints/hints.js'
 import { openFailureLog } from '../runtime/repeated-failures.js'
-import { authenticationRoutes } from './api/authentication.js'
-import { contentTypeBuilderRoutes } from './api/content-type-builder.js'
-import { fileRoutes } from './api/files.js'
-import { localeRoutes } from './api/locales.js'
-import { oauthRoutes } from './api/oauth.js'
-import { usersAndRolesRoutes } from './api/users-and-roles.js'
+import { routes } from './api/routes.js'
 import type { Backend, MountContext } from './backend.js'
 import { openCompression } from './compression/compression.js'
 import { addConnectionClose, watchConnections } from './connections.js'
@@ -32,11 +27,10 @@ import type { Hinting } from './hinting.js'
 import { openIncomingBodies } from './incoming-bodies.js'
 import { apiMount } from './mounts/api.js'
 import { docsMount } from './mounts/docs.js'
-import { type Mount, mountOf, readMethods } from './mounts/mount.js'
+import { type Mount, mountOf } from './mounts/mount.js'
 import { rootMount } from './mounts/root.js'
 import { uploadsMount } from './mounts/uploads.js'
 import { hasDocsPage } from './pages/docs-page.js'
-import type { Route } from './request-context.js'
 import { logAborted, logRequest } from './request-log.js'
 import { allowedMethods, methodNotAllowed, respondError } from './respond.js'
 import { openEventStreams } from './stream/route.js'
@@ -50,15 +44,6 @@ export interface HttpServer {
   close(delay: number): Promise<void>
 }
 
-/** All routes except those of content-types, which depend on the model. */
-export const routes: readonly Route[] = [
-  ...usersAndRolesRoutes,
-  ...authenticationRoutes,
-  ...oauthRoutes,
-  ...fileRoutes,
-  ...localeRoutes,
-  ...contentTypeBuilderRoutes,
-]
 const withoutSchemas = () => () => {
   throw new Error('A route has a JSON schema')
 }
@@ -209,9 +194,9 @@ function prepare(app: FastifyInstance, { config, connections, compression }: Mou
 /** Handles all paths that no mount has a route for: 404 for GET, 405 for other methods. */
 function addEverythingElse(app: FastifyInstance, mounts: readonly Mount[]): void {
   app.setNotFoundHandler((request, reply) => {
-    if (request.method === 'OPTIONS') return allowedMethods(reply, readMethods)
     if (request.method === 'GET' || request.method === 'HEAD') return respondError(reply, notFound())
     const [path = ''] = (request.raw.url ?? '').split('?')
+    if (request.method === 'OPTIONS') return allowedMethods(reply, mountOf(mounts, path).methodsAt(path))
     return methodNotAllowed(reply, mountOf(mounts, path).methodsAt(path))
   })
 }

@@ -41,6 +41,7 @@ const others: readonly (readonly [string, CodeKind])[] = [
   ['src/extensions', 'extension'],
   ['src/plugins', 'plugin'],
   ['config/cron-tasks', 'cron'],
+  ['config/server', 'cron'],
 ]
 
 /** Whether a file is JavaScript or TypeScript with code in it, by its name. */

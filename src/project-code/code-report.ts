@@ -26,16 +26,17 @@ export type Configured = Readonly<Record<string, readonly string[]>>
 
 const messages: Readonly<Record<FoundCode['kind'], string>> = {
   policy: 'policy that is not run: types.<uid>.policies and scope of octavo.config take its place',
-  middleware: 'middleware that is not run: types.<uid>.defaults, reads and scope of octavo.config take its place',
+  middleware: 'middleware that is not run: types.<uid>.defaults, reads, policies and scope of octavo.config take its place',
   routes: 'settings of routes that have no effect: check the permissions of the roles',
-  'custom routes': 'custom routes that do not exist: a service of your own beside Octavo takes their place',
-  controller: 'controller that is not run: types.<uid>.reads and hooks of octavo.config take the place of most',
-  service: 'service that is not run: hooks of octavo.config take its place if it changes what is written',
+  'custom routes': 'custom routes that do not exist: routes of octavo.config take their place',
+  controller: 'controller that is not run: types.<uid>.reads, hooks and routes of octavo.config take its place',
+  service: 'service that is not run: functions that octavo.config imports take its place; hooks, if it changes what is written',
   lifecycle: 'lifecycle hooks that are not run: hooks of octavo.config take their place',
-  start: 'register or bootstrap that is not run: hooks of octavo.config take the place of document middlewares, scripts of the rest',
+  start:
+    'register or bootstrap that is not run: hooks and schedules of octavo.config take the place of document middlewares and cron jobs, scripts of the rest',
   extension: 'extension of a plugin that is not run',
   plugin: 'plugin that is not run',
-  cron: 'cron tasks that are not run: a script that cron starts takes their place',
+  cron: 'cron tasks that are not run: schedules of octavo.config take their place',
 }
 
 /** Lines in the order of the files; pieces of one file that do the same are one line. */

@@ -3,6 +3,7 @@ import type { Attachments, CodePlace } from './attachments.js'
 import { attachmentsOf } from './attachments.js'
 import { type CodeFile, type CodeKind, codeFilesOf } from './code-files.js'
 import { evaluate, unknown } from './constants.js'
+import { inlineTasksOf, isServerConfig } from './cron-tasks.js'
 import { type ModuleReader, openModules } from './module-reader.js'
 import { calleeName, exportOf } from './modules.js'
 import { childrenOf, type SyntaxNode, walk } from './parse.js'
@@ -48,7 +49,7 @@ function codeOf(file: CodeFile, reading: Reading): readonly FoundCode[] {
   const { path, kind } = file
   const module = reading.modules.read(path)
   const plain: FoundCode = { path, kind, places: null, changes: [], response: nothing, notes: [] }
-  if (module === null) return [{ ...plain, notes: ['cannot be read'] }]
+  if (module === null) return isServerConfig(path) ? [] : [{ ...plain, notes: ['cannot be read'] }]
   const program = module.program as unknown as SyntaxNode
   switch (kind) {
     case 'policy':
@@ -72,8 +73,12 @@ function codeOf(file: CodeFile, reading: Reading): readonly FoundCode[] {
     }
     case 'extension':
     case 'plugin':
-    case 'cron':
       return [plain]
+    case 'cron': {
+      if (!isServerConfig(path)) return [plain]
+      const tasks = inlineTasksOf(program)
+      return tasks.length === 0 ? [] : [{ ...plain, notes: namesOf('has', tasks) }]
+    }
   }
 }
 

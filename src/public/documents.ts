@@ -1,7 +1,6 @@
-// The public types for scripts and hooks: the document service, and the hooks of octavo.config.
+// The public types of the document service, by which scripts and other code of a project read and write documents.
 import type { Grants } from '../grants.js'
 import type { ContentTypeShape, ShapeOf, Uid } from './content/content-types.js'
-import type { RowIn } from './content/results.js'
 import type { AnyText, NoSuchName } from './content/selection.js'
 import type { TypedDocuments } from './content/typed-documents.js'
 
@@ -53,6 +52,14 @@ export interface Identity {
   readonly documentId?: string
 }
 
+/**
+ * Several documents: these, all of which have to be there, or those that match filters when they are written. `{ filters: {} }` means all. At
+ * most `limits.transactionOperations`.
+ */
+export type DocumentSelection =
+  | { readonly documentIds: readonly string[]; readonly filters?: never }
+  | { readonly documentIds?: never; readonly filters: Readonly<Record<string, unknown>> }
+
 /** Attributes and their values, as in the `data` of a request body. Dates are converted to ISO text. */
 export type Data = Readonly<Record<string, unknown>>
 
@@ -82,6 +89,12 @@ export interface Documents<Shape = Document> {
   unpublish(parameters?: Identity & Omit<Version, 'status'>): Promise<Entries<Shape>>
   /** Replaces the draft by the published version. */
   discardDraft(parameters?: Identity & Omit<Version, 'status'>): Promise<Entries<Shape>>
+  /** Creates a document for each entry of `data`, all of them or none; in the order of `data`. */
+  createMany(parameters: Version & { readonly data: readonly Data[] }): Promise<Shape[]>
+  /** Changes several documents in the same way, all of them or none. */
+  updateMany(parameters: DocumentSelection & Version & { readonly data: Data }): Promise<Shape[]>
+  /** Deletes several documents, all of them or none. */
+  deleteMany(parameters: DocumentSelection & Omit<Version, 'status'>): Promise<Entries<Shape>[]>
 }
 
 /** Options of `documents(uid)`. */
@@ -94,13 +107,13 @@ export interface DocumentOptions {
  * Returns the documents of a type: `documents('api::article.article')`. If `octavo types` has described the project, the uid is one of its
  * types, and parameters and results have their types; `documents<Article>(uid)` gives results a type of your own.
  */
-export type DocumentService = <Type extends Uid | AnyText | object>(
-  uid: Type extends string ? Type & KnownUid<Type> : string,
-  options?: DocumentOptions,
-) => DocumentsOf<Type>
+export type DocumentService = <Type extends Uid | AnyText | object>(uid: UidArgument<Type>, options?: DocumentOptions) => DocumentsOf<Type>
+
+/** The uid that `documents` takes: one of the project's, or any with a type of one's own. */
+export type UidArgument<Type> = Type extends string ? Type & KnownUid<Type> : string
 
 /** The uids that may be given: those of the project if they are known; a text that is not known before it runs is always allowed. */
-type KnownUid<Type extends string> = string extends Type
+export type KnownUid<Type extends string> = string extends Type
   ? unknown
   : [Uid] extends [never]
     ? unknown
@@ -127,66 +140,4 @@ export interface OperationCaller {
   readonly kind: 'public' | 'token' | 'user'
   /** The row id of the token or user. */
   readonly id?: number
-}
-
-interface HookCall {
-  readonly action: HookAction
-  readonly uid: string
-  /** `*` for all locales; null for types that are not localized. */
-  readonly locale: string | null
-  /** `published` if a create or update publishes; always `published` for types without Draft & Publish. */
-  readonly status: 'draft' | 'published'
-  /** Null for a script or another hook. */
-  readonly caller: OperationCaller | null
-  /** The document service without restrictions. A write by a hook is a separate operation with its own hooks. */
-  readonly documents: DocumentService
-  /** Aborted after `limits.hookTimeout`. */
-  readonly signal: AbortSignal
-}
-
-/** The argument of a before-hook, which runs before the transaction. */
-export interface BeforeCall extends HookCall {
-  /** Null for a create, and for a single type requested without its id. */
-  readonly documentId: string | null
-  /** The data to write, not validated yet; may be changed or replaced. Null if the action writes no data. */
-  data: Record<string, unknown> | null
-}
-
-/** The argument of an after-hook, which runs after the commit. */
-export interface AfterCall extends HookCall {
-  readonly documentId: string
-  /** The data to write. */
-  readonly data: Data | null
-  /** The versions that were written, published, deleted …; several if the operation affects several locales. */
-  readonly entries: readonly Document[]
-}
-
-/** Project code that runs once for every operation on documents, by requests, scripts and other hooks. */
-export interface Hook {
-  /** The name in the log. */
-  readonly name?: string
-  /** Default: all types. */
-  readonly types?: readonly string[]
-  /** Default: all actions. */
-  readonly actions?: readonly HookAction[]
-  /** Runs before the transaction. An `ApiError`, or an error with the name of one, becomes the response; any other error is logged as 500. */
-  readonly before?: (call: BeforeCall) => unknown
-  /** Runs after the commit, before the response. Errors are logged. */
-  readonly after?: (call: AfterCall) => unknown
-}
-
-/** The versions that a hook gets of a type. */
-type EntryOf<Type extends string> = Type extends Uid
-  ? ShapeOf<Type> extends infer T
-    ? T extends ContentTypeShape
-      ? RowIn<T, 'any', undefined, undefined>
-      : never
-    : never
-  : Document
-
-/** A hook for named types: if `octavo types` has described the project, the names must exist, and `entries` have their types. */
-export interface HookOf<Type extends string> extends Omit<Hook, 'types' | 'before' | 'after'> {
-  readonly types: readonly (Type & KnownUid<Type>)[]
-  readonly before?: (call: BeforeCall & { readonly uid: Type }) => unknown
-  readonly after?: (call: Omit<AfterCall, 'entries'> & { readonly uid: Type; readonly entries: readonly EntryOf<Type>[] }) => unknown
 }

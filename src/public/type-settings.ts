@@ -85,7 +85,7 @@ export interface TypeSettings {
   /** Holds for GET of lists and of single documents. The caller's permissions apply to it as to a query of its own. */
   readonly defaults?: QueryDefaults
   /**
-   * Which documents of the type exist for a caller of the API. Called once for each request. It holds on every way to them: lists, single
+   * Which documents of the type exist for a caller of the API. Called once for each request that may reach content. It holds on every way to them: lists, single
    * documents, totals, filters and sort keys through relations, populate, and writes.
    */
   readonly scope?: (call: ScopeCall) => ScopeResult | Promise<ScopeResult>

@@ -2,7 +2,7 @@
 import { createConfig, lintFromString } from '@redocly/openapi-core'
 import { afterAll, beforeAll, describe, expect } from 'vitest'
 import { describe as describeApi } from '../../src/description/openapi/description.js'
-import { routes } from '../../src/http/server.js'
+import { routes } from '../../src/http/api/routes.js'
 import { loadModel } from '../../src/model/load.js'
 import { contracts } from '../../src/query/contract.js'
 import { operators } from '../../src/query/operators.js'

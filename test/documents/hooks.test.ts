@@ -1,6 +1,7 @@
 // Hooks of octavo.config: once for every operation, whoever asks for it; before its transaction and after its commit.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import type { AfterCall, BeforeCall, Document, Hook } from '../../src/public/documents.js'
+import type { Document } from '../../src/public/documents.js'
+import type { AfterCall, BeforeCall, Hook } from '../../src/public/hooks.js'
 import type { Answer, Asked, Served } from '../support/serve.js'
 import { goldenTokens, serveGolden, serveProject } from '../support/serve.js'
 
@@ -343,4 +344,19 @@ test('what a hook gives and no thread can take is refused, and the next write wo
   hook = {}
   expect((await send('POST', '/api/articles', { title: 'Stored' })).status).toBe(201)
   expect((await send('GET', '/api/articles?filters[title]=Not to be stored&status=draft')).body.data).toEqual([])
+})
+
+test('hooks write to the log, with their name and the id of the request', async () => {
+  hook = { before: ({ log }) => log.info('before', { asked: 1 }), after: ({ log }) => log.warn('after', { code: 'forged' }) }
+  const headers = { 'x-request-id': 'request-with-hooks', 'content-type': 'application/json' }
+  await served.ask('/api/cities', { method: 'POST', token: token!, headers, body: JSON.stringify({ data: { name: 'Logged' } }) })
+  await served.service.documents(cities).create({ data: { name: 'Logged by a script' } })
+  const lines = served.log.map((line) => JSON.parse(line)).filter(({ code }) => code === 'the hook of the test')
+  expect(lines).toMatchObject([
+    { level: 30, msg: 'before', asked: 1, requestId: 'request-with-hooks' },
+    { level: 40, msg: 'after', requestId: 'request-with-hooks' },
+    { msg: 'before' },
+    { msg: 'after' },
+  ])
+  expect(lines[2]).not.toHaveProperty('requestId')
 })

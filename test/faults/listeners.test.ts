@@ -1,4 +1,4 @@
-// Listeners over kills, hangs and several processes (R08): every event that was recorded is told at least once, and a
+// Listeners over kills, hangs and several processes (R08): every recorded event is delivered at least once, and a
 // listener never decides how the process ends.
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -21,7 +21,7 @@ afterEach(async () => {
   await remove(folder)
 })
 
-/** Listeners write down what they hear, as `process sequence`. */
+/** Listeners write down what they receive, as `process sequence`. */
 function configure(...listeners: readonly string[]): void {
   writeFileSync(
     join(folder, 'octavo.config.mjs'),
@@ -32,14 +32,14 @@ function configure(...listeners: readonly string[]): void {
     export default { events: { listeners: [${listeners.map((text) => /const (\w+)/.exec(text)![1]).join(', ')}] } }`,
   )
 }
-const heard = (file: string): readonly (readonly [pid: number, sequence: number])[] =>
+const received = (file: string): readonly (readonly [pid: number, sequence: number])[] =>
   existsSync(join(folder, file))
     ? readFileSync(join(folder, file), 'utf8')
         .trim()
         .split('\n')
         .map((line) => line.split(' ').map(Number) as unknown as readonly [number, number])
     : []
-const sequences = (file: string) => new Set(heard(file).map(([, sequence]) => sequence))
+const sequences = (file: string) => new Set(received(file).map(([, sequence]) => sequence))
 
 function run(): Child {
   const child = start(folder)
@@ -47,7 +47,7 @@ function run(): Child {
   return child
 }
 
-test('events that were recorded before a kill are told after the next start, each from the place of its listener', async () => {
+test('events that were recorded before a kill are delivered after the next start, from the cursor of each listener', async () => {
   configure(
     `const slow = async (event) => { await pause(30); write(${JSON.stringify(join(folder, 'slow'))}, event) }`,
     `const quick = (event) => write(${JSON.stringify(join(folder, 'quick'))}, event)`,
@@ -67,11 +67,11 @@ test('events that were recorded before a kill are told after the next start, eac
   expect(sequences('slow').size).toBeLessThan(60)
   await run().origin
   await vi.waitFor(() => expect([sequences('slow').size, sequences('quick').size]).toEqual([60, 60]), { timeout: 30_000, interval: 100 })
-  // A batch at most is told again after a kill.
-  expect(heard('quick').length).toBeLessThan(60 + 3 * 50)
+  // A batch at most is delivered again after a kill.
+  expect(received('quick').length).toBeLessThan(60 + 3 * 50)
 })
 
-test('a listener that hangs does not change how SIGTERM ends, and others hear of everything', async () => {
+test('a listener that hangs does not change how SIGTERM ends, and others receive everything', async () => {
   configure('const hangs = () => new Promise(() => {})', `const quick = (event) => write(${JSON.stringify(join(folder, 'quick'))}, event)`)
   const child = run()
   const ask = askerOf(await child.origin)
@@ -84,7 +84,7 @@ test('a listener that hangs does not change how SIGTERM ends, and others hear of
   expect(sequences('quick').size).toBe(100)
 })
 
-test('of two processes one tells; when it is killed the other takes over', async () => {
+test('of two processes one delivers; when it is killed the other takes over', async () => {
   configure(`const quick = async (event) => { await pause(5); write(${JSON.stringify(join(folder, 'quick'))}, event) }`)
   const asks = [askerOf(await run().origin), askerOf(await run().origin)]
   const write = (count: number) =>
@@ -93,9 +93,9 @@ test('of two processes one tells; when it is killed the other takes over', async
     )
   expect((await write(40)).filter(({ status }) => status !== 201).map(({ text }) => text)).toEqual([])
   await vi.waitFor(() => expect(sequences('quick').size).toBe(40), { timeout: 20_000, interval: 100 })
-  expect(heard('quick')).toHaveLength(40)
-  const [teller] = heard('quick').at(-1)!
-  const index = children.findIndex((child) => child.process.pid === teller)
+  expect(received('quick')).toHaveLength(40)
+  const [owner] = received('quick').at(-1)!
+  const index = children.findIndex((child) => child.process.pid === owner)
   await Promise.all([write(20), write(20)])
   children[index]!.process.kill('SIGKILL')
   asks.splice(index, 1)

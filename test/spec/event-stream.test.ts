@@ -1,11 +1,13 @@
-// The event stream: what a caller hears of, and when it ends.
+// The event stream: which events a caller receives, and when it ends.
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
 import { afterAll, afterEach, beforeAll, describe, expect } from 'vitest'
 import type { ScopeCall, ScopeResult } from '../../src/public/type-settings.js'
 import { rule } from '../support/rule.js'
 import type { Answer, Served } from '../support/serve.js'
 import { serveBeside, serveProject } from '../support/serve.js'
 import { openStream, type Stream } from '../webhooks/stream.js'
-import { addToken, addUser, grant, jwt, revoke, secrets } from './callers.js'
+import { addToken, addUser, grant, insert, jwt, revoke, secrets } from './callers.js'
 import { contentType } from './library.js'
 
 const [post, task, guarded] = ['api::post.post', 'api::task.task', 'api::guarded.guarded'] as const
@@ -65,8 +67,8 @@ describe('the event stream', () => {
     if (stream.status === 200) await expect.poll(stream.lastId, patience).not.toBe('')
     return stream
   }
-  const heard = (stream: Stream) => stream.events.map(({ event, data }) => [event, data.entry?.title ?? data.entry?.documentId])
-  /** A document that everybody hears of last, so that what was not sent before is known not to come. */
+  const received = (stream: Stream) => stream.events.map(({ event, data }) => [event, data.entry?.title ?? data.entry?.documentId])
+  /** A document whose event everybody receives last, so that what was not sent before is known not to come. */
   async function last(title: string): Promise<void> {
     await send('POST', '/posts', { title })
   }
@@ -77,7 +79,7 @@ describe('the event stream', () => {
       ...['text/event-stream; charset=utf-8', 'no-store, no-transform', 'no'],
     ])
     const { body } = await send('POST', '/posts', { title: 'first' })
-    await expect.poll(() => heard(stream), patience).toEqual([['entry.publish', 'first']])
+    await expect.poll(() => received(stream), patience).toEqual([['entry.publish', 'first']])
     const [{ data, id }] = stream.events as [Stream['events'][number]]
     expect(Object.keys(data)).toEqual(['event', 'createdAt', 'model', 'uid', 'entry'])
     expect(data).toMatchObject({ event: 'entry.publish', model: 'post', uid: post, entry: { documentId: body.data.documentId } })
@@ -107,21 +109,21 @@ describe('the event stream', () => {
       await send('POST', '/posts?status=draft', { title: 'canary draft' })
       await last('end')
       await expect
-        .poll(() => heard(visitor), patience)
+        .poll(() => received(visitor), patience)
         .toEqual([
           ['entry.publish', 'shown'],
           ['entry.publish', 'end'],
         ])
       expect(visitor.text()).not.toMatch(/canary|"secret"|"note"|"word"/)
-      await expect.poll(() => heard(all).length, patience).toBe(5)
-      expect(heard(all).map(([, title]) => title)).toEqual(['canary hidden', 'shown', 'canary task', 'canary guarded', 'end'])
+      await expect.poll(() => received(all).length, patience).toBe(5)
+      expect(received(all).map(([, title]) => title)).toEqual(['canary hidden', 'shown', 'canary task', 'canary guarded', 'end'])
       expect(all.text()).not.toMatch(/canary (note|word)/)
-      // What was replaced since is told as it is now.
+      // A document that has changed since is sent as it is now.
       const from = visitor.lastId()
       const { body } = await send('POST', '/posts', { title: 'canary former' })
       await send('PUT', `/posts/${body.data.documentId}`, { title: 'latter' })
       const later = await open('', null, { 'last-event-id': from })
-      await expect.poll(() => heard(later).length, patience).toBe(2)
+      await expect.poll(() => received(later).length, patience).toBe(2)
       expect(later.text()).not.toContain('canary')
     },
   )
@@ -131,8 +133,8 @@ describe('the event stream', () => {
     const { body } = await send('POST', '/posts?status=draft', { title: 'a draft' })
     await send('POST', `/posts/${body.data.documentId}/actions/publish`)
     await send('PUT', `/posts/${body.data.documentId}?status=draft`, { title: 'another draft' })
-    await expect.poll(() => heard(drafts).map(([event]) => event), patience).toEqual(['entry.create', 'entry.update'])
-    expect(heard(drafts)[1]).toEqual(['entry.update', 'another draft'])
+    await expect.poll(() => received(drafts).map(([event]) => event), patience).toEqual(['entry.create', 'entry.update'])
+    expect(received(drafts)[1]).toEqual(['entry.update', 'another draft'])
     const closed = await serveProject(files, {
       environment: secrets,
       config: { events: { stream: true }, api: { rest: { draftGrant: true } } },
@@ -151,14 +153,14 @@ describe('the event stream', () => {
     const { documentId } = body.data
     const tasks = (await send('POST', '/tasks', { title: 'canary task', owner: 4711 })).body.data.documentId
     const guards = (await send('POST', '/guardeds', { title: 'canary guarded' })).body.data.documentId
-    await expect.poll(() => heard(all).length, patience).toBe(3)
+    await expect.poll(() => received(all).length, patience).toBe(3)
     await send('POST', `/posts/${documentId}/actions/unpublish`)
     await send('DELETE', `/posts/${documentId}`)
     await send('DELETE', `/tasks/${tasks}`)
     await send('DELETE', `/guardeds/${guards}`)
     await last('end')
     await expect
-      .poll(() => heard(visitor).slice(-2), patience)
+      .poll(() => received(visitor).slice(-2), patience)
       .toEqual([
         ['entry.unpublish', documentId],
         ['entry.publish', 'end'],
@@ -175,7 +177,7 @@ describe('the event stream', () => {
     const { body } = await send('POST', '/posts', { title: 'chosen too' })
     await send('DELETE', `/posts/${body.data.documentId}`)
     await last('end')
-    await expect.poll(() => heard(chosen).map(([, title]) => title), patience).toEqual(['chosen', 'chosen too', 'end'])
+    await expect.poll(() => received(chosen).map(([, title]) => title), patience).toEqual(['chosen', 'chosen too', 'end'])
     const statuses = async (...paths: string[]) => {
       const found = []
       for (const path of paths) found.push((await served.ask(`/api/events${path}`)).status)
@@ -189,23 +191,23 @@ describe('the event stream', () => {
     expect((await served.ask('/api/events', { token: 'nothing' })).status).toBe(403)
   })
 
-  rule('event-stream.6', 'a stream continues behind an event; what is lost is told by a reset', async () => {
+  rule('event-stream.6', 'a stream continues behind an event; a reset reports what is lost', async () => {
     const first = await open()
     await last('one')
-    await expect.poll(() => heard(first).length, patience).toBe(1)
+    await expect.poll(() => received(first).length, patience).toBe(1)
     first.close()
     const { id } = first.events[0]!
     await last('two')
     await last('three')
     const again = await open(`?lastEventId=${id}`)
-    await expect.poll(() => heard(again).map(([, title]) => title), patience).toEqual(['two', 'three'])
+    await expect.poll(() => received(again).map(([, title]) => title), patience).toEqual(['two', 'three'])
     const unknown = await open('', null, { 'last-event-id': 'made-up' })
     expect(unknown.events[0]).toMatchObject({ event: 'reset', data: { event: 'reset' } })
     for (let index = 0; index < 80; index++) await last(`many ${index}`)
     const late = await open('', null, { 'last-event-id': id! })
     expect(late.events[0]!.event).toBe('reset')
     await last('after the reset')
-    await expect.poll(() => heard(late).at(-1), patience).toEqual(['entry.publish', 'after the reset'])
+    await expect.poll(() => received(late).at(-1), patience).toEqual(['entry.publish', 'after the reset'])
   })
 
   rule('event-stream.7', 'a stream ends with the permissions or the credentials of its caller', async () => {
@@ -213,12 +215,12 @@ describe('the event stream', () => {
     const [hers, visitor] = [await open(`?types=${task}`, jwt(ann)), await open(`?types=${task}`)]
     await send('POST', '/tasks', { title: 'hers', owner: ann })
     await send('POST', '/tasks', { title: 'his', owner: 4711 })
-    await expect.poll(() => heard(hers), patience).toEqual([['entry.create', 'hers']])
+    await expect.poll(() => received(hers), patience).toEqual([['entry.create', 'hers']])
     await served.sql('update up_users set blocked = true where id = ?', ann)
     await revoke(served, 'public', `${task}.find`)
     await send('POST', '/tasks', { title: 'no longer', owner: ann })
     await expect.poll(() => [hers.isOver(), visitor.isOver()], patience).toEqual([true, true])
-    expect([heard(hers), heard(visitor)]).toEqual([[['entry.create', 'hers']], []])
+    expect([received(hers), received(visitor)]).toEqual([[['entry.create', 'hers']], []])
     await grant(served, 'public', `${task}.find`)
   })
 
@@ -240,8 +242,130 @@ describe('the event stream', () => {
       throw error
     })
     await last('from elsewhere')
-    await expect.poll(() => heard(there), patience).toEqual([['entry.publish', 'from elsewhere']])
+    await expect.poll(() => received(there), patience).toEqual([['entry.publish', 'from elsewhere']])
     await other.close()
     await expect.poll(there.isOver, patience).toBe(true)
+  })
+})
+
+describe('clients of the event stream', () => {
+  const note = 'api::note.note'
+  let served: Served
+  beforeAll(async () => {
+    const localized = { pluginOptions: { i18n: { localized: true } } }
+    served = await serveProject(
+      {
+        ...contentType('note', { title: { type: 'string', ...localized } }, { localized: true }),
+        ...contentType('paper', { title: { type: 'string' }, text: { type: 'text' } }),
+      },
+      { environment: secrets, config: { events: { stream: true }, limits: { eventStreamsPerAddress: 3, bodyBytes: 2_000_000 } } },
+    )
+    await addToken(served, 'all', { type: 'full-access' })
+    const moments = { created_at: Date.now(), updated_at: Date.now(), published_at: Date.now() }
+    await insert(served, 'i18n_locale', { document_id: 'german', code: 'de', name: 'German (de)', ...moments })
+    for (const type of [note, 'api::paper.paper']) await grant(served, 'public', `${type}.find`)
+  })
+  afterAll(() => served.close())
+
+  const write = (method: string, path: string, data: object, by: Pick<Served, 'ask'> = served): Promise<Answer> =>
+    by.ask(`/api${path}`, { method, token: 'all', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ data }) })
+
+  /** Opens a stream of a client that reads only when it is resumed. */
+  async function openSlowly(query: string): Promise<{ readonly socket: Socket; text(): string; readonly ended: Promise<unknown> }> {
+    const socket = connect(Number(new URL(served.origin).port), '127.0.0.1')
+    let text = ''
+    const ended = new Promise((resolve) => socket.on('close', resolve).on('error', resolve))
+    await once(socket, 'connect')
+    socket.pause()
+    socket.on('data', (bytes) => {
+      text += bytes.toString('latin1')
+    })
+    socket.pause()
+    socket.write(`GET /api/events${query} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`)
+    return { socket, text: () => text, ended }
+  }
+
+  rule('event-stream.2', 'the entry is the version of the locale that the event is about', async () => {
+    const stream = await openStream(`${served.origin}/api/events?types=${note}`)
+    await expect.poll(stream.lastId, patience).not.toBe('')
+    const { documentId } = (await write('POST', '/notes', { title: 'english' })).body.data
+    await write('PUT', `/notes/${documentId}?locale=de`, { title: 'deutsch' })
+    expect((await served.ask(`/api/notes/${documentId}?locale=de`, { method: 'DELETE', token: 'all' })).status).toBe(204)
+    await write('PUT', `/notes/${documentId}`, { title: 'english again' })
+    await expect.poll(() => stream.events.length, patience).toBeGreaterThanOrEqual(3)
+    await expect.poll(() => stream.events.at(-1)!.data.entry.title, patience).toBe('english again')
+    const seen = stream.events.map(({ event, data: { entry } }) => [event, entry.documentId, entry.locale])
+    const [first, last] = [seen[0], seen.at(-1)]
+    expect([first, last]).toEqual([
+      ['entry.create', documentId, 'en'],
+      ['entry.update', documentId, 'en'],
+    ])
+    expect(seen).toContainEqual(['entry.delete', documentId, 'de'])
+    for (const { event, data } of stream.events.filter(({ data: { entry } }) => entry.locale === 'de'))
+      if (event !== 'entry.delete') expect(data.entry.title).toBe('deutsch')
+    stream.close()
+  })
+
+  rule('event-stream.6', 'a client that leaves and comes back while several services write misses nothing', async () => {
+    const other = await serveBeside(served, secrets)
+    try {
+      const first = await openStream(`${served.origin}/api/events?types=${note}`)
+      await expect.poll(first.lastId, patience).not.toBe('')
+      let lastId = first.lastId()
+      first.close()
+      const titles = Array.from({ length: 60 }, (_, index) => `many ${index}`)
+      const writing = Promise.all(
+        [0, 1, 2, 3].map(async (turn) => {
+          for (const [index, title] of titles.entries())
+            if (index % 4 === turn) expect((await write('POST', '/notes', { title }, turn % 2 === 0 ? served : other)).status).toBe(201)
+        }),
+      )
+      const received: string[] = []
+      for (let at = 0; received.length < titles.length; at++) {
+        const origin = at % 2 === 0 ? served.origin : other.origin
+        const stream = await openStream(`${origin}/api/events?types=${note}`, { 'last-event-id': lastId })
+        await expect.poll(() => stream.events.length, patience).toBeGreaterThanOrEqual(1)
+        // A client knows what it has read: later events are lost with the connection, and sent again.
+        const taken = stream.events.slice(0, 7)
+        stream.close()
+        received.push(...taken.map(({ data }) => data.entry.title))
+        lastId = taken.at(-1)!.id!
+      }
+      await writing
+      expect([...received].sort()).toEqual([...titles].sort())
+    } finally {
+      await other.close()
+    }
+  })
+
+  rule('event-stream.9', 'a client that reads nothing is disconnected', async () => {
+    const { documentId } = (await write('POST', '/papers', { title: 'large', text: 'x'.repeat(400_000) })).body.data
+    const slow = await openSlowly('?types=api::paper.paper')
+    const streams = [await openStream(`${served.origin}/api/events`), await openStream(`${served.origin}/api/events`)]
+    const isFull = async () => (await served.ask('/api/events', { method: 'HEAD' })).status === 429
+    await expect.poll(isFull, patience).toBe(true)
+    // Of these 24 MB, the buffers of the connection take a part.
+    for (let index = 0; index < 60; index++) await write('PUT', `/papers/${documentId}`, { title: `large ${index}` })
+    await expect.poll(isFull, { timeout: 55_000, interval: 500 }).toBe(false)
+    for (const stream of streams) stream.close()
+    slow.socket.destroy()
+  })
+
+  rule('event-stream.7', 'a client that reads slowly gets nothing that was forbidden meanwhile', async () => {
+    const start = await openStream(`${served.origin}/api/events?types=api::paper.paper`)
+    await expect.poll(start.lastId, patience).not.toBe('')
+    start.close()
+    const { documentId } = (await write('POST', '/papers', { title: 'paper', text: 'x'.repeat(400_000) })).body.data
+    for (let index = 0; index < 60; index++) await write('PUT', `/papers/${documentId}`, { title: `paper ${index}` })
+    const slow = await openSlowly(`?types=api::paper.paper&lastEventId=${start.lastId()}`)
+    // The caller is identified every 15 seconds; the stream waits for the client meanwhile.
+    await new Promise((resolve) => setTimeout(resolve, 17_000))
+    await revoke(served, 'public', 'api::paper.paper.find')
+    slow.socket.resume()
+    await slow.ended
+    const blocks = slow.text().split('event: entry.').length - 1
+    expect(blocks).toBeGreaterThan(0)
+    expect(blocks).toBeLessThan(55)
+    await grant(served, 'public', 'api::paper.paper.find')
   })
 })

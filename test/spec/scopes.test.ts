@@ -209,4 +209,24 @@ describe('the tasks of a user', () => {
     expect(data.length).toBeGreaterThan(0)
     expect(new Set(data.map(({ owner }: { owner: { username: string } }) => owner.username))).toEqual(new Set(['bob']))
   })
+
+  rule('scopes.7', 'requests that reach no content do not ask scopes, nor do those that are refused', async () => {
+    let asked = 0
+    scope = () => {
+      asked++
+      throw new Error('not to be asked')
+    }
+    const signIn = { identifier: 'ann', password: 'wrong' }
+    const post = (path: string, body: object) =>
+      served.ask(`/api${path}`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) })
+    expect((await post('/auth/local', signIn)).status).toBe(400)
+    expect((await post('/auth/forgot-password', { email: 'nobody@users.example' })).status).toBe(200)
+    expect((await send('GET', '/i18n/locales', 'all')).status).toBe(200)
+    expect((await send('GET', '/content-type-builder/content-types', 'all')).status).toBe(200)
+    expect((await send('GET', '/users/count', ann.token)).status).toBe(403)
+    expect(asked).toBe(0)
+    expect((await send('GET', '/users', 'all')).status).toBe(500)
+    expect((await send('GET', '/upload/files', 'all')).status).toBe(500)
+    expect(asked).toBe(2)
+  })
 })

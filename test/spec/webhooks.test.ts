@@ -72,7 +72,7 @@ describe('what is sent', () => {
       expect(receiver.received.every(({ method }) => method === 'POST')).toBe(true)
       await served.sql("update strapi_webhooks set enabled = false where name = 'all'")
       await send('DELETE', `/api/tags/${body.data.documentId}`)
-      await send('POST', '/api/tags', { name: 'told to one' })
+      await send('POST', '/api/tags', { name: 'sent to one' })
       await expect.poll(() => at('/publish').length, patience).toBe(2)
       expect([at('/all?x=1').length, at('/off').length]).toEqual([2, 0])
       await served.sql('delete from strapi_webhooks')
@@ -82,14 +82,14 @@ describe('what is sent', () => {
     },
   )
 
-  rule('webhooks.2', 'bodies have the keys of Strapi in its order; new users are told of; nothing private is in them', async () => {
+  rule('webhooks.2', 'bodies have the keys of Strapi in its order; new users are sent; nothing private is in them', async () => {
     await webhook('all', '/bodies')
     const data = { title: 'Nothing private', internalNote: 'hush-note', secretCode: 'hush-code', author: 2 }
     expect((await send('POST', '/api/articles?status=draft', data)).status).toBe(201)
-    const user = { username: 'told', email: 'told@example.test', password: 'secret-of-told', role: 1 }
+    const user = { username: 'newcomer', email: 'newcomer@example.test', password: 'secret-of-newcomer', role: 1 }
     expect((await served.ask('/api/users', { method: 'POST', token, headers: json, body: JSON.stringify(user) })).status).toBe(201)
     const form = new FormData()
-    form.set('fileInfo', JSON.stringify({ caption: 'said of it' }))
+    form.set('fileInfo', JSON.stringify({ caption: 'a caption' }))
     expect((await served.ask('/api/upload?id=1', { method: 'POST', token, body: form })).status).toBe(200)
     await expect.poll(() => at('/bodies').length, patience).toBe(3)
     const [article, person, file] = ['article', 'user', undefined].map((model) => at('/bodies').find(({ body }) => body.model === model)!)
@@ -97,9 +97,9 @@ describe('what is sent', () => {
     expect(Object.keys(article!.body.entry).slice(0, 3)).toEqual(['id', 'documentId', 'title'])
     expect(article!.body.entry).toMatchObject({ title: 'Nothing private', author: { id: 2 } })
     expect(person!.body).toMatchObject({ event: 'entry.create', uid: 'plugin::users-permissions.user' })
-    expect(person!.body.entry).toMatchObject({ username: 'told', email: 'told@example.test', role: { id: 1 } })
+    expect(person!.body.entry).toMatchObject({ username: 'newcomer', email: 'newcomer@example.test', role: { id: 1 } })
     expect(Object.keys(file!.body)).toEqual(['event', 'createdAt', 'media'])
-    const hidden = /hush|secret-of-told|\$2[aby]\$|"(password|pin|salary|secretCode|internalNote|resetPasswordToken|confirmationToken)"/
+    const hidden = /hush|secret-of-newcomer|\$2[aby]\$|"(password|pin|salary|secretCode|internalNote|resetPasswordToken|confirmationToken)"/
     for (const { text } of at('/bodies')) expect(text).not.toMatch(hidden)
   })
 
@@ -228,6 +228,21 @@ describe('what follows from responses', () => {
       .poll(async () => (await attempts()).map(({ error }) => error), patience)
       .toEqual([1, 2, 3].map(() => 'No response within 3000 milliseconds'))
   })
+
+  rule('webhooks.8', 'a receiver that never ends its responses has no more connections than concurrent requests', async () => {
+    await webhook('unended', '/unended', ['entry.create'])
+    let [open, most] = [0, 0]
+    receiver.respond = (_one, response) => {
+      most = Math.max(most, ++open)
+      response.on('close', () => open--)
+      response.writeHead(200).write('more follows')
+    }
+    for (let index = 0; index < 15; index++) await addCity(`unended ${index}`)
+    await expect.poll(() => new Set(names('/unended')).size, patience).toBe(15)
+    await expect.poll(() => open, patience).toBe(0)
+    expect(names('/unended')).toHaveLength(15)
+    expect(most).toBeLessThanOrEqual(5)
+  })
 })
 
 describe('what is kept', () => {
@@ -247,6 +262,28 @@ describe('what is kept', () => {
     const { out: list } = await octavo('webhooks', 'list', served.folder)
     expect(list).toMatch(/logged +enabled +http:\S+ +entry\.create +X-Key/)
     for (const text of [list, ...served.log]) expect(text).not.toMatch(/hush-header|gone for good/)
+  })
+
+  rule('webhooks.10', 'the log of attempts is bounded, also over processes that make few', async () => {
+    const own = await serveGolden({ config: { limits: { ...limits, webhookLog: 5 }, webhooks: { allowPrivateAddresses: true } } })
+    const add = (by: Served, name: string) =>
+      by.ask('/api/cities', { method: 'POST', token, headers: json, body: JSON.stringify({ data: { name } }) })
+    const logged = async () => (await own.sql('select id from octavo_webhook_attempts')).length
+    const others: Served[] = []
+    try {
+      await insertWebhook(own.sql, { name: 'few', url: `${receiver.origin}/few`, events: ['entry.create'] })
+      for (let index = 0; index < 20; index++) await add(own, `few ${index}`)
+      await expect.poll(() => at('/few').length, patience).toBe(20)
+      await expect.poll(logged, patience).toBeGreaterThan(15)
+      await own.service.close()
+      others.push(await serveBeside(own, { NODE_ENV: 'development' }))
+      await add(others[0]!, 'few 20')
+      await expect.poll(() => at('/few').length, patience).toBe(21)
+      await expect.poll(logged, patience).toBeLessThanOrEqual(6)
+    } finally {
+      for (const other of others) await other.close()
+      await own.close()
+    }
   })
 
   rule('webhooks.12', 'a webhook that is enabled gets the events from then on', async () => {

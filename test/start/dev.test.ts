@@ -231,6 +231,44 @@ rule(
   },
 )
 
+rule('projects.6', 'routes and schedules that are changed are served and run as they are now, and no longer as they were', async () => {
+  const config = (path: string) => `import { word } from './lib/word.ts'
+    export default {
+      routes: [{ method: 'GET', path: '${path}', auth: false, handle: () => word }],
+      schedules: [{ name: 'tick', cron: '* * * * * *', run: ({ documents }) => documents('api::note.note').create({ data: { name: word } }) }],
+    }`
+  const dev = await startDev(project({ ...notes, 'octavo.config.ts': config('/word'), 'lib/word.ts': "export const word = 'one'" }))
+  await dev.prints(/Octavo serves/)
+  const ask = async (path: string) => (await (await fetch(dev.origin + path)).json()) as unknown
+  const ticks = async (word: string) => {
+    const { meta } = (await ask(`/api/notes?filters[name]=${word}&pagination[pageSize]=1`)) as { meta: { pagination: { total: number } } }
+    return meta.pagination.total
+  }
+  const ticked = (word: string, more: number) =>
+    until(
+      async () => (await ticks(word)) >= more,
+      () => `${more} ticks of ${word} after ${dev.printed()}`,
+    )
+  expect(await ask('/api/word')).toBe('one')
+  await ticked('one', 1)
+  dev.save('lib/word.ts', "export const word = 'two'")
+  await until(
+    async () => (await ask('/api/word')) === 'two',
+    () => dev.printed(),
+  )
+  await ticked('two', 1)
+  const former = await ticks('one')
+  await ticked('two', (await ticks('two')) + 2)
+  expect(await ticks('one')).toBe(former)
+  dev.save('octavo.config.ts', config('/notes'))
+  await dev.prints(/takes the place of GET \/notes of api::note\.note/)
+  await dev.prints(/the change is not served/)
+  expect(await ask('/api/word')).toBe('two')
+  dev.save('octavo.config.ts', config('/words'))
+  await becomes(dev, '/api/words', 200)
+  await becomes(dev, '/api/word', 404)
+})
+
 rule('projects.7', 'a project that cannot be served yet is served once a saved change allows it, also by polling', async () => {
   const dev = await startDev(project({ ...notes, 'octavo.config.mjs': "import './missing.mjs'\nexport default { port: 'x' }" }), {
     words: ['--poll', '50'],

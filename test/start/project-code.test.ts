@@ -61,6 +61,9 @@ const routed = (uid: string, ...middlewares: string[]) => `
 
 /** The lines of a file. */
 const linesOf = (lines: readonly Line[], path: string) => lines.filter((line) => line.path === path)
+/** What is said of the first file of this kind. */
+const messageOf = (lines: readonly Line[], kind: string): string =>
+  lines.find(({ path, level, msg }) => path !== undefined && level === 40 && msg.startsWith(kind))?.msg ?? ''
 /** The defaults that were suggested for a type. */
 const suggested = (lines: readonly Line[], uid: string) => lines.find(({ types: given }) => given?.[uid])?.types?.[uid]?.defaults
 
@@ -194,6 +197,8 @@ test('policies, controllers, global middlewares, routes and the rest: what they 
     'src/index.ts':
       'export default { register(/* { strapi } */) {}, bootstrap({ strapi }) { strapi.documents.use((context, next) => { if (context.action === "findMany") context.params.status = "draft"; return next() }) } }',
     'config/cron-tasks.ts': 'export default {}',
+    'config/server.ts':
+      "export default ({ env }) => ({ port: 1337, cron: { enabled: true, tasks: { hourly: { task: () => 1, options: { rule: '0 * * * *' } } } } })",
     'src/api/article/routes/broken.js': 'module.exports = {',
   })
   const found = lines.flatMap(({ level, path, on, does }) => (path === undefined ? [] : [[path, level, on, does]]))
@@ -220,10 +225,15 @@ test('policies, controllers, global middlewares, routes and the rest: what they 
       ['src/api/page/services/page.js', 40, undefined, ['overrides find']],
       ['src/index.ts', 40, undefined, ['sets status, under a condition', 'does something in bootstrap']],
       ['config/cron-tasks.ts', 40, undefined, undefined],
+      ['config/server.ts', 40, undefined, ['has hourly']],
       ['src/api/page/routes/page.ts', 40, ['find of api::page.page'], ['sets sort']],
       ['src/api/page/routes/owner.ts', 40, ['findOne of api::page.page'], ['looks at the user']],
     ].sort(),
   )
+  const kinds = ['policy', 'middleware', 'custom routes', 'controller', 'service', 'lifecycle hooks', 'register or bootstrap', 'cron tasks']
+  for (const kind of kinds) expect(messageOf(lines, kind), kind).toMatch(/: .*octavo\.config/)
+  expect(messageOf(lines, 'custom routes')).toContain('routes of octavo.config')
+  expect(messageOf(lines, 'cron tasks')).toContain('schedules of octavo.config')
   expect(suggested(lines, 'api::page.page')).toEqual({ populate: { seo: true }, sort: 'title:asc' })
   expect(suggested(lines, 'api::article.article')).toEqual({ filters: { audience: 'everyone' } })
   expect(lines.find(({ types: given }) => given?.['api::article.article'])!.msg).toContain('types.<uid>.scope')

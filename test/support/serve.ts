@@ -57,6 +57,8 @@ export interface ServeOptions {
     readonly hooks?: readonly Octavo.Hook[]
     readonly listeners?: readonly Octavo.EventListener[]
     readonly types?: Readonly<Record<string, Octavo.TypeSettings>>
+    readonly routes?: readonly Octavo.CustomRoute[]
+    readonly schedules?: readonly Octavo.Schedule[]
   }
 }
 
@@ -129,8 +131,16 @@ async function serveCopy(fill: (folder: string) => void, { config, environment, 
 const databases = new Map<string, Readonly<Record<string, string>>>()
 
 /** A service on a project that is there: beside another one, as a process of its own would be, or after commands. */
-export const serveBeside = (other: Pick<Served, 'folder'>, environment: ServeOptions['environment'] = {}): Promise<Served> =>
-  serveFolder(other.folder, { environment: { UPLOADS_DIR: 'uploads', ...databases.get(other.folder), ...environment } }, async () => {})
+export const serveBeside = (
+  other: Pick<Served, 'folder'>,
+  environment: ServeOptions['environment'] = {},
+  code: ServeOptions['code'] = {},
+): Promise<Served> =>
+  serveFolder(
+    other.folder,
+    { environment: { UPLOADS_DIR: 'uploads', ...databases.get(other.folder), ...environment }, code },
+    async () => {},
+  )
 
 async function serveFolder(folder: string, { environment, code = {} }: ServeOptions, afterwards: () => Promise<void>): Promise<Served> {
   const { createService, loadConfig } = (await import(join(root, 'dist', 'index.js'))) as typeof Octavo
@@ -141,8 +151,8 @@ async function serveFolder(folder: string, { environment, code = {} }: ServeOpti
     () => `secret-${++secret}`,
   )
   const log: string[] = []
-  const { hooks = loaded.hooks, types = loaded.types, listeners = loaded.events.listeners } = code
-  const whole = { ...loaded, hooks, types, events: { ...loaded.events, listeners } }
+  const { listeners = loaded.events.listeners, ...own } = code
+  const whole = { ...loaded, ...own, events: { ...loaded.events, listeners } }
   const service = await createService(
     whole,
     pino(

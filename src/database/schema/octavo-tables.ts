@@ -104,23 +104,29 @@ export const octavoTables: readonly OctavoTable[] = [
     indexes: { moment: ['created_at'], total: ['total'] },
   },
   {
-    // What has happened to content, for those who are told. A sequence is never given twice.
+    // Events about content, for listeners, webhooks and event streams. A sequence is never given twice.
     name: 'octavo_outbox',
     columns: { sequence: 'integer', event: 'text', created_at: 'integer', payload: 'text' },
     key: ['sequence'],
     numbered: true,
   },
   {
-    // The last event that each listener and each webhook is done with, and the process that delivers to it.
+    // The cursor of each listener and each webhook: the event up to which all are delivered or given up, and the process that delivers.
     name: 'octavo_listener_cursors',
     columns: { name: 'text', sequence: 'integer', owner: 'text?', beat: 'integer' },
     key: ['name'],
   },
   {
-    // Events that a listener or webhook is not simply done with: they wait for another attempt, were given up, or were delivered ahead of
-    // the cursor.
+    // For which time each schedule was run last, and by which process it is being run.
+    name: 'octavo_schedules',
+    columns: { name: 'text', last_time: 'integer', owner: 'text?', beat: 'integer' },
+    key: ['name'],
+  },
+  {
+    // Events that the cursor of a listener or webhook does not describe: they wait for another attempt, were given up, or were delivered
+    // ahead of the cursor.
     name: 'octavo_deliveries',
-    columns: { consumer: 'text', sequence: 'integer', lane: 'text', state: 'text', attempts: 'integer', due_at: 'integer' },
+    columns: { consumer: 'text', sequence: 'integer', ordering_key: 'text', state: 'text', attempts: 'integer', due_at: 'integer' },
     key: ['consumer', 'sequence'],
   },
   {

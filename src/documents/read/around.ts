@@ -6,11 +6,16 @@ import type { OperationCaller } from '../../public/documents.js'
 import type { ApiAction, ReadResponse } from '../../public/type-settings.js'
 import type { Parameters } from '../../query/rest/parameters.js'
 
+/** Who asks over the API, and by which request. */
+export interface Asker {
+  readonly caller: OperationCaller
+  readonly requestId: string | null
+}
+
 /** A request of the API that its caller has the permission for. */
-export interface AskedOperation {
+export interface AskedOperation extends Asker {
   readonly type: ContentType
   readonly action: ApiAction
-  readonly caller: OperationCaller
   readonly grants: Grants
   readonly documentId: string | null
   readonly parameters: Parameters

@@ -2,11 +2,10 @@
 import { type ApiError, validationError } from '../../errors/errors.js'
 import type { Grants } from '../../grants.js'
 import type { Schema } from '../../model/types.js'
-import type { OperationCaller } from '../../public/documents.js'
 import type { ReadRequest } from '../../query/request.js'
 import type { ReadContext } from '../../query/rest/read.js'
 import { readRowsInScope, readVersions } from '../../query/rest/rows-in-scope.js'
-import type { Policies } from './around.js'
+import type { Asker, Policies } from './around.js'
 
 /** A row that files are to be linked to. */
 export interface UploadTarget {
@@ -18,9 +17,9 @@ export interface UploadTarget {
 
 /**
  * Whether files may be linked to a row, as far as scopes and policies for updates say. Entries of components are left to callers for whom the
- * project has neither. The caller's permission has been checked. @throws ApiError 400 if there is no such row for it; 403
+ * project has neither. `asker`: null for the project itself, of which no policy is asked. The caller's permission has been checked. @throws ApiError 400 if there is no such row for it; 403
  */
-export type CheckUpload = (grants: Grants, asker: OperationCaller, to: UploadTarget) => Promise<void>
+export type CheckUpload = (grants: Grants, asker: Asker | null, to: UploadTarget) => Promise<void>
 
 interface VersionRow {
   readonly id: number
@@ -33,7 +32,7 @@ const noEntry = (): ApiError => validationError('No entry with this refId')
 export const openUploadCheck =
   (context: ReadContext, policies: Policies | null, rows: (request: ReadRequest) => Promise<readonly VersionRow[]>): CheckUpload =>
   async (grants, asker, { shape, id, attribute }) => {
-    const asks = policies?.has('update') === true
+    const asks = asker !== null && policies?.has('update') === true
     if (shape.kind === 'component') {
       if (asks || grants.scopes.size > 0) throw noEntry()
       return
@@ -43,6 +42,7 @@ export const openUploadCheck =
     const versions = await rows(readVersions(context, shape, id))
     const ids = versions.map((row) => row.id)
     if (ids.length === 0 || (isScoped && (await rows(readRowsInScope(context, grants, shape, ids))).length < ids.length)) throw noEntry()
-    const asked = { type: shape, action: 'update' as const, caller: asker, grants, documentId: versions[0]!.documentId }
-    if (asks) await policies!.check({ ...asked, parameters: {}, data: { [attribute]: [] } })
+    if (!asks) return
+    const asked = { type: shape, ...asker, action: 'update' as const, grants, documentId: versions[0]!.documentId }
+    await policies.check({ ...asked, parameters: {}, data: { [attribute]: [] } })
   }

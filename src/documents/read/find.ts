@@ -5,12 +5,11 @@ import { forbidden } from '../../errors/errors.js'
 import type { Grants } from '../../grants.js'
 import { fullAccess } from '../../grants.js'
 import type { ContentType } from '../../model/types.js'
-import type { OperationCaller } from '../../public/documents.js'
 import type { ReadRequest } from '../../query/request.js'
 import { type Parameters, parseParameters } from '../../query/rest/parameters.js'
 import type { ReadContext, Wanted } from '../../query/rest/read.js'
 import { readRequest } from '../../query/rest/read.js'
-import type { AroundReads, FindAroundReads, Policies } from './around.js'
+import type { AroundReads, AskedOperation, Asker, FindAroundReads, Policies } from './around.js'
 import { type CheckUpload, openUploadCheck } from './check-upload.js'
 import type { Plans } from './plans.js'
 
@@ -21,8 +20,8 @@ export interface Find extends Wanted {
   readonly action: string
   readonly query: string
   readonly envelope: 'data' | 'bare' | 'count'
-  /** Who asks over the API; absent: the service itself, or a script, for which the project's policies and hooks do not hold. */
-  readonly asker?: OperationCaller
+  /** Who asks; absent: the service itself, or a script, for which the project's policies and hooks do not hold. */
+  readonly asker?: Asker
   /** True once nobody waits for the answer; a read that is given none is always waited for. */
   readonly isGone?: () => boolean
 }
@@ -44,7 +43,7 @@ export interface DocumentReads {
    * @throws ApiError 403 without the grant, 400 for parameters that make no sense or name what may not be seen.
    */
   find(grants: Grants, wanted: Find): Promise<ReadAnswer>
-  /** The same for parameters that are data already, with the answer parsed; null where one document is not there. */
+  /** The same for parameters that are data already, with the answer parsed; null where one document is not there. Hooks around reads do not hold. */
   findData(grants: Grants, wanted: Omit<Find, 'query'> & { readonly parameters: Parameters }): Promise<unknown>
   readonly checkUpload: CheckUpload
   /** Whether the project has policies or hooks around the reads of a type. */
@@ -60,6 +59,18 @@ function parsed(answer: ReadAnswer): unknown {
   return value
 }
 
+/** A read as policies and hooks around reads see it. */
+const askedOf = (
+  asker: Asker,
+  grants: Grants,
+  { type, action, identity }: Omit<Find, 'query'>,
+  parameters: Parameters,
+): AskedOperation => ({
+  ...{ ...asker, type, grants, parameters, data: null },
+  action: action.endsWith('.findOne') ? 'findOne' : 'find',
+  documentId: identity === undefined ? null : String(identity.value),
+})
+
 /** The reads of one installation. */
 export function openDocumentReads(
   context: ReadContext,
@@ -68,15 +79,10 @@ export function openDocumentReads(
   { addDefaults, aroundReads, policies }: ReadSettings = { addDefaults: null, aroundReads: null, policies: null },
 ): DocumentReads {
   /** Reads with the policies and hooks of the project around it. */
-  async function findWithin(around: AroundReads, asker: OperationCaller, grants: Grants, wanted: Find): Promise<ReadAnswer> {
-    const { type, action, query, identity, envelope, isGone, format = 'flat' } = wanted
+  async function findWithin(around: AroundReads, asker: Asker, grants: Grants, wanted: Find): Promise<ReadAnswer> {
+    const { type, query, identity, envelope, isGone, format = 'flat' } = wanted
     const given = parseParameters(query)
-    const asked = {
-      ...{ type, caller: asker, grants, data: null },
-      action: action.endsWith('.findOne') ? ('findOne' as const) : ('find' as const),
-      documentId: identity === undefined ? null : String(identity.value),
-      parameters: addDefaults === null ? given : addDefaults(type, given),
-    }
+    const asked = askedOf(asker, grants, wanted, addDefaults === null ? given : addDefaults(type, given))
     const parameters = await around.before(asked)
     const { plan, values, identityAt } = plans.forRequest(readRequest(context, grants, wanted, parameters), envelope)
     const answer = await database.execute(plan, identity === undefined ? values : values.with(identityAt, identity.value), isGone)
@@ -90,6 +96,7 @@ export function openDocumentReads(
     context,
     findData: async (caller, { parameters, ...wanted }) => {
       if (!caller.may(wanted.action)) throw forbidden(wanted.action)
+      if (wanted.asker !== undefined) await policies?.check(askedOf(wanted.asker, caller, wanted, parameters))
       const { plan, values } = plans.forRequest(readRequest(context, caller, wanted, parameters), wanted.envelope)
       return parsed(await database.execute(plan, values))
     },

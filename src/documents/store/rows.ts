@@ -105,6 +105,9 @@ export function reserveIds(transaction: Transaction, table: string, found: reado
   reserved.set(transaction, ids.set(table, transaction.dialect.idsFrom(found)))
 }
 
+/** The ids that are left are given no more: what writes next in the transaction asks the database for others. */
+export const releaseIds = (transaction: Transaction): void => void reserved.delete(transaction)
+
 const nextId = (transaction: Transaction, table: string): number | null => reserved.get(transaction)?.get(table)?.() ?? null
 
 /** Inserts a row and returns its id. */

@@ -27,7 +27,7 @@ export interface WebhookAttempt {
 const table = sql.table('octavo_webhook_attempts')
 
 /** The statement that adds an attempt to the log. */
-export const noteAttempt = (
+export const insertAttempt = (
   webhook: number,
   { sequence, event, subject }: Pick<RecordedEvent, 'sequence' | 'event' | 'subject'>,
   attempt: number,

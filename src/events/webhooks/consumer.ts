@@ -2,9 +2,9 @@
 import type { MainConnection, WriteDatabase } from '../../database/database.js'
 import type { Consumer, DeliveryOutcome } from '../consumer.js'
 import type { RecordedEvent } from '../event-log.js'
-import { noteAttempt } from './attempts.js'
+import { insertAttempt } from './attempts.js'
 import { messageId, requestOf } from './request.js'
-import { type RetryLimits, verdictOn } from './retry.js'
+import { outcomeOf, type RetryLimits } from './retry.js'
 import { ensureSecrets, signingSecrets } from './secrets.js'
 import type { WebhookResponse, WebhookSender } from './send.js'
 import { consumerOf, type Webhook } from './webhook.js'
@@ -53,10 +53,10 @@ export function webhookConsumer(current: () => Webhook, parts: WebhookParts): Co
     response: WebhookResponse,
   ): DeliveryOutcome {
     parts.attempted()
-    const note = noteAttempt(id, event, attempt, response, now())
-    const verdict = verdictOn(response, attempt, limits, now())
-    if (verdict.kind === 'given-up') parts.givenUp(current(), event, attempt, response)
-    return { ...verdict, note }
+    const logStatement = insertAttempt(id, event, attempt, response, now())
+    const outcome = outcomeOf(response, attempt, limits, now())
+    if (outcome.kind === 'given-up') parts.givenUp(current(), event, attempt, response)
+    return { ...outcome, logStatement }
   }
 
   return {
@@ -66,13 +66,13 @@ export function webhookConsumer(current: () => Webhook, parts: WebhookParts): Co
     longestAttempt: limits.webhookTimeout + besideRequest,
     longestPause: 2 * limits.webhookLongestPause,
     wants: ({ event }) => current().events.includes(event),
-    laneOf: ({ subject }) => subject,
+    orderingKeyOf: ({ subject }) => subject,
     deliver: async (event, attempt, signal) => settle(event, attempt, await deliverTo(current(), event, parts, signal)),
     missed: (sequence, attempt) => {
       const error = 'The event was deleted from the outbox before it was delivered (limits.outboxBacklog)'
       const response = { status: 0, error, retryAfter: null, duration: 0 }
       parts.givenUp(current(), { sequence }, attempt - 1, response)
-      return { kind: 'given-up', note: noteAttempt(id, { sequence, event: '', subject: '' }, attempt, response, now()) }
+      return { kind: 'given-up', logStatement: insertAttempt(id, { sequence, event: '', subject: '' }, attempt, response, now()) }
     },
   }
 }

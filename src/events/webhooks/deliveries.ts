@@ -30,21 +30,21 @@ export function openWebhookDeliveries(options: WebhookDeliveriesOptions, deliver
   let consumers: Promise<WebhookConsumers> | null = null
   let isClosed = false
 
-  const registry = openWebhookRegistry(options.database, (leftBehind) => {
+  const registry = openWebhookRegistry(options.database, (stale) => {
     deliveries().changed()
-    adapting = adapting.then(() => adapt(leftBehind)).catch((error) => failed('webhooks', error))
+    synchronizing = synchronizing.then(() => synchronize(stale)).catch((error) => failed('webhooks', error))
   })
-  let adapting: Promise<void> = Promise.resolve()
+  let synchronizing: Promise<void> = Promise.resolve()
 
   /** Delivers to the webhooks that are enabled, and no longer to others. */
-  async function adapt(leftBehind: readonly number[]): Promise<void> {
+  async function synchronize(stale: readonly number[]): Promise<void> {
     const enabled = registry.enabled()
     const wanted = new Set(enabled.map(({ id }) => consumerOf(id)))
     const gone = deliveries()
       .names()
       .filter((name) => webhookOf(name) !== null && !wanted.has(name))
     for (const name of gone) await deliveries().remove(name)
-    for (const id of leftBehind) await endDeliveries(writer, id)
+    for (const id of stale) await endDeliveries(writer, id)
     if (enabled.length === 0 || !settings.deliver || isClosed) return
     consumers ??= open(options)
     const { consumerFor } = await consumers

@@ -47,7 +47,8 @@ export function openWebhookConsumers({
   const sender = openSender(openAddressRules(settings.allowPrivateAddresses), limits)
   let attempts = 0
   const attempted = (): void => {
-    if (++attempts % pruneEvery === 0) pruneAttempts(database, writer, limits.webhookLog).catch(failed)
+    // Processes may end before they have made so many attempts.
+    if (attempts++ % pruneEvery === 0) pruneAttempts(database, writer, limits.webhookLog).catch(failed)
   }
   const parts = { database, writer, sender, defaultHeaders: settings.defaultHeaders, limits, now, attempted, givenUp }
   return { consumerFor: (current) => webhookConsumer(current, parts), close: sender.close }

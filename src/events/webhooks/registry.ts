@@ -2,7 +2,7 @@
 // the access rules, so that a webhook made by another process gets the events of the next request.
 import { sql } from 'kysely'
 import type { MainConnection } from '../../database/database.js'
-import { cursorTable } from '../claims.js'
+import { cursorTable } from '../leases.js'
 import { consumerOf, readWebhooks, type Webhook, webhookEvents, webhookOf } from './webhook.js'
 
 /** The webhooks of the installation. */
@@ -16,11 +16,8 @@ export interface WebhookRegistry {
   reload(): Promise<void>
 }
 
-/** Opens the registry. `changed` is called when webhooks were read again. */
-export function openWebhookRegistry(
-  database: Pick<MainConnection, 'rows'>,
-  changed: (leftBehind: readonly number[]) => void,
-): WebhookRegistry {
+/** Opens the registry. `changed` is called when webhooks were read again; `stale`: webhooks that are not enabled and still have a cursor. */
+export function openWebhookRegistry(database: Pick<MainConnection, 'rows'>, changed: (stale: readonly number[]) => void): WebhookRegistry {
   let enabled: readonly Webhook[] = []
   let wanted: ReadonlySet<string> = new Set()
   let unregistered: readonly string[] = []
@@ -36,7 +33,6 @@ export function openWebhookRegistry(
       const consumers = enabled.map(({ id }) => consumerOf(id))
       wanted = new Set(webhookEvents.filter((event) => enabled.some(({ events }) => events.includes(event))))
       unregistered = consumers.filter((name) => !known.has(name))
-      // Webhooks that were disabled or deleted have a cursor still.
       changed([...known].filter((name) => !consumers.includes(name)).flatMap((name) => webhookOf(name) ?? []))
     },
   }

@@ -8,15 +8,15 @@ export interface RetryLimits {
   readonly webhookLongestPause: number
 }
 
-/** What follows from a response. `hold`: milliseconds for which the webhook wants nothing at all. */
-export type AttemptVerdict =
+/** What follows from a response. `consumerPause`: milliseconds for which nothing is sent to the webhook. */
+export type ResponseOutcome =
   | { readonly kind: 'delivered' }
-  | { readonly kind: 'failed'; readonly pause: number; readonly hold: number }
+  | { readonly kind: 'failed'; readonly pause: number; readonly consumerPause: number }
   | { readonly kind: 'given-up' }
 
 /** The receiver says that it will never take this event: the event is wrong for it, or the receiver is gone for good. */
 const final: ReadonlySet<number> = new Set([400, 405, 410, 413, 414, 415, 422, 501])
-/** The receiver asks for less. */
+/** The receiver is overloaded, and wants fewer requests. */
 const overloaded: ReadonlySet<number> = new Set([429, 503])
 /** Each pause is this many times the one before, give or take a part of it, so that retries do not come together. */
 const [growth, jitter] = [3, 0.2]
@@ -25,19 +25,19 @@ const [growth, jitter] = [3, 0.2]
  * Decides about the `attempt`-th attempt. Everything that a receiver can still repair is tried again: no response, redirects, server
  * errors, and also 401, 403 and 404, which come from deployments and expired credentials.
  */
-export function verdictOn(
+export function outcomeOf(
   { status, retryAfter }: Pick<WebhookResponse, 'status' | 'retryAfter'>,
   attempt: number,
   { webhookAttempts, webhookPause, webhookLongestPause }: RetryLimits,
   now: number,
   random: () => number = Math.random,
-): AttemptVerdict {
+): ResponseOutcome {
   if (status >= 200 && status <= 299) return { kind: 'delivered' }
   if (final.has(status) || attempt >= webhookAttempts) return { kind: 'given-up' }
   const usual = Math.min(webhookLongestPause, webhookPause * growth ** (attempt - 1))
   const pause = Math.round(usual * (1 - jitter + 2 * jitter * random()))
   const asked = Math.min(webhookLongestPause, askedPause(retryAfter, now))
-  return { kind: 'failed', pause: Math.max(pause, asked), hold: overloaded.has(status) ? asked : 0 }
+  return { kind: 'failed', pause: Math.max(pause, asked), consumerPause: overloaded.has(status) ? asked : 0 }
 }
 
 /** The milliseconds that `Retry-After` names, as seconds or as a date; 0 if it names none. */

@@ -39,6 +39,8 @@ export interface SenderLimits {
 
 /** Idle connections that are kept, and for how many milliseconds. */
 const [keptConnections, keptFor] = [20, 4_000]
+/** Milliseconds for the rest of a response whose status is known to be a success. */
+const restOfResponse = 1_000
 /** Characters of an error that are kept. */
 const errorCharacters = 500
 
@@ -59,7 +61,7 @@ export function openSender(rules: AddressRules, limits: SenderLimits): WebhookSe
       url.protocol === 'https:' ? requestHttps(url, { ...connection, agent: https }) : requestHttp(url, { ...connection, agent: http })
     return new Promise((resolve) => {
       sent.once('response', (response) => resolve({ response, isStale: false }))
-      sent.once('error', (error: NodeJS.ErrnoException) => resolve({ error, isStale: sent.reusedSocket && error.code === 'ECONNRESET' }))
+      sent.on('error', (error: NodeJS.ErrnoException) => resolve({ error, isStale: sent.reusedSocket && error.code === 'ECONNRESET' }))
       sent.once('close', () => resolve({ error: new Error('The connection was closed without a response'), isStale: false }))
       sent.end(request.body)
     })
@@ -100,7 +102,10 @@ function reasonOf(error: NodeJS.ErrnoException, isLate: boolean, timeout: number
   return readable(isPlain ? message : `${code}: ${message}`)
 }
 
-/** Reads a response: nothing of a successful one, and the beginning of an error. The rest is read and dropped, up to `most` bytes. */
+/**
+ * Reads a response: nothing of a successful one, and the beginning of an error. The rest is read and dropped, up to `most` bytes, because
+ * its connection can be kept then; a receiver that does not end its responses must not gather connections.
+ */
 function answerOf(response: IncomingMessage, most: number): Promise<Omit<WebhookResponse, 'duration'>> {
   const status = response.statusCode ?? 0
   const isError = status < 200 || status > 299
@@ -116,10 +121,13 @@ function answerOf(response: IncomingMessage, most: number): Promise<Omit<Webhook
       if (isError && bytes - chunk.length < errorCharacters) chunks.push(chunk)
       if (bytes > most) response.destroy()
     })
-    response.once('close', end)
+    const rest = isError ? undefined : setTimeout(() => response.destroy(), restOfResponse).unref()
+    response.once('close', () => {
+      clearTimeout(rest)
+      end()
+    })
     // A connection that ends early, or is too slow for the time limit, has given its status.
     response.on('error', end)
-    if (!isError) end()
   })
 }
 

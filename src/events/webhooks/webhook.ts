@@ -4,7 +4,7 @@ import type { MainConnection } from '../../database/database.js'
 import { didYouMean } from '../../errors/did-you-mean.js'
 import { notFound } from '../../errors/errors.js'
 import type { EntryEventName, MediaEventName } from '../../public/events.js'
-import { cursorTable } from '../claims.js'
+import { cursorTable } from '../leases.js'
 
 /** A webhook. */
 export interface Webhook {

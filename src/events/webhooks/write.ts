@@ -1,9 +1,9 @@
 // Writes webhooks: rows of Strapi's table, and what Octavo keeps beside them.
 import { sql } from 'kysely'
 import type { Transaction, WriteDatabase } from '../../database/database.js'
-import { cursorTable, registration } from '../claims.js'
 import { putDelivery } from '../delivery-rows.js'
 import { type EventHead, openEventLog } from '../event-log.js'
+import { cursorTable, registration } from '../leases.js'
 import type { WebhookInput } from './check.js'
 import { rotateSecret } from './secrets.js'
 import { consumerOf, type Webhook } from './webhook.js'
@@ -72,8 +72,8 @@ async function endDeliveriesIn(transaction: Transaction, id: number): Promise<vo
   await transaction.run(sql`delete from octavo_webhooks where webhook_id = ${id}`)
 }
 
-/** Has events delivered again to a webhook, whatever has become of them. */
+/** Queues events for a webhook again, whether they wait, were delivered or were given up. */
 export function resendEvents(transaction: Transaction, id: number, heads: readonly EventHead[]): void {
   for (const { sequence, subject } of heads)
-    transaction.follow(putDelivery(consumerOf(id), 'waiting', { sequence, lane: subject, attempts: 0, dueAt: 0 }))
+    transaction.follow(putDelivery(consumerOf(id), 'waiting', { sequence, orderingKey: subject, attempts: 0, dueAt: 0 }))
 }

@@ -48,7 +48,11 @@ const limited =
   (context) =>
     context.accounts.limiter.perAddress(name, context.address, counted, () => handle(context))
 
-const post = (path: string, name: string, handle: Route['handle']): Route => ({ method: 'POST', path, action: action(name), handle })
+const post = (path: string, name: string, handle: Route['handle']): Route => ({
+  ...{ method: 'POST', path, action: action(name), handle },
+  // A registration may set relations to content.
+  isContentless: name !== 'register',
+})
 
 /** Returns the signed-in user. @throws ApiError 401 for other callers, which have no sessions */
 function signedInUser({ caller }: RequestContext): Extract<Caller, { kind: 'user' }> {
@@ -99,6 +103,7 @@ export const authenticationRoutes: readonly Route[] = [
     method: 'GET',
     path: '/auth/email-confirmation',
     action: action('emailConfirmation'),
+    isContentless: true,
     handle: limited('email-confirmation', 'failures', async (context) => {
       const location = await confirmEmail(context.accounts, Object.fromEntries(new URLSearchParams(context.query)))
       return { status: 302, headers: { location } }
@@ -126,6 +131,7 @@ export const authenticationRoutes: readonly Route[] = [
     method: 'GET',
     path: '/auth/sessions',
     action: action('getSessions'),
+    isContentless: true,
     handle: async (context) => {
       const { id, sessionId } = signedInUser(context)
       return ok({ data: await listSessions(context.accounts, id, sessionId) })
@@ -135,6 +141,7 @@ export const authenticationRoutes: readonly Route[] = [
     method: 'DELETE',
     path: '/auth/sessions/:sessionId',
     action: action('revokeSession'),
+    isContentless: true,
     handle: async (context) => {
       await endSession(context.accounts, signedInUser(context).id, context.params.sessionId!)
       return ok({ data: {} })

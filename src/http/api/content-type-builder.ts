@@ -12,6 +12,7 @@ export const contentTypeBuilderRoutes: readonly Route[] = [
     method: 'GET',
     path: '/content-type-builder/content-types',
     action: 'plugin::content-type-builder.content-types.getContentTypes',
+    isContentless: true,
     handle: async (context) =>
       ok({ data: [...model(context).types.values()].filter(({ uid }) => !uid.startsWith('admin::')).map(describeType) }),
   },
@@ -19,6 +20,7 @@ export const contentTypeBuilderRoutes: readonly Route[] = [
     method: 'GET',
     path: '/content-type-builder/content-types/:uid',
     action: 'plugin::content-type-builder.content-types.getContentType',
+    isContentless: true,
     handle: async (context) => {
       const type = model(context).types.get(context.params.uid!)
       if (type === undefined) throw notFound('contentType.notFound')
@@ -29,12 +31,14 @@ export const contentTypeBuilderRoutes: readonly Route[] = [
     method: 'GET',
     path: '/content-type-builder/components',
     action: 'plugin::content-type-builder.components.getComponents',
+    isContentless: true,
     handle: async (context) => ok({ data: [...model(context).components.values()].map(describeComponent) }),
   },
   {
     method: 'GET',
     path: '/content-type-builder/components/:uid',
     action: 'plugin::content-type-builder.components.getComponent',
+    isContentless: true,
     handle: async (context) => {
       const component = model(context).components.get(context.params.uid!)
       if (component === undefined) throw notFound('component.notFound')

@@ -6,7 +6,7 @@ import type { ContentType, Model } from '../../model/types.js'
 import type { HookAction } from '../../public/documents.js'
 import { idempotencyKeyOf } from '../idempotency-key.js'
 import type { Reply, RequestContext } from '../request-context.js'
-import { created, noContent, okBytes, operationCaller } from '../request-context.js'
+import { created, noContent, okBytes } from '../request-context.js'
 
 /** Returns the content-type at /api/:name, or at /api/:name/:documentId; null if there is none. */
 export function typeAt(model: Model, name: string, withDocument: boolean): ContentType | null {
@@ -27,7 +27,7 @@ export async function handleContent(type: ContentType, method: string, context: 
   const { documentId } = params
   const one = type.singleType || documentId !== undefined
   const response = await documents.find(caller.grants, {
-    ...{ type, query, format, envelope: 'data', isGone, asker: operationCaller(caller) },
+    ...{ type, query, format, envelope: 'data', isGone, asker: context.asker },
     action: `${type.uid}.${documentId === undefined ? 'find' : 'findOne'}`,
     mode: one ? 'first' : 'many',
     ...(documentId === undefined ? {} : { identity: { attribute: 'documentId' as const, value: documentId, wins: true } }),
@@ -49,7 +49,7 @@ async function write(type: ContentType, method: string, context: RequestContext)
   const outcome = await writes({
     ...{ action, grants: caller.grants, documentId: params.documentId ?? null, body: action === 'delete' ? null : body },
     ...(action === 'create' ? { once: () => idempotencyKeyOf(context.request, format) } : {}),
-    write: { type, query, format, answers, caller: operationCaller(caller), depth: 0 },
+    write: { type, query, format, answers, ...context.asker, depth: 0 },
   })
   if (action === 'delete') return noContent
   if (outcome === null) throw notFound()
@@ -67,7 +67,7 @@ export async function handleAction(type: ContentType, action: string, context: R
   const { caller, writes, params, query, format } = context
   const outcome = await writes({
     ...{ action: actions[action]!, grants: caller.grants, documentId: params.documentId ?? null, body: null },
-    write: { type, query, format, answers: 'document', caller: operationCaller(caller), depth: 0 },
+    write: { type, query, format, answers: 'document', ...context.asker, depth: 0 },
     once: () => idempotencyKeyOf(context.request, format),
   })
   if (outcome === null) throw notFound()

@@ -1,31 +1,24 @@
 // The routes of the media library: /api/upload and /api/upload/files. Bodies have no envelope; ids are numeric.
 import type { Find } from '../../documents/read/find.js'
+import { fileConstants, readStoredFile } from '../../documents/read/stored-file.js'
 import { forbidden, notFound, validationError } from '../../errors/errors.js'
 import { fileType } from '../../model/link.js'
 import { readFileInfos } from '../../uploads/file-info.js'
 import type { MediaLink } from '../../uploads/rows.js'
 import { isMultipart, type MultipartBody, readMultipart } from '../multipart.js'
 import type { Reply, RequestContext, Route } from '../request-context.js'
-import { ok, okBytes, operationCaller } from '../request-context.js'
-
-/** Adds `isUrlSigned: false` to files. If some URLs are signed, the code that writes the response sets it for each file. */
-const constantsOf = ({ signsAddresses }: RequestContext) => (signsAddresses ? [] : [{ name: 'isUrlSigned', json: 'false' }])
+import { ok, okBytes } from '../request-context.js'
 
 function findFiles(context: RequestContext, action: string, wanted: Pick<Find, 'mode' | 'envelope' | 'paged' | 'identity' | 'narrowed'>) {
   const { documents, caller, query, isGone } = context
   const type = documents.context.model.types.get(fileType)!
-  const constants = constantsOf(context)
+  const constants = fileConstants(context.signsAddresses)
   return documents.find(caller.grants, { type, action: `plugin::upload.content-api.${action}`, query, constants, isGone, ...wanted })
 }
 
 /** Reads a file for the response to a write, independent of the caller's read permissions. */
-function fileOf(context: RequestContext, id: number): Promise<unknown> {
-  const { documents } = context
-  const constants = constantsOf(context)
-  const type = documents.context.model.types.get(fileType)!
-  const identity = { attribute: 'id' as const, value: id }
-  return documents.findAsService({ type, mode: 'first', identity, narrowed: false, query: '', envelope: 'bare', constants })
-}
+const fileOf = ({ documents, signsAddresses }: RequestContext, id: number): Promise<unknown> =>
+  readStoredFile(documents, id, signsAddresses)
 
 /** The routes of the media library. */
 export const fileRoutes: readonly Route[] = [
@@ -114,7 +107,8 @@ async function withoutFiles(context: RequestContext): Promise<MultipartBody> {
  * Returns the media attribute that the files are linked to, or null.
  * @throws ApiError 403 if the caller may not write it; 400 if there is no such attribute.
  */
-async function linkOf({ documents, caller }: RequestContext, fields: MultipartBody['fields']): Promise<MediaLink | null> {
+async function linkOf(context: RequestContext, fields: MultipartBody['fields']): Promise<MediaLink | null> {
+  const { documents, caller } = context
   const [ref, refId, field] = ['ref', 'refId', 'field'].map((name) => fields.get(name))
   if (typeof ref !== 'string' || typeof refId !== 'string' || typeof field !== 'string') return null
   if (!caller.grants.may(`${ref}.update`)) throw forbidden(`${ref}.update`)
@@ -123,6 +117,6 @@ async function linkOf({ documents, caller }: RequestContext, fields: MultipartBo
   const attribute = shape?.attributes.get(field)
   if (shape === undefined || attribute?.kind !== 'media') throw validationError(`${ref} has no media attribute ${field}`)
   const id = rowId(refId)
-  await documents.checkUpload(caller.grants, operationCaller(caller), { shape, id, attribute: field })
+  await documents.checkUpload(caller.grants, context.asker, { shape, id, attribute: field })
   return { shape, id, attribute }
 }

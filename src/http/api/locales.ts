@@ -9,6 +9,7 @@ export const localeRoutes: readonly Route[] = [
     method: 'GET',
     path: '/i18n/locales',
     action: 'plugin::i18n.locales.listLocales',
+    isContentless: true,
     handle: async ({ documents, access }) =>
       ok((await readLocales(documents)).map((locale) => ({ ...locale, isDefault: locale.code === access.defaultLocale }))),
   },

@@ -21,6 +21,7 @@ export const oauthRoutes: readonly Route[] = [
     method: 'GET',
     path: '/connect/:provider',
     action: action('connect'),
+    isContentless: true,
     handle: (context) =>
       context.accounts.limiter.perAddress('connect', context.address, 'all', async () => {
         const { callback = null } = parameters(context)
@@ -35,6 +36,7 @@ export const oauthRoutes: readonly Route[] = [
     method: 'GET',
     path: '/connect/:provider/callback',
     action: action('connect'),
+    isContentless: true,
     handle: async (context) => {
       const state = cookieOf(context.request, stateCookie(context).name)
       const location = await finishOAuth(context.accounts, context.params.provider!, parameters(context), state)
@@ -45,6 +47,7 @@ export const oauthRoutes: readonly Route[] = [
     method: 'GET',
     path: '/auth/:provider/callback',
     action: action('callback'),
+    isContentless: true,
     handle: (context) =>
       context.accounts.limiter.perAddress('callback', context.address, 'failures', async () =>
         signedIn(context, await exchangeCode(context.accounts, context.params.provider!, parameters(context).access_token)),

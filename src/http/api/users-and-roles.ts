@@ -4,6 +4,7 @@ import { checkAuthority } from '../../accounts/user-authority.js'
 import { createUser, deleteUser, updateUser } from '../../accounts/user-records.js'
 import type { Find, ReadBytes } from '../../documents/read/find.js'
 import { notFound, unauthorized } from '../../errors/errors.js'
+import type { Grants } from '../../grants.js'
 import type { Reply, RequestContext, Route } from '../request-context.js'
 import { created, noContent, ok, okBytes } from '../request-context.js'
 import { rowId } from './files.js'
@@ -26,6 +27,10 @@ async function findUsers(
 /** Reads a user after a write, with the role if the caller may read roles. */
 const writtenUser = (context: RequestContext, action: string, id: number): Promise<ReadBytes | null> =>
   findUsers({ ...context, query: 'populate=role' }, action, { mode: 'first', identity: { attribute: 'id', value: id } })
+
+/** The tree of all actions, with those enabled that `grants` allow. */
+const treeOf = ({ documents, config }: RequestContext, grants: Grants | null) =>
+  permissionTree(documents.context.model, config.routes, grants)
 
 const orNoContent = (user: ReadBytes | null): Reply => (user === null ? noContent : okBytes(user))
 
@@ -109,15 +114,15 @@ export const usersAndRolesRoutes: readonly Route[] = [
       const [role] = await readRoles(context, `filters[id]=${id}`)
       if (role === undefined) throw notFound('Role not found')
       const { nb_users: _users, ...rest } = role
-      return ok({ role: { ...rest, permissions: permissionTree(context.documents.context.model, context.access.roles.get(id) ?? null) } })
+      return ok({ role: { ...rest, permissions: treeOf(context, context.access.roles.get(id) ?? null) } })
     },
   },
   {
     method: 'POST',
     path: '/users-permissions/roles',
     action: `${roleType}.createRole`,
-    handle: async ({ accounts, body }) => {
-      await createRole(accounts.writer, readRoleBody(accounts.model, await body()), accounts.now())
+    handle: async ({ accounts, body, config }) => {
+      await createRole(accounts.writer, readRoleBody(accounts.model, config.routes, await body()), accounts.now())
       return ok({ ok: true })
     },
   },
@@ -125,8 +130,8 @@ export const usersAndRolesRoutes: readonly Route[] = [
     method: 'PUT',
     path: '/users-permissions/roles/:id',
     action: `${roleType}.updateRole`,
-    handle: async ({ accounts, body, params }) => {
-      await updateRole(accounts.writer, rowId(params.id!), readRoleBody(accounts.model, await body()), accounts.now())
+    handle: async ({ accounts, body, params, config }) => {
+      await updateRole(accounts.writer, rowId(params.id!), readRoleBody(accounts.model, config.routes, await body()), accounts.now())
       return ok({ ok: true })
     },
   },
@@ -143,7 +148,7 @@ export const usersAndRolesRoutes: readonly Route[] = [
     method: 'GET',
     path: '/users-permissions/permissions',
     action: 'plugin::users-permissions.permissions.getPermissions',
-    handle: async (context) => ok({ permissions: permissionTree(context.documents.context.model, null) }),
+    handle: async (context) => ok({ permissions: treeOf(context, null) }),
   },
 ]
 

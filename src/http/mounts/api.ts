@@ -1,125 +1,55 @@
-// The mount of the REST API: its routes and those of content-types. Creates the context of each request.
+// The mount of the REST API: its routes and those of content-types.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { Identified } from '../../access/identify.js'
-import type { Config } from '../../config/config.js'
-import type { ApplyScopes } from '../../documents/scopes.js'
-import { forbidden, notFound } from '../../errors/errors.js'
-import { holding, type Installation } from '../../installation.js'
+import { notFound } from '../../errors/errors.js'
 import type { ContentType } from '../../model/types.js'
 import { contentMethods, handleAction, handleContent, isAction, typeAt } from '../api/content.js'
 import { descriptionPath, sendDescription } from '../api/description.js'
 import type { Backend, MountContext } from '../backend.js'
-import { readBody } from '../body-parser.js'
-import { addConnectionClose } from '../connections.js'
-import { operationCaller, type Reply, type RequestContext, type Route } from '../request-context.js'
+import { type CustomMethods, joinedMethods, openCustomMethods } from '../custom-routes/paths.js'
+import { contentAdmission, handleRequest } from '../handle-request.js'
+import type { RequestContext, Route } from '../request-context.js'
 import type { LoggedRequest } from '../request-log.js'
-import { allowedMethods, methodNotAllowed, respond, respondError, smallResponse } from '../respond.js'
+import { allowedMethods, methodNotAllowed, respondError } from '../respond.js'
 import { addEventStream } from '../stream/route.js'
+import { addCustomRoutes } from './custom-routes.js'
 import { everyMethod, type Mount, readMethods } from './mount.js'
 
 /** The API: these routes, and those of content-types. */
 export function apiMount(routes: readonly Route[], parts: MountContext): Mount {
-  const { config, backend } = parts
+  const { config } = parts
+  const { prefix } = config.rest
+  const custom = openCustomMethods(config.routes, 'api')
   return {
-    prefix: config.rest.prefix,
+    prefix,
     secret: ['/auth/', '/connect/'],
     unlogged: [],
     addTo: (app) => {
-      for (const path of new Set(routes.map((route) => route.path))) addPath(app, routes, path, parts)
+      for (const path of new Set(routes.map((route) => route.path))) addPath(app, routes, path, parts, custom(path))
       if (config.docs.enabled) addDescription(app, parts)
-      if (parts.streams !== null) addEventStream(app, config, backend, parts.streams)
-      addContent(app, parts)
+      if (parts.streams !== null) addEventStream(app, config, parts.backend, parts.streams)
+      addContent(app, parts, custom)
+      addCustomRoutes(app, 'api', prefix, parts)
     },
-    methodsAt: (path) => methodsAt(config, backend, path),
+    methodsAt: (path) => methodsAt(parts.backend, path.slice(prefix.length), custom),
   }
 }
 
-/** Returns the raw query string. */
-function rawQuery(request: FastifyRequest): string {
-  const url = request.raw.url ?? ''
-  const mark = url.indexOf('?')
-  return mark === -1 ? '' : url.slice(mark + 1)
-}
-
-/** Handles a request with its caller and with one installation, which it holds until it has been handled. */
-async function handle(
-  parts: MountContext,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  work: (context: RequestContext) => Promise<Reply>,
-): Promise<FastifyReply> {
-  const { config, backend, hinting } = parts
-  const started = performance.now()
-  const identified = await backend.identification.identify(request.headers.authorization)
-  return holding(backend.installations.enter(identified.access.defaultLocale), async (installation) => {
-    const scoped = backend.applyScopes === null ? identified : await withinScopes(backend.applyScopes, identified)
-    const ready = performance.now()
-    const context = createContext(parts, request, scoped, installation)
-    const result = await work(hinting === null ? context : hinting.watch(request, context))
-    if (!config.production) addTiming(reply, started, ready)
-    return send(parts, request, reply, result)
-  })
-}
-
-/** Limits what a caller may do to the scopes of the project. */
-async function withinScopes(applyScopes: ApplyScopes, { caller, access }: Identified): Promise<Identified> {
-  return { caller: { ...caller, grants: await applyScopes(operationCaller(caller), caller.grants) }, access }
-}
-
-function createContext(
-  { config, backend, bodies }: MountContext,
-  request: FastifyRequest,
-  { caller, access }: Identified,
-  installation: Installation,
-): RequestContext {
-  const format = request.headers['strapi-response-format'] === 'v4' ? 'nested' : 'flat'
-  ;(request as LoggedRequest).callerName = caller.kind === 'public' ? 'public' : `${caller.kind} ${caller.id}`
-  const { documents, writes, accounts } = installation
-  return {
-    caller,
-    access,
-    installation,
-    documents,
-    writes,
-    accounts: caller.grants.scopes.size === 0 ? accounts : { ...accounts, scopes: caller.grants.scopes },
-    config,
-    address: request.ip,
-    library: backend.library,
-    signsAddresses: backend.signsAddresses,
-    params: request.params as Record<string, string>,
-    query: rawQuery(request),
-    format,
-    // Responses in the nested format have no source maps, as in Strapi.
-    markSources: request.headers['strapi-encode-source-maps'] === 'true' && format === 'flat' ? backend.markSources : null,
-    request: request.raw,
-    isGone: () => request.raw.socket.destroyed,
-    beginBody: () => bodies.begin(request.ip),
-    body: () => readBody(request.raw, request.ip, bodies, config.limits),
-  }
-}
-
-/** Adds `Server-Timing`. */
-function addTiming(reply: FastifyReply, started: number, identified: number): void {
-  const ended = performance.now()
-  reply.header('server-timing', `auth;dur=${(identified - started).toFixed(2)}, read;dur=${(ended - identified).toFixed(2)}`)
-}
-
-/** Registers the routes of one path. Other methods return 405 before the caller is identified. */
-function addPath(app: FastifyInstance, routes: readonly Route[], path: string, parts: MountContext): void {
+/** Registers the routes of one path. Other methods return 405 before the caller is identified, except those of custom routes. */
+function addPath(app: FastifyInstance, routes: readonly Route[], path: string, parts: MountContext, custom: readonly string[]): void {
   const { config } = parts
   const here = new Map(routes.filter((route) => route.path === path).map((route) => [route.method as string, route]))
-  const methods = [...(here.has('GET') ? ['HEAD', 'GET'] : []), ...[...here.keys()].filter((method) => method !== 'GET')]
+  const own = [...(here.has('GET') ? ['HEAD', 'GET'] : []), ...[...here.keys()].filter((method) => method !== 'GET')]
+  const methods = joinedMethods(own, custom)
   app.route({
-    method: everyMethod,
+    method: everyMethod.filter((method) => !custom.includes(method)),
     url: config.rest.prefix + path,
     handler: async (request, reply) => {
       const route = here.get(request.method === 'HEAD' ? 'GET' : request.method)
       if (request.method === 'OPTIONS') return allowedMethods(reply, methods)
       if (route === undefined) return refuseMethod(request, reply, here, methods)
-      return handle(parts, request, reply, async (context) => {
-        if (!context.caller.grants.may(route.action)) throw forbidden(route.action)
-        return route.handle(context)
-      })
+      const scopes = route.isContentless === true ? ('hidden' as const) : ('asked' as const)
+      const admission = { action: route.action, identifies: true, scopes }
+      return handleRequest(parts, request, reply, admission, route.handle)
     },
   })
 }
@@ -137,16 +67,6 @@ function addDescription(app: FastifyInstance, { config, backend }: MountContext)
   })
 }
 
-async function send(parts: MountContext, request: FastifyRequest, reply: FastifyReply, result: Reply): Promise<FastifyReply> {
-  const { connections, unsent, compression, hinting } = parts
-  // Responses as bytes bypass the hooks of the HTTP library.
-  if (connections.isDraining()) await addConnectionClose(connections, request, reply)
-  if (hinting !== null && result.bytes !== undefined) await hinting.beforeBytes(request, reply, result)
-  const ready = compression === null || request.headers['accept-encoding'] === undefined ? result : await compression.result(reply, result)
-  if (ready.bytes !== undefined && ready.bytes.bytes.length > smallResponse) unsent.watch(reply.raw, request.ip, ready.bytes.bytes.length)
-  return respond(reply, ready)
-}
-
 /** Returns 404 to a GET of a path that only has other methods, and 405 to other missing methods. */
 function refuseMethod(
   request: FastifyRequest,
@@ -158,17 +78,22 @@ function refuseMethod(
   return methodNotAllowed(reply, methods)
 }
 
-function addContent(app: FastifyInstance, parts: MountContext): void {
+function addContent(app: FastifyInstance, parts: MountContext, custom: CustomMethods): void {
   const { config, backend } = parts
   const handler = async (request: FastifyRequest, reply: FastifyReply) => {
     const { name, documentId } = request.params as { name: string; documentId?: string }
     const type = typeAt(backend.installations.model(), name, documentId !== undefined)
     const methods = contentMethods(type, documentId !== undefined)
-    if (request.method === 'OPTIONS') return allowedMethods(reply, methods)
-    if (!methods.includes(request.method)) return methodNotAllowed(reply, methods)
+    const isOptions = request.method === 'OPTIONS'
+    if (isOptions || !methods.includes(request.method)) {
+      const allowed = allowedAt(type, methods, custom(pathOf(request).slice(config.rest.prefix.length)))
+      return isOptions ? allowedMethods(reply, allowed) : methodNotAllowed(reply, allowed)
+    }
     if (type === null) throw notFound()
     ;(request as LoggedRequest).uid = type.uid
-    return handle(parts, request, reply, (context) => handleContent(typeOf(context, name, documentId), request.method, context))
+    return handleRequest(parts, request, reply, contentAdmission, (context) =>
+      handleContent(typeOf(context, name, documentId), request.method, context),
+    )
   }
   app.route({ method: everyMethod, url: `${config.rest.prefix}/:name`, handler })
   app.route({ method: everyMethod, url: `${config.rest.prefix}/:name/:documentId`, handler })
@@ -180,6 +105,12 @@ function addContent(app: FastifyInstance, parts: MountContext): void {
     })
   }
 }
+
+const pathOf = ({ raw }: FastifyRequest): string => (raw.url ?? '').split('?', 1)[0]!
+
+/** The methods of a content path, with those of custom routes at the same path. */
+const allowedAt = (type: ContentType | null, methods: readonly string[], custom: readonly string[]): readonly string[] =>
+  type === null && custom.length > 0 ? custom : joinedMethods(methods, custom)
 
 /** The type of a request in its installation. @throws ApiError 404 if it has gone since the path was matched */
 function typeOf({ installation }: RequestContext, name: string, documentId: string | undefined): ContentType {
@@ -194,12 +125,14 @@ async function act(parts: MountContext, request: FastifyRequest, reply: FastifyR
   if (type === null || type.singleType !== (documentId === undefined) || !isAction(action)) throw notFound()
   if (request.method === 'OPTIONS') return allowedMethods(reply, ['POST'])
   ;(request as LoggedRequest).uid = type.uid
-  return handle(parts, request, reply, (context) => handleAction(typeOf(context, name, documentId), action, context))
+  return handleRequest(parts, request, reply, contentAdmission, (context) =>
+    handleAction(typeOf(context, name, documentId), action, context),
+  )
 }
 
-/** Returns the methods of a content path, for requests with a method that the router does not know. */
-function methodsAt({ rest }: Config, { installations }: Backend, path: string): readonly string[] {
-  const parts = path.slice(rest.prefix.length + 1).split('/')
-  if (parts.length > 2) return readMethods
-  return contentMethods(typeAt(installations.model(), parts[0]!, parts.length === 2), parts.length === 2)
+/** Returns the methods of a path below the prefix, for requests that no route takes. */
+function methodsAt({ installations }: Backend, path: string, custom: CustomMethods): readonly string[] {
+  const parts = path.slice(1).split('/')
+  const type = parts.length > 2 ? null : typeAt(installations.model(), parts[0]!, parts.length === 2)
+  return allowedAt(type, contentMethods(type, parts.length === 2), custom(path))
 }

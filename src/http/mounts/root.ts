@@ -1,8 +1,10 @@
-// The mount of all paths that no other has: the start page, the health check, and 404 or 405 for the rest.
+// The mount of all paths that no other has: the start page, the health check, custom routes below nothing, and 404 or 405 for the rest.
 import type { FastifyInstance } from 'fastify'
 import { ApiError } from '../../errors/errors.js'
 import type { MountContext } from '../backend.js'
+import { openCustomMethods } from '../custom-routes/paths.js'
 import { addStartPage } from '../pages/start-page-route.js'
+import { addCustomRoutes } from './custom-routes.js'
 import { everyMethod, type Mount, readMethods } from './mount.js'
 
 /** The path of the health check. */
@@ -12,7 +14,18 @@ const favicon = '/favicon.ico'
 
 /** The start page and the health check. */
 export function rootMount(parts: MountContext): Mount {
-  return { prefix: '', secret: [], unlogged: [health, favicon], addTo: (app) => addTo(app, parts), methodsAt: () => readMethods }
+  const custom = openCustomMethods(parts.config.routes, 'root')
+  return {
+    ...{ prefix: '', secret: [], unlogged: [health, favicon] },
+    addTo: (app) => {
+      addTo(app, parts)
+      addCustomRoutes(app, 'root', '', parts)
+    },
+    methodsAt: (path) => {
+      const methods = custom(path)
+      return methods.length === 0 ? readMethods : methods
+    },
+  }
 }
 
 function addTo(app: FastifyInstance, parts: MountContext): void {

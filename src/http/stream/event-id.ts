@@ -1,4 +1,4 @@
-// The ids of events in a stream. A sequence shows how many events there are, also those that a client may not know of, so an id is the
+// The ids of events in a stream. A sequence shows how many events there are, also those that a client may not see, so an id is the
 // encrypted sequence, and no two ids of one sequence are the same.
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto'
 

@@ -8,6 +8,7 @@ import { holding } from '../../installation.js'
 import type { Model } from '../../model/types.js'
 import type { Backend } from '../backend.js'
 import { everyMethod } from '../mounts/mount.js'
+import { nameOf } from '../request-context.js'
 import type { LoggedRequest } from '../request-log.js'
 import { allowedMethods, methodNotAllowed } from '../respond.js'
 import { openStreamConnection } from './connection.js'
@@ -64,9 +65,9 @@ async function stream(parts: StreamParts, mostBytes: number, request: FastifyReq
   const [, query = ''] = /\?(.*)$/.exec(request.raw.url ?? '') ?? []
   const header = Array.isArray(lastEventId) ? lastEventId.at(-1) : lastEventId
   const parameters = readStreamParameters(backend.installations.model(), query, header)
-  const reader = await readerOf(backend, authorization, parameters)
-  const { kind } = reader.caller
-  ;(request as LoggedRequest).callerName = reader.caller.kind === 'public' ? kind : `${kind} ${reader.caller.id}`
+  const asking = { parameters, authorization, requestId: request.id }
+  const reader = await readerOf(backend, asking)
+  ;(request as LoggedRequest).callerName = nameOf(reader.asker)
   await holding(backend.installations.enter(reader.defaultLocale), async ({ documents, model }) => {
     const types = parameters.types === null ? [...model.types.values()] : [...parameters.types].map((uid) => model.types.get(uid)!)
     const allowed = types.filter((type) => mayFollow(documents, reader, type))
@@ -80,8 +81,8 @@ async function stream(parts: StreamParts, mostBytes: number, request: FastifyReq
   raw.writeHead(200, reply.getHeaders() as OutgoingHttpHeaders)
   const connection = openStreamConnection(raw, mostBytes)
   streams.enter(request.ip, connection)
-  // The status was sent: an error can only end the stream. The client connects again, and is told then.
-  follow(parts, { connection, parameters, authorization })
+  // The status was sent: an error can only end the stream. The client connects again, and gets the error then.
+  follow(parts, { connection, ...asking })
     .catch((error) => {
       if (!(error instanceof ApiError) || error.status >= 500) reply.server.causes.report(error, 'an event stream ended', request.id)
     })

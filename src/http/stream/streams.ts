@@ -1,7 +1,6 @@
-// All open event streams of a process: how many there may be, and what several of them ask for at the same moment.
-
+// All open event streams of a process: how many there may be, and reads that several of them share.
 import { ApiError } from '../../errors/errors.js'
-import type { EntryFacts, FactsRead } from '../../events/event-facts.js'
+import type { EntryEventSummary, EventBatch } from '../../events/event-summaries.js'
 import type { StreamedEvents } from '../../events/open.js'
 import type { StreamConnection } from './connection.js'
 
@@ -18,10 +17,10 @@ export interface Streams {
   /** @throws ApiError as `enter`, before a connection is begun */
   check(address: string): void
   /** Reads events; streams that are at the same place share what is read. */
-  read(after: number): Promise<FactsRead>
-  /** Renders an event once for all streams that ask for it at the same moment and would get the same. */
-  shared(key: string, facts: EntryFacts, render: () => Promise<string | null>): Promise<string | null>
-  onNews(listener: () => void): () => void
+  read(after: number): Promise<EventBatch>
+  /** Renders an event once for all streams that need it at the same moment and would get the same. */
+  shared(key: string, summary: EntryEventSummary, render: () => Promise<string | null>): Promise<string | null>
+  onEvents(listener: () => void): () => void
   readonly events: StreamedEvents
   /** Ends all streams and refuses further ones. */
   close(): void
@@ -32,7 +31,7 @@ const batchSize = 100
 
 export function openStreams(events: StreamedEvents, limits: StreamLimits): Streams {
   const open = new Map<StreamConnection, string>()
-  const batches = openShared<FactsRead>()
+  const batches = openShared<EventBatch>()
   const rendered = openShared<string | null>()
   let isClosed = false
 
@@ -52,7 +51,7 @@ export function openStreams(events: StreamedEvents, limits: StreamLimits): Strea
     },
     read: (after) => batches.get(String(after), () => events.read(after, batchSize)),
     shared: (key, { sequence }, render) => rendered.get(`${sequence} ${key}`, render),
-    onNews: events.onNews,
+    onEvents: events.onEvents,
     events,
     close: () => {
       isClosed = true

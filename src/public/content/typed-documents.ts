@@ -32,6 +32,11 @@ type ListOf<T extends ContentTypeShape, Asked, Selected, Given, Sorted> = Criter
 /** Names the versions in one locale, or with `*` in all. */
 type VersionsOf<T extends ContentTypeShape, Selected, Given> = Named<T> & ShownAttributes<T, Selected, Given> & { readonly locale?: string }
 
+/** Several documents: these, or those that match filters. See `DocumentSelection`. */
+type SelectionOf<T extends ContentTypeShape> =
+  | { readonly documentIds: readonly string[]; readonly filters?: never }
+  | { readonly documentIds?: never; readonly filters: T['filters'] }
+
 /** The versions that an operation affected. */
 interface Affected<Row> {
   readonly documentId: string
@@ -91,4 +96,24 @@ export interface TypedDocuments<T extends ContentTypeShape> {
   discardDraft<const Selected extends FieldsArgument<T> = undefined, const Given extends PopulateArgument<T> = undefined>(
     parameters: VersionsOf<T, Selected, Given>,
   ): Promise<Affected<RowIn<T, 'draft', Selected, Given>>>
+  /** Creates a document for each entry of `data`, all of them or none; in the order of `data`. */
+  createMany<
+    const Selected extends FieldsArgument<T> = undefined,
+    const Given extends PopulateArgument<T> = undefined,
+    const Asked extends StatusArgument = undefined,
+  >(
+    parameters: VersionQuery<T, Asked, Selected, Given> & { readonly data: readonly CreateData<T, StateOf<Asked>>[] },
+  ): Promise<RowIn<T, StateOf<Asked>, Selected, Given>[]>
+  /** Changes several documents in the same way, all of them or none. */
+  updateMany<
+    const Selected extends FieldsArgument<T> = undefined,
+    const Given extends PopulateArgument<T> = undefined,
+    const Asked extends StatusArgument = undefined,
+  >(
+    parameters: SelectionOf<T> & VersionQuery<T, Asked, Selected, Given> & { readonly data: UpdateData<T, StateOf<Asked>> },
+  ): Promise<RowIn<T, StateOf<Asked>, Selected, Given>[]>
+  /** Deletes several documents, all of them or none. */
+  deleteMany<const Selected extends FieldsArgument<T> = undefined, const Given extends PopulateArgument<T> = undefined>(
+    parameters: SelectionOf<T> & ShownAttributes<T, Selected, Given> & { readonly locale?: string },
+  ): Promise<Affected<RowIn<T, 'any', Selected, Given>>[]>
 }

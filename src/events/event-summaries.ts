@@ -4,7 +4,7 @@ import type { ContentEvent, EntryEventName } from '../public/events.js'
 import { openEventLog } from './event-log.js'
 
 /** An event about a version of a document. */
-export interface EntryFacts {
+export interface EntryEventSummary {
   readonly sequence: number
   readonly event: EntryEventName
   /** ISO 8601. */
@@ -20,8 +20,8 @@ export interface EntryFacts {
 }
 
 /** Events that were read, and the last sequence among them, of files too. */
-export interface FactsRead {
-  readonly facts: readonly EntryFacts[]
+export interface EventBatch {
+  readonly summaries: readonly EntryEventSummary[]
   /** The sequence of the first event that was read; null if there was none. */
   readonly first: number | null
   /** The sequence up to which events were read. */
@@ -29,16 +29,16 @@ export interface FactsRead {
 }
 
 /** Reads at most `limit` events after a sequence. */
-export async function readFacts(database: Pick<MainConnection, 'rows'>, after: number, limit: number): Promise<FactsRead> {
+export async function readEventBatch(database: Pick<MainConnection, 'rows'>, after: number, limit: number): Promise<EventBatch> {
   const events = await openEventLog(database).after(after, limit)
   return {
-    facts: events.flatMap(factsOf),
+    summaries: events.flatMap(summariesOf),
     first: events[0]?.sequence ?? null,
     readTo: events.at(-1)?.sequence ?? after,
   }
 }
 
-function factsOf(event: ContentEvent): readonly EntryFacts[] {
+function summariesOf(event: ContentEvent): readonly EntryEventSummary[] {
   if (!('entry' in event)) return []
   const { sequence, createdAt, model, uid, entry } = event
   const { id, documentId, locale = null, publishedAt } = entry

@@ -1,0 +1,117 @@
+// Handles a request of a route: identifies its caller, checks the permission, applies scopes, and sends the reply.
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Caller } from '../access/identify.js'
+import type { Asker } from '../documents/read/around.js'
+import type { ProjectScopes } from '../documents/scopes.js'
+import { forbidden } from '../errors/errors.js'
+import { holding, type Installation } from '../installation.js'
+import type { MountContext } from './backend.js'
+import { readBody } from './body-parser.js'
+import { addConnectionClose } from './connections.js'
+import { askerOf, nameOf, type Reply, type RequestContext } from './request-context.js'
+import type { LoggedRequest } from './request-log.js'
+import { respond, respondFrom, smallResponse } from './respond.js'
+
+/** What a request needs to be handled. */
+export interface Admission {
+  /** The action that the caller must be granted; null: the route is open, or checks permissions itself. */
+  readonly action: string | null
+  /** False: credentials are not looked at, and the caller is the public. */
+  readonly identifies: boolean
+  /**
+   * Whether scopes are asked before the request is handled. `hidden`: they are not, and no document of a type with a scope exists for it.
+   * `later`: whatever reads and writes content for it asks them.
+   */
+  readonly scopes: 'asked' | 'hidden' | 'later'
+}
+
+/** Requests to content: permissions are checked where documents are read and written. */
+export const contentAdmission: Admission = { action: null, identifies: true, scopes: 'asked' }
+
+/** Handles a request with its caller and with one installation, which it holds until it has been handled. @throws ApiError 401, 403 */
+export async function handleRequest(
+  parts: MountContext,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  admission: Admission,
+  work: (context: RequestContext) => Promise<Reply>,
+): Promise<FastifyReply> {
+  const { config, backend, hinting } = parts
+  const started = performance.now()
+  const identified = await backend.identification.identify(admission.identifies ? request.headers.authorization : undefined)
+  return holding(backend.installations.enter(identified.access.defaultLocale), async (installation) => {
+    const { caller, access } = identified
+    const asker = askerOf(caller, request.id)
+    ;(request as LoggedRequest).callerName = nameOf(asker)
+    if (admission.action !== null && !caller.grants.may(admission.action)) {
+      hinting?.watch(request, createContext(parts, request, { caller, access, asker }, installation))
+      throw forbidden(admission.action)
+    }
+    const scoped = backend.scopes === null ? caller : await withinScopes(backend.scopes, caller, admission, asker)
+    const ready = performance.now()
+    const context = createContext(parts, request, { caller: scoped, access, asker }, installation)
+    const result = await work(hinting === null ? context : hinting.watch(request, context))
+    if (!config.production) addTiming(reply, started, ready)
+    return send(parts, request, reply, result)
+  })
+}
+
+/** Limits what a caller may do to the scopes of the project. */
+async function withinScopes(scopes: ProjectScopes, caller: Caller, admission: Admission, asker: Asker): Promise<Caller> {
+  if (admission.scopes === 'later') return caller
+  return { ...caller, grants: admission.scopes === 'hidden' ? scopes.hideAll(caller.grants) : await scopes.apply(asker, caller.grants) }
+}
+
+/** Returns the raw query string. */
+function rawQuery(request: FastifyRequest): string {
+  const url = request.raw.url ?? ''
+  const mark = url.indexOf('?')
+  return mark === -1 ? '' : url.slice(mark + 1)
+}
+
+/** Who asks, and by which rules. */
+type Asking = Pick<RequestContext, 'caller' | 'access' | 'asker'>
+
+function createContext({ config, backend, bodies }: MountContext, request: FastifyRequest, asking: Asking, installation: Installation) {
+  const format = request.headers['strapi-response-format'] === 'v4' ? ('nested' as const) : ('flat' as const)
+  const { documents, writes, accounts } = installation
+  const { scopes } = asking.caller.grants
+  return {
+    ...asking,
+    installation,
+    documents,
+    writes,
+    accounts: scopes.size === 0 ? accounts : { ...accounts, scopes },
+    config,
+    address: request.ip,
+    library: backend.library,
+    signsAddresses: backend.signsAddresses,
+    params: request.params as Record<string, string>,
+    query: rawQuery(request),
+    format,
+    // Responses in the nested format have no source maps, as in Strapi.
+    markSources: request.headers['strapi-encode-source-maps'] === 'true' && format === 'flat' ? backend.markSources : null,
+    request: request.raw,
+    isGone: () => request.raw.socket.destroyed,
+    beginBody: () => bodies.begin(request.ip),
+    body: () => readBody(request.raw, request.ip, bodies, config.limits),
+  } satisfies RequestContext
+}
+
+/** Adds `Server-Timing`. */
+function addTiming(reply: FastifyReply, started: number, identified: number): void {
+  const ended = performance.now()
+  reply.header('server-timing', `auth;dur=${(identified - started).toFixed(2)}, read;dur=${(ended - identified).toFixed(2)}`)
+}
+
+async function send(parts: MountContext, request: FastifyRequest, reply: FastifyReply, result: Reply): Promise<FastifyReply> {
+  const { connections, unsent, compression, hinting } = parts
+  // Responses as bytes bypass the hooks of the HTTP library.
+  if (connections.isDraining()) await addConnectionClose(connections, request, reply)
+  if (result.source !== undefined) return respondFrom(reply, result.source, result)
+  if (hinting !== null && result.bytes !== undefined) await hinting.beforeBytes(request, reply, result)
+  const isPlain = compression === null || request.headers['accept-encoding'] === undefined || result.headers?.['content-type'] !== undefined
+  const ready = isPlain ? result : await compression.result(reply, result)
+  if (ready.bytes !== undefined && ready.bytes.bytes.length > smallResponse) unsent.watch(reply.raw, request.ip, ready.bytes.bytes.length)
+  return respond(reply, ready)
+}

@@ -1,0 +1,23 @@
+// The public types of what scripts, hooks, routes and schedules read and write content by.
+import type { Uid } from './content/content-types.js'
+import type { AnyText } from './content/selection.js'
+import type { DocumentService, DocumentsOf, UidArgument } from './documents.js'
+import type { DescribeWrites, Transact, TransactionOptions, WrittenAs } from './transactions.js'
+import type { FileUpload, Upload, UploadedFile } from './uploads.js'
+
+/** Reads and writes of content without restrictions. */
+export interface ContentService {
+  readonly documents: DocumentService
+  readonly transaction: Transact
+  readonly upload: Upload
+}
+
+/** Reads and writes of content with the permissions, scopes and policies of a caller. */
+export interface CallerContentService {
+  readonly documents: <Type extends Uid | AnyText | object>(uid: UidArgument<Type>) => DocumentsOf<Type>
+  readonly transaction: <const Given>(
+    describe: (write: DescribeWrites) => Given,
+    options?: Omit<TransactionOptions, 'grants'>,
+  ) => Promise<WrittenAs<Given>>
+  readonly upload: (file: FileUpload) => Promise<UploadedFile>
+}

@@ -1,0 +1,77 @@
+// Runs the schedules of a project: each at its times, in one process at a time, and never twice at once.
+import type { Logger } from 'pino'
+import type { MainConnection, WriteDatabase } from '../database/database.js'
+import type { ContentService } from '../public/content-service.js'
+import type { Schedule } from '../public/schedules.js'
+import { openOwners } from '../runtime/owners.js'
+import { openClaims } from './claims.js'
+import { openRunner, type Runner } from './runner.js'
+import { readTimes } from './times.js'
+
+/** What schedules are run with. */
+export interface ScheduleOptions {
+  readonly database: MainConnection
+  readonly writer: WriteDatabase
+  readonly services: ContentService
+  readonly log: Logger
+  readonly limits: { readonly scheduleTimeout: number; readonly drainTimeout: number }
+}
+
+/** The schedules of a service. */
+export interface Schedules {
+  /** Begins to run them. */
+  start(): Promise<void>
+  /** Aborts what runs, and waits for a moment until it has ended. */
+  close(): Promise<void>
+}
+
+/** Milliseconds to wait for runs when the service stops, and the share of the shutdown that this may be. */
+const [longestClosing, closingShare] = [5_000, 1 / 5]
+
+/** Milliseconds between two looks at the clock at most: it may be set, and a process may be paused. */
+const longestWait = 30_000
+
+/** Opens the schedules of a project. @throws ConfigError for a pattern that cannot be used */
+export function openSchedules(schedules: readonly Schedule[], options: ScheduleOptions): Schedules {
+  const { database, writer, log, limits } = options
+  const timed = schedules.map((schedule) => ({ schedule, times: readTimes(schedule) }))
+  const owners = openOwners()
+  const claims = openClaims(database, writer, owners)
+  const runners: Runner[] = []
+  let timer: NodeJS.Timeout | null = null
+  let isClosed = false
+
+  /** Runs what is due, and waits for the next time of any schedule. */
+  function tick(): void {
+    if (isClosed) return
+    const now = Date.now()
+    for (const runner of runners) runner.look(now)
+    const next = Math.min(...runners.map((runner) => runner.next() ?? Number.POSITIVE_INFINITY))
+    timer = setTimeout(tick, Math.min(longestWait, Math.max(1, next - Date.now())))
+    timer.unref()
+  }
+
+  return {
+    start: async () => {
+      const now = Date.now()
+      const last = await claims.register(
+        timed.map(({ schedule }) => schedule.name),
+        now,
+      )
+      for (const { schedule, times } of timed) {
+        const runner = openRunner({ ...options, schedule, times, claims, last: last.get(schedule.name) ?? now, now })
+        runners.push(runner)
+        const next = times.next(now)
+        log.info({ schedule: schedule.name, cron: schedule.cron, next: next === null ? 'never' : new Date(next).toISOString() }, 'schedule')
+      }
+      tick()
+    },
+    close: async () => {
+      isClosed = true
+      if (timer !== null) clearTimeout(timer)
+      const within = Math.min(longestClosing, limits.drainTimeout * closingShare)
+      await Promise.all(runners.map((runner) => runner.close(within)))
+      owners.close()
+    },
+  }
+}
