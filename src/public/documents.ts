@@ -107,10 +107,10 @@ export interface DocumentOptions {
  * Returns the documents of a type: `documents('api::article.article')`. If `octavo types` has described the project, the uid is one of its
  * types, and parameters and results have their types; `documents<Article>(uid)` gives results a type of your own.
  */
-export type DocumentService = <Type extends Uid | AnyText | object>(
-  uid: Type extends string ? Type & KnownUid<Type> : string,
-  options?: DocumentOptions,
-) => DocumentsOf<Type>
+export type DocumentService = <Type extends Uid | AnyText | object>(uid: UidArgument<Type>, options?: DocumentOptions) => DocumentsOf<Type>
+
+/** The uid that `documents` takes: one of the project's, or any with a type of one's own. */
+export type UidArgument<Type> = Type extends string ? Type & KnownUid<Type> : string
 
 /** The same with the permissions, scopes and policies of a caller. */
 export type CallerDocumentService = <Type extends Uid | AnyText | object>(
