@@ -12,7 +12,6 @@ export type { Result } from './public/content/results.js'
 export type { TypedDocuments } from './public/content/typed-documents.js'
 export type { CallerContentService, ContentService } from './public/content-service.js'
 export type {
-  CallerDocumentService,
   Criteria,
   Data,
   Document,

@@ -112,11 +112,6 @@ export type DocumentService = <Type extends Uid | AnyText | object>(uid: UidArgu
 /** The uid that `documents` takes: one of the project's, or any with a type of one's own. */
 export type UidArgument<Type> = Type extends string ? Type & KnownUid<Type> : string
 
-/** The same with the permissions, scopes and policies of a caller. */
-export type CallerDocumentService = <Type extends Uid | AnyText | object>(
-  uid: Type extends string ? Type & KnownUid<Type> : string,
-) => DocumentsOf<Type>
-
 /** The uids that may be given: those of the project if they are known; a text that is not known before it runs is always allowed. */
 export type KnownUid<Type extends string> = string extends Type
   ? unknown

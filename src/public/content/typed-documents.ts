@@ -32,10 +32,10 @@ type ListOf<T extends ContentTypeShape, Asked, Selected, Given, Sorted> = Criter
 /** Names the versions in one locale, or with `*` in all. */
 type VersionsOf<T extends ContentTypeShape, Selected, Given> = Named<T> & ShownAttributes<T, Selected, Given> & { readonly locale?: string }
 
-/** Several documents: these, or those that match filters when they are written. */
+/** Several documents: these, or those that match filters. See `DocumentSelection`. */
 type SelectionOf<T extends ContentTypeShape> =
   | { readonly documentIds: readonly string[]; readonly filters?: never }
-  | { readonly documentIds?: never; readonly filters: NonNullable<CriteriaQuery<T, undefined, undefined, undefined, undefined>['filters']> }
+  | { readonly documentIds?: never; readonly filters: T['filters'] }
 
 /** The versions that an operation affected. */
 interface Affected<Row> {
