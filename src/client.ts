@@ -4,7 +4,7 @@ export type { ClientUsers, OctavoClient, SignedIn } from './client/client-types.
 export type { ChangeOptions, Collection, ListResponse, RequestOptions, Response, Single } from './client/content-types.js'
 export type { ApiErrorName } from './client/errors.js'
 export { ApiError, isApiError } from './client/errors.js'
-export type { FileProperties, Files, UploadOptions } from './client/files.js'
+export type { FileProperties, Files, FileUploadOptions } from './client/files.js'
 export type { ClientOptions, TokenSource } from './client/options.js'
 export { stringifyQuery } from './client/query.js'
 export type { TypedStrapiClient } from './client/typed-strapi.js'

@@ -14,7 +14,7 @@ export interface FileProperties {
   readonly focalPoint?: FocalPoint | null
 }
 
-export interface UploadOptions extends RequestOptions {
+export interface FileUploadOptions extends RequestOptions {
   /** What is said about the file, or about each of several. */
   readonly info?: FileProperties | readonly FileProperties[]
   /** Links the files to a media attribute of a row: the uid of its type, its numeric id and the attribute. */
@@ -58,7 +58,7 @@ export interface Files<T extends ContentTypeShape> {
   ): Promise<RowOf<T, Selected, Given>[]>
   findOne(id: number, options?: RequestOptions): Promise<FileOf<T>>
   /** Uploads one file or several; a blob without a name takes the one in `info`. */
-  upload(files: Blob | readonly Blob[], options?: UploadOptions): Promise<FileOf<T>[]>
+  upload(files: Blob | readonly Blob[], options?: FileUploadOptions): Promise<FileOf<T>[]>
   /** Changes what is said about a file. */
   update(id: number, info: FileProperties, options?: RequestOptions): Promise<FileOf<T>>
   /** Replaces the content of a file, which keeps its URL. */
@@ -83,7 +83,7 @@ export function openFiles(send: Send): Files<never> {
   const files = {
     find: (query?: object, options?: RequestOptions) => send('GET', 'upload/files', { query }, options),
     findOne: (id: number, options?: RequestOptions) => send('GET', `upload/files/${id}`, {}, options),
-    upload: (given: Blob | readonly Blob[], { info, link, ...options }: UploadOptions = {}) =>
+    upload: (given: Blob | readonly Blob[], { info, link, ...options }: FileUploadOptions = {}) =>
       send('POST', 'upload', { body: formOf(listed(given), listed(info), link) }, options),
     update: (id: number, fileInfo: FileProperties, options?: RequestOptions) =>
       send('POST', 'upload', { query: { id }, body: { fileInfo } }, options),

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect } from 'vitest'
 import { describe as describeApi } from '../../src/description/openapi/description.js'
 import { routes } from '../../src/http/api/routes.js'
 import { loadModel } from '../../src/model/load.js'
+import type { CustomRoute } from '../../src/public/routes.js'
 import { contracts } from '../../src/query/contract.js'
 import { operators } from '../../src/query/operators.js'
 import { addToken, addUser, grant, jwt, revoke, secrets } from '../spec/callers.js'
@@ -100,6 +101,7 @@ describe('who sees what', () => {
           draftGrant: false,
           hasSessions: true,
           eventStream: '/events',
+          routes: [],
         }
         expect(await problemsOf(describeApi(described, { may: () => true, isOpen: () => false }))).toEqual([])
       }
@@ -169,6 +171,7 @@ describe('operations', () => {
       draftGrant: false,
       hasSessions: true,
       eventStream: '/events',
+      routes: [],
     }
     const missing = routes.filter(({ method, path, action }) => {
       const document = describeApi(described, { may: (one) => one === action, isOpen: () => false }) as Document
@@ -232,6 +235,50 @@ describe('the event stream', () => {
     expect(await streamOf('creator')).toBeUndefined()
     await streaming.close()
     expect(operationsOf(await documentOf('all')).filter((one) => one.includes('events'))).toEqual([])
+  })
+})
+
+describe('routes of the project', () => {
+  const route = (method: string, path: string, more: object): CustomRoute =>
+    Object.assign({ method, path, handle: () => 'own' }, more) as never
+  const action = 'api::order.order.checkout'
+
+  rule('openapi.15', 'those below the prefix are described to those who may call them', async () => {
+    const routes = [
+      route('POST', '/orders/:documentId/checkout', { action, body: 'json', summary: 'Pays an order', description: 'Once only.' }),
+      route('PATCH', '/orders/:documentId/note', { action, body: 'raw' }),
+      route('GET', '/ping', { auth: false }),
+      route('GET', '/robots.txt', { auth: false, base: 'root' }),
+    ]
+    const custom = await serveProject(files, { environment: secrets, code: { routes } })
+    await addToken(custom, 'reader', { type: 'custom', actions: [`${story}.find`] })
+    await addToken(custom, 'buyer', { type: 'custom', actions: [action] })
+    const [reader, buyer] = await Promise.all(
+      ['reader', 'buyer'].map(async (token) => (await custom.ask('/api/openapi.json', { token })).body as Document),
+    )
+    await custom.close()
+    expect(await problemsOf(buyer)).toEqual([])
+    expect(operationsOf(reader!)).toEqual(['GET /storys', 'GET /ping'])
+    expect(operationsOf(buyer!)).toEqual(['POST /orders/{documentId}/checkout', 'PATCH /orders/{documentId}/note', 'GET /ping'])
+    const { post } = buyer!.paths['/orders/{documentId}/checkout']!
+    expect(post).toMatchObject({
+      ...{ summary: 'Pays an order', description: 'Once only.', operationId: 'routes/post/orders_by_documentId_checkout' },
+      ...{ parameters: [{ name: 'documentId', in: 'path', required: true }], security: [{ bearerAuth: [] }] },
+    })
+    expect(buyer!.paths['/ping']!.get!.security).toEqual([{}, { bearerAuth: [] }])
+  })
+
+  rule('routes.2', 'none takes the place of the description or of its page', async () => {
+    for (const [one, other] of [
+      [route('GET', '/openapi.json', { auth: false }), 'openapi.json'],
+      [route('POST', '/docs/own', { auth: false, base: 'root' }), '/docs'],
+    ] as const)
+      await expect(serveProject(files, { environment: secrets, code: { routes: [one] } })).rejects.toThrow(other)
+    const without = { docs: { enabled: false } }
+    const own = route('GET', '/docs', { auth: false, base: 'root' })
+    const custom = await serveProject(files, { environment: secrets, config: without, code: { routes: [own] } })
+    expect((await custom.ask('/docs')).body).toBe('own')
+    await custom.close()
   })
 })
 

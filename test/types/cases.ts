@@ -291,11 +291,11 @@ const scripts: readonly Case[] = [
   { name: 'what is published must be', code: `documents('api::article.article').create({ status: 'published', ▸data: { kind: 'news' } })` },
   {
     name: 'several documents at once',
-    code: `const made = await documents('api::tag.tag').createMany({ data: [{ name: 'a' }, { name: 'b' }], fields: ['name'] }); same<(typeof made)[number]['name'], string>(true); documents('api::tag.tag').updateMany({ filters: { name: { $startsWith: 'a' } }, data: { name: 'c' } }); documents('api::tag.tag').deleteMany({ documentIds: [id] })`,
+    code: `const made = await documents('api::tag.tag').createMany({ data: [{ name: 'a' }, { name: 'b' }], fields: ['name'] }); same<(typeof made)[number]['name'], string | null>(true); documents('api::tag.tag').updateMany({ filters: { name: { $startsWith: 'a' } }, data: { name: 'c' } }); documents('api::tag.tag').deleteMany({ documentIds: [id] })`,
   },
   {
     name: 'a typo in the filters of several',
-    code: `documents('api::tag.tag').updateMany({ ▸filters: { nmae: 'a' }, data: { name: 'c' } })`,
+    code: `documents('api::tag.tag').updateMany({ filters: { ▸nmae: 'a' }, data: { name: 'c' } })`,
   },
   { name: 'a typo in one of several', code: `documents('api::tag.tag').createMany({ data: [{ name: 'a' }, { ▸nmae: 'b' }] })` },
   { name: 'a document is named', code: `documents('api::article.article').findOne(▸{})` },

@@ -32,7 +32,7 @@ export interface OperationGroup {
 }
 
 /** What the page knows of the API. */
-export interface Description {
+export interface ApiDescription {
   readonly groups: readonly OperationGroup[]
   readonly version: string
   readonly about: string
@@ -43,7 +43,7 @@ export interface Description {
 type Raw = { readonly [key: string]: never }
 
 /** Reads a document. */
-export function readDescription(document: SchemaObject): Description {
+export function readDescription(document: SchemaObject): ApiDescription {
   const resolve = (schema: SchemaObject): SchemaObject => {
     const { $ref } = schema
     if (typeof $ref !== 'string') return schema
@@ -65,7 +65,7 @@ export function readDescription(document: SchemaObject): Description {
   return { groups, version: info.version, about: info.description ?? '', resolve }
 }
 
-function readOperation(path: string, method: string, raw: SchemaObject, resolve: Description['resolve']): ShownOperation {
+function readOperation(path: string, method: string, raw: SchemaObject, resolve: ApiDescription['resolve']): ShownOperation {
   const contentOf = (value: SchemaObject): Readonly<Record<string, SchemaObject>> =>
     Object.fromEntries(
       Object.entries((value.content ?? {}) as Record<string, { schema: SchemaObject }>).map(([type, { schema }]) => [type, schema]),

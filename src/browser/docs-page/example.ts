@@ -1,11 +1,11 @@
 // An example of the data of a write, to begin with.
-import type { Description, SchemaObject } from './description.js'
+import type { ApiDescription, SchemaObject } from './description.js'
 
 /** Members beyond this are left out of an example. */
 const mostMembers = 8
 
 /** A value that fits a schema; `depth`: the levels that are filled in. */
-export function exampleOf(description: Description, given: SchemaObject, depth = 3): unknown {
+export function exampleOf(description: ApiDescription, given: SchemaObject, depth = 3): unknown {
   const schema = description.resolve(given)
   if (schema.default !== undefined) return schema.default
   if (schema.const !== undefined) return schema.const
@@ -28,7 +28,11 @@ const texts: Readonly<Record<string, string>> = {
 }
 
 /** What is needed, and some of the rest: plain values come before relations and components. */
-function objectExample(description: Description, { properties = {}, required, description: says }: SchemaObject, depth: number): unknown {
+function objectExample(
+  description: ApiDescription,
+  { properties = {}, required, description: says }: SchemaObject,
+  depth: number,
+): unknown {
   const needed = new Set([...(Array.isArray(required) ? required : []), ...(/: (.+)\.$/.exec(String(says ?? ''))?.[1]?.split(', ') ?? [])])
   const entries = Object.entries(properties as Record<string, SchemaObject>).filter(([name]) => name !== 'id')
   const plain = entries.filter(([name, schema]) => needed.has(name) || description.resolve(schema).type !== undefined)

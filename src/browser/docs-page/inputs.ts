@@ -1,5 +1,5 @@
 // The inputs for the parameters of an operation, by the form of their schema. Each says what it adds to the query string.
-import type { Description, SchemaObject, ShownOperation, ShownParameter } from './description.js'
+import type { ApiDescription, SchemaObject, ShownOperation, ShownParameter } from './description.js'
 import { h, prose } from './elements.js'
 import { encoded } from './request.js'
 
@@ -11,7 +11,7 @@ export interface ParameterInput {
 }
 
 /** The inputs of an operation's query string. `changed` is called when one changes. */
-export function queryInputs(description: Description, { parameters }: ShownOperation, changed: () => void): readonly ParameterInput[] {
+export function queryInputs(description: ApiDescription, { parameters }: ShownOperation, changed: () => void): readonly ParameterInput[] {
   return parameters.filter((one) => one.in === 'query').map((parameter) => inputOf(description, parameter, changed))
 }
 
@@ -22,7 +22,7 @@ export const queryString = (inputs: readonly ParameterInput[]): string =>
     .map(([name, value]) => `${encoded(name)}=${encoded(value)}`)
     .join('&')
 
-function inputOf(description: Description, parameter: ShownParameter, changed: () => void): ParameterInput {
+function inputOf(description: ApiDescription, parameter: ShownParameter, changed: () => void): ParameterInput {
   const schema = description.resolve(parameter.schema)
   const { name } = parameter
   if (name === 'filters') return filterInput(description, parameter, schema, changed)
@@ -55,7 +55,7 @@ function choiceInput(parameter: ShownParameter, schema: SchemaObject, changed: (
 }
 
 /** `pagination`: one input for each member. */
-function groupInput(description: Description, parameter: ShownParameter, schema: SchemaObject, changed: () => void): ParameterInput {
+function groupInput(description: ApiDescription, parameter: ShownParameter, schema: SchemaObject, changed: () => void): ParameterInput {
   const members = Object.entries(schema.properties as Record<string, SchemaObject>).map(([key, member]) =>
     inputOf(description, { ...parameter, name: `${parameter.name}[${key}]`, description: '', schema: member }, changed),
   )
@@ -64,7 +64,7 @@ function groupInput(description: Description, parameter: ShownParameter, schema:
 }
 
 /** The names that may be given, of a list with a choice, of an object of levels, or of a pattern. */
-function namesIn(description: Description, name: string, schema: SchemaObject): readonly string[] {
+function namesIn(description: ApiDescription, name: string, schema: SchemaObject): readonly string[] {
   const items = description.resolve((schema.items ?? {}) as SchemaObject)
   if (Array.isArray(items.enum)) return items.enum as readonly string[]
   if (name === 'sort')
@@ -103,7 +103,7 @@ function namesInput(parameter: ShownParameter, names: readonly string[], changed
 }
 
 /** Conditions: an attribute or a path to one, an operator, a value. */
-function filterInput(description: Description, parameter: ShownParameter, schema: SchemaObject, changed: () => void): ParameterInput {
+function filterInput(description: ApiDescription, parameter: ShownParameter, schema: SchemaObject, changed: () => void): ParameterInput {
   const names = Object.keys((schema.properties ?? {}) as object).filter((name) => !name.startsWith('$'))
   const suggestions = h(
     'datalist',
@@ -152,7 +152,7 @@ function filterInput(description: Description, parameter: ShownParameter, schema
 }
 
 /** The operators of conditions on texts, which has all. */
-function operatorsIn(description: Description, schema: SchemaObject): readonly string[] {
+function operatorsIn(description: ApiDescription, schema: SchemaObject): readonly string[] {
   for (const member of Object.values((schema.properties ?? {}) as Record<string, SchemaObject>)) {
     for (const one of (description.resolve(member).anyOf ?? []) as readonly SchemaObject[]) {
       const keys = Object.keys((one.properties ?? {}) as object).filter((key) => key !== '$not')

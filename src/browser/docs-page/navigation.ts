@@ -1,5 +1,5 @@
 // The list of operations: grouped, searched as one types, and walked through with the arrow keys.
-import type { Description, ShownOperation } from './description.js'
+import type { ApiDescription, ShownOperation } from './description.js'
 import { fill, h } from './elements.js'
 import { methodMark } from './operation-view.js'
 
@@ -15,7 +15,7 @@ function matching(operations: readonly ShownOperation[], words: readonly string[
 }
 
 /** Shows the operations that fit a search; `current` is the id of the one that is shown. */
-export function showNavigation(list: HTMLElement, { groups }: Description, search: string, current: string | null): void {
+export function showNavigation(list: HTMLElement, { groups }: ApiDescription, search: string, current: string | null): void {
   const words = search
     .toLowerCase()
     .split(/\s+/)

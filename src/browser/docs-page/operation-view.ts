@@ -1,5 +1,5 @@
 // One operation: what it does, its inputs, and beside them the request as a command and the response.
-import type { Description, ShownOperation } from './description.js'
+import type { ApiDescription, ShownOperation } from './description.js'
 import { fill, h, prose } from './elements.js'
 import { exampleOf } from './example.js'
 import { queryInputs, queryString } from './inputs.js'
@@ -18,7 +18,7 @@ export interface Surroundings {
 
 /** The view of an operation. `send` sends its request. */
 export function operationView(
-  description: Description,
+  description: ApiDescription,
   operation: ShownOperation,
   around: Surroundings,
 ): { readonly element: HTMLElement; send(): void } {
@@ -46,7 +46,7 @@ export function operationView(
 
 export const methodMark = (method: string): HTMLElement => h('span', { class: `method ${method}` }, method)
 
-function formOf(description: Description, operation: ShownOperation, { prefix }: Surroundings, changed: () => void) {
+function formOf(description: ApiDescription, operation: ShownOperation, { prefix }: Surroundings, changed: () => void) {
   const paths = operation.parameters
     .filter((one) => one.in === 'path')
     .map((parameter) => ({
@@ -114,7 +114,7 @@ function pairOf(pair: string): string {
 }
 
 /** The input of the body: JSON to edit, or files to choose. */
-function bodyOf(description: Description, { body }: ShownOperation, changed: () => void) {
+function bodyOf(description: ApiDescription, { body }: ShownOperation, changed: () => void) {
   const [json, form] = [body['application/json'], body['multipart/form-data']]
   if (form !== undefined) {
     const files = h('input', { type: 'file', multiple: true, input: changed })
@@ -148,7 +148,7 @@ function bodyOf(description: Description, { body }: ShownOperation, changed: () 
   }
 }
 
-function responsesView(description: Description, { responses }: ShownOperation): HTMLElement {
+function responsesView(description: ApiDescription, { responses }: ShownOperation): HTMLElement {
   const one = ({ status, description: says, schema }: ShownOperation['responses'][number], index: number): HTMLElement => {
     const members = schema === null ? null : membersView(description, schema)
     const head = [

@@ -1,5 +1,5 @@
 // The page at /docs: reads the description of the API as the visitor may see it, shows it, and sends requests.
-import { type Description, readDescription, type SchemaObject } from './description.js'
+import { type ApiDescription, readDescription, type SchemaObject } from './description.js'
 import { byId, fill, h, prose } from './elements.js'
 import { hrefOf, moveFocus, showNavigation } from './navigation.js'
 import { operationView } from './operation-view.js'
@@ -19,7 +19,7 @@ const isNarrow = matchMedia('(max-width: 50rem)')
 /** The token lasts as long as the tab. */
 const tokenKey = 'octavo-docs-token'
 const token = (): string => sessionStorage.getItem(tokenKey) ?? ''
-let description: Description | null = null
+let description: ApiDescription | null = null
 let send: (() => void) | null = null
 let shownId: string | null = null
 
@@ -67,9 +67,9 @@ function show(): void {
   document.title = `${operation.summary} · API`
 }
 
-function overview({ groups, about }: Description): HTMLElement {
+function overview({ groups, about }: ApiDescription): HTMLElement {
   const count = groups.reduce((sum, { operations }) => sum + operations.length, 0)
-  const card = ({ title, operations }: Description['groups'][number]): HTMLElement =>
+  const card = ({ title, operations }: ApiDescription['groups'][number]): HTMLElement =>
     h(
       'li',
       {},

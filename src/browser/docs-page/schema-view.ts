@@ -1,5 +1,5 @@
 // A schema for people: the type of a value in words, its members below it, opened level by level.
-import type { Description, SchemaObject } from './description.js'
+import type { ApiDescription, SchemaObject } from './description.js'
 import { h, prose } from './elements.js'
 
 const nameOf = ({ $ref }: SchemaObject): string | null => (typeof $ref === 'string' ? $ref.split('/').at(-1)! : null)
@@ -23,7 +23,7 @@ export function typeText(schema: SchemaObject): string {
 const wrapped = (text: string): string => (text.includes(' ') ? `(${text})` : text)
 
 /** The objects that a value may be, behind references, lists and alternatives; by name. */
-function objectsIn(description: Description, schema: SchemaObject, name: string | null = nameOf(schema)): Map<string, SchemaObject> {
+function objectsIn(description: ApiDescription, schema: SchemaObject, name: string | null = nameOf(schema)): Map<string, SchemaObject> {
   const whole = description.resolve(schema)
   if (whole.properties !== undefined) return new Map([[name ?? '', whole]])
   if (Array.isArray(whole.allOf)) {
@@ -39,7 +39,7 @@ function objectsIn(description: Description, schema: SchemaObject, name: string 
 const requiredOf = ({ required }: SchemaObject): readonly string[] => (Array.isArray(required) ? required : [])
 
 /** The members of the objects that a value may be; null if it is none. */
-export function membersView(description: Description, schema: SchemaObject): HTMLElement | null {
+export function membersView(description: ApiDescription, schema: SchemaObject): HTMLElement | null {
   const found = [...objectsIn(description, schema)]
   if (found.length === 0) return null
   return h(
@@ -49,7 +49,7 @@ export function membersView(description: Description, schema: SchemaObject): HTM
   )
 }
 
-function objectView(description: Description, name: string, { properties, required }: SchemaObject): HTMLElement {
+function objectView(description: ApiDescription, name: string, { properties, required }: SchemaObject): HTMLElement {
   const always = new Set(requiredOf({ required }))
   const rows = Object.entries(properties as Record<string, SchemaObject>).map(([key, schema]) =>
     memberView(description, key, schema, always.has(key)),
@@ -57,7 +57,7 @@ function objectView(description: Description, name: string, { properties, requir
   return h('div', {}, name !== '' && h('p', { class: 'kind' }, name), h('ul', { class: 'tree' }, rows))
 }
 
-function memberView(description: Description, key: string, schema: SchemaObject, isAlways: boolean): HTMLElement {
+function memberView(description: ApiDescription, key: string, schema: SchemaObject, isAlways: boolean): HTMLElement {
   const says = typeof schema.description === 'string' ? h('span', { class: 'soft' }, prose(schema.description)) : null
   const head = [h('code', { class: isAlways ? 'always' : '' }, key), ' ', h('span', { class: 'type' }, typeText(schema)), ' ', says]
   if (objectsIn(description, schema).size === 0) return h('li', {}, head)

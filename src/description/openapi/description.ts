@@ -2,6 +2,7 @@
 // to. Everything else of the model is absent, names included.
 import { createHash } from 'node:crypto'
 import type { Model } from '../../model/types.js'
+import type { CustomRoute } from '../../public/routes.js'
 import type { Contract } from '../../query/contract.js'
 import { viewOf } from '../view.js'
 import { contentOperations } from './content.js'
@@ -9,6 +10,7 @@ import type { SchemaContext } from './documents.js'
 import { type ApiOperation, type DescriptionReader, operationId } from './operation.js'
 import type { Pages } from './parameters.js'
 import { accountOperations } from './plugins/accounts.js'
+import { customOperations } from './plugins/custom-routes.js'
 import { eventOperations } from './plugins/events.js'
 import { fileOperations, localeOperations, modelOperations } from './plugins/others.js'
 import { userOperations } from './plugins/users.js'
@@ -27,6 +29,8 @@ export interface DescriptionSource {
   readonly hasSessions: boolean
   /** The path of the event stream; null: the project has none. */
   readonly eventStream: string | null
+  /** The routes of the project. */
+  readonly routes: readonly CustomRoute[]
 }
 
 /** Describes the API to a reader as an OpenAPI 3.1 document. The same model and actions give the same document. */
@@ -73,9 +77,10 @@ function operationsOf(
     ...fileOperations(context, pages),
     ...localeOperations(),
     ...modelOperations(),
+    ...customOperations(described.routes),
     ...eventOperations(context, described.eventStream, reader),
   ]
-  return all.filter(({ action }) => may(action))
+  return all.filter(({ action }) => action === null || may(action))
 }
 
 /** The groups of operations. */
@@ -91,6 +96,7 @@ const plugins: Readonly<Record<string, string>> = {
   i18n: 'Locales',
   'content-type-builder': 'The model',
   events: 'The event stream',
+  routes: 'Routes of the project',
 }
 
 /** Statuses of errors that every operation may return. */
@@ -111,7 +117,7 @@ function printed(components: Components, operation: ApiOperation, { isOpen }: De
       [success.status]: { description: success.description, ...content },
       ...Object.fromEntries(failures.map((status) => [status, failure(components, status)])),
     },
-    security: isOpen(action) ? [{}, { bearerAuth: [] }] : [{ bearerAuth: [] }],
+    security: action === null || isOpen(action) ? [{}, { bearerAuth: [] }] : [{ bearerAuth: [] }],
   }
 }
 

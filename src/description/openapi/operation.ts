@@ -2,7 +2,7 @@
 // a list of these; whoever adds routes to the API adds their operations to it.
 import type { DescriptionObject } from './schema.js'
 
-export type HttpMethod = 'get' | 'post' | 'put' | 'delete'
+export type HttpMethod = 'get' | 'post' | 'put' | 'patch' | 'delete'
 
 /** A parameter, or a reference to one. */
 export type DescribedParameter = DescriptionObject
@@ -27,8 +27,8 @@ export interface ApiOperation {
   readonly method: HttpMethod
   /** Below the prefix of the API, with parameters in braces: `/articles/{id}`. */
   readonly path: string
-  /** The action that the caller must be granted. */
-  readonly action: string
+  /** The action that the caller must be granted; null: everybody may call it. */
+  readonly action: string | null
   /** The group that it belongs to: the singular name of a content-type, or the name of a plugin. */
   readonly tag: string
   readonly summary: string
