@@ -1,5 +1,5 @@
 // Controllers, policies, route middlewares, services and document middlewares around reads, by type.
-import { apiError, notFound } from './errors.mjs'
+import { apiError } from './errors.mjs'
 
 const minutes = (article) => {
   article.minutes = Math.ceil((article.words ?? 0) / 200)
