@@ -1,6 +1,6 @@
 // Which keys a body may have: unknown and forbidden ones are refused before any value is looked at.
 import { ApiError, validationError } from '../../errors/errors.js'
-import type { Grants } from '../../grants.js'
+import { type Grants, projectAccess } from '../../grants.js'
 import { fileType } from '../../model/link.js'
 import type { Attribute, Component, ContentType, Model, Schema } from '../../model/types.js'
 import { assertNever } from '../../model/types.js'
@@ -22,20 +22,40 @@ const ofReferences = new Set([...operations, 'id', 'documentId', 'locale'])
 const isBody = (value: unknown): value is Body => typeof value === 'object' && value !== null
 const listed = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [value])
 
+/** Who has put together the data of a write. */
+export interface Writer {
+  readonly grants: Grants
+  /** Attributes that the caller did not send and hooks of the project have added: these may name what the caller may not find. */
+  readonly addedByHooks: ReadonlySet<string>
+}
+
 /**
  * Holds the keys of `data` to the model and to the caller: a relation to what the caller may not find is refused whatever
  * its value, so that nobody learns whether a document exists by linking to it.
  * @throws ApiError 400 `Invalid key …` for the first key that may not be there.
  */
-export function checkKeys(model: Model, grants: Grants, type: ContentType, data: unknown): void {
+export function checkKeys(model: Model, { grants, addedByHooks }: Writer, type: ContentType, data: unknown): void {
   if (isTooDeep(data)) throw validationError('The data is nested too deeply')
   for (const body of listed(data).filter(isBody)) {
     for (const key of ['id', 'documentId']) if (Object.hasOwn(body, key)) throw refusal(key)
     for (const key of Object.keys(body)) if (refused.has(key) || isReadOnly(type.attributes.get(key))) throw refusal(key, key)
-    const walk: Walk = { model, grants, forbidden: null }
-    checkNames(walk, type, body, ignored, null)
-    if (walk.forbidden !== null) throw walk.forbidden
+    const parts = addedByHooks.size === 0 ? [{ grants, part: body }] : partsOf(body, grants, addedByHooks)
+    const walks = parts.map(({ grants: granted, part }) => {
+      const walk: Walk = { model, grants: granted, forbidden: null }
+      checkNames(walk, type, part, ignored, null)
+      return walk
+    })
+    for (const { forbidden } of walks) if (forbidden !== null) throw forbidden
   }
+}
+
+/** What the caller has sent of a body, and what hooks have added, each with what it may name. */
+function partsOf(body: Body, grants: Grants, added: ReadonlySet<string>) {
+  const part = (isAdded: boolean): Body => Object.fromEntries(Object.entries(body).filter(([key]) => added.has(key) === isAdded))
+  return [
+    { grants, part: part(false) },
+    { grants: projectAccess, part: part(true) },
+  ]
 }
 
 /** What one walk through a body knows: the first relation that the caller may not write, which counts behind all unknown keys. */
