@@ -43,6 +43,26 @@ const call = (/** @type {string} */ as, /** @type {string} */ path, /** @type {o
   ...more,
 })
 
+/** Where responses differ on purpose. */
+const meant = {
+  header: {
+    at: ['header'],
+    because: 'docs/guide/from-strapi.md: a reverse proxy adds headers',
+  },
+  messages: {
+    at: ['body.error.message', 'body.error.details.errors.', 'body.error.details.source'],
+    because: 'docs/spec/routes.md, routes.5: the schema library writes the messages, and details name the part',
+  },
+  operation: {
+    at: ['body.error.message', 'body.error.details.operation'],
+    because: 'docs/guide/scripts-hooks-events.md: an error of a transaction names the write',
+  },
+  absentRoute: {
+    at: ['status', 'type', 'body'],
+    because: 'docs/differences.md: all types have all routes; a policy or the missing permission refuses them with 403 instead of 405',
+  },
+}
+
 const long = 'x'.repeat(61)
 
 /** @type {readonly Question[]} */
@@ -84,6 +104,18 @@ export const questions = [
   get('controller', 'a', 'orders/{{orderA}}?populate=product'),
   put('controller', 'a', 'orders/{{orderB}}', { state: 'shipped' }),
 
+  get('controller', 'a', 'letters'),
+  post('controller', 'a', 'letters', { text: 'New from A' }, { saveAs: 'newLetter' }),
+  post('controller', 'a', 'letters', { text: 'Forged', owner: 2 }),
+  get('controller', 'a', 'letters?sort=text:desc'),
+  get('controller', 'a', 'letters?status=draft&sort=text:desc'),
+  get('controller', 'b', 'letters'),
+  get('controller', 'b', 'letters?populate=owner'),
+  get('controller', 'b', 'letters?filters[owner][username]=user-b'),
+  get('policy', 'b', 'letters/{{newLetter}}'),
+  remove('policy', 'b', 'letters/{{newLetter}}'),
+  get('policy', 'a', 'letters/{{newLetter}}?populate=*'),
+  remove('policy', 'a', 'letters/{{newLetter}}'),
   get('default populate', 'public', 'home'),
   get('default populate', 'a', 'home'),
 
@@ -124,10 +156,15 @@ export const questions = [
   post('lifecycle', 'a', 'articles', { text: 'without a title' }),
   post('lifecycle', 'a', 'articles', { title: 4711 }),
   remove('lifecycle', 'a', 'articles/{{newDraft}}'),
+  remove('lifecycle', 'a', 'articles/{{newArticle}}'),
+  remove('lifecycle', 'a', 'articles/{{dams}}'),
+  get('lifecycle', 'a', 'articles/{{dams}}?fields=title'),
+  remove('lifecycle', 'a', 'articles/nothing'),
+  get('lifecycle', 'a', 'audits?filters[what]=deleted&sort=subject'),
 
   post('global middleware', 'a', 'notes', { text: 'Win the lottery' }),
   put('global middleware', 'token', 'articles/{{ash}}', { title: 'Lottery of ash' }),
-  get('global middleware', 'public', 'tags/{{fire}}', { header: 'x-served-by' }),
+  get('global middleware', 'public', 'tags/{{fire}}', { header: 'x-served-by', differs: meant.header }),
 
   get('custom route', 'public', 'articles/featured'),
   get('custom route', 'public', 'articles/export'),
@@ -135,16 +172,16 @@ export const questions = [
   get('custom route', 'public', 'articles/statistics?minimum=200'),
   get('custom route', 'public', 'articles/statistics'),
   get('custom route', 'public', 'articles/statistics?minimum=100000'),
-  get('custom route', 'public', 'articles/statistics?minimum=-1'),
-  get('custom route', 'public', 'articles/statistics?minimum=many'),
+  get('custom route', 'public', 'articles/statistics?minimum=-1', { differs: meant.messages }),
+  get('custom route', 'public', 'articles/statistics?minimum=many', { differs: meant.messages }),
   call('public', 'orders/{{orderA}}/checkout', { number: 'P1' }),
   call('b', 'orders/{{orderA}}/checkout', { number: 'P1' }),
-  call('a', 'orders/{{orderA}}/checkout', {}),
-  call('a', 'orders/{{orderA}}/checkout', { number: 'P', gift: 'yes' }),
+  call('a', 'orders/{{orderA}}/checkout', {}, { differs: meant.messages }),
+  call('a', 'orders/{{orderA}}/checkout', { number: 'P', gift: 'yes' }, { differs: meant.messages }),
   call('a', 'orders/{{orderA}}/checkout', { number: 'P1', gift: true }),
   call('a', 'orders/{{orderA}}/checkout', { number: 'P2' }),
   call('b', 'orders/{{orderB}}/checkout', { number: 'P3' }),
-  call('b', 'orders/{{orderB2}}/checkout', { number: 'P1' }),
+  call('b', 'orders/{{orderB2}}/checkout', { number: 'P1' }, { differs: meant.operation }),
   get('custom route', 'b', 'orders/{{orderB2}}?populate=product'),
   call('token', 'orders/nothing/checkout', { number: 'P4' }),
   call('public', 'hooks/payments', { order: '{{orderB2}}', number: 'P5' }, { headers: { 'x-signature': '00' } }),
@@ -154,8 +191,8 @@ export const questions = [
 
   get('route options', 'public', 'products?sort=name'),
   get('route options', 'b', 'products/{{pot}}'),
-  remove('route options', 'token', 'tags/{{water}}'),
-  remove('route options', 'a', 'tags/{{water}}'),
-  post('route options', 'token', 'beats', { name: 'second' }),
+  remove('route options', 'token', 'tags/{{water}}', { differs: meant.absentRoute }),
+  remove('route options', 'a', 'tags/{{water}}', { differs: meant.absentRoute }),
+  post('route options', 'token', 'beats', { name: 'second' }, { differs: meant.absentRoute }),
   get('route options', 'public', 'audits'),
 ]

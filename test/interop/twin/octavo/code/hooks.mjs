@@ -1,7 +1,7 @@
 // Lifecycles, document middlewares and the global middleware around writes.
 import { apiError } from './errors.mjs'
 
-const owned = { 'api::note.note': 'ownerId', 'api::order.order': 'customerId' }
+const owned = { 'api::letter.letter': 'owner', 'api::note.note': 'ownerId', 'api::order.order': 'customerId' }
 
 export const hooks = [
   {
@@ -38,6 +38,16 @@ export const hooks = [
     types: ['api::article.article'],
     actions: ['create'],
     after: ({ entries, documents }) => documents('api::audit.audit').create({ data: { what: 'created', subject: entries[0].title } }),
+  },
+  {
+    name: 'featured articles stay',
+    types: ['api::article.article'],
+    actions: ['delete'],
+    before: async ({ documentId, documents }) => {
+      const article = await documents('api::article.article').findOne({ documentId })
+      if (article?.featured) throw apiError('ApplicationError', 'Featured articles stay', { title: article.title })
+    },
+    after: ({ entries, documents }) => documents('api::audit.audit').create({ data: { what: 'deleted', subject: entries[0].title } }),
   },
   {
     name: 'paid orders are noted',

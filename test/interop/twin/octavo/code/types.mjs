@@ -49,6 +49,14 @@ const note = {
   policies: { findOne: ownNote, update: ownNote, delete: ownNote },
 }
 
+const ownLetter = async ({ caller, documentId, documents }) =>
+  (await documents('api::letter.letter').count({ filters: { documentId, owner: { id: caller.id } } })) > 0
+
+const letter = {
+  scope: ({ caller }) => caller.kind === 'user' && { owner: { id: { $eq: caller.id } } },
+  policies: { findOne: ownLetter, update: () => false, delete: ownLetter },
+}
+
 const order = {
   scope: ({ caller }) => caller.kind !== 'user' || { customerId: { $eq: caller.id } },
   policies: { delete: () => false },
@@ -82,6 +90,7 @@ export const types = {
   'api::audit.audit': readOnly,
   'api::beat.beat': readOnly,
   'api::home.home': home,
+  'api::letter.letter': letter,
   'api::note.note': note,
   'api::order.order': order,
   'api::payment.payment': readOnly,

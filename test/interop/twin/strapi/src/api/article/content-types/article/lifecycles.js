@@ -17,4 +17,12 @@ module.exports = {
     if (result.publishedAt !== null) return
     await strapi.documents('api::audit.audit').create({ data: { what: 'created', subject: result.title } })
   },
+  async beforeDelete({ params: { where } }) {
+    const row = await strapi.db.query('api::article.article').findOne({ where })
+    if (row?.featured) throw new errors.ApplicationError('Featured articles stay', { title: row.title })
+  },
+  async afterDelete({ result }) {
+    if (result.publishedAt !== null) return
+    await strapi.documents('api::audit.audit').create({ data: { what: 'deleted', subject: result.title } })
+  },
 }
