@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Document } from '../../src/public/documents.js'
 import type { AfterCall, BeforeCall, Hook } from '../../src/public/hooks.js'
 import { addUser, grant, jwt, secrets } from '../spec/callers.js'
+import { rule } from '../support/rule.js'
 import type { Answer, Asked, Served } from '../support/serve.js'
 import { goldenTokens, serveGolden, serveProject } from '../support/serve.js'
 
@@ -336,7 +337,7 @@ describe('octavo.config', () => {
   })
 })
 
-test('a hook may add a relation to what the caller may not find, which the caller may not name', async () => {
+rule('project-code.6', 'a hook may add a relation to what the caller may not find, which the caller may not name', async () => {
   const note = 'api::note.note'
   const attributes = {
     text: { type: 'string' },

@@ -1,11 +1,12 @@
 // One project with its code in Strapi's form and in Octavo's, both run on copies of one database: do they return the same responses?
-// `node test/interop/twin.mjs`
+// `node test/interop/twin.mjs [--verbose]`
 
 import { execFileSync } from 'node:child_process'
 import { createHmac } from 'node:crypto'
 import { copyFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
+import { parseArgs } from 'node:util'
 import { launch, temporaryFolder } from '../../bench/launch.mjs'
 import { octavoFolder } from '../../bench/servers.mjs'
 import { prepareStrapi } from '../../bench/strapi.mjs'
@@ -17,6 +18,7 @@ import { questions } from './twin/requests.mjs'
 /** @typedef {{ status: number, type: string, header: string | null, body: unknown }} Answer */
 /** @typedef {{ path: string, strapi: unknown, octavo: unknown }} Difference */
 
+const { verbose } = parseArgs({ options: { verbose: { type: 'boolean', default: false } } }).values
 const octavo = join(octavoFolder, 'main.js')
 const work = temporaryFolder()
 const project = join(work, 'project')
@@ -68,17 +70,21 @@ async function compare({ callers, names }) {
   const twin = { ...(await startOctavo(databases.octavo)), names: new Map(names) }
   /** @type {Map<string, { asked: number, same: number, meant: number }>} */
   const kinds = new Map()
-  let unexpected = 0
+  let [unexpected, good] = [0, 0]
   for (const question of questions) {
     const [theirs, ours] = [await ask(strapi, question, callers), await ask(twin, question, callers)]
     const found = differences(theirs, ours)
-    const problem = problemOf(question, found)
+    const problem = problemOf(question, found, ours)
     const count = kinds.get(question.kind) ?? { asked: 0, same: 0, meant: 0 }
     count.asked += 1
     if (found.length === 0) count.same += 1
     else if (problem === null) count.meant += 1
     kinds.set(question.kind, count)
     if (problem !== null) unexpected += 1
+    if (theirs.status < 300) good += 1
+    if (theirs.status >= 500) throw new Error(`Strapi fails at ${question.method} ${question.path}: ${JSON.stringify(theirs.body)}`)
+    if (verbose)
+      console.log(`${theirs.status} ${question.method} ${question.path} as ${question.as} ${JSON.stringify(theirs.body).slice(0, 300)}`)
     report(question, found, problem)
   }
   await strapi.stop()
@@ -86,14 +92,16 @@ async function compare({ callers, names }) {
   console.log(`\n${questions.length} requests, by the kind of code:`)
   for (const [kind, { asked, same, meant }] of kinds)
     console.log(`  ${kind.padEnd(20)} ${asked} requests: ${same} the same, ${meant} different on purpose`)
+  console.log(`Strapi's status was 2xx for ${good} of them.`)
   console.log(unexpected === 0 ? 'Nothing differs that is not meant to.' : `${unexpected} requests differ.`)
   return unexpected === 0
 }
 
-/** Why a request fails; null if it does not. @param {Question} question @param {readonly Difference[]} found */
-function problemOf({ differs }, found) {
+/** Why a request fails; null if it does not. @param {Question} question @param {readonly Difference[]} found @param {Answer} ours */
+function problemOf({ differs }, found, { status }) {
   if (differs === undefined) return found.length === 0 ? null : 'DIFFERENT'
   if (found.length === 0) return 'NO LONGER DIFFERENT'
+  if (differs.status !== undefined && differs.status !== status) return 'DIFFERENT STATUS'
   return found.every(({ path }) => differs.at.some((prefix) => path.startsWith(prefix))) ? null : 'DIFFERENT ELSEWHERE'
 }
 

@@ -11,7 +11,7 @@
  * @property {string} [saveAs] the name of the document that the response shows
  * @property {boolean} [untilFound] asked again for a while, until the list has a document
  * @property {string} [header] of the response, which is compared too
- * @property {{ at: readonly string[], because: string }} [differs] where responses differ on purpose
+ * @property {{ at: readonly string[], status?: number, because: string }} [differs] where responses differ on purpose, and Octavo's status
  */
 
 /** @typedef {Partial<Question>} More */
@@ -59,6 +59,7 @@ const meant = {
   },
   absentRoute: {
     at: ['status', 'type', 'body'],
+    status: 403,
     because: 'docs/differences.md: all types have all routes; a policy or the missing permission refuses them with 403 instead of 405',
   },
 }
