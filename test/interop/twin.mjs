@@ -121,7 +121,7 @@ function report({ kind, as, method, path, differs }, found, problem) {
  */
 async function ask({ origin, names }, question, callers) {
   const named = (/** @type {string} */ text) => text.replace(/\{\{(\w+)\}\}/g, (_, name) => names.get(name) ?? name)
-  const body = question.body === undefined ? undefined : named(JSON.stringify(question.body))
+  const body = question.raw ?? (question.body === undefined ? undefined : named(JSON.stringify(question.body)))
   const key = callers[question.as]
   /** @type {Record<string, string>} */
   const headers = {
@@ -134,10 +134,15 @@ async function ask({ origin, names }, question, callers) {
       .update(body ?? '')
       .digest('hex')
   const once = async () => {
-    const response = await fetch(origin + named(question.path), { method: question.method, headers, ...(body && { body }) })
+    const response = await fetch(origin + named(question.path), {
+      method: question.method,
+      headers,
+      redirect: 'manual',
+      ...(body && { body }),
+    })
     const text = await response.text()
     const type = response.headers.get('content-type') ?? ''
-    const header = question.header === undefined ? null : response.headers.get(question.header)
+    const header = question.header === undefined ? null : (response.headers.get(question.header)?.replace(origin, '') ?? null)
     return { status: response.status, type, header, body: type.startsWith('application/json') ? JSON.parse(text) : text }
   }
   let answer = await once()

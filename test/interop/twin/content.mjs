@@ -97,7 +97,7 @@ export async function fill({ origin, database }, project) {
     return JSON.parse(answer)
   }
   /** @type {Record<string, string>} */
-  const callers = { token }
+  const callers = { token, wrong: 'nobody-has-this-token' }
   for (const name of ['a', 'b']) {
     const user = { username: `user-${name}`, email: `${name}@users.example`, password: 'a long password' }
     callers[name] = (await send('POST', 'auth/local/register', user)).jwt

@@ -6,6 +6,19 @@ import { apiError, notFound } from './errors.mjs'
 
 const [article, order] = ['api::article.article', 'api::order.order']
 
+/** Says what is wrong in the words of Strapi's form, so that clients see no difference. */
+function checkPayment({ number, gift }) {
+  const message = number === undefined ? 'number is a required field' : 'number must be at least 2 characters'
+  const wrong = [
+    ...(typeof number === 'string' && number.length >= 2 ? [] : [{ path: ['number'], message, value: number }]),
+    ...(gift === undefined || typeof gift === 'boolean'
+      ? []
+      : [{ path: ['gift'], message: `gift must be a \`boolean\` type, but the final value was: \`"${gift}"\`.`, value: gift }]),
+  ]
+  const errors = wrong.map((one) => ({ ...one, name: 'ValidationError' }))
+  if (errors.length > 0) throw apiError('ValidationError', errors.length === 1 ? message : `${errors.length} errors occurred`, { errors })
+}
+
 export const routes = [
   {
     method: 'GET',
@@ -16,6 +29,15 @@ export const routes = [
         ...{ filters: { featured: true, audience: 'everyone' }, fields: ['title', 'slug'], sort: 'title', limit: 5, status: 'published' },
       }),
     }),
+  },
+  {
+    method: 'GET',
+    path: '/articles/best',
+    auth: false,
+    handle: async ({ unrestricted }) => {
+      const best = await unrestricted.documents(article).findFirst({ filters: { featured: true }, sort: 'words:desc', status: 'published' })
+      return new Response(null, { status: 302, headers: { location: `/api/articles/${best.documentId}`, 'x-best': best.slug } })
+    },
   },
   {
     method: 'GET',
@@ -42,10 +64,11 @@ export const routes = [
     method: 'POST',
     path: '/orders/:documentId/checkout',
     action: 'api::order.order.checkout',
-    body: z.strictObject({ number: z.string().min(2), gift: z.boolean().optional() }),
-    handle: async ({ params: { documentId }, body: { number }, documents, unrestricted }) => {
+    body: 'json',
+    handle: async ({ params: { documentId }, body, documents, unrestricted }) => {
+      checkPayment(body)
       if ((await documents(order).findOne({ documentId })) === null) throw notFound()
-      return { data: await checkOut(unrestricted, documentId, number) }
+      return { data: await checkOut(unrestricted, documentId, body.number) }
     },
   },
   {

@@ -21,6 +21,11 @@ module.exports = factories.createCoreController(uid, ({ strapi }) => ({
     })
     return { data: found }
   },
+  async best(ctx) {
+    const best = await strapi.documents(uid).findFirst({ filters: { featured: true }, sort: 'words:desc', status: 'published' })
+    ctx.set('X-Best', best.slug)
+    ctx.redirect(`/api/articles/${best.documentId}`)
+  },
   async export(ctx) {
     const found = await strapi.documents(uid).findMany({ fields: ['title', 'slug'], sort: 'title', status: 'published' })
     ctx.type = 'text/csv'
