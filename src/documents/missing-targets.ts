@@ -2,7 +2,7 @@
 import type { Transaction } from '../database/database.js'
 import { fileType } from '../model/link.js'
 import type { Attribute, Component, ContentType, Model, Schema } from '../model/types.js'
-import { checkKeys, type Writer } from './input/keys.js'
+import { checkKeys, type WriteAccess } from './input/keys.js'
 import { namesTargets, relationForm, relationInput, siblingOf } from './input/relations.js'
 import type { Body, Reference } from './input/types.js'
 import { type Resolving, resolveReferences } from './store/targets.js'
@@ -16,7 +16,7 @@ const isBody = (value: unknown): value is Body => typeof value === 'object' && v
 export async function checkTargetsExist(
   transaction: Transaction,
   model: Model,
-  writer: Writer,
+  writer: WriteAccess,
   type: ContentType,
   data: unknown,
   resolving: Resolving,

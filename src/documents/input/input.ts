@@ -3,7 +3,7 @@ import { type ApiError, validationError } from '../../errors/errors.js'
 import type { ContentType, Model, MorphFrom, MorphTo, Relation, Schema } from '../../model/types.js'
 import { yieldIfBusy } from '../../runtime/event-loop.js'
 import { checkBody, isBody, relationProblem } from './attributes.js'
-import { checkKeys, isTooDeep, isWritable, type Writer } from './keys.js'
+import { checkKeys, isTooDeep, isWritable, type WriteAccess } from './keys.js'
 import { attributeError, typeError, whole } from './messages.js'
 import { settleUnique } from './possible-errors.js'
 import { type RelationForm, relationInput } from './relations.js'
@@ -14,7 +14,7 @@ import { type Reader, shownErrors } from './visible-errors.js'
 
 export interface InputOptions {
   /** Who writes: relations need the permission to find what they point to. */
-  readonly writer: Writer
+  readonly writer: WriteAccess
   /** Drafts may lack what is required and miss formats and minima. */
   readonly isDraft: boolean
   /** Defaults apply, and what is required may not be absent. */
