@@ -11,6 +11,8 @@ export interface Grants {
    * A type that is absent has no scope.
    */
   readonly scopes: Scopes
+  /** True for code of the project: its conditions and sort keys may name private attributes, which nobody else may compare. */
+  readonly comparesPrivate?: true
 }
 
 /** See `Grants.scopes`. */
@@ -31,3 +33,6 @@ export function withinScopes({ key, may }: Grants, scopes: Scopes): Grants {
 
 /** Grants for every action: for full-access tokens and the service itself. */
 export const fullAccess: Grants = { key: 'everything', may: () => true, scopes: noScopes }
+
+/** Grants for every action, for code of the project. */
+export const projectAccess: Grants = { ...fullAccess, key: 'the project', comparesPrivate: true }

@@ -1,5 +1,5 @@
 // For whom code of a project reads and writes documents.
-import { fullAccess, type Grants } from '../grants.js'
+import { type Grants, projectAccess } from '../grants.js'
 import type { OperationCaller } from '../public/documents.js'
 
 /** Whose documents a document service reads and writes. */
@@ -22,7 +22,7 @@ export interface ReadyActor extends Omit<Actor, 'grants'> {
 /** The project itself, which may do everything. */
 export const theProject = (depth: number, requestId: string | null): Actor => ({
   ...{ caller: null, requestId, depth },
-  grants: () => Promise.resolve(fullAccess),
+  grants: () => Promise.resolve(projectAccess),
 })
 
 /**

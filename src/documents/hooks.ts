@@ -44,6 +44,7 @@ export function openHooks(hooks: readonly Hook[], options: HookOptions): Hooks |
     const { requestId } = operation.write
     // Data that is not an object is refused when it is read.
     const isData = data === null || !Array.isArray(data)
+    const sent = new Set(Object.keys(data ?? {}))
     const call = { ...callOf(operation, options), documentId: operation.documentId, data: data as BeforeCall['data'] }
     for (const { name, hook } of isData ? matching(named, 'before', operation) : []) {
       try {
@@ -55,7 +56,8 @@ export function openHooks(hooks: readonly Hook[], options: HookOptions): Hooks |
         throw answerOf(name, error)
       }
     }
-    return { ...operation, data: data === null ? null : call.data, isSeen }
+    if (data === null) return { ...operation, isSeen }
+    return { ...operation, data: call.data, addedByHooks: new Set(Object.keys(call.data ?? {}).filter((key) => !sent.has(key))), isSeen }
   }
 
   async function after(operation: WriteOperation, { documentId, entries }: WriteResult): Promise<void> {

@@ -1,9 +1,8 @@
 // Which documents a body names: those that are not there are told before anything else that is wrong with it, as in Strapi.
 import type { Transaction } from '../database/database.js'
-import type { Grants } from '../grants.js'
 import { fileType } from '../model/link.js'
 import type { Attribute, Component, ContentType, Model, Schema } from '../model/types.js'
-import { checkKeys } from './input/keys.js'
+import { checkKeys, type WriteAccess } from './input/keys.js'
 import { namesTargets, relationForm, relationInput, siblingOf } from './input/relations.js'
 import type { Body, Reference } from './input/types.js'
 import { type Resolving, resolveReferences } from './store/targets.js'
@@ -17,12 +16,12 @@ const isBody = (value: unknown): value is Body => typeof value === 'object' && v
 export async function checkTargetsExist(
   transaction: Transaction,
   model: Model,
-  grants: Grants,
+  writer: WriteAccess,
   type: ContentType,
   data: unknown,
   resolving: Resolving,
 ): Promise<void> {
-  checkKeys(model, grants, type, data)
+  checkKeys(model, writer, type, data)
   if (isBody(data)) await checkBelow(transaction, model, type, data, resolving)
 }
 

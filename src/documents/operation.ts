@@ -73,6 +73,8 @@ export interface WriteOperation {
   /** Not this locale, but every one that the document has. */
   readonly everywhere: boolean
   readonly data: unknown
+  /** Attributes of the data that the caller did not send and before-hooks have added. */
+  readonly addedByHooks: ReadonlySet<string>
   /** Hooks want to see the versions that the write is about. */
   readonly isSeen: boolean
   /** The patterns of the model that need a deadline: one for all that this write checks. */
@@ -157,12 +159,15 @@ export async function beginWrite(
     ...{ action, write, parameters, grants, documentId, createdId, locale, everywhere },
     publishes: !type.draftAndPublish || status === 'published',
     data,
+    addedByHooks: nothingAdded,
     isSeen: false,
     trials: openPatternChecks(),
     now: Date.now(),
   }
   return operation
 }
+
+const nothingAdded: ReadonlySet<string> = new Set()
 
 function localeOf(value: unknown, defaultLocale: string): string {
   if (value === undefined || value === null || value === '') return defaultLocale
@@ -213,8 +218,8 @@ export function writingOf(
 }
 
 /** What a body is held to, and what its errors show beside the given. */
-export const optionsOf = ({ write: { type }, grants, locale, now }: WriteOperation, isCreation: boolean) => ({
-  grants,
+export const optionsOf = ({ write: { type }, grants, addedByHooks, locale, now }: WriteOperation, isCreation: boolean) => ({
+  writer: { grants, addedByHooks },
   isDraft: type.draftAndPublish,
   isCreation,
   added: { publishedAt: type.draftAndPublish ? null : new Date(now).toISOString(), ...(type.localized ? { locale } : {}) },

@@ -66,7 +66,7 @@ export async function updateIn(context: WriteContext, transaction: Transaction, 
   const known = await prefetchRows(context, transaction, operation, input, isNew ? type : null)
   const writing = writingOf(context, transaction, operation, input, known)
   // Before a new version is there, which its own relations may name.
-  if (isNew) await checkTargetsExist(transaction, context.read.model, operation.grants, type, operation.data, writing.resolving)
+  if (isNew) await checkTargetsExist(transaction, context.read.model, operation, type, operation.data, writing.resolving)
   const before = await sharedBefore(context, transaction, type, versions, isNew ? null : target.row, change.touched)
   const id = await writeVersion(context, writing, change)
   if (touchesOneDocument(change)) transaction.history.touchesOneDocument()

@@ -96,7 +96,7 @@ function withMissingTargets(run: RunAction): RunAction {
   return async (context, transaction, operation) => {
     const refuse = async () => {
       const { resolving } = writingOf(context, transaction, operation, null)
-      await checkTargetsExist(transaction, context.read.model, operation.grants, operation.write.type, operation.data, resolving)
+      await checkTargetsExist(transaction, context.read.model, operation, operation.write.type, operation.data, resolving)
     }
     try {
       const outcome = await run(context, transaction, operation)

@@ -104,6 +104,9 @@ function stored(attributes: ReadonlyMap<string, Attribute>, checked: Readonly<Bo
  */
 type Known = Map<string, Readonly<Body> | 'unknown' | null>
 
+/** Who may name everything. */
+const everybody = { grants: fullAccess, addedByHooks: new Set<string>() }
+
 /** No other document has any of the values. */
 const noneTaken = () => Promise.resolve(new Set<string>())
 
@@ -118,7 +121,7 @@ async function write(type: ContentType, step: Step, data: unknown, known: Known,
   const isCreation = before === null
   const added = { publishedAt: type.draftAndPublish ? null : 'now', ...(type.localized && { locale }) }
   const context = { model, contract: contracts.strapi }
-  const options = { grants: fullAccess, isDraft: type.draftAndPublish, isCreation, added }
+  const options = { writer: everybody, isDraft: type.draftAndPublish, isCreation, added }
   const { checked } = await readInput(context, type, data, options, noneTaken)
   const whole = before === 'unknown' || JSON.stringify(data).includes('"id":') ? 'unknown' : { ...before, ...checked }
   const isPublished = type.draftAndPublish && url.searchParams.get('status') !== 'draft'
@@ -223,7 +226,7 @@ describe('recorded bodies are refused for the same reasons', () => {
 })
 
 const read = (path: string, data: unknown, { contract = 'strapi', isDraft = false, isCreation = true }: Options = {}): Promise<Input> =>
-  readInput({ model, contract: contracts[contract] }, model.paths.get(path)!, data, { grants: fullAccess, isDraft, isCreation }, noneTaken)
+  readInput({ model, contract: contracts[contract] }, model.paths.get(path)!, data, { writer: everybody, isDraft, isCreation }, noneTaken)
 interface Options {
   readonly contract?: ContractName
   readonly isDraft?: boolean

@@ -1,10 +1,9 @@
 // A body becomes what may be written: keys, types, formats and constraints are checked here, once, before any statement runs.
 import { type ApiError, validationError } from '../../errors/errors.js'
-import type { Grants } from '../../grants.js'
 import type { ContentType, Model, MorphFrom, MorphTo, Relation, Schema } from '../../model/types.js'
 import { yieldIfBusy } from '../../runtime/event-loop.js'
 import { checkBody, isBody, relationProblem } from './attributes.js'
-import { checkKeys, isTooDeep, isWritable } from './keys.js'
+import { checkKeys, isTooDeep, isWritable, type WriteAccess } from './keys.js'
 import { attributeError, typeError, whole } from './messages.js'
 import { settleUnique } from './possible-errors.js'
 import { type RelationForm, relationInput } from './relations.js'
@@ -15,7 +14,7 @@ import { type Reader, shownErrors } from './visible-errors.js'
 
 export interface InputOptions {
   /** Who writes: relations need the permission to find what they point to. */
-  readonly grants: Grants
+  readonly writer: WriteAccess
   /** Drafts may lack what is required and miss formats and minima. */
   readonly isDraft: boolean
   /** Defaults apply, and what is required may not be absent. */
@@ -38,7 +37,7 @@ export async function readInput(
   findTaken: FindTaken,
 ): Promise<Input> {
   await yieldIfBusy()
-  checkKeys(context.model, options.grants, type, data)
+  checkKeys(context.model, options.writer, type, data)
   await yieldIfBusy()
   if (!isBody(data)) throw attributeErrors([typeError([], 'object', null, data)])
   const { value, shown, errors } = await checkData(context, type, data, options)
@@ -61,7 +60,7 @@ export async function mayBePublished(
 }
 
 /** The values that `data` has or leaves to defaults, as errors show them too, and what is or may be wrong with them. */
-async function checkData(context: InputContext, type: ContentType, data: Body, options: Omit<InputOptions, 'grants'>) {
+async function checkData(context: InputContext, type: ContentType, data: Body, options: Omit<InputOptions, 'writer'>) {
   const given = Object.entries(data).filter(([key]) => isWritable(type, type.attributes.get(key)))
   const { value, errors } = checkBody({ ...context, ...options, places: [], isStored: false }, type, Object.fromEntries(given))
   await yieldIfBusy()

@@ -22,26 +22,32 @@ const ofReferences = new Set([...operations, 'id', 'documentId', 'locale'])
 const isBody = (value: unknown): value is Body => typeof value === 'object' && value !== null
 const listed = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [value])
 
+/** Who has put together the data of a write. */
+export interface WriteAccess {
+  readonly grants: Grants
+  /** Attributes that the caller did not send and hooks of the project have added: these may name what the caller may not find. */
+  readonly addedByHooks: ReadonlySet<string>
+}
+
 /**
  * Holds the keys of `data` to the model and to the caller: a relation to what the caller may not find is refused whatever
  * its value, so that nobody learns whether a document exists by linking to it.
  * @throws ApiError 400 `Invalid key …` for the first key that may not be there.
  */
-export function checkKeys(model: Model, grants: Grants, type: ContentType, data: unknown): void {
+export function checkKeys(model: Model, { grants, addedByHooks }: WriteAccess, type: ContentType, data: unknown): void {
   if (isTooDeep(data)) throw validationError('The data is nested too deeply')
   for (const body of listed(data).filter(isBody)) {
     for (const key of ['id', 'documentId']) if (Object.hasOwn(body, key)) throw refusal(key)
     for (const key of Object.keys(body)) if (refused.has(key) || isReadOnly(type.attributes.get(key))) throw refusal(key, key)
-    const walk: Walk = { model, grants, forbidden: null }
+    const walk: Walk = { model, grants, addedByHooks, forbidden: null }
     checkNames(walk, type, body, ignored, null)
     if (walk.forbidden !== null) throw walk.forbidden
   }
 }
 
 /** What one walk through a body knows: the first relation that the caller may not write, which counts behind all unknown keys. */
-interface Walk {
+interface Walk extends WriteAccess {
   readonly model: Model
-  readonly grants: Grants
   forbidden: ApiError | null
 }
 
@@ -73,7 +79,7 @@ function checkNames(walk: Walk, shape: Schema, body: Body, beside: ReadonlySet<s
     }
     const path = parent === null ? key : `${parent}.${key}`
     if (isReadOnly(attribute)) throw refusal(key, path)
-    if (!mayRelate(walk, attribute, value)) walk.forbidden ??= refusal(key, path)
+    if (!mayRelate(walk, attribute, value, path)) walk.forbidden ??= refusal(key, path)
     if (isBody(value)) checkBelow(walk, attribute, value, path)
   }
 }
@@ -119,11 +125,14 @@ function checkReferences(model: Model, target: string, value: Body, path: string
  * Relations need `find` of what they point to. Those whose target varies name it in each entry's `__type`, and those to one
  * cannot be written at all.
  */
-function mayRelate({ model, grants }: Walk, attribute: Attribute, value: unknown): boolean {
-  if (attribute.kind === 'morphTo') return attribute.many && morphEntries(value).every((entry) => namesType(model, grants, entry))
+function mayRelate(walk: Walk, attribute: Attribute, value: unknown, path: string): boolean {
+  if (attribute.kind === 'morphTo') return attribute.many && morphEntries(value).every((entry) => namesType(walk, entry, path))
   if (attribute.kind !== 'relation' && attribute.kind !== 'morphFrom') return true
-  return attribute.target === fileType || grants.may(`${attribute.target}.find`)
+  return attribute.target === fileType || mayName(walk, attribute.target, path)
 }
+
+const mayName = ({ grants, addedByHooks }: Walk, target: string, path: string): boolean =>
+  grants.may(`${target}.find`) || (addedByHooks.size > 0 && addedByHooks.has(path.split('.', 1)[0]!))
 
 function morphEntries(value: unknown): readonly unknown[] {
   if (!isBody(value)) return [value]
@@ -133,8 +142,8 @@ function morphEntries(value: unknown): readonly unknown[] {
   return named.flatMap((key) => listed(value[key])).filter((entry) => entry !== null)
 }
 
-const namesType = (model: Model, grants: Grants, entry: unknown): boolean =>
-  isBody(entry) && typeof entry.__type === 'string' && model.types.has(entry.__type) && grants.may(`${entry.__type}.find`)
+const namesType = (walk: Walk, entry: unknown, path: string): boolean =>
+  isBody(entry) && typeof entry.__type === 'string' && walk.model.types.has(entry.__type) && mayName(walk, entry.__type, path)
 
 /** True for values that are nested so deeply that walking them would run out of stack. */
 export const isTooDeep = (value: unknown): boolean => isDeeper(value, deepest)

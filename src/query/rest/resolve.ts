@@ -19,8 +19,6 @@ export interface Resolver {
   readonly model: Model
   readonly grants: Grants
   readonly contract: Contract
-  /** The filters of a scope, which are code of the project: nothing in them is forbidden. */
-  readonly isTrusted: boolean
   /** The page's start and limit (`pageValues`), then the values of conditions in the order in which the walk met them. */
   readonly values: unknown[]
   /** The parameter that errors are about; inside a populate it stays `populate`. */
@@ -80,7 +78,6 @@ export function openResolver(model: Model, grants: Grants, contract: Contract, l
     model,
     grants,
     contract,
-    isTrusted: false,
     values: [null, null],
     param: 'filters',
     budget: { nodes: limits.queryComplexity },
@@ -176,7 +173,6 @@ const ranks = { dynamiczone: 0, morphTo: 1, password: 2, private: 3 } as const
 
 /** Notes that `attribute` stands where nobody may read it: told when every name of the parameter has been found. */
 export function forbid(reading: Resolver, attribute: Attribute, error: ApiError): void {
-  if (reading.isTrusted && attribute.private) return
   const isPassword = attribute.kind === 'scalar' && attribute.type === 'password'
   const kind = attribute.kind === 'dynamiczone' || attribute.kind === 'morphTo' ? attribute.kind : isPassword ? 'password' : 'private'
   reading.forbidden.push({ rank: ranks[kind], error })
@@ -209,10 +205,11 @@ export function findComparable(
     return null
   }
   // What stands below is still looked at, so that the first mistake is told: the request is refused all the same.
-  if (attribute.private) forbid(reading, attribute, forbidden())
+  const isHidden = attribute.private && reading.grants.comparesPrivate !== true
+  if (isHidden) forbid(reading, attribute, forbidden())
   switch (attribute.kind) {
     case 'scalar':
-      if (attribute.type === 'password' && !attribute.private) forbid(reading, attribute, forbidden())
+      if (attribute.type === 'password' && !isHidden) forbid(reading, attribute, forbidden())
       return attribute
     case 'relation':
       if (!isOpen(reading, attribute)) reading.restricted.push(forbidden())

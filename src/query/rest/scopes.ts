@@ -1,6 +1,6 @@
 // The scopes of a caller in one request: filters of the project's own code, so they may name what no caller may.
 import { ApiError } from '../../errors/errors.js'
-import { fullAccess, type Scopes } from '../../grants.js'
+import { projectAccess, type Scopes } from '../../grants.js'
 import type { Filter, RowScopes } from '../request.js'
 import { readFilters } from './filters.js'
 import { inParameter, type Resolver, throwDeferred } from './resolve.js'
@@ -16,7 +16,7 @@ export function readScopes(reading: Resolver, scopes: Scopes): RowScopes {
 }
 
 function readScope(reading: Resolver, uid: string, filters: unknown): Filter {
-  const trusted: Resolver = { ...reading, grants: fullAccess, isTrusted: true, budget: { nodes: Infinity }, late: [], forbidden: [] }
+  const trusted: Resolver = { ...reading, grants: projectAccess, budget: { nodes: Infinity }, late: [], forbidden: [] }
   try {
     const filter = inParameter(trusted, 'filters', (inside) => readFilters(inside, reading.model.types.get(uid)!, filters))
     throwDeferred(trusted)

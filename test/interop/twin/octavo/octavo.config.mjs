@@ -1,0 +1,7 @@
+// What the code in ../strapi does, as Octavo has it.
+import { hooks } from './code/hooks.mjs'
+import { routes } from './code/routes.mjs'
+import { schedules } from './code/schedules.mjs'
+import { types } from './code/types.mjs'
+
+export default { types, hooks, routes, schedules }
