@@ -26,8 +26,8 @@ export default defineConfig({
     globalSetup: ['test/support/databases.ts'],
     testTimeout: 60_000,
     hookTimeout: 60_000,
-    // Every file starts servers of its own: two at a time are enough for two cores.
-    maxWorkers: 2,
+    // Every file starts servers of its own, and many wait for them: three at a time keep two cores busy.
+    maxWorkers: 3,
     reporters: ['default'],
   },
 })
