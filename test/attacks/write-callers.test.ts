@@ -140,7 +140,20 @@ test('S032 no route is registered past the tables', () => {
       () => name,
     ),
   )
-  // The tables, content (two paths), its actions; health and the icon; the files; the start page, its script and style, its picture.
-  const known = [...Array(4).fill('mounts/api.ts'), ...Array(2).fill('mounts/root.ts'), 'mounts/uploads.ts']
-  expect(found.sort()).toEqual([...known, ...Array(3).fill('pages/start-page-route.ts')])
+  const known = {
+    // The tables, content (two paths), its actions, the description.
+    'mounts/api.ts': 5,
+    // One row for each route of the project, whose permissions are checked as those of the tables are.
+    'mounts/custom-routes.ts': 1,
+    // The page at /docs, its script and style.
+    'mounts/docs.ts': 2,
+    // Health and the icon.
+    'mounts/root.ts': 2,
+    'mounts/uploads.ts': 1,
+    // The start page, its script and style, its picture.
+    'pages/start-page-route.ts': 3,
+    // The event stream.
+    'stream/route.ts': 1,
+  }
+  expect(found.sort()).toEqual(Object.entries(known).flatMap(([name, count]) => Array(count).fill(name)))
 })
