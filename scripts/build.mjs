@@ -3,17 +3,16 @@
 import { rmSync } from 'node:fs'
 import { build } from 'esbuild'
 import { writeBillOfMaterials } from './bill-of-materials.mjs'
-import { bundle, forBrowsers } from './bundle.mjs'
+import { bundle, clientBundle, forBrowsers } from './bundle.mjs'
 import { writeDeclarations } from './declarations.mjs'
 import { writeLicenses } from './licenses.mjs'
 import { writeSchemas } from './schemas.mjs'
 
 rmSync('dist', { recursive: true, force: true })
-const built = build(bundle)
-writeDeclarations('src/index.ts', 'dist')
+const built = Promise.all([bundle, clientBundle, forBrowsers].map((options) => build(options)))
+for (const entry of ['src/index.ts', 'src/client.ts']) writeDeclarations(entry, 'dist')
 await writeSchemas('schemas')
-const { metafile } = await built
-await build(forBrowsers)
+const [{ metafile }] = await built
 writeLicenses(Object.keys(metafile.inputs), 'dist/THIRD-PARTY-LICENSES.txt')
 writeBillOfMaterials(Object.keys(metafile.inputs), 'dist/sbom.cdx.json')
 if (process.argv.includes('--sizes')) {

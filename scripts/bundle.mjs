@@ -33,9 +33,27 @@ export const bundle = {
   metafile: true,
 }
 
+/** The client of the API, which also runs in browsers: one small file that needs nothing. */
+export const clientBundle = {
+  entryPoints: ['src/client.ts'],
+  outdir: 'dist',
+  bundle: true,
+  platform: 'neutral',
+  format: 'esm',
+  target: 'es2021',
+  minify: true,
+  legalComments: 'none',
+}
+
 /** What browsers load for the pages of the service: each script with what it imports, in one file. */
 export const forBrowsers = {
-  entryPoints: ['src/browser/start-page.ts', 'src/browser/start-page.css', 'src/browser/favicon.svg'],
+  entryPoints: [
+    'src/browser/start-page.ts',
+    'src/browser/start-page.css',
+    'src/browser/favicon.svg',
+    'src/browser/docs-page/page.ts',
+    'src/browser/docs-page/page.css',
+  ],
   outdir: 'dist/browser',
   bundle: true,
   minify: true,

@@ -1,11 +1,15 @@
 // The public interface of the package.
 export type { Config, UserConfig } from './config/config.js'
 export { defineConfig, loadConfig } from './config/config.js'
+export { defineHook } from './config/hooks.js'
 export { defineRoute } from './config/routes.js'
 export { ApiError, ConfigError } from './errors/errors.js'
 export type { Grants } from './grants.js'
 export { grantsOf } from './grants.js'
 export type { CodeLog } from './public/code-log.js'
+export * from './public/content/content-types.js'
+export type { Result } from './public/content/results.js'
+export type { TypedDocuments } from './public/content/typed-documents.js'
 export type { CallerContentService, ContentService } from './public/content-service.js'
 export type {
   Criteria,
@@ -14,6 +18,7 @@ export type {
   DocumentSelection,
   DocumentService,
   Documents,
+  DocumentsOf,
   Entries,
   HookAction,
   Identity,
@@ -24,7 +29,7 @@ export type {
   Version,
 } from './public/documents.js'
 export type { ContentEvent, EntryEvent, EntryEventName, EventListener, MediaEvent, MediaEventName } from './public/events.js'
-export type { AfterCall, BeforeCall, Hook } from './public/hooks.js'
+export type { AfterCall, BeforeCall, Hook, HookOf } from './public/hooks.js'
 export type {
   BodyOf,
   CustomRoute,

@@ -5,6 +5,8 @@ import { hashPassword } from './accounts/passwords.js'
 import type { Config } from './config/config.js'
 import type { Database } from './database/database.js'
 import type { Dialect } from './database/dialect.js'
+import { type Descriptions, openDescriptions } from './description/openapi/descriptions.js'
+import { describedOf } from './description/openapi/of-project.js'
 import { type DocumentBatch, openBatch } from './documents/batch.js'
 import { checkDefaults, openDefaults } from './documents/defaults.js'
 import { type IdempotencyKeys, openIdempotencyKeys } from './documents/idempotency.js'
@@ -31,6 +33,8 @@ export interface Installation {
   /** Several writes in one transaction. */
   readonly batch: DocumentBatch
   readonly accounts: AccountContext
+  /** What callers may do, as OpenAPI. */
+  readonly descriptions: Descriptions
   /** Records what happens to files; null: nobody listens. */
   readonly watch: FileWatch | null
 }
@@ -172,6 +176,7 @@ function open(
       writes: openWrites({ ...writing, plans: ofWrites }, keys),
       batch: openBatch({ ...writing, plans: ofWrites }, keys),
       accounts: { ...accounts, model, input: { model, contract }, defaultLocale, scopes: noScopes, watch: watchUsers(outbox, model) },
+      descriptions: openDescriptions(() => describedOf(config, model, config.rest.prefix), limits.cachedDescriptions),
       watch:
         outbox === null
           ? null

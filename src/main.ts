@@ -5,6 +5,7 @@ import { createRequire } from 'node:module'
 import { Command } from 'commander'
 import { addArchiveCommands } from './cli/program/archives.js'
 import { addCompareCommand } from './cli/program/compare.js'
+import { addDescriptionCommands } from './cli/program/descriptions.js'
 import { addDevelopmentCommands } from './cli/program/development.js'
 import { addLocaleCommands } from './cli/program/locales.js'
 import { addRoleCommands } from './cli/program/roles.js'
@@ -24,6 +25,7 @@ program.configureOutput({ outputError: (text, write) => write(text.replace(/^err
 const topics = [
   addDevelopmentCommands,
   addServiceCommands,
+  addDescriptionCommands,
   addArchiveCommands,
   addCompareCommand,
   addTokenCommands,

@@ -171,10 +171,10 @@ async function openServing(config: Config, { main, writes }: Database, backend: 
 }
 
 /** @throws ConfigError if the project's code does not fit the model, or cannot be run */
-async function checkCode({ hooks, types, routes, schedules, rest, events }: Config, model: Model): Promise<void> {
+async function checkCode({ hooks, types, routes, schedules, rest, events, docs }: Config, model: Model): Promise<void> {
   checkHooks(hooks, model)
   checkTypes(types, model)
-  checkRoutes(routes, { model, prefix: rest.prefix, stream: events.stream })
+  checkRoutes(routes, { model, prefix: rest.prefix, stream: events.stream, docs })
   if (schedules.length > 0) (await import('./schedules/times.js')).checkSchedules(schedules)
 }
 

@@ -12,14 +12,14 @@ import { createRepository, installDependencies, packageManager } from './init/to
 import { folderProblem, writeProject } from './init/write-project.js'
 import { print } from './project.js'
 
-/** Creates a project in `folder`. `commands`: those of this package, for the scripts of the project. */
-export const init = orExplain(async (folder: string | undefined, flags: InitFlags, commands: readonly string[]) => {
+/** Creates a project in `folder`. */
+export const init = orExplain(async (folder: string | undefined, flags: InitFlags) => {
   const given = readFlags(folder, flags)
   if (given.folder !== undefined) checkFolder(given.folder)
   const choices = await choicesOf(given, flags.yes === true)
   const root = resolve(choices.folder)
   checkFolder(choices.folder)
-  const facts = { dependency: dependencyFor(root), commands }
+  const facts = { dependency: dependencyFor(root) }
   writeProject(root, [
     ...projectTexts(choices, facts).map(({ text, ...file }) => ({ ...file, content: text })),
     ...copiedFiles(choices).map(({ path, bytes }) => ({ path, content: bytes })),

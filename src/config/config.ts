@@ -35,6 +35,9 @@ import { type SecretsConfig, secretsOf, setSecrets } from './secrets.js'
 import { givenStorage, type StorageConfig, storageOf, storageProblem } from './storage.js'
 import { typeSettings } from './types.js'
 
+/** The description of the API, for programs at `/openapi.json` below the prefix and for people at `/docs`. */
+const docs = z.strictObject({ enabled: z.boolean().default(true) }).prefault({})
+
 const file = z.strictObject({
   host: z.string().optional(),
   port: z.int().min(0).max(65_535).optional(),
@@ -44,6 +47,7 @@ const file = z.strictObject({
   trustProxy: z.int().min(0).max(10).default(0),
   api: apiSettings.prefault({}),
   auth: auth.prefault({}),
+  docs,
   mail: z.strictObject({ url: z.string().optional(), from: z.string().optional() }).prefault({}),
   database: databaseSettings.prefault({}),
   uploads: z
@@ -89,6 +93,8 @@ export interface Config extends ApiConfig, NetworkConfig, SecretsConfig {
   /** Media types that may be uploaded; if `allowed` is empty, all but the denied ones. */
   readonly uploadTypes: { readonly allowed: readonly string[]; readonly denied: readonly string[] }
   readonly auth: Readonly<z.output<typeof auth>>
+  /** Whether the API describes itself, with what a caller may do. */
+  readonly docs: Readonly<z.output<typeof docs>>
   readonly mail: { readonly url: string | null; readonly from: string | null }
   readonly corsOrigins: '*' | readonly string[]
   readonly corsHeaders: readonly string[]
@@ -222,6 +228,7 @@ function assemble({ root, given, environment, own, strapiDatabase, webhookHeader
     ...secrets,
     database,
     auth: given.auth,
+    docs: given.docs,
     mail: mailOf(environment, given.mail),
     production,
     ...{ logsEmails: environment.NODE_ENV === 'development', hints: environment.NODE_ENV === 'development' },

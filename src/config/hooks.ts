@@ -1,9 +1,11 @@
 // The parts of octavo.config about what happens around changes: hooks, events and webhooks.
 import { isIP } from 'node:net'
 import * as z from 'zod'
+import type { Uid } from '../public/content/content-types.js'
+import type { AnyText } from '../public/content/selection.js'
 import type { HookAction } from '../public/documents.js'
 import type { EventListener } from '../public/events.js'
-import type { Hook } from '../public/hooks.js'
+import type { Hook, HookOf } from '../public/hooks.js'
 
 const isFunction = (value: unknown): boolean => typeof value === 'function'
 const hookActions = ['create', 'update', 'delete', 'publish', 'unpublish', 'discardDraft'] as const satisfies readonly HookAction[]
@@ -18,6 +20,9 @@ export const hookSettings = z
     after: z.custom<NonNullable<Hook['after']>>(isFunction, 'must be a function').optional(),
   })
   .refine(({ before, after }) => before !== undefined || after !== undefined, 'has neither before nor after, so it has no effect')
+
+/** Types a hook of octavo.config.ts by the content-types that it is for: `hooks: [defineHook({ types: ['api::article.article'], … })]`. */
+export const defineHook = <const Type extends Uid | AnyText>(hook: HookOf<Type>): Hook => hook as Hook
 
 /** Recording and delivery of events. */
 export const eventSettings = z.strictObject({

@@ -62,6 +62,8 @@ export const limits = z.strictObject({
   cachedPlans: z.int().positive().max(most).default(1_000),
   cachedPlanCharacters: z.int().positive().max(most).default(8_000_000),
   cachedQueries: z.int().positive().max(most).default(2_000),
+  /** Cached descriptions of the API, one for each set of permissions that asks for it. */
+  cachedDescriptions: z.int().positive().max(most).default(20),
   /** Cached tokens and users. */
   cachedCallers: z.int().positive().max(most).default(5_000),
   /** Milliseconds for the headers of a request, for a whole request, and between two requests of one connection. */

@@ -4,13 +4,13 @@ import type { Actor } from '../documents/actor.js'
 import { openService } from '../documents/service.js'
 import { openTransactions } from '../documents/transaction.js'
 import type { ContentService } from '../public/content-service.js'
-import { openUploadService, type UploadOptions } from './upload.js'
+import { openUploadService, type UploadServiceOptions } from './upload.js'
 
 /** Returns the content service of an actor. */
 export type ContentServices = (actor: Actor) => ContentService
 
 /** Opens the content services of a project's code. */
-export function openContentServices({ folder, limits }: Config, options: Omit<UploadOptions, 'folder'>): ContentServices {
+export function openContentServices({ folder, limits }: Config, options: Omit<UploadServiceOptions, 'folder'>): ContentServices {
   const { withInstallation } = options
   const maxWrites = limits.transactionOperations
   return (actor) => ({

@@ -17,7 +17,7 @@ import type { MediaLink } from '../uploads/rows.js'
 export type WithInstallation = <Result>(work: (installation: Installation) => Promise<Result>) => Promise<Result>
 
 /** What files are uploaded with. */
-export interface UploadOptions {
+export interface UploadServiceOptions {
   readonly withInstallation: WithInstallation
   readonly library: Library
   /** True if every file in a response states whether its URL is signed. */
@@ -30,7 +30,7 @@ export interface UploadOptions {
 const uploadAction = 'plugin::upload.content-api.upload'
 
 /** The uploads of an actor. */
-export function openUploadService({ withInstallation, library, signsAddresses, folder }: UploadOptions, actor: Actor): Upload {
+export function openUploadService({ withInstallation, library, signsAddresses, folder }: UploadServiceOptions, actor: Actor): Upload {
   return async (file, { grants } = {}) => {
     const allowed = withGrants(actor, grants)
     checkFile(file)

@@ -14,7 +14,7 @@ type ReadMode = 'many' | 'first'
 
 /** The document service of an actor, over the installation in force. `maxWrites`: how many writes one transaction may have. */
 export function openService(withParts: WithParts, actor: Actor, maxWrites: number): DocumentService {
-  return <Shape>(uid: string, { grants }: { readonly grants?: Grants } = {}): Documents<Shape> => {
+  const documentsOf = <Shape>(uid: string, { grants }: { readonly grants?: Grants } = {}): Documents<Shape> => {
     const checked = checkedMethods(uid)
     const as = withGrants(actor, grants)
     const asker = as.caller === null ? {} : { asker: { caller: as.caller, requestId: as.requestId } }
@@ -60,4 +60,5 @@ export function openService(withParts: WithParts, actor: Actor, maxWrites: numbe
       ...bulkMethods<Shape>(uid, { withParts, actor: as, maxWrites, checked, find }),
     }
   }
+  return documentsOf as DocumentService
 }

@@ -21,7 +21,7 @@ interface DescribedWrite {
 }
 
 /** What a function has described and returned, in which each handle stands for a write. */
-interface Description {
+interface DescribedWrites {
   readonly writes: readonly DescribedWrite[]
   readonly handles: ReadonlyMap<unknown, number>
   readonly returned: unknown
@@ -50,7 +50,7 @@ export function openTransactions(withParts: WithParts, whose: Actor, maxWrites: 
 }
 
 /** Lets a function describe its writes. @throws TypeError for one that is asynchronous, and for a write that is described too late */
-function descriptionOf(describe: (write: DescribeWrites) => unknown, maxWrites: number): Description {
+function descriptionOf(describe: (write: DescribeWrites) => unknown, maxWrites: number): DescribedWrites {
   const writes: DescribedWrite[] = []
   const handles = new Map<unknown, number>()
   let isOpen = true

@@ -1,11 +1,11 @@
 // Keys of a body that may not be there: 400 `Invalid key …`, whose details say where the key stands.
-import type { Attribute } from '../model/types.js'
+import type { Attribute, Schema } from '../model/types.js'
 import { dataOf } from './bodies.js'
 import { pathOf } from './documents.js'
 import type { Hint, HintedExchange } from './exchange.js'
 import { lacks } from './permissions.js'
 import { listed, quoted, similar } from './sentences.js'
-import { kindOf, nameOf, placeAt, type Shape, stepsOf } from './shapes.js'
+import { kindOf, nameOf, placeAt, stepsOf } from './shapes.js'
 
 /** A key that does not exist, or that no body may have. */
 export const invalidKey: Hint = (exchange) => {
@@ -30,7 +30,7 @@ export const invalidKey: Hint = (exchange) => {
 }
 
 /** In a dynamic zone, the components that its entries name. */
-function entryShapes(exchange: HintedExchange, above: readonly string[], shapes: readonly Shape[]): readonly Shape[] {
+function entryShapes(exchange: HintedExchange, above: readonly string[], shapes: readonly Schema[]): readonly Schema[] {
   const entries = above.length === 1 ? dataOf(exchange)?.[above[0]!] : undefined
   if (!Array.isArray(entries) || shapes.length < 2) return shapes
   const named = new Set(entries.map((entry: { readonly __component?: unknown } | null) => entry?.__component))
@@ -65,7 +65,7 @@ async function refusedKey(exchange: HintedExchange, attribute: Attribute, key: s
   return `"${key}" exists, but refers to documents that the caller may not find. ${await lacks(exchange, asked, [`${attribute.target}.find`])}`
 }
 
-function guess(key: string, shapes: readonly Shape[]): string {
+function guess(key: string, shapes: readonly Schema[]): string {
   const names = new Set(
     shapes.flatMap((shape) => [...shape.attributes.values()].flatMap((attribute) => (isGiven(attribute) ? [attribute.name] : []))),
   )

@@ -3,12 +3,12 @@
 import { isTaken } from '../documents/input/scalars.js'
 import { storedForm } from '../documents/input/stored.js'
 import type { ApiError } from '../errors/errors.js'
-import type { Attribute, ContentType, Model, Scalar } from '../model/types.js'
+import type { Attribute, ContentType, Model, Scalar, Schema } from '../model/types.js'
 import { isObject } from '../query/rest/parameters.js'
 import { dataOf } from './bodies.js'
 import type { Hint, HintedExchange, ServedRequest } from './exchange.js'
 import { listed, quoted, similar, withArticle } from './sentences.js'
-import { kindOf, labelOf, nameOf, placeAt, type Shape, shapesOf } from './shapes.js'
+import { kindOf, labelOf, nameOf, placeAt, shapesOf } from './shapes.js'
 
 /** One error of the details, about the value at a path. */
 interface ValueError {
@@ -108,7 +108,7 @@ function shapeRepair(model: Model, attribute: Attribute, written: string, sent: 
 }
 
 /** Dates and times that are none: Strapi reports them one at a time, and not together with other errors. */
-function wrongDates(model: Model, shape: Shape, data: Readonly<Record<string, unknown>>, above = ''): readonly string[] {
+function wrongDates(model: Model, shape: Schema, data: Readonly<Record<string, unknown>>, above = ''): readonly string[] {
   return Object.entries(data).flatMap(([name, value]) => {
     const attribute = shape.attributes.get(name)
     const written = `${above}${name}`
@@ -187,7 +187,7 @@ async function documentNamed({ documents }: ServedRequest, type: ContentType, te
 /** What a body refers to in a type, and by which attribute. */
 function referencesTo(
   model: Model,
-  shape: Shape,
+  shape: Schema,
   data: Readonly<Record<string, unknown>>,
   uid: string,
   above = '',

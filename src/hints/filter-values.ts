@@ -1,12 +1,12 @@
 // Values of filters that no document can have, or that mean something else than they seem to.
 import type { ApiError } from '../errors/errors.js'
-import type { Model, Scalar } from '../model/types.js'
+import type { Model, Scalar, Schema } from '../model/types.js'
 import { isOperator, type OperatorName, operators } from '../query/operators.js'
 import { isObject } from '../query/rest/parameters.js'
 import { readValue } from '../query/rest/values.js'
 import type { Hint } from './exchange.js'
 import { listed, quoted, shown, similar } from './sentences.js'
-import { labelOf, looksLikeDocumentId, nameOf, type Shape, shapesOf } from './shapes.js'
+import { labelOf, looksLikeDocumentId, nameOf, shapesOf } from './shapes.js'
 
 /** One condition of a filter: an attribute, or the row behind a relation, compared with a value. */
 interface Condition {
@@ -16,7 +16,7 @@ interface Condition {
   readonly place: string
   readonly attribute: Scalar
   /** What the attribute belongs to; for a relation compared with a value, what it leads to. */
-  readonly shape: Shape
+  readonly shape: Schema
   /** True if a relation was compared with a value, which is a row id. */
   readonly isRelation: boolean
   readonly operator: OperatorName
@@ -27,7 +27,7 @@ interface Condition {
 const [mostConditions, deepest] = [200, 12]
 
 /** The conditions of a filter; what the model lacks is skipped. */
-function* conditionsOf(model: Model, shape: Shape, node: unknown, place: string, depth = 0): Generator<Condition> {
+function* conditionsOf(model: Model, shape: Schema, node: unknown, place: string, depth = 0): Generator<Condition> {
   if (!isObject(node) || depth > deepest) return
   for (const [name, value] of Object.entries(node)) {
     if (/^\$(?:and|or|not)$/.test(name)) {

@@ -1,17 +1,17 @@
 // What a request populates: the types and components it goes through, and relations that are left out for want of a permission.
 import { fileType } from '../model/link.js'
-import type { Attribute, Model } from '../model/types.js'
+import type { Attribute, Model, Schema } from '../model/types.js'
 import { isObject } from '../query/rest/parameters.js'
 import type { Hint } from './exchange.js'
 import { lacks } from './permissions.js'
 import { listed } from './sentences.js'
-import { type Shape, shapesOf } from './shapes.js'
+import { shapesOf } from './shapes.js'
 
 /** An attribute that a request populates. */
 interface PopulatedAttribute {
   readonly path: string
   readonly attribute: Attribute
-  readonly shapes: readonly Shape[]
+  readonly shapes: readonly Schema[]
   /** What stands under it; true where there is nothing but its name. */
   readonly value: unknown
 }
@@ -20,7 +20,7 @@ interface PopulatedAttribute {
 const deepest = 10
 
 /** The attributes that a `populate` names, in any of its forms. What the model lacks is skipped. */
-function* populatedBy(model: Model, shape: Shape, node: unknown, above = '', depth = 0): Generator<PopulatedAttribute> {
+function* populatedBy(model: Model, shape: Schema, node: unknown, above = '', depth = 0): Generator<PopulatedAttribute> {
   if (depth > deepest || node === undefined || node === null) return
   if (typeof node === 'string') {
     for (const name of node.split(',')) yield* populatedByPath(model, shape, name.trim(), above)
@@ -55,7 +55,7 @@ function* populatedBelow(
   }
 }
 
-function* populatedByPath(model: Model, shape: Shape, path: string, above: string): Generator<PopulatedAttribute> {
+function* populatedByPath(model: Model, shape: Schema, path: string, above: string): Generator<PopulatedAttribute> {
   if (path === '*') {
     for (const attribute of shape.attributes.values())
       if (attribute.kind !== 'scalar' && !attribute.private) yield populated(model, attribute, above)
@@ -77,7 +77,7 @@ const populated = (model: Model, attribute: Attribute, above: string): Populated
 })
 
 /** All types and components that a populate goes through. */
-export const shapesBelow = (model: Model, shape: Shape, node: unknown): readonly Shape[] => [
+export const shapesBelow = (model: Model, shape: Schema, node: unknown): readonly Schema[] => [
   ...new Set([...populatedBy(model, shape, node)].flatMap(({ shapes }) => shapes)),
 ]
 

@@ -1,24 +1,12 @@
 // Names in a query that do not exist or may not be used: 400 `Invalid key …`, whose details say where the name stands.
 import type { QueryParameter } from '../errors/errors.js'
-import type { Attribute, ContentType, Model } from '../model/types.js'
+import type { Attribute, ContentType, Model, Schema } from '../model/types.js'
 import { isOperator, operators } from '../query/operators.js'
 import type { Hint, HintedExchange } from './exchange.js'
 import { lacks } from './permissions.js'
 import { shapesBelow } from './populated.js'
 import { didYouMean, listed, quoted, similar } from './sentences.js'
-import {
-  fieldNames,
-  isUnreadable,
-  kindOf,
-  labelOf,
-  nameOf,
-  type PathTarget,
-  placeAt,
-  populateNames,
-  type Shape,
-  shapesOf,
-  stepsOf,
-} from './shapes.js'
+import { fieldNames, isUnreadable, kindOf, labelOf, nameOf, type PathTarget, placeAt, populateNames, shapesOf, stepsOf } from './shapes.js'
 
 /** An invalid name, and where it stands. */
 interface Name {
@@ -31,7 +19,7 @@ interface Name {
   readonly prefix: string
   readonly type: ContentType
   /** What it was looked for in. */
-  readonly shapes: readonly Shape[]
+  readonly shapes: readonly Schema[]
   /** The attribute right above it. */
   readonly parent: Attribute | null
 }
@@ -200,7 +188,7 @@ function unpagedLevel({ model, prefix, type, above, key }: Name): string {
 }
 
 /** `populate[author][name]=true`, or a misspelt key of the level. */
-function levelKeyMeant(key: string, place: string, shapes: readonly Shape[]): string | null {
+function levelKeyMeant(key: string, place: string, shapes: readonly Schema[]): string | null {
   const meant = similar(key, ['fields', 'filters', 'sort', 'populate', 'count', 'on'])
   if (meant !== null) return `Did you mean ${place}[${meant}]?`
   const [close] = shapes.map((shape) => similar(key, [...fieldNames(shape), ...populateNames(shape)])).filter((name) => name !== null)

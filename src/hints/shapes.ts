@@ -1,25 +1,22 @@
 // Content-types and components as hints speak of them: their names, what their attributes are, and what a path of names leads to.
 import { fileType } from '../model/link.js'
-import type { Attribute, Component, ContentType, Model } from '../model/types.js'
+import type { Attribute, ContentType, Model, Schema } from '../model/types.js'
 import { assertNever } from '../model/types.js'
 import { withArticle } from './sentences.js'
 
-/** A content-type or component. */
-export type Shape = ContentType | Component
-
 /** The name by which people know a type or component. */
-export const nameOf = (shape: Shape): string => (shape.kind === 'contentType' ? shape.singularName : shape.uid)
+export const nameOf = (shape: Schema): string => (shape.kind === 'contentType' ? shape.singularName : shape.uid)
 
 /** True for what no request may name. */
 export const isUnreadable = (attribute: Attribute): boolean =>
   attribute.private || (attribute.kind === 'scalar' && attribute.type === 'password')
 
 /** The names that `fields` takes. */
-export const fieldNames = ({ attributes }: Shape): readonly string[] =>
+export const fieldNames = ({ attributes }: Schema): readonly string[] =>
   [...attributes.values()].filter((attribute) => attribute.kind === 'scalar' && !isUnreadable(attribute)).map(({ name }) => name)
 
 /** The names that `populate` takes. */
-export const populateNames = ({ attributes }: Shape): readonly string[] =>
+export const populateNames = ({ attributes }: Schema): readonly string[] =>
   [...attributes.values()].filter((attribute) => attribute.kind !== 'scalar' && !attribute.private).map(({ name }) => name)
 
 /** What an attribute is, with its article: `a string`, `a relation to author`. */
@@ -44,8 +41,8 @@ export function kindOf(model: Model, attribute: Attribute): string {
 }
 
 /** The types and components that an attribute leads to. */
-export function shapesOf(model: Model, attribute: Attribute): readonly Shape[] {
-  const known = (shapes: readonly (Shape | undefined)[]): readonly Shape[] => shapes.filter((shape) => shape !== undefined)
+export function shapesOf(model: Model, attribute: Attribute): readonly Schema[] {
+  const known = (shapes: readonly (Schema | undefined)[]): readonly Schema[] => shapes.filter((shape) => shape !== undefined)
   switch (attribute.kind) {
     case 'scalar':
     case 'morphTo':
@@ -66,7 +63,7 @@ export function shapesOf(model: Model, attribute: Attribute): readonly Shape[] {
 
 /** What a path leads to: the types or components, and the last attribute. */
 export interface PathTarget {
-  readonly shapes: readonly Shape[]
+  readonly shapes: readonly Schema[]
   readonly attribute: Attribute | null
 }
 
@@ -104,7 +101,7 @@ export function placeAt(model: Model, type: ContentType, path: readonly (string 
 const usualLabels = ['name', 'title', 'label', 'heading', 'headline', 'displayName', 'username', 'slug']
 
 /** The attribute by which people know documents of a type; null if it has no text. */
-export function labelOf(shape: Shape): string | null {
+export function labelOf(shape: Schema): string | null {
   const texts = [...shape.attributes.values()].filter(
     (attribute) =>
       attribute.kind === 'scalar' && !attribute.system && !isUnreadable(attribute) && /^(?:string|text|uid|email)$/.test(attribute.type),

@@ -7,10 +7,16 @@ export interface SentVersion {
   readonly changed: Date
 }
 
+/** Whether the client already has the version with this strong ETag; null if it does not say. */
+export function hasVersion(headers: IncomingHttpHeaders, tag: string): boolean | null {
+  const tags = headers['if-none-match']
+  return tags === undefined ? null : tags === '*' || tags.split(',').some((one) => one.trim().replace(/^W\//, '') === tag)
+}
+
 /** True if the client already has this version: the response is 304. */
 export function isUnchanged(headers: IncomingHttpHeaders, { tag, changed }: SentVersion): boolean {
-  const tags = headers['if-none-match']
-  if (tags !== undefined) return tags === '*' || tags.split(',').some((one) => one.trim().replace(/^W\//, '') === tag)
+  const isKnown = hasVersion(headers, tag)
+  if (isKnown !== null) return isKnown
   const since = Date.parse(headers['if-modified-since'] ?? '')
   return changed.getTime() <= since
 }

@@ -26,9 +26,11 @@ import {
 import type { Hinting } from './hinting.js'
 import { openIncomingBodies } from './incoming-bodies.js'
 import { apiMount } from './mounts/api.js'
+import { docsMount } from './mounts/docs.js'
 import { type Mount, mountOf } from './mounts/mount.js'
 import { rootMount } from './mounts/root.js'
 import { uploadsMount } from './mounts/uploads.js'
+import { hasDocsPage } from './pages/docs-page.js'
 import { logAborted, logRequest } from './request-log.js'
 import { allowedMethods, methodNotAllowed, respondError } from './respond.js'
 import { openEventStreams } from './stream/route.js'
@@ -100,14 +102,7 @@ export async function createServer(config: Config, backend: Backend, logger: Fas
     ...{ config, backend, connections, streams, compression, hinting },
     ...{ bodies: openIncomingBodies(limits.unreadBytes), unsent: watchUnsent(limits) },
   }
-  const mounts = [
-    uploadsMount(config.uploadsFolder, {
-      check: backend.checkAddress,
-      compressedBytes: compression === null ? 0 : limits.compressedFileBytes,
-    }),
-    apiMount(routes, parts),
-    rootMount(parts),
-  ]
+  const mounts = mountsOf(parts)
   prepare(app, parts, mounts)
   for (const mount of mounts) mount.addTo(app)
   addEverythingElse(app, mounts)
@@ -124,6 +119,19 @@ export async function createServer(config: Config, backend: Backend, logger: Fas
       await app.close()
     },
   }
+}
+
+const mountsOf = (parts: MountContext): readonly Mount[] => {
+  const { config, backend, compression } = parts
+  return [
+    uploadsMount(config.uploadsFolder, {
+      check: backend.checkAddress,
+      compressedBytes: compression === null ? 0 : config.limits.compressedFileBytes,
+    }),
+    apiMount(routes, parts),
+    ...(hasDocsPage(config) ? [docsMount(config.rest.prefix)] : []),
+    rootMount(parts),
+  ]
 }
 
 /** Responds to invalid or oversized HTTP directly on the socket and closes the connection. */

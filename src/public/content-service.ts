@@ -1,5 +1,7 @@
 // The public types of what scripts, hooks, routes and schedules read and write content by.
-import type { Document, DocumentService, Documents } from './documents.js'
+import type { Uid } from './content/content-types.js'
+import type { AnyText } from './content/selection.js'
+import type { DocumentService, DocumentsOf, UidArgument } from './documents.js'
 import type { DescribeWrites, Transact, TransactionOptions, WrittenAs } from './transactions.js'
 import type { FileUpload, Upload, UploadedFile } from './uploads.js'
 
@@ -12,7 +14,7 @@ export interface ContentService {
 
 /** Reads and writes of content with the permissions, scopes and policies of a caller. */
 export interface CallerContentService {
-  readonly documents: <Shape = Document>(uid: string) => Documents<Shape>
+  readonly documents: <Type extends Uid | AnyText | object>(uid: UidArgument<Type>) => DocumentsOf<Type>
   readonly transaction: <const Given>(
     describe: (write: DescribeWrites) => Given,
     options?: Omit<TransactionOptions, 'grants'>,

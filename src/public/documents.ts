@@ -1,5 +1,8 @@
 // The public types of the document service, by which scripts and other code of a project read and write documents.
 import type { Grants } from '../grants.js'
+import type { ContentTypeShape, ShapeOf, Uid } from './content/content-types.js'
+import type { AnyText, NoSuchName } from './content/selection.js'
+import type { TypedDocuments } from './content/typed-documents.js'
 
 /** A document as plain data. `Documents<Article>` gives its attributes their types. */
 export interface Document {
@@ -94,8 +97,40 @@ export interface Documents<Shape = Document> {
   deleteMany(parameters: DocumentSelection & Omit<Version, 'status'>): Promise<Entries<Shape>[]>
 }
 
-/** Returns the documents of a type: `documents('api::article.article')`. Without `grants` everything is allowed. */
-export type DocumentService = <Shape = Document>(uid: string, options?: { readonly grants?: Grants }) => Documents<Shape>
+/** Options of `documents(uid)`. */
+export interface DocumentOptions {
+  /** What may be done; default: everything. */
+  readonly grants?: Grants
+}
+
+/**
+ * Returns the documents of a type: `documents('api::article.article')`. If `octavo types` has described the project, the uid is one of its
+ * types, and parameters and results have their types; `documents<Article>(uid)` gives results a type of your own.
+ */
+export type DocumentService = <Type extends Uid | AnyText | object>(uid: UidArgument<Type>, options?: DocumentOptions) => DocumentsOf<Type>
+
+/** The uid that `documents` takes: one of the project's, or any with a type of one's own. */
+export type UidArgument<Type> = Type extends string ? Type & KnownUid<Type> : string
+
+/** The uids that may be given: those of the project if they are known; a text that is not known before it runs is always allowed. */
+export type KnownUid<Type extends string> = string extends Type
+  ? unknown
+  : [Uid] extends [never]
+    ? unknown
+    : Type extends Uid
+      ? unknown
+      : NoSuchName<Type, Uid>
+
+/** The documents of a type, typed as far as the project is known. */
+export type DocumentsOf<Type> = Type extends string
+  ? Type extends Uid
+    ? ShapeOf<Type> extends infer T
+      ? T extends ContentTypeShape
+        ? TypedDocuments<T>
+        : never
+      : never
+    : Documents
+  : Documents<Type>
 
 /** The operations that hooks run for. */
 export type HookAction = 'create' | 'update' | 'delete' | 'publish' | 'unpublish' | 'discardDraft'

@@ -1,7 +1,9 @@
 // The public types of hooks: code of a project around every write.
 import type { CodeLog } from './code-log.js'
+import type { ContentTypeShape, ShapeOf, Uid } from './content/content-types.js'
+import type { RowIn } from './content/results.js'
 import type { ContentService } from './content-service.js'
-import type { Data, Document, HookAction, OperationCaller } from './documents.js'
+import type { Data, Document, HookAction, KnownUid, OperationCaller } from './documents.js'
 
 /** `documents`, `transaction` and `upload` are without restrictions. A write by a hook is a separate operation with its own hooks. */
 interface HookCall extends ContentService {
@@ -47,4 +49,20 @@ export interface Hook {
   readonly before?: (call: BeforeCall) => unknown
   /** Runs after the commit, before the response. Errors are logged. */
   readonly after?: (call: AfterCall) => unknown
+}
+
+/** The versions that a hook gets of a type. */
+type EntryOf<Type extends string> = Type extends Uid
+  ? ShapeOf<Type> extends infer T
+    ? T extends ContentTypeShape
+      ? RowIn<T, 'any', undefined, undefined>
+      : never
+    : never
+  : Document
+
+/** A hook for named types: if `octavo types` has described the project, the names must exist, and `entries` have their types. */
+export interface HookOf<Type extends string> extends Omit<Hook, 'types' | 'before' | 'after'> {
+  readonly types: readonly (Type & KnownUid<Type>)[]
+  readonly before?: (call: BeforeCall & { readonly uid: Type }) => unknown
+  readonly after?: (call: Omit<AfterCall, 'entries'> & { readonly uid: Type; readonly entries: readonly EntryOf<Type>[] }) => unknown
 }

@@ -12,6 +12,7 @@ import type {
   Scalar,
   Schema,
 } from '../model/types.js'
+import type { PublicationFilter } from '../public/content/queries.js'
 import type { OperatorName } from './operators.js'
 
 /** The position of a value in `ReadRequest.values`. */
@@ -98,16 +99,6 @@ export interface Publication {
   /** What the content of the two is compared by. */
   readonly model: Model
 }
-
-export type PublicationFilter =
-  | 'never-published'
-  | 'has-published-version'
-  | 'modified'
-  | 'unmodified'
-  | 'never-published-document'
-  | 'has-published-version-document'
-  | 'published-without-draft'
-  | 'published-with-draft'
 
 export interface Page {
   /** Whether the caller counted in pages or in offsets: decides the form of `meta.pagination`. */

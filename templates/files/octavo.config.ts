@@ -1,4 +1,4 @@
-// Settings of the service. The README of octavo lists all of them with their defaults.
+// Settings of the service. docs/guide/configuration.md in the package octavo lists all of them with their defaults.
 import { defineConfig } from 'octavo'
 
 export default defineConfig({

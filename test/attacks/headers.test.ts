@@ -50,7 +50,6 @@ describe('as it comes', () => {
       ...[
         '/metrics',
         '/debug',
-        '/docs',
         '/documentation',
         '/openapi.json',
         '/swagger.json',
@@ -62,6 +61,8 @@ describe('as it comes', () => {
       ...[
         '/.env',
         '/.git/config',
+        '/docs/.env',
+        '/docs/..%2ftokens.json',
         '/.git/HEAD',
         '/package.json',
         '/octavo.config.json',

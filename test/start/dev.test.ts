@@ -8,7 +8,7 @@ import { dirname, join } from 'node:path'
 import { afterAll, afterEach, expect, test } from 'vitest'
 import { access, contentType, plain, reading, seeded } from '../spec/library.js'
 import { rule } from '../support/rule.js'
-import { project, removeProjects, root } from './command.js'
+import { octavo, project, removeProjects, root } from './command.js'
 
 afterAll(removeProjects)
 
@@ -155,6 +155,30 @@ rule(
     expect(await dev.status('/_health')).toBe(0)
   },
 )
+
+rule('projects.13', 'the types of a project follow its schemas, if it has them and octavo types wrote them', async () => {
+  const folder = project({ ...notes, 'types/own.d.ts': '// Nobody writes here but me.' })
+  const file = join(folder, 'types', 'octavo.d.ts')
+  const dev = await startDev(folder)
+  await dev.prints(/Octavo serves/)
+  const [note] = Object.values(contentType('note', { name: { type: 'string' }, added: { type: 'integer' } }))
+  dev.save(schemaOf('note'), note)
+  await dev.prints(/serving the change/)
+  expect(existsSync(file)).toBe(false)
+  const written = await octavo(['types', folder, '--out', file])
+  expect(written.status).toBe(0)
+  const [changed] = Object.values(contentType('note', { name: { type: 'string' }, renamed: { type: 'integer' } }))
+  dev.save(schemaOf('note'), changed)
+  await dev.prints(/wrote types\/octavo\.d\.ts again/)
+  expect(readFileSync(file, 'utf8')).toMatch(/^ {2}renamed: number \| null$/m)
+  expect((await octavo(['types', folder, '--check', '--out', file])).status).toBe(0)
+  writeFileSync(file, '// My own.')
+  dev.save(schemaOf('note'), note)
+  await dev.prints(/serving the change/)
+  dev.process.kill('SIGTERM')
+  expect(await dev.ended).toBe(0)
+  expect([readFileSync(file, 'utf8'), readdirSync(join(folder, 'types'))]).toEqual(['// My own.', ['octavo.d.ts', 'own.d.ts']])
+})
 
 rule(
   'projects.8',

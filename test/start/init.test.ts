@@ -64,7 +64,7 @@ describe('creates', () => {
     expect(jsonOf('blank', 'package.json')).toMatchObject({
       name: 'blank',
       private: true,
-      scripts: { dev: 'octavo dev', start: 'octavo start' },
+      scripts: { dev: 'octavo dev', start: 'octavo start', types: 'octavo types --out types/octavo.d.ts' },
     })
     for (const ignored of ['node_modules/', '.env', '.tmp/', 'public/uploads/'])
       expect(textOf('blank', '.gitignore').split('\n')).toContain(ignored)

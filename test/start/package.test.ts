@@ -17,6 +17,8 @@ const importsOf = (text: string) =>
     .map(([, name]) => name!)
     .filter((name) => !name.startsWith('node:') && !builtinModules.includes(packageOf(name)))
     .map(packageOf)
+    // What `octavo types` writes imports this package.
+    .filter((name) => name !== 'octavo')
 
 const { dependencies } = JSON.parse(read('package.json')) as { readonly dependencies: Readonly<Record<string, string>> }
 

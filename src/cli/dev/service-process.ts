@@ -10,6 +10,23 @@ const [folder = '.'] = process.argv.slice(2)
 const send = (message: FromService): void => void process.send?.(message)
 
 process.once('message', ({ replaces }: Begin) => {
-  start(folder, { replaces, serving: (address) => send({ kind: 'serving', address }) })
+  const serving = (address: string): void => {
+    send({ kind: 'serving', address })
+    void followSchemas()
+  }
+  start(folder, { replaces, serving })
 })
+
+/** Writes the project's types again where it has them. The service goes on if that fails. */
+async function followSchemas(): Promise<void> {
+  const log = (level: number, msg: string): void => void process.stdout.write(`${JSON.stringify({ level, time: Date.now(), msg })}\n`)
+  try {
+    const { refreshTypes } = await import('./written-types.js')
+    const file = await refreshTypes(folder)
+    if (file !== null) log(30, `wrote ${file} again: the schemas have changed`)
+  } catch (error) {
+    log(40, `the types of the project cannot be written: ${(error as Error).message}`)
+  }
+}
+
 send({ kind: 'loaded' })

@@ -15,6 +15,8 @@ export interface WatchOptions {
 
 /** Milliseconds without a further event after which changes are reported: editors write a file in several steps. */
 const quietTime = 60
+/** Milliseconds until the files are looked at once more: what is created in a new folder before it is watched causes no event. */
+const secondLook = 1_000
 
 /** Starts to watch the project in `root`. Files that are written without a change, and files that the service writes, are not reported. */
 export function watchProject(root: string, { poll, changed, failed }: WatchOptions): void {
@@ -29,6 +31,8 @@ export function watchProject(root: string, { poll, changed, failed }: WatchOptio
     const before = inputs
     inputs = readInputs(root)
     watcher.add([...inputs.importFolders].filter((folder) => !before.importFolders.has(folder)))
+    // A file that no event has reported is not watched yet; for others this changes nothing.
+    watcher.add([...inputs.files.keys()].filter((file) => !before.files.has(file)).map((file) => join(root, file)))
     const paths = changedInputs(before, inputs)
     if (paths.length > 0) changed(paths)
   }
@@ -36,7 +40,10 @@ export function watchProject(root: string, { poll, changed, failed }: WatchOptio
   watcher.on('all', (event, path) => {
     if (!event.endsWith('Dir') && !mayBeInput(basename(path))) return
     clearTimeout(timer)
-    timer = setTimeout(compare, quietTime)
+    timer = setTimeout(() => {
+      compare()
+      timer = setTimeout(compare, secondLook)
+    }, quietTime)
   })
   watcher.on('error', (error) => failed(error as NodeJS.ErrnoException))
   // The first scan reports nothing, so what changed meanwhile is found by looking.

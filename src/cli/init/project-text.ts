@@ -14,8 +14,6 @@ export interface TextFile {
 export interface ProjectFacts {
   /** The dependency on this package. */
   readonly dependency: string
-  /** The commands of this package. */
-  readonly commands: readonly string[]
 }
 
 /** The texts of a new project. */
@@ -31,18 +29,20 @@ export function projectTexts(choices: Choices, facts: ProjectFacts): readonly Te
 
 const json = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`
 
-/** Scripts, of which a project gets those whose commands exist. */
-const scripts: Readonly<Record<string, string>> = { dev: 'dev', start: 'start', doctor: 'doctor', types: 'types' }
+const scripts = {
+  dev: 'octavo dev',
+  start: 'octavo start',
+  doctor: 'octavo doctor',
+  types: 'octavo types --out types/octavo.d.ts',
+} as const
 
-function packageOf({ folder }: Choices, { dependency, commands }: ProjectFacts): object {
+function packageOf({ folder }: Choices, { dependency }: ProjectFacts): object {
   return {
     name: packageName(folder),
     version: '0.1.0',
     private: true,
     type: 'module',
-    scripts: Object.fromEntries(
-      Object.entries(scripts).flatMap(([name, command]) => (commands.includes(command) ? [[name, `octavo ${command}`]] : [])),
-    ),
+    scripts,
     dependencies: { octavo: dependency },
     engines: { node: '>=20.19' },
   }
@@ -109,7 +109,10 @@ npx octavo roles list --actions                 # who may do what
 npx octavo tokens create --name Site --type read-only
 npx octavo users create --username editor --email editor@example.org
 npx octavo doctor                               # checks the database and the files
+npm run types                                   # writes types/octavo.d.ts, which npm run dev then keeps up to date
 \`\`\`
+
+The API describes itself at <http://localhost:1337/docs>.
 
 ## Folders
 

@@ -16,13 +16,7 @@ export function addDevelopmentCommands(program: Command): void {
     .option('--git', 'create a git repository')
     .option('--no-git', 'create none')
     .option('-y, --yes', 'no questions: blank, SQLite, TypeScript, install, git, unless flags say otherwise')
-    .action(async (folder: string | undefined, options) =>
-      (await import('../init.js')).init(
-        folder,
-        options,
-        program.commands.map((command) => command.name()),
-      ),
-    )
+    .action(async (folder: string | undefined, options) => (await import('../init.js')).init(folder, options))
 
   program
     .command('dev')

@@ -52,7 +52,7 @@ interface Walk extends WriteAccess {
 }
 
 /** `writable: false`: filled by code or by its default, never by a body. */
-const isReadOnly = (attribute: Attribute | undefined): boolean => attribute?.source.writable === false
+export const isReadOnly = (attribute: Attribute | undefined): boolean => attribute?.source.writable === false
 
 /** The component that an entry of a zone names; undefined where it names none. */
 const componentNamed = (model: Model, uid: unknown): Component | undefined =>

@@ -2,8 +2,10 @@
 import { ConfigError } from '../../errors/errors.js'
 import type { ContentType, Model } from '../../model/types.js'
 import type { CustomRoute } from '../../public/routes.js'
+import { descriptionPath } from '../api/description.js'
 import { routes as builtIn } from '../api/routes.js'
 import { everyMethod } from '../mounts/mount.js'
+import { docsPath } from '../pages/docs-page.js'
 
 /** The methods and the path of a route, for comparison. */
 interface RoutePlace {
@@ -67,6 +69,12 @@ const streamAt = (method: string, path: string): RoutePlace => ({
   yieldsNames: true,
 })
 
+/** The description of the API, which has its path for every method. */
+const descriptionBy = (method: string): RoutePlace => ({
+  ...{ method, base: 'api', path: descriptionPath, yieldsNames: true },
+  name: `the description of the API (${descriptionPath}); docs: { enabled: false } makes room`,
+})
+
 /** Beginnings of paths below nothing that belong to the service, besides the prefix of the API. */
 const ownBeginnings = ['/uploads', '/_health', '/_octavo', '/favicon.ico', '/favicon.svg', '/admin']
 
@@ -82,10 +90,12 @@ export interface TakenPaths {
   readonly prefix: string
   /** The event stream; null: there is none. */
   readonly stream: { readonly path: string } | null
+  /** Whether the API describes itself. */
+  readonly docs: { readonly enabled: boolean }
 }
 
 /** Checks that custom routes take the place of no other route. @throws ConfigError that names both */
-export function checkRoutes(routes: readonly CustomRoute[], { model, prefix, stream }: TakenPaths): void {
+export function checkRoutes(routes: readonly CustomRoute[], { model, prefix, stream, docs }: TakenPaths): void {
   const places = routes.map(({ method, path, base = 'api' }, index) => ({
     ...{ method, path, base, yieldsNames: true },
     name: `routes[${index}] (${method} ${base === 'api' ? prefix : ''}${path})`,
@@ -96,10 +106,14 @@ export function checkRoutes(routes: readonly CustomRoute[], { model, prefix, str
       name: `${method} ${path} of the service`,
     })),
     ...[...model.paths].flatMap(([name, type]) => placesOf(name, type)),
+    ...(docs.enabled ? everyMethod.map(descriptionBy) : []),
     ...(stream === null ? [] : everyMethod.map((method) => streamAt(method, stream.path))),
   ]
   for (const [index, own] of places.entries()) {
-    const reserved = own.base === 'root' ? [prefix, ...ownBeginnings].find((beginning) => isBelow(own.path, beginning)) : undefined
+    const reserved =
+      own.base === 'root'
+        ? [prefix, ...ownBeginnings, ...(docs.enabled ? [docsPath] : [])].find((beginning) => isBelow(own.path, beginning))
+        : undefined
     if (reserved !== undefined) throw notRight(`${own.name} is below ${reserved}, which belongs to the service`)
     const other = others.find((one) => takesPlaceOf(own, one)) ?? places.slice(0, index).find((one) => isSamePath(own, one))
     if (other !== undefined) throw notRight(`${own.name} takes the place of ${other.name}`)

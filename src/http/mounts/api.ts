@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { notFound } from '../../errors/errors.js'
 import type { ContentType } from '../../model/types.js'
 import { contentMethods, handleAction, handleContent, isAction, typeAt } from '../api/content.js'
+import { descriptionPath, sendDescription } from '../api/description.js'
 import type { Backend, MountContext } from '../backend.js'
 import { type CustomMethods, joinedMethods, openCustomMethods } from '../custom-routes/paths.js'
 import { contentAdmission, handleRequest } from '../handle-request.js'
@@ -11,7 +12,7 @@ import type { LoggedRequest } from '../request-log.js'
 import { allowedMethods, methodNotAllowed, respondError } from '../respond.js'
 import { addEventStream } from '../stream/route.js'
 import { addCustomRoutes } from './custom-routes.js'
-import { everyMethod, type Mount } from './mount.js'
+import { everyMethod, type Mount, readMethods } from './mount.js'
 
 /** The API: these routes, and those of content-types. */
 export function apiMount(routes: readonly Route[], parts: MountContext): Mount {
@@ -24,6 +25,7 @@ export function apiMount(routes: readonly Route[], parts: MountContext): Mount {
     unlogged: [],
     addTo: (app) => {
       for (const path of new Set(routes.map((route) => route.path))) addPath(app, routes, path, parts, custom(path))
+      if (config.docs.enabled) addDescription(app, parts)
       if (parts.streams !== null) addEventStream(app, config, parts.backend, parts.streams)
       addContent(app, parts, custom)
       addCustomRoutes(app, 'api', prefix, parts)
@@ -48,6 +50,19 @@ function addPath(app: FastifyInstance, routes: readonly Route[], path: string, p
       const scopes = route.isContentless === true ? ('hidden' as const) : ('asked' as const)
       const admission = { action: route.action, identifies: true, scopes }
       return handleRequest(parts, request, reply, admission, route.handle)
+    },
+  })
+}
+
+/** Registers the description of the API. */
+function addDescription(app: FastifyInstance, { config, backend }: MountContext): void {
+  app.route({
+    method: everyMethod,
+    url: config.rest.prefix + descriptionPath,
+    handler: async (request, reply) => {
+      if (request.method === 'OPTIONS') return allowedMethods(reply, readMethods)
+      if (request.method !== 'GET' && request.method !== 'HEAD') return methodNotAllowed(reply, readMethods)
+      return sendDescription(backend, request, reply)
     },
   })
 }

@@ -6,6 +6,7 @@ import { holding } from '../../installation.js'
 import type { Model } from '../../model/types.js'
 import type { MountContext } from '../backend.js'
 import { assetNamed, sendAsset } from './assets.js'
+import { hasDocsPage } from './docs-page.js'
 import { pageLinks } from './links.js'
 import { startPage, startPagePolicy } from './start-page.js'
 
@@ -20,7 +21,7 @@ export function addStartPage(app: FastifyInstance, { config, backend }: MountCon
     const { production, contract, rest } = config
     const addressOf = async (name: string) => `${folder}/${name}?${(await assetNamed(name)).version}`
     return startPage({
-      ...{ model, visitor, prefix: rest.prefix, showsAll: !production, links: pageLinks },
+      ...{ model, visitor, prefix: rest.prefix, showsAll: !production, links: pageLinks(hasDocsPage(config)) },
       version: production ? null : backend.version,
       contract: production ? null : contract,
       locales: !production || visitor.may('plugin::i18n.locales.listLocales') ? locales : null,

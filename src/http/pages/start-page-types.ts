@@ -2,6 +2,7 @@
 import type { Grants } from '../../grants.js'
 import type { Attribute, ContentType, Model } from '../../model/types.js'
 import { assertNever } from '../../model/types.js'
+import { escapeHtml } from './escape-html.js'
 import { examplesOfType } from './examples.js'
 
 /** What the start page shows of types. */
@@ -13,8 +14,6 @@ export interface ShownTypes {
   /** Also what the visitor may not read: closed types, private attributes, relations to closed types. */
   readonly showsAll: boolean
 }
-
-export const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)
 
 /** A command with a button that copies it. */
 export const commandHtml = (command: string): string =>

@@ -1,7 +1,8 @@
 // The start page at /: the content-types, requests to try, and their responses. A list of links; its script shows the responses in place.
 import type { ContentType } from '../../model/types.js'
+import { escapeHtml } from './escape-html.js'
 import { openTypes } from './examples.js'
-import { closedType, commandHtml, escapeHtml, openType, type ShownTypes } from './start-page-types.js'
+import { closedType, commandHtml, openType, type ShownTypes } from './start-page-types.js'
 
 /** What the start page shows. */
 export interface StartPageContent extends ShownTypes {

@@ -1,7 +1,8 @@
 // Which versions of a document a request is about: `status`, `locale`, `hasPublishedVersion`, `publicationFilter`.
 import { validationError } from '../../errors/errors.js'
 import type { ContentType, Scalar } from '../../model/types.js'
-import type { LocaleChoice, Publication, PublicationFilter, ReadRequest, Status } from '../request.js'
+import type { PublicationFilter } from '../../public/content/queries.js'
+import type { LocaleChoice, Publication, ReadRequest, Status } from '../request.js'
 import { readFilters } from './filters.js'
 import type { Parameters } from './parameters.js'
 import { isObject } from './parameters.js'
@@ -75,7 +76,8 @@ function readLocale(
 const written = (value: unknown): string =>
   Array.isArray(value) ? value.map(written).join(',') : isObject(value) ? '[object Object]' : String(value)
 
-const publicationFilters: readonly PublicationFilter[] = [
+/** All values of `publicationFilter`. */
+export const publicationFilters: readonly PublicationFilter[] = [
   'never-published',
   'has-published-version',
   'modified',

@@ -1,0 +1,89 @@
+// The OpenAPI document that the page shows, and its operations as a list.
+
+export type SchemaObject = { readonly [key: string]: unknown }
+
+export interface ShownParameter extends SchemaObject {
+  readonly name: string
+  readonly in: 'path' | 'query' | 'header'
+  readonly required?: boolean
+  readonly description?: string
+  readonly schema: SchemaObject
+}
+
+export interface ShownOperation {
+  readonly id: string
+  readonly method: string
+  readonly path: string
+  readonly tag: string
+  readonly summary: string
+  readonly description: string
+  readonly parameters: readonly ShownParameter[]
+  /** The media types of the body with their schemas. */
+  readonly body: Readonly<Record<string, SchemaObject>>
+  readonly responses: readonly { readonly status: string; readonly description: string; readonly schema: SchemaObject | null }[]
+  /** True if it needs no token. */
+  readonly isOpen: boolean
+}
+
+export interface OperationGroup {
+  readonly tag: string
+  readonly title: string
+  readonly operations: readonly ShownOperation[]
+}
+
+/** What the page knows of the API. */
+export interface ApiDescription {
+  readonly groups: readonly OperationGroup[]
+  readonly version: string
+  readonly about: string
+  /** Follows references until there is none. */
+  resolve(schema: SchemaObject): SchemaObject
+}
+
+type Raw = { readonly [key: string]: never }
+
+/** Reads a document. */
+export function readDescription(document: SchemaObject): ApiDescription {
+  const resolve = (schema: SchemaObject): SchemaObject => {
+    const { $ref } = schema
+    if (typeof $ref !== 'string') return schema
+    const found = $ref
+      .slice(2)
+      .split('/')
+      .reduce<unknown>((value, key) => (value as Raw | undefined)?.[key], document)
+    return found === undefined ? {} : resolve(found as SchemaObject)
+  }
+  const operations = Object.entries(document.paths as SchemaObject).flatMap(([path, methods]) =>
+    Object.entries(methods as SchemaObject).map(([method, raw]) => readOperation(path, method, raw as SchemaObject, resolve)),
+  )
+  const info = document.info as { readonly version: string; readonly description?: string }
+  const groups = (document.tags as readonly { readonly name: string; readonly description: string }[]).map(({ name, description }) => ({
+    tag: name,
+    title: description,
+    operations: operations.filter(({ tag }) => tag === name),
+  }))
+  return { groups, version: info.version, about: info.description ?? '', resolve }
+}
+
+function readOperation(path: string, method: string, raw: SchemaObject, resolve: ApiDescription['resolve']): ShownOperation {
+  const contentOf = (value: SchemaObject): Readonly<Record<string, SchemaObject>> =>
+    Object.fromEntries(
+      Object.entries((value.content ?? {}) as Record<string, { schema: SchemaObject }>).map(([type, { schema }]) => [type, schema]),
+    )
+  const responses = Object.entries(raw.responses as Record<string, SchemaObject>).map(([status, given]) => {
+    const response = resolve(given)
+    return { status, description: String(response.description), schema: contentOf(response)['application/json'] ?? null }
+  })
+  return {
+    id: String(raw.operationId),
+    method: method.toUpperCase(),
+    path,
+    tag: String((raw.tags as readonly string[])[0]),
+    summary: String(raw.summary),
+    description: String(raw.description ?? ''),
+    parameters: ((raw.parameters ?? []) as readonly SchemaObject[]).map((parameter) => resolve(parameter) as ShownParameter),
+    body: raw.requestBody === undefined ? {} : contentOf(raw.requestBody as SchemaObject),
+    responses,
+    isOpen: ((raw.security ?? []) as readonly object[]).some((one) => Object.keys(one).length === 0),
+  }
+}

@@ -1,0 +1,42 @@
+// `octavo types [folder]`: the content-types of a project as TypeScript.
+import { readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { loadConfig } from '../config/config.js'
+import { printFile } from '../description/typescript/file.js'
+import { declarationFiles, standaloneDeclarations } from '../description/typescript/standalone.js'
+import { viewOf } from '../description/view.js'
+import { loadModel } from '../model/load.js'
+import { contracts } from '../query/contract.js'
+import { orExplain } from './explain-error.js'
+import { type GeneratedFileOptions, writeOutput } from './output-file.js'
+import { checkProject } from './project-folder.js'
+
+interface TypesOptions extends GeneratedFileOptions {
+  /** Include the declarations that the types refer to. */
+  readonly standalone?: boolean
+}
+
+/** Where a project has its types, unless it says otherwise. */
+export const typesFile = 'types/octavo.d.ts'
+
+/** Prints or writes the types of the project in `folder`. Needs no database. */
+export const typesCommand = orExplain(async (folder: string, options: TypesOptions) => {
+  writeOutput(await typesOf(folder, options), options, typesFile, `octavo types ${folder}${options.standalone ? ' --standalone' : ''}`)
+})
+
+/** Returns the types of the project in `folder`. @throws ConfigError */
+export async function typesOf(folder: string, { standalone }: Pick<TypesOptions, 'standalone'>): Promise<string> {
+  const config = await loadConfig(folder)
+  checkProject(config.folder)
+  const model = await loadModel(config.folder, config.privateAttributes)
+  const view = viewOf(model, contracts[config.contract], () => true)
+  const defaults = Object.fromEntries(Object.entries(config.types).map(([uid, settings]) => [uid, { ...settings.defaults }]))
+  return printFile(view, { defaults, declarations: standalone ? declarations() : null })
+}
+
+/** The declarations are part of the package, beside its code. */
+function declarations(): string {
+  const folder = dirname(fileURLToPath(import.meta.url))
+  return standaloneDeclarations(declarationFiles.map((file) => readFileSync(join(folder, file), 'utf8')))
+}

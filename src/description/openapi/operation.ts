@@ -1,0 +1,77 @@
+// One operation of the API as data: what a path does with a method, what it needs, takes and returns. All operations of a description are
+// a list of these; whoever adds routes to the API adds their operations to it.
+import type { DescriptionObject } from './schema.js'
+
+export type HttpMethod = 'get' | 'post' | 'put' | 'patch' | 'delete'
+
+/** A parameter, or a reference to one. */
+export type DescribedParameter = DescriptionObject
+
+/** The body of a request. */
+export interface RequestBody {
+  readonly required: boolean
+  /** By media type. */
+  readonly content: Readonly<Record<string, { readonly schema: DescriptionObject }>>
+}
+
+/** Whom a description is for. */
+export interface DescriptionReader {
+  /** True if the reader may perform an action. */
+  may(action: string): boolean
+  /** True if an action needs no credentials. */
+  isOpen(action: string): boolean
+}
+
+/** An operation. */
+export interface ApiOperation {
+  readonly method: HttpMethod
+  /** Below the prefix of the API, with parameters in braces: `/articles/{id}`. */
+  readonly path: string
+  /** The action that the caller must be granted; null: everybody may call it. */
+  readonly action: string | null
+  /** The group that it belongs to: the singular name of a content-type, or the name of a plugin. */
+  readonly tag: string
+  readonly summary: string
+  readonly description?: string
+  readonly parameters?: readonly DescribedParameter[]
+  readonly body?: RequestBody
+  /** The successful response: its status, and the schema of its body if it has one. `mediaType`: by default JSON. */
+  readonly success: {
+    readonly status: number
+    readonly description: string
+    readonly schema?: DescriptionObject
+    readonly mediaType?: string
+  }
+  /** Further statuses that it may return besides those of every operation. */
+  readonly errors?: readonly number[]
+}
+
+/** The id of an operation in Strapi's style: `article/get/articles_by_id`. */
+export function operationId({ tag, method, path }: ApiOperation): string {
+  const words = path.slice(1).replaceAll('/{', '_by_').replaceAll('}', '').replaceAll(/[/-]/g, '_')
+  return `${tag}/${method}/${words}`
+}
+
+/** A JSON body with this schema. */
+export const jsonBody = (schema: DescriptionObject, required = true): RequestBody => ({
+  required,
+  content: { 'application/json': { schema } },
+})
+
+/** A parameter in the path. */
+export const inPath = (name: string, description: string, schema: DescriptionObject = { type: 'string' }): DescribedParameter => ({
+  ...{ name, in: 'path', required: true, description },
+  schema,
+})
+
+/** A parameter in the query string. */
+export const inQuery = (
+  name: string,
+  description: string,
+  schema: DescriptionObject,
+  more: DescriptionObject = {},
+): DescribedParameter => ({
+  ...{ name, in: 'query', required: false, description },
+  schema,
+  ...more,
+})

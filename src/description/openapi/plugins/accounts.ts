@@ -1,0 +1,132 @@
+// The operations of sign-in, registration, passwords and sessions. Bodies have no envelope.
+import type { SchemaContext } from '../documents.js'
+import { shapeRef } from '../documents.js'
+import { type ApiOperation, type HttpMethod, inPath, inQuery, jsonBody } from '../operation.js'
+import { type DescriptionObject, list, object, text, yesOrNo } from '../schema.js'
+
+const tag = 'users-permissions'
+const userType = 'plugin::users-permissions.user'
+const email: DescriptionObject = { type: 'string', format: 'email' }
+const secret: DescriptionObject = { type: 'string', format: 'password' }
+
+/** An operation of `/auth`, whose attempts are limited. */
+const attempt = (
+  method: HttpMethod,
+  path: string,
+  action: string,
+  summary: string,
+): Pick<ApiOperation, 'method' | 'path' | 'action' | 'tag' | 'summary' | 'errors'> => ({
+  ...{ method, path, tag, summary },
+  action: `plugin::users-permissions.auth.${action}`,
+  errors: [429],
+})
+
+/** Sessions exist only with `auth.jwtManagement: 'refresh'`. */
+export function accountOperations(context: SchemaContext, hasSessions: boolean): readonly ApiOperation[] {
+  const user = shapeRef(context, context.view.model.types.get(userType)!)
+  const session = context.components.ref('schemas', 'sign-in', () =>
+    object({ jwt: text, ...(hasSessions ? { refreshToken: text } : {}), user }, ['jwt', 'user'], { title: 'Sign-in' }),
+  )
+  const signedIn = { status: 200, description: 'The user, and the token for further requests.', schema: session }
+  const done = { status: 200, description: 'The request was accepted.', schema: object({ ok: { const: true } }, ['ok']) }
+  return [
+    {
+      ...attempt('post', '/auth/local', 'callback', 'Signs in'),
+      body: jsonBody(
+        object({ identifier: { ...text, description: 'An e-mail address or a username.' }, password: secret }, ['identifier', 'password']),
+      ),
+      success: signedIn,
+    },
+    {
+      ...attempt('post', '/auth/local/register', 'register', 'Registers a user'),
+      body: jsonBody(object({ username: text, email, password: secret }, ['username', 'email', 'password'])),
+      success: {
+        ...{ status: 200, description: 'The new user; without a token if the e-mail address must be confirmed first.' },
+        schema: object({ jwt: text, ...(hasSessions ? { refreshToken: text } : {}), user }, ['user']),
+      },
+    },
+    {
+      ...attempt('post', '/auth/forgot-password', 'forgotPassword', 'Sends a code to reset a password'),
+      body: jsonBody(object({ email }, ['email'])),
+      success: done,
+    },
+    {
+      ...attempt('post', '/auth/reset-password', 'resetPassword', 'Sets a password with a code'),
+      body: jsonBody(object({ code: text, password: secret, passwordConfirmation: secret }, ['code', 'password', 'passwordConfirmation'])),
+      success: signedIn,
+    },
+    {
+      ...attempt('post', '/auth/change-password', 'changePassword', 'Changes the own password'),
+      body: jsonBody(
+        object({ currentPassword: secret, password: secret, passwordConfirmation: secret }, [
+          'currentPassword',
+          'password',
+          'passwordConfirmation',
+        ]),
+      ),
+      success: signedIn,
+    },
+    {
+      ...attempt('get', '/auth/email-confirmation', 'emailConfirmation', 'Confirms an e-mail address'),
+      parameters: [inQuery('confirmation', 'The code of the e-mail.', text)],
+      success: { status: 302, description: 'Leads to the configured page.' },
+    },
+    {
+      ...attempt('post', '/auth/send-email-confirmation', 'sendEmailConfirmation', 'Sends the e-mail that confirms an address'),
+      body: jsonBody(object({ email }, ['email'])),
+      success: { status: 200, description: 'The request was accepted.', schema: object({ email: text, sent: yesOrNo }) },
+    },
+    ...(hasSessions ? sessionOperations() : []),
+    ...providerOperations(signedIn),
+  ]
+}
+
+function sessionOperations(): readonly ApiOperation[] {
+  const session = object({ id: text, deviceId: text, current: yesOrNo, loginAt: text, lastActiveAt: text }, ['id', 'deviceId', 'current'])
+  return [
+    {
+      ...attempt('post', '/auth/refresh', 'refresh', 'Returns the next pair of tokens'),
+      body: jsonBody(object({ refreshToken: text }), false),
+      success: { status: 200, description: 'New tokens.', schema: object({ jwt: text, refreshToken: text }, ['jwt']) },
+    },
+    {
+      ...attempt('post', '/auth/logout', 'logout', 'Ends sessions of the own user'),
+      body: jsonBody(object({ scope: { const: 'all' }, deviceId: text }), false),
+      success: { status: 200, description: 'The sessions have ended.', schema: object({ ok: { const: true } }, ['ok']) },
+      errors: [],
+    },
+    {
+      ...attempt('get', '/auth/sessions', 'getSessions', 'Lists the sessions of the own user'),
+      success: { status: 200, description: 'The sessions.', schema: object({ data: list(session) }, ['data']) },
+      errors: [],
+    },
+    {
+      ...attempt('delete', '/auth/sessions/{sessionId}', 'revokeSession', 'Ends a session of the own user'),
+      parameters: [inPath('sessionId', 'The id of the session.')],
+      success: { status: 200, description: 'The session has ended.', schema: object({ data: { type: 'object' } }, ['data']) },
+      errors: [404],
+    },
+  ]
+}
+
+function providerOperations(signedIn: ApiOperation['success']): readonly ApiOperation[] {
+  const provider = inPath('provider', 'The name of the provider, such as `github`.')
+  return [
+    {
+      ...attempt('get', '/connect/{provider}', 'connect', 'Begins to sign in with a provider'),
+      parameters: [provider, inQuery('callback', 'The page to return to, if it is allowed.', text)],
+      success: { status: 302, description: 'Leads to the provider.' },
+    },
+    {
+      ...attempt('get', '/connect/{provider}/callback', 'connect', 'Receives the browser from a provider'),
+      parameters: [provider],
+      success: { status: 302, description: 'Leads to the page that completes the sign-in.' },
+      errors: [],
+    },
+    {
+      ...attempt('get', '/auth/{provider}/callback', 'callback', 'Completes to sign in with a provider'),
+      parameters: [provider, inQuery('access_token', 'The code of the redirect.', text)],
+      success: signedIn,
+    },
+  ]
+}

@@ -1,0 +1,125 @@
+// The operations of the media library, of locales and of the model. Files and locales have no envelope, and files have numeric ids.
+
+import { listSchema } from '../content.js'
+import type { SchemaContext } from '../documents.js'
+import { shapeRef } from '../documents.js'
+import { type ApiOperation, inPath, inQuery } from '../operation.js'
+import {
+  fieldsParameter,
+  filtersParameter,
+  type Pages,
+  paginationParameter,
+  populateParameter,
+  rangeParameters,
+  sortParameter,
+} from '../parameters.js'
+import { type DescriptionObject, integer, list, object, text } from '../schema.js'
+
+const fileType = 'plugin::upload.file'
+const fileAction = (name: string): string => `plugin::upload.content-api.${name}`
+
+export function fileOperations(context: SchemaContext, pages: Pages): readonly ApiOperation[] {
+  const type = context.view.model.types.get(fileType)!
+  const file = shapeRef(context, type)
+  const populate = populateParameter(context, type)
+  const shown = [fieldsParameter(context, type), ...(populate === null ? [] : [populate])]
+  const criteria = [...shown, filtersParameter(context, type), sortParameter(context, type)]
+  const id = inPath('id', 'The numeric id.', integer)
+  const one = { status: 200, description: 'The file.', schema: file }
+  const tag = 'upload'
+  return [
+    {
+      ...{ method: 'get', path: '/upload/files', action: fileAction('find'), tag, summary: 'Lists files' },
+      parameters: [...criteria, ...rangeParameters(context)],
+      success: { status: 200, description: 'The files.', schema: list(file) },
+    },
+    {
+      ...{ method: 'get', path: '/upload/files/page', action: fileAction('findPage'), tag, summary: 'Lists a page of files' },
+      parameters: [...criteria, paginationParameter(context, pages)],
+      success: { status: 200, description: 'A page of files.', schema: listSchema(context, file) },
+    },
+    {
+      ...{ method: 'get', path: '/upload/files/{id}', action: fileAction('findOne'), tag, summary: 'Returns a file' },
+      ...{ parameters: [id, ...(populate === null ? [] : [populate])], success: one, errors: [404] },
+    },
+    {
+      ...{ method: 'delete', path: '/upload/files/{id}', action: fileAction('destroy'), tag, summary: 'Deletes a file' },
+      ...{ parameters: [id], success: { ...one, description: 'The file as it was.' }, errors: [404] },
+    },
+    {
+      ...{ method: 'post', path: '/upload', action: fileAction('upload'), tag, summary: 'Uploads files, or changes one' },
+      description: 'With `id`, changes what is said about a file, or replaces its content; the response then is the file, with status 200.',
+      parameters: [inQuery('id', 'The file to change.', integer)],
+      body: {
+        required: true,
+        content: { 'multipart/form-data': { schema: uploadForm() }, 'application/json': { schema: object({ fileInfo: fileInfo() }) } },
+      },
+      success: { status: 201, description: 'The new files.', schema: list(file) },
+      errors: [404, 413],
+    },
+  ]
+}
+
+const fileInfo = (): DescriptionObject =>
+  object({ name: text, alternativeText: { type: ['string', 'null'] }, caption: { type: ['string', 'null'] } }, [], {
+    description: 'What is said about a file, as JSON; once for each file.',
+  })
+
+const uploadForm = (): DescriptionObject =>
+  object(
+    {
+      files: list({ type: 'string', format: 'binary' }),
+      fileInfo: list(fileInfo()),
+      ref: { ...text, description: 'The uid of a type whose media attribute takes the files.' },
+      refId: { ...text, description: 'The numeric id of the row.' },
+      field: { ...text, description: 'The name of the attribute.' },
+    },
+    ['files'],
+  )
+
+/** The locales of the installation. */
+export const localeOperations = (): readonly ApiOperation[] => [
+  {
+    ...{ method: 'get', path: '/i18n/locales', action: 'plugin::i18n.locales.listLocales', tag: 'i18n', summary: 'Lists the locales' },
+    success: {
+      ...{ status: 200, description: 'The locales.' },
+      schema: list(
+        object(
+          {
+            ...{ id: integer, documentId: text, name: { type: ['string', 'null'] }, code: text, isDefault: { type: 'boolean' } },
+            ...{ createdAt: text, updatedAt: text, publishedAt: { type: ['string', 'null'] } },
+          },
+          ['id', 'documentId', 'code', 'isDefault'],
+        ),
+      ),
+    },
+  },
+]
+
+/** The model in the form of schema.json. */
+export function modelOperations(): readonly ApiOperation[] {
+  const tag = 'content-type-builder'
+  const entry = object({ uid: text, schema: object({ displayName: text, attributes: { type: 'object' } }, ['attributes']) }, [
+    'uid',
+    'schema',
+  ])
+  const uid = inPath('uid', 'The uid, such as `api::article.article`.')
+  const pairs = [
+    ['content-types', 'content-types', 'getContentTypes', 'getContentType', 'content-types', 'a content-type'],
+    ['components', 'components', 'getComponents', 'getComponent', 'components', 'a component'],
+  ] as const
+  return pairs.flatMap(([segment, controller, all, single, many, one]): ApiOperation[] => [
+    {
+      ...{ method: 'get', path: `/content-type-builder/${segment}`, tag, summary: `Lists the ${many} of the project` },
+      action: `plugin::content-type-builder.${controller}.${all}`,
+      success: { status: 200, description: `The ${many}.`, schema: object({ data: list(entry) }, ['data']) },
+    },
+    {
+      ...{ method: 'get', path: `/content-type-builder/${segment}/{uid}`, tag, summary: `Returns ${one} of the project` },
+      action: `plugin::content-type-builder.${controller}.${single}`,
+      parameters: [uid],
+      success: { status: 200, description: `It is ${one}.`.replace('It is a', 'The'), schema: object({ data: entry }, ['data']) },
+      errors: [404],
+    },
+  ])
+}

@@ -1,0 +1,147 @@
+// A content-type or component as TypeScript interfaces: its attributes in responses, its filters, its data in writes, and its shape.
+import type { Attribute } from '../../model/types.js'
+import { assertNever } from '../../model/types.js'
+import { readableFields } from '../../query/rest/fields.js'
+import type { DescribedLink, DescribedShape, View } from '../view.js'
+import { isNullable, isPath, linksOf, mustBeGiven, targetsOf, writableOf } from '../view.js'
+import { comment, literal, members, orNull, printInterface, type TypeMember, union, valueType } from './print.js'
+import { filterType, inputType, responseType } from './scalars.js'
+
+/** What a project takes for granted in reads of a type. */
+export type TypeDefaults = Readonly<Record<string, unknown>>
+
+const nameOf = ({ names }: View, { uid }: DescribedShape): string => names.get(uid)!
+
+/** All interfaces of a content-type or component. */
+export function printShape(view: View, shape: DescribedShape, defaults: TypeDefaults): string {
+  const name = nameOf(view, shape)
+  return [
+    `${comment(summary(shape))}\n${printInterface(name, fieldMembers(view, shape))}`,
+    `${comment(`Filters of ${shape.uid}.`)}\n${printInterface(`${name}Filters`, filterMembers(view, shape), `Octavo.Junctions<${name}Filters>`)}`,
+    ...printInputs(view, shape, name),
+    printInterface(`${name}Type`, shapeMembers(view, shape, name, defaults)),
+  ].join('\n')
+}
+
+function summary(shape: DescribedShape): string {
+  if (shape.kind === 'component') return `The component ${shape.uid} (${shape.displayName}).`
+  const features = [...(shape.draftAndPublish ? ['drafts'] : []), ...(shape.localized ? ['locales'] : [])]
+  const kind = shape.singleType ? 'single type' : 'collection type'
+  return `A published version of ${shape.uid} (${[shape.displayName, kind, ...features].join(', ')}), without what \`populate\` adds.`
+}
+
+/** Components have a documentId in responses of one contract only. */
+const fieldsOfComponent = ({ contract }: View): readonly TypeMember[] =>
+  contract.componentDocumentIds ? [{ name: 'documentId', type: 'string' }] : []
+
+function fieldMembers(view: View, shape: DescribedShape): readonly TypeMember[] {
+  const fields = readableFields(shape).map(
+    (attribute): TypeMember => ({
+      name: attribute.name,
+      type: orNull(responseType(shape, attribute), isNullable(attribute)),
+    }),
+  )
+  return shape.kind === 'component' ? [...fields.slice(0, 1), ...fieldsOfComponent(view), ...fields.slice(1)] : fields
+}
+
+function filterMembers(view: View, shape: DescribedShape): readonly TypeMember[] {
+  const paths = linksOf(view, shape).filter((link) => isPath(view, link, 'condition'))
+  return [
+    ...readableFields(shape).map((attribute) => ({ name: attribute.name, type: filterType(attribute) })),
+    ...paths.map((link) => ({ name: link.name, type: `Octavo.LinkFilter<${nameOf(view, targetsOf(view, link)[0]!)}Filters>` })),
+  ].map((member) => ({ ...member, isOptional: true }))
+}
+
+/** Types of plugins are written through routes of their own. */
+function printInputs(view: View, shape: DescribedShape, name: string): readonly string[] {
+  if (shape.kind === 'contentType' && !shape.exposed) return []
+  const attributes = writableOf(shape)
+  const whole = attributes.map(
+    (attribute): TypeMember => ({
+      name: attribute.name,
+      type: orNull(dataType(view, attribute, 'Input'), isScalarLike(attribute) && !attribute.required),
+      isOptional: !mustBeGiven(view, shape, attribute),
+    }),
+  )
+  const draft = attributes.map(
+    (attribute): TypeMember => ({
+      name: attribute.name,
+      type: orNull(dataType(view, attribute, 'DraftInput'), isScalarLike(attribute)),
+      isOptional: true,
+    }),
+  )
+  return [
+    `${comment(`Data of ${shape.uid} for a version that is published.`)}\n${printInterface(`${name}Input`, whole)}`,
+    `${comment(`Data of ${shape.uid} for a draft, which need not be complete.`)}\n${printInterface(`${name}DraftInput`, draft)}`,
+  ]
+}
+
+/** True for attributes that null empties; relations and media allow it by their types, and lists never do. */
+const isScalarLike = (attribute: Attribute): boolean =>
+  attribute.kind === 'scalar' || (attribute.kind === 'component' && !attribute.repeatable)
+
+function dataType(view: View, attribute: Attribute, form: 'Input' | 'DraftInput'): string {
+  const componentInput = (uid: string) => `${view.names.get(uid)!}${form}`
+  switch (attribute.kind) {
+    case 'scalar':
+      return inputType(attribute)
+    case 'relation':
+    case 'morphFrom':
+      return attribute.many ? 'Octavo.RelationToMany' : 'Octavo.RelationToOne'
+    case 'morphTo':
+      return `Octavo.RelationToAny<${union(view.anyTypes.map(({ uid }) => literal(uid)))}>`
+    case 'media':
+      return attribute.many ? 'Octavo.FilesInput' : 'Octavo.FileInput'
+    case 'component': {
+      const one = `Octavo.ComponentData<${componentInput(attribute.component)}>`
+      return attribute.repeatable ? `readonly ${one}[]` : one
+    }
+    case 'dynamiczone':
+      return `readonly (${union(attribute.components.map((uid) => `Octavo.ZoneEntryData<${literal(uid)}, ${componentInput(uid)}>`))})[]`
+    default:
+      return assertNever(attribute)
+  }
+}
+
+function shapeMembers(view: View, shape: DescribedShape, name: string, defaults: TypeDefaults): readonly TypeMember[] {
+  const links = linksOf(view, shape).map((link): TypeMember => ({ name: link.name, type: linkType(view, link) }))
+  const common: readonly TypeMember[] = [
+    { name: 'uid', type: literal(shape.uid) },
+    { name: 'fields', type: name },
+    { name: 'links', type: links.length === 0 ? '{}' : `{\n${members(links, '    ')}  }` },
+    { name: 'filters', type: `${name}Filters` },
+  ]
+  if (shape.kind === 'component') return common
+  return [
+    ...common,
+    { name: 'kind', type: literal(shape.singleType ? 'singleType' : 'collectionType') },
+    { name: 'path', type: literal(shape.singleType ? shape.singularName : shape.pluralName) },
+    { name: 'drafts', type: String(shape.draftAndPublish) },
+    { name: 'input', type: shape.exposed ? `${name}Input` : 'never' },
+    { name: 'draftInput', type: shape.exposed ? `${name}DraftInput` : 'never' },
+    { name: 'defaults', type: valueType(defaults) },
+  ]
+}
+
+function linkType(view: View, link: DescribedLink): string {
+  const target = union(targetsOf(view, link).map((shape) => `${nameOf(view, shape)}Type`))
+  return `Octavo.${linkNames(link)}<${target}>`
+}
+
+function linkNames(link: DescribedLink): string {
+  switch (link.kind) {
+    case 'relation':
+    case 'morphFrom':
+      return link.many ? 'ToMany' : 'ToOne'
+    case 'morphTo':
+      return link.many ? 'ToManyOfAny' : 'ToAny'
+    case 'media':
+      return link.many ? 'ManyFiles' : 'OneFile'
+    case 'component':
+      return link.repeatable ? 'ManyComponents' : isNullable(link) ? 'OneComponent' : 'RequiredComponent'
+    case 'dynamiczone':
+      return 'ZoneOf'
+    default:
+      return assertNever(link)
+  }
+}

@@ -1,0 +1,29 @@
+// The mount of the page that describes the API to people.
+import type { FastifyInstance } from 'fastify'
+import { descriptionPath } from '../api/description.js'
+import { assetNamed, sendAsset } from '../pages/assets.js'
+import { docsPage, docsPath, docsPolicy } from '../pages/docs-page.js'
+import { type Mount, readMethods } from './mount.js'
+
+/** The files of the page, which `src/browser/docs-page` becomes. */
+const [script, style] = ['page.js', 'page.css']
+
+/** The page for an API below `prefix`. */
+export const docsMount = (prefix: string): Mount => ({
+  ...{ prefix: docsPath, secret: [], unlogged: [] },
+  addTo: (app) => addTo(app, prefix),
+  methodsAt: () => readMethods,
+})
+
+function addTo(app: FastifyInstance, prefix: string): void {
+  const asset = (name: string): string => `docs-page/${name}`
+  const addressOf = async (name: string): Promise<string> => `${docsPath}/${name}?${(await assetNamed(asset(name))).version}`
+  app.get(docsPath, async (_request, reply) => {
+    const page = docsPage({
+      ...{ prefix, description: prefix + descriptionPath },
+      ...{ script: await addressOf(script), style: await addressOf(style) },
+    })
+    return reply.type('text/html; charset=utf-8').headers({ 'content-security-policy': docsPolicy, 'cache-control': 'no-cache' }).send(page)
+  })
+  for (const name of [script, style]) app.get(`${docsPath}/${name}`, (_request, reply) => sendAsset(reply, asset(name)))
+}

@@ -1,0 +1,86 @@
+// The parameters of reads and writes of one content-type. Type parameters carry what the result depends on.
+import type { ContentShape, ContentTypeShape } from './content-types.js'
+import type {
+  CheckedFields,
+  CheckedPopulate,
+  CheckedSort,
+  FieldsParameter,
+  NoSuchParameter,
+  PopulateParameter,
+  SortParameter,
+} from './selection.js'
+
+/** What a response shows of a document. */
+export interface ShownAttributes<T extends ContentShape, Selected, Given> {
+  /** Attributes to include; default: all. `id` and `documentId` always come. */
+  readonly fields?: Selected & CheckedFields<T, Selected>
+  /** Relations, media, components and dynamic zones to include; default: none. */
+  readonly populate?: Given & CheckedPopulate<T, Given>
+}
+
+/** Which version of a document is meant, and what the response shows of it. */
+export interface VersionQuery<T extends ContentShape, Asked, Selected, Given> extends ShownAttributes<T, Selected, Given> {
+  /** A locale; default: the default locale. */
+  readonly locale?: string
+  readonly status?: Asked
+}
+
+/** Which documents are meant. */
+export interface CriteriaQuery<T extends ContentShape, Asked, Selected, Given, Sorted> extends VersionQuery<T, Asked, Selected, Given> {
+  readonly filters?: T['filters']
+  readonly sort?: Sorted & CheckedSort<T, Sorted>
+  /** Text to search in all text attributes. */
+  readonly _q?: string
+}
+
+/** Conditions on the draft and published versions of a document. */
+export type PublicationFilter =
+  | 'never-published'
+  | 'has-published-version'
+  | 'modified'
+  | 'unmodified'
+  | 'never-published-document'
+  | 'has-published-version-document'
+  | 'published-without-draft'
+  | 'published-with-draft'
+
+/** A part of a list, as a page counted from 1 or as an offset. */
+export type PaginationParameter =
+  | { readonly page?: number; readonly pageSize?: number; readonly withCount?: boolean; readonly start?: never; readonly limit?: never }
+  | { readonly start?: number; readonly limit?: number; readonly withCount?: boolean; readonly page?: never; readonly pageSize?: never }
+
+/** The parameters of a single document over the API. */
+export interface DocumentQuery<T extends ContentShape, Asked, Selected, Given> extends VersionQuery<T, Asked, Selected, Given> {
+  /** The document must fulfil these; otherwise it is not found. */
+  readonly filters?: T['filters']
+}
+
+/** The parameters of a list over the API. */
+export interface ListQuery<T extends ContentShape, Asked, Selected, Given, Sorted, Pages>
+  extends Omit<CriteriaQuery<T, Asked, Selected, Given, Sorted>, 'locale'> {
+  /** A locale, several, or `*` for all; default: the default locale. */
+  readonly locale?: string | readonly string[]
+  /** Default: the first page, of 25 documents. */
+  readonly pagination?: Pages & { readonly [Key in keyof Pages]: Key extends keyof PaginationParameter ? unknown : NoSuchParameter<Key> }
+  readonly publicationFilter?: PublicationFilter
+  readonly hasPublishedVersion?: boolean
+}
+
+/** What `fields` may be. */
+export type FieldsArgument<T extends ContentShape> = FieldsParameter<T> | undefined
+/** What `populate` may be. */
+export type PopulateArgument<T extends ContentShape> = PopulateParameter<T> | undefined
+/** What `sort` may be. */
+export type SortArgument<T extends ContentShape> = SortParameter<T> | undefined
+/** What `status` may be. */
+export type StatusArgument = 'published' | 'draft' | undefined
+
+/** The attributes of a new document: complete if it is published at once. */
+export type CreateData<T extends ContentTypeShape, Asked> = Asked extends 'draft'
+  ? T['drafts'] extends true
+    ? T['draftInput']
+    : T['input']
+  : T['input']
+
+/** The attributes of a document to change; those that are absent stay. */
+export type UpdateData<T extends ContentTypeShape, Asked> = Partial<CreateData<T, Asked>>

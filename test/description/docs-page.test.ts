@@ -1,0 +1,206 @@
+// The page at /docs: what is sent, and what it does in a browser.
+import { afterAll, beforeAll, describe, expect, vi } from 'vitest'
+import { addToken, grant, secrets } from '../spec/callers.js'
+import { noBrowser, type OpenBrowser, openBrowser } from '../support/browser.js'
+import { rule } from '../support/rule.js'
+import { type Served, serveProject } from '../support/serve.js'
+
+vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 })
+
+/** How long the page may take on a loaded machine. */
+const waiting = { timeout: 60_000, interval: 50 }
+const story = 'api::story.story'
+const markup = '<img src=x onerror="document.title=\'run\'">'
+const files = {
+  'src/api/story/content-types/story/schema.json': {
+    kind: 'collectionType',
+    collectionName: 'stories',
+    info: { singularName: 'story', pluralName: 'stories', displayName: `Story ${markup}` },
+    attributes: {
+      title: { type: 'string', required: true, default: markup },
+      pages: { type: 'integer' },
+      sequel: { type: 'relation', relation: 'oneToOne', target: story },
+    },
+  },
+}
+
+/** The elements that reach beyond the right edge. */
+const wider = `[...document.querySelectorAll('body *')].filter((one) => one.getBoundingClientRect().right > innerWidth + 1).map((one) => one.outerHTML.slice(0, 80))`
+
+let served: Served
+beforeAll(async () => {
+  served = await serveProject(files, { environment: secrets, config: { events: { stream: true } } })
+  await addToken(served, 'all', { type: 'full-access' })
+  await grant(served, 'public', `${story}.find`)
+  for (const title of ['First', `Second ${markup}`])
+    await served.ask('/api/stories', {
+      method: 'POST',
+      token: 'all',
+      body: JSON.stringify({ data: { title, pages: 7 } }),
+      headers: { 'content-type': 'application/json' },
+    })
+})
+afterAll(() => served.close())
+
+describe('what is sent', () => {
+  rule('openapi.11', 'a small page, a script and a style, under a strict policy', async () => {
+    const [page, script, style] = await Promise.all(['', '/page.js', '/page.css'].map((path) => served.ask(`/docs${path}`)))
+    expect([page, script, style].map((answer) => answer!.status)).toEqual([200, 200, 200])
+    expect([page, script, style].map((answer) => answer!.headers.get('content-type'))).toEqual(
+      ['text/html', 'text/javascript', 'text/css'].map((type) => `${type}; charset=utf-8`),
+    )
+    expect([page, script, style].reduce((sum, answer) => sum + answer!.text.length, 0)).toBeLessThan(60_000)
+    const policy = page!.headers.get('content-security-policy')!
+    expect(policy.split('; ')).toEqual(
+      expect.arrayContaining([
+        "default-src 'none'",
+        "script-src 'self'",
+        "style-src 'self'",
+        "connect-src 'self'",
+        "frame-ancestors 'none'",
+        "base-uri 'none'",
+      ]),
+    )
+    expect(policy).not.toMatch(/unsafe|http/)
+    expect(page!.text).not.toMatch(/<script(?![^>]*\bsrc=)|<style|\bon\w+=|https?:/)
+    expect(script!.text).not.toMatch(/innerHTML|insertAdjacentHTML|\beval\b/)
+    // Addresses of the files change with their contents, so browsers keep the files and ask for the page.
+    expect(page!.text).toMatch(/href="\/docs\/page\.css\?[\w-]{8}".*src="\/docs\/page\.js\?[\w-]{8}"/s)
+    expect([page, script].map((answer) => answer!.headers.get('cache-control'))).toEqual([
+      'no-cache',
+      'public, max-age=31536000, immutable',
+    ])
+  })
+
+  rule('openapi.11', 'the page knows where the API is, and the start page where the page is', async () => {
+    expect((await served.ask('/')).text).toContain('href="/docs"')
+    const moved = await serveProject(files, { config: { api: { rest: { prefix: '/content' } } } })
+    expect((await moved.ask('/docs')).text).toContain('data-prefix="/content" data-description="/content/openapi.json"')
+    await moved.close()
+    const shadowed = await serveProject(files, { config: { api: { rest: { prefix: '/docs' } } } })
+    expect((await shadowed.ask('/')).text).not.toContain('href="/docs"')
+    expect([(await shadowed.ask('/docs')).status, (await shadowed.ask('/docs/openapi.json')).status]).toEqual([404, 200])
+    await shadowed.close()
+  })
+})
+
+describe.skipIf(noBrowser !== null)(`in a browser${noBrowser === null ? '' : ` (${noBrowser})`}`, () => {
+  let opened: OpenBrowser
+  const elsewhere: string[] = []
+  beforeAll(async () => {
+    opened = await openBrowser({ viewport: { width: 1280, height: 900 } })
+    opened.page.setDefaultTimeout(60_000)
+    opened.page.on('request', (request) => {
+      if (!request.url().startsWith(served.origin)) elsewhere.push(request.url())
+    })
+  })
+  afterAll(() => opened?.close())
+
+  /** What went wrong on the page, and requests to other origins. What the service refuses is told by the console as well. */
+  const troubles = () => [...opened.problems.filter((one) => !one.startsWith('Failed to load resource')), ...elsewhere]
+
+  const links = () => opened.page.locator('#list a').allTextContents()
+  const visit = async (hash = '') => {
+    // The same address with another hash would not be loaded again.
+    await opened.page.goto('about:blank')
+    await opened.page.goto(`${served.origin}/docs${hash}`)
+    await opened.page.waitForSelector('#list details', { state: 'attached' })
+  }
+
+  rule('openapi.12', 'a visitor finds an operation with the keyboard, sends it and sees the response', async () => {
+    const { page } = opened
+    await visit()
+    await page.keyboard.press('/')
+    await page.keyboard.type('get stor')
+    await page.keyboard.press('ArrowDown')
+    await page.keyboard.press('ArrowDown')
+    await page.keyboard.press('Enter')
+    await page.waitForSelector('.send')
+    expect(await page.locator('h2').textContent()).toBe(`Lists documents of Story ${markup}`)
+    await page.getByRole('button', { name: 'pages', exact: true }).first().click()
+    await page.getByRole('button', { name: 'Add a condition' }).click()
+    await page.getByLabel('Attribute').fill('title')
+    await page.getByLabel('Operator').selectOption('$startsWith')
+    await page.getByLabel('Value').fill('Second')
+    const curl = await page.locator('.console pre').first().textContent()
+    expect(curl).toBe(`curl -g '${served.origin}/api/stories?fields=pages&filters[title][$startsWith]=Second'`)
+    await page.keyboard.press('Control+Enter')
+    await page.waitForSelector('.console .good')
+    const shown = JSON.parse((await page.locator('.console pre').nth(1).textContent())!)
+    expect(shown).toMatchObject({ data: [{ pages: 7 }], meta: { pagination: { total: 1 } } })
+    await page.getByRole('button', { name: 'fetch' }).click()
+    expect(await page.locator('.console pre').first().textContent()).toContain('await fetch("')
+    expect(troubles()).toEqual([])
+  })
+
+  rule('openapi.12', 'a token shows more, is used for requests, and can be forgotten', async () => {
+    const { page } = opened
+    await visit()
+    const open = await links()
+    expect([open.includes('GET /stories'), open.includes('POST /stories')]).toEqual([true, false])
+    await page.getByLabel('Token').fill('all')
+    await page.getByLabel('Token').press('Enter')
+    await expect.poll(async () => (await links()).length, waiting).toBeGreaterThan(open.length + 20)
+    await page.goto(`${served.origin}/docs#${encodeURIComponent('story/post/stories')}`)
+    await page.waitForSelector('textarea')
+    expect(JSON.parse(await page.locator('textarea').inputValue())).toMatchObject({ data: { title: markup, pages: 1 } })
+    await page.locator('textarea').fill('{ "data": { "title": "From the page" } }')
+    expect(await page.locator('.console pre').first().textContent()).toContain('-H "Authorization: Bearer $TOKEN"')
+    await page.getByRole('button', { name: 'Send POST' }).click()
+    await page.waitForSelector('.console .good')
+    expect((await served.ask('/api/stories?filters[title]=From the page')).body.data).toHaveLength(1)
+    await page.reload()
+    await page.waitForSelector('textarea')
+    await page.getByRole('button', { name: 'Forget' }).click()
+    await expect.poll(links, waiting).toEqual(open)
+    expect(await page.evaluate('[sessionStorage.length, localStorage.length, document.cookie]')).toEqual([0, 0, ''])
+    await page.getByLabel('Token').fill('wrong')
+    await page.getByLabel('Token').press('Enter')
+    await page.getByRole('alert').waitFor()
+    await page.getByRole('button', { name: 'Forget' }).click()
+    await page.waitForSelector('#list a', { state: 'attached' })
+  })
+
+  rule('openapi.12', 'a stream of events is shown as they arrive', async () => {
+    const { page } = opened
+    await visit(`#${encodeURIComponent('events/get/events')}`)
+    await page.getByRole('button', { name: 'Send GET' }).click()
+    await page.getByRole('button', { name: 'Close the stream' }).waitFor()
+    const shown = page.locator('.console pre').nth(1)
+    await expect.poll(() => shown.textContent(), waiting).toContain('retry:')
+    await served.ask('/api/stories', {
+      ...{ method: 'POST', token: 'all', body: JSON.stringify({ data: { title: 'While you wait' } }) },
+      headers: { 'content-type': 'application/json' },
+    })
+    await expect.poll(() => shown.textContent(), waiting).toContain('While you wait')
+    await page.getByRole('button', { name: 'Close the stream' }).click()
+    await page.getByRole('button', { name: 'Close the stream' }).waitFor({ state: 'hidden' })
+    expect(troubles()).toEqual([])
+  })
+
+  rule('openapi.12', 'markup in schemas and responses is text', async () => {
+    const { page } = opened
+    await visit(`#${encodeURIComponent('story/get/stories')}`)
+    await page.getByRole('button', { name: 'Send GET' }).click()
+    await page.waitForSelector('.console .good')
+    expect(await page.locator('.console pre').nth(1).textContent()).toContain('Second <img src=x')
+    expect([await page.locator('img').count(), await page.title()]).toEqual([0, expect.not.stringMatching(/^run$/)])
+    await page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
+    await page.waitForSelector('.tree code')
+    expect(await page.locator('img').count()).toBe(0)
+    expect(troubles()).toEqual([])
+  })
+
+  rule('openapi.12', 'a phone shows it without scrolling sideways', async () => {
+    const { page } = opened
+    await page.setViewportSize({ width: 360, height: 740 })
+    for (const hash of ['', `#${encodeURIComponent('story/get/stories')}`]) {
+      await visit(hash)
+      await page.waitForSelector('h2')
+      // The style may come behind the contents.
+      await expect.poll(() => page.evaluate('document.documentElement.scrollWidth - innerWidth'), waiting).toBeLessThanOrEqual(0)
+      expect(await page.evaluate(wider)).toEqual([])
+    }
+    await page.setViewportSize({ width: 1280, height: 900 })
+  })
+})

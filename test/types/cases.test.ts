@@ -1,0 +1,44 @@
+// A table of snippets for generated types, the client and documents(): what compiles, and where the compiler sees what is wrong.
+import { describe, expect, test, vi } from 'vitest'
+import { rule } from '../support/rule.js'
+import { goldenProject } from '../support/serve.js'
+import { cases, preamble } from './cases.js'
+import { compile, type Mistake, typesOf } from './compile.js'
+
+// The first test compiles all snippets.
+vi.setConfig({ testTimeout: 180_000 })
+const mark = '▸'
+const fileOf = (index: number) => `case-${index}.ts`
+const codeOf = (code: string) => `${preamble}\n${code}\nexport {}\n`
+
+/** All snippets in one program. */
+function compiled(): ReadonlyMap<string, readonly Mistake[]> {
+  const files = Object.fromEntries(cases.map(({ code }, index) => [fileOf(index), codeOf(code.replace(mark, ''))]))
+  const { mistakes } = compile({ 'octavo.d.ts': typesOf(goldenProject), ...files })
+  const byFile = new Map<string, Mistake[]>()
+  for (const mistake of mistakes) byFile.set(mistake.file, [...(byFile.get(mistake.file) ?? []), mistake])
+  return byFile
+}
+
+let found: ReadonlyMap<string, readonly Mistake[]> | undefined
+
+function check(code: string, file: string): void {
+  found ??= compiled()
+  const mistakes = found.get(file) ?? []
+  const place = codeOf(code).indexOf(mark)
+  const messages = mistakes.map(({ message }) => message).join('\n')
+  if (place === -1) expect(messages).toBe('')
+  else expect(`${mistakes.map(({ start }) => start)} ${messages}`).toBe(`${place} ${messages}`)
+}
+
+describe('generated types, the client and documents()', () => {
+  const numbered = cases.map((one, index) => ({ ...one, file: fileOf(index) }))
+  for (const { name, code, file } of numbered.filter((one) => !one.code.includes(mark))) rule('types.3', name, () => check(code, file))
+  for (const { name, code, file } of numbered.filter((one) => one.code.includes(mark))) rule('types.4', name, () => check(code, file))
+
+  test('nothing else is wrong, and there are sixty of them', () => {
+    found ??= compiled()
+    expect([...found.keys()].filter((file) => !file.startsWith('case-'))).toEqual([])
+    expect(cases.length).toBeGreaterThanOrEqual(60)
+  })
+})
