@@ -2,8 +2,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Document } from '../../src/public/documents.js'
 import type { AfterCall, BeforeCall, Hook } from '../../src/public/hooks.js'
-import { addUser, grant, jwt, secrets } from '../spec/callers.js'
-import { rule } from '../support/rule.js'
 import type { Answer, Asked, Served } from '../support/serve.js'
 import { goldenTokens, serveGolden, serveProject } from '../support/serve.js'
 
@@ -335,61 +333,6 @@ describe('octavo.config', () => {
     const starting = serveProject({ ...files, 'octavo.config.mjs': `export default ${code}` })
     await expect(starting).rejects.toThrow(message)
   })
-})
-
-rule('project-code.6', 'a hook may add a relation to what the caller may not find, which the caller may not name', async () => {
-  const note = 'api::note.note'
-  const attributes = {
-    text: { type: 'string' },
-    owner: { type: 'relation', relation: 'manyToOne', target: 'plugin::users-permissions.user' },
-    about: { type: 'component', component: 'parts.about' },
-  }
-  const files = {
-    'src/api/note/content-types/note/schema.json': {
-      kind: 'collectionType',
-      info: { singularName: 'note', pluralName: 'notes' },
-      attributes,
-    },
-    'src/components/parts/about.json': {
-      collectionName: 'components_parts_abouts',
-      info: { displayName: 'About' },
-      attributes: { reader: attributes.owner },
-    },
-  }
-  const before: Hook['before'] = ({ data, caller }) => {
-    if (data === null || caller?.kind !== 'user') return
-    if (data.text === 'with a part') data.about = { reader: caller.id }
-    else Object.assign(data, { owner: data.text === 'replaced' ? caller.id : (data.owner ?? caller.id) })
-    if (data.text === 'changed below') Object.assign(data.about as object, { reader: caller.id })
-  }
-  const own = await serveProject(files, { environment: secrets, code: { hooks: [{ types: [note], before }] } })
-  try {
-    for (const action of ['create', 'update']) await grant(own, 'authenticated', `${note}.${action}`)
-    const owner = await addUser(own, 'ann', 'authenticated')
-    const write = (method: string, path: string, data: object) =>
-      own.ask(`/api/${path}`, {
-        method,
-        token: jwt(owner),
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify({ data }),
-      })
-    const ownerOf = (documentId: string) =>
-      own.service.documents(note).findOne({ documentId, populate: { owner: { fields: ['username'] }, about: { populate: 'reader' } } })
-    const made = await write('POST', 'notes', { text: 'mine' })
-    expect([made.status, made.body.data.owner], made.text).toEqual([201, undefined])
-    expect(await ownerOf(made.body.data.documentId)).toMatchObject({ owner: { username: 'ann' } })
-    const part = await write('PUT', `notes/${made.body.data.documentId}`, { text: 'with a part' })
-    expect(part.status, part.text).toBe(200)
-    expect(await ownerOf(made.body.data.documentId)).toMatchObject({ about: { reader: { username: 'ann' } } })
-    for (const data of [{ owner }, { owner: null }, { text: 'replaced', owner: 4711 }, { text: 'changed below', about: {} }]) {
-      const refused = await write('POST', 'notes', data)
-      expect([data, refused.status, refused.body.error?.details.key]).toEqual([data, 400, 'about' in data ? 'reader' : 'owner'])
-    }
-    const unknown = await write('POST', 'notes', { text: 'mine', nothing: 1 })
-    expect([unknown.status, unknown.body.error.details.key]).toEqual([400, 'nothing'])
-  } finally {
-    await own.close()
-  }
 })
 
 test('what a hook gives and no thread can take is refused, and the next write works', async () => {

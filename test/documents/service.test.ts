@@ -8,7 +8,6 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { grantsOf } from '../../src/grants.js'
 import type { Document } from '../../src/public/documents.js'
 import { createDatabase, isOnServer, nameDatabase, removeDatabase } from '../support/databases.js'
-import { rule } from '../support/rule.js'
 import type { Served } from '../support/serve.js'
 import { goldenTokens, serveGolden } from '../support/serve.js'
 
@@ -245,34 +244,6 @@ describe('documents(uid)', () => {
     expect(JSON.stringify(await documents(articles).findOne({ documentId, populate: '*' }))).not.toMatch(/hush|secretCode|internalNote|\$2/)
     await expect(documents(articles).findOne({ documentId, fields: ['secretCode'] })).rejects.toMatchObject({ status: 400 })
   })
-
-  rule(
-    'project-code.5',
-    'the project compares private attributes in filters, orders and conditions of writes, but no passwords; other grants do not',
-    async () => {
-      const [first, second] = [
-        await documents(articles).create({ data: { title: 'Compared', internalNote: 'compared a' } }),
-        await documents(articles).create({ data: { title: 'Compared', internalNote: 'compared b' } }),
-      ].map(({ documentId }) => documentId)
-      const named = { internalNote: { $startsWith: 'compared' } }
-      const found = await documents(articles).findMany({ filters: named, sort: 'internalNote:desc' })
-      expect(found.map(({ documentId }) => documentId)).toEqual([second, first])
-      expect(JSON.stringify(found)).not.toContain('internalNote')
-      expect(await documents(tags).count({ filters: { articles: named } })).toBe(0)
-      const change = (internalNote: string) =>
-        served.service.transaction((write) => ({
-          article: write(articles).update({ documentId: first!, filters: { internalNote }, data: { summary: 'Changed' } }),
-        }))
-      await expect(change('compared b')).rejects.toMatchObject({ status: 409 })
-      expect(await change('compared a')).toMatchObject({ article: { summary: 'Changed' } })
-      const reader = served.service.documents(articles, { grants: grantsOf('who finds articles', new Set([`${articles}.find`])) })
-      await expect(reader.count({ filters: named })).rejects.toMatchObject({ status: 400 })
-      await expect(reader.findMany({ sort: 'internalNote' })).rejects.toMatchObject({ status: 400 })
-      await expect(documents(articles).count({ filters: { secretCode: 'x' } })).rejects.toMatchObject({ status: 400 })
-      expect((await documents(articles).deleteMany({ filters: named })).length).toBe(2)
-      expect((await served.ask('/api/articles?filters[internalNote][$notNull]=true', { token })).status).toBe(400)
-    },
-  )
 
   test('reads one after the other, each as soon as the answer before is taken: none is lost', async () => {
     const ids = (await documents(tags).findMany({ fields: ['id'], limit: 20 })).map(({ documentId }) => documentId)
