@@ -73,13 +73,15 @@ export async function lookIntoProject<Result>(
 /** @throws ConfigError if there is no database */
 export function checkDatabase(config: Config, folder: string): void {
   if (!driverOf(config).exists(config))
-    throw new ConfigError(`There is no database at ${driverOf(config).nameOf(config)} yet. Start the service once: octavo start ${folder}`)
+    throw new ConfigError(
+      `There is no database at ${driverOf(config).nameOf(config)} yet. Start the service once: npx octavo start ${folder}`,
+    )
 }
 
 /** @throws ConfigError if the database has no tables because its first start did not finish */
 export async function checkPrepared(view: DatabaseView, config: Config, folder: string): Promise<void> {
   if (await view.isEmpty())
-    throw new ConfigError(`The database ${driverOf(config).nameOf(config)} is empty. Start the service once: octavo start ${folder}`)
+    throw new ConfigError(`The database ${driverOf(config).nameOf(config)} is empty. Start the service once: npx octavo start ${folder}`)
 }
 
 /** Evidence, other than Octavo's own files, that a project without a database had one; null if there is none. */

@@ -168,7 +168,7 @@ async function read(root: string, name: string, isStrapiConfig = false): Promise
 async function importTypeScript(path: string): Promise<unknown> {
   const { createJiti } = await import('jiti')
   const same = (value: unknown) => value
-  const octavo = { defineConfig: same, defineRoute: same, ApiError, ConfigError, grantsOf }
+  const octavo = { defineConfig: same, defineHook: same, defineRoute: same, ApiError, ConfigError, grantsOf }
   return createJiti(path, { fsCache: false, moduleCache: false, virtualModules: { octavo } }).import(path, { default: true })
 }
 

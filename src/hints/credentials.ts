@@ -12,6 +12,8 @@ export const unreadCredentials: Hint = ({ headers, asked, error }) => {
   const ending = 'so the request counts as public. Send the header Authorization: Bearer <token>'
   if (given !== undefined) {
     const [scheme = '', ...rest] = given.trim().split(/\s+/)
+    if (scheme.toLowerCase() === 'bearer' && rest.length === 0)
+      return `The header Authorization has no token after "Bearer" (a variable without a value?), ${ending}`
     if (rest.length === 0) return `The header Authorization has no "Bearer" in front of the token, ${ending}`
     if (scheme.toLowerCase() === 'bearer') return `The header Authorization has more than one token, ${ending}`
     return `Authorization: ${quoted(scheme)} is not read, ${ending}`
@@ -27,7 +29,7 @@ export const refusedCredentials: Hint = ({ error, headers, path, config }) => {
   if (token === undefined)
     return 'This needs a signed-in user: POST {prefix}/auth/local, then Authorization: Bearer <jwt>'.replace('{prefix}', config.rest.prefix)
   if (!token.includes('.'))
-    return 'No API token of this database has this key under its API_TOKEN_SALT, or it has expired. octavo tokens list shows the tokens, octavo tokens regenerate <token> gives one a new key.'
+    return 'No API token of this database has this key under its API_TOKEN_SALT, or it has expired. npx octavo tokens list shows the tokens, npx octavo tokens regenerate <token> gives one a new key.'
   const kind =
     config.auth.jwtManagement === 'refresh' ? ' Access tokens live for some minutes: POST {prefix}/auth/refresh gives another.' : ''
   return `The JWT is not (or no longer) valid: it has expired, was signed with another JWT_SECRET, or its user was blocked, deleted or has a new password.${kind} Sign in again: POST {prefix}/auth/local`.replaceAll(

@@ -50,6 +50,8 @@ function otherVersion(
       ? `The document exists, but does not fulfil the other conditions of the request${parameters.filters === undefined ? '' : ' (filters)'}.`
       : `The document exists, but is outside of the caller's scope of ${type.uid} in octavo.config.`
   }
+  if (config.types[type.uid]?.scope !== undefined)
+    return `The document exists, but not in the locale and state that the request names, or it is outside of the caller's scope of ${type.uid} in octavo.config.`
   const inLocale = versions.filter((version) => locale === null || version.locale === locale)
   if (inLocale.length > 0)
     return status === 'published'

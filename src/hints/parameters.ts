@@ -125,7 +125,7 @@ export const unknownLocale: Hint = async (exchange) => {
   const [language = ''] = locale.toLowerCase().split(/[-_]/)
   const meant =
     codes.find((code) => code.toLowerCase() === locale.toLowerCase()) ?? codes.find((code) => code.toLowerCase() === language) ?? null
-  return `There is no locale ${quoted(locale)}.${meant === null ? '' : ` Did you mean "${meant}"?`} Locales: ${listed(codes.map((code) => (code === asked.access.defaultLocale ? `${code} (default)` : code)))}. Add one: octavo locales add ${locale}`
+  return `There is no locale ${quoted(locale)}.${meant === null ? '' : ` Did you mean "${meant}"?`} Locales: ${listed(codes.map((code) => (code === asked.access.defaultLocale ? `${code} (default)` : code)))}. Add one: npx octavo locales add ${locale}`
 }
 
 /** Nothing else in the request that a locale could be about. */

@@ -7,14 +7,20 @@ import { listed } from './sentences.js'
 /** Actions of a token that a command names; one with more is better made by hand. */
 const mostNamed = 8
 
+const findUsers = 'plugin::users-permissions.user.find'
+
 /** Says who lacks these actions, and how they are granted. */
 export async function lacks(exchange: HintedExchange, asked: ServedRequest, actions: readonly string[]): Promise<string> {
   const { caller } = asked
   const names = actions.join(',')
   if (caller.kind === 'token') return tokenLacks(exchange, asked, caller, actions)
   const role = caller.kind === 'public' ? 'public' : await roleOf(asked, caller.id)
-  if (role === null) return `The user has no role, so it may do nothing. Give it one: octavo users role <user> authenticated`
-  return `The role "${role}" lacks ${listed(actions)}. Grant it: octavo roles grant ${role} ${names}`
+  if (role === null) return `The user has no role, so it may do nothing. Give it one: npx octavo users role <user> authenticated`
+  const start = `The role "${role}" lacks ${listed(actions)}.`
+  // With this permission they can list all users, which is seldom what was meant.
+  if (actions.includes(findUsers))
+    return `${start} It shows all users to the role, so do not grant it for documents of one's own: a hook sets the relation, and a scope compares it (docs/guide/scripts-hooks-events.md, Scopes). Otherwise: npx octavo roles grant ${role} ${names}`
+  return `${start} Grant it: npx octavo roles grant ${role} ${names}`
 }
 
 type TokenCaller = Extract<Caller, { kind: 'token' }>
@@ -39,7 +45,7 @@ function tokenLacks(
   const had = isReadOnly ? [] : [...actionsOf(model, config.routes)].filter(grants.may)
   const needed =
     isReadOnly || had.length > mostNamed ? '--type full-access' : `--type custom --permissions ${[...had, ...actions].join(',')}`
-  return `${start} Create a token that has it: octavo tokens create --name <name> ${needed}`
+  return `${start} Create a token that has it: npx octavo tokens create --name <name> ${needed}`
 }
 
 /** 403: what the caller is not granted. */

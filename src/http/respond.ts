@@ -61,8 +61,17 @@ function respondBytes(reply: FastifyReply, { bytes, release }: ReadBytes): Fasti
  */
 export function respondError(reply: FastifyReply, error: unknown): FastifyReply {
   const known = asApiError(error) ?? new ApiError('InternalServerError', 'Internal Server Error', null)
-  const { status, name, message, details, retryAfter } = known
-  noteFailure(reply.request, { name, message, loggedWith: logCause(reply, error, known) })
+  noteFailure(reply.request, { name: known.name, message: known.message, loggedWith: logCause(reply, error, known) })
+  return sendError(reply, known)
+}
+
+/** Sends an error that is part of normal operation: no cause of it is logged. */
+export function respondExpectedError(reply: FastifyReply, error: ApiError): FastifyReply {
+  noteFailure(reply.request, { name: error.name, message: error.message, loggedWith: undefined })
+  return sendError(reply, error)
+}
+
+function sendError(reply: FastifyReply, { status, name, message, details, retryAfter }: ApiError): FastifyReply {
   if (retryAfter !== undefined) reply.header('retry-after', String(retryAfter))
   const value = { data: null, error: { status, name, message, ...(details === null ? {} : { details: boundedDetails(details) }) } }
   return respond(reply, { status, value })

@@ -97,6 +97,8 @@ test('for the time of drainDelay everything is served, answers are the last of t
   const { code, after } = await child.ended
   expect(code).toBe(0)
   expect(after).toBeGreaterThan(1_400)
+  // A planned stop is nothing to be woken for.
+  expect(child.output().split('\n').filter((line) => /"level":[56]0/.test(line))).toEqual([])
 })
 
 test('SIGINT waits for no balancer', async () => {

@@ -387,7 +387,7 @@ const callers: readonly Row[] = [
     name: 'a forgotten permission',
     path: '/api/pitches',
     status: 403,
-    hint: ['The role "public" lacks api::pitch.pitch.find', 'octavo roles grant public api::pitch.pitch.find'],
+    hint: ['The role "public" lacks api::pitch.pitch.find', 'npx octavo roles grant public api::pitch.pitch.find'],
   },
   {
     name: 'a forgotten permission for one document',
@@ -427,6 +427,13 @@ const callers: readonly Row[] = [
     headers: { authorization: 'full' },
     status: 403,
     hint: ['no "Bearer"', 'Authorization: Bearer <token>'],
+  },
+  {
+    name: 'a variable without a value in place of the token',
+    path: '/api/pitches',
+    headers: { authorization: 'Bearer ' },
+    status: 403,
+    hint: ['no token after "Bearer"'],
   },
   {
     name: 'a token without Bearer, where the public may read',

@@ -98,3 +98,15 @@ test('octavo.config.ts is read, types and hooks included, where Octavo is not in
   expect((await create(101)).body.error).toMatchObject({ status: 400, name: 'ValidationError', message: 'Too heavy' })
   expect((await create(99)).status).toBe(201)
 })
+
+test('octavo.config.ts finds in octavo what the package exports, but for services', async () => {
+  const exported = Object.keys(await import('../../src/index.js')).filter((name) => name !== 'createService' && name !== 'loadConfig')
+  expect(exported).toContain('defineHook')
+  const { ask } = await serve({
+    'octavo.config.ts': `import * as octavo from 'octavo'
+      const missing = ${JSON.stringify(exported)}.filter((name) => octavo[name] === undefined)
+      if (missing.length > 0) throw new Error('octavo lacks ' + missing.join(', '))
+      export default octavo.defineConfig({ hooks: [octavo.defineHook({ types: ['api::stone.stone'], after: () => {} })] })`,
+  })
+  expect((await ask('/api/stones')).status).toBe(200)
+})

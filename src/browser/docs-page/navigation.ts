@@ -52,8 +52,10 @@ export function showNavigation(list: HTMLElement, { groups }: ApiDescription, se
 }
 
 /** Moves the focus among the links that are shown. */
-export function moveFocus(list: HTMLElement, step: 1 | -1, from: Element | null): void {
-  const links = [...list.querySelectorAll<HTMLElement>('details[open] a, summary')]
+export function moveFocus(list: HTMLElement, step: 1 | -1, from: Element | null, isSearching: boolean): void {
+  // The results of a search are one list: its groups are all open.
+  const places = isSearching ? 'details[open] a' : 'details[open] a, summary'
+  const links = [...list.querySelectorAll<HTMLElement>(places)]
   const index = links.indexOf(from as HTMLElement)
   links[Math.max(0, Math.min(links.length - 1, index + step))]?.focus()
 }

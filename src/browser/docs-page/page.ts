@@ -130,7 +130,7 @@ addEventListener('keydown', (event) => {
   const isInList = event.target === search || list.contains(event.target as Node)
   if (isInList && (event.key === 'ArrowDown' || event.key === 'ArrowUp')) {
     event.preventDefault()
-    moveFocus(list, event.key === 'ArrowDown' ? 1 : -1, document.activeElement)
+    moveFocus(list, event.key === 'ArrowDown' ? 1 : -1, document.activeElement, search.value.trim() !== '')
   }
 })
 void load()

@@ -4,6 +4,7 @@ import { ApiError } from '../../errors/errors.js'
 import type { MountContext } from '../backend.js'
 import { openCustomMethods } from '../custom-routes/paths.js'
 import { addStartPage } from '../pages/start-page-route.js'
+import { respondExpectedError } from '../respond.js'
 import { addCustomRoutes } from './custom-routes.js'
 import { everyMethod, type Mount, readMethods } from './mount.js'
 
@@ -34,7 +35,7 @@ function addTo(app: FastifyInstance, parts: MountContext): void {
     method: everyMethod,
     url: health,
     handler: (_request, reply) => {
-      if (connections.isDraining()) throw new ApiError('ServiceUnavailableError', 'The service is stopping')
+      if (connections.isDraining()) return respondExpectedError(reply, new ApiError('ServiceUnavailableError', 'The service is stopping'))
       const trouble = backend.health()
       if (trouble !== null) throw new ApiError('ServiceUnavailableError', trouble)
       return reply.status(204).removeHeader('content-type').send()
