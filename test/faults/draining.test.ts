@@ -98,7 +98,12 @@ test('for the time of drainDelay everything is served, answers are the last of t
   expect(code).toBe(0)
   expect(after).toBeGreaterThan(1_400)
   // A planned stop is nothing to be woken for.
-  expect(child.output().split('\n').filter((line) => /"level":[56]0/.test(line))).toEqual([])
+  expect(
+    child
+      .output()
+      .split('\n')
+      .filter((line) => /"level":[56]0/.test(line)),
+  ).toEqual([])
 })
 
 test('SIGINT waits for no balancer', async () => {
