@@ -28,8 +28,11 @@ const exitTimeout = 700
 /** The statuses of a process that a signal ends before it has served. */
 const interrupted = { SIGTERM: 143, SIGINT: 130 }
 
-/** Takes over the signals and uncaught errors of this process. */
-export function watchShutdown({ logger, flush }: Log): Shutdown {
+/**
+ * Takes over the signals and uncaught errors of this process. `level`: of the message that a signal has arrived, which is news only where
+ * an operator sends it.
+ */
+export function watchShutdown({ logger, flush }: Log, level: 'info' | 'debug' = 'info'): Shutdown {
   const endThreads = trackThreads()
   let service: { readonly close: Close; readonly times: Times } | null = null
   let stopping = false
@@ -63,7 +66,7 @@ export function watchShutdown({ logger, flush }: Log): Shutdown {
     process.on(signal, () => {
       if (stopping) return leave(1)
       stopping = true
-      logger.info({ signal }, 'stopping')
+      logger[level]({ signal }, 'stopping')
       return stop(service === null ? interrupted[signal] : 0, signal === 'SIGTERM')
     })
   }

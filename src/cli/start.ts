@@ -55,7 +55,8 @@ async function listen(folder: string, options: StartOptions, watched: (shutdown:
   const log = openLog({ level: given.logLevel, bytes: limits.logBytes, batches: given.production })
   const { logger } = log
   log.takeOver()
-  const shutdown = watchShutdown(log)
+  // `octavo dev` replaces its processes at every change.
+  const shutdown = watchShutdown(log, options.serving === undefined ? 'info' : 'debug')
   watched(shutdown)
   endWithParent(() => process.kill(process.pid, 'SIGTERM'))
   checkProject(given.folder)
