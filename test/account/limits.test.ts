@@ -23,7 +23,8 @@ rule('accounts.15', 'S074 the eleventh attempt of a minute is refused, however i
       status: 429,
       name: 'RateLimitError',
       message: 'Too many requests, please try again later.',
-      details: {},
+      // Served in development.
+      details: { hint: expect.stringContaining('limits.authRateLimit') },
     })
   }
   expect((await post(served, '/api/auth/forgot-password', { email: 'a@example.test' })).status).toBe(200)

@@ -87,7 +87,7 @@ test('each 500 and 503 has its cause in the log, once a second', async () => {
     .map((one) => JSON.parse(one))
     .filter(({ level }) => level === 50)
   const bugs = told.filter(({ msg }) => msg.startsWith('a request failed'))
-  expect(bugs[0]).toMatchObject({ err: { message: 'a bug of the hook' } })
+  expect(bugs[0]).toMatchObject({ err: { message: 'broken failed: a bug of the hook' } })
   expect(bugs.length).toBeLessThan(4)
   expect(bugs.reduce((sum, { suppressed = 1 }) => sum + suppressed, 0)).toBe(10)
   expect(told.some(({ msg, err }) => msg.startsWith('a request was refused') && /took longer/.test(err.message))).toBe(true)
