@@ -158,9 +158,9 @@ function readEvents(list: string): readonly string[] {
 function readHeaders(headers: readonly string[]): Readonly<Record<string, string>> {
   return Object.fromEntries(
     headers.map((header) => {
-      const [, name, value] = /^\s*([^\s:]+)\s*:\s*(.*?)\s*$/.exec(header) ?? []
-      if (name === undefined || value === undefined) throw new ConfigError('--header must look like "Name: value".')
-      return [name, value]
+      const [name = '', ...rest] = header.split(':')
+      if (!/^\S+$/.test(name.trim()) || rest.length === 0) throw new ConfigError('--header must look like "Name: value".')
+      return [name.trim(), rest.join(':').trim()]
     }),
   )
 }

@@ -5,6 +5,12 @@ import { expressionsIn, expressionsOfSources, isBounded } from './expressions.js
 
 /** Made while the service runs: an example of the pattern, or null where it is the project's own and model/patterns.ts bounds it. */
 const madeLater: Readonly<Record<string, { readonly example: string | null; readonly why: string }>> = {
+  'model/attribute-options.ts: new RegExp(source)': { example: null, why: 'compiled only, to see whether it is a pattern' },
+  "description/openapi/scalars.ts: new RegExp(source, 'u')": { example: null, why: 'compiled only, to see whether it is a pattern' },
+  "compare/ignored.ts: new RegExp(`^${source.join('')}$`)": {
+    example: '^(?:[^\\0]+\\0)*data\\0[^\\0]+\\0$',
+    why: 'the parts are names that the operator gives, and * and **',
+  },
   'model/check-attributes.ts: new RegExp(source)': { example: null, why: 'compiled only, to see whether it is a pattern' },
   'model/patterns.ts: new RegExp(source)': { example: null, why: "a schema's own pattern" },
   'documents/input/scalars.ts: new RegExp(source)': { example: null, why: "a schema's own pattern" },
@@ -12,6 +18,21 @@ const madeLater: Readonly<Record<string, { readonly example: string | null; read
     example: '^([ \\t]*(?:export[ \\t]+)?JWT_SECRET[ \\t]*=)[ \\t]*(?:(?:""|\'\')[ \\t]*|#.*)?$',
     why: 'the name is one of a list; the text is the .env file of whoever runs the command',
   },
+}
+
+/** Files whose expressions need not be linear: nobody sends the text to a service from outside, or its form is known. */
+const ownTexts: Readonly<Record<string, string>> = {
+  'archive/exported-values.ts': 'valid JSON, in which every string ends',
+  'browser/docs-page/example.ts': 'in the browser: a sentence of the description',
+  'browser/docs-page/json-view.ts': 'in the browser: valid JSON, in which every string ends',
+  'cli/dev/imports.ts': 'source files of the project',
+  'cli/init/project-text.ts': 'the name of a new folder',
+  'client/request.ts': 'the address that a client is made with',
+  'compare/callers.ts': 'requests of the log that the operator replays',
+  'compare/documented.ts': 'the same',
+  'compare/proxy.ts': 'the address that the operator gives',
+  'compare/server.ts': 'the same',
+  'description/typescript/standalone.ts': 'declarations of this package',
 }
 
 const expressions = expressionsOfSources()
@@ -26,7 +47,7 @@ test('no regular expression takes more than linear time', { timeout: 120_000 }, 
   const wanted = new Map<string, readonly [pattern: string, flags: string, where: string]>()
   for (const { file, text, pattern: own, flags } of expressions) {
     const pattern = own ?? madeLater[`${file}: ${text}`]?.example ?? null
-    if (pattern === null || isBounded(pattern, flags)) continue
+    if (pattern === null || Object.hasOwn(ownTexts, file) || isBounded(pattern, flags)) continue
     const literal = `/${pattern}/${flags}`
     wanted.set(literal, [pattern, flags, [wanted.get(literal)?.[2], file].filter(Boolean).join(', ')])
   }

@@ -45,7 +45,9 @@ test('hooks of types that there are not are refused before anything is opened', 
 test('an uploads folder that cannot be used leaves nothing open', async () => {
   mkdirSync(join(folder, 'uploads'), { recursive: true })
   symlinkSync(folder, join(folder, 'uploads', '.octavo'))
-  const { code, output } = await run('console.log(await attempt({ ...config, events: { outbox: true, listeners: [() => {}] } }))')
+  const { code, output } = await run(
+    'console.log(await attempt({ ...config, events: { ...config.events, outbox: true, listeners: [() => {}] } }))',
+  )
   expect(output).toContain('is a symbolic link')
   expect(code).toBe(0)
   expect(existsSync(join(folder, '.tmp', 'data.db-wal'))).toBe(false)

@@ -65,7 +65,7 @@ export function openAddressRules(allowed: PrivateAddresses): AddressRules {
 /** The code of the error about a refused address. */
 export const refusedCode = 'ERR_PRIVATE_ADDRESS'
 
-const withoutZone = (address: string): string => address.replace(/%.*$/, '')
+const withoutZone = (address: string): string => address.split('%')[0]!
 
 /** The networks that IPv6 hands out to the public. */
 const publicIpv6 = ipaddr.IPv6.parseCIDR('2000::/3')

@@ -62,7 +62,8 @@ export function addEventStream(app: FastifyInstance, config: Config, backend: Ba
 async function stream(parts: StreamParts, mostBytes: number, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
   const { backend, streams } = parts
   const { authorization, 'last-event-id': lastEventId } = request.headers
-  const [, query = ''] = /\?(.*)$/.exec(request.raw.url ?? '') ?? []
+  const { url = '' } = request.raw
+  const query = url.includes('?') ? url.slice(url.indexOf('?') + 1) : ''
   const header = Array.isArray(lastEventId) ? lastEventId.at(-1) : lastEventId
   const parameters = readStreamParameters(backend.installations.model(), query, header)
   const asking = { parameters, authorization, requestId: request.id }
