@@ -1,7 +1,17 @@
 // Events about content, with the names and payloads of Strapi's webhooks. Recorded with the change, delivered after its commit.
 
 /** Events about a version of a document. */
-export type EntryEventName = 'entry.create' | 'entry.update' | 'entry.delete' | 'entry.publish' | 'entry.unpublish' | 'entry.draft-discard'
+export type EntryEventName = (typeof entryEvents)[number]
+
+/** In the order in which messages list them. */
+export const entryEvents = [
+  'entry.create',
+  'entry.update',
+  'entry.delete',
+  'entry.publish',
+  'entry.unpublish',
+  'entry.draft-discard',
+] as const
 
 /** Events about a file of the media library. */
 export type MediaEventName = 'media.create' | 'media.update' | 'media.delete'

@@ -1,7 +1,7 @@
 // Checks webhooks that are created or changed, with the messages of Strapi's admin API.
-import { validateHeaderName, validateHeaderValue } from 'node:http'
 import { validationError } from '../../errors/errors.js'
 import type { AddressRules } from './addresses.js'
+import { isHeader } from './header.js'
 import { type Webhook, webhookEvents } from './webhook.js'
 
 /** The values of a webhook to store. */
@@ -29,13 +29,3 @@ function checkUrl(url: string, { refusalOf }: Pick<AddressRules, 'refusalOf'>): 
 
 const invalid = (path: string, message: string, value: string) =>
   validationError(message, { errors: [{ path: [path], message, name: 'ValidationError', value }] })
-
-function isHeader(name: string, value: string): boolean {
-  try {
-    validateHeaderName(name)
-    validateHeaderValue(name, value)
-    return true
-  } catch {
-    return false
-  }
-}

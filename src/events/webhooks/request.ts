@@ -1,7 +1,7 @@
 // The request that carries an event to a webhook: Strapi's headers and body, and the signature of Standard Webhooks.
 import { createHmac } from 'node:crypto'
-import { validateHeaderName, validateHeaderValue } from 'node:http'
 import type { RecordedEvent } from '../event-log.js'
+import { isHeader } from './header.js'
 import type { WebhookRequest } from './send.js'
 import type { Webhook } from './webhook.js'
 
@@ -41,7 +41,7 @@ export function requestOf(
   set('host', parsed?.host ?? '')
   set('connection', 'keep-alive')
   for (const [name, value] of [...Object.entries(defaults), ...Object.entries(headers)]) {
-    if (!isValid(name, value)) return `The header ${JSON.stringify(name)} is not valid`
+    if (!isHeader(name, value)) return `The header ${JSON.stringify(name)} is not valid`
     if (!reserved.has(name.toLowerCase())) set(name, value)
   }
   set('X-Strapi-Event', event)
@@ -53,16 +53,6 @@ export function requestOf(
   if (!all.has('user-agent')) set('user-agent', 'octavo')
   set('content-length', String(bytes.length))
   return { url, headers: [...all.values()], body: bytes }
-}
-
-function isValid(name: string, value: string): boolean {
-  try {
-    validateHeaderName(name)
-    validateHeaderValue(name, value)
-    return true
-  } catch {
-    return false
-  }
 }
 
 /** Signs a text by Standard Webhooks. */

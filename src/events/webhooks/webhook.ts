@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import type { MainConnection } from '../../database/database.js'
 import { didYouMean } from '../../errors/did-you-mean.js'
 import { notFound } from '../../errors/errors.js'
-import type { EntryEventName, MediaEventName } from '../../public/events.js'
+import { type EntryEventName, entryEvents, type MediaEventName } from '../../public/events.js'
 import { cursorTable } from '../leases.js'
 
 /** A webhook. */
@@ -19,17 +19,7 @@ export interface Webhook {
 }
 
 /** The events that a webhook can want. */
-export const webhookEvents: readonly (EntryEventName | MediaEventName)[] = [
-  'entry.create',
-  'entry.update',
-  'entry.delete',
-  'entry.publish',
-  'entry.unpublish',
-  'entry.draft-discard',
-  'media.create',
-  'media.update',
-  'media.delete',
-]
+export const webhookEvents: readonly (EntryEventName | MediaEventName)[] = [...entryEvents, 'media.create', 'media.update', 'media.delete']
 
 const prefix = 'webhook '
 

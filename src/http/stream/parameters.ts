@@ -2,7 +2,7 @@
 import { didYouMean } from '../../errors/did-you-mean.js'
 import { validationError } from '../../errors/errors.js'
 import type { Model } from '../../model/types.js'
-import type { EntryEventName } from '../../public/events.js'
+import { entryEvents } from '../../public/events.js'
 
 /** What a client wants to follow. */
 export interface StreamParameters {
@@ -15,14 +15,6 @@ export interface StreamParameters {
   readonly lastEventId: string | null
 }
 
-const eventNames = [
-  'entry.create',
-  'entry.update',
-  'entry.delete',
-  'entry.publish',
-  'entry.unpublish',
-  'entry.draft-discard',
-] as const satisfies readonly EntryEventName[]
 const names = ['types', 'events', 'status', 'lastEventId']
 
 /** Reads the parameters. `header`: `Last-Event-ID`, which wins. @throws ApiError 400 */
@@ -42,8 +34,8 @@ export function readStreamParameters(model: Model, query: string, header: string
   }
   const events = list('events')
   for (const event of events ?? []) {
-    if (!eventNames.some((known) => known === event))
-      throw validationError(`There is no event ${event}. The events are ${eventNames.join(', ')}`, { source: 'query', param: 'events' })
+    if (!entryEvents.some((known) => known === event))
+      throw validationError(`There is no event ${event}. The events are ${entryEvents.join(', ')}`, { source: 'query', param: 'events' })
   }
   const status = given.get('status')?.at(-1) ?? 'published'
   if (status !== 'published' && status !== 'draft') throw validationError('Invalid status. Expected "published" or "draft"')

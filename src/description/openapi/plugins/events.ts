@@ -1,9 +1,8 @@
 // The operation of the event stream, where the project has one.
+import { entryEvents } from '../../../public/events.js'
 import type { SchemaContext } from '../documents.js'
 import { type ApiOperation, type DescriptionReader, inQuery } from '../operation.js'
 import { list, text } from '../schema.js'
-
-const names = ['entry.create', 'entry.update', 'entry.delete', 'entry.publish', 'entry.unpublish', 'entry.draft-discard']
 
 /** The stream at `path`; none if the reader can follow no content-type. */
 export function eventOperations(context: SchemaContext, path: string | null, { may, isOpen }: DescriptionReader): readonly ApiOperation[] {
@@ -21,7 +20,7 @@ export function eventOperations(context: SchemaContext, path: string | null, { m
         'Server-sent events, until the client disconnects. The data of each is JSON with `event`, `createdAt`, `model`, `uid` and `entry`: the document as a GET of the caller returns it. `reset` says that some events were missed.',
       parameters: [
         inQuery('types', 'The content-types to follow; default: all that the caller may find.', list({ enum: uids.sort() }), commaList),
-        inQuery('events', 'The events to follow; default: all.', list({ enum: names }), commaList),
+        inQuery('events', 'The events to follow; default: all.', list({ enum: entryEvents }), commaList),
         inQuery('status', 'Which versions to follow.', { enum: states, default: 'published' }),
         inQuery('lastEventId', 'The id of the last event that was received, for clients that cannot send `Last-Event-ID`.', text),
       ],
