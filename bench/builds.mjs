@@ -2,7 +2,7 @@
 
 import { cpSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { launch, temporaryFolder } from './launch.mjs'
+import { launch, processorMilliseconds, temporaryFolder } from './launch.mjs'
 import { load } from './load.mjs'
 import { printHeading, printTable, round, saveResult } from './report.mjs'
 import { requests } from './requests.mjs'
@@ -36,18 +36,26 @@ export function startBuild(name, checkout, code) {
 }
 
 /**
- * Measures both in turn, and compares the runs of each turn.
+ * Measures both in turn, and compares the runs of each turn. `cost` is the processor time of a request here, as a share of its time there:
+ * unlike a speed, it hardly depends on what else the machine does.
  * @param {readonly import('./launch.mjs').Server[]} servers this build's, and the other's
  * @param {(server: import('./launch.mjs').Server) => Promise<import('./load.mjs').Load>} run
  */
 export async function compare(servers, run) {
   for (const server of servers) await run(server)
+  const spent = [0, 0]
+  const answers = [0, 0]
   const turns = []
   for (let turn = 0; turn < rounds; turn++) {
     // Whoever comes second finds a warmer machine.
     const order = turn % 2 === 0 ? [0, 1] : [1, 0]
     const found = /** @type {import('./load.mjs').Load[]} */ ([])
-    for (const index of order) found[index] = await run(servers[index])
+    for (const index of order) {
+      const before = processorMilliseconds(servers[index].pid)
+      found[index] = await run(servers[index])
+      spent[index] += processorMilliseconds(servers[index].pid) - before
+      answers[index] += found[index].answers
+    }
     turns.push({ ours: found[0].requestsPerSecond, theirs: found[1].requestsPerSecond })
   }
   const ratios = turns.map(({ ours, theirs }) => ours / theirs).sort((one, other) => one - other)
@@ -56,6 +64,7 @@ export async function compare(servers, run) {
     ours: middle(turns.map(({ ours }) => ours)),
     theirs: middle(turns.map(({ theirs }) => theirs)),
     ratio: ratios[rounds >> 1],
+    cost: spent[0] / answers[0] / (spent[1] / answers[1]),
     from: ratios[1],
     to: ratios.at(-2),
   }
@@ -76,13 +85,14 @@ export async function measureBuilds({ seconds, connections, against }) {
     for (const { name, requests: sent } of await writesOf(servers[0]))
       rows.push({ name, ...(await compare(servers, (server) => send(server, sent, { connections: writeConnections, seconds }))) })
     printTable(
-      ['requests a second', 'this build', 'the other', 'ratio', 'its spread'],
-      rows.map(({ name, ours, theirs, ratio, from, to }) => [
+      ['requests a second', 'this build', 'the other', 'ratio', 'its spread', 'processor time'],
+      rows.map(({ name, ours, theirs, ratio, from, to, cost }) => [
         name,
         round(ours),
         round(theirs),
         round(ratio),
         `${round(from)} – ${round(to)}`,
+        round(cost),
       ]),
     )
     return saveResult('builds', { against: resolve(against), seconds, connections, rounds, rows })

@@ -1,7 +1,7 @@
 // What compression costs and saves, as it is, with gzip and with brotli, in turn: bytes of each response, milliseconds of the processor
 // that the server spends on one, and requests a second under load.
 
-import { readFileSync } from 'node:fs'
+import { processorMilliseconds } from './launch.mjs'
 import { load } from './load.mjs'
 import { printHeading, printTable, round, saveResult } from './report.mjs'
 import { requests } from './requests.mjs'
@@ -68,17 +68,4 @@ const middle = (loads) => loads.toSorted((a, b) => a.requestsPerSecond - b.reque
 async function bytesOf(url, coding) {
   const response = await fetch(url, { method: 'HEAD', headers: { 'accept-encoding': coding } })
   return Number(response.headers.get('content-length'))
-}
-
-/**
- * What a process and its threads have spent, in ticks of 10 milliseconds; 0 where /proc is missing.
- * @param {number} pid
- */
-function processorMilliseconds(pid) {
-  try {
-    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1].split(' ')
-    return 10 * (Number(fields[11]) + Number(fields[12]))
-  } catch {
-    return 0
-  }
 }

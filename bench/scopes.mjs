@@ -48,14 +48,15 @@ export async function measureScopes({ seconds, connections }) {
     await plain.stop()
   }
   printTable(
-    ['requests a second', 'scope', 'with it', 'without', `ratio, at least ${allowedRatio}`, 'its spread', ''],
-    rows.map(({ scope, name, ours, theirs, ratio, from, to }) => [
+    ['requests a second', 'scope', 'with it', 'without', `ratio, at least ${allowedRatio}`, 'its spread', 'processor time', ''],
+    rows.map(({ scope, name, ours, theirs, ratio, from, to, cost }) => [
       name,
       scope,
       round(ours),
       round(theirs),
       round(ratio),
       `${round(from)} – ${round(to)}`,
+      round(cost),
       ratio < allowedRatio ? 'FAIL' : '',
     ]),
   )

@@ -73,11 +73,15 @@ function rawQuery(request: FastifyRequest): string {
 type Asking = Pick<RequestContext, 'caller' | 'access' | 'asker'>
 
 function createContext({ config, backend, bodies }: MountContext, request: FastifyRequest, asking: Asking, installation: Installation) {
+  const { caller, access, asker } = asking
   const format = request.headers['strapi-response-format'] === 'v4' ? ('nested' as const) : ('flat' as const)
   const { documents, writes, accounts } = installation
-  const { scopes } = asking.caller.grants
+  const { scopes } = caller.grants
+  // Every property by name: a spread here costs each request tens of microseconds.
   return {
-    ...asking,
+    caller,
+    access,
+    asker,
     installation,
     documents,
     writes,
