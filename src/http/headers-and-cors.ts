@@ -27,7 +27,7 @@ type HeaderConfig = Pick<Config, 'compression' | 'corsOrigins' | 'responseHeader
 
 /**
  * Returns a function that adds the headers of every response: the service's, and those of the configuration, which take the place of the
- * same name. Pages and files set their own policy.
+ * same name; and those that allow its origin. Pages and files set their own policy.
  */
 export function openHeaders({ compression, corsOrigins, responseHeaders }: HeaderConfig) {
   const headers = {
@@ -38,7 +38,12 @@ export function openHeaders({ compression, corsOrigins, responseHeaders }: Heade
   }
   return (request: FastifyRequest, reply: FastifyReply): void => {
     reply.headers(headers).header('x-request-id', request.id)
-    addCors(corsOrigins, request, reply)
+    const { origin } = request.headers
+    if (origin === undefined) return
+    const allowed = allowedOrigin(corsOrigins, origin)
+    if (allowed === null) return
+    reply.header('access-control-allow-origin', allowed)
+    if (allowed !== '*') reply.header('access-control-allow-credentials', 'true')
   }
 }
 
@@ -80,17 +85,9 @@ export function requestId({ headers }: IncomingMessage | { headers: Record<strin
 }
 
 /** Returns the origin to allow: `*` without credentials, or a listed one with credentials; null if it is not allowed. */
-function allowedOrigin(origins: CorsOrigins, origin: string | undefined): string | null {
+function allowedOrigin(origins: CorsOrigins, origin: string): string | null {
   if (origins === '*') return '*'
-  return origin !== undefined && origins.includes(origin) ? origin : null
-}
-
-/** Adds the CORS headers of a response. */
-function addCors(origins: CorsOrigins, request: FastifyRequest, reply: FastifyReply): void {
-  const allowed = allowedOrigin(origins, request.headers.origin)
-  if (request.headers.origin === undefined || allowed === null) return
-  reply.header('access-control-allow-origin', allowed)
-  if (allowed !== '*') reply.header('access-control-allow-credentials', 'true')
+  return origins.includes(origin) ? origin : null
 }
 
 /** True for a CORS preflight request. */

@@ -15,13 +15,23 @@ export function typeAt(model: Model, name: string, withDocument: boolean): Conte
   return type === undefined || (type.singleType && withDocument) ? null : type
 }
 
-/** Returns the methods of a content path for the `Allow` header. Reads are always among them: where there are none, they return 404. */
-export function contentMethods(type: ContentType | null, withDocument: boolean, leftOut: LeftOutRoutes | null): readonly string[] {
+/** Returns the methods of a content path, for the `Allow` header. */
+export type ContentMethods = (type: ContentType | null, withDocument: boolean) => readonly string[]
+
+const allMethods: ContentMethods = (type, withDocument) => {
   if (type === null) return ['HEAD', 'GET']
-  const methods = withDocument || type.singleType ? ['HEAD', 'GET', 'PUT', 'DELETE'] : ['HEAD', 'GET', 'POST']
-  if (leftOut === null) return methods
-  const actions = actionsAt(type, withDocument)
-  return methods.filter((method) => method === 'HEAD' || method === 'GET' || !leftOut(type.uid, actions[method]!))
+  return withDocument || type.singleType ? ['HEAD', 'GET', 'PUT', 'DELETE'] : ['HEAD', 'GET', 'POST']
+}
+
+/** Opens the methods of content paths. Reads are always among them: where their route is left out, they return 404. */
+export function openContentMethods(leftOut: LeftOutRoutes | null): ContentMethods {
+  if (leftOut === null) return allMethods
+  return (type, withDocument) => {
+    const methods = allMethods(type, withDocument)
+    if (type === null) return methods
+    const actions = actionsAt(type, withDocument)
+    return methods.filter((method) => method === 'HEAD' || method === 'GET' || !leftOut(type.uid, actions[method]!))
+  }
 }
 
 /** Handles a request to a content-type's endpoint. */

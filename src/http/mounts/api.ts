@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type LeftOutRoutes, leftOutRoutes, publicationActions } from '../../config/type-routes.js'
 import { notFound } from '../../errors/errors.js'
 import type { ContentType } from '../../model/types.js'
-import { contentMethods, handleAction, handleContent, isAction, typeAt } from '../api/content.js'
+import { type ContentMethods, handleAction, handleContent, isAction, openContentMethods, typeAt } from '../api/content.js'
 import { descriptionPath, sendDescription } from '../api/description.js'
 import type { Backend, MountContext } from '../backend.js'
 import { type CustomMethods, joinedMethods, openCustomMethods } from '../custom-routes/paths.js'
@@ -21,6 +21,7 @@ export function apiMount(routes: readonly Route[], parts: MountContext): Mount {
   const { prefix } = config.rest
   const custom = openCustomMethods(config.routes, 'api')
   const leftOut = leftOutRoutes(config.types)
+  const paths: ContentPaths = { custom, leftOut, methodsOf: openContentMethods(leftOut) }
   return {
     prefix,
     secret: ['/auth/', '/connect/'],
@@ -29,10 +30,10 @@ export function apiMount(routes: readonly Route[], parts: MountContext): Mount {
       for (const path of new Set(routes.map((route) => route.path))) addPath(app, routes, path, parts, custom(path))
       if (config.docs.enabled) addDescription(app, parts)
       if (parts.streams !== null) addEventStream(app, config, parts.backend, parts.streams)
-      addContent(app, parts, { custom, leftOut })
+      addContent(app, parts, paths)
       addCustomRoutes(app, 'api', prefix, parts)
     },
-    methodsAt: (path) => methodsAt(parts.backend, path.slice(prefix.length), { custom, leftOut }),
+    methodsAt: (path) => methodsAt(parts.backend, path.slice(prefix.length), paths),
   }
 }
 
@@ -84,14 +85,15 @@ function refuseMethod(
 interface ContentPaths {
   readonly custom: CustomMethods
   readonly leftOut: LeftOutRoutes | null
+  readonly methodsOf: ContentMethods
 }
 
-function addContent(app: FastifyInstance, parts: MountContext, { custom, leftOut }: ContentPaths): void {
+function addContent(app: FastifyInstance, parts: MountContext, { custom, leftOut, methodsOf }: ContentPaths): void {
   const { config, backend } = parts
   const handler = async (request: FastifyRequest, reply: FastifyReply) => {
     const { name, documentId } = request.params as { name: string; documentId?: string }
     const type = typeAt(backend.installations.model(), name, documentId !== undefined)
-    const methods = contentMethods(type, documentId !== undefined, leftOut)
+    const methods = methodsOf(type, documentId !== undefined)
     const isOptions = request.method === 'OPTIONS'
     if (isOptions || !methods.includes(request.method)) {
       const allowed = allowedAt(type, methods, custom(pathOf(request).slice(config.rest.prefix.length)))
@@ -149,8 +151,8 @@ async function act(
 }
 
 /** Returns the methods of a path below the prefix, for requests that no route takes. */
-function methodsAt({ installations }: Backend, path: string, { custom, leftOut }: ContentPaths): readonly string[] {
+function methodsAt({ installations }: Backend, path: string, { custom, methodsOf }: ContentPaths): readonly string[] {
   const parts = path.slice(1).split('/')
   const type = parts.length > 2 ? null : typeAt(installations.model(), parts[0]!, parts.length === 2)
-  return allowedAt(type, contentMethods(type, parts.length === 2, leftOut), custom(path))
+  return allowedAt(type, methodsOf(type, parts.length === 2), custom(path))
 }
