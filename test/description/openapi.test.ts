@@ -245,7 +245,7 @@ describe('routes of the project', () => {
     Object.assign({ method, path, handle: () => 'own' }, more) as never
   const action = 'api::order.order.checkout'
 
-  rule('openapi.15', 'those below the prefix are described to those who may call them', async () => {
+  rule('openapi.15', 'they are described to those who may call them', async () => {
     const routes = [
       route('POST', '/orders/:documentId/checkout', { action, body: 'json', summary: 'Pays an order', description: 'Once only.' }),
       route('PATCH', '/orders/:documentId/note', { action, body: 'raw' }),
@@ -260,8 +260,13 @@ describe('routes of the project', () => {
     )
     await custom.close()
     expect(await problemsOf(buyer)).toEqual([])
-    expect(operationsOf(reader!)).toEqual(['GET /storys', 'GET /ping'])
-    expect(operationsOf(buyer!)).toEqual(['POST /orders/{documentId}/checkout', 'PATCH /orders/{documentId}/note', 'GET /ping'])
+    expect(operationsOf(reader!)).toEqual(['GET /storys', 'GET /ping', 'GET /robots.txt'])
+    expect(operationsOf(buyer!)).toEqual([
+      'POST /orders/{documentId}/checkout',
+      'PATCH /orders/{documentId}/note',
+      'GET /ping',
+      'GET /robots.txt',
+    ])
     const { post } = buyer!.paths['/orders/{documentId}/checkout']!
     expect(post).toMatchObject({
       ...{ summary: 'Pays an order', description: 'Once only.', operationId: 'routes/post/orders_by_documentId_checkout' },
