@@ -34,14 +34,23 @@ export type {
   BodyOf,
   CustomRoute,
   PathParameters,
+  ResponsesByStatus,
   RouteBody,
   RouteCall,
   RouteDefinition,
   RouteMethod,
   RouteRequest,
+  RouteResponse,
 } from './public/routes.js'
 export type { Schedule, ScheduleCall } from './public/schedules.js'
-export type { SchemaIssue, SchemaResult, StandardSchema } from './public/standard-schema.js'
+export type {
+  JsonSchema,
+  JsonSchemaConverter,
+  JsonSchemaOptions,
+  SchemaIssue,
+  SchemaResult,
+  StandardSchema,
+} from './public/standard-schema.js'
 export type {
   DescribeWrites,
   PendingCreate,

@@ -176,7 +176,7 @@ function open(
       writes: openWrites({ ...writing, plans: ofWrites }, keys),
       batch: openBatch({ ...writing, plans: ofWrites }, keys),
       accounts: { ...accounts, model, input: { model, contract }, defaultLocale, scopes: noScopes, watch: watchUsers(outbox, model) },
-      descriptions: openDescriptions(() => describedOf(config, model, config.rest.prefix), limits.cachedDescriptions),
+      descriptions: openDescriptions(() => describedOf(config, model, ''), limits.cachedDescriptions),
       watch:
         outbox === null
           ? null

@@ -11,6 +11,7 @@ import type { AccountContext } from './accounts/context.js'
 import { type Mailer, openMailer } from './accounts/email.js'
 import { openPasswords } from './accounts/passwords.js'
 import type { Config } from './config/config.js'
+import { leftOutRoutes } from './config/type-routes.js'
 import { type ContentServices, openContentServices } from './content/content-service.js'
 import type { WithInstallation } from './content/upload.js'
 import type { Database } from './database/database.js'
@@ -127,7 +128,10 @@ async function open(config: Config, logger: Logger, opened: Closers): Promise<Se
     ...services(theProject(0, null)),
     events: { after: events.log.after },
     listen: server.listen,
-    examples: async () => examplesOf(model, (await identification.access()).public, config.rest.prefix).map(({ href }) => href),
+    examples: async () =>
+      examplesOf({ model, visitor: (await identification.access()).public, leftOut: leftOutRoutes(config.types) }, config.rest.prefix).map(
+        ({ href }) => href,
+      ),
     close: ({ delay = 0 } = {}) => opened.close(delay),
   }
 }
@@ -174,7 +178,7 @@ async function openServing(config: Config, { main, writes }: Database, backend: 
 async function checkCode({ hooks, types, routes, schedules, rest, events, docs }: Config, model: Model): Promise<void> {
   checkHooks(hooks, model)
   checkTypes(types, model)
-  checkRoutes(routes, { model, prefix: rest.prefix, stream: events.stream, docs })
+  checkRoutes(routes, { model, leftOut: leftOutRoutes(types), prefix: rest.prefix, stream: events.stream, docs })
   if (schedules.length > 0) (await import('./schedules/times.js')).checkSchedules(schedules)
 }
 

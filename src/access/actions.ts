@@ -1,6 +1,9 @@
 // All actions that can be granted: those of the content-types, of the built-in plugins, and of custom routes.
+
+import { leftOutRoutes, publicationActions } from '../config/type-routes.js'
 import type { ContentType, Model } from '../model/types.js'
 import type { CustomRoute } from '../public/routes.js'
+import type { ApiAction, TypeSettings } from '../public/type-settings.js'
 
 /** The actions of plugins: plugin → controller → action. */
 const pluginActions: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
@@ -93,3 +96,23 @@ const octavoActions = ({ uid }: ContentType): readonly string[] => draftActions.
 
 /** Returns the full names of the actions that Strapi does not have, whether or not their types have Draft & Publish now. */
 export const actionsOfOctavo = (model: Model): readonly string[] => typesOf(model).flatMap(octavoActions)
+
+/** What a project says of routes. */
+interface ProjectRoutes {
+  readonly routes: readonly WithAction[]
+  readonly types: Readonly<Record<string, TypeSettings>>
+}
+
+/**
+ * Tells which actions nothing needs, because their route is left out. `find` always has a use: it shows documents in relations. The
+ * routes of a project may do anything for their callers by `documents`, which asks for the same actions.
+ */
+export function isUseless({ routes, types }: ProjectRoutes): (action: string) => boolean {
+  const leftOut = leftOutRoutes(types)
+  if (leftOut === null || routes.length > 0) return () => false
+  return (whole) => {
+    const at = whole.lastIndexOf('.')
+    const action = whole.slice(at + 1)
+    return action !== 'find' && leftOut(whole.slice(0, at), publicationActions[action] ?? (action as ApiAction))
+  }
+}

@@ -23,8 +23,7 @@ interface OpenapiOptions extends GeneratedFileOptions {
 /** Prints or writes the description of the API of the project in `folder`. */
 export const openapiCommand = orExplain(async (folder: string, { role, all, ...output }: OpenapiOptions) => {
   const { config, model, reader } = all ? await everything(folder) : await ofRole(folder, role ?? 'public')
-  const server = config.publicUrl + config.rest.prefix
-  const text = `${JSON.stringify(describe(describedOf(config, model, server), reader), null, 2)}\n`
+  const text = `${JSON.stringify(describe(describedOf(config, model, config.publicUrl), reader), null, 2)}\n`
   const options = all ? ' --all' : role === undefined ? '' : ` --role ${role}`
   writeOutput(text, output, 'openapi.json', `octavo openapi ${folder}${options}`)
 })

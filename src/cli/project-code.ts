@@ -60,4 +60,9 @@ const attributesOf = ({ types, components }: Model): readonly string[] => [
 ]
 
 const configuredIn = ({ types }: Pick<Config, 'types'>): Configured =>
-  Object.fromEntries(Object.entries(types).map(([uid, { defaults = {} }]) => [uid, Object.keys(defaults)]))
+  Object.fromEntries(
+    Object.entries(types).map(([uid, { defaults = {}, routes }]) => [
+      uid,
+      [...Object.keys(defaults), ...(routes === undefined ? [] : ['routes'])],
+    ]),
+  )

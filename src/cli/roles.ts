@@ -21,7 +21,7 @@ export const createRoleCommand = orExplain(
   async (name: string, folder: string, options: { readonly description?: string; readonly permissions?: string }) => {
     if (name.trim() === '') throw new ConfigError('A role needs a name.')
     await withProject(folder, async ({ config, database, model, writer }) => {
-      const actions = readActions(model, config.routes, options.permissions)
+      const actions = readActions(model, config, options.permissions)
       const same = (await listRoles(database)).find((role) => role.name === name || role.type === typeOf(name))
       if (same !== undefined) throw new ConfigError(`A role "${same.name}" of type ${same.type} already exists.`)
       await createRole(writer, { name, description: options.description ?? '', actions }, Date.now())
@@ -44,7 +44,7 @@ export const deleteRoleCommand = orExplain(async (nameOrId: string, folder: stri
 export const grantCommand = orExplain(async (nameOrId: string, list: string, folder: string) => {
   const added = await withProject(folder, async (project) => {
     const role = await findRole(project, nameOrId)
-    const wanted = readActions(project.model, project.config.routes, list)
+    const wanted = readActions(project.model, project.config, list)
     if (wanted.length === 0) throw new ConfigError('Name at least one action.')
     const missing = wanted.filter((action) => !role.actions.includes(action))
     await project.writer.transaction((transaction) => addActions(transaction, role.id, missing, Date.now()))

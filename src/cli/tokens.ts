@@ -1,10 +1,10 @@
 // `octavo tokens`: creates, lists, regenerates and revokes API tokens. A key is printed only when it is created.
-import { actionsOf } from '../access/actions.js'
+import { actionsOf, isUseless } from '../access/actions.js'
 import { tokenColumns } from '../access/token-columns.js'
 import { createToken, findToken, listTokens, newKey, regenerateToken, revokeToken, type TokenType } from '../access/tokens.js'
+import type { Config } from '../config/config.js'
 import { ConfigError } from '../errors/errors.js'
 import type { Model } from '../model/types.js'
-import type { CustomRoute } from '../public/routes.js'
 import { orExplain } from './explain-error.js'
 import { lookIntoProject, moment, print, printTable, withProject } from './project.js'
 
@@ -30,7 +30,7 @@ export const createTokenCommand = orExplain(async (folder: string, options: Toke
   const key = options.key ?? newKey()
   checkKey(key)
   await withProject(folder, async ({ config, model, database, writer }) => {
-    const actions = readActions(model, config.routes, options.permissions)
+    const actions = readActions(model, config, options.permissions)
     if ((type === 'custom') !== actions.length > 0) {
       throw new ConfigError(
         type === 'custom' ? 'A custom token needs --permissions.' : `--permissions is only for custom tokens, not for ${type} ones.`,
@@ -89,13 +89,18 @@ function readLifespan(expires: string): number | null {
   return Number(expires) * 86_400_000
 }
 
-/** Parses a list of actions, separated by commas. @throws ConfigError that names unknown actions */
-export function readActions(model: Model, routes: readonly CustomRoute[], list: string | undefined): readonly string[] {
-  const known = actionsOf(model, routes)
+/** Parses a list of actions, separated by commas. @throws ConfigError that names actions that are unknown, or that nothing needs */
+export function readActions(model: Model, config: Pick<Config, 'routes' | 'types'>, list: string | undefined): readonly string[] {
+  const known = actionsOf(model, config.routes)
   const actions = [...new Set((list ?? '').split(',').map((action) => action.trim()))].filter((action) => action !== '')
   const unknown = actions.filter((action) => !known.has(action))
   if (unknown.length > 0) {
     throw new ConfigError(`Unknown action ${unknown.join(', ')}. An action looks like ${[...known][0] ?? 'api::article.article.find'}.`)
+  }
+  const [useless] = actions.filter(isUseless(config))
+  if (useless !== undefined) {
+    const uid = useless.slice(0, useless.lastIndexOf('.'))
+    throw new ConfigError(`${useless} cannot be granted, because octavo.config leaves out its route: types['${uid}'].routes.`)
   }
   return actions
 }

@@ -29,6 +29,7 @@ import {
 import { eventSettings, hookSettings, webhookSettings } from './hooks.js'
 import { limits } from './limits.js'
 import { isLoopback, type NetworkConfig, networkOf } from './network.js'
+import { httpSettings } from './response-headers.js'
 import { routesSettings } from './routes.js'
 import { scheduleSettings } from './schedules.js'
 import { type SecretsConfig, secretsOf, setSecrets } from './secrets.js'
@@ -61,6 +62,7 @@ const file = z.strictObject({
     })
     .prefault({}),
   cors: corsSettings.prefault({}),
+  http: httpSettings.prefault({}),
   /** Serve a page at / that lists the content-types and requests to try. */
   startPage: z.boolean().default(true),
   /** Compress responses for clients that accept it; false where a proxy in front of the service does. */
@@ -98,6 +100,8 @@ export interface Config extends ApiConfig, NetworkConfig, SecretsConfig {
   readonly mail: { readonly url: string | null; readonly from: string | null }
   readonly corsOrigins: '*' | readonly string[]
   readonly corsHeaders: readonly string[]
+  /** Headers of every response, by name in lower case; they take the place of security defaults. */
+  readonly responseHeaders: Readonly<Record<string, string>>
   /** A page at / lists the content-types; in production, only those that are public. */
   readonly startPage: boolean
   /** Responses are compressed for clients that accept it. */
@@ -235,7 +239,7 @@ function assemble({ root, given, environment, own, strapiDatabase, webhookHeader
     uploadsFolder: resolve(root, environment.UPLOADS_DIR ?? given.uploads.folder ?? 'public/uploads'),
     storage,
     uploadTypes: { allowed: given.uploads.allowedTypes, denied: given.uploads.deniedTypes },
-    ...{ corsOrigins: given.cors.origins, corsHeaders: given.cors.headers },
+    ...{ corsOrigins: given.cors.origins, corsHeaders: given.cors.headers, responseHeaders: given.http.headers },
     ...{ startPage: given.startPage, compression: given.compression },
     logLevel: logLevelOf(environment.LOG_LEVEL ?? given.log.level ?? 'info'),
     hooks: given.hooks,

@@ -1,6 +1,6 @@
 // The routes that a project adds: their form in octavo.config.
 import * as z from 'zod'
-import type { CustomRoute, RouteBody, RouteDefinition, RouteMethod } from '../public/routes.js'
+import type { CustomRoute, ResponsesByStatus, RouteBody, RouteDefinition, RouteMethod, RouteResponse } from '../public/routes.js'
 import type { StandardSchema } from '../public/standard-schema.js'
 
 const isFunction = (value: unknown): boolean => typeof value === 'function'
@@ -12,6 +12,23 @@ const isSchema = (value: unknown): boolean =>
   isFunction((value as Partial<StandardSchema>)['~standard']?.validate)
 
 const schema = z.custom<StandardSchema>(isSchema, 'must be a schema of a library that implements Standard Schema, such as Zod or Valibot')
+
+const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** Responses by their statuses. */
+export const isByStatus = (response: RouteResponse): response is ResponsesByStatus => {
+  const statuses = Object.keys(response)
+  return statuses.length > 0 && statuses.every((status) => /^[2-5]\d\d$/.test(status))
+}
+
+const isDescribed = (value: unknown): boolean => isSchema(value) || isObject(value)
+
+const response = z.custom<RouteResponse>(
+  (value) =>
+    isDescribed(value) &&
+    (!isByStatus(value as RouteResponse) || Object.values(value as object).every((one) => one === null || isDescribed(one))),
+  'must be JSON Schema, a schema of a library, or an object with these by status',
+)
 
 const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const satisfies readonly RouteMethod[]
 
@@ -49,6 +66,8 @@ const routeSettings = z
     body: z.union([z.enum(['json', 'raw', 'stream']), schema], 'must be "json", "raw", "stream" or a schema').optional(),
     summary: z.string().optional(),
     description: z.string().optional(),
+    tags: z.array(z.string().min(1)).readonly().optional(),
+    response: response.optional(),
     handle: z.custom<CustomRoute['handle']>(isFunction, 'must be a function'),
   })
   .refine(

@@ -40,6 +40,13 @@ export const typeSettings = z
             after: z.custom<NonNullable<ReadHooks['after']>>(isFunction, 'must be a function').optional(),
           })
           .optional(),
+        routes: z
+          .strictObject({ only: z.array(apiAction).readonly().optional(), except: z.array(apiAction).readonly().optional() })
+          .refine(
+            ({ only, except }) => (only === undefined) !== (except === undefined),
+            'needs either only or except, with a list of actions',
+          )
+          .optional(),
         scope: z.custom<NonNullable<TypeSettings['scope']>>(isFunction, 'must be a function').optional(),
       })
       .readonly(),

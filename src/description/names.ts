@@ -23,6 +23,15 @@ export function namesOf({ types, components }: Model): ReadonlyMap<string, strin
   return names
 }
 
+/** How a sentence names the documents of a type: `a blog post` and `blog posts`. */
+export function nounsOf({ singularName, pluralName }: ContentType): { readonly one: string; readonly many: string } {
+  const [singular, plural] = [singularName.replaceAll('-', ' '), pluralName.replaceAll('-', ' ')]
+  return { one: `${soundsLikeVowel.test(singular) ? 'an' : 'a'} ${singular}`, many: plural }
+}
+
+/** `user`, `unit` and `one` begin with a consonant when they are spoken. */
+const soundsLikeVowel = /^(?!uni|us[aeiou]|ut[aeiou]|eu|one\b|once)[aeiou]/i
+
 /** Names that generated files use themselves. */
 const reserved = ['Types', 'Octavo']
 

@@ -1,4 +1,5 @@
 // Paths that do not exist, and methods that they do not have.
+import { actionsAt, leftOutRoutes, publicationActions } from '../config/type-routes.js'
 import type { ContentType, Model } from '../model/types.js'
 import { pathOf } from './documents.js'
 import type { Hint, HintedExchange } from './exchange.js'
@@ -44,6 +45,8 @@ export const wrongPath: Hint = (exchange) => {
     return type.singleType
       ? `${type.displayName} is a single type: its path is ${right}`
       : `Collection types have their plural name in the path: ${right}`
+  const leftOut = leftOutRoute(exchange, type, second, rest)
+  if (leftOut !== null) return leftOut
   if ([second, ...rest].includes('actions')) return wrongAction(exchange, type, [second, ...rest])
   if (type.singleType && second !== undefined) return `${type.displayName} is a single type, which has no ids: its path is ${right}`
   if (second === 'count') return `There is no /count: the number of documents is meta.pagination.total of ${right}`
@@ -112,6 +115,25 @@ function unknownType(exchange: HintedExchange, name: string, path: string): stri
   const type = close === null ? null : typeNamed(model, close)
   const meant = type === null ? '' : ` Did you mean ${pathOf(exchange, type)}?`
   return `There is no content-type ${quoted(name)}.${meant} There are ${listed(paths)}.`
+}
+
+/** The route of a content-type that octavo.config leaves out. */
+function leftOutRoute(
+  { config, method }: HintedExchange,
+  type: ContentType,
+  second: string | undefined,
+  rest: readonly string[],
+): string | null {
+  const leftOut = leftOutRoutes(config.types)
+  if (leftOut === null) return null
+  const below = type.singleType ? [second, ...rest] : rest
+  const isAct = method === 'POST' && below.length === 2 && below[0] === 'actions'
+  const isPlain = type.singleType ? second === undefined : rest.length === 0
+  const known = isAct ? publicationActions : isPlain ? actionsAt(type, second !== undefined) : {}
+  const name = isAct ? below[1]! : method
+  const action = Object.hasOwn(known, name) ? known[name] : undefined
+  if (action === undefined || !leftOut(type.uid, action)) return null
+  return `There is no route for ${action} of ${type.displayName}: octavo.config leaves it out, in types['${type.uid}'].routes.`
 }
 
 /** A path with `actions`, which only some methods and types have. */

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Config } from '../config/config.js'
 import { ApiError } from '../errors/errors.js'
 
 /** The allowed origins: any, or a list. */
@@ -11,7 +12,7 @@ export type CorsOrigins = '*' | readonly string[]
 export const variesBy = 'Origin, Authorization, Strapi-Response-Format, Strapi-Encode-Source-Maps'
 
 /** Headers of every response, besides `Vary`. */
-export const securityHeaders: Readonly<Record<string, string>> = {
+const securityHeaders: Readonly<Record<string, string>> = {
   'x-content-type-options': 'nosniff',
   'x-frame-options': 'SAMEORIGIN',
   'referrer-policy': 'no-referrer',
@@ -19,7 +20,42 @@ export const securityHeaders: Readonly<Record<string, string>> = {
 }
 
 /** The Content-Security-Policy for responses that browsers must not show as a page or run. */
-export const policy = "default-src 'none'; frame-ancestors 'self'"
+const policy = "default-src 'none'; frame-ancestors 'self'"
+
+/** The parts of the configuration that headers of every response depend on. */
+type HeaderConfig = Pick<Config, 'compression' | 'corsOrigins' | 'responseHeaders'>
+
+/**
+ * Returns a function that adds the headers of every response: the service's, and those of the configuration, which take the place of the
+ * same name; and those that allow its origin. Pages and files set their own policy.
+ */
+export function openHeaders({ compression, corsOrigins, responseHeaders }: HeaderConfig) {
+  const headers = {
+    ...securityHeaders,
+    'content-security-policy': policy,
+    ...responseHeaders,
+    vary: compression ? `${variesBy}, Accept-Encoding` : variesBy,
+  }
+  return (request: FastifyRequest, reply: FastifyReply): void => {
+    reply.headers(headers).header('x-request-id', request.id)
+    const { origin } = request.headers
+    if (origin === undefined) return
+    const allowed = allowedOrigin(corsOrigins, origin)
+    if (allowed === null) return
+    reply.header('access-control-allow-origin', allowed)
+    if (allowed !== '*') reply.header('access-control-allow-credentials', 'true')
+  }
+}
+
+/** The policy of a page of the service: that of the configuration, if it has one. */
+export const policyOfPage = ({ responseHeaders }: Pick<Config, 'responseHeaders'>, own: string): string =>
+  responseHeaders['content-security-policy'] ?? own
+
+/** The policy of a file: browsers enforce that of the configuration as well, so that an uploaded file never runs as a page of this origin. */
+export const policyOfFile = ({ responseHeaders }: Pick<Config, 'responseHeaders'>, own: string): string => {
+  const { 'content-security-policy': configured } = responseHeaders
+  return configured === undefined ? own : `${configured}, ${own}`
+}
 
 /** True for statuses that depend on the caller or the moment, so that the response must not be cached. */
 export const isUncacheable = (status: number): boolean => status === 401 || status === 403 || status === 429 || status >= 500
@@ -49,17 +85,9 @@ export function requestId({ headers }: IncomingMessage | { headers: Record<strin
 }
 
 /** Returns the origin to allow: `*` without credentials, or a listed one with credentials; null if it is not allowed. */
-function allowedOrigin(origins: CorsOrigins, origin: string | undefined): string | null {
+function allowedOrigin(origins: CorsOrigins, origin: string): string | null {
   if (origins === '*') return '*'
-  return origin !== undefined && origins.includes(origin) ? origin : null
-}
-
-/** Adds the CORS headers of a response. */
-export function addCors(origins: CorsOrigins, request: FastifyRequest, reply: FastifyReply): void {
-  const allowed = allowedOrigin(origins, request.headers.origin)
-  if (request.headers.origin === undefined || allowed === null) return
-  reply.header('access-control-allow-origin', allowed)
-  if (allowed !== '*') reply.header('access-control-allow-credentials', 'true')
+  return origins.includes(origin) ? origin : null
 }
 
 /** True for a CORS preflight request. */

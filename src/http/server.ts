@@ -1,6 +1,6 @@
 // The HTTP server: receives requests, checks them, calls routes, and logs each request once. Contains no SQL and no rule about content.
 import type { AddressInfo, Socket } from 'node:net'
-import { type FastifyBaseLogger, type FastifyInstance, type FastifyReply, fastify, LogController } from 'fastify'
+import { type FastifyBaseLogger, type FastifyInstance, type FastifyReply, type FastifyRequest, fastify, LogController } from 'fastify'
 import type { Config } from '../config/config.js'
 import { notFound } from '../errors/errors.js'
 import type { Hints } from '../hints/hints.js'
@@ -11,17 +11,15 @@ import { openCompression } from './compression/compression.js'
 import { addConnectionClose, watchConnections } from './connections.js'
 import { drainRequest } from './drain-request.js'
 import {
-  addCors,
   answerPreflight,
   checkUrl,
   isPreflight,
   isSecret,
   isUncacheable,
-  policy,
+  openHeaders,
+  policyOfFile,
   refuseHeaders,
   requestId,
-  securityHeaders,
-  variesBy,
 } from './headers-and-cors.js'
 import type { Hinting } from './hinting.js'
 import { openIncomingBodies } from './incoming-bodies.js'
@@ -29,7 +27,7 @@ import { apiMount } from './mounts/api.js'
 import { docsMount } from './mounts/docs.js'
 import { type Mount, mountOf } from './mounts/mount.js'
 import { rootMount } from './mounts/root.js'
-import { uploadsMount } from './mounts/uploads.js'
+import { sandboxPolicy, uploadsMount, viewerPolicy } from './mounts/uploads.js'
 import { hasDocsPage } from './pages/docs-page.js'
 import { logAborted, logRequest } from './request-log.js'
 import { allowedMethods, methodNotAllowed, respondError } from './respond.js'
@@ -44,12 +42,15 @@ export interface HttpServer {
   close(delay: number): Promise<void>
 }
 
+/** Adds the headers of every response. */
+type AddHeaders = ReturnType<typeof openHeaders>
+
 const withoutSchemas = () => () => {
   throw new Error('A route has a JSON schema')
 }
 
 /** Opens the HTTP library with the limits of the service. */
-function openApp(config: Config, logger: FastifyBaseLogger): FastifyInstance {
+function openApp(config: Config, logger: FastifyBaseLogger, addHeaders: AddHeaders): FastifyInstance {
   const { limits } = config
   const app = fastify({
     loggerInstance: logger,
@@ -70,7 +71,11 @@ function openApp(config: Config, logger: FastifyBaseLogger): FastifyInstance {
     clientErrorHandler: refuseMalformed,
     // No route has a JSON schema, so Fastify's schema compilers would only waste megabytes of memory.
     schemaController: { compilersFactory: { buildValidator: withoutSchemas, buildSerializer: withoutSchemas } },
-    frameworkErrors: (error, _request, reply) => respondError(reply as FastifyReply, error),
+    // A URL that cannot be decoded comes before hooks.
+    frameworkErrors: (error, request, reply) => {
+      addHeaders(request as FastifyRequest, reply as FastifyReply)
+      return respondError(reply as FastifyReply, error)
+    },
     routerOptions: {
       caseSensitive: false,
       ignoreTrailingSlash: true,
@@ -89,7 +94,8 @@ function openApp(config: Config, logger: FastifyBaseLogger): FastifyInstance {
 /** Creates the server; it does not listen yet. */
 export async function createServer(config: Config, backend: Backend, logger: FastifyBaseLogger): Promise<HttpServer> {
   const { limits } = config
-  const app = openApp(config, logger)
+  const addHeaders = openHeaders(config)
+  const app = openApp(config, logger, addHeaders)
   const connections = watchConnections(app.server, limits)
   const streams = openEventStreams(
     config,
@@ -103,7 +109,7 @@ export async function createServer(config: Config, backend: Backend, logger: Fas
     ...{ bodies: openIncomingBodies(limits.unreadBytes), unsent: watchUnsent(limits) },
   }
   const mounts = mountsOf(parts)
-  prepare(app, parts, mounts)
+  prepare(app, parts, mounts, addHeaders)
   for (const mount of mounts) mount.addTo(app)
   addEverythingElse(app, mounts)
   return {
@@ -127,9 +133,10 @@ const mountsOf = (parts: MountContext): readonly Mount[] => {
     uploadsMount(config.uploadsFolder, {
       check: backend.checkAddress,
       compressedBytes: compression === null ? 0 : config.limits.compressedFileBytes,
+      policies: { sandbox: policyOfFile(config, sandboxPolicy), viewer: policyOfFile(config, viewerPolicy) },
     }),
     apiMount(routes, parts),
-    ...(hasDocsPage(config) ? [docsMount(config.rest.prefix)] : []),
+    ...(hasDocsPage(config) ? [docsMount(config)] : []),
     rootMount(parts),
   ]
 }
@@ -156,18 +163,18 @@ async function hintingOf(app: FastifyInstance, hints: Hints, config: Config, { i
   return openHinting(app, hints, config, installations.model)
 }
 
-function prepare(app: FastifyInstance, { config, connections, compression }: MountContext, mounts: readonly Mount[]): void {
-  const headers = { ...securityHeaders, vary: compression === null ? variesBy : `${variesBy}, Accept-Encoding` }
+function prepare(
+  app: FastifyInstance,
+  { config, connections, compression }: MountContext,
+  mounts: readonly Mount[],
+  addHeaders: AddHeaders,
+): void {
   app.removeAllContentTypeParsers()
   // Routes read bodies themselves, after the caller's permission was checked.
   app.addContentTypeParser('*', (_request, _payload, done) => done(null))
   app.setErrorHandler((error, _request, reply) => respondError(reply, error))
   app.addHook('onRequest', async (request, reply) => {
-    reply.headers(headers)
-    // Pages and files set their own.
-    reply.header('content-security-policy', policy)
-    reply.header('x-request-id', request.id)
-    addCors(config.corsOrigins, request, reply)
+    addHeaders(request, reply)
     if (request.raw.rawHeaders.length > 2 * config.limits.headerCount) return refuseHeaders(reply)
     checkUrl(request.raw.url ?? '')
     if (isPreflight(request)) return answerPreflight(reply, config.corsHeaders)

@@ -1,8 +1,6 @@
 // What a schema may say of an attribute: the options of each attribute type, and the form of each option's value. The checks of a start and
 // the JSON schemas for editors are both made from these tables.
-
-/** A JSON schema, or a part of one. */
-export type JsonSchema = Readonly<Record<string, unknown>>
+import type { JsonSchema } from '../public/standard-schema.js'
 
 /** The form of a value. In a schema file, null counts as absent. */
 export interface Form {

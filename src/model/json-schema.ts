@@ -1,5 +1,6 @@
 // JSON schemas (draft 7, which every editor reads) of content-types and components, made from the tables that the checks of a start use.
-import { attributeOptions, commonOptions, type JsonSchema, type OptionsByName } from './attribute-options.js'
+import type { JsonSchema } from '../public/standard-schema.js'
+import { attributeOptions, commonOptions, type OptionsByName } from './attribute-options.js'
 import { componentAttributes, documentAttributes, kebabCase, schemaKeys, schemaOptions } from './schema-keys.js'
 
 /** The JSON schema of a content-type's `schema.json`. */

@@ -8,6 +8,8 @@ export interface CodeLine {
   readonly on?: readonly string[]
   /** What it does there, as far as its text shows. */
   readonly does?: readonly string[]
+  /** The part of octavo.config that takes its place, if the text shows all that it needs. */
+  readonly types?: Readonly<Record<string, object>>
   /** What it is, and what takes its place. */
   readonly message: string
   /** It has no effect in Strapi either, or octavo.config already has what takes its place. */
@@ -21,13 +23,14 @@ export interface SuggestedDefaults {
   readonly paths: readonly string[]
 }
 
-/** The names of the defaults that octavo.config has, by uid. */
+/** The names of the defaults that octavo.config has, and `routes` where it selects routes, by uid. */
 export type Configured = Readonly<Record<string, readonly string[]>>
 
 const messages: Readonly<Record<FoundCode['kind'], string>> = {
   policy: 'policy that is not run: types.<uid>.policies and scope of octavo.config take its place',
   middleware: 'middleware that is not run: types.<uid>.defaults, reads, policies and scope of octavo.config take its place',
   routes: 'settings of routes that have no effect: check the permissions of the roles',
+  'left-out routes': 'routes that are left out in Strapi and exist here: types.<uid>.routes of octavo.config leaves them out, too',
   'custom routes': 'custom routes that do not exist: routes of octavo.config take their place',
   controller: 'controller that is not run: types.<uid>.reads, hooks and routes of octavo.config take its place',
   service: 'service that is not run: functions that octavo.config imports take its place; hooks, if it changes what is written',
@@ -57,20 +60,22 @@ export function linesOf(found: readonly FoundCode[], configured: Configured): re
 }
 
 function lineOf(code: FoundCode, configured: Configured): CodeLine {
-  const { path, kind, places } = code
+  const { path, kind, places, selected } = code
   const does = phrasesOf(code)
   const isUnused = places !== null && places.length === 0
   return {
     path,
     ...(places === null || isUnused ? {} : { on: places.map(({ uid, action }) => (uid === null ? action : `${action} of ${uid}`)) }),
     ...(does.length === 0 ? {} : { does }),
+    ...(selected === undefined ? {} : { types: { [selected.uid]: { routes: selected.routes } } }),
     message: isUnused ? `${kind} that no route names: Strapi does not run it either` : messages[kind],
     isSettled: isUnused || isReplaced(code, configured),
   }
 }
 
-/** Whether all that the code does is changes of queries that octavo.config has as defaults. */
-function isReplaced({ changes, response, notes, places }: FoundCode, configured: Configured): boolean {
+/** Whether all that the code does is changes of queries that octavo.config has as defaults, or routes that it selects. */
+function isReplaced({ selected, changes, response, notes, places }: FoundCode, configured: Configured): boolean {
+  if (selected !== undefined) return configured[selected.uid]?.includes('routes') === true
   const { removes, adds, refuses, responds } = response
   if (changes.length === 0 || removes.length > 0 || adds.length > 0 || refuses || responds || notes.length > 0) return false
   return (places ?? []).every(({ uid }) => changes.every(({ parameter }) => uid !== null && configured[uid]?.includes(parameter) === true))

@@ -20,13 +20,15 @@ export type FoundChange = Omit<QueryChange, 'value'> & {
 /** A piece of code: a file, or a method of a controller. */
 export interface FoundCode {
   readonly path: string
-  readonly kind: CodeKind | 'custom routes'
+  readonly kind: CodeKind | 'custom routes' | 'left-out routes'
   /** Where it runs; empty if no route names it, null if it is not for routes to name. */
   readonly places: readonly CodePlace[] | null
   readonly changes: readonly FoundChange[]
   readonly response: ResponseChanges
   /** Other facts, as phrases. */
   readonly notes: readonly string[]
+  /** The type whose routes are left out, and which ones, if its text shows it. */
+  readonly selected?: { readonly uid: string; readonly routes: unknown }
 }
 
 /** Reads the code of the project in `folder`. `attributes`: the names of all attributes of its model. */
@@ -98,11 +100,13 @@ const plainChange = ({ value, ...change }: QueryChange): FoundChange =>
 function routeSettings(plain: FoundCode, { attachments }: Reading): readonly FoundCode[] {
   const file = attachments.routes.find(({ path }) => path === plain.path)
   if (file === undefined) return [{ ...plain, notes: ['cannot be read'] }]
-  const options = Object.entries(file.options).map(([name, value]) => `${name}: ${value === unknown ? 'computed' : JSON.stringify(value)}`)
+  const { prefix, ...selection } = file.options
+  const options = optionsOf(prefix === undefined ? {} : { prefix })
   const open = file.routes.filter(({ isOpen, uid }) => isOpen && uid !== null).map(({ action }) => action)
   const notes = [...options, ...namesOf('needs no permission in Strapi:', open)]
   const custom = file.routes.filter(({ uid }) => uid === null)
   return [
+    ...(Object.keys(selection).length === 0 ? [] : [leftOut(plain, file.uid, selection)]),
     ...(notes.length === 0 ? [] : [{ ...plain, notes }]),
     ...(custom.length === 0
       ? []
@@ -118,6 +122,20 @@ function routeSettings(plain: FoundCode, { attachments }: Reading): readonly Fou
         ]),
   ]
 }
+
+const optionsOf = (options: Readonly<Record<string, unknown>>): readonly string[] =>
+  Object.entries(options).map(([name, value]) => `${name}: ${value === unknown ? 'computed' : JSON.stringify(value)}`)
+
+/** `only` and `except` of a router. Its constant lists of the actions that all types have are settings of octavo.config as well. */
+function leftOut(plain: FoundCode, uid: string | null, selection: Readonly<Record<string, unknown>>): FoundCode {
+  const lists = Object.values(selection)
+  const isPlain = lists.length === 1 && Array.isArray(lists[0]) && lists[0].every((name) => coreActions.has(name as string))
+  const found: FoundCode = { ...plain, kind: 'left-out routes', notes: optionsOf(selection) }
+  return uid === null || !isPlain ? found : { ...found, selected: { uid, routes: selection } }
+}
+
+/** The actions of Strapi's core routers. */
+const coreActions: ReadonlySet<string> = new Set(['find', 'findOne', 'create', 'update', 'delete'])
 
 /** Each method of a controller by itself: `find` and `findOne` are what reads of its type do. */
 function controllerCode(plain: FoundCode, reading: Reading): readonly FoundCode[] {

@@ -2,7 +2,7 @@
 import type { CodeLog } from './code-log.js'
 import type { CallerContentService, ContentService } from './content-service.js'
 import type { OperationCaller } from './documents.js'
-import type { StandardSchema } from './standard-schema.js'
+import type { JsonSchema, StandardSchema } from './standard-schema.js'
 
 /** The methods that a route can have. A GET also responds to HEAD, and every path to OPTIONS. */
 export type RouteMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
@@ -82,10 +82,24 @@ interface RouteBase<Path extends string, Params, Query, Body> {
    * its bytes as they arrive, at most `limits.uploadBytes`. Without it, the body is not read.
    */
   readonly body?: Body
-  /** For descriptions of the API. */
+  /** For descriptions of the API: one line. */
   readonly summary?: string
+  /** For descriptions of the API: further sentences. */
   readonly description?: string
+  /** The groups of descriptions that the route is shown in; default: `routes`. The singular name of a content-type is its group. */
+  readonly tags?: readonly string[]
+  /** What the route returns, for descriptions of the API; responses are not checked. Default: status 200 with any body. */
+  readonly response?: RouteResponse
 }
+
+/**
+ * A response: JSON Schema, or a schema of a library that has a JSON Schema. The `contentMediaType` of a text is the media type of the
+ * response, which is JSON otherwise. Several responses are an object of these by status; null: a response without a body.
+ */
+export type RouteResponse = StandardSchema | JsonSchema | ResponsesByStatus
+
+/** Responses by status: `{ 201: order, 204: null }`. */
+export type ResponsesByStatus = Readonly<Record<number, StandardSchema | JsonSchema | null>>
 
 /** Who may call a route: those who are granted an action, or everybody. */
 type RouteAccess =

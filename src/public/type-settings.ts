@@ -80,6 +80,11 @@ export interface ReadHooks {
   after?(call: ReadAfterCall): void | Promise<void>
 }
 
+/** The routes of a type that there are (`only`), or those that there are not (`except`). */
+export type RouteSelection =
+  | { readonly only: readonly ApiAction[]; readonly except?: undefined }
+  | { readonly except: readonly ApiAction[]; readonly only?: undefined }
+
 /** What the project decides for one content-type. */
 export interface TypeSettings {
   /** Holds for GET of lists and of single documents. The caller's permissions apply to it as to a query of its own. */
@@ -92,4 +97,6 @@ export interface TypeSettings {
   /** By action, whether a request is allowed that the caller has the permission for; false is 403. Not asked where documents are populated. */
   readonly policies?: Readonly<Partial<Record<ApiAction, Policy>>>
   readonly reads?: ReadHooks
+  /** Leaves routes of the type out. They do not exist over HTTP, whoever asks; `documents` of code is not concerned. Default: it has all. */
+  readonly routes?: RouteSelection
 }

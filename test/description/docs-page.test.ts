@@ -29,7 +29,8 @@ const wider = `[...document.querySelectorAll('body *')].filter((one) => one.getB
 
 let served: Served
 beforeAll(async () => {
-  served = await serveProject(files, { environment: secrets, config: { events: { stream: true } } })
+  const robots = { method: 'GET', path: '/robots.txt', base: 'root', auth: false, handle: () => new Response('Allow: /') } as const
+  served = await serveProject(files, { environment: secrets, config: { events: { stream: true } }, code: { routes: [robots] } })
   await addToken(served, 'all', { type: 'full-access' })
   await grant(served, 'public', `${story}.find`)
   for (const title of ['First', `Second ${markup}`])
@@ -116,7 +117,7 @@ describe.skipIf(noBrowser !== null)(`in a browser${noBrowser === null ? '' : ` (
     await page.keyboard.press('ArrowDown')
     await page.keyboard.press('Enter')
     await page.waitForSelector('.send')
-    expect(await page.locator('h2').textContent()).toBe(`Lists documents of Story ${markup}`)
+    expect(await page.locator('h2').textContent()).toBe('Lists stories')
     await page.getByRole('button', { name: 'pages', exact: true }).first().click()
     await page.getByRole('button', { name: 'Add a condition' }).click()
     await page.getByLabel('Attribute').fill('title')
@@ -176,6 +177,27 @@ describe.skipIf(noBrowser !== null)(`in a browser${noBrowser === null ? '' : ` (
     await page.getByRole('button', { name: 'Close the stream' }).click()
     await page.getByRole('button', { name: 'Close the stream' }).waitFor({ state: 'hidden' })
     expect(troubles()).toEqual([])
+  })
+
+  rule('openapi.12', 'texts read well: no title twice, and names in responses are code', async () => {
+    const { page } = opened
+    await visit()
+    expect([await page.locator('h1').textContent(), await page.locator('h2').textContent()]).toEqual(['API', 'Overview'])
+    await visit(`#${encodeURIComponent('story/get/stories')}`)
+    await page.waitForSelector('.responses')
+    const responses = (await page.locator('.responses').textContent())!
+    expect(responses).toContain('details says where')
+    expect(responses).not.toContain('`')
+    expect(await page.locator('.responses code', { hasText: 'details' }).count()).toBe(1)
+  })
+
+  rule('openapi.18', 'a route below nothing is requested where it is', async () => {
+    const { page } = opened
+    await visit(`#${encodeURIComponent('root-routes/get/robots.txt')}`)
+    await page.getByRole('button', { name: 'Send GET' }).click()
+    await page.waitForSelector('.console .good')
+    expect(await page.locator('.console pre').first().textContent()).toBe(`curl -g '${served.origin}/robots.txt'`)
+    expect(await page.locator('.console pre').nth(1).textContent()).toBe('Allow: /')
   })
 
   rule('openapi.12', 'markup in schemas and responses is text', async () => {

@@ -16,7 +16,7 @@ interface Line {
   readonly does?: readonly string[]
   readonly msg: string
   readonly paths?: readonly string[]
-  readonly types?: Readonly<Record<string, { readonly defaults: unknown }>>
+  readonly types?: Readonly<Record<string, { readonly defaults?: unknown; readonly routes?: unknown }>>
   readonly problem?: string
   readonly uid?: string
 }
@@ -65,7 +65,7 @@ const linesOf = (lines: readonly Line[], path: string) => lines.filter((line) =>
 const messageOf = (lines: readonly Line[], kind: string): string =>
   lines.find(({ path, level, msg }) => path !== undefined && level === 40 && msg.startsWith(kind))?.msg ?? ''
 /** The defaults that were suggested for a type. */
-const suggested = (lines: readonly Line[], uid: string) => lines.find(({ types: given }) => given?.[uid])?.types?.[uid]?.defaults
+const suggested = (lines: readonly Line[], uid: string) => lines.find(({ types: given }) => given?.[uid]?.defaults)?.types?.[uid]?.defaults
 
 const one = { articles: { fields: ['title'] } }
 const inTypeScript = (body: string) => `
@@ -221,7 +221,8 @@ test('policies, controllers, global middlewares, routes and the rest: what they 
       ['src/api/page/middlewares/log.js', 40, ['GET /pages/search'], ['writes the response']],
       ['src/api/page/policies/only-members.js', 40, ['find of api::page.page'], ['may refuse requests', 'looks at the user']],
       ['src/api/page/routes/custom.js', 40, undefined, ['has GET /pages/search (auth: false)']],
-      ['src/api/page/routes/page.ts', 40, undefined, ['except: ["delete"]', 'needs no permission in Strapi: findOne']],
+      ['src/api/page/routes/page.ts', 40, undefined, ['except: ["delete"]']],
+      ['src/api/page/routes/page.ts', 40, undefined, ['needs no permission in Strapi: findOne']],
       ['src/api/page/services/page.js', 40, undefined, ['overrides find']],
       ['src/index.ts', 40, undefined, ['sets status, under a condition', 'does something in bootstrap']],
       ['config/cron-tasks.ts', 40, undefined, undefined],
@@ -232,6 +233,9 @@ test('policies, controllers, global middlewares, routes and the rest: what they 
   )
   const kinds = ['policy', 'middleware', 'custom routes', 'controller', 'service', 'lifecycle hooks', 'register or bootstrap', 'cron tasks']
   for (const kind of kinds) expect(messageOf(lines, kind), kind).toMatch(/: .*octavo\.config/)
+  expect(messageOf(lines, 'routes that are left out')).toContain('types.<uid>.routes of octavo.config')
+  const leftOut = lines.find(({ types: given }) => given?.['api::page.page']?.routes !== undefined)
+  expect(leftOut?.types).toEqual({ 'api::page.page': { routes: { except: ['delete'] } } })
   expect(messageOf(lines, 'custom routes')).toContain('routes of octavo.config')
   expect(messageOf(lines, 'cron tasks')).toContain('schedules of octavo.config')
   expect(suggested(lines, 'api::page.page')).toEqual({ populate: { seo: true }, sort: 'title:asc' })
@@ -243,15 +247,20 @@ test('what octavo.config has as defaults is settled; generated files are no code
   const lines = await read({
     'src/api/page/middlewares/deep.ts': inTypeScript('ctx.query.populate = populate'),
     'src/api/page/routes/page.js': routed('api::page.page', 'api::page.deep'),
-    'octavo.config.json': { types: { 'api::page.page': { defaults: { populate: one } } } },
+    'octavo.config.json': {
+      types: { 'api::page.page': { defaults: { populate: one } }, 'api::article.article': { routes: { only: ['find'] } } },
+    },
     'src/api/article/routes/article.ts':
-      "import { factories } from '@strapi/strapi';\n\nexport default factories.createCoreRouter('api::article.article');\n",
+      "import { factories } from '@strapi/strapi';\n\nexport default factories.createCoreRouter('api::article.article', { only: ['find'] });\n",
     'src/api/article/controllers/article.js':
       "'use strict';\n\nconst { createCoreController } = require('@strapi/strapi').factories;\n\nmodule.exports = createCoreController('api::article.article');\n",
     'src/api/article/services/article.js': "module.exports = require('@strapi/strapi').factories.createCoreService('api::article.article')",
     'src/index.js': 'module.exports = { register(/*{ strapi }*/) {}, bootstrap(/*{ strapi }*/) {} }',
   })
   const found = lines.flatMap(({ level, path, msg }) => (path === undefined ? [] : [[path, level, msg.split(':')[0]]]))
-  expect(found).toEqual([['src/api/page/middlewares/deep.ts', 30, 'middleware that is not run']])
+  expect(found).toEqual([
+    ['src/api/article/routes/article.ts', 30, 'routes that are left out in Strapi and exist here'],
+    ['src/api/page/middlewares/deep.ts', 30, 'middleware that is not run'],
+  ])
   expect(suggested(lines, 'api::page.page')).toBeUndefined()
 })

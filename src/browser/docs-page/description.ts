@@ -14,7 +14,9 @@ export interface ShownOperation {
   readonly id: string
   readonly method: string
   readonly path: string
-  readonly tag: string
+  /** True: the path does not begin with the prefix of the API. */
+  readonly isAtRoot: boolean
+  readonly tags: readonly string[]
   readonly summary: string
   readonly description: string
   readonly parameters: readonly ShownParameter[]
@@ -54,31 +56,39 @@ export function readDescription(document: SchemaObject): ApiDescription {
     return found === undefined ? {} : resolve(found as SchemaObject)
   }
   const operations = Object.entries(document.paths as SchemaObject).flatMap(([path, methods]) =>
-    Object.entries(methods as SchemaObject).map(([method, raw]) => readOperation(path, method, raw as SchemaObject, resolve)),
+    Object.entries(methods as SchemaObject).flatMap(([method, raw]) =>
+      method === 'servers'
+        ? []
+        : [readOperation({ path, method, isAtRoot: 'servers' in (methods as object) }, raw as SchemaObject, resolve)],
+    ),
   )
   const info = document.info as { readonly version: string; readonly description?: string }
   const groups = (document.tags as readonly { readonly name: string; readonly description: string }[]).map(({ name, description }) => ({
     tag: name,
     title: description,
-    operations: operations.filter(({ tag }) => tag === name),
+    operations: operations.filter(({ tags }) => tags.includes(name)),
   }))
   return { groups, version: info.version, about: info.description ?? '', resolve }
 }
 
-function readOperation(path: string, method: string, raw: SchemaObject, resolve: ApiDescription['resolve']): ShownOperation {
+function readOperation(
+  place: Pick<ShownOperation, 'path' | 'method' | 'isAtRoot'>,
+  raw: SchemaObject,
+  resolve: ApiDescription['resolve'],
+): ShownOperation {
   const contentOf = (value: SchemaObject): Readonly<Record<string, SchemaObject>> =>
     Object.fromEntries(
       Object.entries((value.content ?? {}) as Record<string, { schema: SchemaObject }>).map(([type, { schema }]) => [type, schema]),
     )
   const responses = Object.entries(raw.responses as Record<string, SchemaObject>).map(([status, given]) => {
     const response = resolve(given)
-    return { status, description: String(response.description), schema: contentOf(response)['application/json'] ?? null }
+    return { status, description: String(response.description), schema: Object.values(contentOf(response))[0] ?? null }
   })
   return {
     id: String(raw.operationId),
-    method: method.toUpperCase(),
-    path,
-    tag: String((raw.tags as readonly string[])[0]),
+    ...place,
+    method: place.method.toUpperCase(),
+    tags: raw.tags as readonly string[],
     summary: String(raw.summary),
     description: String(raw.description ?? ''),
     parameters: ((raw.parameters ?? []) as readonly SchemaObject[]).map((parameter) => resolve(parameter) as ShownParameter),

@@ -8,8 +8,8 @@ export const hrefOf = ({ id }: ShownOperation): string => `#${encodeURIComponent
 
 /** The operations whose names contain every word. */
 function matching(operations: readonly ShownOperation[], words: readonly string[]): readonly ShownOperation[] {
-  return operations.filter(({ method, path, summary, tag }) => {
-    const text = `${method} ${path} ${summary} ${tag}`.toLowerCase()
+  return operations.filter(({ method, path, summary, tags }) => {
+    const text = `${method} ${path} ${summary} ${tags.join(' ')}`.toLowerCase()
     return words.every((word) => text.includes(word))
   })
 }

@@ -34,7 +34,7 @@ export function operationView(
     'article',
     {},
     h('h2', { tabindex: -1 }, operation.summary),
-    h('p', { class: 'path' }, methodMark(operation.method), ' ', h('code', {}, around.prefix + operation.path)),
+    h('p', { class: 'path' }, methodMark(operation.method), ' ', h('code', {}, startOf(operation, around) + operation.path)),
     operation.description !== '' && h('p', {}, prose(operation.description)),
     h('p', { class: 'soft' }, operation.isOpen ? 'Needs no token.' : 'Needs a token.'),
     h('div', { class: 'columns' }, form.element, console.element),
@@ -44,9 +44,13 @@ export function operationView(
   return { element, send }
 }
 
+/** What the path of an operation is below. */
+const startOf = ({ isAtRoot }: ShownOperation, { prefix }: Surroundings): string => (isAtRoot ? '' : prefix)
+
 export const methodMark = (method: string): HTMLElement => h('span', { class: `method ${method}` }, method)
 
-function formOf(description: ApiDescription, operation: ShownOperation, { prefix }: Surroundings, changed: () => void) {
+function formOf(description: ApiDescription, operation: ShownOperation, around: Surroundings, changed: () => void) {
+  const prefix = startOf(operation, around)
   const paths = operation.parameters
     .filter((one) => one.in === 'path')
     .map((parameter) => ({
@@ -154,7 +158,7 @@ function responsesView(description: ApiDescription, { responses }: ShownOperatio
     const head = [
       h('code', {}, status),
       ' ',
-      says,
+      prose(says),
       ' ',
       schema !== null && members === null && h('span', { class: 'type' }, typeText(schema)),
     ]

@@ -79,7 +79,7 @@ function overview({ groups, about }: ApiDescription): HTMLElement {
   return h(
     'article',
     {},
-    h('h2', {}, 'API'),
+    h('h2', {}, 'Overview'),
     h('p', {}, prose(about)),
     count === 0
       ? h('p', {}, prose('Nothing is public. Enter a token above, or allow something: `octavo roles grant public <action>`.'))

@@ -1,5 +1,6 @@
 // The operations of content-types: reads, writes and publication, one table for collection types and one for single types.
 import type { ContentType } from '../../model/types.js'
+import { nounsOf } from '../names.js'
 import { linksOf } from '../view.js'
 import { type SchemaContext, shapeRef } from './documents.js'
 import { inputRef } from './inputs.js'
@@ -40,7 +41,8 @@ function partsOf(context: SchemaContext, type: ContentType) {
 }
 
 function ofCollectionType(context: SchemaContext, type: ContentType, pages: Pages): readonly ApiOperation[] {
-  const { tag, name, shown, version, localeOf, status, document, data, body } = partsOf(context, type)
+  const { tag, shown, version, localeOf, status, document, data, body } = partsOf(context, type)
+  const { one: noun, many } = nounsOf(type)
   const path = `/${type.pluralName}`
   const one = `${path}/{id}`
   const id = inPath('id', 'The documentId.')
@@ -48,7 +50,7 @@ function ofCollectionType(context: SchemaContext, type: ContentType, pages: Page
   const publication = type.draftAndPublish ? publicationParameters(context) : []
   return [
     {
-      ...{ method: 'get', path, action: `${type.uid}.find`, tag, summary: `Lists documents of ${name}` },
+      ...{ method: 'get', path, action: `${type.uid}.find`, tag, summary: `Lists ${many}` },
       parameters: [
         ...shown,
         filtersParameter(context, type),
@@ -62,20 +64,20 @@ function ofCollectionType(context: SchemaContext, type: ContentType, pages: Page
       success: { status: 200, description: 'A page of documents.', schema: listSchema(context, document) },
     },
     {
-      ...{ method: 'post', path, action: `${type.uid}.create`, tag, summary: `Creates a document of ${name}` },
+      ...{ method: 'post', path, action: `${type.uid}.create`, tag, summary: `Creates ${noun}` },
       parameters: [...version, idempotencyKey(context)],
       body: body(),
       success: { status: 201, description: 'The new document.', schema: data },
       errors: [409, 413, 422],
     },
     {
-      ...{ method: 'get', path: one, action: `${type.uid}.findOne`, tag, summary: `Returns one document of ${name}` },
+      ...{ method: 'get', path: one, action: `${type.uid}.findOne`, tag, summary: `Returns ${noun}` },
       parameters: [id, ...version, filtersParameter(context, type)],
       success: found,
       errors: [404],
     },
     {
-      ...{ method: 'put', path: one, action: `${type.uid}.update`, tag, summary: `Changes a document of ${name}` },
+      ...{ method: 'put', path: one, action: `${type.uid}.update`, tag, summary: `Changes ${noun}` },
       description: 'Attributes that are absent stay as they are; null clears them.',
       parameters: [id, ...version],
       body: body(),
@@ -83,11 +85,11 @@ function ofCollectionType(context: SchemaContext, type: ContentType, pages: Page
       errors: [404, 413],
     },
     {
-      ...{ method: 'delete', path: one, action: `${type.uid}.delete`, tag, summary: `Deletes a document of ${name}` },
+      ...{ method: 'delete', path: one, action: `${type.uid}.delete`, tag, summary: `Deletes ${noun}` },
       parameters: [id, ...localeOf(localesParameter(context)), filtersParameter(context, type)],
       success: { status: 204, description: 'There is no such document any more.' },
     },
-    ...publicationOperations(context, type, one, [id]),
+    ...publicationOperations(context, type, { path: one, noun, named: [id] }),
   ]
 }
 
@@ -114,27 +116,29 @@ function ofSingleType(context: SchemaContext, type: ContentType): readonly ApiOp
       parameters: localeOf(localesParameter(context)),
       success: { status: 204, description: 'There is no document any more.' },
     },
-    ...publicationOperations(context, type, path, []),
+    ...publicationOperations(context, type, { path, noun: name, named: [] }),
   ]
 }
 
 const acts = [
-  { act: 'publish', summary: 'Publishes the draft of', returns: 'The published version.' },
-  { act: 'unpublish', summary: 'Removes the published version of', returns: 'The draft.' },
-  { act: 'discard', summary: 'Replaces the draft by the published version of', returns: 'The draft.' },
+  { act: 'publish', summary: (noun: string) => `Publishes the draft of ${noun}`, returns: 'The published version.' },
+  { act: 'unpublish', summary: (noun: string) => `Removes the published version of ${noun}`, returns: 'The draft.' },
+  { act: 'discard', summary: (noun: string) => `Replaces the draft of ${noun} by its published version`, returns: 'The draft.' },
 ] as const
 
+/** Where a document is, how sentences name it, and the parameters that its path has. */
+interface DocumentPlace {
+  readonly path: string
+  readonly noun: string
+  readonly named: readonly DescribedParameter[]
+}
+
 /** An extension of Strapi's Content API. */
-function publicationOperations(
-  context: SchemaContext,
-  type: ContentType,
-  path: string,
-  named: readonly DescribedParameter[],
-): readonly ApiOperation[] {
+function publicationOperations(context: SchemaContext, type: ContentType, { path, noun, named }: DocumentPlace): readonly ApiOperation[] {
   if (!type.draftAndPublish) return []
-  const { tag, name, shown, localeOf, data } = partsOf(context, type)
+  const { tag, shown, localeOf, data } = partsOf(context, type)
   return acts.map(({ act, summary, returns }) => ({
-    ...{ method: 'post', path: `${path}/actions/${act}`, action: `${type.uid}.${act}`, tag, summary: `${summary} ${name}` },
+    ...{ method: 'post', path: `${path}/actions/${act}`, action: `${type.uid}.${act}`, tag, summary: summary(noun) },
     parameters: [...named, ...shown, ...localeOf(localeParameter(context)), idempotencyKey(context)],
     success: { status: 200, description: returns, schema: data },
     errors: [404, 409, 422],

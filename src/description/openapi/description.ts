@@ -1,14 +1,17 @@
 // The OpenAPI description of what one caller may do with the API: the operations that its actions allow, and the schemas that they refer
 // to. Everything else of the model is absent, names included.
 import { createHash } from 'node:crypto'
-import type { Model } from '../../model/types.js'
+import { type LeftOutRoutes, publicationActions } from '../../config/type-routes.js'
+import type { ContentType, Model } from '../../model/types.js'
 import type { CustomRoute } from '../../public/routes.js'
+import type { ApiAction } from '../../public/type-settings.js'
 import type { Contract } from '../../query/contract.js'
 import { viewOf } from '../view.js'
 import { contentOperations } from './content.js'
 import type { SchemaContext } from './documents.js'
-import { type ApiOperation, type DescriptionReader, operationId } from './operation.js'
+import { type ApiOperation, type DescriptionReader, type OperationResponse, operationId } from './operation.js'
 import type { Pages } from './parameters.js'
+import { pathItems } from './paths.js'
 import { accountOperations } from './plugins/accounts.js'
 import { customOperations } from './plugins/custom-routes.js'
 import { eventOperations } from './plugins/events.js'
@@ -23,12 +26,16 @@ export interface DescriptionSource {
   readonly pages: Pages
   /** Where the paths begin: a path of the same server, or a URL. */
   readonly server: string
+  /** Where the paths of routes below nothing begin. */
+  readonly root: string
   /** Reading drafts needs an action of its own. */
   readonly draftGrant: boolean
   /** Users have sessions (`auth.jwtManagement: 'refresh'`). */
   readonly hasSessions: boolean
   /** The path of the event stream; null: the project has none. */
   readonly eventStream: string | null
+  /** The routes of content-types that do not exist; null: all do. */
+  readonly leftOut: LeftOutRoutes | null
   /** The routes of the project. */
   readonly routes: readonly CustomRoute[]
 }
@@ -37,11 +44,7 @@ export interface DescriptionSource {
 export function describe(described: DescriptionSource, reader: DescriptionReader): DescriptionObject {
   const components = openComponents()
   const operations = operationsOf(described, reader, components)
-  const paths: Record<string, Record<string, DescriptionObject>> = {}
-  for (const operation of operations) {
-    paths[operation.path] ??= {}
-    paths[operation.path]![operation.method] = printed(components, operation, reader)
-  }
+  const paths = pathItems(operations, described.root, (operation) => printed(components, operation, reader))
   const securitySchemes = { bearerAuth: { type: 'http', scheme: 'bearer', description: 'An API token, or the JWT of a user.' } }
   const whole = {
     servers: [{ url: described.server }],
@@ -71,22 +74,28 @@ function operationsOf(
   }
   const types = [...model.types.values()].filter(({ exposed }) => exposed).sort((a, b) => (a.singularName < b.singularName ? -1 : 1))
   const all = [
-    ...types.flatMap((type) => contentOperations(context, type, pages)),
+    ...types.flatMap((type) => contentOperations(context, type, pages).filter(({ action }) => hasRoute(described.leftOut, type, action!))),
     ...userOperations(context),
     ...accountOperations(context, described.hasSessions),
     ...fileOperations(context, pages),
     ...localeOperations(),
     ...modelOperations(),
-    ...customOperations(described.routes),
+    ...customOperations(components, described.routes),
     ...eventOperations(context, described.eventStream, reader),
   ]
   return all.filter(({ action }) => action === null || may(action))
 }
 
+/** Whether the configuration leaves the route of an operation: its action is that of the permission. */
+function hasRoute(leftOut: LeftOutRoutes | null, { uid }: ContentType, whole: string): boolean {
+  const action = whole.slice(uid.length + 1)
+  return leftOut?.(uid, publicationActions[action] ?? (action as ApiAction)) !== true
+}
+
 /** The groups of operations. */
 function tagsOf({ types }: Model, operations: readonly ApiOperation[]): readonly DescriptionObject[] {
   const names = new Map([...types.values()].filter(({ exposed }) => exposed).map((type) => [type.singularName, type.displayName]))
-  const used = [...new Set(operations.map(({ tag }) => tag))]
+  const used = [...new Set(operations.flatMap(({ tag, tags = [tag] }) => tags))]
   return used.map((name) => ({ name, description: names.get(name) ?? plugins[name] ?? name }))
 }
 
@@ -103,23 +112,27 @@ const plugins: Readonly<Record<string, string>> = {
 const usual = [400, 401, 403]
 
 function printed(components: Components, operation: ApiOperation, { isOpen }: DescriptionReader): DescriptionObject {
-  const { tag, summary, description, parameters, body, success, errors = [], action } = operation
-  const content = success.schema === undefined ? {} : { content: { [success.mediaType ?? 'application/json']: { schema: success.schema } } }
+  const { tag, tags = [tag], summary, description, parameters, body, success, others = [], errors = [], action } = operation
   const failures = [...new Set([...usual, ...errors])].sort((a, b) => a - b)
   return {
     operationId: operationId(operation),
-    tags: [tag],
+    tags,
     summary,
     ...(description === undefined ? {} : { description }),
     ...(parameters === undefined || parameters.length === 0 ? {} : { parameters }),
     ...(body === undefined ? {} : { requestBody: body }),
     responses: {
-      [success.status]: { description: success.description, ...content },
       ...Object.fromEntries(failures.map((status) => [status, failure(components, status)])),
+      ...Object.fromEntries([success, ...others].map((response) => [response.status, printedResponse(response)])),
     },
     security: action === null || isOpen(action) ? [{}, { bearerAuth: [] }] : [{ bearerAuth: [] }],
   }
 }
+
+const printedResponse = ({ description, schema, mediaType = 'application/json' }: OperationResponse): DescriptionObject => ({
+  description,
+  ...(schema === undefined ? {} : { content: { [mediaType]: { schema } } }),
+})
 
 const reasons: Readonly<Record<number, readonly [name: string, description: string]>> = {
   400: ['BadRequest', 'A parameter or the data is invalid; `details` says where.'],

@@ -1,19 +1,28 @@
 // What the configuration of a project says about the description of its API.
 import type { Config } from '../../config/config.js'
+import { leftOutRoutes } from '../../config/type-routes.js'
 import type { Model } from '../../model/types.js'
 import { contracts } from '../../query/contract.js'
 import type { DescriptionSource } from './description.js'
 
 /** The parts of the configuration that a description depends on. */
-export type DescribedConfig = Pick<Config, 'contract' | 'rest' | 'auth' | 'events' | 'routes'>
+export type DescribedConfig = Pick<Config, 'contract' | 'rest' | 'auth' | 'events' | 'routes' | 'types'>
 
-/** `server`: where the paths of the description begin. */
+/** `origin`: that of the service's address, or an empty text for paths of the same server. */
 export const describedOf = (
-  { contract, rest, auth, events, routes }: DescribedConfig,
+  { contract, rest, auth, events, routes, types }: DescribedConfig,
   model: Model,
-  server: string,
+  origin: string,
 ): DescriptionSource => ({
-  ...{ model, server, contract: contracts[contract], pages: rest, draftGrant: rest.draftGrant },
+  ...{
+    model,
+    server: origin + rest.prefix,
+    root: origin || '/',
+    leftOut: leftOutRoutes(types),
+    contract: contracts[contract],
+    pages: rest,
+    draftGrant: rest.draftGrant,
+  },
   hasSessions: auth.jwtManagement === 'refresh',
   ...{ eventStream: events.stream?.path ?? null, routes },
 })

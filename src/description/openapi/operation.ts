@@ -22,34 +22,44 @@ export interface DescriptionReader {
   isOpen(action: string): boolean
 }
 
+/** A response: its status, and the schema of its body if it has one. */
+export interface OperationResponse {
+  readonly status: number
+  readonly description: string
+  readonly schema?: DescriptionObject
+  /** Default: JSON. */
+  readonly mediaType?: string
+}
+
 /** An operation. */
 export interface ApiOperation {
   readonly method: HttpMethod
   /** Below the prefix of the API, with parameters in braces: `/articles/{id}`. */
   readonly path: string
+  /** True: the path is below nothing, not below the prefix. */
+  readonly isAtRoot?: boolean
   /** The action that the caller must be granted; null: everybody may call it. */
   readonly action: string | null
   /** The group that it belongs to: the singular name of a content-type, or the name of a plugin. */
   readonly tag: string
+  /** The groups that it is shown in, if not in that of `tag`. */
+  readonly tags?: readonly string[]
   readonly summary: string
   readonly description?: string
   readonly parameters?: readonly DescribedParameter[]
   readonly body?: RequestBody
-  /** The successful response: its status, and the schema of its body if it has one. `mediaType`: by default JSON. */
-  readonly success: {
-    readonly status: number
-    readonly description: string
-    readonly schema?: DescriptionObject
-    readonly mediaType?: string
-  }
-  /** Further statuses that it may return besides those of every operation. */
+  /** The successful response. */
+  readonly success: OperationResponse
+  /** Further responses; they take the place of errors with the same status. */
+  readonly others?: readonly OperationResponse[]
+  /** Statuses of errors that it may return besides those of every operation. */
   readonly errors?: readonly number[]
 }
 
 /** The id of an operation in Strapi's style: `article/get/articles_by_id`. */
-export function operationId({ tag, method, path }: ApiOperation): string {
+export function operationId({ tag, method, path, isAtRoot }: ApiOperation): string {
   const words = path.slice(1).replaceAll('/{', '_by_').replaceAll('}', '').replaceAll(/[/-]/g, '_')
-  return `${tag}/${method}/${words}`
+  return `${isAtRoot === true ? 'root-' : ''}${tag}/${method}/${words}`
 }
 
 /** A JSON body with this schema. */

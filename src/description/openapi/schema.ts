@@ -10,6 +10,8 @@ export type ComponentKind = 'schemas' | 'parameters' | 'responses'
 export interface Components {
   /** Returns a reference to a component, which is made if it is not there yet. It may refer to itself. */
   ref(kind: ComponentKind, name: string, make: () => DescriptionObject): DescriptionObject
+  /** True if there is a component at a reference. */
+  has(reference: string): boolean
   /** The components that a value refers to, directly or through others, by kind and name in alphabetical order. */
   usedBy(value: unknown): Readonly<Record<string, Readonly<Record<string, DescriptionObject>>>>
 }
@@ -25,11 +27,14 @@ export function openComponents(): Components {
       }
       return { $ref: path }
     },
+    has: (reference) => made.has(reference),
     usedBy(value) {
       const used = new Set<string>()
       const waiting: unknown[] = [value]
       while (waiting.length > 0) {
-        for (const path of referencesIn(waiting.pop())) {
+        for (const reference of referencesIn(waiting.pop())) {
+          // A reference may lead into a component.
+          const path = reference.split('/', 4).join('/')
           if (used.has(path)) continue
           used.add(path)
           waiting.push(made.get(path))

@@ -1,5 +1,6 @@
 // The endpoints of content-types: /api/:name and /api/:name/:documentId. The name is looked up in the model for each request, so a new
 // content-type needs no route.
+import { actionsAt, type LeftOutRoutes, publicationActions } from '../../config/type-routes.js'
 import type { ReadBytes } from '../../documents/read/find.js'
 import { notFound } from '../../errors/errors.js'
 import type { ContentType, Model } from '../../model/types.js'
@@ -14,10 +15,23 @@ export function typeAt(model: Model, name: string, withDocument: boolean): Conte
   return type === undefined || (type.singleType && withDocument) ? null : type
 }
 
-/** Returns the methods of a content path for the `Allow` header. */
-export function contentMethods(type: ContentType | null, withDocument: boolean): readonly string[] {
+/** Returns the methods of a content path, for the `Allow` header. */
+export type ContentMethods = (type: ContentType | null, withDocument: boolean) => readonly string[]
+
+const allMethods: ContentMethods = (type, withDocument) => {
   if (type === null) return ['HEAD', 'GET']
   return withDocument || type.singleType ? ['HEAD', 'GET', 'PUT', 'DELETE'] : ['HEAD', 'GET', 'POST']
+}
+
+/** Opens the methods of content paths. Reads are always among them: where their route is left out, they return 404. */
+export function openContentMethods(leftOut: LeftOutRoutes | null): ContentMethods {
+  if (leftOut === null) return allMethods
+  return (type, withDocument) => {
+    const methods = allMethods(type, withDocument)
+    if (type === null) return methods
+    const actions = actionsAt(type, withDocument)
+    return methods.filter((method) => method === 'HEAD' || method === 'GET' || !leftOut(type.uid, actions[method]!))
+  }
 }
 
 /** Handles a request to a content-type's endpoint. */
@@ -57,16 +71,14 @@ async function write(type: ContentType, method: string, context: RequestContext)
   return action === 'create' ? created(response) : okBytes(response)
 }
 
-const actions: Readonly<Record<string, HookAction>> = { publish: 'publish', unpublish: 'unpublish', discard: 'discardDraft' }
-
 /** True for the name of a publication action, the last part of the path /api/:name/:documentId/actions/:action. */
-export const isAction = (name: string): boolean => Object.hasOwn(actions, name)
+export const isAction = (name: string): boolean => Object.hasOwn(publicationActions, name)
 
 /** Publishes, unpublishes or discards a draft; an extension of Strapi's Content API. */
 export async function handleAction(type: ContentType, action: string, context: RequestContext): Promise<Reply> {
   const { caller, writes, params, query, format } = context
   const outcome = await writes({
-    ...{ action: actions[action]!, grants: caller.grants, documentId: params.documentId ?? null, body: null },
+    ...{ action: publicationActions[action]!, grants: caller.grants, documentId: params.documentId ?? null, body: null },
     write: { type, query, format, answers: 'document', ...context.asker, depth: 0 },
     once: () => idempotencyKeyOf(context.request, format),
   })

@@ -29,8 +29,7 @@ const writtenUser = (context: RequestContext, action: string, id: number): Promi
   findUsers({ ...context, query: 'populate=role' }, action, { mode: 'first', identity: { attribute: 'id', value: id } })
 
 /** The tree of all actions, with those enabled that `grants` allow. */
-const treeOf = ({ documents, config }: RequestContext, grants: Grants | null) =>
-  permissionTree(documents.context.model, config.routes, grants)
+const treeOf = ({ documents, config }: RequestContext, grants: Grants | null) => permissionTree(documents.context.model, config, grants)
 
 const orNoContent = (user: ReadBytes | null): Reply => (user === null ? noContent : okBytes(user))
 

@@ -1,7 +1,9 @@
 // Paths of custom routes: which URLs they match, and which other routes they would take the place of.
+import { actionsAt, type LeftOutRoutes, publicationActions } from '../../config/type-routes.js'
 import { ConfigError } from '../../errors/errors.js'
 import type { ContentType, Model } from '../../model/types.js'
 import type { CustomRoute } from '../../public/routes.js'
+import type { ApiAction } from '../../public/type-settings.js'
 import { descriptionPath } from '../api/description.js'
 import { routes as builtIn } from '../api/routes.js'
 import { everyMethod } from '../mounts/mount.js'
@@ -49,15 +51,21 @@ function isSamePath(one: RoutePlace, other: RoutePlace): boolean {
   return one.method === other.method && one.base === other.base && ours.length === theirs.length && ours.every(same)
 }
 
-/** The places of a content-type. */
-function placesOf(name: string, { uid, singleType }: ContentType): readonly RoutePlace[] {
-  const one = singleType ? `/${name}` : `/${name}/:documentId`
-  const all: readonly (readonly [string, string])[] = [
-    ...['GET', 'PUT', 'DELETE'].map((method) => [method, one] as const),
-    ...(singleType ? [] : ['GET', 'POST'].map((method) => [method, `/${name}`] as const)),
-    ...['publish', 'unpublish', 'discard'].map((action) => ['POST', `${one}/actions/${action}`] as const),
+/** The places of a content-type, without the routes that are left out. */
+function placesOf(name: string, type: ContentType, leftOut: LeftOutRoutes | null): readonly RoutePlace[] {
+  const { uid, singleType } = type
+  const list = `/${name}`
+  const one = singleType ? list : `${list}/:documentId`
+  const at = (path: string, actions: Readonly<Record<string, ApiAction>>) =>
+    Object.entries(actions).flatMap(([method, action]) => (method === 'HEAD' ? [] : [{ method, path, action }]))
+  const all: readonly { readonly method: string; readonly path: string; readonly action: ApiAction }[] = [
+    ...at(one, actionsAt(type, true)),
+    ...(singleType ? [] : at(list, actionsAt(type, false))),
+    ...Object.entries(publicationActions).map(([act, action]) => ({ method: 'POST', path: `${one}/actions/${act}`, action })),
   ]
-  return all.map(([method, path]) => ({ method, base: 'api', path, name: `${method} ${path} of ${uid}`, yieldsNames: true }))
+  return all
+    .filter(({ action }) => leftOut?.(uid, action) !== true)
+    .map(({ method, path }) => ({ method, base: 'api', path, name: `${method} ${path} of ${uid}`, yieldsNames: true }))
 }
 
 /** The event stream, which has its path for every method. */
@@ -86,6 +94,8 @@ const isBelow = (path: string, beginning: string): boolean => {
 /** What has paths below the prefix besides the routes of the service. */
 export interface TakenPaths {
   readonly model: Model
+  /** The routes of content-types that do not exist; null: all do. */
+  readonly leftOut: LeftOutRoutes | null
   /** The prefix of the API. */
   readonly prefix: string
   /** The event stream; null: there is none. */
@@ -95,7 +105,7 @@ export interface TakenPaths {
 }
 
 /** Checks that custom routes take the place of no other route. @throws ConfigError that names both */
-export function checkRoutes(routes: readonly CustomRoute[], { model, prefix, stream, docs }: TakenPaths): void {
+export function checkRoutes(routes: readonly CustomRoute[], { model, leftOut, prefix, stream, docs }: TakenPaths): void {
   const places = routes.map(({ method, path, base = 'api' }, index) => ({
     ...{ method, path, base, yieldsNames: true },
     name: `routes[${index}] (${method} ${base === 'api' ? prefix : ''}${path})`,
@@ -105,7 +115,7 @@ export function checkRoutes(routes: readonly CustomRoute[], { model, prefix, str
       ...{ method, base: 'api' as const, path, yieldsNames: true },
       name: `${method} ${path} of the service`,
     })),
-    ...[...model.paths].flatMap(([name, type]) => placesOf(name, type)),
+    ...[...model.paths].flatMap(([name, type]) => placesOf(name, type, leftOut)),
     ...(docs.enabled ? everyMethod.map(descriptionBy) : []),
     ...(stream === null ? [] : everyMethod.map((method) => streamAt(method, stream.path))),
   ]

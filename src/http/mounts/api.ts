@@ -1,8 +1,9 @@
 // The mount of the REST API: its routes and those of content-types.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { type LeftOutRoutes, leftOutRoutes, publicationActions } from '../../config/type-routes.js'
 import { notFound } from '../../errors/errors.js'
 import type { ContentType } from '../../model/types.js'
-import { contentMethods, handleAction, handleContent, isAction, typeAt } from '../api/content.js'
+import { type ContentMethods, handleAction, handleContent, isAction, openContentMethods, typeAt } from '../api/content.js'
 import { descriptionPath, sendDescription } from '../api/description.js'
 import type { Backend, MountContext } from '../backend.js'
 import { type CustomMethods, joinedMethods, openCustomMethods } from '../custom-routes/paths.js'
@@ -19,6 +20,8 @@ export function apiMount(routes: readonly Route[], parts: MountContext): Mount {
   const { config } = parts
   const { prefix } = config.rest
   const custom = openCustomMethods(config.routes, 'api')
+  const leftOut = leftOutRoutes(config.types)
+  const paths: ContentPaths = { custom, leftOut, methodsOf: openContentMethods(leftOut) }
   return {
     prefix,
     secret: ['/auth/', '/connect/'],
@@ -27,10 +30,10 @@ export function apiMount(routes: readonly Route[], parts: MountContext): Mount {
       for (const path of new Set(routes.map((route) => route.path))) addPath(app, routes, path, parts, custom(path))
       if (config.docs.enabled) addDescription(app, parts)
       if (parts.streams !== null) addEventStream(app, config, parts.backend, parts.streams)
-      addContent(app, parts, custom)
+      addContent(app, parts, paths)
       addCustomRoutes(app, 'api', prefix, parts)
     },
-    methodsAt: (path) => methodsAt(parts.backend, path.slice(prefix.length), custom),
+    methodsAt: (path) => methodsAt(parts.backend, path.slice(prefix.length), paths),
   }
 }
 
@@ -78,18 +81,25 @@ function refuseMethod(
   return methodNotAllowed(reply, methods)
 }
 
-function addContent(app: FastifyInstance, parts: MountContext, custom: CustomMethods): void {
+/** What the configuration of a project adds to the paths of content-types, and takes from them. */
+interface ContentPaths {
+  readonly custom: CustomMethods
+  readonly leftOut: LeftOutRoutes | null
+  readonly methodsOf: ContentMethods
+}
+
+function addContent(app: FastifyInstance, parts: MountContext, { custom, leftOut, methodsOf }: ContentPaths): void {
   const { config, backend } = parts
   const handler = async (request: FastifyRequest, reply: FastifyReply) => {
     const { name, documentId } = request.params as { name: string; documentId?: string }
     const type = typeAt(backend.installations.model(), name, documentId !== undefined)
-    const methods = contentMethods(type, documentId !== undefined)
+    const methods = methodsOf(type, documentId !== undefined)
     const isOptions = request.method === 'OPTIONS'
     if (isOptions || !methods.includes(request.method)) {
       const allowed = allowedAt(type, methods, custom(pathOf(request).slice(config.rest.prefix.length)))
       return isOptions ? allowedMethods(reply, allowed) : methodNotAllowed(reply, allowed)
     }
-    if (type === null) throw notFound()
+    if (type === null || (leftOut !== null && hasNoRead(leftOut, type, request.method, documentId !== undefined))) throw notFound()
     ;(request as LoggedRequest).uid = type.uid
     return handleRequest(parts, request, reply, contentAdmission, (context) =>
       handleContent(typeOf(context, name, documentId), request.method, context),
@@ -101,10 +111,14 @@ function addContent(app: FastifyInstance, parts: MountContext, custom: CustomMet
     app.route({
       method: ['POST', 'OPTIONS'],
       url: config.rest.prefix + path,
-      handler: (request, reply) => act(parts, request, reply),
+      handler: (request, reply) => act(parts, leftOut, request, reply),
     })
   }
 }
+
+/** True for a read whose route is left out. Other methods without a route were refused by then. */
+const hasNoRead = (leftOut: LeftOutRoutes, type: ContentType, method: string, withDocument: boolean): boolean =>
+  (method === 'GET' || method === 'HEAD') && leftOut(type.uid, type.singleType || !withDocument ? 'find' : 'findOne')
 
 const pathOf = ({ raw }: FastifyRequest): string => (raw.url ?? '').split('?', 1)[0]!
 
@@ -119,10 +133,16 @@ function typeOf({ installation }: RequestContext, name: string, documentId: stri
   return type
 }
 
-async function act(parts: MountContext, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+async function act(
+  parts: MountContext,
+  leftOut: LeftOutRoutes | null,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
   const { name, documentId, action } = request.params as { name: string; documentId?: string; action: string }
   const type = typeAt(parts.backend.installations.model(), name, documentId !== undefined)
   if (type === null || type.singleType !== (documentId === undefined) || !isAction(action)) throw notFound()
+  if (leftOut?.(type.uid, publicationActions[action]!) === true) throw notFound()
   if (request.method === 'OPTIONS') return allowedMethods(reply, ['POST'])
   ;(request as LoggedRequest).uid = type.uid
   return handleRequest(parts, request, reply, contentAdmission, (context) =>
@@ -131,8 +151,8 @@ async function act(parts: MountContext, request: FastifyRequest, reply: FastifyR
 }
 
 /** Returns the methods of a path below the prefix, for requests that no route takes. */
-function methodsAt({ installations }: Backend, path: string, custom: CustomMethods): readonly string[] {
+function methodsAt({ installations }: Backend, path: string, { custom, methodsOf }: ContentPaths): readonly string[] {
   const parts = path.slice(1).split('/')
   const type = parts.length > 2 ? null : typeAt(installations.model(), parts[0]!, parts.length === 2)
-  return allowedAt(type, contentMethods(type, parts.length === 2), custom(path))
+  return allowedAt(type, methodsOf(type, parts.length === 2), custom(path))
 }

@@ -1,6 +1,8 @@
 // The mount of the page that describes the API to people.
 import type { FastifyInstance } from 'fastify'
+import type { Config } from '../../config/config.js'
 import { descriptionPath } from '../api/description.js'
+import { policyOfPage } from '../headers-and-cors.js'
 import { assetNamed, sendAsset } from '../pages/assets.js'
 import { docsPage, docsPath, docsPolicy } from '../pages/docs-page.js'
 import { type Mount, readMethods } from './mount.js'
@@ -8,14 +10,19 @@ import { type Mount, readMethods } from './mount.js'
 /** The files of the page, which `src/browser/docs-page` becomes. */
 const [script, style] = ['page.js', 'page.css']
 
-/** The page for an API below `prefix`. */
-export const docsMount = (prefix: string): Mount => ({
+/** The parts of the configuration that the page depends on. */
+type DocsConfig = Pick<Config, 'rest' | 'responseHeaders'>
+
+/** The page of a project's API. */
+export const docsMount = (config: DocsConfig): Mount => ({
   ...{ prefix: docsPath, secret: [], unlogged: [] },
-  addTo: (app) => addTo(app, prefix),
+  addTo: (app) => addTo(app, config),
   methodsAt: () => readMethods,
 })
 
-function addTo(app: FastifyInstance, prefix: string): void {
+function addTo(app: FastifyInstance, config: DocsConfig): void {
+  const { prefix } = config.rest
+  const policy = policyOfPage(config, docsPolicy)
   const asset = (name: string): string => `docs-page/${name}`
   const addressOf = async (name: string): Promise<string> => `${docsPath}/${name}?${(await assetNamed(asset(name))).version}`
   app.get(docsPath, async (_request, reply) => {
@@ -23,7 +30,7 @@ function addTo(app: FastifyInstance, prefix: string): void {
       ...{ prefix, description: prefix + descriptionPath },
       ...{ script: await addressOf(script), style: await addressOf(style) },
     })
-    return reply.type('text/html; charset=utf-8').headers({ 'content-security-policy': docsPolicy, 'cache-control': 'no-cache' }).send(page)
+    return reply.type('text/html; charset=utf-8').headers({ 'content-security-policy': policy, 'cache-control': 'no-cache' }).send(page)
   })
   for (const name of [script, style]) app.get(`${docsPath}/${name}`, (_request, reply) => sendAsset(reply, asset(name)))
 }

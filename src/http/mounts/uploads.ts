@@ -15,12 +15,12 @@ import { type Mount, readMethods } from './mount.js'
 
 /** Nothing runs or is loaded from elsewhere; inline styles allow the browser's own viewers. */
 const inert = "default-src 'none'; style-src 'unsafe-inline'"
-const sandbox = `${inert}; sandbox`
+export const sandboxPolicy = `${inert}; sandbox`
 /**
  * The policy for types that browsers show with a built-in viewer. Chrome's PDF viewer does not start in a sandbox and counts as an object;
  * the page for a video or audio file loads the file itself.
  */
-const viewer = `${inert}; object-src 'self'; media-src 'self'; base-uri 'none'; form-action 'none'`
+export const viewerPolicy = `${inert}; object-src 'self'; media-src 'self'; base-uri 'none'; form-action 'none'`
 const withViewer = /^(?:application\/pdf|video\/.+|audio\/.+)$/
 
 /** How files are served. */
@@ -29,6 +29,8 @@ export interface Serving {
   readonly check: CheckAddress | null
   /** Bytes of a file that may be compressed; 0 if none is. */
   readonly compressedBytes: number
+  /** The Content-Security-Policy of files by how browsers show them. */
+  readonly policies: { readonly sandbox: string; readonly viewer: string }
 }
 
 /** The files of a folder. */
@@ -42,7 +44,7 @@ export function uploadsMount(folder: string, serving: Serving): Mount {
   }
 }
 
-function addTo(app: FastifyInstance, folder: string, { check, compressedBytes }: Serving): void {
+function addTo(app: FastifyInstance, folder: string, { check, compressedBytes, policies }: Serving): void {
   app.route({
     method: ['GET', 'HEAD'],
     url: '/uploads/*',
@@ -52,7 +54,7 @@ function addTo(app: FastifyInstance, folder: string, { check, compressedBytes }:
       const handle = path === null ? null : await openFile(folder, path)
       if (handle === null) throw notFound()
       try {
-        return await sendFile(request, reply.header('cache-control', cacheable), { path: path!, handle, compressedBytes })
+        return await sendFile(request, reply.header('cache-control', cacheable), { path: path!, handle, compressedBytes, policies })
       } catch (error) {
         await handle.close()
         throw error
@@ -98,13 +100,13 @@ async function openFile(folder: string, path: string): Promise<FileHandle | null
 const realPathOf = (handle: FileHandle, path: string): Promise<string> =>
   process.platform === 'linux' ? readlink(`/proc/self/fd/${handle.fd}`).catch(() => realpath(path)) : realpath(path)
 
-interface OpenFile extends Pick<Serving, 'compressedBytes'> {
+interface OpenFile extends Pick<Serving, 'compressedBytes' | 'policies'> {
   readonly path: string
   readonly handle: FileHandle
 }
 
 async function sendFile(request: FastifyRequest, reply: FastifyReply, file: OpenFile): Promise<FastifyReply> {
-  const { path, handle, compressedBytes } = file
+  const { path, handle, compressedBytes, policies } = file
   const stats = await handle.stat()
   if (!stats.isFile()) throw notFound()
   const type = mime.getType(path) ?? 'application/octet-stream'
@@ -120,7 +122,7 @@ async function sendFile(request: FastifyRequest, reply: FastifyReply, file: Open
   const isSvg = type === 'image/svg+xml'
   const isShown = isSafeInBrowsers(type)
   // SVG is shown in a sandbox; types that are not shown are downloaded.
-  reply.header('content-security-policy', isShown && withViewer.test(type) ? viewer : sandbox)
+  reply.header('content-security-policy', isShown && withViewer.test(type) ? policies.viewer : policies.sandbox)
   if (!isShown && !isSvg) reply.header('content-disposition', 'attachment')
   if (isUnchanged(request.headers, { tag, changed })) {
     await handle.close()

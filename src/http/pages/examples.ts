@@ -1,4 +1,5 @@
 // Example requests for a content-type, from its model: for the start page and the output of `octavo start`.
+import type { LeftOutRoutes } from '../../config/type-routes.js'
 import type { Grants } from '../../grants.js'
 import type { Attribute, ContentType, Model } from '../../model/types.js'
 
@@ -12,18 +13,26 @@ export interface Example {
 /** The most examples of a start. */
 const most = 8
 
-/** The types that `visitor` may read, with their paths: those with drafts first, as they are usually the main content; single types last. */
-export function openTypes(model: Model, visitor: Grants): readonly (readonly [string, ContentType])[] {
+/** What examples are made from. */
+export interface ReadableTypes {
+  readonly model: Model
+  readonly visitor: Grants
+  /** The routes that do not exist; null: all do. */
+  readonly leftOut: LeftOutRoutes | null
+}
+
+/** The types whose lists `visitor` may read, with their paths: those with drafts first, as they are usually the main content; single types last. */
+export function openTypes({ model, visitor, leftOut }: ReadableTypes): readonly (readonly [string, ContentType])[] {
   const rank = (type: ContentType) => (type.singleType ? 2 : type.draftAndPublish ? 0 : 1)
   return [...model.paths]
-    .filter(([, type]) => visitor.may(`${type.uid}.find`))
+    .filter(([, { uid }]) => visitor.may(`${uid}.find`) && leftOut?.(uid, 'find') !== true)
     .sort(([a, left], [b, right]) => rank(left) - rank(right) || (a < b ? -1 : 1))
 }
 
 /** Returns example requests that `visitor` may send. */
-export const examplesOf = (model: Model, visitor: Grants, prefix: string): readonly Example[] =>
-  openTypes(model, visitor)
-    .flatMap(([path, type]) => examplesOfType(type, visitor, `${prefix}/${path}`))
+export const examplesOf = (types: ReadableTypes, prefix: string): readonly Example[] =>
+  openTypes(types)
+    .flatMap(([path, type]) => examplesOfType(type, types.visitor, `${prefix}/${path}`))
     .slice(0, most)
 
 /** Returns example requests for one type, at the path `href`. */

@@ -1,10 +1,12 @@
 // Serves the start page, its script, style and picture. The page is rendered again when the model, the public role or the locales change.
 import type { FastifyInstance } from 'fastify'
 import type { AccessState } from '../../access/access-state.js'
+import { leftOutRoutes } from '../../config/type-routes.js'
 import { localeCodes } from '../../documents/read/locales.js'
 import { holding } from '../../installation.js'
 import type { Model } from '../../model/types.js'
 import type { MountContext } from '../backend.js'
+import { policyOfPage } from '../headers-and-cors.js'
 import { assetNamed, sendAsset } from './assets.js'
 import { hasDocsPage } from './docs-page.js'
 import { pageLinks } from './links.js'
@@ -15,13 +17,15 @@ const folder = '/_octavo'
 
 /** Adds the routes of the start page. */
 export function addStartPage(app: FastifyInstance, { config, backend }: MountContext): void {
+  const policy = policyOfPage(config, startPagePolicy)
+  const leftOut = leftOutRoutes(config.types)
   let last: { readonly key: string; readonly html: Promise<string> } | null = null
 
   async function render(model: Model, { public: visitor }: AccessState, locales: readonly string[]): Promise<string> {
     const { production, contract, rest } = config
     const addressOf = async (name: string) => `${folder}/${name}?${(await assetNamed(name)).version}`
     return startPage({
-      ...{ model, visitor, prefix: rest.prefix, showsAll: !production, links: pageLinks(hasDocsPage(config)) },
+      ...{ model, visitor, leftOut, prefix: rest.prefix, showsAll: !production, links: pageLinks(hasDocsPage(config)) },
       version: production ? null : backend.version,
       contract: production ? null : contract,
       locales: !production || visitor.may('plugin::i18n.locales.listLocales') ? locales : null,
@@ -39,7 +43,7 @@ export function addStartPage(app: FastifyInstance, { config, backend }: MountCon
     if (last?.key !== key) last = { key, html: render(model, access, locales) }
     return reply
       .type('text/html; charset=utf-8')
-      .header('content-security-policy', startPagePolicy)
+      .header('content-security-policy', policy)
       .send(await last.html)
   })
   for (const name of [script, style]) app.get(`${folder}/${name}`, (_request, reply) => sendAsset(reply, name))

@@ -3,12 +3,10 @@ import type { Grants } from '../../grants.js'
 import type { Attribute, ContentType, Model } from '../../model/types.js'
 import { assertNever } from '../../model/types.js'
 import { escapeHtml } from './escape-html.js'
-import { examplesOfType } from './examples.js'
+import { examplesOfType, type ReadableTypes } from './examples.js'
 
 /** What the start page shows of types. */
-export interface ShownTypes {
-  readonly model: Model
-  readonly visitor: Grants
+export interface ShownTypes extends ReadableTypes {
   /** Of the API. */
   readonly prefix: string
   /** Also what the visitor may not read: closed types, private attributes, relations to closed types. */
@@ -33,7 +31,9 @@ export function openType(path: string, type: ContentType, shown: ShownTypes, isO
 
 /** A type that the visitor may not read, with the command that lets everybody. */
 export function closedType(path: string, type: ContentType, shown: ShownTypes): string {
-  const actions = type.singleType ? ['find'] : ['find', 'findOne']
+  const actions = (type.singleType ? (['find'] as const) : (['find', 'findOne'] as const)).filter(
+    (action) => shown.leftOut?.(type.uid, action) !== true,
+  )
   const command = `octavo roles grant public ${actions.map((action) => `${type.uid}.${action}`).join(',')}`
   return `<details class="type"><summary class="name"><b>${escapeHtml(type.displayName)}</b>${badges(type)}<code class="path">${escapeHtml(`${shown.prefix}/${path}`)}</code></summary>
 ${commandHtml(command)}${attributesHtml(type, shown)}</details>`

@@ -26,8 +26,9 @@ export interface PageLink {
 }
 
 /** What the request is before one is chosen: the first type, whoever may read it. */
-function firstPath({ model, visitor, prefix, showsAll }: StartPageContent): string {
-  const path = openTypes(model, visitor)[0]?.[0] ?? (showsAll ? [...model.paths.keys()].sort()[0] : undefined)
+function firstPath(content: StartPageContent): string {
+  const { prefix, showsAll } = content
+  const path = openTypes(content)[0]?.[0] ?? (showsAll ? listedTypes(content)[0]?.[0] : undefined)
   return path === undefined ? prefix : `${prefix}/${path}`
 }
 
@@ -63,12 +64,14 @@ function factsHtml({ version, contract, locales, links, prefix }: StartPageConte
   return `<dl class="facts">${facts.map(([name, value]) => `<div><dt>${name}</dt><dd>${value}</dd></div>`).join('')}</dl>${more.length === 0 ? '' : `<p class="links">${more.join('')}</p>`}`
 }
 
+/** The types that have a route to read them, in the order of their paths. */
+const listedTypes = ({ model, leftOut }: StartPageContent): readonly (readonly [string, ContentType])[] =>
+  [...model.paths].filter(([, { uid }]) => leftOut?.(uid, 'find') !== true).sort(([a], [b]) => (a < b ? -1 : 1))
+
 function typesHtml(content: StartPageContent): string {
-  const { model, visitor, showsAll } = content
-  const open = openTypes(model, visitor)
-  const closed = showsAll
-    ? [...model.paths].filter((entry) => !open.some(([path]) => path === entry[0])).sort(([a], [b]) => (a < b ? -1 : 1))
-    : []
+  const { showsAll } = content
+  const open = openTypes(content)
+  const closed = showsAll ? listedTypes(content).filter((entry) => !open.some(([path]) => path === entry[0])) : []
   const [collections, singles] = [open.filter(([, type]) => !type.singleType), open.filter(([, type]) => type.singleType)]
   const first = open[0]?.[0]
   const groups: readonly (readonly [string, readonly string[]])[] = [

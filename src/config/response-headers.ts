@@ -1,0 +1,47 @@
+// The section `http` of the configuration: headers that every response gets.
+import { validateHeaderName, validateHeaderValue } from 'node:http'
+import * as z from 'zod'
+
+/** Headers of the connection and of a single response, which the service sets itself. */
+const ownHeaders: ReadonlySet<string> = new Set([
+  ...['connection', 'keep-alive', 'proxy-connection', 'te', 'trailer', 'transfer-encoding', 'upgrade', 'date'],
+  ...['content-type', 'content-length', 'content-encoding', 'content-range', 'content-disposition', 'accept-ranges'],
+  ...['cache-control', 'etag', 'last-modified', 'vary', 'location', 'allow', 'retry-after', 'set-cookie'],
+  ...['x-request-id', 'server-timing', 'octavo-hint'],
+])
+
+/** What is wrong with a header, as a sentence without its end; null: nothing. */
+function problemOf(name: string, value: string): string | null {
+  const lower = name.toLowerCase()
+  if (lower.startsWith('access-control-')) return `"${name}" is set by the service; cors.origins and cors.headers configure it`
+  if (ownHeaders.has(lower)) return `"${name}" is set by the service for each response and cannot be configured`
+  try {
+    validateHeaderName(name)
+  } catch {
+    return `"${name}" is not the name of a header`
+  }
+  try {
+    validateHeaderValue(name, value)
+  } catch {
+    return `the value of "${name}" has a character that headers cannot have`
+  }
+  return value.trim() === '' ? `the value of "${name}" is empty` : null
+}
+
+/** Headers by name in lower case. */
+const headers = z.record(z.string(), z.string()).transform((given, context) => {
+  const found: Record<string, string> = {}
+  for (const [name, value] of Object.entries(given)) {
+    const lower = name.toLowerCase()
+    const problem = Object.hasOwn(found, lower) ? `"${name}" is there twice` : problemOf(name, value)
+    if (problem !== null) context.addIssue({ code: 'custom', message: problem })
+    found[lower] = value.trim()
+  }
+  return found as Readonly<Record<string, string>>
+})
+
+/** Settings of the HTTP server. */
+export const httpSettings = z.strictObject({
+  /** Headers of every response; one that the service has as a security default takes its place. */
+  headers: headers.prefault({}),
+})
