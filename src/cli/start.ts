@@ -8,7 +8,7 @@ import { ConfigError } from '../errors/errors.js'
 import { loadModel } from '../model/load.js'
 import type { Model } from '../model/types.js'
 import { adaptYoungGeneration, fastProfile, smallProfile } from '../runtime/gc.js'
-import { openLog } from '../runtime/log.js'
+import { logLine, openLog } from '../runtime/log.js'
 import { createService, type Service } from '../service.js'
 import { endWithParent } from './end-with-parent.js'
 import { orExplain } from './explain-error.js'
@@ -92,7 +92,7 @@ async function announce({ production, folder, contract, contractReason }: Config
 
 /** Prints a sentence at any log level: in production as a line of the log, because programs read it. */
 function say(production: boolean, text: string, fields: Readonly<Record<string, unknown>> = {}): void {
-  process.stdout.write(production ? `${JSON.stringify({ level: 30, time: Date.now(), ...fields, msg: text })}\n` : `${text}\n`)
+  process.stdout.write(production ? logLine(30, text, fields) : `${text}\n`)
 }
 
 /** Generates missing secrets only after the schemas were loaded, so that a start that fails leaves no files behind. */
