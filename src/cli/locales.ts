@@ -1,11 +1,12 @@
 // `octavo locales`: lists, adds and removes locales, and sets the default one.
 import { addLocale, listLocales, removeLocale, setDefaultLocale } from '../locales/locales.js'
 import { orExplain } from './explain-error.js'
-import { lookIntoProject, print, printTable, withProject } from './project.js'
+import { type ListOptions, lookIntoProject, print, printJson, printTable, withProject } from './project.js'
 
 /** Prints the locales of a project. */
-export const listLocalesCommand = orExplain(async (folder: string) => {
+export const listLocalesCommand = orExplain(async (folder: string, { json = false }: ListOptions) => {
   const locales = await lookIntoProject(folder, ({ database, model }) => listLocales(database, model))
+  if (json) return printJson(locales)
   printTable(
     ['code', 'name', 'documents', ''],
     locales.map(({ code, name, documents, isDefault }) => [code, name ?? '-', String(documents), isDefault ? 'default' : '']),

@@ -91,6 +91,15 @@ export const strapiEvidence = (folder: string): string | null =>
 /** Prints a line to standard output. */
 export const print = (line: string): void => void process.stdout.write(`${line}\n`)
 
+/** Options of commands that list something. */
+export interface ListOptions {
+  /** Prints JSON, for scripts. */
+  readonly json?: boolean
+}
+
+/** Prints a value as JSON. */
+export const printJson = (value: unknown): void => print(JSON.stringify(value, null, 2))
+
 /** Prints a plain-text table with columns as wide as their longest entry. */
 export function printTable(head: readonly string[], rows: readonly (readonly string[])[]): void {
   const widths = head.map((title, index) => Math.max(title.length, ...rows.map((row) => row[index]!.length)))

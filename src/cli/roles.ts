@@ -1,20 +1,23 @@
 // `octavo roles`: lists, creates and deletes roles, and grants and revokes actions. A running service sees changes at its next request.
 import { addActions, createRole, deleteRole, listRoles, type Role, typeOf, updateRole } from '../access/roles.js'
 import { ConfigError } from '../errors/errors.js'
+import { namesOf, readActions, standsFor } from './actions.js'
 import { orExplain } from './explain-error.js'
-import { lookIntoProject, type Project, print, printTable, withProject } from './project.js'
-import { readActions } from './tokens.js'
+import { type ListOptions, lookIntoProject, type Project, print, printJson, printTable, withProject } from './project.js'
 
 /** Prints the roles of a project. */
-export const listRolesCommand = orExplain(async (folder: string, { actions: shown }: { readonly actions?: boolean }) => {
-  const roles = await lookIntoProject(folder, ({ database }) => listRoles(database))
-  printTable(
-    ['id', 'name', 'type', 'users', 'actions'],
-    roles.map(({ id, name, type, users, actions }) => [String(id), name, type, String(users), String(actions.length)]),
-  )
-  if (!shown) return
-  for (const { type, actions } of roles) print(`\n${type}:\n${actions.map((action) => `  ${action}`).join('\n')}`)
-})
+export const listRolesCommand = orExplain(
+  async (folder: string, { actions: shown, json = false }: ListOptions & { readonly actions?: boolean }) => {
+    const roles = await lookIntoProject(folder, ({ database }) => listRoles(database))
+    if (json) return printJson(roles)
+    printTable(
+      ['id', 'name', 'type', 'users', 'actions'],
+      roles.map(({ id, name, type, users, actions }) => [String(id), name, type, String(users), String(actions.length)]),
+    )
+    if (shown !== true) return
+    for (const { type, actions } of roles) print(`\n${type}:\n${actions.map((action) => `  ${action}`).join('\n')}`)
+  },
+)
 
 /** Creates a role. */
 export const createRoleCommand = orExplain(
@@ -57,10 +60,11 @@ export const grantCommand = orExplain(async (nameOrId: string, list: string, fol
 export const revokeCommand = orExplain(async (nameOrId: string, list: string, folder: string) => {
   const taken = await withProject(folder, async (project) => {
     const role = await findRole(project, nameOrId)
-    const unwanted = new Set(list.split(',').map((action) => action.trim()))
-    const actions = role.actions.filter((action) => !unwanted.has(action))
+    const unwanted = namesOf(list)
+    const isUnwanted = (action: string): boolean => unwanted.some((name) => standsFor(name, action))
+    const actions = role.actions.filter((action) => !isUnwanted(action))
     if (actions.length < role.actions.length) await updateRole(project.writer, role.id, { actions }, Date.now())
-    return role.actions.filter((action) => unwanted.has(action))
+    return role.actions.filter(isUnwanted)
   })
   print(taken.length === 0 ? `The role "${nameOrId}" did not allow that.` : `The role "${nameOrId}" no longer allows ${taken.join(', ')}.`)
 })

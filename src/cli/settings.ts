@@ -10,16 +10,18 @@ import { roleByType } from '../accounts/users.js'
 import type { MainConnection } from '../database/database.js'
 import { ConfigError } from '../errors/errors.js'
 import { orExplain } from './explain-error.js'
-import { lookIntoProject, print, printTable, withProject } from './project.js'
+import { type ListOptions, lookIntoProject, print, printJson, printTable, withProject } from './project.js'
 
 interface Setting {
   readonly about: string
-  shown(settings: AccountSettings): string
+  /** Its value in JSON. */
+  value(settings: AccountSettings): boolean | string | null
   /** Returns the stored values for a word. @throws ConfigError if the word is invalid */
   read(word: string, database: MainConnection): Promise<StoredSettings>
 }
 
-const yesOrNo = (value: boolean): string => (value ? 'yes' : 'no')
+/** A value as the command prints and reads it. */
+const shown = (value: boolean | string | null): string => (typeof value === 'boolean' ? (value ? 'yes' : 'no') : (value ?? 'none'))
 
 function readYesOrNo(word: string): boolean {
   if (['yes', 'true', 'on'].includes(word)) return true
@@ -36,22 +38,22 @@ function readPage(word: string): string | null {
 const settings: Readonly<Record<string, Setting>> = {
   'allow-register': {
     about: 'anyone may sign up',
-    shown: ({ allowRegister }) => yesOrNo(allowRegister),
+    value: ({ allowRegister }) => allowRegister,
     read: async (word) => ({ allow_register: readYesOrNo(word) }),
   },
   'email-confirmation': {
     about: 'users must confirm their e-mail address before they can sign in',
-    shown: ({ emailConfirmation }) => yesOrNo(emailConfirmation),
+    value: ({ emailConfirmation }) => emailConfirmation,
     read: async (word) => ({ email_confirmation: readYesOrNo(word) }),
   },
   'unique-email': {
     about: 'an e-mail address belongs to one user only',
-    shown: ({ uniqueEmail }) => yesOrNo(uniqueEmail),
+    value: ({ uniqueEmail }) => uniqueEmail,
     read: async (word) => ({ unique_email: readYesOrNo(word) }),
   },
   'default-role': {
     about: 'type of the role that new users get',
-    shown: ({ defaultRole }) => defaultRole,
+    value: ({ defaultRole }) => defaultRole,
     read: async (word, database) => {
       if ((await roleByType(database, word)) === null) {
         throw new ConfigError(`There is no role of type "${word}". List the roles with: octavo roles list`)
@@ -61,22 +63,23 @@ const settings: Readonly<Record<string, Setting>> = {
   },
   'reset-page': {
     about: 'URL of the page where users choose a new password, or none',
-    shown: ({ resetUrl }) => resetUrl ?? 'none',
+    value: ({ resetUrl }) => resetUrl,
     read: async (word) => ({ email_reset_password: readPage(word) }),
   },
   'confirmation-page': {
     about: 'URL that users are redirected to after confirming their e-mail address, or none',
-    shown: ({ confirmationRedirection }) => confirmationRedirection ?? 'none',
+    value: ({ confirmationRedirection }) => confirmationRedirection,
     read: async (word) => ({ email_confirmation_redirection: readPage(word) }),
   },
 }
 
 /** Prints all settings with their values. */
-export const listSettingsCommand = orExplain(async (folder: string) => {
+export const listSettingsCommand = orExplain(async (folder: string, { json = false }: ListOptions) => {
   const stored = await lookIntoProject(folder, ({ database }) => readAccountSettings(database))
+  if (json) return printJson(Object.fromEntries(Object.entries(settings).map(([name, { value }]) => [name, value(stored)])))
   printTable(
     ['setting', 'value', ''],
-    Object.entries(settings).map(([name, { about, shown }]) => [name, shown(stored), about]),
+    Object.entries(settings).map(([name, { about, value }]) => [name, shown(value(stored)), about]),
   )
 })
 
@@ -89,5 +92,5 @@ export const setSettingCommand = orExplain(async (name: string, word: string, fo
     await writer.transaction((transaction) => changeAccountSettings(transaction, changes))
     return readAccountSettings(database)
   })
-  print(`${name} is now ${setting.shown(stored)}.`)
+  print(`${name} is now ${shown(setting.value(stored))}.`)
 })

@@ -8,7 +8,7 @@ import { ConfigError } from '../errors/errors.js'
 import { loadModel } from '../model/load.js'
 import type { Model } from '../model/types.js'
 import { adaptYoungGeneration, fastProfile, smallProfile } from '../runtime/gc.js'
-import { openLog } from '../runtime/log.js'
+import { logLine, openLog } from '../runtime/log.js'
 import { createService, type Service } from '../service.js'
 import { endWithParent } from './end-with-parent.js'
 import { orExplain } from './explain-error.js'
@@ -80,22 +80,27 @@ async function listen(folder: string, options: StartOptions, watched: (shutdown:
   options.serving?.(address)
 }
 
-/** Prints where the project is served, and what to try. */
-async function announce({ folder, contract, contractReason }: Config, service: Service, address: string): Promise<void> {
+/** Prints where the project is served, and during development what to try. */
+async function announce({ production, folder, contract, contractReason }: Config, service: Service, address: string): Promise<void> {
   const seconds = (performance.now() / 1000).toFixed(1)
-  const examples = (await service.examples()).slice(0, 3).map((path) => `  curl -g '${address}${path}'\n`)
-  process.stdout.write(
-    `Octavo serves ${folder} at ${address} after ${seconds} s (contract: ${contract}, ${contractReason}).\n${
-      examples.length === 0 ? '' : `Open it in a browser, or try:\n${examples.join('')}`
-    }`,
-  )
+  const about = `contract: ${contract}, ${contractReason}; docs/differences.md describes both`
+  say(production, `Octavo serves ${folder} at ${address} after ${seconds} s (${about}).`, { folder, address, contract })
+  if (production) return
+  const examples = (await service.examples()).slice(0, 3).map((path) => `\n  curl -g '${address}${path}'`)
+  if (examples.length > 0) say(production, `Open it in a browser, or try:${examples.join('')}`)
+}
+
+/** Prints a sentence at any log level: in production as a line of the log, because programs read it. */
+function say(production: boolean, text: string, fields: Readonly<Record<string, unknown>> = {}): void {
+  process.stdout.write(production ? logLine(30, text, fields) : `${text}\n`)
 }
 
 /** Generates missing secrets only after the schemas were loaded, so that a start that fails leaves no files behind. */
 async function open(given: Config, logger: Logger): Promise<{ readonly config: Config; readonly service: Service }> {
   if (Object.keys(given.missingSecrets).length > 0) await loadModel(given.folder, given.privateAttributes)
   const saved = await ensureSecrets(given)
-  process.stdout.write(reportCreated(saved))
+  const created = reportCreated(saved).trimEnd()
+  if (created !== '') say(saved.config.production, created)
   return { config: saved.config, service: await createService(saved.config, logger) }
 }
 

@@ -1,12 +1,10 @@
 // `octavo tokens`: creates, lists, regenerates and revokes API tokens. A key is printed only when it is created.
-import { actionsOf, isUseless } from '../access/actions.js'
 import { tokenColumns } from '../access/token-columns.js'
 import { createToken, findToken, listTokens, newKey, regenerateToken, revokeToken, type TokenType } from '../access/tokens.js'
-import type { Config } from '../config/config.js'
 import { ConfigError } from '../errors/errors.js'
-import type { Model } from '../model/types.js'
+import { readActions } from './actions.js'
 import { orExplain } from './explain-error.js'
-import { lookIntoProject, moment, print, printTable, withProject } from './project.js'
+import { type ListOptions, lookIntoProject, moment, print, printJson, printTable, withProject } from './project.js'
 
 /** Options of `octavo tokens create`. */
 export interface TokenOptions {
@@ -44,8 +42,14 @@ export const createTokenCommand = orExplain(async (folder: string, options: Toke
 })
 
 /** Prints the API tokens of a project. */
-export const listTokensCommand = orExplain(async (folder: string) => {
+export const listTokensCommand = orExplain(async (folder: string, { json = false }: ListOptions) => {
   const tokens = await lookIntoProject(folder, ({ database }) => listTokens(database))
+  if (json)
+    return printJson(
+      tokens.map(({ id, name, type, expires_at, last_used_at }) => ({
+        ...{ id, name, type, expiresAt: isoTime(expires_at), lastUsedAt: isoTime(last_used_at) },
+      })),
+    )
   const rows = tokens.map(({ id, name, type, expires_at, last_used_at }) => [
     String(id),
     name,
@@ -78,6 +82,9 @@ export const regenerateTokenCommand = orExplain(async (nameOrId: string, folder:
   print(key)
 })
 
+const isoTime = (milliseconds: number | null): string | null =>
+  milliseconds === null ? null : new Date(Number(milliseconds)).toISOString()
+
 function checkKey(key: string): void {
   if (key.length < shortestKey || /\s/.test(key))
     throw new ConfigError(`--key needs at least ${shortestKey} characters and must not contain spaces.`)
@@ -87,20 +94,4 @@ function readLifespan(expires: string): number | null {
   if (expires === 'never') return null
   if (!/^[1-9]\d{0,4}$/.test(expires)) throw new ConfigError(`--expires is "${expires}"; it must be a number of days, or never.`)
   return Number(expires) * 86_400_000
-}
-
-/** Parses a list of actions, separated by commas. @throws ConfigError that names actions that are unknown, or that nothing needs */
-export function readActions(model: Model, config: Pick<Config, 'routes' | 'types'>, list: string | undefined): readonly string[] {
-  const known = actionsOf(model, config.routes)
-  const actions = [...new Set((list ?? '').split(',').map((action) => action.trim()))].filter((action) => action !== '')
-  const unknown = actions.filter((action) => !known.has(action))
-  if (unknown.length > 0) {
-    throw new ConfigError(`Unknown action ${unknown.join(', ')}. An action looks like ${[...known][0] ?? 'api::article.article.find'}.`)
-  }
-  const [useless] = actions.filter(isUseless(config))
-  if (useless !== undefined) {
-    const uid = useless.slice(0, useless.lastIndexOf('.'))
-    throw new ConfigError(`${useless} cannot be granted, because octavo.config leaves out its route: types['${uid}'].routes.`)
-  }
-  return actions
 }

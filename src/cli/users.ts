@@ -19,7 +19,7 @@ import { ConfigError } from '../errors/errors.js'
 import { noScopes } from '../grants.js'
 import type { Model } from '../model/types.js'
 import { orExplain } from './explain-error.js'
-import { lookIntoProject, print, printTable, withProject } from './project.js'
+import { type ListOptions, lookIntoProject, print, printJson, printTable, withProject } from './project.js'
 import { findRole } from './roles.js'
 
 /** Options of `octavo users create`. */
@@ -55,8 +55,14 @@ export const createUserCommand = orExplain(async (folder: string, { username, em
 })
 
 /** Prints the users of a project. */
-export const listUsersCommand = orExplain(async (folder: string) => {
+export const listUsersCommand = orExplain(async (folder: string, { json = false }: ListOptions) => {
   const users = await lookIntoProject(folder, ({ database }) => listUsers(database))
+  if (json)
+    return printJson(
+      users.map(({ id, username, email, role, confirmed, blocked }) => ({
+        ...{ id, username, email, role, confirmed: confirmed === 1, blocked: blocked === 1 },
+      })),
+    )
   const state = (user: User) => (user.blocked === 1 ? 'blocked' : user.confirmed === 1 ? 'confirmed' : 'not confirmed')
   const rows = users.map((user) => [String(user.id), user.username ?? '-', user.email ?? '-', user.role ?? '-', state(user)])
   printTable(['id', 'username', 'email', 'role', 'state'], rows)

@@ -26,10 +26,13 @@ export interface LogOptions {
 /** Bytes of a batch of lines. */
 const batchBytes = 4_096
 
+/** A line of the log that is written whatever its level is. */
+export const logLine = (level: number, msg: string, fields: Readonly<Record<string, unknown>>): string =>
+  `${JSON.stringify({ level, time: Date.now(), ...fields, msg })}\n`
+
 /** Opens the log. */
 export function openLog({ level, bytes, batches }: LogOptions): Log {
-  const lostLine = (lostLines: number): string =>
-    `${JSON.stringify({ level: 40, time: Date.now(), lostLines, msg: 'log lines were lost because the output did not accept them' })}\n`
+  const lostLine = (lostLines: number): string => logLine(40, 'log lines were lost because the output did not accept them', { lostLines })
   const out = openOutput(1, { bytes, batchBytes: batches ? batchBytes : 0, lostLine })
   const opened: Output[] = [out]
   const writeLast = (): void => {

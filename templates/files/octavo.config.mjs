@@ -10,4 +10,6 @@ export default {
       strictParams: true,
     },
   },
+  // Indexes of Octavo's own: writes of relations and sorted lists stay fast as the content grows, for a third more disk space.
+  database: { indexes: true },
 }

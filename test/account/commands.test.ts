@@ -210,6 +210,67 @@ test('octavo settings: what an installation allows holds at the next request', a
   }
 })
 
+test('octavo roles: * stands for all actions of a type; an unknown action is refused with those that there are', async () => {
+  const run = (...given: string[]) => octavo(['roles', ...given])
+  const actionsOf = async (role: string) =>
+    (JSON.parse(run('list', served.folder, '--json').out) as { readonly type: string; readonly actions: readonly string[] }[]).find(
+      ({ type }) => type === role,
+    )!.actions
+  expect(run('create', 'Notes', served.folder, '--permissions', 'api::secret-note.secret-note.*, api::tag.tag.find').status).toBe(0)
+  const [all, tag] = [await actionsOf('notes'), 'api::tag.tag.find']
+  expect(all).toContain('api::secret-note.secret-note.delete')
+  expect(all.filter((action) => !action.startsWith('api::secret-note.secret-note.'))).toEqual([tag])
+  expect(run('revoke', 'notes', 'api::secret-note.secret-note.*', served.folder).status).toBe(0)
+  expect(await actionsOf('notes')).toEqual([tag])
+  const refused: readonly (readonly [string, RegExp])[] = [
+    [
+      'api::tag.tag.fnid',
+      /^octavo: Unknown action api::tag\.tag\.fnid; did you mean "find"\? api::tag\.tag has find, findOne, create, .*\.$/,
+    ],
+    ['api::tga.tag.find', /^octavo: Unknown action api::tga\.tag\.find; did you mean "api::tag\.tag\.find"\? An action looks like /],
+    ['*', /^octavo: Unknown action \*\. /],
+  ]
+  for (const [action, said] of refused) {
+    const { status: code, error } = run('grant', 'notes', `${tag},${action}`, served.folder)
+    expect([action, code, error]).toEqual([action, 1, expect.stringMatching(said)])
+  }
+  expect(run('remove', 'notes', served.folder).out).toBe('Deleted role "Notes".')
+})
+
+test('lists are JSON with --json, without anything secret', () => {
+  octavo(['users', 'create', served.folder, '--username', 'joan', '--email', 'joan@example.test', '--password', 'joan-Secret1'])
+  octavo(['tokens', 'create', served.folder, '--name', 'listed', '--expires', '1'])
+  const list = (group: string) => JSON.parse(octavo([group, 'list', served.folder, '--json']).out)
+  const listed = list('tokens').find(({ name }: { readonly name: string }) => name === 'listed')
+  expect(listed).toEqual({
+    ...{ id: expect.any(Number), name: 'listed', type: 'read-only' },
+    ...{ expiresAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/), lastUsedAt: null },
+  })
+  expect(list('users').find(({ username }: { readonly username: string }) => username === 'joan')).toEqual({
+    ...{ id: expect.any(Number), username: 'joan', email: 'joan@example.test', role: 'authenticated', confirmed: true, blocked: false },
+  })
+  expect(list('roles')[0]).toMatchObject({ id: 1, type: 'authenticated', users: expect.any(Number), actions: expect.any(Array) })
+  expect(list('locales')[0]).toMatchObject({ code: 'en', isDefault: true, documents: expect.any(Number) })
+  expect(list('settings')).toMatchObject({ 'unique-email': expect.any(Boolean), 'default-role': expect.any(String), 'reset-page': null })
+  octavo(['tokens', 'delete', 'listed', served.folder])
+  octavo(['users', 'remove', 'joan', served.folder])
+  expect(list('tokens').map(({ name }: { readonly name: string }) => name)).not.toContain('listed')
+  expect(list('users').map(({ username }: { readonly username: string }) => username)).not.toContain('joan')
+})
+
+test('a word that is taken for a folder: the message says that the current folder is the project', () => {
+  mkdirSync(join(served.folder, 'public'), { recursive: true })
+  const { status: code, stderr } = spawnSync(process.execPath, [main, 'roles', 'list', 'public'], {
+    cwd: served.folder,
+    encoding: 'utf8',
+    env: { ...process.env, ...served.sameDatabase },
+  })
+  expect([code, stderr]).toEqual([
+    1,
+    expect.stringMatching(/public is not a content project.* The current folder is one: leave out "public"\.$/m),
+  ])
+})
+
 test('every command tells what it is for, and what it was not given', () => {
   for (const group of ['tokens', 'users', 'roles', 'settings']) {
     const { status: code, out } = octavo([group, '--help'])

@@ -63,7 +63,7 @@ export function start(folder: string, environment: Readonly<Record<string, strin
   const origin = new Promise<string>((resolve, reject) => {
     child.stdout.on('data', (bytes) => {
       output += bytes
-      const [, address] = /^Octavo serves .* at (http:\S+)/m.exec(output) ?? []
+      const [, address] = /Octavo serves .* at (http:[^\s"]+)/.exec(output) ?? []
       if (address !== undefined) resolve(address)
     })
     child.on('close', () => reject(new Error(`the process ended before it listened: ${errors}`)))

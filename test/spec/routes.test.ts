@@ -114,7 +114,7 @@ beforeAll(async () => {
   served = await serveProject(files, {
     environment: secrets,
     config: {
-      limits: { routeTimeout: 1_000, bodyBytes: 100_000, uploadBytes: 1_000_000, answerBytes: 1_000_000 },
+      limits: { routeTimeout: 4_000, bodyBytes: 100_000, uploadBytes: 1_000_000, answerBytes: 1_000_000 },
       cors: { origins: ['https://site.example'] },
     },
     code: {
@@ -654,7 +654,7 @@ rule('routes.10', 'errors with names of the API are responses; others are 500 an
         })
       }),
   )
-  expect([late.status, late.body.error.message]).toEqual([503, 'the route GET /open took longer than 1000 milliseconds'])
+  expect([late.status, late.body.error.message]).toEqual([503, 'the route GET /open took longer than 4000 milliseconds'])
   expect(late.headers.get('retry-after')).toBe('1')
   expect((aborted as Error).message).toContain('took longer')
   const since = served.log.length

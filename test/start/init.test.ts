@@ -3,6 +3,7 @@ import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import Database from 'better-sqlite3'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { rule } from '../support/rule.js'
 import { serveBeside } from '../support/serve.js'
@@ -101,6 +102,19 @@ describe('creates', () => {
     const statuses = await Promise.all(['filter[title]=x', 'status=draft', 'sort=title'].map((query) => served.ask(`/api/posts?${query}`)))
     await served.close()
     expect(statuses.map(({ status }) => status)).toEqual([400, 403, 200])
+  })
+
+  rule('projects.14', "a new project has indexes of Octavo's own, which keep writes of relations fast", async () => {
+    const folder = join(place, 'from-blog')
+    const indexes = () => {
+      const database = new Database(join(folder, '.tmp', 'data.db'), { readonly: true })
+      const found = database.prepare("select tbl_name from sqlite_schema where type = 'index' and name like 'octavo_%'").pluck().all()
+      database.close()
+      return found
+    }
+    const served = await serveBeside({ folder })
+    await expect.poll(indexes, { timeout: 60_000 }).toEqual(expect.arrayContaining(['posts', 'posts_author_lnk']))
+    await served.close()
   })
 
   rule('projects.4', 'users of a template whose passwords nobody knows', () => {

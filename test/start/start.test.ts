@@ -92,6 +92,30 @@ test('a folder that is no project is refused, and nothing is made in it', async 
   expect(readdirSync(folder)).toEqual(['package.json'])
 })
 
+test('in production every line on standard output is JSON, at any log level, the first start included', async () => {
+  const folder = project(notes)
+  const lines = ({ out }: { readonly out: string }) =>
+    out
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+  const first = await octavo(['start', folder])
+  expect([first.status, lines(first)]).toEqual([
+    0,
+    expect.arrayContaining([
+      expect.objectContaining({ level: 30, msg: 'Generated API_TOKEN_SALT and JWT_SECRET and saved them in .env.' }),
+      expect.objectContaining({
+        ...{ level: 30, time: expect.any(Number), folder, contract: 'specification' },
+        ...{ address: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/), msg: expect.stringMatching(/^Octavo serves /) },
+      }),
+    ]),
+  ])
+  const quiet = await octavo(['start', folder], { LOG_LEVEL: 'silent' })
+  expect(lines(quiet)).toEqual([expect.objectContaining({ msg: expect.stringMatching(/^Octavo serves /) })])
+  const read = await octavo(['start', folder], { NODE_ENV: '', LOG_LEVEL: 'silent' })
+  expect(read.out).toMatch(/^Octavo serves .* \(contract: specification, the default; docs\/differences\.md describes both\)\.\n$/)
+})
+
 test('--version tells the version, an unknown command is refused with those there are', async () => {
   const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
   expect(await octavo(['--version'])).toEqual({ status: 0, out: `${version}\n`, err: '' })

@@ -7,7 +7,8 @@ export function addLocaleCommands(program: Command): void {
     .command('list')
     .description('list locales, the number of documents in each, and the default locale')
     .argument('[folder]', 'the project', '.')
-    .action(async (folder: string) => (await import('../locales.js')).listLocalesCommand(folder))
+    .option('--json', 'print JSON')
+    .action(async (folder: string, options) => (await import('../locales.js')).listLocalesCommand(folder, options))
   locales
     .command('add')
     .description('add a locale')
@@ -17,6 +18,7 @@ export function addLocaleCommands(program: Command): void {
     .action(async (code: string, folder: string, options) => (await import('../locales.js')).addLocaleCommand(code, folder, options))
   locales
     .command('remove')
+    .alias('delete')
     .description('remove a locale that no document uses')
     .argument('<code>')
     .argument('[folder]', 'the project', '.')

@@ -7,7 +7,8 @@ export function addSettingCommands(program: Command): void {
     .command('list')
     .description('list the settings and their values')
     .argument('[folder]', 'the project', '.')
-    .action(async (folder: string) => (await import('../settings.js')).listSettingsCommand(folder))
+    .option('--json', 'print JSON')
+    .action(async (folder: string, options) => (await import('../settings.js')).listSettingsCommand(folder, options))
   settings
     .command('set')
     .description('change a setting')

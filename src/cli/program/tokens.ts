@@ -11,16 +11,21 @@ export function addTokenCommands(program: Command): void {
     .option('--type <type>', 'read-only, full-access or custom', 'read-only')
     .option('--description <text>')
     .option('--expires <days>', 'days until it expires, or never', 'never')
-    .option('--permissions <actions>', 'actions that a custom token allows, separated by commas')
+    .option(
+      '--permissions <actions>',
+      'actions that a custom token allows, separated by commas; api::article.article.* means all of a type',
+    )
     .option('--key <key>', 'use this key instead of a generated one')
     .action(async (folder: string, options) => (await import('../tokens.js')).createTokenCommand(folder, options))
   tokens
     .command('list')
     .description('list names, types and expiry dates (never keys)')
     .argument('[folder]', 'the project', '.')
-    .action(async (folder: string) => (await import('../tokens.js')).listTokensCommand(folder))
+    .option('--json', 'print JSON')
+    .action(async (folder: string, options) => (await import('../tokens.js')).listTokensCommand(folder, options))
   tokens
     .command('revoke')
+    .alias('delete')
     .description('delete a token')
     .argument('<token>', 'its name or id')
     .argument('[folder]', 'the project', '.')

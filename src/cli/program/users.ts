@@ -16,7 +16,8 @@ export function addUserCommands(program: Command): void {
     .command('list')
     .description('list users and their roles')
     .argument('[folder]', 'the project', '.')
-    .action(async (folder: string) => (await import('../users.js')).listUsersCommand(folder))
+    .option('--json', 'print JSON')
+    .action(async (folder: string, options) => (await import('../users.js')).listUsersCommand(folder, options))
   users
     .command('block')
     .description("block a user and end all of the user's sessions")
@@ -31,6 +32,7 @@ export function addUserCommands(program: Command): void {
     .action(async (user: string, folder: string) => (await import('../users.js')).blockUserCommand(false)(user, folder))
   users
     .command('delete')
+    .alias('remove')
     .description('delete a user')
     .argument('<user>', 'name, e-mail address or id')
     .argument('[folder]', 'the project', '.')

@@ -53,6 +53,7 @@ function addDefinitionCommands(webhooks: Command): void {
       .action(async (webhook: string, folder: string) => (await import('../webhooks.js')).switchWebhookCommand(webhook, folder, isEnabled))
   webhooks
     .command('delete')
+    .alias('remove')
     .description('delete a webhook with the log of its deliveries')
     .argument('<webhook>', 'its name or id')
     .argument('[folder]', 'the project', '.')
