@@ -2,7 +2,7 @@
 import { describe, expect, test, vi } from 'vitest'
 import { rule } from '../support/rule.js'
 import { goldenProject } from '../support/serve.js'
-import { cases, looseCode, preamble } from './cases.js'
+import { general, hooks, looseCode, preamble, transactions, wrongNames } from './cases.js'
 import { compile, type Mistake, typesOf } from './compile.js'
 
 // The first test compiles all snippets.
@@ -10,6 +10,16 @@ vi.setConfig({ testTimeout: 180_000 })
 const mark = '▸'
 const fileOf = (index: number) => `case-${index}.ts`
 const codeOf = (code: string) => `${preamble}\n${code}\nexport {}\n`
+
+const isWrong = ({ code }: { readonly code: string }): boolean => code.includes(mark)
+const rules = [
+  ['types.3', general.filter((one) => !isWrong(one))],
+  ['types.4', general.filter(isWrong)],
+  ['types.12', transactions],
+  ['types.13', hooks],
+  ['types.14', wrongNames],
+] as const
+const cases = rules.flatMap(([id, list]) => list.map((one) => ({ ...one, id })))
 
 /** All snippets in one program. */
 function compiled(): ReadonlyMap<string, readonly Mistake[]> {
@@ -32,8 +42,7 @@ function check(code: string, file: string): void {
 }
 
 describe('generated types, the client and documents()', () => {
-  for (const [index, one] of cases.entries())
-    rule(one.rule ?? (one.code.includes(mark) ? 'types.4' : 'types.3'), one.name, () => check(one.code, fileOf(index)))
+  for (const [index, { id, name, code }] of cases.entries()) rule(id, name, () => check(code, fileOf(index)))
 
   rule('types.14', 'the error is one line that says what there is', () => {
     found ??= compiled()

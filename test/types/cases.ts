@@ -4,8 +4,6 @@
 export interface Case {
   readonly name: string
   readonly code: string
-  /** Default: types.4 with a mark, types.3 without one. */
-  readonly rule?: string
 }
 
 /** What every snippet begins with. */
@@ -313,7 +311,8 @@ const scripts: readonly Case[] = [
   },
 ]
 
-const transactions: readonly Case[] = [
+/** Snippets about transactions. */
+export const transactions: readonly Case[] = [
   {
     name: 'writes of a transaction resolve to what the methods of documents() do',
     code: `const done = await transaction((write) => { const author = write('api::author.author').create({ data: { name: 'Ada' }, fields: ['name'] }); const article = write('api::article.article').create({ data: { title: 'x', author: author.documentId }, status: 'published', populate: { author: { fields: ['name'] } } }); return { author, list: [article, 5] as const } }); same<typeof done.author, { id: number; documentId: string; name: string }>(true); same<(typeof done.list)[0]['title'], string>(true); done.list[0].author?.name; same<(typeof done.list)[1], 5>(true)`,
@@ -378,7 +377,8 @@ const transactions: readonly Case[] = [
   },
 ]
 
-const hooks: readonly Case[] = [
+/** Snippets about hooks. */
+export const hooks: readonly Case[] = [
   {
     name: 'hooks see the types that they name',
     code: `defineHook({ types: ['api::article.article'], after: async ({ entries, documents, transaction }) => { same<(typeof entries)[number]['title'], string | null>(true); await documents('api::tag.tag').count(); await transaction((write) => write('api::tag.tag').create({ data: { name: 'a' } })) } })`,
@@ -454,7 +454,8 @@ const hooks: readonly Case[] = [
   },
 ]
 
-const wrongNames: readonly Case[] = [
+/** Snippets with a wrong name of a content-type, and what must not be taken for one. */
+export const wrongNames: readonly Case[] = [
   {
     name: 'the singular name of a collection type is the only error, whatever is done with the result',
     code: `const { data } = await client.collection(▸'article').find({ fields: ['title'], populate: { author: true } }); for (const { title, author } of data) console.log(title, author.name)`,
@@ -470,6 +471,14 @@ const wrongNames: readonly Case[] = [
   {
     name: 'with the client of Strapi',
     code: `declare const plain: { collection(name: string): { find(query?: object): Promise<{ data: { id: number; title?: string }[] }> }; single(name: string): unknown }; const { data } = await typed(plain).collection(▸'article').find({ fields: ['title'] }); data[0]?.title`,
+  },
+  {
+    name: 'in a project with one collection type',
+    code: `const small = createClient<Pick<Types, 'api::tag.tag'>>({ url: 'x' }); const { data } = await small.collection(▸'tag').find({ fields: ['name'] }); data.map(({ name }) => name)`,
+  },
+  {
+    name: 'in a project without single types',
+    code: `const small = createClient<Pick<Types, 'api::tag.tag'>>({ url: 'x' }); const { data } = await small.single(▸'homepage').find({ populate: ['hero'] }); data.tagline`,
   },
   {
     name: 'a function of one’s own may pass a name on',
@@ -512,10 +521,5 @@ export default defineConfig({
 })
 `
 
-/** All snippets. */
-export const cases: readonly Case[] = [
-  ...[...names, ...results, ...populates, ...conditions, ...writes, ...scripts],
-  ...transactions.map((one) => ({ ...one, rule: 'types.12' })),
-  ...hooks.map((one) => ({ ...one, rule: 'types.13' })),
-  ...wrongNames.map((one) => ({ ...one, rule: 'types.14' })),
-]
+/** Snippets about queries, data and results. */
+export const general: readonly Case[] = [...names, ...results, ...populates, ...conditions, ...writes, ...scripts]

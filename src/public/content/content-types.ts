@@ -129,10 +129,12 @@ export type NameOf<Types, Kind> = [keyof Types] extends [never] ? string : keyof
 /** The content-type with this name in URLs. */
 export type TypeNamed<Types, Kind, Name> = Name extends keyof ByPath<Types, Kind> ? ByPath<Types, Kind>[Name] : never
 
-/** True where nothing is known of a name: the project has not been described, or the name stands for all that there are. */
+/** True where a name says nothing: the project has not been described, has no such type, or the name stands for all that there are. */
 export type IsUnknown<Types, Kind, Name> = [keyof Types] extends [never]
   ? true
   : [NameOf<Types, Kind>] extends [Name]
-    ? IsSeveral<Name>
+    ? [Name] extends [never]
+      ? true
+      : IsSeveral<Name>
     : false
 type IsSeveral<Name, One = Name> = [One extends unknown ? ([Name] extends [One] ? false : true) : never] extends [false] ? false : true
