@@ -10,6 +10,7 @@ export type { CodeLog } from './public/code-log.js'
 export * from './public/content/content-types.js'
 export type { Result } from './public/content/results.js'
 export type { TypedDocuments } from './public/content/typed-documents.js'
+export type { TypedTransactionWrites } from './public/content/typed-transactions.js'
 export type { CallerContentService, ContentService } from './public/content-service.js'
 export type {
   Criteria,
@@ -19,7 +20,6 @@ export type {
   DocumentService,
   Documents,
   DocumentsOf,
-  Entries,
   HookAction,
   Identity,
   ListParameters,
@@ -29,7 +29,7 @@ export type {
   Version,
 } from './public/documents.js'
 export type { ContentEvent, EntryEvent, EntryEventName, EventListener, MediaEvent, MediaEventName } from './public/events.js'
-export type { AfterCall, BeforeCall, Hook, HookOf } from './public/hooks.js'
+export type { AfterCall, AfterCallOf, BeforeCall, BeforeCallOf, Hook, HookOf } from './public/hooks.js'
 export type {
   BodyOf,
   CustomRoute,
@@ -53,13 +53,11 @@ export type {
 } from './public/standard-schema.js'
 export type {
   DescribeWrites,
-  PendingCreate,
-  PendingWrite,
   Transact,
   TransactionOptions,
   TransactionWrites,
   WriteCondition,
-  WrittenAs,
+  WritesOf,
 } from './public/transactions.js'
 export type {
   ApiAction,
@@ -76,5 +74,6 @@ export type {
   TypeSettings,
 } from './public/type-settings.js'
 export type { FileTarget, FileUpload, Upload, UploadedFile } from './public/uploads.js'
+export type { Entries, PendingCreate, PendingWrite, WrittenAs } from './public/write-results.js'
 export type { Service } from './service.js'
 export { createService } from './service.js'

@@ -5,12 +5,13 @@ import { orExplain } from './explain-error.js'
 import type { Choices, InitFlags } from './init/choices.js'
 import { databases } from './init/choices.js'
 import { type GivenChoices, readFlags, withDefaults } from './init/flags.js'
-import { dependencyFor } from './init/package-source.js'
+import { compilerDependencies, dependencyFor } from './init/package-source.js'
 import { projectTexts } from './init/project-text.js'
-import { copiedFiles } from './init/template-files.js'
+import { copiedFiles, templateFolder } from './init/template-files.js'
 import { createRepository, installDependencies, packageManager } from './init/tools.js'
 import { folderProblem, writeProject } from './init/write-project.js'
 import { print } from './project.js'
+import { typesFile, typesOfTemplate } from './types.js'
 
 /** Creates a project in `folder`. */
 export const init = orExplain(async (folder: string | undefined, flags: InitFlags) => {
@@ -19,9 +20,10 @@ export const init = orExplain(async (folder: string | undefined, flags: InitFlag
   const choices = await choicesOf(given, flags.yes === true)
   const root = resolve(choices.folder)
   checkFolder(choices.folder)
-  const facts = { dependency: dependencyFor(root) }
+  const facts = { dependency: dependencyFor(root), compiler: compilerDependencies() }
+  const types = choices.typescript ? [{ path: typesFile, text: await typesOfTemplate(templateFolder(choices.template)) }] : []
   writeProject(root, [
-    ...projectTexts(choices, facts).map(({ text, ...file }) => ({ ...file, content: text })),
+    ...[...projectTexts(choices, facts), ...types].map(({ text, ...file }) => ({ ...file, content: text })),
     ...copiedFiles(choices).map(({ path, bytes }) => ({ path, content: bytes })),
   ])
   print(`Created ${choices.folder} (${choices.template}, ${databases[choices.database].name}).`)

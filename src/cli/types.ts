@@ -35,6 +35,12 @@ export async function typesOf(folder: string, { standalone }: Pick<TypesOptions,
   return printFile(view, { defaults, declarations: standalone ? declarations() : null })
 }
 
+/** Returns the types of a new project with the schemas in `folder`: its configuration decides nothing about them. */
+export async function typesOfTemplate(folder: string): Promise<string> {
+  const view = viewOf(await loadModel(folder), contracts.specification, () => true)
+  return printFile(view, { defaults: {}, declarations: null })
+}
+
 /** The declarations are part of the package, beside its code. */
 function declarations(): string {
   const folder = dirname(fileURLToPath(import.meta.url))

@@ -1,5 +1,5 @@
 // The client: its options, and what it offers for the content-types of a project.
-import type { ContentTypeShape, ContentTypes, NameOf, TypeNamed } from '../public/content/content-types.js'
+import type { ContentTypeShape, ContentTypes, IsUnknown, NameOf, TypeNamed } from '../public/content/content-types.js'
 import type { CriteriaQuery, FieldsArgument, PopulateArgument, SortArgument } from '../public/content/queries.js'
 import type { RowIn } from '../public/content/results.js'
 import type {
@@ -15,23 +15,25 @@ import type {
 import type { Files } from './files.js'
 import type { ClientOptions } from './options.js'
 
-/** The documents of the collection type with this name. */
-export type CollectionNamed<Types, Name> = [keyof Types] extends [never]
-  ? UntypedCollection
-  : TypeNamed<Types, 'collectionType', Name> extends infer T
-    ? T extends ContentTypeShape
-      ? Collection<T> & CollectionExtras<T> & (T['drafts'] extends true ? PublicationMethods<T, [documentId: string]> : unknown)
+/** The documents of the collection type with this name. After a wrong name nothing is checked: the compiler takes it for all names at once. */
+export type CollectionNamed<Types, Name> =
+  IsUnknown<Types, 'collectionType', Name> extends true
+    ? UntypedCollection
+    : TypeNamed<Types, 'collectionType', Name> extends infer T
+      ? T extends ContentTypeShape
+        ? Collection<T> & CollectionExtras<T> & (T['drafts'] extends true ? PublicationMethods<T, [documentId: string]> : unknown)
+        : never
       : never
-    : never
 
 /** The document of the single type with this name. */
-export type SingleNamed<Types, Name> = [keyof Types] extends [never]
-  ? UntypedSingle
-  : TypeNamed<Types, 'singleType', Name> extends infer T
-    ? T extends ContentTypeShape
-      ? Single<T> & (T['drafts'] extends true ? PublicationMethods<T, []> : unknown)
+export type SingleNamed<Types, Name> =
+  IsUnknown<Types, 'singleType', Name> extends true
+    ? UntypedSingle
+    : TypeNamed<Types, 'singleType', Name> extends infer T
+      ? T extends ContentTypeShape
+        ? Single<T> & (T['drafts'] extends true ? PublicationMethods<T, []> : unknown)
+        : never
       : never
-    : never
 
 /** Parameters of a project that has not been described. */
 export type UntypedQuery = Readonly<Record<string, unknown>>

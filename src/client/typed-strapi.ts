@@ -1,5 +1,5 @@
 // Types for `@strapi/client`, which has none for a project's content: the same client, seen with the types that `octavo types` has written.
-import type { ContentTypeShape, ContentTypes, NameOf, TypeNamed } from '../public/content/content-types.js'
+import type { ContentTypeShape, ContentTypes, IsUnknown, NameOf, TypeNamed } from '../public/content/content-types.js'
 import type { Collection, Single } from './content-types.js'
 
 /** What of a client of `@strapi/client` has other types then. */
@@ -14,8 +14,14 @@ export type TypedStrapiClient<Client extends StrapiClient, Types = ContentTypes>
   : Described<Client, Types>
 
 type Described<Client extends StrapiClient, Types> = Omit<Client, 'collection' | 'single'> & {
-  collection<const Name extends NameOf<Types, 'collectionType'>>(name: Name): CollectionOf<TypeNamed<Types, 'collectionType', Name>>
-  single<const Name extends NameOf<Types, 'singleType'>>(name: Name): SingleOf<TypeNamed<Types, 'singleType', Name>>
+  collection<const Name extends NameOf<Types, 'collectionType'>>(
+    name: Name,
+  ): IsUnknown<Types, 'collectionType', Name> extends true
+    ? ReturnType<Client['collection']>
+    : CollectionOf<TypeNamed<Types, 'collectionType', Name>>
+  single<const Name extends NameOf<Types, 'singleType'>>(
+    name: Name,
+  ): IsUnknown<Types, 'singleType', Name> extends true ? ReturnType<Client['single']> : SingleOf<TypeNamed<Types, 'singleType', Name>>
 }
 
 /** Its methods take no options of a request. */

@@ -22,7 +22,9 @@ export const hookSettings = z
   .refine(({ before, after }) => before !== undefined || after !== undefined, 'has neither before nor after, so it has no effect')
 
 /** Types a hook of octavo.config.ts by the content-types that it is for: `hooks: [defineHook({ types: ['api::article.article'], … })]`. */
-export const defineHook = <const Type extends Uid | AnyText>(hook: HookOf<Type>): Hook => hook as Hook
+export const defineHook = <const Type extends Uid | AnyText = AnyText, const Action extends HookAction = HookAction>(
+  hook: HookOf<Type, Action>,
+): Hook => hook as unknown as Hook
 
 /** Recording and delivery of events. */
 export const eventSettings = z.strictObject({

@@ -2,7 +2,7 @@
 import type { Component, ContentType, Model } from '../model/types.js'
 
 /** What is derived from a name; a name is free only if all of these are. */
-const suffixes = ['', 'Type', 'Filters', 'Input', 'DraftInput', 'Entry', 'Populate', 'Level']
+const suffixes = ['', 'Type', 'Filters', 'Input', 'DraftInput', 'HookData', 'Entry', 'Populate', 'Level']
 
 /** Returns a unique name for each uid. Types of the project have the shortest one; on a conflict the name says more of the uid. */
 export function namesOf({ types, components }: Model): ReadonlyMap<string, string> {

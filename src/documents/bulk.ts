@@ -1,6 +1,7 @@
 // `createMany`, `updateMany` and `deleteMany` of `documents(uid)`: one transaction for all of them.
 import { validationError } from '../errors/errors.js'
-import type { Data, DocumentSelection, Documents, Entries, HookAction } from '../public/documents.js'
+import type { Data, DocumentSelection, Documents, HookAction } from '../public/documents.js'
+import type { Entries } from '../public/write-results.js'
 import { type Actor, ready } from './actor.js'
 import type { BatchWrite } from './batch.js'
 import { entriesOf, type GivenParameters, writeOf } from './code-writes.js'

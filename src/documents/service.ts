@@ -1,7 +1,8 @@
 // `documents(uid)`: what scripts and hooks call, in the shape of Strapi 5's document service. The reads and writes are those of
 // the REST API; only what goes in and comes out is plain data.
 import type { Grants } from '../grants.js'
-import type { DocumentService, Documents, Entries, HookAction } from '../public/documents.js'
+import type { DocumentService, Documents, HookAction } from '../public/documents.js'
+import type { Entries } from '../public/write-results.js'
 import { type Actor, ready, withGrants } from './actor.js'
 import { bulkMethods } from './bulk.js'
 import { documentOf, entriesOf, type GivenParameters, parametersOf, typeOf, writeOf } from './code-writes.js'

@@ -2,7 +2,8 @@
 import { validationError } from '../errors/errors.js'
 import { newDocumentId } from '../model/document-id.js'
 import type { HookAction } from '../public/documents.js'
-import type { DescribeWrites, Transact, TransactionWrites, WrittenAs } from '../public/transactions.js'
+import type { DescribeWrites, Transact } from '../public/transactions.js'
+import type { WrittenAs } from '../public/write-results.js'
 import { outsideOfCode } from '../runtime/project-code.js'
 import { type Actor, ready, withGrants } from './actor.js'
 import { entriesOf, type GivenParameters, plain, writeOf } from './code-writes.js'
@@ -68,10 +69,8 @@ function descriptionOf(describe: (write: DescribeWrites) => unknown, maxWrites: 
   }
 
   const describeWrites = (uid: string) =>
-    Object.fromEntries(
-      actions.map((action) => [action, (given: GivenParameters) => add(uid, action, given)]),
-    ) as unknown as TransactionWrites<never>
-  const returned = describe(describeWrites)
+    Object.fromEntries(actions.map((action) => [action, (given: GivenParameters) => add(uid, action, given)]))
+  const returned = describe(describeWrites as unknown as DescribeWrites)
   isOpen = false
   if (isPromise(returned)) {
     returned.then(undefined, () => {})

@@ -2,8 +2,9 @@
 import type { Uid } from './content/content-types.js'
 import type { AnyText } from './content/selection.js'
 import type { DocumentService, DocumentsOf, UidArgument } from './documents.js'
-import type { DescribeWrites, Transact, TransactionOptions, WrittenAs } from './transactions.js'
+import type { DescribeWrites, Transact, TransactionOptions } from './transactions.js'
 import type { FileUpload, Upload, UploadedFile } from './uploads.js'
+import type { WrittenAs } from './write-results.js'
 
 /** Reads and writes of content without restrictions. */
 export interface ContentService {

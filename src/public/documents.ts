@@ -3,6 +3,7 @@ import type { Grants } from '../grants.js'
 import type { ContentTypeShape, ShapeOf, Uid } from './content/content-types.js'
 import type { AnyText, NoSuchName } from './content/selection.js'
 import type { TypedDocuments } from './content/typed-documents.js'
+import type { Entries } from './write-results.js'
 
 /** A document as plain data. `Documents<Article>` gives its attributes their types. */
 export interface Document {
@@ -62,12 +63,6 @@ export type DocumentSelection =
 
 /** Attributes and their values, as in the `data` of a request body. Dates are converted to ISO text. */
 export type Data = Readonly<Record<string, unknown>>
-
-/** The versions that an operation affected; deleted versions as they were before. */
-export interface Entries<Shape> {
-  readonly documentId: string
-  readonly entries: readonly Shape[]
-}
 
 /**
  * The documents of one type, with the methods of Strapi 5's document service. Every method throws an `ApiError`: 400 for invalid

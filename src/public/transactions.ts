@@ -1,22 +1,10 @@
 // The public types of transactions: several writes to documents of any types that are done all or not at all.
 import type { Grants } from '../grants.js'
-import type { Data, Document, Entries, Identity, Version } from './documents.js'
-
-declare const outcome: unique symbol
-
-/** A write that was described. It is executed with all others of its transaction, in the order in which they were described. */
-export interface PendingWrite<Result> {
-  /** Its position in the transaction, from 0. Errors name it. */
-  readonly index: number
-  /** Never there: it only carries the type of the result. */
-  readonly [outcome]?: Result
-}
-
-/** A create that was described. */
-export interface PendingCreate<Result> extends PendingWrite<Result> {
-  /** The documentId that the document gets. Later writes of the transaction may name it, in relations too. */
-  readonly documentId: string
-}
+import type { ContentTypeShape, ShapeOf, Uid } from './content/content-types.js'
+import type { AnyText } from './content/selection.js'
+import type { TypedTransactionWrites } from './content/typed-transactions.js'
+import type { Data, Document, Identity, UidArgument, Version } from './documents.js'
+import type { Entries, PendingCreate, PendingWrite, WrittenAs } from './write-results.js'
 
 /** What has to hold for a document when its write is executed. */
 export interface WriteCondition {
@@ -37,16 +25,22 @@ export interface TransactionWrites<Shape = Document> {
   discardDraft(parameters?: Identity & WriteCondition & Omit<Version, 'status'>): PendingWrite<Entries<Shape>>
 }
 
-/** Describes writes to documents of a type: `write('api::article.article').create({ data })`. */
-export type DescribeWrites = <Shape = Document>(uid: string) => TransactionWrites<Shape>
+/**
+ * Describes writes to documents of a type: `write('api::article.article').create({ data })`. If `octavo types` has described the project, the
+ * uid is one of its types, and data and results have their types; `write<Article>(uid)` gives results a type of your own.
+ */
+export type DescribeWrites = <Type extends Uid | AnyText | object>(uid: UidArgument<Type>) => WritesOf<Type>
 
-/** What was described, with the result of each write in its place. */
-export type WrittenAs<Given> =
-  Given extends PendingWrite<infer Result>
-    ? Result
-    : Given extends readonly unknown[] | Readonly<Record<string, unknown>>
-      ? { -readonly [Key in keyof Given]: WrittenAs<Given[Key]> }
-      : Given
+/** The writes to a type, typed as far as the project is known. */
+export type WritesOf<Type> = Type extends string
+  ? Type extends Uid
+    ? ShapeOf<Type> extends infer T
+      ? T extends ContentTypeShape
+        ? TypedTransactionWrites<T>
+        : never
+      : never
+    : TransactionWrites
+  : TransactionWrites<Type>
 
 /** Options of a transaction. */
 export interface TransactionOptions {

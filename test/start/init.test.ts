@@ -1,14 +1,30 @@
 // `octavo init`, from the package as it is published: what it creates, and when it creates nothing.
-import { spawn, spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { execFile, spawn, spawnSync } from 'node:child_process'
+import {
+  createReadStream,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import Database from 'better-sqlite3'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { rule } from '../support/rule.js'
 import { serveBeside } from '../support/serve.js'
 import { type Ended, octavo, root } from './command.js'
 
+// One test installs the compiler.
+vi.setConfig({ testTimeout: 180_000 })
 const place = mkdtempSync(join(tmpdir(), 'octavo-init-'))
 afterAll(() => rmSync(place, { recursive: true, force: true }))
 
@@ -60,7 +76,7 @@ describe('creates', () => {
     })
     expect(everything('blank')).toEqual([
       ...['.env.example', '.gitignore', '.vscode/settings.json', 'README.md', 'octavo.config.ts', 'package.json'],
-      ...['src/api/.gitkeep', 'src/components/.gitkeep', 'tsconfig.json'],
+      ...['src/api/.gitkeep', 'src/components/.gitkeep', 'tsconfig.json', 'types/octavo.d.ts'],
     ])
     expect(jsonOf('blank', 'package.json')).toMatchObject({
       name: 'blank',
@@ -129,9 +145,12 @@ describe('creates', () => {
 
   test('a configuration that the compiler accepts, in TypeScript and in JavaScript, and in which it finds a misspelt setting', () => {
     expect(init('scripted', '--no-typescript', ...apart).status).toBe(0)
-    expect(everything('scripted')).not.toContain('octavo.config.ts')
+    const written = everything('scripted')
+    for (const name of ['octavo.config.ts', 'tsconfig.json', 'types/octavo.d.ts']) expect(written).not.toContain(name)
+    expect(jsonOf('scripted', 'package.json')).not.toHaveProperty('devDependencies')
     mkdirSync(join(place, 'blank', 'node_modules'))
     for (const name of ['octavo', 'zod', 'pino']) symlinkSync(join(installed, '..', name), join(place, 'blank', 'node_modules', name))
+    symlinkSync(join(root, 'node_modules', '@types'), join(place, 'blank', 'node_modules', '@types'))
     const texts = { ts: textOf('blank', 'octavo.config.ts'), mjs: textOf('scripted', 'octavo.config.mjs') }
     for (const [extension, text] of Object.entries(texts)) {
       writeFileSync(join(place, 'blank', `right.${extension}`), text)
@@ -189,7 +208,10 @@ describe('depends on', () => {
   })
 
   rule('projects.5', 'the checkout that it runs from; npm installs that without a network', () => {
-    const { status, out } = run({ command: join(root, 'dist', 'main.js'), words: ['init', 'checkout', '--yes', '--no-git'] })
+    const { status, out } = run({
+      command: join(root, 'dist', 'main.js'),
+      words: ['init', 'checkout', '--no-typescript', '--yes', '--no-git'],
+    })
     expect([status, out]).toEqual([0, expect.stringMatching(/Next:\n {2}cd checkout\n {2}npm run dev\n$/)])
     expect(dependency('checkout')).toMatch(/^file:(?:\.\.\/)+/)
     const { stdout } = spawnSync('npx', ['--no-install', 'octavo', '--version'], { cwd: join(place, 'checkout'), encoding: 'utf8' })
@@ -203,6 +225,68 @@ describe('depends on', () => {
       err: expect.stringMatching(/octavo: npm install failed\. The project is complete; install its dependencies later\.\n$/),
     })
     expect(everything('alone')).toContain('package.json')
+  })
+})
+
+describe('in TypeScript', () => {
+  const stops: (() => void)[] = []
+  afterAll(() => {
+    for (const stop of stops) stop()
+  })
+
+  /** Packages of node_modules, at an address of this machine, as a registry has them. */
+  async function serveRegistry(names: readonly string[]): Promise<string> {
+    const server = createServer(({ url = '' }, response) => {
+      const name = names.find((one) => decodeURIComponent(url) === `/${one}`)
+      if (name !== undefined) response.end(JSON.stringify(packages.get(name)))
+      else if (url.endsWith('.tgz')) createReadStream(join(place, url.slice(1))).pipe(response)
+      else response.writeHead(404).end('{}')
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    stops.push(() => server.close())
+    const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    const packages = new Map(
+      names.map((name) => {
+        const folder = join(root, 'node_modules', name)
+        const { stdout } = spawnSync('npm', ['pack', folder, '--ignore-scripts', '--silent'], { cwd: place, encoding: 'utf8' })
+        const description = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { readonly version: string }
+        const version = { ...description, dist: { tarball: `${address}/${stdout.trim()}` } }
+        return [name, { name, 'dist-tags': { latest: version.version }, versions: { [version.version]: version } }]
+      }),
+    )
+    return address
+  }
+
+  const ended = promisify(execFile)
+  const passed = { code: 0, stdout: 'types/octavo.d.ts is up to date.\n' }
+  const check = (folder: string) =>
+    ended('npm', ['run', 'check', '--silent'], { cwd: join(place, folder) }).then(
+      ({ stdout }) => ({ code: 0, stdout }),
+      ({ code, stdout }: { readonly code: number; readonly stdout: string }) => ({ code, stdout }),
+    )
+
+  rule('projects.15', 'a new project compiles once its dependencies are installed, and so does none with a mistake', async () => {
+    const npm_config_registry = await serveRegistry(['typescript', '@types/node', 'undici-types'])
+    const environment = { PATH: process.env.PATH, HOME: place, npm_config_registry }
+    const command = [join(root, 'dist', 'main.js'), 'init', '--yes', '--no-git']
+    await ended(process.execPath, [...command, 'compiled-blank'], { cwd: place, env: environment })
+    expect(jsonOf('compiled-blank', 'node_modules', 'typescript', 'package.json').name).toBe('typescript')
+    for (const template of ['blog', 'magazine']) {
+      const folder = `compiled-${template}`
+      await ended(process.execPath, [...command, folder, '--no-install', '--template', template], { cwd: place, env: environment })
+      symlinkSync(join(place, 'compiled-blank', 'node_modules'), join(place, folder, 'node_modules'))
+    }
+    for (const template of ['blank', 'magazine']) expect(await check(`compiled-${template}`)).toEqual(passed)
+    const script = (uid: string) =>
+      `import { createService, loadConfig } from 'octavo'\n\nconst service = await createService(await loadConfig(process.cwd()))\nconsole.log(await service.documents('${uid}').count())\nawait service.close()\n`
+    mkdirSync(join(place, 'compiled-blog', 'scripts'))
+    writeFileSync(join(place, 'compiled-blog', 'scripts', 'right.ts'), script('api::post.post'))
+    writeFileSync(join(place, 'compiled-blog', 'scripts', 'wrong.ts'), script('api::post.psot'))
+    const { code, stdout } = await check('compiled-blog')
+    expect(code).not.toBe(0)
+    expect(stdout.split('\n').filter((line) => line.includes('error'))).toEqual([
+      expect.stringMatching(/^scripts\/wrong\.ts\(4,37\): error TS2345: .*psot/),
+    ])
   })
 })
 
@@ -235,7 +319,7 @@ describe('creates nothing', () => {
     const { status, stderr } = spawnSync('bash', ['-c', command], { cwd: place, encoding: 'utf8', env: { PATH: process.env.PATH } })
     expect([status, stderr]).toEqual([
       1,
-      expect.stringMatching(/octavo: \S+seed\/content\/article\.json cannot be written \(EFBIG: [^\n]+\)\. Nothing was created\.\n$/),
+      expect.stringMatching(/octavo: \S+types\/octavo\.d\.ts cannot be written \(EFBIG: [^\n]+\)\. Nothing was created\.\n$/),
     ])
     expect(existsSync(join(place, 'a'))).toBe(false)
   })

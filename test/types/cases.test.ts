@@ -2,7 +2,7 @@
 import { describe, expect, test, vi } from 'vitest'
 import { rule } from '../support/rule.js'
 import { goldenProject } from '../support/serve.js'
-import { cases, preamble } from './cases.js'
+import { general, hooks, looseCode, preamble, transactions, wrongNames } from './cases.js'
 import { compile, type Mistake, typesOf } from './compile.js'
 
 // The first test compiles all snippets.
@@ -10,6 +10,16 @@ vi.setConfig({ testTimeout: 180_000 })
 const mark = '▸'
 const fileOf = (index: number) => `case-${index}.ts`
 const codeOf = (code: string) => `${preamble}\n${code}\nexport {}\n`
+
+const isWrong = ({ code }: { readonly code: string }): boolean => code.includes(mark)
+const rules = [
+  ['types.3', general.filter((one) => !isWrong(one))],
+  ['types.4', general.filter(isWrong)],
+  ['types.12', transactions],
+  ['types.13', hooks],
+  ['types.14', wrongNames],
+] as const
+const cases = rules.flatMap(([id, list]) => list.map((one) => ({ ...one, id })))
 
 /** All snippets in one program. */
 function compiled(): ReadonlyMap<string, readonly Mistake[]> {
@@ -32,9 +42,19 @@ function check(code: string, file: string): void {
 }
 
 describe('generated types, the client and documents()', () => {
-  const numbered = cases.map((one, index) => ({ ...one, file: fileOf(index) }))
-  for (const { name, code, file } of numbered.filter((one) => !one.code.includes(mark))) rule('types.3', name, () => check(code, file))
-  for (const { name, code, file } of numbered.filter((one) => one.code.includes(mark))) rule('types.4', name, () => check(code, file))
+  for (const [index, { id, name, code }] of cases.entries()) rule(id, name, () => check(code, fileOf(index)))
+
+  rule('types.14', 'the error is one line that says what there is', () => {
+    found ??= compiled()
+    const index = cases.findIndex(({ code }) => code.includes("collection(▸'article').find"))
+    expect(found.get(fileOf(index))!.map(({ message }) => message)).toEqual([
+      expect.stringMatching(/^Argument of type '"article"' is not assignable to parameter of type '"articles" \| [^\n]*'\.$/),
+    ])
+  })
+
+  rule('types.15', 'without the file of octavo types, any name and any data compiles', () => {
+    expect(compile({ 'loose.ts': looseCode }).mistakes).toEqual([])
+  })
 
   test('nothing else is wrong, and there are sixty of them', () => {
     found ??= compiled()

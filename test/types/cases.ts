@@ -8,11 +8,12 @@ export interface Case {
 
 /** What every snippet begins with. */
 export const preamble = `
-import { createClient, type Result, type Uid } from 'octavo/client'
-import { defineHook, type DocumentService } from 'octavo'
+import { type ContentTypes, createClient, type NameOf, type Result, typed, type Uid } from 'octavo/client'
+import { type AfterCall, type BeforeCall, defineConfig, defineHook, type DocumentService, type Transact } from 'octavo'
 import type { Article, ArticleType, Types } from './octavo.js'
 declare const client: ReturnType<typeof createClient>
 declare const documents: DocumentService
+declare const transaction: Transact
 type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false
 declare function same<A, B>(is: Same<A, B>): void
 const articles = client.collection('articles')
@@ -305,15 +306,220 @@ const scripts: readonly Case[] = [
     code: `documents('plugin::users-permissions.user').findMany({ populate: ['role'] }); documents('plugin::users-permissions.user').create({ ▸data: { username: 'x' } })`,
   },
   {
-    name: 'hooks see the types that they name',
-    code: `defineHook({ types: ['api::article.article'], after: async ({ entries, documents }) => { same<(typeof entries)[number]['title'], string | null>(true); await documents('api::tag.tag').count() } })`,
-  },
-  { name: 'a hook names types that exist', code: `defineHook({ types: [▸'api::artcle.article'], after: () => {} })` },
-  {
     name: 'types of another project are passed by hand',
     code: `const other = createClient<Pick<Types, 'api::tag.tag'>>({ url: 'x' }); other.collection('tags'); other.collection(▸'articles')`,
   },
 ]
 
-/** All snippets. */
-export const cases: readonly Case[] = [...names, ...results, ...populates, ...conditions, ...writes, ...scripts]
+/** Snippets about transactions. */
+export const transactions: readonly Case[] = [
+  {
+    name: 'writes of a transaction resolve to what the methods of documents() do',
+    code: `const done = await transaction((write) => { const author = write('api::author.author').create({ data: { name: 'Ada' }, fields: ['name'] }); const article = write('api::article.article').create({ data: { title: 'x', author: author.documentId }, status: 'published', populate: { author: { fields: ['name'] } } }); return { author, list: [article, 5] as const } }); same<typeof done.author, { id: number; documentId: string; name: string }>(true); same<(typeof done.list)[0]['title'], string>(true); done.list[0].author?.name; same<(typeof done.list)[1], 5>(true)`,
+  },
+  {
+    name: 'an update in a transaction finds its document',
+    code: `const done = await transaction((write) => write('api::article.article').update({ documentId: id, filters: { rank: { $gt: 0 } }, locale: 'de', data: { title: null }, fields: ['title'] })); same<typeof done, { id: number; documentId: string; title: string | null }>(true)`,
+  },
+  {
+    name: 'the other actions of a transaction give the versions that they affect',
+    code: `const [gone, shown] = await transaction((write) => [write('api::tag.tag').delete({ documentId: id, locale: '*' }), write('api::article.article').publish({ documentId: id, populate: ['tags'] })]); same<typeof gone.documentId, string>(true); shown.entries[0]?.tags[0]?.name; same<(typeof shown.entries)[number]['title'], string>(true)`,
+  },
+  {
+    name: 'what is not a write stays what it is',
+    code: `const done = await transaction(() => ({ index: 5, when: new Date() })); same<typeof done.index, 5>(true); done.when.getTime()`,
+  },
+  {
+    name: 'a single type in a transaction needs no name',
+    code: `await transaction((write) => write('api::homepage.homepage').update({ data: { tagline: 'x' } }))`,
+  },
+  {
+    name: 'a type of a transaction that is only known when it runs',
+    code: `declare const uid: string; const done = await transaction((write) => write(uid).create({ data: { any: 1 } })); same<typeof done.documentId, string>(true)`,
+  },
+  {
+    name: 'a shape of one’s own in a transaction',
+    code: `const done = await transaction((write) => write<{ own: number }>('api::article.article').create({ data: {} })); same<typeof done, { own: number }>(true)`,
+  },
+  { name: 'a transaction names types that exist', code: `transaction((write) => write(▸'api::artcle.article').create({ data: {} }))` },
+  {
+    name: 'a typo in the data of a transaction',
+    code: `transaction((write) => write('api::article.article').create({ data: { ▸titel: 'x' } }))`,
+  },
+  {
+    name: 'a typo in the data of a write among others',
+    code: `transaction((write) => { const tag = write('api::tag.tag').create({ data: { name: 'a' } }); write('api::article.article').update({ documentId: id, data: { title: 'x', ▸tgas: [tag.documentId] } }); return tag })`,
+  },
+  {
+    name: 'a value that the enumeration does not have, in a transaction',
+    code: `transaction((write) => write('api::article.article').update({ documentId: id, data: { ▸kind: 'nwes' } }))`,
+  },
+  {
+    name: 'what a transaction publishes is complete',
+    code: `transaction((write) => write('api::article.article').create({ status: 'published', ▸data: { kind: 'news' } }))`,
+  },
+  { name: 'a document of a transaction is named', code: `transaction((write) => write('api::article.article').delete(▸{}))` },
+  {
+    name: 'a typo in the condition of a write',
+    code: `transaction((write) => write('api::article.article').publish({ documentId: id, filters: { ▸titel: 'x' } }))`,
+  },
+  {
+    name: 'a typo in what a transaction shows',
+    code: `transaction((write) => write('api::article.article').create({ data: { title: 'x' }, populate: { ▸autor: true } }))`,
+  },
+  {
+    name: 'a transaction resolves to no more than was selected',
+    code: `const done = await transaction((write) => write('api::tag.tag').create({ data: { name: 'a' }, fields: ['name'] })); done.▸createdAt`,
+  },
+  {
+    name: 'users are not written in transactions',
+    code: `transaction((write) => write('plugin::users-permissions.user').create({ ▸data: { username: 'x' } }))`,
+  },
+]
+
+/** Snippets about hooks. */
+export const hooks: readonly Case[] = [
+  {
+    name: 'hooks see the types that they name',
+    code: `defineHook({ types: ['api::article.article'], after: async ({ entries, documents, transaction }) => { same<(typeof entries)[number]['title'], string | null>(true); await documents('api::tag.tag').count(); await transaction((write) => write('api::tag.tag').create({ data: { name: 'a' } })) } })`,
+  },
+  { name: 'a hook names types that exist', code: `defineHook({ types: [▸'api::artcle.article'], after: () => {} })` },
+  {
+    name: 'a hook names actions that exist',
+    code: `defineHook({ types: ['api::article.article'], actions: [▸'publsh'], after: () => {} })`,
+  },
+  {
+    name: 'data of a before-hook is not validated yet: values are unknown until they are looked at',
+    code: `defineHook({ types: ['api::article.article'], actions: ['create', 'update'], before: ({ data }) => { same<typeof data.title, unknown>(true); if (typeof data.title === 'string') data.title = data.title.trim(); data.tags ??= []; data.author = 5; delete data.slug; const all: Record<string, unknown> = data; all.any } })`,
+  },
+  {
+    name: 'so it cannot be taken for what it should be',
+    code: `defineHook({ types: ['api::article.article'], actions: ['create'], before: ({ data }) => { const ▸title: string = data.title; return title } })`,
+  },
+  {
+    name: 'a typo in the data of a before-hook',
+    code: `defineHook({ types: ['api::article.article'], actions: ['create'], before: ({ data }) => { data.▸titel = 'x' } })`,
+  },
+  {
+    name: 'a typo where the data of a before-hook is read',
+    code: `defineHook({ types: ['api::article.article'], actions: ['create'], before: ({ data }) => typeof data.▸titel === 'string' })`,
+  },
+  {
+    name: 'a wrong value for the data of a before-hook',
+    code: `defineHook({ types: ['api::article.article'], actions: ['update'], before: ({ data }) => { ▸data.kind = 'nwes' } })`,
+  },
+  {
+    name: 'types without drafts keep what is required in hooks',
+    code: `defineHook({ types: ['api::category.category'], actions: ['update'], before: ({ data }) => { ▸data.name = null } })`,
+  },
+  {
+    name: 'a before-hook may replace the data',
+    code: `defineHook({ types: ['api::article.article'], actions: ['create'], before: (call) => { call.data = { title: 'x' }; call.data = { ...call.data, kind: 'news' } } })`,
+  },
+  {
+    name: 'a typo in data that replaces other data',
+    code: `defineHook({ types: ['api::article.article'], actions: ['create'], before: (call) => { call.data = { ▸titel: 'x' } } })`,
+  },
+  {
+    name: 'the action decides whether there is data, and a document',
+    code: `defineHook({ types: ['api::article.article'], actions: ['publish'], before: ({ data, documentId }) => { same<typeof data, null>(true); same<typeof documentId, string>(true) } }); defineHook({ types: ['api::article.article'], actions: ['create'], before: ({ documentId }) => { same<typeof documentId, null>(true) } }); defineHook({ types: ['api::homepage.homepage'], actions: ['update'], before: ({ documentId }) => { same<typeof documentId, string | null>(true) } })`,
+  },
+  {
+    name: 'a hook for all actions may have no data',
+    code: `defineHook({ types: ['api::article.article'], before: ({ data }) => { ▸data.title = 'x' } })`,
+  },
+  {
+    name: 'and tells the actions apart',
+    code: `defineHook({ types: ['api::article.article'], before: ({ action, data }) => { if (action === 'create' || action === 'update') data.title = 'x' } })`,
+  },
+  {
+    name: 'a hook for several types tells them apart by uid',
+    code: `defineHook({ types: ['api::article.article', 'api::tag.tag'], actions: ['create'], before: ({ uid, data }) => { if (uid === 'api::tag.tag') data.name = 'x'; else data.title = 'x' }, after: ({ uid, entries }) => { if (uid === 'api::tag.tag') for (const { name } of entries) same<typeof name, string | null>(true) } })`,
+  },
+  {
+    name: 'a hook for several types knows no attribute that one of them lacks',
+    code: `defineHook({ types: ['api::article.article', 'api::tag.tag'], actions: ['create'], before: ({ data }) => data.▸title })`,
+  },
+  {
+    name: 'entries of an after-hook are what its action leaves',
+    code: `defineHook({ types: ['api::article.article'], actions: ['publish'], after: ({ entries, data }) => { same<(typeof entries)[number]['title'], string>(true); same<typeof data, null>(true) } }); defineHook({ types: ['api::article.article'], actions: ['discardDraft'], after: ({ entries }) => { same<(typeof entries)[number]['publishedAt'], null>(true) } })`,
+  },
+  {
+    name: 'data of an after-hook is not changed',
+    code: `defineHook({ types: ['api::article.article'], actions: ['create'], after: ({ data }) => { data.▸title = 'x' } })`,
+  },
+  {
+    name: 'hooks for all types, and functions that take any call',
+    code: `const before = ({ data }: BeforeCall) => { if (data !== null) data.any = 1 }; const after = (call: AfterCall) => call.entries; defineConfig({ hooks: [defineHook({ actions: ['create'], before: ({ uid, data }) => { same<typeof uid extends string ? true : false, true>(true); data.any = 1 } }), defineHook({ types: ['api::article.article'], before, after }), { types: ['any'], before, after }] })`,
+  },
+]
+
+/** Snippets with a wrong name of a content-type, and what must not be taken for one. */
+export const wrongNames: readonly Case[] = [
+  {
+    name: 'the singular name of a collection type is the only error, whatever is done with the result',
+    code: `const { data } = await client.collection(▸'article').find({ fields: ['title'], populate: { author: true } }); for (const { title, author } of data) console.log(title, author.name)`,
+  },
+  {
+    name: 'a wrong name with callbacks behind it',
+    code: `client.collection(▸'artcles').find({ filters: { title: 'x' } }).then(({ data }) => data.map((one) => one.title)); const { data } = await client.collection('tags').find(); same<(typeof data)[number]['name'], string>(true)`,
+  },
+  {
+    name: 'the plural name of a single type',
+    code: `const { data } = await client.single(▸'homepages').find({ populate: ['hero'] }); data.tagline`,
+  },
+  {
+    name: 'with the client of Strapi',
+    code: `declare const plain: { collection(name: string): { find(query?: object): Promise<{ data: { id: number; title?: string }[] }> }; single(name: string): unknown }; const { data } = await typed(plain).collection(▸'article').find({ fields: ['title'] }); data[0]?.title`,
+  },
+  {
+    name: 'in a project with one collection type',
+    code: `const small = createClient<Pick<Types, 'api::tag.tag'>>({ url: 'x' }); const { data } = await small.collection(▸'tag').find({ fields: ['name'] }); data.map(({ name }) => name)`,
+  },
+  {
+    name: 'in a project without single types',
+    code: `const small = createClient<Pick<Types, 'api::tag.tag'>>({ url: 'x' }); const { data } = await small.single(▸'homepage').find({ populate: ['hero'] }); data.tagline`,
+  },
+  {
+    name: 'a function of one’s own may pass a name on',
+    code: `const collectionOf = <const Name extends NameOf<ContentTypes, 'collectionType'>>(name: Name) => client.collection(name); const { data } = await collectionOf('tags').find({ fields: ['name'] }); same<(typeof data)[number]['name'], string>(true)`,
+  },
+]
+
+/** What compiles in a project without generated types. */
+export const looseCode = `
+import { createClient } from 'octavo/client'
+import { type AfterCall, type BeforeCall, defineConfig, defineHook, type DocumentService, type HookOf, type Transact } from 'octavo'
+declare const documents: DocumentService
+declare const transaction: Transact
+interface Own { readonly own: number }
+const client = createClient({ url: 'x' })
+client.collection('any').find({ filters: { any: 1 } }).then(({ data }) => data.map((one) => one.any.thing))
+client.single('any').update({ any: 1 })
+documents('any').create({ data: { any: 1 }, populate: ['any'] }).then((one) => one.any)
+documents('any').createMany({ data: [{ any: 1 }] })
+documents('any').updateMany({ filters: { any: 1 }, data: { any: 1 } })
+documents<Own>('any').findFirst().then((one) => one?.own)
+const done = await transaction((write) => {
+  const made = write('any').create({ data: { any: 1 }, status: 'published' })
+  const own = write<Own>('any').update({ documentId: made.documentId, filters: { any: 1 }, data: { any: 1 } })
+  return { made, own, gone: [write('any').delete({ documentId: 'x' })] }
+})
+export const results: readonly unknown[] = [done.made.any, done.own.own, done.gone[0].entries[0]?.any]
+const hook: HookOf<'any'> = { types: ['any'], before: ({ data }) => data?.any }
+const before = (call: BeforeCall) => { if (call.data !== null) call.data = { ...call.data, any: 1 } }
+const after = ({ entries, data }: AfterCall) => [entries[0]?.any, data?.any]
+export default defineConfig({
+  hooks: [
+    defineHook({ types: ['any'], actions: ['create', 'update'], before: ({ data }) => { if (data?.any === undefined) data.any = 1; delete data.other } }),
+    defineHook({ types: ['any'], before: ({ data, documentId }) => { if (data !== null) data.any = documentId }, after: ({ entries }) => entries[0]?.any }),
+    defineHook({ types: ['any', 'other'], before, after }),
+    defineHook({ before, after }),
+    defineHook(hook),
+    { types: ['any'], before: ({ data }) => { if (data !== null) data.any = 1 }, after },
+  ],
+})
+`
+
+/** Snippets about queries, data and results. */
+export const general: readonly Case[] = [...names, ...results, ...populates, ...conditions, ...writes, ...scripts]

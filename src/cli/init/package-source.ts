@@ -19,6 +19,14 @@ export function dependencyFor(folder: string): string {
   return tarball === null ? `^${version}` : fileSpecifier(folder, tarball)
 }
 
+/** Returns the packages by which a project's code is compiled, in the versions that this package is tested with. */
+export function compilerDependencies(): Readonly<Record<string, string>> {
+  const { devDependencies } = JSON.parse(readFileSync(join(packageFolder(), 'package.json'), 'utf8')) as {
+    readonly devDependencies: Readonly<Record<string, string>>
+  }
+  return Object.fromEntries(['@types/node', 'typescript'].map((name) => [name, devDependencies[name]!]))
+}
+
 const fileSpecifier = (folder: string, path: string): string => `file:${relative(folder, path).split(sep).join('/')}`
 
 /** Returns the path of the local tarball that this package was installed from, or null: npm notes it in its lock file. */

@@ -14,6 +14,8 @@ export interface TextFile {
 export interface ProjectFacts {
   /** The dependency on this package. */
   readonly dependency: string
+  /** What a project in TypeScript is compiled by. */
+  readonly compiler: Readonly<Record<string, string>>
 }
 
 /** The texts of a new project. */
@@ -36,14 +38,18 @@ const scripts = {
   types: 'octavo types --out types/octavo.d.ts',
 } as const
 
-function packageOf({ folder }: Choices, { dependency }: ProjectFacts): object {
+/** Only of a project in TypeScript. */
+const compilerScripts = { check: 'octavo types --check && tsc' } as const
+
+function packageOf({ folder, typescript }: Choices, { dependency, compiler }: ProjectFacts): object {
   return {
     name: packageName(folder),
     version: '0.1.0',
     private: true,
     type: 'module',
-    scripts,
+    scripts: { ...scripts, ...(typescript ? compilerScripts : {}) },
     dependencies: { octavo: dependency },
+    ...(typescript ? { devDependencies: compiler } : {}),
     engines: { node: '>=20.19' },
   }
 }
@@ -86,7 +92,10 @@ function quoted(value: string): string {
   return `${quote}${value}${quote}`
 }
 
-function readme({ folder, template, database, install }: Choices): string {
+const compilerCommands = `npm run check                                   # compiles octavo.config.ts and your code
+`
+
+function readme({ folder, template, database, install, typescript }: Choices): string {
   const { name } = databases[database]
   const server = database === 'sqlite' ? '' : `\nThe database is on a ${name} server: check the connection in \`.env\` first.\n`
   return `# ${basename(resolve(folder))}
@@ -110,7 +119,7 @@ npx octavo tokens create --name Site --type read-only
 npx octavo users create --username editor --email editor@example.org
 npx octavo doctor                               # checks the database and the files
 npm run types                                   # writes types/octavo.d.ts, which npm run dev then keeps up to date
-\`\`\`
+${typescript ? compilerCommands : ''}\`\`\`
 
 The API describes itself at <http://localhost:1337/docs>.
 

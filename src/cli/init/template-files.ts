@@ -19,6 +19,9 @@ const folders: Readonly<Record<TemplateName, string>> = {
   magazine: 'examples/magazine',
 }
 
+/** Where a template is on this machine. */
+export const templateFolder = (template: TemplateName): string => join(packageFolder(), folders[template])
+
 /** The parts of a template that a project gets. */
 const parts = ['src', 'seed']
 const left = new Set(['seed/check.mjs'])
@@ -46,7 +49,7 @@ const copied = (name: string, path: string): CopiedFile => ({
 
 /** Users in the seed of a template get passwords that nobody knows, because those in the package are public. */
 function templateFiles(template: TemplateName): readonly CopiedFile[] {
-  const root = join(packageFolder(), folders[template])
+  const root = templateFolder(template)
   return parts
     .flatMap((part) => filesBelow(root, part))
     .filter((path) => !left.has(path))

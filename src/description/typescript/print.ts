@@ -26,6 +26,10 @@ export interface TypeMember {
 export const members = (list: readonly TypeMember[], indent: string): string =>
   list.map(({ name, type, isOptional }) => `${indent}${property(name)}${isOptional ? '?' : ''}: ${type}\n`).join('')
 
+/** Properties that are read as unknown, and take values of their type. */
+export const accessors = (list: readonly TypeMember[], indent: string): string =>
+  list.map(({ name, type }) => `${indent}get ${property(name)}(): unknown\n${indent}set ${property(name)}(value: ${type})\n`).join('')
+
 /** An exported interface. */
 export const printInterface = (name: string, list: readonly TypeMember[], parent = ''): string =>
   `export interface ${name}${parent === '' ? '' : ` extends ${parent}`} {\n${members(list, '  ')}}\n`

@@ -4,7 +4,7 @@ import { assertNever } from '../../model/types.js'
 import { readableFields } from '../../query/rest/fields.js'
 import type { DescribedLink, DescribedShape, View } from '../view.js'
 import { isNullable, isPath, linksOf, mustBeGiven, targetsOf, writableOf } from '../view.js'
-import { comment, literal, members, orNull, printInterface, type TypeMember, union, valueType } from './print.js'
+import { accessors, comment, literal, members, orNull, printInterface, type TypeMember, union, valueType } from './print.js'
 import { filterType, inputType, responseType } from './scalars.js'
 
 /** What a project takes for granted in reads of a type. */
@@ -73,7 +73,16 @@ function printInputs(view: View, shape: DescribedShape, name: string): readonly 
   return [
     `${comment(`Data of ${shape.uid} for a version that is published.`)}\n${printInterface(`${name}Input`, whole)}`,
     `${comment(`Data of ${shape.uid} for a draft, which need not be complete.`)}\n${printInterface(`${name}DraftInput`, draft)}`,
+    ...(shape.kind === 'contentType' ? [printHookData(shape, name)] : []),
   ]
+}
+
+/** What comes from outside may be anything until it is validated: it is read as unknown. A type and not an interface, so that it is a record too. */
+function printHookData(shape: DescribedShape & { readonly kind: 'contentType' }, name: string): string {
+  const input = `${name}${shape.draftAndPublish ? 'DraftInput' : 'Input'}`
+  const attributes = writableOf(shape).map(({ name: attribute }) => ({ name: attribute, type: `${input}[${literal(attribute)}]` }))
+  const text = `Data of ${shape.uid} in hooks before it is validated: any value may be there, and only right ones are assigned.`
+  return `${comment(text)}\nexport type ${name}HookData = {\n${accessors(attributes, '  ')}}\n`
 }
 
 /** True for attributes that null empties; relations and media allow it by their types, and lists never do. */
@@ -119,6 +128,7 @@ function shapeMembers(view: View, shape: DescribedShape, name: string, defaults:
     { name: 'drafts', type: String(shape.draftAndPublish) },
     { name: 'input', type: shape.exposed ? `${name}Input` : 'never' },
     { name: 'draftInput', type: shape.exposed ? `${name}DraftInput` : 'never' },
+    { name: 'hookData', type: shape.exposed ? `${name}HookData` : 'never' },
     { name: 'defaults', type: valueType(defaults) },
   ]
 }

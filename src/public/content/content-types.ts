@@ -28,6 +28,8 @@ export interface ContentTypeShape extends ContentShape {
   readonly input: object
   /** Attributes to create or change a draft with. */
   readonly draftInput: object
+  /** The data of a write before it is validated: hooks may read anything and assign what is right. */
+  readonly hookData: object
   /** What the project takes for granted where a read says nothing (`types` in octavo.config). */
   readonly defaults: object
 }
@@ -126,3 +128,13 @@ export type NameOf<Types, Kind> = [keyof Types] extends [never] ? string : keyof
 
 /** The content-type with this name in URLs. */
 export type TypeNamed<Types, Kind, Name> = Name extends keyof ByPath<Types, Kind> ? ByPath<Types, Kind>[Name] : never
+
+/** True where a name says nothing: the project has not been described, has no such type, or the name stands for all that there are. */
+export type IsUnknown<Types, Kind, Name> = [keyof Types] extends [never]
+  ? true
+  : [NameOf<Types, Kind>] extends [Name]
+    ? [Name] extends [never]
+      ? true
+      : IsSeveral<Name>
+    : false
+type IsSeveral<Name, One = Name> = [One extends unknown ? ([Name] extends [One] ? false : true) : never] extends [false] ? false : true
