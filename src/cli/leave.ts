@@ -1,11 +1,10 @@
 // `octavo leave [folder]`: removes what Octavo has added to a project's database and files, so that Strapi finds them as it made them.
 import { sql } from 'kysely'
 import { actionsOfOctavo } from '../access/actions.js'
-import { type Config, loadConfig } from '../config/config.js'
+import type { Config } from '../config/config.js'
 import type { Additions, Leaving } from '../database/additions.js'
 import { driverOf } from '../database/open.js'
 import { ConfigError } from '../errors/errors.js'
-import { loadModel } from '../model/load.js'
 import type { Model } from '../model/types.js'
 import { openLibrarySwaps } from '../uploads/library-swap.js'
 import { hasAbandoned, hasRunningOwner, removeStaging } from '../uploads/staging.js'
@@ -13,7 +12,7 @@ import { counted } from './counted.js'
 import { onDatabase, orExplain } from './explain-error.js'
 import { openProgress } from './progress.js'
 import { checkDatabase, print } from './project.js'
-import { checkProject } from './project-folder.js'
+import { readProjectFolder } from './project-folder.js'
 import { confirm, isInteractive } from './prompt.js'
 
 interface Options {
