@@ -22,10 +22,7 @@ interface Options {
 
 /** Takes Octavo out of the project in `folder`. @throws ConfigError while the database is in use, or nobody agrees */
 export const leaveCommand = orExplain(async (folder: string, options: Options) => {
-  const config = await loadConfig(folder)
-  checkProject(config.folder)
-  checkDatabase(config, folder)
-  const model = await loadModel(config.folder, config.privateAttributes)
+  const { config, model } = await readProjectFolder(folder, checkDatabase)
   if (await hasRunningOwner(config.uploadsFolder))
     throw new ConfigError('An Octavo is running on this project. Stop it. Nothing was changed')
   await onDatabase(config, async () => {
@@ -92,7 +89,7 @@ const lost: Readonly<Record<string, string>> = {
   octavo_identities: 'connections of users to their accounts of other services',
   octavo_idempotency_keys: 'writes that are remembered; a client that repeats one by its Idempotency-Key writes twice',
   octavo_outbox: 'recorded events',
-  octavo_schedules: 'times at which schedules ran last; should Octavo come back, what was missed meanwhile is not run',
+  octavo_schedule_times: 'times at which schedules ran last; should Octavo come back, what was missed meanwhile is not run',
   octavo_webhooks: 'signing secrets of webhooks; the webhooks themselves are rows of Strapi and stay',
   octavo_webhook_attempts: 'entries in the log of deliveries to webhooks',
 }
@@ -119,9 +116,9 @@ async function undeliveredEvents(config: Config): Promise<number> {
   const view = await driverOf(config).lookInto(config)
   try {
     const tables = await view.tables()
-    if (!tables.has('octavo_outbox') || !tables.has('octavo_listener_cursors')) return 0
+    if (!tables.has('octavo_outbox') || !tables.has('octavo_consumers')) return 0
     const [row] = await view.main.rows<{ count: number }>(
-      sql`select count(*) as count from octavo_outbox where sequence > (select min(sequence) from octavo_listener_cursors)`,
+      sql`select count(*) as count from octavo_outbox where sequence > (select min(sequence) from octavo_consumers)`,
     )
     return Number(row?.count ?? 0)
   } finally {
