@@ -347,7 +347,9 @@ describe('clients of the event stream', () => {
     const start = await openStream(`${served.origin}/api/events?types=api::paper.paper`)
     await expect.poll(start.lastId, patience).not.toBe('')
     start.close()
-    const [{ before }] = (await served.sql('select coalesce(max(sequence), 0) as before from octavo_outbox')) as unknown as [{ before: number }]
+    const [{ before }] = (await served.sql('select coalesce(max(sequence), 0) as before from octavo_outbox')) as unknown as [
+      { before: number },
+    ]
     const titles = Array.from({ length: 30 }, (_, index) => `batch ${index}`)
     for (const [index, title] of titles.entries())
       await write('POST', '/papers', { title, text: 'x'.repeat(index % 10 === 0 ? 400_000 : 1_000 * index) })
