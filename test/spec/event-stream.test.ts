@@ -347,7 +347,7 @@ describe('clients of the event stream', () => {
     const start = await openStream(`${served.origin}/api/events?types=api::paper.paper`)
     await expect.poll(start.lastId, patience).not.toBe('')
     start.close()
-    const [{ before }] = (await served.sql('select coalesce(max(sequence), 0) as before from octavo_outbox')) as unknown as [
+    const [{ latest }] = (await served.sql('select coalesce(max(sequence), 0) as latest from octavo_outbox')) as unknown as [
       { before: number },
     ]
     const titles = Array.from({ length: 30 }, (_, index) => `batch ${index}`)
@@ -365,8 +365,8 @@ describe('clients of the event stream', () => {
       return found as readonly Row[]
     }
     const log = openEventLog({ rows })
-    let sequence = before
-    for (let events = await log.batch(before, 100, 50_000); events.length > 0; events = await log.batch(sequence, 100, 50_000))
+    let sequence = latest
+    for (let events = await log.batch(latest, 100, 50_000); events.length > 0; events = await log.batch(sequence, 100, 50_000))
       sequence = events.at(-1)!.sequence
     expect(reads.flat()).toHaveLength(titles.length)
     const tooLarge = reads.filter((sizes) => sizes.length > 1 && sizes.reduce((sum, size) => sum + size, 0) > 50_000)
