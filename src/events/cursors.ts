@@ -54,8 +54,8 @@ const leaseOf = (name: string): string => `events ${name}`
 export const registration = (name: string, sequence: number) =>
   insertMissing(consumerTable, ['name', 'sequence', 'paused_until'], sql`values (${name}, ${sequence}, 0)`)
 
-/** The statements that remove a consumer, from a process that delivers to it too. */
-export const removal = (name: string) => [sql`delete from ${table} where name = ${name}`, deleteLease(leaseOf(name))] as const
+/** The statements that remove a consumer, also from a process that delivers to it. They lock the lease first, as those that move the cursor do. */
+export const removal = (name: string) => [deleteLease(leaseOf(name)), sql`delete from ${table} where name = ${name}`] as const
 
 /** The statement that ends the pause of a consumer. */
 export const endOfPause = (name: string) => sql`update ${table} set paused_until = 0 where name = ${name}`
