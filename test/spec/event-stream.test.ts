@@ -348,7 +348,7 @@ describe('clients of the event stream', () => {
     await expect.poll(start.lastId, patience).not.toBe('')
     start.close()
     const [{ latest }] = (await served.sql('select coalesce(max(sequence), 0) as latest from octavo_outbox')) as unknown as [
-      { before: number },
+      { latest: number },
     ]
     const titles = Array.from({ length: 30 }, (_, index) => `batch ${index}`)
     for (const [index, title] of titles.entries())
