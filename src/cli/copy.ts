@@ -1,14 +1,12 @@
 // `octavo copy [folder]`: copies all rows of one database to another one, SQLite, PostgreSQL or MySQL, and verifies the copy.
-import { loadConfig } from '../config/config.js'
 import { serverOf } from '../config/database-server.js'
 import { type Copied, type CopyReport, copyDatabase } from '../database/copy.js'
 import { openRowSource, openRowTarget, type RowsOptions } from '../database/open-rows.js'
 import { ConfigError } from '../errors/errors.js'
-import { loadModel } from '../model/load.js'
 import { orExplain } from './explain-error.js'
 import { openProgress } from './progress.js'
 import { print } from './project.js'
-import { checkProject } from './project-folder.js'
+import { anyDatabase, readProjectFolder } from './project-folder.js'
 
 interface Options {
   readonly from: string
@@ -20,9 +18,7 @@ interface Options {
 /** Copies the rows of the project in `folder`. @throws ConfigError with a sentence if the copy would not be, or is not, the same */
 export const copyCommand = orExplain(async (folder: string, { from, to, adapt = false, overwrite = false }: Options) => {
   if (from === to) throw new ConfigError('--from and --to are the same database')
-  const config = await loadConfig(folder)
-  checkProject(config.folder)
-  const model = await loadModel(config.folder, config.privateAttributes)
+  const { config, model } = await readProjectFolder(folder, anyDatabase)
   // Settings that no URL has: the schema, TLS.
   const server = serverOf('postgres', process.env, null)!
   const options: RowsOptions = { sqlite: config.database, server, wait: config.limits.startWait }

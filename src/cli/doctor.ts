@@ -1,20 +1,18 @@
 // `octavo doctor [folder]`: checks the project's database and files without changing anything, and reports the findings.
-import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { sql } from 'kysely'
-import { type Config, loadConfig } from '../config/config.js'
+import type { Config } from '../config/config.js'
 import type { DatabaseView, MainConnection } from '../database/database.js'
 import { driverOf } from '../database/open.js'
 import { type CheckResult, runChecks } from '../doctor/checks.js'
 import { type PendingLink, pendingLinks } from '../doctor/pending-links.js'
 import { remedies } from '../doctor/remedies.js'
 import type { ExaminedProject } from '../doctor/searches.js'
-import { loadModel } from '../model/load.js'
 import type { Model } from '../model/types.js'
 import { onDatabase, orExplain } from './explain-error.js'
 import { checkDatabase, print } from './project.js'
-import { checkProject } from './project-folder.js'
+import { loadWithoutSecrets, readProjectFolder } from './project-folder.js'
 
 /** Options of `octavo doctor`. */
 export interface DoctorOptions {
@@ -26,10 +24,7 @@ export interface DoctorOptions {
 
 /** Checks the project in `folder`; the exit status is 1 if something is wrong. */
 export const doctorCommand = orExplain(async (folder: string, options: DoctorOptions) => {
-  const config = await loadConfig(folder, process.env, () => randomBytes(24).toString('base64url'))
-  checkProject(config.folder)
-  checkDatabase(config, folder)
-  const model = await loadModel(config.folder, config.privateAttributes)
+  const { config, model } = await readProjectFolder(folder, checkDatabase, loadWithoutSecrets)
   await onDatabase(config, () => diagnose(config, model, options))
 })
 

@@ -4,10 +4,9 @@ import { resolve } from 'node:path'
 import type { ContainerOptions } from '../archive/entry-sink.js'
 import { type ExportedArchive, type ExportReport, exportArchive } from '../archive/export.js'
 import { type PartOptions, scopeOf } from '../archive/scope.js'
-import { type Config, loadConfig } from '../config/config.js'
+import type { Config } from '../config/config.js'
 import { driverOf } from '../database/open.js'
 import { ConfigError } from '../errors/errors.js'
-import { loadModel } from '../model/load.js'
 import type { Model } from '../model/types.js'
 import { openStoredFiles } from '../uploads/stored-files.js'
 import { newArchiveKey } from './archive-key.js'
@@ -16,7 +15,7 @@ import { onDatabase, orExplain } from './explain-error.js'
 import { watchInterruption } from './interruption.js'
 import { openProgress } from './progress.js'
 import { checkDatabase, checkPrepared, print } from './project.js'
-import { checkProject } from './project-folder.js'
+import { readProjectFolder } from './project-folder.js'
 
 interface Options extends PartOptions {
   readonly file?: string
@@ -29,10 +28,7 @@ interface Options extends PartOptions {
 
 /** Exports the project in `folder`. @throws ConfigError with a sentence for options that cannot be used */
 export const exportCommand = orExplain(async (folder: string, options: Options) => {
-  const config = await loadConfig(folder)
-  checkProject(config.folder)
-  checkDatabase(config, folder)
-  const model = await loadModel(config.folder, config.privateAttributes)
+  const { config, model } = await readProjectFolder(folder, checkDatabase)
   const scope = scopeOf(options, model.types.keys())
   const container = await containerOf(options)
   await onDatabase(config, async () => {

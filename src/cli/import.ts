@@ -8,7 +8,6 @@ import { type UnpackedArchive, unpackArchive } from '../archive/unpack.js'
 import { type Config, loadConfig } from '../config/config.js'
 import { driverOf } from '../database/open.js'
 import { ConfigError } from '../errors/errors.js'
-import { loadModel } from '../model/load.js'
 import type { Model } from '../model/types.js'
 import { seedLoader } from '../seed/loader.js'
 import { type LibrarySwaps, openLibrarySwaps } from '../uploads/library-swap.js'
@@ -16,8 +15,8 @@ import { archiveKey } from './archive-key.js'
 import { counted } from './counted.js'
 import { onDatabase, orExplain } from './explain-error.js'
 import { openProgress } from './progress.js'
-import { print, printTable, strapiEvidence } from './project.js'
-import { checkProject } from './project-folder.js'
+import { print, printTable, refuseLost } from './project.js'
+import { readProjectFolder } from './project-folder.js'
 import { confirm, isInteractive } from './prompt.js'
 
 interface Options extends PartOptions {
@@ -31,10 +30,8 @@ interface Options extends PartOptions {
 
 /** Imports an archive into the project in `folder`. @throws ConfigError with a sentence; nothing was changed then */
 export const importCommand = orExplain(async (folder: string, options: Options) => {
-  const config = { ...(await loadConfig(folder)), allowsNewDatabase: options.new === true }
-  checkProject(config.folder)
-  driverOf(config).refuseLost(config, strapiEvidence(config.folder))
-  const model = await loadModel(config.folder, config.privateAttributes)
+  const load = async () => ({ ...(await loadConfig(folder)), allowsNewDatabase: options.new === true })
+  const { config, model } = await readProjectFolder(folder, refuseLost, load)
   const path = resolve(options.file)
   const form = await formOf(path)
   const password = form.isEncrypted ? await archiveKey(options.key) : null

@@ -1,11 +1,10 @@
 // `octavo leave [folder]`: removes what Octavo has added to a project's database and files, so that Strapi finds them as it made them.
 import { sql } from 'kysely'
 import { actionsOfOctavo } from '../access/actions.js'
-import { type Config, loadConfig } from '../config/config.js'
+import type { Config } from '../config/config.js'
 import type { Additions, Leaving } from '../database/additions.js'
 import { driverOf } from '../database/open.js'
 import { ConfigError } from '../errors/errors.js'
-import { loadModel } from '../model/load.js'
 import type { Model } from '../model/types.js'
 import { openLibrarySwaps } from '../uploads/library-swap.js'
 import { hasAbandoned, hasRunningOwner, removeStaging } from '../uploads/staging.js'
@@ -13,7 +12,7 @@ import { counted } from './counted.js'
 import { onDatabase, orExplain } from './explain-error.js'
 import { openProgress } from './progress.js'
 import { checkDatabase, print } from './project.js'
-import { checkProject } from './project-folder.js'
+import { readProjectFolder } from './project-folder.js'
 import { confirm, isInteractive } from './prompt.js'
 
 interface Options {
@@ -23,10 +22,7 @@ interface Options {
 
 /** Takes Octavo out of the project in `folder`. @throws ConfigError while the database is in use, or nobody agrees */
 export const leaveCommand = orExplain(async (folder: string, options: Options) => {
-  const config = await loadConfig(folder)
-  checkProject(config.folder)
-  checkDatabase(config, folder)
-  const model = await loadModel(config.folder, config.privateAttributes)
+  const { config, model } = await readProjectFolder(folder, checkDatabase)
   if (await hasRunningOwner(config.uploadsFolder))
     throw new ConfigError('An Octavo is running on this project. Stop it. Nothing was changed')
   await onDatabase(config, async () => {
@@ -93,7 +89,7 @@ const lost: Readonly<Record<string, string>> = {
   octavo_identities: 'connections of users to their accounts of other services',
   octavo_idempotency_keys: 'writes that are remembered; a client that repeats one by its Idempotency-Key writes twice',
   octavo_outbox: 'recorded events',
-  octavo_schedules: 'times at which schedules ran last; should Octavo come back, what was missed meanwhile is not run',
+  octavo_schedule_times: 'times at which schedules ran last; should Octavo come back, what was missed meanwhile is not run',
   octavo_webhooks: 'signing secrets of webhooks; the webhooks themselves are rows of Strapi and stay',
   octavo_webhook_attempts: 'entries in the log of deliveries to webhooks',
 }
@@ -120,9 +116,9 @@ async function undeliveredEvents(config: Config): Promise<number> {
   const view = await driverOf(config).lookInto(config)
   try {
     const tables = await view.tables()
-    if (!tables.has('octavo_outbox') || !tables.has('octavo_listener_cursors')) return 0
+    if (!tables.has('octavo_outbox') || !tables.has('octavo_consumers')) return 0
     const [row] = await view.main.rows<{ count: number }>(
-      sql`select count(*) as count from octavo_outbox where sequence > (select min(sequence) from octavo_listener_cursors)`,
+      sql`select count(*) as count from octavo_outbox where sequence > (select min(sequence) from octavo_consumers)`,
     )
     return Number(row?.count ?? 0)
   } finally {

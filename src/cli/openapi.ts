@@ -1,16 +1,15 @@
 // `octavo openapi [folder]`: the OpenAPI description of a project's API, for a role or for callers who may do everything.
 import { listRoles } from '../access/roles.js'
-import { type Config, loadConfig } from '../config/config.js'
+import type { Config } from '../config/config.js'
 import { describe } from '../description/openapi/description.js'
 import { describedOf } from '../description/openapi/of-project.js'
 import type { DescriptionReader } from '../description/openapi/operation.js'
 import { fullAccess } from '../grants.js'
-import { loadModel } from '../model/load.js'
 import type { Model } from '../model/types.js'
 import { orExplain } from './explain-error.js'
 import { type GeneratedFileOptions, writeOutput } from './output-file.js'
 import { lookIntoProject } from './project.js'
-import { checkProject } from './project-folder.js'
+import { anyDatabase, readProjectFolder } from './project-folder.js'
 import { findRole } from './roles.js'
 
 interface OpenapiOptions extends GeneratedFileOptions {
@@ -35,9 +34,7 @@ interface DescribedProject {
 }
 
 async function everything(folder: string): Promise<DescribedProject> {
-  const config = await loadConfig(folder)
-  checkProject(config.folder)
-  const model = await loadModel(config.folder, config.privateAttributes)
+  const { config, model } = await readProjectFolder(folder, anyDatabase)
   return { config, model, reader: { may: fullAccess.may, isOpen: () => false } }
 }
 

@@ -1,7 +1,11 @@
-// Checks that a folder is a content project.
+// The folder of a content project, and what its files say.
+import { randomBytes } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
+import { type Config, loadConfig } from '../config/config.js'
 import { ConfigError } from '../errors/errors.js'
+import { loadModel } from '../model/load.js'
+import type { Model } from '../model/types.js'
 
 const projectMarkers = [
   'src/api',
@@ -30,3 +34,31 @@ function isProject(folder: string): boolean {
   const packageFile = join(folder, 'package.json')
   return existsSync(packageFile) && readFileSync(packageFile, 'utf8').includes('"@strapi/strapi"')
 }
+
+/** What the files of a project say. */
+export interface ProjectFiles {
+  readonly config: Config
+  readonly model: Model
+}
+
+/**
+ * Reads the configuration and the model of the project in `folder`. `check`: refuses its database, before the model is read.
+ * @throws ConfigError if the folder is not a project, its files are not right, or its database is refused
+ */
+export async function readProjectFolder(
+  folder: string,
+  check: (config: Config, folder: string) => void,
+  load: (folder: string) => Promise<Config> = loadConfig,
+): Promise<ProjectFiles> {
+  const config = await load(folder)
+  checkProject(config.folder)
+  check(config, folder)
+  return { config, model: await loadModel(config.folder, config.privateAttributes) }
+}
+
+/** Loads the configuration for a command that uses no secrets; those that are missing are made up. */
+export const loadWithoutSecrets = (folder: string): Promise<Config> =>
+  loadConfig(folder, process.env, () => randomBytes(24).toString('base64url'))
+
+/** For commands that do not use the project's database. */
+export const anyDatabase = (): void => {}

@@ -1,14 +1,13 @@
 // Opens a project for a command that reads or writes a few rows, possibly while a service runs on the same database.
-import { type Config, loadConfig } from '../config/config.js'
+import type { Config } from '../config/config.js'
 import { dependsOnStrapi } from '../config/files.js'
 import type { DatabaseView, MainConnection, WriteDatabase } from '../database/database.js'
 import { driverOf } from '../database/open.js'
 import { ConfigError } from '../errors/errors.js'
-import { loadModel } from '../model/load.js'
 import type { Model } from '../model/types.js'
 import { seedLoader } from '../seed/loader.js'
 import { onDatabase } from './explain-error.js'
-import { checkProject } from './project-folder.js'
+import { readProjectFolder } from './project-folder.js'
 import { ensureSecrets, reportCreated } from './secrets.js'
 
 /** A project opened for a command. */
@@ -25,15 +24,12 @@ export interface Project {
  * @throws ConfigError if the folder is not a project or its database was lost
  */
 export async function withProject<Result>(folder: string, work: (project: Project) => Promise<Result>): Promise<Result> {
-  const given = await loadConfig(folder)
-  checkProject(given.folder)
-  driverOf(given).refuseLost(given, strapiEvidence(given.folder))
-  return onDatabase(given, () => withDatabase(given, work))
+  const { config, model } = await readProjectFolder(folder, refuseLost)
+  return onDatabase(config, () => withDatabase(config, model, work))
 }
 
-async function withDatabase<Result>(given: Config, work: (project: Project) => Promise<Result>): Promise<Result> {
+async function withDatabase<Result>(given: Config, model: Model, work: (project: Project) => Promise<Result>): Promise<Result> {
   const isNew = !driverOf(given).exists(given)
-  const model = await loadModel(given.folder, given.privateAttributes)
   const saved = await ensureSecrets(given)
   const { config } = saved
   // Standard output belongs to the command, so what is created on the way is reported on standard error.
@@ -55,10 +51,7 @@ export async function lookIntoProject<Result>(
   folder: string,
   work: (project: Omit<Project, 'writer'>) => Promise<Result>,
 ): Promise<Result> {
-  const config = await loadConfig(folder)
-  checkProject(config.folder)
-  checkDatabase(config, folder)
-  const model = await loadModel(config.folder, config.privateAttributes)
+  const { config, model } = await readProjectFolder(folder, checkDatabase)
   return onDatabase(config, async () => {
     const view = await driverOf(config).lookInto(config)
     try {
@@ -77,6 +70,9 @@ export function checkDatabase(config: Config, folder: string): void {
       `There is no database at ${driverOf(config).nameOf(config)} yet. Start the service once: npx octavo start ${folder}`,
     )
 }
+
+/** @throws ConfigError if the project had a database that is not there any more */
+export const refuseLost = (config: Config): void => driverOf(config).refuseLost(config, strapiEvidence(config.folder))
 
 /** @throws ConfigError if the database has no tables because its first start did not finish */
 export async function checkPrepared(view: DatabaseView, config: Config, folder: string): Promise<void> {

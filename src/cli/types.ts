@@ -2,15 +2,13 @@
 import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { loadConfig } from '../config/config.js'
 import { printFile } from '../description/typescript/file.js'
 import { declarationFiles, standaloneDeclarations } from '../description/typescript/standalone.js'
 import { viewOf } from '../description/view.js'
-import { loadModel } from '../model/load.js'
 import { contracts } from '../query/contract.js'
 import { orExplain } from './explain-error.js'
 import { type GeneratedFileOptions, writeOutput } from './output-file.js'
-import { checkProject } from './project-folder.js'
+import { anyDatabase, readProjectFolder } from './project-folder.js'
 
 interface TypesOptions extends GeneratedFileOptions {
   /** Include the declarations that the types refer to. */
@@ -27,9 +25,7 @@ export const typesCommand = orExplain(async (folder: string, options: TypesOptio
 
 /** Returns the types of the project in `folder`. @throws ConfigError */
 export async function typesOf(folder: string, { standalone }: Pick<TypesOptions, 'standalone'>): Promise<string> {
-  const config = await loadConfig(folder)
-  checkProject(config.folder)
-  const model = await loadModel(config.folder, config.privateAttributes)
+  const { config, model } = await readProjectFolder(folder, anyDatabase)
   const view = viewOf(model, contracts[config.contract], () => true)
   const defaults = Object.fromEntries(Object.entries(config.types).map(([uid, settings]) => [uid, { ...settings.defaults }]))
   return printFile(view, { defaults, declarations: standalone ? declarations() : null })

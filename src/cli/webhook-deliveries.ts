@@ -34,7 +34,7 @@ async function sendTest({ webhooks, limits }: Config, webhook: Webhook, secrets:
   const body = JSON.stringify({ event, createdAt: new Date(now).toISOString() })
   const request = requestOf(webhook, webhooks.defaultHeaders, { id: `evt_test_${now.toString(36)}`, event, body, secrets, now })
   if (typeof request === 'string') throw new ConfigError(`${request}.`)
-  const sender = openSender(openAddressRules(webhooks.allowPrivateAddresses), limits)
+  const sender = openSender(openAddressRules(webhooks.allowPrivateAddresses, limits), limits)
   try {
     return await sender.send(request)
   } finally {

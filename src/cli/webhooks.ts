@@ -131,8 +131,8 @@ const change = (folder: string, nameOrId: string, work: (project: Project, webho
     return webhook.name
   })
 
-const check = ({ webhooks }: Project['config'], input: Parameters<typeof checkWebhook>[0]): void =>
-  checkWebhook(input, openAddressRules(webhooks.allowPrivateAddresses))
+const check = ({ webhooks, limits }: Project['config'], input: Parameters<typeof checkWebhook>[0]): void =>
+  checkWebhook(input, openAddressRules(webhooks.allowPrivateAddresses, limits))
 
 /** Commands find webhooks by their names. @throws ConfigError for a name that another one has */
 async function checkName(database: Pick<MainConnection, 'rows'>, name: string, id: number | null): Promise<void> {

@@ -142,6 +142,9 @@ export const limits = z.strictObject({
   webhookLongestPause: z.int().positive().max(longest).default(21_600_000),
   /** Milliseconds for one request to a webhook. */
   webhookTimeout: z.int().positive().max(20_000).default(10_000),
+  /** Names of webhooks' hosts that are resolved concurrently, on Node's four threads, and milliseconds for one. */
+  webhookLookups: z.int().positive().max(100).default(3),
+  webhookLookupTimeout: z.int().positive().max(20_000).default(6_000),
   /** Concurrent requests to one webhook, and to all webhooks of a process. */
   webhookConcurrency: z.int().positive().max(1_000).default(5),
   webhookTotalConcurrency: z.int().positive().max(1_000).default(50),
@@ -155,6 +158,8 @@ export const limits = z.strictObject({
   eventStreams: z.int().positive().max(most).default(1_000),
   eventStreamsPerAddress: z.int().positive().max(most).default(20),
   eventStreamBytes: z.int().positive().max(mostBytes).default(1_048_576),
+  /** Bytes of recorded events that are read at once for event streams; of a larger event, this one alone. */
+  eventStreamReadBytes: z.int().positive().max(mostBytes).default(1_048_576),
   /** Milliseconds for a start to check the database file for damage (0: no check), and to wait while another start prepares it. */
   checkTime: z.int().min(0).max(longest).default(1_000),
   startWait: z.int().positive().max(longest).default(60_000),

@@ -127,19 +127,22 @@ function openPolling(
 
 /** Polls once, and wakes the deliveries that have something to do. */
 async function poll(
-  { log, leases, database, now }: DeliveriesOptions,
+  { log, cursors, database, now }: DeliveriesOptions,
   names: readonly string[],
   deliveries: ReadonlyMap<string, Delivery>,
 ): Promise<{ readonly last: number; readonly neededFrom: number }> {
-  const [last, cursors, waiting] = await Promise.all([log.last(), leases.cursors(names), readWaiting(database)])
+  const [last, known, waiting] = await Promise.all([log.last(), cursors.read(names), readWaiting(database)])
   for (const [name, delivery] of deliveries) {
     const due = waiting.get(name)?.due
     // A clock that was set back would otherwise delay it.
     const isDue = due !== undefined && (due <= now() || due > now() + delivery.consumer.longestPause)
+    const { sequence, pausedUntil } = known.get(name) ?? { sequence: last, pausedUntil: 0 }
+    // A command may have ended the pause.
+    if (isDue && pausedUntil <= now()) delivery.resume()
     if (isDue) delivery.wake(true)
-    else if ((cursors.get(name) ?? last) < last) delivery.wake()
+    else if (sequence < last) delivery.wake()
   }
-  const needed = names.flatMap((name) => [cursors.get(name), waiting.get(name)?.first]).filter((sequence) => sequence !== undefined)
+  const needed = names.flatMap((name) => [known.get(name)?.sequence, waiting.get(name)?.first]).filter((sequence) => sequence !== undefined)
   return { last, neededFrom: Math.min(Number.POSITIVE_INFINITY, ...needed) }
 }
 

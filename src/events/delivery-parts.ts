@@ -1,12 +1,12 @@
 // What all deliveries of a process share.
 import type { MainConnection, WriteDatabase } from '../database/database.js'
+import type { Cursors } from './cursors.js'
 import type { EventLog } from './event-log.js'
-import type { ConsumerLeases } from './leases.js'
 
 /** What deliveries share. */
 export interface DeliveryParts {
   readonly log: EventLog
-  readonly leases: ConsumerLeases
+  readonly cursors: Cursors
   readonly database: Pick<MainConnection, 'rows'>
   readonly writer: Pick<WriteDatabase, 'transaction'>
   readonly slots: AttemptSlots

@@ -19,6 +19,8 @@ export interface AttemptResult {
   readonly outcome: DeliveryOutcome
   /** When the next attempt is due, in milliseconds since 1970. */
   readonly dueAt: number
+  /** Until when the consumer wants no events; 0 if it said nothing about that. */
+  readonly pausedUntil: number
 }
 
 /** What is stored about the deliveries to a consumer. */

@@ -10,6 +10,8 @@ export interface Delivery {
   readonly consumer: Consumer
   /** There may be something to deliver. `rows`: an event that waits is due, or another process has added its row. */
   wake(rows?: boolean): void
+  /** The stored pause has ended, so the one that this process remembers has too. */
+  resume(): void
   /** Delivers what can be delivered without waiting, then stops. */
   drain(): Promise<void>
   /** Aborts attempts, and releases the lease. */
@@ -81,6 +83,10 @@ export function openDelivery(consumer: Consumer, parts: DeliveryParts): Delivery
   return {
     consumer,
     wake: (rows = false) => wake(rows),
+    resume: () => {
+      // What runs may not have stored its pause yet.
+      if (running === null) state.pausedUntil = 0
+    },
     drain: end,
     stop: () => {
       abort.abort()
@@ -91,12 +97,15 @@ export function openDelivery(consumer: Consumer, parts: DeliveryParts): Delivery
 
 /** Delivers all that can be delivered, unless another process has the lease; resolves to when the next attempt is due, or null. */
 async function deliverAll(consumer: Consumer, parts: DeliveryParts, state: DeliveryState): Promise<number | null> {
-  const lease = await parts.leases.acquire(consumer.name, consumer.longestAttempt)
+  const lease = await parts.cursors.acquire(consumer.name, consumer.longestAttempt)
   if (lease === null) return null
   const { wakeUp, signal } = state
   const pauseConsumer = (until: number): void => {
-    state.pausedUntil = until
+    state.pausedUntil = Math.max(state.pausedUntil, until)
   }
+  const { pausedUntil } = lease.cursor
+  // A pause that is longer than any was stored before the clock was set back, or the limit made smaller.
+  state.pausedUntil = pausedUntil > parts.now() + consumer.longestPause ? 0 : pausedUntil
   try {
     const inFlight = openInFlight(consumer, parts, lease, { signal, ended: wakeUp.now, pauseConsumer })
     try {

@@ -1,5 +1,5 @@
 // Reads recorded events: whole, or only what decides who gets them and in which order.
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import type { MainConnection } from '../database/database.js'
 import type { ContentEvent } from '../public/events.js'
 
@@ -22,6 +22,11 @@ export interface RecordedEvent extends EventHead {
 export interface EventLog {
   /** Returns events with a higher sequence than `sequence`, oldest first. Older events may already be deleted. */
   after(sequence: number, limit?: number): Promise<readonly ContentEvent[]>
+  /**
+   * Returns the events after `sequence` up to `limit` events and `bytes` bytes, oldest first; the first one whatever its size. What is deleted
+   * meanwhile is left out at the beginning.
+   */
+  batch(sequence: number, limit: number, bytes: number): Promise<readonly ContentEvent[]>
   /** The same without their content. */
   heads(after: number, limit: number): Promise<readonly EventHead[]>
   /** Returns an event as it is sent; null if it was deleted. */
@@ -51,12 +56,18 @@ export function openEventLog(database: Pick<MainConnection, 'rows'>): EventLog {
     const [row] = await database.rows<{ readonly edge: number }>(sql`select coalesce(${sql.raw(which)}(sequence), 0) as edge from ${table}`)
     return row!.edge
   }
+  const read = async (condition: RawBuilder<unknown>): Promise<readonly ContentEvent[]> => {
+    const rows = await database.rows<Pick<HeadRow, 'sequence' | 'payload'>>(sql`select sequence, payload from ${table} where ${condition}`)
+    return rows.map((row) => ({ sequence: row.sequence, ...(JSON.parse(row.payload) as object) }) as ContentEvent)
+  }
   return {
-    after: async (sequence, limit = 100) => {
-      const rows = await database.rows<Pick<HeadRow, 'sequence' | 'payload'>>(
-        sql`select sequence, payload from ${table} where sequence > ${sequence} order by sequence limit ${limit}`,
+    after: (sequence, limit = 100) => read(sql`sequence > ${sequence} order by sequence limit ${limit}`),
+    batch: async (sequence, limit, bytes) => {
+      const sizes = await database.rows<{ readonly sequence: number; readonly bytes: number }>(
+        sql`select sequence, octet_length(payload) as bytes from ${table} where sequence > ${sequence} order by sequence limit ${limit}`,
       )
-      return rows.map((row) => ({ sequence: row.sequence, ...(JSON.parse(row.payload) as object) }) as ContentEvent)
+      const last = lastWithin(sizes, bytes)
+      return last === null ? [] : read(sql`sequence > ${sequence} and sequence <= ${last} order by sequence`)
     },
     heads: async (after, limit) => {
       const rows = await database.rows<HeadRow>(
@@ -73,6 +84,17 @@ export function openEventLog(database: Pick<MainConnection, 'rows'>): EventLog {
     last: () => edge('max'),
     first: () => edge('min'),
   }
+}
+
+/** The last of the first rows that have at most `bytes` together, but the first one in any case; null if there is none. */
+function lastWithin(rows: readonly { readonly sequence: number; readonly bytes: number }[], bytes: number): number | null {
+  let [last, left] = [null as number | null, bytes]
+  for (const row of rows) {
+    left -= Number(row.bytes)
+    if (last !== null && left < 0) break
+    last = row.sequence
+  }
+  return last
 }
 
 const headOf = ({ sequence, event, created_at, payload }: HeadRow): EventHead => ({

@@ -28,9 +28,12 @@ export interface EventBatch {
   readonly readTo: number
 }
 
-/** Reads at most `limit` events after a sequence. */
-export async function readEventBatch(database: Pick<MainConnection, 'rows'>, after: number, limit: number): Promise<EventBatch> {
-  const events = await openEventLog(database).after(after, limit)
+/** Events of one batch, at most. */
+const batchEvents = 100
+
+/** Reads some events after a sequence, of `bytes` bytes together at most, or one that is larger. */
+export async function readEventBatch(database: Pick<MainConnection, 'rows'>, after: number, bytes: number): Promise<EventBatch> {
+  const events = await openEventLog(database).batch(after, batchEvents, bytes)
   return {
     summaries: events.flatMap(summariesOf),
     first: events[0]?.sequence ?? null,

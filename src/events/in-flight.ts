@@ -3,11 +3,11 @@
 // event, but never sends it again after a later one.
 import { yieldIfBusy } from '../runtime/event-loop.js'
 import type { Consumer } from './consumer.js'
+import type { ConsumerLease } from './cursors.js'
 import type { DeliveryParts } from './delivery-parts.js'
 import { type DeliveryQueue, openDeliveryQueue, type QueuedEvent } from './delivery-queue.js'
 import { type AttemptResult, readDeliveries, storeProgress } from './delivery-rows.js'
 import type { EventHead } from './event-log.js'
-import type { ConsumerLease } from './leases.js'
 
 /** The in-flight deliveries to one consumer. */
 export interface InFlight {
@@ -60,14 +60,15 @@ export function openInFlight(consumer: Consumer, parts: DeliveryParts, lease: Co
   const { database, now, failed } = parts
   const queue = openDeliveryQueue()
   const attempts = openAttempts(consumer, parts, lease, options)
-  const position: ReadPosition = { readTo: lease.sequence, cursor: lease.sequence }
+  const { sequence } = lease.cursor
+  const position: ReadPosition = { readTo: sequence, cursor: sequence }
   let [isAtEnd, isThrottled, hasStoreFailed] = [false, false, false]
   let handled: ReadonlySet<number> = new Set()
   const storeResults = () => store(consumer, parts, lease, { queue, results: attempts.results, position })
 
   return {
     load: async () => {
-      const { waiting, handled: beyond } = await readDeliveries(database, consumer.name, lease.sequence)
+      const { waiting, handled: beyond } = await readDeliveries(database, consumer.name, sequence)
       handled = beyond
       addRows(queue, waiting, now() + consumer.longestPause)
     },
@@ -121,10 +122,10 @@ function room(queue: DeliveryQueue, { mostWaiting }: Consumer): number {
   return stored >= mostWaiting ? 0 : window - unstored
 }
 
-/** Queues the events of rows. `latest`: a clock that was set back would otherwise delay them. */
+/** Queues the events of rows. `latest`: what is due later was stored before the clock was set back, and is due now. */
 function addRows(queue: DeliveryQueue, rows: readonly QueuedEvent[], latest: number): void {
   for (const row of rows) {
-    const event = { ...row, dueAt: Math.min(row.dueAt, latest) }
+    const event = { ...row, dueAt: row.dueAt > latest ? 0 : row.dueAt }
     // A command may have rescheduled it.
     if (queue.has(event.sequence)) queue.reschedule(event)
     else queue.add(event)
@@ -166,8 +167,11 @@ function openAttempts(
     if (!lease.isValid()) return false
     const count = queued.attempts + 1
     const outcome = event === null ? consumer.missed(queued.sequence, count) : await consumer.deliver(event, count, signal)
-    if (outcome.kind === 'failed' && outcome.consumerPause > 0) pauseConsumer(now() + outcome.consumerPause)
-    results.push({ event: queued, outcome, dueAt: outcome.kind === 'failed' ? now() + outcome.pause : 0 })
+    const { pause, consumerPause } = outcome.kind === 'failed' ? outcome : { pause: 0, consumerPause: 0 }
+    const after = (milliseconds: number): number => (milliseconds > 0 ? now() + milliseconds : 0)
+    const pausedUntil = after(consumerPause)
+    if (pausedUntil > 0) pauseConsumer(pausedUntil)
+    results.push({ event: queued, outcome, dueAt: after(pause), pausedUntil })
     return true
   }
 
@@ -211,9 +215,10 @@ async function store(
   // Everything before the first event that is neither finished nor has a row.
   const cursor = open === null ? position.readTo : open - 1
   if (stored.length === 0 && cursor === position.cursor) return true
+  const pausedUntil = Math.max(0, ...stored.map((result) => result.pausedUntil))
   const isStored = await writer.transaction(async (transaction) => {
     transaction.history.touchesOneDocument()
-    if (!(await lease.advance(transaction, cursor))) return false
+    if (!(await lease.advance(transaction, cursor, pausedUntil > 0 ? pausedUntil : null))) return false
     storeProgress(transaction, { consumer: consumer.name, cursor, results: stored, blocked })
     return true
   })

@@ -1,11 +1,12 @@
 // Opens the events of a service: the log of what has been recorded, the listeners of the project, and the webhooks of the installation.
 import type { MainConnection, WriteDatabase } from '../database/database.js'
+import { openLeases } from '../leases/leases.js'
 import type { EventListener } from '../public/events.js'
 import { runCode } from '../runtime/project-code.js'
+import { openCursors } from './cursors.js'
 import { type Deliveries, openDeliveries } from './deliveries.js'
 import { type EventLog, openEventLog } from './event-log.js'
 import { type EventBatch, readEventBatch } from './event-summaries.js'
-import { openLeases } from './leases.js'
 import { listenerConsumers } from './listeners.js'
 import type { Recording } from './recording.js'
 import type { WebhookLimits, WebhookParts } from './webhooks/consumer.js'
@@ -34,11 +35,13 @@ export interface EventLimits extends WebhookLimits {
   readonly hookTimeout: number
   readonly drainTimeout: number
   readonly outboxEvents: number
+  readonly eventStreamReadBytes: number
 }
 
 /** The recorded events, without what documents contained at their time. */
 export interface StreamedEvents {
-  read(after: number, limit: number): Promise<EventBatch>
+  /** Reads the next events after a sequence, as many as a stream takes at once. */
+  read(after: number): Promise<EventBatch>
   /** The sequence of the oldest event that is kept, and of the last one; 0 if there is none. */
   first(): Promise<number>
   last(): Promise<number>
@@ -64,13 +67,14 @@ export async function openEvents(options: EventsOptions): Promise<Events> {
   const { database, writer, listeners, limits, records, now, failed } = options
   const log = openEventLog(database)
   const leases = openLeases(database, writer, (error) => failed('events', error))
+  const cursors = openCursors(database, writer, leases)
   const inTime = async (name: string, run: () => unknown) => void (await runCode({ name, requestId: null }, limits.hookTimeout, run))
   const fixed = listenerConsumers(listeners, { attempts: limits.listenerAttempts, timeout: limits.hookTimeout, inTime, failed })
   const names = fixed.map(({ name }) => name)
   const slots = { most: limits.webhookTotalConcurrency + fixed.length, taken: 0 }
   const webhooks = openWebhookDeliveries({ ...options, settings: options.webhooks }, () => deliveries)
   const deliveries: Deliveries = openDeliveries({
-    ...{ log, leases, database, writer, slots, now, failed, outboxEvents: limits.outboxEvents },
+    ...{ log, cursors, database, writer, slots, now, failed, outboxEvents: limits.outboxEvents },
     consumers: () => [...names, ...webhooks.registry.enabled().map(({ id }) => consumerOf(id))],
   })
   const changed: (() => void)[] = []
@@ -79,7 +83,7 @@ export async function openEvents(options: EventsOptions): Promise<Events> {
     for (const call of changed) call()
   }
   if (fixed.length > 0) {
-    await leases.register(names, await log.last())
+    await cursors.register(names, await log.last())
     for (const consumer of fixed) deliveries.add(consumer)
   }
   return {
@@ -94,7 +98,7 @@ export async function openEvents(options: EventsOptions): Promise<Events> {
     },
     watched: { tables: webhookTables, reload },
     streamed: {
-      read: (after, limit) => readEventBatch(database, after, limit),
+      read: (after) => readEventBatch(database, after, limits.eventStreamReadBytes),
       first: log.first,
       last: log.last,
       onEvents: deliveries.onEvents,

@@ -13,7 +13,7 @@ import { type DocumentVersion, versionOf } from '../query/rest/document-version.
 import type { Parameters } from '../query/rest/parameters.js'
 import type { ReadContext } from '../query/rest/read.js'
 import { readRequest } from '../query/rest/read.js'
-import { registration } from './leases.js'
+import { registration } from './cursors.js'
 import type { Recording } from './recording.js'
 
 const table = sql.table('octavo_outbox')

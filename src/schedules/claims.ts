@@ -1,11 +1,20 @@
-// Which process runs a schedule, and for which time it ran last: rows that are changed only by whoever has seen their last state.
-import { type RawBuilder, sql } from 'kysely'
+// Which times of schedules this process runs: it claims a time with the lease of the schedule, whose row has the last time that was run.
+import { sql } from 'kysely'
 import type { MainConnection, WriteDatabase } from '../database/database.js'
-import { insertMissing, same } from '../database/fragments.js'
-import type { Owners } from '../runtime/owners.js'
+import { insertMissing } from '../database/fragments.js'
+import type { Leases, WorkLease } from '../leases/leases.js'
+
+/** A time of a schedule that this process runs. */
+export interface ClaimedTime {
+  /** Milliseconds since 1970. */
+  readonly time: number
+  readonly lease: WorkLease
+  /** Aborted when another process has taken over, or may do so because no sign of life could be stored. */
+  readonly doubted: AbortSignal
+}
 
 /** What a claim led to. `done`: another process took this time or a later one. `busy`: a former run still goes on. */
-export type ClaimOutcome = 'mine' | 'after a lost run' | 'done' | 'busy'
+export type ClaimOutcome = { readonly kind: 'mine'; readonly claimed: ClaimedTime } | { readonly kind: 'done' | 'busy' }
 
 /** The claims of this process. */
 export interface ScheduleClaims {
@@ -14,66 +23,53 @@ export interface ScheduleClaims {
   /** Claims a time of a schedule for this process. */
   claim(name: string, time: number): Promise<ClaimOutcome>
   /** Passes a time while this process runs the schedule for a former one. */
-  pass(name: string, time: number): Promise<void>
-  /** Shows a sign of life for a schedule that this process runs; false: another process has taken it over. */
-  beat(name: string): Promise<boolean>
-  /** Ends the run of this process. */
-  release(name: string): Promise<void>
+  pass(name: string, time: number, running: ClaimedTime): Promise<void>
 }
 
-interface ScheduleRow {
-  readonly name: string
-  /** Milliseconds since 1970. */
-  readonly last_time: number
-  readonly owner: string | null
-  readonly beat: number
-}
-
-const table = sql.table('octavo_schedules')
+const tableName = 'octavo_schedule_times'
+const table = sql.table(tableName)
 
 /** Opens the claims of a process. */
-export function openClaims(database: MainConnection, writer: WriteDatabase, owners: Owners): ScheduleClaims {
-  const { me } = owners
-
-  /** Executes a statement that writes to no document; true if it has changed the row of a schedule. */
-  const hasChanged = (statement: RawBuilder<unknown>): Promise<boolean> =>
-    writer.transaction(async (transaction) => {
-      transaction.history.touchesOneDocument()
-      return (await transaction.run(statement)).rows === 1
-    })
-
-  const read = (names: readonly string[]): Promise<readonly ScheduleRow[]> =>
-    database.rows<ScheduleRow>(sql`select name, last_time, owner, beat from ${table} where name in (${sql.join(names)})`)
+export function openClaims(database: MainConnection, writer: WriteDatabase, leases: Pick<Leases, 'acquire'>): ScheduleClaims {
+  const read = async (names: readonly string[]): Promise<ReadonlyMap<string, number>> => {
+    const rows = await database.rows<{ readonly name: string; readonly last_time: number }>(
+      sql`select name, last_time from ${table} where name in (${sql.join(names)})`,
+    )
+    return new Map(rows.map(({ name, last_time }) => [name, Number(last_time)]))
+  }
+  /** The statement that makes a time the last one, unless a later one is. */
+  const taking = (name: string, time: number) => sql`update ${table} set last_time = ${time} where name = ${name} and last_time < ${time}`
 
   return {
     register: async (names, now) => {
       const known = await read(names)
-      const missing = names.filter((name) => !known.some((row) => row.name === name))
-      if (missing.length > 0) {
-        await writer.transaction(async (transaction) => {
-          transaction.history.touchesOneDocument()
-          for (const name of missing)
-            transaction.follow(insertMissing('octavo_schedules', ['name', 'last_time', 'beat'], sql`values (${name}, ${now}, 0)`))
-        })
-      }
-      return new Map((missing.length === 0 ? known : await read(names)).map(({ name, last_time }) => [name, Number(last_time)]))
+      const missing = names.filter((name) => !known.has(name))
+      if (missing.length === 0) return known
+      await writer.transaction(async (transaction) => {
+        transaction.history.touchesOneDocument()
+        for (const name of missing) transaction.follow(insertMissing(tableName, ['name', 'last_time'], sql`values (${name}, ${now})`))
+      })
+      return read(names)
     },
     claim: async (name, time) => {
-      const [row] = await read([name])
-      if (row === undefined || Number(row.last_time) >= time) return 'done'
-      const { owner, beat } = row
-      if (owner !== null && (owner === me || !owners.hasExpired(name, owner, beat))) return 'busy'
-      const isMine = await hasChanged(sql`update ${table} set last_time = ${time}, owner = ${me}, beat = beat + 1
-        where name = ${name} and ${same(sql`owner`, owner)} and beat = ${beat} and last_time < ${time}`)
-      if (!isMine) return 'done'
-      return owner === null ? 'mine' : 'after a lost run'
+      const last = (await read([name])).get(name)
+      if (last === undefined || last >= time) return { kind: 'done' }
+      const doubt = new AbortController()
+      let isDone = false
+      const lease = await leases.acquire(`schedule ${name}`, {
+        doubted: () => doubt.abort(),
+        also: async (transaction) => {
+          isDone = (await transaction.run(taking(name, time))).rows !== 1
+          return !isDone
+        },
+      })
+      if (lease !== null) return { kind: 'mine', claimed: { time, lease, doubted: doubt.signal } }
+      return { kind: isDone ? 'done' : 'busy' }
     },
-    pass: async (name, time) => {
-      await hasChanged(sql`update ${table} set last_time = ${time} where name = ${name} and owner = ${me} and last_time < ${time}`)
-    },
-    beat: (name) => hasChanged(sql`update ${table} set beat = beat + 1 where name = ${name} and owner = ${me}`),
-    release: async (name) => {
-      await hasChanged(sql`update ${table} set owner = null, beat = beat + 1 where name = ${name} and owner = ${me}`)
-    },
+    pass: (name, time, { lease }) =>
+      writer.transaction(async (transaction) => {
+        transaction.history.touchesOneDocument()
+        if (await lease.confirm(transaction)) transaction.follow(taking(name, time))
+      }),
   }
 }

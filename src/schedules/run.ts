@@ -1,13 +1,12 @@
-// One run of a schedule: its function, with signs of life meanwhile. It is over when the function has ended, however long that takes.
+// One run of a schedule. It is over when its function has ended, however long that takes.
 import type { Logger } from 'pino'
 import { ApiError } from '../errors/errors.js'
 import type { ContentService } from '../public/content-service.js'
 import type { Schedule } from '../public/schedules.js'
 import { elapsed } from '../runtime/clock.js'
 import { codeLog } from '../runtime/code-log.js'
-import { heartbeat, heartbeatTimeout } from '../runtime/owners.js'
 import { failureOf, runCode } from '../runtime/project-code.js'
-import type { ScheduleClaims } from './claims.js'
+import type { ClaimedTime, ScheduleClaims } from './claims.js'
 
 /** What a run needs. */
 export interface ScheduledRun {
@@ -18,15 +17,15 @@ export interface ScheduledRun {
   readonly limits: { readonly scheduleTimeout: number }
 }
 
-/** Runs a schedule that was claimed for `time`, and releases it. Never throws: what fails is logged. `stopping`: the service stops. */
-export async function runSchedule(time: number, stopping: AbortSignal, options: ScheduledRun): Promise<void> {
-  const { schedule, claims, log } = options
+/** Runs a schedule for the time that was claimed, and releases it. Never throws: what fails is logged. `stopping`: the service stops. */
+export async function runSchedule({ time, lease, doubted }: ClaimedTime, stopping: AbortSignal, options: ScheduledRun): Promise<void> {
+  const { schedule, log } = options
   const details = { schedule: schedule.name, time: new Date(time).toISOString() }
   const ending = new AbortController()
   const end = (reason: string) => ending.abort(new ApiError('ServiceUnavailableError', reason))
   const stop = () => end('The service is stopping')
   stopping.addEventListener('abort', stop)
-  const beating = beat(claims, schedule.name, () => end('Another process has taken over'))
+  doubted.addEventListener('abort', () => end('Another process has taken over'))
   const started = elapsed()
   try {
     await call(time, ending, details, options)
@@ -34,9 +33,8 @@ export async function runSchedule(time: number, stopping: AbortSignal, options: 
   } catch (error) {
     log.error({ err: error, ...details }, 'a schedule failed')
   } finally {
-    clearInterval(beating)
     stopping.removeEventListener('abort', stop)
-    await claims.release(schedule.name).catch((error) => log.error({ err: error, ...details }, 'a schedule could not be released'))
+    await lease.release().catch((error) => log.error({ err: error, ...details }, 'a schedule could not be released'))
   }
 }
 
@@ -62,20 +60,4 @@ async function call(
     await returned.catch(() => {})
     throw isLate ? error : failureOf(code.name, error)
   }
-}
-
-/** Shows signs of life; calls `lost` once another process has taken over, or may do so because they cannot be written. */
-function beat(claims: ScheduleClaims, name: string, lost: () => void): NodeJS.Timeout {
-  let seen = elapsed()
-  const timer = setInterval(() => {
-    claims.beat(name).then(
-      (isMine) => {
-        if (isMine) seen = elapsed()
-        else lost()
-      },
-      () => elapsed() - seen > heartbeatTimeout - heartbeat && lost(),
-    )
-  }, heartbeat)
-  timer.unref()
-  return timer
 }

@@ -1,6 +1,7 @@
 // Decides when one schedule is run: claims its times, and passes those that come while it runs or that were missed.
 import { setTimeout as pauseUnlessAborted } from 'node:timers/promises'
 import { elapsed, pause } from '../runtime/clock.js'
+import type { ClaimedTime } from './claims.js'
 import { runSchedule, type ScheduledRun } from './run.js'
 import type { ScheduleTimes } from './times.js'
 
@@ -34,17 +35,17 @@ export function openRunner(options: RunnerOptions): Runner {
   let due = dueAtStart(options)
   let next = times.next(start)
   let working: Promise<void> | null = null
-  let isRunning = false
+  let running: ClaimedTime | null = null
 
   /** Claims what is due, and runs it, until nothing is. */
   async function work(): Promise<void> {
     while (due !== null && !closing.signal.aborted) {
-      const time = await claim(() => due)
-      if (due === time.tried) due = null
-      if (!time.isMine) continue
-      isRunning = true
-      await runSchedule(time.tried, closing.signal, options)
-      isRunning = false
+      const { tried, claimed } = await claim(() => due)
+      if (due === tried) due = null
+      if (claimed === null) continue
+      running = claimed
+      await runSchedule(claimed, closing.signal, options)
+      running = null
     }
   }
 
@@ -54,7 +55,7 @@ export function openRunner(options: RunnerOptions): Runner {
       if (next !== null && next <= now) {
         const time = times.last(Math.max(next - 1, now - lateness - 1), now)
         next = times.next(now)
-        if (isRunning) passOver(options, time ?? now)
+        if (running !== null) passOver(options, time ?? now, running)
         else if (time !== null || schedule.catchUp) due = time ?? now
         else log.warn({ schedule: schedule.name }, 'a schedule was missed: this process was paused at its time')
       }
@@ -83,21 +84,21 @@ function dueAtStart(options: RunnerOptions): number | null {
 }
 
 /** A time that comes while the former run goes on is not made up for. */
-function passOver(options: ScheduledRun, time: number): void {
+function passOver(options: ScheduledRun, time: number, running: ClaimedTime): void {
   const { schedule, claims, log } = options
   const details = detailsOf(options, time)
   log.warn(details, 'a schedule was skipped: its former run has not ended')
-  claims.pass(schedule.name, time).catch((error) => log.error({ err: error, ...details }, 'a schedule could not be passed'))
+  claims.pass(schedule.name, time, running).catch((error) => log.error({ err: error, ...details }, 'a schedule could not be passed'))
 }
 
-/** The time that was tried last, and whether this process is to run it. */
-interface Claimed {
+/** The time that was tried last, and its claim; null: this process is not to run it. */
+interface Tried {
   readonly tried: number
-  readonly isMine: boolean
+  readonly claimed: ClaimedTime | null
 }
 
 /** Claims the time that is due; tries again while another process runs the schedule, in case that process has ended, until it is too late. */
-function openClaiming(options: ScheduledRun, stopping: AbortSignal): (due: () => number | null) => Promise<Claimed> {
+function openClaiming(options: ScheduledRun, stopping: AbortSignal): (due: () => number | null) => Promise<Tried> {
   const { schedule, claims, log } = options
   return async (due) => {
     const until = elapsed() + lateness
@@ -105,13 +106,16 @@ function openClaiming(options: ScheduledRun, stopping: AbortSignal): (due: () =>
       const details = detailsOf(options, tried)
       const outcome = await claims.claim(schedule.name, tried).catch((error: unknown) => {
         log.error({ err: error, ...details }, 'a schedule could not be claimed; another try follows')
-        return 'busy' as const
+        return { kind: 'busy' as const }
       })
-      if (outcome === 'after a lost run') log.warn(details, 'the former run of a schedule did not end: its process has ended')
-      if (outcome !== 'busy' || stopping.aborted) return { tried, isMine: outcome === 'mine' || outcome === 'after a lost run' }
+      if (outcome.kind === 'mine') {
+        if (outcome.claimed.lease.isTakenOver) log.warn(details, 'the former run of a schedule did not end: its process has ended')
+        return { tried, claimed: outcome.claimed }
+      }
+      if (outcome.kind === 'done' || stopping.aborted) return { tried, claimed: null }
       if (elapsed() > until) {
         log.warn(details, 'a schedule was skipped: its former run has not ended')
-        return { tried, isMine: false }
+        return { tried, claimed: null }
       }
       await pauseUnlessAborted(retryAfter, undefined, { signal: stopping }).catch(() => {})
     }

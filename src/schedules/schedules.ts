@@ -1,9 +1,9 @@
 // Runs the schedules of a project: each at its times, in one process at a time, and never twice at once.
 import type { Logger } from 'pino'
 import type { MainConnection, WriteDatabase } from '../database/database.js'
+import { openLeases } from '../leases/leases.js'
 import type { ContentService } from '../public/content-service.js'
 import type { Schedule } from '../public/schedules.js'
-import { openOwners } from '../runtime/owners.js'
 import { openClaims } from './claims.js'
 import { openRunner, type Runner } from './runner.js'
 import { readTimes } from './times.js'
@@ -35,8 +35,8 @@ const longestWait = 30_000
 export function openSchedules(schedules: readonly Schedule[], options: ScheduleOptions): Schedules {
   const { database, writer, log, limits } = options
   const timed = schedules.map((schedule) => ({ schedule, times: readTimes(schedule) }))
-  const owners = openOwners()
-  const claims = openClaims(database, writer, owners)
+  const leases = openLeases(database, writer, (error) => log.error({ err: error }, 'a schedule could not show a sign of life'))
+  const claims = openClaims(database, writer, leases)
   const runners: Runner[] = []
   let timer: NodeJS.Timeout | null = null
   let isClosed = false
@@ -71,7 +71,7 @@ export function openSchedules(schedules: readonly Schedule[], options: ScheduleO
       if (timer !== null) clearTimeout(timer)
       const within = Math.min(longestClosing, limits.drainTimeout * closingShare)
       await Promise.all(runners.map((runner) => runner.close(within)))
-      owners.close()
+      leases.close()
     },
   }
 }

@@ -50,6 +50,6 @@ export async function written({ folder }: Project): Promise<void> {
   const tag = await post('/api/tags?status=draft', { name: 'A tag that is not published' }, 'one')
   await post('/api/articles', { title: 'An article that waits for it', tags: [tag.documentId] }, 'two')
   await served.sql("insert into octavo_outbox (event, created_at, payload) values ('entry.create', 1, '{}')")
-  await served.sql("insert into octavo_listener_cursors (name, sequence, beat) values ('a listener', 0, 1)")
+  await served.sql("insert into octavo_consumers (name, sequence, paused_until) values ('a listener', 0, 0)")
   await served.close()
 }

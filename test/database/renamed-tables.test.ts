@@ -11,7 +11,6 @@ const renamed = [
   ['octavo_credential_versions', 'octavo_user_epochs'],
   ['octavo_one_time_tokens', 'octavo_codes'],
   ['octavo_rate_limits', 'octavo_counters'],
-  ['octavo_listener_cursors', 'octavo_listeners'],
 ] as const
 
 test('tables of our own get their names of today, with their rows and their indexes', async () => {

@@ -9,29 +9,22 @@ import Database from 'better-sqlite3'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { testSqlite } from '../support/sqlite-only.js'
 import { headerOf, ok, openReceiver, type Received, type Receiver, status } from '../webhooks/receiver.js'
-import { type Child, copyGolden, remove, start } from './child.js'
+import type { Child } from './child.js'
+import { openChildren } from './children.js'
 import { askerOf } from './faulty.js'
 import { type Ask, send } from './operations.js'
 
 const main = join(import.meta.dirname, '..', '..', 'dist', 'main.js')
 const patience = { timeout: 50_000, interval: 100 }
-let folder: string
+const { folder, run } = openChildren({
+  limits: { webhookPause: 50, webhookLongestPause: 500, webhookAttempts: 1_000, webhookTimeout: 20_000 },
+  webhooks: { allowPrivateAddresses: ['127.0.0.1'] },
+})
 let receiver: Receiver
-let children: Child[]
 beforeEach(async () => {
-  children = []
   receiver = await openReceiver()
-  folder = await copyGolden({
-    limits: { webhookPause: 50, webhookLongestPause: 500, webhookAttempts: 1_000, webhookTimeout: 20_000 },
-    webhooks: { allowPrivateAddresses: ['127.0.0.1'] },
-  })
 })
-afterEach(async () => {
-  for (const { process: child } of children) child.kill('SIGKILL')
-  await Promise.all(children.map(({ ended }) => ended))
-  await receiver.close()
-  await remove(folder)
-})
+afterEach(() => receiver.close())
 
 /** Runs `octavo webhooks`. */
 async function webhooks(environment: Readonly<Record<string, string>>, ...given: readonly string[]) {
@@ -42,16 +35,11 @@ async function webhooks(environment: Readonly<Record<string, string>>, ...given:
 const create = async (...events: readonly string[]): Promise<void> => {
   const { out, error } = await webhooks(
     {},
-    ...['create', folder, '--name', 'all', '--url', `${receiver.origin}/all`, '--events', events.join(',')],
+    ...['create', folder(), '--name', 'all', '--url', `${receiver.origin}/all`, '--events', events.join(',')],
   )
   expect([out.slice(0, 6), error]).toEqual(['whsec_', ''])
 }
 
-function run(): Child {
-  const child = start(folder)
-  children.push(child)
-  return child
-}
 const askOf = async (child: Child): Promise<Ask> => askerOf(await child.origin)
 const sequenceOf = (received: Received): number => Number(/^evt_(\d+)_/.exec(headerOf(received, 'webhook-id')!)![1])
 const names = () => receiver.received.map(({ body }) => body.entry.name)
@@ -137,13 +125,13 @@ test('writes end while a receiver responds to nothing', async () => {
   for (let index = 0; index < 12; index++) expect((await send(ask, 'POST', '/api/cities', { name: `city ${index}` })).status).toBe(201)
   await vi.waitFor(() => expect(names()).toHaveLength(5), patience)
   // No attempt has ended yet: a write that waited for one would have come after it.
-  const { out } = await webhooks({}, 'deliveries', 'all', folder, '--json')
+  const { out } = await webhooks({}, 'deliveries', 'all', folder(), '--json')
   expect(JSON.parse(out)).toEqual([])
 })
 
 test('events that a command sends again do not wait for the end of other deliveries', async () => {
   writeFileSync(
-    join(folder, 'octavo.config.json'),
+    join(folder(), 'octavo.config.json'),
     JSON.stringify({ limits: { webhookPause: 3_600_000, webhookTimeout: 20_000 }, webhooks: { allowPrivateAddresses: true } }),
   )
   await create('entry.create')
@@ -158,11 +146,11 @@ test('events that a command sends again do not wait for the end of other deliver
   await send(ask, 'POST', '/api/cities', { name: 'fails' })
   await send(ask, 'POST', '/api/cities', { name: 'held 1' })
   await vi.waitFor(() => expect(held).toHaveLength(1), patience)
-  const waiting = async () => JSON.parse((await webhooks({}, 'deliveries', 'all', folder, '--waiting', '--json')).out)
+  const waiting = async () => JSON.parse((await webhooks({}, 'deliveries', 'all', folder(), '--waiting', '--json')).out)
   await vi.waitFor(async () => expect(await waiting()).toHaveLength(1), patience)
   const [{ sequence }] = await waiting()
   isRepaired = true
-  expect((await webhooks({}, 'resend', 'all', folder, '--sequence', String(sequence))).out).toBe('1 event will be sent again.')
+  expect((await webhooks({}, 'resend', 'all', folder(), '--sequence', String(sequence))).out).toBe('1 event will be sent again.')
   await vi.waitFor(() => expect(names().filter((name) => name === 'fails')).toHaveLength(2), { ...patience, timeout: 10_000 })
   expect(held).toHaveLength(1)
   held[0]!()
@@ -173,7 +161,7 @@ testSqlite(
   'on servers, nothing locks the whole database',
   async () => {
     const limits = { webhookTimeout: 20_000, drainTimeout: 45_000 }
-    writeFileSync(join(folder, 'octavo.config.json'), JSON.stringify({ limits, webhooks: { allowPrivateAddresses: true } }))
+    writeFileSync(join(folder(), 'octavo.config.json'), JSON.stringify({ limits, webhooks: { allowPrivateAddresses: true } }))
     await create('entry.create')
     let respond = (): void => {}
     receiver.respond = (received, response, socket) => {
@@ -182,7 +170,7 @@ testSqlite(
     const child = run()
     await send(await askOf(child), 'POST', '/api/cities', { name: 'city' })
     await vi.waitFor(() => expect(names()).toEqual(['city']), patience)
-    const database = new Database(join(folder, '.tmp', 'data.db'))
+    const database = new Database(join(folder(), '.tmp', 'data.db'))
     try {
       database.exec('begin immediate')
       respond()
@@ -207,7 +195,7 @@ test('a connection is made to the address that was checked, whatever its name le
   everywhere.listen(0, '0.0.0.0')
   await once(everywhere, 'listening')
   const { port } = everywhere.address() as { port: number }
-  const preload = join(folder, 'resolver.mjs')
+  const preload = join(folder(), 'resolver.mjs')
   writeFileSync(
     preload,
     `import dns from 'node:dns'
@@ -216,8 +204,8 @@ test('a connection is made to the address that was checked, whatever its name le
     const original = dns.lookup
     dns.lookup = (name, options, callback) => {
       if (name !== 'rebound.test') return original(name, options, callback)
-      const answers = readFileSync(${JSON.stringify(join(folder, 'answers'))}, 'utf8').trim().split('\\n')
-      const asked = ${JSON.stringify(join(folder, 'asked'))}
+      const answers = readFileSync(${JSON.stringify(join(folder(), 'answers'))}, 'utf8').trim().split('\\n')
+      const asked = ${JSON.stringify(join(folder(), 'asked'))}
       let count = 0
       try { count = readFileSync(asked, 'utf8').length } catch {}
       appendFileSync(asked, '.')
@@ -227,20 +215,20 @@ test('a connection is made to the address that was checked, whatever its name le
     syncBuiltinESMExports()`,
   )
   const environment = { NODE_OPTIONS: `--import ${preload}` }
-  const answers = (...lines: readonly string[]) => writeFileSync(join(folder, 'answers'), lines.join('\n'))
-  const asked = () => (existsSync(join(folder, 'asked')) ? readFileSync(join(folder, 'asked'), 'utf8').length : 0)
+  const answers = (...lines: readonly string[]) => writeFileSync(join(folder(), 'answers'), lines.join('\n'))
+  const asked = () => (existsSync(join(folder(), 'asked')) ? readFileSync(join(folder(), 'asked'), 'utf8').length : 0)
   try {
     answers('127.0.0.1')
     const url = `http://rebound.test:${port}/hook`
-    const { error } = await webhooks(environment, 'create', folder, '--name', 'rebound', '--url', url, '--events', 'all')
+    const { error } = await webhooks(environment, 'create', folder(), '--name', 'rebound', '--url', url, '--events', 'all')
     expect([error, asked()]).toEqual(['', 0])
     // The first answer is allowed. A second one would lead elsewhere: nobody may ask for it.
     answers('127.0.0.1', '127.0.0.2')
-    expect((await webhooks(environment, 'trigger', 'rebound', folder)).out).toMatch(/responded 200/)
+    expect((await webhooks(environment, 'trigger', 'rebound', folder())).out).toMatch(/responded 200/)
     expect([asked(), requests]).toEqual([1, 1])
     for (const answer of ['127.0.0.2', '127.0.0.1 127.0.0.2', '127.0.0.2 127.0.0.1', '169.254.169.254']) {
       answers(answer)
-      const { error: refused } = await webhooks(environment, 'trigger', 'rebound', folder)
+      const { error: refused } = await webhooks(environment, 'trigger', 'rebound', folder())
       expect(refused).toMatch(/rebound\.test leads to the private address 1/)
     }
     expect(requests).toBe(1)

@@ -2,6 +2,8 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { afterAll, afterEach, beforeAll, describe, expect } from 'vitest'
+import { writeSql } from '../../src/database/sqlite/dialect.js'
+import { openEventLog } from '../../src/events/event-log.js'
 import type { ScopeCall, ScopeResult } from '../../src/public/type-settings.js'
 import { rule } from '../support/rule.js'
 import type { Answer, Served } from '../support/serve.js'
@@ -258,7 +260,10 @@ describe('clients of the event stream', () => {
         ...contentType('note', { title: { type: 'string', ...localized } }, { localized: true }),
         ...contentType('paper', { title: { type: 'string' }, text: { type: 'text' } }),
       },
-      { environment: secrets, config: { events: { stream: true }, limits: { eventStreamsPerAddress: 3, bodyBytes: 2_000_000 } } },
+      {
+        environment: secrets,
+        config: { events: { stream: true }, limits: { eventStreamsPerAddress: 3, eventStreamReadBytes: 50_000, bodyBytes: 2_000_000 } },
+      },
     )
     await addToken(served, 'all', { type: 'full-access' })
     const moments = { created_at: Date.now(), updated_at: Date.now(), published_at: Date.now() }
@@ -336,6 +341,37 @@ describe('clients of the event stream', () => {
     } finally {
       await other.close()
     }
+  })
+
+  rule('event-stream.11', 'events are read in batches of few bytes, however large they are, and none is left out', async () => {
+    const start = await openStream(`${served.origin}/api/events?types=api::paper.paper`)
+    await expect.poll(start.lastId, patience).not.toBe('')
+    start.close()
+    const [{ latest }] = (await served.sql('select coalesce(max(sequence), 0) as latest from octavo_outbox')) as unknown as [
+      { latest: number },
+    ]
+    const titles = Array.from({ length: 30 }, (_, index) => `batch ${index}`)
+    for (const [index, title] of titles.entries())
+      await write('POST', '/papers', { title, text: 'x'.repeat(index % 10 === 0 ? 400_000 : 1_000 * index) })
+    const stream = await openStream(`${served.origin}/api/events?types=api::paper.paper&lastEventId=${start.lastId()}`)
+    await expect.poll(() => stream.events.map(({ data }) => data.entry.title), patience).toEqual(titles)
+    stream.close()
+
+    const reads: number[][] = []
+    const rows = async <Row>(query: Parameters<typeof writeSql>[0]): Promise<readonly Row[]> => {
+      const { sql, parameters } = writeSql(query)
+      const found = await served.sql(sql, ...(parameters as number[]))
+      if (found.some(({ payload }) => payload !== undefined)) reads.push(found.map(({ payload }) => payload.length))
+      return found as readonly Row[]
+    }
+    const log = openEventLog({ rows })
+    let sequence = latest
+    for (let events = await log.batch(latest, 100, 50_000); events.length > 0; events = await log.batch(sequence, 100, 50_000))
+      sequence = events.at(-1)!.sequence
+    expect(reads.flat()).toHaveLength(titles.length)
+    const tooLarge = reads.filter((sizes) => sizes.length > 1 && sizes.reduce((sum, size) => sum + size, 0) > 50_000)
+    expect(tooLarge).toEqual([])
+    expect(reads.length).toBeLessThan(titles.length)
   })
 
   rule('event-stream.9', 'a client that reads nothing is disconnected', async () => {

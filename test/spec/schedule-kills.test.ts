@@ -1,36 +1,19 @@
 // Schedules over kills and pauses of the process that runs them: another process goes on, and no time is run twice.
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test } from 'vitest'
-import { type Child, copyGolden, remove, start } from '../faults/child.js'
+import { expect, test } from 'vitest'
+import { openChildren } from '../faults/children.js'
 import { rule } from '../support/rule.js'
 
-let folder: string
-let children: Child[]
-beforeEach(async () => {
-  folder = await copyGolden()
-  rmSync(join(folder, 'octavo.config.json'))
-  children = []
-})
-afterEach(async () => {
-  for (const child of children) child.process.kill('SIGKILL')
-  await Promise.all(children.map(({ ended }) => ended))
-  await remove(folder)
-})
+const children = openChildren(null)
 
 /** Every second: writes `begin <pid> <time>`, works for so many milliseconds, writes `end <pid> <time>`. */
-function configure(milliseconds: number): void {
-  writeFileSync(
-    join(folder, 'octavo.config.mjs'),
-    `import { appendFileSync } from 'node:fs'
-    const write = (what, time) => appendFileSync(${JSON.stringify(join(folder, 'runs'))}, what + ' ' + process.pid + ' ' + time.getTime() + '\\n')
+const configure = (milliseconds: number): void =>
+  children.configure(`
+    const writeRun = (what, time) => write('runs', what, process.pid, time.getTime())
     export default { schedules: [{ name: 'tick', cron: '* * * * * *', run: async ({ time, signal }) => {
-      write('begin', time)
+      writeRun('begin', time)
       await new Promise((resolve) => { setTimeout(resolve, ${milliseconds}); signal.addEventListener('abort', resolve) })
-      write('end', time)
-    } }] }`,
-  )
-}
+      writeRun('end', time)
+    } }] }`)
 
 interface Line {
   readonly what: string
@@ -39,20 +22,9 @@ interface Line {
 }
 
 const runs = (): readonly Line[] =>
-  existsSync(join(folder, 'runs'))
-    ? readFileSync(join(folder, 'runs'), 'utf8')
-        .trim()
-        .split('\n')
-        .map((line) => line.split(' '))
-        .map(([what, pid, time]) => ({ what: what!, pid: Number(pid), time: Number(time) }))
-    : []
+  children.written('runs').map(([what, pid, time]) => ({ what: what!, pid: Number(pid), time: Number(time) }))
 const begun = () => runs().filter(({ what }) => what === 'begin')
-
-function run(): Child {
-  const child = start(folder, { LOG_LEVEL: 'info' })
-  children.push(child)
-  return child
-}
+const run = () => children.run({ LOG_LEVEL: 'info' })
 
 const patience = { timeout: 40_000, interval: 100 }
 

@@ -159,7 +159,7 @@ rule('schedules.6', 'times that nobody ran are skipped but for the last minute, 
   await first.service.close()
   expect(runs).toEqual([])
   // As if the last run had been five hours ago.
-  await first.sql('update octavo_schedules set last_time = ?', Date.now() - 5 * 3_600_000)
+  await first.sql('update octavo_schedule_times set last_time = ?', Date.now() - 5 * 3_600_000)
   const second = await beside(first, { schedules })
   await expect.poll(() => runs.length, patience).toBe(2)
   expect([...runs].sort()).toEqual([`just now ${justNow}`, `made up for ${ago}`])
@@ -232,7 +232,7 @@ rule('schedules.9', 'a stop begins no run, and tells those that go on', async ()
   await served.service.close()
   expect([runs[0]!.aborted, ended, (runs[0]!.reason as Error).message]).toEqual([true, 1, 'The service is stopping'])
   // The schedule is free for others at once.
-  const [row] = await served.sql('select owner from octavo_schedules')
+  const [row] = await served.sql('select owner from octavo_leases')
   expect(row!.owner).toBeNull()
   await pause(1_200)
   expect(runs).toHaveLength(1)

@@ -8,6 +8,7 @@ import { rule } from '../support/rule.js'
 import type { Answer, Served } from '../support/serve.js'
 import { goldenTokens, serveBeside, serveGolden } from '../support/serve.js'
 import { allEvents, headerOf, insertWebhook, ok, openReceiver, type Received, type Receiver, status } from '../webhooks/receiver.js'
+import { replaceResolver } from '../webhooks/resolver.js'
 
 const token = goldenTokens().full!
 const json = { 'content-type': 'application/json' }
@@ -39,14 +40,18 @@ afterEach(() => served.sql('delete from strapi_webhooks'))
 const send = (method: string, path: string, data?: object): Promise<Answer> =>
   served.ask(path, { method, token, ...(data === undefined ? {} : { headers: json, body: JSON.stringify({ data }) }) })
 const addCity = async (name: string): Promise<string> => (await send('POST', '/api/cities', { name })).body.data.documentId
+const addCityTo = (service: Served, name: string): Promise<Answer> =>
+  service.ask('/api/cities', { method: 'POST', token, headers: json, body: JSON.stringify({ data: { name } }) })
 const webhook = (name: string, path: string, events: readonly string[] = allEvents, headers: Readonly<Record<string, string>> = {}) =>
   insertWebhook(served.sql, { name, url: `${receiver.origin}${path}`, events, headers })
 const at = (path: string): readonly Received[] => receiver.received.filter(({ url }) => url === path)
 const names = (path: string) => at(path).map(({ body }) => body.entry?.name ?? body.media?.name)
 
 /** Runs `octavo` beside the service. */
-async function octavo(...given: readonly string[]) {
-  const child = spawn(process.execPath, [main, ...given], { env: { ...process.env, ...served.sameDatabase, NODE_ENV: 'production' } })
+const octavo = (...given: readonly string[]) => octavoBeside(served, ...given)
+
+async function octavoBeside({ sameDatabase }: Served, ...given: readonly string[]) {
+  const child = spawn(process.execPath, [main, ...given], { env: { ...process.env, ...sameDatabase, NODE_ENV: 'production' } })
   const [out, error, code] = await Promise.all([
     textOf(child.stdout),
     textOf(child.stderr),
@@ -266,18 +271,16 @@ describe('what is kept', () => {
 
   rule('webhooks.10', 'the log of attempts is bounded, also over processes that make few', async () => {
     const own = await serveGolden({ config: { limits: { ...limits, webhookLog: 5 }, webhooks: { allowPrivateAddresses: true } } })
-    const add = (by: Served, name: string) =>
-      by.ask('/api/cities', { method: 'POST', token, headers: json, body: JSON.stringify({ data: { name } }) })
     const logged = async () => (await own.sql('select id from octavo_webhook_attempts')).length
     const others: Served[] = []
     try {
       await insertWebhook(own.sql, { name: 'few', url: `${receiver.origin}/few`, events: ['entry.create'] })
-      for (let index = 0; index < 20; index++) await add(own, `few ${index}`)
+      for (let index = 0; index < 20; index++) await addCityTo(own, `few ${index}`)
       await expect.poll(() => at('/few').length, patience).toBe(20)
       await expect.poll(logged, patience).toBeGreaterThan(15)
       await own.service.close()
       others.push(await serveBeside(own, { NODE_ENV: 'development' }))
-      await add(others[0]!, 'few 20')
+      await addCityTo(others[0]!, 'few 20')
       await expect.poll(() => at('/few').length, patience).toBe(21)
       await expect.poll(logged, patience).toBeLessThanOrEqual(6)
     } finally {
@@ -329,6 +332,122 @@ describe('what is kept', () => {
   })
 })
 
+describe('over restarts', () => {
+  let own: Served
+  const others: Served[] = []
+  const hour = 3_600_000
+  beforeAll(async () => {
+    own = await serveGolden({
+      config: { limits: { ...limits, webhookLongestPause: hour }, webhooks: { allowPrivateAddresses: ['127.0.0.1'] } },
+    })
+  })
+  afterEach(() => own.sql('delete from strapi_webhooks'))
+  afterAll(async () => {
+    for (const other of others) await other.close()
+    await own?.close()
+  })
+  const add = (name: string, path: string, events = ['entry.create']) =>
+    insertWebhook(own.sql, { name, url: `${receiver.origin}${path}`, events })
+
+  rule('webhooks.6', 'documents whose ids differ only in case do not wait for each other', async () => {
+    await add('cased', '/cased')
+    for (const name of ['waits', 'is due']) await addCityTo(own, name)
+    await expect.poll(() => [...names('/cased')].sort(), patience).toEqual(['is due', 'waits'])
+    const [[{ consumer }], [{ last }]] = (await Promise.all([
+      own.sql("select name as consumer from octavo_consumers where name like 'webhook %'"),
+      own.sql('select max(sequence) as last from octavo_outbox'),
+    ])) as unknown as [[{ consumer: string }], [{ last: number }]]
+    const wait = (sequence: number, key: string, due: number) =>
+      own.sql(
+        "insert into octavo_deliveries (consumer, sequence, ordering_key, state, attempts, due_at) values (?, ?, ?, 'waiting', 0, ?)",
+        ...[consumer, sequence, `api::city.city ${key}`, due],
+      )
+    await wait(last - 1, 'ABC', Date.now() + hour)
+    await wait(last, 'abc', 0)
+    await expect.poll(() => names('/cased').filter((name) => name === 'is due').length, patience).toBe(2)
+    expect(names('/cased')).toHaveLength(3)
+  })
+
+  rule('webhooks.5', 'a pause that a receiver asks for holds after a restart too, until its end or a command; it is bounded', async () => {
+    await add('quiet', '/quiet')
+    await add('other', '/other')
+    receiver.respond = (one, response, socket) =>
+      (one.url === '/quiet' ? status(429, { 'retry-after': '1800' }) : ok)(one, response, socket)
+    await addCityTo(own, 'first')
+    const paused = () => own.sql('select name from octavo_consumers where paused_until > ?', Date.now() + hour / 3)
+    await expect.poll(async () => (await paused()).length, patience).toBe(1)
+    await own.service.close()
+    const again = await serveBeside(own, { NODE_ENV: 'development' })
+    others.push(again)
+    await addCityTo(again, 'second')
+    await expect.poll(() => names('/other'), patience).toEqual(['first', 'second'])
+    expect(names('/quiet')).toEqual(['first'])
+    receiver.respond = ok
+    const [{ sequence }] = (await own.sql("select sequence from octavo_deliveries where state = 'waiting'")) as unknown as [
+      { sequence: number },
+    ]
+    const { out } = await octavoBeside(own, 'webhooks', 'resend', 'quiet', own.folder, '--sequence', String(sequence))
+    expect(out).toBe('1 event will be sent again.')
+    await expect.poll(() => [...names('/quiet')].sort(), patience).toEqual(['first', 'first', 'second'])
+    // No receiver can ask for so much: the clock was set back, or the limit was larger then.
+    await own.sql('update octavo_consumers set paused_until = ?', Date.now() + 100 * hour)
+    await addCityTo(again, 'third')
+    await expect.poll(() => names('/quiet'), patience).toContain('third')
+  })
+})
+
+rule(
+  'webhooks.14',
+  'names that are not resolved delay no other webhook; a few are resolved at once, and the slow ones in turn',
+  async () => {
+    const own = await serveGolden({
+      config: {
+        limits: { ...limits, webhookLookups: 3, webhookLookupTimeout: 400, webhookAttempts: 1_000 },
+        webhooks: { allowPrivateAddresses: ['127.0.0.1'] },
+      },
+    })
+    const resolver = replaceResolver({ 'good.test': '127.0.0.1', 'inside.test': '127.0.0.2' })
+    const add = (name: string) => insertWebhook(own.sql, { name, url: `http://${name}:${receiver.port}/${name}`, events: ['entry.create'] })
+    const late = async (name: string) =>
+      (await own.sql('select error from octavo_webhook_attempts where error = ?', `${name} was not resolved within 400 milliseconds`))
+        .length
+    try {
+      for (const name of ['silent-0.test', 'good.test', 'inside.test']) await add(name)
+      await addCityTo(own, 'one')
+      await expect.poll(() => names('/good.test'), patience).toEqual(['one'])
+      expect(resolver.waiting()).toEqual(['silent-0.test'])
+      await expect.poll(() => late('silent-0.test'), patience).toBeGreaterThan(0)
+      const silent = [0, 1, 2, 3, 4].map((index) => `silent-${index}.test`)
+      for (const name of silent.slice(1)) await add(name)
+      await addCityTo(own, 'two')
+      // Each of them is slow once, and holds up others until the system has ended.
+      const slow = new Set<string>()
+      const slowOnes = async (): Promise<number> => {
+        for (const name of silent) {
+          if (slow.has(name) || (await late(name)) === 0) continue
+          slow.add(name)
+          resolver.fail(name)
+        }
+        return slow.size
+      }
+      await expect.poll(slowOnes, patience).toBe(silent.length)
+      await expect.poll(() => names('/good.test'), patience).toEqual(['one', 'two'])
+      await expect.poll(() => resolver.waiting().length, patience).toBe(1)
+      await addCityTo(own, 'three')
+      await expect.poll(() => names('/good.test'), patience).toEqual(['one', 'two', 'three'])
+      expect(resolver.waiting()).toHaveLength(1)
+      expect(resolver.most()).toBeLessThanOrEqual(3)
+      const refused = await own.sql(
+        "select error from octavo_webhook_attempts where error like 'inside.test leads to the private address%'",
+      )
+      expect(refused.length).toBeGreaterThan(0)
+    } finally {
+      resolver.restore()
+      await own.close()
+    }
+  },
+)
+
 rule('webhooks.11', 'the outbox keeps what a webhook waits for, up to a limit, and says what is lost', async () => {
   const own = await serveGolden({
     config: {
@@ -339,10 +458,9 @@ rule('webhooks.11', 'the outbox keeps what a webhook waits for, up to a limit, a
   try {
     receiver.respond = status(500)
     await insertWebhook(own.sql, { name: 'behind', url: `${receiver.origin}/behind`, events: ['entry.create'] })
-    const add = (name: string) => own.ask('/api/cities', { method: 'POST', token, headers: json, body: JSON.stringify({ data: { name } }) })
-    for (let index = 1; index <= 15; index++) await add(`behind ${index}`)
+    for (let index = 1; index <= 15; index++) await addCityTo(own, `behind ${index}`)
     expect((await own.sql('select min(sequence) as first from octavo_outbox'))[0]).toEqual({ first: 1 })
-    for (let index = 16; index <= 60; index++) await add(`behind ${index}`)
+    for (let index = 16; index <= 60; index++) await addCityTo(own, `behind ${index}`)
     const [{ first }] = (await own.sql('select min(sequence) as first from octavo_outbox')) as [{ first: number }]
     expect(first).toBeGreaterThan(25)
     receiver.respond = ok
@@ -374,8 +492,7 @@ rule('webhooks.9', 'private addresses are refused in production, whatever they a
       await insertWebhook(own.sql, { name: host, url: `http://${host}:${receiver.port}/private`, events: ['entry.create'] })
     for (const url of [`http://user:word@127.0.0.1:${receiver.port}/private`, 'file:///etc/passwd', 'gopher://127.0.0.1', 'nonsense'])
       await insertWebhook(own.sql, { name: url, url, events: ['entry.create'] })
-    const city = { method: 'POST', token, headers: json, body: JSON.stringify({ data: { name: 'private' } }) }
-    expect((await own.ask('/api/cities', city)).status).toBe(201)
+    expect((await addCityTo(own, 'private')).status).toBe(201)
     const attempts = () => own.sql('select status, error from octavo_webhook_attempts order by webhook_id')
     await expect.poll(async () => (await attempts()).length, patience).toBe(hosts.length + 4)
     const errors = (await attempts()).map(({ status: code, error }) => `${code} ${error}`)

@@ -1,11 +1,11 @@
 // Makes a MySQL or MariaDB database fit for the model: a new one gets every table and the rows it starts with, an existing one only what
-// it lacks. Nothing is ever dropped or rewritten. Tables are made one by one, since no transaction has several; whoever comes after an
+// it lacks. Nothing of Strapi's is ever dropped or rewritten. Tables are made one by one, since no transaction has several; whoever comes after an
 // interrupted start goes on with it.
 import { ConfigError } from '../../errors/errors.js'
 import type { Model } from '../../model/types.js'
 import type { FillRows } from '../driver.js'
 import { findLacking, isPrepared, type Lacking, type LackingWithOwn, namesOf, type Prepared } from '../schema/lacking.js'
-import { octavoTables } from '../schema/octavo-tables.js'
+import { hasFormerTables, octavoTables, replaceFormerTables } from '../schema/octavo-tables.js'
 import { quoted } from '../schema/table.js'
 import { type MysqlCatalog, type MysqlQueryable, readCatalog } from './catalog.js'
 import type { Client } from './client.js'
@@ -66,6 +66,7 @@ async function prepareLocked(client: Client, model: Model, preparation: MysqlPre
   // Another process may have done it meanwhile.
   const lacking = await lackingIn(client, model, preparation)
   if (isPrepared(lacking)) return { isNew: false, added: [] }
+  const { tables: present } = await readCatalog(client)
   const { isNew, tables, columns, indexes } = lacking
   await client.query(createMark)
   if (isNew) await client.query(`insert ignore into ${unpreparedTable} (id) values (1)`)
@@ -73,6 +74,7 @@ async function prepareLocked(client: Client, model: Model, preparation: MysqlPre
   await client.query('set session foreign_key_checks = 0')
   for (const statement of [
     ...createOctavoStatements(),
+    ...replaceFormerTables((name) => present.has(name)),
     ...tables.map(createStatement),
     ...columns.map(({ table, column }) => `alter table ${quoted(table)} add column ${columnText(column)}`),
     ...indexes.map(indexStatement),
@@ -106,7 +108,7 @@ async function lackingIn(client: Client, model: Model, { sessions }: MysqlPrepar
   return {
     ...lacking,
     indexes: lacking.indexes.filter((index) => !indexes.has(indexName(index)) && isPossible(catalog, lacking, index)),
-    ownTables: [...octavoTables.map(({ name }) => name), ...driverTables].some((name) => !catalog.tables.has(name)),
+    ownTables: [...octavoTables.map(({ name }) => name), ...driverTables].some((name) => !catalog.tables.has(name)) || hasFormerTables(has),
   }
 }
 

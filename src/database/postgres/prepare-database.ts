@@ -1,11 +1,11 @@
 // Makes a PostgreSQL database fit for the model: a new one gets every table and the rows it starts with, an existing one only what it
-// lacks. Nothing is ever dropped or rewritten. One transaction does it all; of several processes that start together one does it.
+// lacks. Nothing of Strapi's is ever dropped or rewritten. One transaction does it all; of several processes that start together one does it.
 import type pg from 'pg'
 import { ConfigError } from '../../errors/errors.js'
 import type { Model } from '../../model/types.js'
 import type { FillRows } from '../driver.js'
 import { findLacking, isPrepared, type LackingWithOwn, namesOf, type Prepared } from '../schema/lacking.js'
-import { octavoNames } from '../schema/octavo-tables.js'
+import { hasFormerTables, octavoNames, replaceFormerTables } from '../schema/octavo-tables.js'
 import { quoted } from '../schema/table.js'
 import { type Catalog, checkSchema, type Queryable, readCatalog } from './catalog.js'
 import { createOctavoStatements, createStatements, declaredType, epochTable, storedName, turnTable } from './create-tables.js'
@@ -49,12 +49,14 @@ export async function prepareDatabase(pool: pg.Pool, model: Model, preparation: 
   if (isPrepared(lackingIn(await readCatalog(pool), model, preparation))) return { isNew: false, added: [] }
   return inTransaction(pool, preparation, async (client) => {
     // Another process may have done it meanwhile.
-    const lacking = lackingIn(await readCatalog(client), model, preparation)
+    const catalog = await readCatalog(client)
+    const lacking = lackingIn(catalog, model, preparation)
     if (isPrepared(lacking)) return { isNew: false, added: [] }
     const { isNew, tables, columns, indexes } = lacking
     await client.query(
       [
         ...createOctavoStatements(),
+        ...replaceFormerTables((name) => catalog.tables.has(name)),
         ...createStatements(tables),
         ...columns.map(
           ({ table, column }) =>
@@ -77,7 +79,7 @@ function lackingIn(catalog: Catalog, model: Model, { sessions }: PostgresPrepara
   return {
     ...lacking,
     indexes: lacking.indexes.filter((index) => made.has(index.table) || isIndexable(catalog, index)),
-    ownTables: [...octavoNames, turnTable, epochTable].some((name) => !has(name)),
+    ownTables: [...octavoNames, turnTable, epochTable].some((name) => !has(name)) || hasFormerTables(has),
   }
 }
 

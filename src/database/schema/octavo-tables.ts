@@ -111,15 +111,21 @@ export const octavoTables: readonly OctavoTable[] = [
     numbered: true,
   },
   {
-    // The cursor of each listener and each webhook: the event up to which all are delivered or given up, and the process that delivers.
-    name: 'octavo_listener_cursors',
-    columns: { name: 'text', sequence: 'integer', owner: 'text?', beat: 'integer' },
+    // The cursor of each listener and each webhook, the event up to which all are delivered or given up, and until when it wants none.
+    name: 'octavo_consumers',
+    columns: { name: 'text', sequence: 'integer', paused_until: 'integer' },
     key: ['name'],
   },
   {
-    // For which time each schedule was run last, and by which process it is being run.
-    name: 'octavo_schedules',
-    columns: { name: 'text', last_time: 'integer', owner: 'text?', beat: 'integer' },
+    // For which time each schedule was run last.
+    name: 'octavo_schedule_times',
+    columns: { name: 'text', last_time: 'integer' },
+    key: ['name'],
+  },
+  {
+    // Work that one owner does at a time: who does it, and a number that grows while the owner is alive.
+    name: 'octavo_leases',
+    columns: { name: 'text', owner: 'text?', beat: 'integer' },
     key: ['name'],
   },
   {
@@ -162,10 +168,39 @@ export const octavoNames: readonly string[] = octavoTables.flatMap(({ name, inde
   ...Object.keys(indexes).map((suffix) => `${name}_${suffix}`),
 ])
 
+/** A table of earlier versions whose rows belong to one of today: its columns, and what they get. */
+interface FormerTable {
+  readonly from: string
+  readonly to: string
+  readonly columns: Readonly<Record<string, string>>
+}
+
+const consumerColumns = { name: 'name', sequence: 'sequence', paused_until: '0' }
+
+/** What is newer comes first: rows that are there stay as they are. */
+const formerTables: readonly FormerTable[] = [
+  { from: 'octavo_listener_cursors', to: 'octavo_consumers', columns: consumerColumns },
+  { from: 'octavo_listeners', to: 'octavo_consumers', columns: consumerColumns },
+  { from: 'octavo_schedules', to: 'octavo_schedule_times', columns: { name: 'name', last_time: 'last_time' } },
+]
+
+/** Whether a database has a table of earlier versions whose rows belong to another one today. */
+export const hasFormerTables = (has: (name: string) => boolean): boolean => formerTables.some(({ from }) => has(from))
+
+/** The statements that move the rows of such tables, and drop these, in words of every database. */
+export const replaceFormerTables = (has: (name: string) => boolean): readonly string[] =>
+  formerTables
+    .filter(({ from }) => has(from))
+    .flatMap(({ from, to, columns }) => [
+      `insert into ${to} (${Object.keys(columns).join(', ')}) select ${Object.values(columns).join(', ')} from ${from} where name not in (select name from ${to})`,
+      `drop table ${from}`,
+    ])
+
 /** Tables of ours that earlier versions had, that one driver alone has, or that only exist while a copy is under way. */
 const otherOctavoTables: readonly string[] = [
   ...['octavo_hidden_links', 'octavo_drifted_drafts', 'octavo_unequal_locales', 'octavo_user_epochs', 'octavo_codes'],
-  ...['octavo_counters', 'octavo_listeners'],
+  'octavo_counters',
+  ...formerTables.map(({ from }) => from),
   ...['octavo_write_turns', 'octavo_server_epoch', 'octavo_write_outcomes', 'octavo_preparation', 'octavo_copy_progress'],
 ]
 

@@ -1,6 +1,13 @@
 // Creates Octavo's own tables on SQLite, and gives those of earlier versions their names of today.
 import type { Database } from 'better-sqlite3'
-import { type OctavoColumnType, type OctavoTable, octavoNames, octavoTables } from '../schema/octavo-tables.js'
+import {
+  hasFormerTables,
+  type OctavoColumnType,
+  type OctavoTable,
+  octavoNames,
+  octavoTables,
+  replaceFormerTables,
+} from '../schema/octavo-tables.js'
 import { quoted } from '../schema/table.js'
 
 const words: Readonly<Record<OctavoColumnType, string>> = {
@@ -38,12 +45,13 @@ const renamed: readonly { readonly from: string; readonly to: string; readonly i
   { from: 'octavo_user_epochs', to: 'octavo_credential_versions', indexes: [] },
   { from: 'octavo_codes', to: 'octavo_one_time_tokens', indexes: ['octavo_codes_user', 'octavo_codes_end'] },
   { from: 'octavo_counters', to: 'octavo_rate_limits', indexes: ['octavo_counters_end'] },
-  { from: 'octavo_listeners', to: 'octavo_listener_cursors', indexes: [] },
 ]
 
 /** Whether a database with these tables and indexes lacks one of ours, or has one under an earlier name. */
 export const lacksOctavoTables = (present: ReadonlySet<string>): boolean =>
-  octavoNames.some((name) => !present.has(name)) || renamed.some(({ from }) => present.has(from))
+  octavoNames.some((name) => !present.has(name)) ||
+  renamed.some(({ from }) => present.has(from)) ||
+  hasFormerTables((name) => present.has(name))
 
 /** Gives tables of earlier versions their names of today, and creates the tables that are missing. */
 export function createOctavoTables(database: Database): void {
@@ -61,7 +69,7 @@ export function createOctavoTables(database: Database): void {
   } finally {
     if (earlier.length > 0) database.pragma('legacy_alter_table = off')
   }
-  for (const statement of octavoTables.flatMap(statementsOf)) database.exec(statement)
+  for (const statement of [...octavoTables.flatMap(statementsOf), ...replaceFormerTables(isThere)]) database.exec(statement)
 }
 
 /** An earlier version has run after a later one: what it wrote comes to the rows of today. Of two credential versions the higher holds. */

@@ -1,5 +1,5 @@
 // Makes a database fit for the model: a new one gets every table and the rows it starts with, an existing one only what it
-// lacks. Nothing is ever dropped or rewritten. One transaction does it all, so that it is there as a whole or not at all, and
+// lacks. Nothing of Strapi's is ever dropped or rewritten. One transaction does it all, so that it is there as a whole or not at all, and
 // of several processes that start together one does it while the others wait.
 import type { Database } from 'better-sqlite3'
 import type { Model } from '../../model/types.js'

@@ -1,10 +1,9 @@
 // Which addresses webhooks may be sent to. Whether a name leads to a private network is only known once it is resolved, so each address is
 // checked where the connection is made, in the form that the system connects to.
-import { type LookupAddress, lookup } from 'node:dns'
 import type { LookupFunction } from 'node:net'
 import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
-import { openQueue } from '../../runtime/queue.js'
+import { openResolve, type ResolveLimits } from './resolve.js'
 
 /** Private addresses that are allowed: all, none, or those of these hosts, addresses and networks (`10.0.0.0/8`). */
 export type PrivateAddresses = boolean | readonly string[]
@@ -19,14 +18,11 @@ export interface AddressRules {
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6
 
-/** Resolves a name. */
-type Resolve = (name: string) => Promise<readonly LookupAddress[]>
-
 /** Opens the rules. */
-export function openAddressRules(allowed: PrivateAddresses): AddressRules {
+export function openAddressRules(allowed: PrivateAddresses, limits: ResolveLimits): AddressRules {
   const networks = allowed === true || allowed === false ? [] : allowed.flatMap((entry) => networkOf(entry) ?? [])
   const hosts = new Set(allowed === true || allowed === false ? [] : allowed.map((entry) => entry.toLowerCase()))
-  const resolve = openResolve()
+  const resolve = openResolve(limits)
 
   /** Why an address that `host` leads to is refused. */
   function refusal(host: string, address: string): string | null {
@@ -92,21 +88,3 @@ function networkOf(entry: string): readonly Network[] | null {
 
 const isWithin = (address: Address, [network, bits]: Network): boolean =>
   address.kind() === network.kind() && address.match(network as ipaddr.IPv4 & ipaddr.IPv6, bits)
-
-/** Resolves one name at a time: the system's resolver takes a thread, and a name server that is silent takes it for long. */
-function openResolve(): Resolve {
-  const queue = openQueue(1, Number.POSITIVE_INFINITY, '')
-  const underWay = new Map<string, ReturnType<Resolve>>()
-  return (name) => {
-    const known = underWay.get(name)
-    if (known !== undefined) return known
-    const resolving = queue.run(() => lookUp(name)).finally(() => underWay.delete(name))
-    underWay.set(name, resolving)
-    return resolving
-  }
-}
-
-const lookUp: Resolve = (name) =>
-  new Promise((resolve, reject) => {
-    lookup(name, { all: true, order: 'verbatim' }, (error, addresses) => (error === null ? resolve(addresses) : reject(error)))
-  })

@@ -4,13 +4,14 @@ import type { Consumer, DeliveryOutcome } from '../consumer.js'
 import type { RecordedEvent } from '../event-log.js'
 import { insertAttempt } from './attempts.js'
 import { messageId, requestOf } from './request.js'
+import type { ResolveLimits } from './resolve.js'
 import { outcomeOf, type RetryLimits } from './retry.js'
 import { ensureSecrets, signingSecrets } from './secrets.js'
 import type { WebhookResponse, WebhookSender } from './send.js'
 import { consumerOf, type Webhook } from './webhook.js'
 
 /** Limits of webhooks. */
-export interface WebhookLimits extends RetryLimits {
+export interface WebhookLimits extends RetryLimits, ResolveLimits {
   readonly webhookTimeout: number
   readonly webhookConcurrency: number
   readonly webhookTotalConcurrency: number

@@ -44,7 +44,7 @@ export function openWebhookConsumers({
   now,
   givenUp,
 }: WebhookConsumersOptions): WebhookConsumers {
-  const sender = openSender(openAddressRules(settings.allowPrivateAddresses), limits)
+  const sender = openSender(openAddressRules(settings.allowPrivateAddresses, limits), limits)
   let attempts = 0
   const attempted = (): void => {
     // Processes may end before they have made so many attempts.

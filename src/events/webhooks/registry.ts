@@ -2,7 +2,7 @@
 // the access rules, so that a webhook made by another process gets the events of the next request.
 import { sql } from 'kysely'
 import type { MainConnection } from '../../database/database.js'
-import { cursorTable } from '../leases.js'
+import { consumerTable } from '../cursors.js'
 import { consumerOf, readWebhooks, type Webhook, webhookEvents, webhookOf } from './webhook.js'
 
 /** The webhooks of the installation. */
@@ -27,7 +27,7 @@ export function openWebhookRegistry(database: Pick<MainConnection, 'rows'>, chan
     unregistered: () => unregistered,
     reload: async () => {
       const webhooks = await readWebhooks(database)
-      const cursors = await database.rows<{ name: string }>(sql`select name from ${sql.table(cursorTable)}`)
+      const cursors = await database.rows<{ name: string }>(sql`select name from ${sql.table(consumerTable)}`)
       const known = new Set(cursors.map(({ name }) => name))
       enabled = webhooks.filter(({ isEnabled }) => isEnabled)
       const consumers = enabled.map(({ id }) => consumerOf(id))

@@ -4,7 +4,7 @@ import type { MainConnection } from '../../database/database.js'
 import { didYouMean } from '../../errors/did-you-mean.js'
 import { notFound } from '../../errors/errors.js'
 import { type EntryEventName, entryEvents, type MediaEventName } from '../../public/events.js'
-import { cursorTable } from '../leases.js'
+import { consumerTable } from '../cursors.js'
 
 /** A webhook. */
 export interface Webhook {
@@ -35,7 +35,7 @@ export function webhookOf(consumer: string): number | null {
 /** What changes whenever webhooks change, or one gets its cursor: columns of tables. */
 export const webhookTables: Readonly<Record<string, readonly string[]>> = {
   strapi_webhooks: ['id', 'name', 'url', 'headers', 'events', 'enabled'],
-  [cursorTable]: ['name'],
+  [consumerTable]: ['name'],
 }
 
 interface WebhookRow {

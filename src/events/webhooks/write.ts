@@ -1,15 +1,14 @@
 // Writes webhooks: rows of Strapi's table, and what Octavo keeps beside them.
 import { sql } from 'kysely'
 import type { Transaction, WriteDatabase } from '../../database/database.js'
+import { endOfPause, registration, removal } from '../cursors.js'
 import { putDelivery } from '../delivery-rows.js'
 import { type EventHead, openEventLog } from '../event-log.js'
-import { cursorTable, registration } from '../leases.js'
 import type { WebhookInput } from './check.js'
 import { rotateSecret } from './secrets.js'
 import { consumerOf, type Webhook } from './webhook.js'
 
 const table = sql.table('strapi_webhooks')
-const cursors = sql.table(cursorTable)
 const json = (value: unknown): string => JSON.stringify(value)
 
 /** Creates a webhook; it gets the events from now on. Returns its id and its secret. */
@@ -61,7 +60,7 @@ async function endDeliveriesIn(transaction: Transaction, id: number): Promise<vo
   const name = consumerOf(id)
   const [webhook] = await transaction.rows<{ enabled: number | null }>(sql`select enabled from ${table} where id = ${id}`)
   if (Number(webhook?.enabled) === 1) return
-  await transaction.run(sql`delete from ${cursors} where name = ${name}`)
+  for (const statement of removal(name)) transaction.follow(statement)
   await transaction.run(sql`delete from octavo_deliveries where consumer = ${name} and state = 'done'`)
   if (webhook !== undefined) {
     await transaction.run(sql`update octavo_deliveries set state = 'failed' where consumer = ${name} and state = 'waiting'`)
@@ -72,8 +71,9 @@ async function endDeliveriesIn(transaction: Transaction, id: number): Promise<vo
   await transaction.run(sql`delete from octavo_webhooks where webhook_id = ${id}`)
 }
 
-/** Queues events for a webhook again, whether they wait, were delivered or were given up. */
+/** Queues events for a webhook again, whether they wait, were delivered or were given up; they do not wait for a pause to end. */
 export function resendEvents(transaction: Transaction, id: number, heads: readonly EventHead[]): void {
+  if (heads.length > 0) transaction.follow(endOfPause(consumerOf(id)))
   for (const { sequence, subject } of heads)
     transaction.follow(putDelivery(consumerOf(id), 'waiting', { sequence, orderingKey: subject, attempts: 0, dueAt: 0 }))
 }

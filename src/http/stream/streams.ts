@@ -26,9 +26,6 @@ export interface Streams {
   close(): void
 }
 
-/** Events that are read at once. */
-const batchSize = 100
-
 export function openStreams(events: StreamedEvents, limits: StreamLimits): Streams {
   const open = new Map<StreamConnection, string>()
   const batches = openShared<EventBatch>()
@@ -49,7 +46,7 @@ export function openStreams(events: StreamedEvents, limits: StreamLimits): Strea
       open.set(connection, address)
       connection.onEnd(() => open.delete(connection))
     },
-    read: (after) => batches.get(String(after), () => events.read(after, batchSize)),
+    read: (after) => batches.get(String(after), () => events.read(after)),
     shared: (key, { sequence }, render) => rendered.get(`${sequence} ${key}`, render),
     onEvents: events.onEvents,
     events,
