@@ -26,7 +26,7 @@ export interface DoctorOptions {
 
 /** Checks the project in `folder`; the exit status is 1 if something is wrong. */
 export const doctorCommand = orExplain(async (folder: string, options: DoctorOptions) => {
-  const config = await loadConfig(folder, process.env, () => randomBytes(24).toString('base64url'))
+  const config = await loadConfig(folder, null, () => randomBytes(24).toString('base64url'))
   checkProject(config.folder)
   checkDatabase(config, folder)
   const model = await loadModel(config.folder, config.privateAttributes)

@@ -9,7 +9,7 @@ import { checkProject } from './project-folder.js'
 
 /** Creates the missing indexes of the project in `folder`. */
 export const indexes = orExplain(async (folder: string) => {
-  const config = await loadConfig(folder, process.env, () => randomBytes(24).toString('base64url'))
+  const config = await loadConfig(folder, null, () => randomBytes(24).toString('base64url'))
   checkProject(config.folder)
   checkDatabase(config, folder)
   await onDatabase(config, () => createIndexes(config, folder))
