@@ -59,5 +59,7 @@ const attributesOf = ({ types, components }: Model): readonly string[] => [
   ...new Set([...types.values(), ...components.values()].flatMap(({ attributes }) => [...attributes.keys()])),
 ]
 
-const configuredIn = ({ types }: Pick<Config, 'types'>): Configured =>
-  Object.fromEntries(Object.entries(types).map(([uid, { defaults = {} }]) => [uid, Object.keys(defaults)]))
+const configuredIn = ({ types, routes }: Pick<Config, 'types' | 'routes'>): Configured => ({
+  defaults: Object.fromEntries(Object.entries(types).map(([uid, { defaults = {} }]) => [uid, Object.keys(defaults)])),
+  routes: routes.map(({ method, path }) => `${method} ${path}`),
+})
