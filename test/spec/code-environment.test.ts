@@ -1,5 +1,5 @@
 // What the code of a project finds in process.env.
-import { writeFileSync } from 'node:fs'
+import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'vitest'
 import { copyGolden, remove, start } from '../faults/child.js'
@@ -10,6 +10,7 @@ rule(
   'code of a project finds the variables of .env in process.env; those of the process take precedence, and settings are what they were',
   async () => {
     const folder = await copyGolden()
+    rmSync(join(folder, 'octavo.config.json'))
     writeFileSync(join(folder, '.env'), 'SHOP_URL=https://shop.example\nOF_BOTH=file\nEMPTY=\nDATABASE_FILENAME=content.db\n', { flag: 'a' })
     writeFileSync(
       join(folder, 'octavo.config.mjs'),
