@@ -124,9 +124,8 @@ async function run(command, workingFolder, environment) {
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => (said = (said + text).slice(-3_000)))
   const status = await new Promise((resolve) => child.once('close', resolve))
   if (status !== 0) throw new Error(`${command.join(' ')} ended with ${status}: ${said}`)
-  const ended = readFileSync(peaks, 'utf8').trim().split('\n')
-  const [memory = [], processor = []] = [0, 1].map((place) => ended.map((line) => Number(line.split(' ')[place])))
-  return { seconds: (performance.now() - begun) / 1_000, processor: Math.max(...processor), memory: Math.max(...memory) }
+  const [memory = 0, processor = 0] = readFileSync(peaks, 'utf8').split(' ').map(Number)
+  return { seconds: (performance.now() - begun) / 1_000, processor, memory }
 }
 
 /**

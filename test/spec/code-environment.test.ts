@@ -11,7 +11,9 @@ rule(
   async () => {
     const folder = await copyGolden()
     rmSync(join(folder, 'octavo.config.json'))
-    writeFileSync(join(folder, '.env'), 'SHOP_URL=https://shop.example\nOF_BOTH=file\nEMPTY=\nDATABASE_FILENAME=content.db\n', { flag: 'a' })
+    writeFileSync(join(folder, '.env'), 'SHOP_URL=https://shop.example\nOF_BOTH=file\nEMPTY=\nDATABASE_FILENAME=content.db\n', {
+      flag: 'a',
+    })
     writeFileSync(
       join(folder, 'octavo.config.mjs'),
       `const { SHOP_URL, OF_BOTH, EMPTY, DATABASE_FILENAME } = process.env
