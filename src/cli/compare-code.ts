@@ -13,9 +13,15 @@ export async function filesFor(
 ): Promise<ReadonlyMap<Group, readonly string[]>> {
   if (groups.length === 0 || codeFilesOf(folder).length === 0) return new Map()
   const attributes = [...new Set([...shapes.values()].flatMap((shape) => Object.keys(shape.attributes)))]
-  const { lines } = await readProjectCode({ folder, attributes, configured: {} }).catch((): ProjectCode => ({ lines: [], suggestions: [] }))
-  return new Map(groups.map((group) => [group, lines.flatMap((line) => textOf(line, group.subject))]))
+  const { lines } = await readProjectCode({ folder, attributes, configured: { defaults: {}, selections: [], routes: [] } }).catch(
+    (): ProjectCode => ({ lines: [], suggestions: [] }),
+  )
+  // What runs on every request is the less likely cause.
+  const inOrder = [...lines].sort((one, other) => Number(isOnAll(one)) - Number(isOnAll(other)))
+  return new Map(groups.map((group) => [group, inOrder.flatMap((line) => textOf(line, group.subject))]))
 }
+
+const isOnAll = ({ on = [] }: CodeLine): boolean => on.includes('every request')
 
 /** The line of a file that runs on routes of a type or on every request, and does something there. */
 function textOf({ path, on = [], does = [], isSettled }: CodeLine, uid: string): readonly string[] {

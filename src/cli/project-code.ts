@@ -59,10 +59,8 @@ const attributesOf = ({ types, components }: Model): readonly string[] => [
   ...new Set([...types.values(), ...components.values()].flatMap(({ attributes }) => [...attributes.keys()])),
 ]
 
-const configuredIn = ({ types }: Pick<Config, 'types'>): Configured =>
-  Object.fromEntries(
-    Object.entries(types).map(([uid, { defaults = {}, routes }]) => [
-      uid,
-      [...Object.keys(defaults), ...(routes === undefined ? [] : ['routes'])],
-    ]),
-  )
+const configuredIn = ({ types, routes }: Pick<Config, 'types' | 'routes'>): Configured => ({
+  defaults: Object.fromEntries(Object.entries(types).map(([uid, { defaults = {} }]) => [uid, Object.keys(defaults)])),
+  selections: Object.entries(types).flatMap(([uid, type]) => (type.routes === undefined ? [] : [uid])),
+  routes: routes.map(({ method, path }) => `${method} ${path}`),
+})

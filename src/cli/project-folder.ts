@@ -57,8 +57,7 @@ export async function readProjectFolder(
 }
 
 /** Loads the configuration for a command that uses no secrets; those that are missing are made up. */
-export const loadWithoutSecrets = (folder: string): Promise<Config> =>
-  loadConfig(folder, process.env, () => randomBytes(24).toString('base64url'))
+export const loadWithoutSecrets = (folder: string): Promise<Config> => loadConfig(folder, null, () => randomBytes(24).toString('base64url'))
 
 /** For commands that do not use the project's database. */
 export const anyDatabase = (): void => {}

@@ -12,6 +12,8 @@ export interface Cause {
   readonly title: string
   /** What it means and what to do. `{uid}` stands for the content-type, `{action}` for the action of the request. */
   readonly advice: string
+  /** The same for what belongs to no content-type: octavo.config has no settings for users, files and the rest. */
+  readonly elsewhere?: string
   /** Octavo shows or allows more than Strapi does. */
   readonly exposes?: boolean
   matches(difference: Difference, pair: ResponsePair, model: KnownModel): boolean
@@ -92,6 +94,8 @@ function isOtherContent({ strapi, octavo }: ResponsePair): boolean {
   })
 }
 
+const ofPlugins = 'Octavo does not run extensions of plugins: serve what clients need from a route of octavo.config under another path.'
+
 /** The causes; the first that matches a difference is taken. */
 export const causes: readonly Cause[] = [
   {
@@ -109,14 +113,23 @@ export const causes: readonly Cause[] = [
   {
     name: 'strapi fails',
     title: 'Strapi fails, Octavo does not',
-    advice: "Strapi's log has the cause. Nothing needs to be done for Octavo.",
+    advice:
+      "Strapi's log has the cause. If it is code of the project that restricts access, Octavo runs none of it: correct it in Strapi and compare again.",
     matches: statuses((strapi, octavo) => strapi >= 500 && octavo < 500),
   },
   {
     name: 'credentials',
     title: 'One of them does not accept the credentials',
     advice: 'Both need the same API_TOKEN_SALT and JWT_SECRET, and the same database.',
-    matches: statuses((strapi, octavo) => strapi === 401 || octavo === 401),
+    matches: statuses((strapi, octavo) => octavo === 401 || (strapi === 401 && !isOk(octavo))),
+  },
+  {
+    name: 'accepted',
+    title: 'Octavo serves a caller whom Strapi does not',
+    advice:
+      'Code of the project responds with 401: types["{uid}"].policies of octavo.config takes its place, before others can reach Octavo. If Strapi refuses all requests of this caller, the two services have different secrets (API_TOKEN_SALT, JWT_SECRET).',
+    exposes: true,
+    matches: statuses((strapi, octavo) => strapi === 401 && isOk(octavo)),
   },
   {
     name: 'allowed',
@@ -136,7 +149,7 @@ export const causes: readonly Cause[] = [
     name: 'found',
     title: 'Octavo returns what Strapi does not find',
     advice:
-      'The project leaves the route out (only, except), or its code hides the document. Revoke the permission for {action}, or set types["{uid}"].scope in octavo.config, before others can reach Octavo.',
+      'The project leaves the route out (only, except), or its code hides the document. Revoke the permission for {action}, refuse it for tokens too with types["{uid}"].policies, or set types["{uid}"].scope in octavo.config, before others can reach Octavo.',
     exposes: true,
     matches: statuses((strapi, octavo) => (strapi === 404 || strapi === 405) && isOk(octavo)),
   },
@@ -161,6 +174,21 @@ export const causes: readonly Cause[] = [
     advice:
       'The message says what is wrong with it. Code of the project may rewrite the query in Strapi: types["{uid}"].reads.before takes its place.',
     matches: statuses((strapi, octavo) => isOk(strapi) && octavo === 400),
+  },
+  {
+    name: 'query accepted',
+    title: 'Octavo accepts a query that Strapi refuses',
+    advice:
+      'The message says what Strapi refuses. If code of the project has added it, such as a filter that hides documents, Octavo runs none of it: types["{uid}"].scope of octavo.config takes its place, before others can reach Octavo.',
+    exposes: true,
+    matches: statuses((strapi, octavo) => strapi === 400 && isOk(octavo)),
+  },
+  {
+    name: 'refused by both',
+    title: 'Both refuse the request, with another status',
+    advice:
+      'Clients get the status of Octavo. A route that the project leaves out (only, except) is 404 or 405 in Strapi and 403 in Octavo, and a document outside of a scope is 404 where a policy is 403.',
+    matches: statuses((strapi, octavo) => strapi >= 400 && strapi < 500 && octavo >= 400 && octavo < 500),
   },
   {
     name: 'status',
@@ -203,7 +231,8 @@ export const causes: readonly Cause[] = [
   {
     name: 'documents missing',
     title: 'Octavo lacks documents that Strapi shows',
-    advice: 'Code of the project may choose another status, locale or page size, or the two services have different databases.',
+    advice:
+      'A scope of octavo.config hides them, code of the project chooses another status, locale or page size, or the two services have different databases.',
     matches: (difference, pair, model) => isDocument(difference, pair, model) || isTotal(difference, pair, model),
   },
   {
@@ -217,13 +246,15 @@ export const causes: readonly Cause[] = [
   {
     name: 'targets missing',
     title: 'Octavo leaves out documents that Strapi populates',
-    advice: 'Code of the project may choose another status or locale, or the two services have different databases.',
+    advice:
+      'A scope of octavo.config hides them, as it does wherever they are populated (--ignore accepts that), code of the project chooses another status or locale, or the two services have different databases.',
     matches: (difference) => isTarget(difference, 'strapi'),
   },
   {
     name: 'populate',
     title: 'Octavo leaves out relations that the request does not ask for',
     advice: 'Code of the project sets populate. Write it into octavo.config:',
+    elsewhere: `Code of the project adds them. ${ofPlugins}`,
     matches: (difference, pair, model) =>
       difference.kind === 'missing' && !hasPopulate(pair) && isOwnAttribute(difference, pair, model) && isContent(difference, pair, model),
   },
@@ -240,6 +271,7 @@ export const causes: readonly Cause[] = [
     title: 'Octavo shows attributes that Strapi leaves out',
     advice:
       'Code of the project removes them, or it sets fields. Make them private in the schema, or remove them with types["{uid}"].reads.after, before others can reach Octavo.',
+    elsewhere: `Code of the project removes them. Make them private in the schema before others can reach Octavo. ${ofPlugins}`,
     exposes: true,
     matches: ({ kind, pattern }) => kind === 'added' && !pattern.startsWith('error.'),
   },
@@ -247,6 +279,7 @@ export const causes: readonly Cause[] = [
     name: 'attributes missing',
     title: 'Octavo leaves out attributes that Strapi shows',
     advice: 'Code of the project adds them: types["{uid}"].reads.after of octavo.config takes its place.',
+    elsewhere: `Code of the project adds them. ${ofPlugins}`,
     matches: ({ kind, pattern }) => kind === 'missing' && !pattern.startsWith('error.'),
   },
   {

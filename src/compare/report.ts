@@ -47,7 +47,7 @@ export function* linesOf(comparison: CompareReport): Generator<string> {
 function* linesOfGroup(group: Group, number: number, { verified, files }: CompareReport): Generator<string> {
   const { cause, subject, requests, examples, defaults } = group
   yield `${number}. ${cause.title}: ${subject} (${counted(requests, 'request')})`
-  yield `   ${filled(cause.advice, group)}`
+  yield `   ${adviceFor(group)}`
   if (defaults !== null) {
     yield* pasteable(group).map((line) => `     ${line}`)
     const text = verdicts[verified.get(group) ?? 'unknown']
@@ -88,7 +88,8 @@ function* linesOfTimes({ strapi, octavo }: CompareReport['times']): Generator<st
 }
 
 /** The advice with the type and the action of the group. */
-function filled(advice: string, { subject, sample }: Group): string {
+function adviceFor({ cause, subject, sample }: Group): string {
+  const advice = subject.includes('::') ? cause.advice : (cause.elsewhere ?? cause.advice)
   const action = subject.includes('::') ? `${subject}.${/\/[^/?]+\/[^/?]+\/[^/?]+/.test(sample.path) ? 'findOne' : 'find'}` : '<action>'
   return advice.replaceAll('{uid}', subject).replaceAll('{action}', action)
 }
@@ -110,7 +111,7 @@ export function jsonOf(comparison: CompareReport): unknown {
   return {
     ...{ same, documented: accepted, different, failed: Object.fromEntries(failed), leftOut: Object.fromEntries(leftOut), times },
     groups: groups.map((group) => ({
-      ...{ cause: group.cause.name, title: group.cause.title, advice: filled(group.cause.advice, group), subject: group.subject },
+      ...{ cause: group.cause.name, title: group.cause.title, advice: adviceFor(group), subject: group.subject },
       ...{ exposes: group.cause.exposes ?? false, requests: group.requests, examples: group.examples },
       ...(group.defaults === null ? {} : { config: configOf(group.defaults), verified: verified.get(group) ?? 'unknown' }),
       files: files.get(group) ?? [],

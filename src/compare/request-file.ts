@@ -36,8 +36,9 @@ export function parseRequests(lines: readonly string[], source: string): readonl
 type Fail = (problem: string) => never
 
 function ofText(text: string, fail: Fail): ComparedRequest {
-  const [, method = 'GET', target] = /^(?:([A-Z]+)\s+)?(\S+)$/.exec(text) ?? []
-  const path = target === undefined ? null : pathOfTarget(target)
+  const [, method = 'GET', target] = /^(?:([A-Z]+)\s+)?(\S.*)$/.exec(text) ?? []
+  // As browsers do it: filters[title]=A Film.
+  const path = target === undefined ? null : pathOfTarget(target.replaceAll(' ', '%20'))
   if (path === null) return fail(`"${text.slice(0, 80)}" is not a path; a line is a path, METHOD path, or a JSON object.`)
   return { method, path, headers: {}, as: null, body: null, name: null, count: 1 }
 }

@@ -55,7 +55,8 @@ const renamedVariables: ReadonlyMap<string, string> = new Map([
 
 /** Only names with at least this many letters, and at most this many different ones, are taken for a misspelt variable of ours. */
 const minGuessLength = 8
-const maxGuessDistance = 2
+/** Letters of a name for each of them that may be wrong: SITE_URL is no SMTP_URL. */
+const lettersPerGuess = 8
 /** Characters below which a secret is refused, and below which it causes a warning. */
 const minSecretLength = 3
 const strongSecretLength = 16
@@ -176,7 +177,10 @@ function nameWarnings(environment: Environment, own: Environment): readonly stri
     if (name === 'OCTAVO_GC_TUNING' && name in own) return [`${name} in .env has no effect: set it in the environment of the process`]
     if (variableNames.includes(name) || environment[name] === '') return []
     if (name.startsWith('OCTAVO_')) return [`${name} is not a known setting${didYouMean(name, variableNames)}`]
-    const like = name.length >= minGuessLength && name in own ? closest(name, variableNames, maxGuessDistance) : null
+    const like =
+      name.length >= minGuessLength && name in own
+        ? closest(name, variableNames, Math.min(2, Math.floor(name.length / lettersPerGuess)))
+        : null
     return like !== null && environment[like] === undefined ? [`${name} has no effect; did you mean "${like}"?`] : []
   })
 }

@@ -12,6 +12,7 @@ import type { TypeSettings } from '../public/type-settings.js'
 import { type ApiConfig, apiOf, apiSettings, strapiApi, withStrapiApi } from './api.js'
 import { auth } from './auth.js'
 import { checkMailServer, checkRenamed, checkSender, problemOf, warningsOf } from './checks.js'
+import { addToProcess, processEnvironment } from './code-environment.js'
 import { type SourceOf, withVariable } from './config-variable.js'
 import { corsSettings } from './cors.js'
 import { type DatabaseConfig, databaseOf, databaseSettings } from './database.js'
@@ -137,25 +138,27 @@ export const defineConfig = (config: UserConfig): UserConfig => config
 const randomSecret = (): string => randomBytes(24).toString('base64url')
 
 /**
- * Reads the configuration of the project in `folder`: its octavo.config, its .env, and the environment, which takes precedence.
+ * Reads the configuration of the project in `folder`: its octavo.config, its .env, and the environment, which takes precedence. Unless
+ * `given` is another environment than that of the process, code of the project finds the variables of .env in process.env.
  * @throws ConfigError with a sentence that names the invalid value.
  */
 export async function loadConfig(
   folder: string,
-  variables: Environment = process.env,
+  given: Environment | null = null,
   makeSecret: () => string = randomSecret,
 ): Promise<Config> {
   const root = resolve(folder)
   if (!existsSync(root)) throw new ConfigError(`The folder ${root} does not exist.`)
   const own = readDotEnv(root)
-  const environment = { ...own, ...setOnly(variables) }
+  const environment = { ...own, ...setOnly(given ?? processEnvironment()) }
+  if (given === null) addToProcess(own)
   checkRenamed(environment)
   const octavoConfig = await readOctavoConfig(root)
   const { config, source } = withVariable(octavoConfig.config, octavoConfig.source, environment)
   const strapi = await readStrapiConfig(root, 'api', environment)
   const userConfig = config as UserConfig
   const ownConfig = checked(file, config, source)
-  const given =
+  const settings =
     strapi === null
       ? ownConfig
       : checked(
@@ -170,10 +173,10 @@ export async function loadConfig(
           source,
         )
   checkTogether(userConfig, source)
-  const isNamed = environment.DATABASE_FILENAME !== undefined || given.database.filename !== undefined
+  const isNamed = environment.DATABASE_FILENAME !== undefined || settings.database.filename !== undefined
   const strapiDatabase = isNamed ? null : await readStrapiDatabase(root, environment)
-  const webhookHeaders = given.webhooks.defaultHeaders === undefined ? await readWebhookHeaders(root, environment) : null
-  return assemble({ root, given, environment, own, strapiDatabase, webhookHeaders, makeSecret })
+  const webhookHeaders = settings.webhooks.defaultHeaders === undefined ? await readWebhookHeaders(root, environment) : null
+  return assemble({ root, given: settings, environment, own, strapiDatabase, webhookHeaders, makeSecret })
 }
 
 /** @throws ConfigError for two values that contradict each other, if both are set explicitly */

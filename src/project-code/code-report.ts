@@ -1,5 +1,5 @@
 // The code that Octavo does not run, as lines for the log, and the defaults for octavo.config that take the place of some of it.
-import type { FoundChange, FoundCode } from './found-code.js'
+import type { FoundChange, FoundCode, FoundRoute } from './found-code.js'
 
 /** One line for the log. */
 export interface CodeLine {
@@ -23,8 +23,15 @@ export interface SuggestedDefaults {
   readonly paths: readonly string[]
 }
 
-/** The names of the defaults that octavo.config has, and `routes` where it selects routes, by uid. */
-export type Configured = Readonly<Record<string, readonly string[]>>
+/** What octavo.config has. */
+export interface Configured {
+  /** The names of defaults, by uid. */
+  readonly defaults: Readonly<Record<string, readonly string[]>>
+  /** Types whose routes are selected: their uids. */
+  readonly selections: readonly string[]
+  /** Custom routes: `GET /films/now-showing`. */
+  readonly routes: readonly string[]
+}
 
 const messages: Readonly<Record<FoundCode['kind'], string>> = {
   policy: 'policy that is not run: types.<uid>.policies and scope of octavo.config take its place',
@@ -37,7 +44,7 @@ const messages: Readonly<Record<FoundCode['kind'], string>> = {
   lifecycle: 'lifecycle hooks that are not run: hooks of octavo.config take their place',
   start:
     'register or bootstrap that is not run: hooks and schedules of octavo.config take the place of document middlewares and cron jobs, scripts of the rest',
-  extension: 'extension of a plugin that is not run',
+  extension: 'extension of a plugin that is not run: routes of octavo.config can take its place, under paths of their own',
   plugin: 'plugin that is not run',
   cron: 'cron tasks that are not run: schedules of octavo.config take their place',
 }
@@ -60,6 +67,7 @@ export function linesOf(found: readonly FoundCode[], configured: Configured): re
 }
 
 function lineOf(code: FoundCode, configured: Configured): CodeLine {
+  if (code.routes !== undefined) return lineOfRoutes(code.path, code.routes, configured)
   const { path, kind, places, selected } = code
   const does = phrasesOf(code)
   const isUnused = places !== null && places.length === 0
@@ -73,12 +81,31 @@ function lineOf(code: FoundCode, configured: Configured): CodeLine {
   }
 }
 
+/** Custom routes that octavo.config does not have; all of them, if it has each. */
+function lineOfRoutes(path: string, routes: readonly FoundRoute[], configured: Configured): CodeLine {
+  const has = new Set(configured.routes.map(withoutNames))
+  const missing = routes.filter(({ name }) => !has.has(withoutNames(name)))
+  const isSettled = missing.length === 0
+  const named = (isSettled ? routes : missing).map(({ name, isOpen }) => (isOpen ? `${name} (auth: false)` : name))
+  return {
+    path,
+    does: [`has ${named.join(', ')}`],
+    message: isSettled ? 'custom routes that octavo.config has as well' : messages['custom routes'],
+    isSettled,
+  }
+}
+
+/** A route without the names of its parameters, which may be others in octavo.config. */
+const withoutNames = (route: string): string => route.replace(/:\w+/g, ':')
+
 /** Whether all that the code does is changes of queries that octavo.config has as defaults, or routes that it selects. */
 function isReplaced({ selected, changes, response, notes, places }: FoundCode, configured: Configured): boolean {
-  if (selected !== undefined) return configured[selected.uid]?.includes('routes') === true
+  if (selected !== undefined) return configured.selections.includes(selected.uid)
   const { removes, adds, refuses, responds } = response
   if (changes.length === 0 || removes.length > 0 || adds.length > 0 || refuses || responds || notes.length > 0) return false
-  return (places ?? []).every(({ uid }) => changes.every(({ parameter }) => uid !== null && configured[uid]?.includes(parameter) === true))
+  return (places ?? []).every(({ uid }) =>
+    changes.every(({ parameter }) => uid !== null && configured.defaults[uid]?.includes(parameter) === true),
+  )
 }
 
 const hows: Readonly<Record<FoundChange['how'], string>> = { sets: 'sets', default: 'sets', adds: 'adds to', removes: 'removes' }
@@ -120,7 +147,7 @@ export function suggestionsOf(found: readonly FoundCode[], configured: Configure
     }
   }
   return [...values].flatMap(([uid, known]) => {
-    const has = new Set(configured[uid])
+    const has = new Set(configured.defaults[uid])
     const clear = [...known].filter(([name, { isClear }]) => isClear && defaultable.has(name) && !has.has(name))
     const defaults = Object.fromEntries(clear.map(([name, { value }]) => [name, value]))
     return clear.length === 0 ? [] : [{ uid, defaults, paths: [...new Set(clear.map(([, { path }]) => path))] }]

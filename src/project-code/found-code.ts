@@ -29,6 +29,14 @@ export interface FoundCode {
   readonly notes: readonly string[]
   /** The type whose routes are left out, and which ones, if its text shows it. */
   readonly selected?: { readonly uid: string; readonly routes: unknown }
+  /** Custom routes: method and path, and whether they need no permission. */
+  readonly routes?: readonly FoundRoute[]
+}
+
+/** A custom route, such as `GET /films/now-showing`. */
+export interface FoundRoute {
+  readonly name: string
+  readonly isOpen: boolean
 }
 
 /** Reads the code of the project in `folder`. `attributes`: the names of all attributes of its model. */
@@ -114,10 +122,7 @@ function routeSettings(plain: FoundCode, { attachments }: Reading): readonly Fou
           {
             ...plain,
             kind: 'custom routes' as const,
-            notes: namesOf(
-              'has',
-              custom.map(({ action, isOpen }) => (isOpen ? `${action} (auth: false)` : action)),
-            ),
+            routes: custom.map(({ action, isOpen }) => ({ name: action, isOpen })),
           },
         ]),
   ]

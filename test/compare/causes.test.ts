@@ -36,7 +36,9 @@ const table: readonly (readonly [string, Response, Response, string])[] = [
   ['/api/a6', list(named('x')), error(500, 'InternalServerError', 'Internal Server Error'), 'octavo fails'],
   ['/api/a7', error(500, 'InternalServerError', 'Internal Server Error'), list(named('x')), 'strapi fails'],
   ['/api/a8', list(named('x')), error(400, 'ValidationError', 'Invalid key colour'), 'query refused'],
-  ['/api/a9', error(404, 'NotFoundError', 'Not Found'), error(403, 'ForbiddenError', 'Forbidden'), 'status'],
+  ['/api/a9', error(404, 'NotFoundError', 'Not Found'), error(403, 'ForbiddenError', 'Forbidden'), 'refused by both'],
+  ['/api/e1', error(401, 'UnauthorizedError', 'Unauthorized'), list(named('x')), 'accepted'],
+  ['/api/e2', error(400, 'ValidationError', 'Invalid key owner'), list(named('x')), 'query accepted'],
   ['/api/b1', error(403, 'ForbiddenError', 'Not for you'), error(403, 'ForbiddenError', 'Forbidden'), 'message'],
   ['/api/b2', list(named('x', 'y')), list(named('x', 'y', 'z')), 'documents shown'],
   ['/api/b3', list(named('x', 'y')), list(named('x')), 'documents missing'],
@@ -150,9 +152,9 @@ test('each difference has its cause, or the row that documents it', async () => 
       .filter(({ exposes }) => exposes)
       .map(({ cause }) => cause)
       .sort(),
-  ).toEqual(['allowed', 'attributes shown', 'documents shown', 'found', 'targets shown'])
+  ).toEqual(['accepted', 'allowed', 'attributes shown', 'documents shown', 'found', 'query accepted', 'targets shown'])
   // What exposes something comes first.
-  expect(found.groups.findIndex(({ exposes }) => !exposes)).toBe(5)
+  expect(found.groups.findIndex(({ exposes }) => !exposes)).toBe(7)
 })
 
 test('the advice names the action to grant, and the text report has both values', async () => {
@@ -163,6 +165,25 @@ test('the advice names the action to grant, and the text report has both values'
   expect(out).toContain('     status: 200 in Strapi, 403 Forbidden in Octavo\n')
   expect(out).toMatch(/ {5}data\[0\]\.name: "left" in Strapi, "x{150,160}… in Octavo\n/)
   expect(status).toBe(1)
+})
+
+test('what differs for users has advice of its own, since no setting of octavo.config is for them', async () => {
+  theirs.answer = () => ({ body: { id: 1, username: 'ada', role: { id: 1 } } })
+  ours.answer = () => ({ body: { id: 1, username: 'ada', provider: 'local' } })
+  const { groups } = await report(theirs.origin, ours.origin, ['/api/users/me'])
+  expect(groups.map(({ cause }) => cause)).toEqual(['attributes shown', 'populate'])
+  for (const { advice } of groups) {
+    expect(advice).toContain('serve what clients need from a route of octavo.config')
+    expect(advice).not.toMatch(/types\["|:$/)
+  }
+})
+
+test('a path of a file may have spaces, as in the address of a browser', async () => {
+  theirs.answer = () => list(named('x'))
+  ours.answer = theirs.answer
+  const { same } = await report(theirs.origin, ours.origin, ['/api/films?filters[title]=A Film', 'GET /api/films?sort=title'])
+  expect(same).toBe(2)
+  expect(ours.got.map(({ url }) => url)).toContain('/api/films?filters[title]=A%20Film')
 })
 
 test('every row that is accepted is in docs/differences.md, in its section', () => {

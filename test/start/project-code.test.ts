@@ -264,3 +264,24 @@ test('what octavo.config has as defaults is settled; generated files are no code
   ])
   expect(suggested(lines, 'api::page.page')).toBeUndefined()
 })
+
+test('custom routes that octavo.config has as well are no warning, and those that it lacks are named', async () => {
+  const lines = await read({
+    'src/api/page/routes/own.js': `module.exports = { routes: [
+      { method: 'GET', path: '/pages/now/:id', handler: 'page.now' },
+      { method: 'POST', path: '/pages/later', handler: 'page.later' },
+    ] }`,
+    'src/api/article/routes/own.js': `module.exports = { routes: [{ method: 'GET', path: '/articles/now', handler: 'article.now', config: { auth: false } }] }`,
+    'octavo.config.mjs': `export default { routes: [
+      { method: 'GET', path: '/pages/now/:documentId', action: 'api::page.page.now', handle: () => 1 },
+      { method: 'GET', path: '/articles/now', auth: false, handle: () => 1 },
+    ] }`,
+  })
+  const of = (path: string) => lines.filter((line) => line.path === path).map(({ level, does, msg }) => [level, does, msg])
+  expect(of('src/api/page/routes/own.js')).toEqual([
+    [40, ['has POST /pages/later'], expect.stringContaining('custom routes that do not exist')],
+  ])
+  expect(of('src/api/article/routes/own.js')).toEqual([
+    [30, ['has GET /articles/now (auth: false)'], 'custom routes that octavo.config has as well'],
+  ])
+})

@@ -98,7 +98,10 @@ describe('environment', () => {
     expect((await withVariables({ OCTAVO_TRUST_PROXI: '1' })).warnings).toEqual([
       expect.stringMatching(/OCTAVO_TRUST_PROXI is not a known setting; did you mean "OCTAVO_TRUST_PROXY"\?/),
     ])
-    const own = { '.env': 'DATABASE_FILENMAE=x.db\nDATABASE_NAME=y\nSMTP_USER=z\nAPP_KEYS=a,b\nADMIN_JWT_SECRET=c\nJWT_SECRET=short\n' }
+    const own = {
+      '.env':
+        'DATABASE_FILENMAE=x.db\nDATABASE_NAME=y\nSMTP_USER=z\nSITE_URL=https://a.example\nAPP_KEYS=a,b\nADMIN_JWT_SECRET=c\nJWT_SECRET=short\n',
+    }
     expect((await withVariables({}, own)).warnings).toEqual([
       'DATABASE_FILENMAE has no effect; did you mean "DATABASE_FILENAME"?',
       expect.stringMatching(/JWT_SECRET has only 5 characters/),
