@@ -154,3 +154,16 @@ export function common([first, ...others]: readonly Run[]): Run {
   }
   return shared
 }
+
+/** What ran without that which also runs while nobody asks: on a slow machine, timers run in every request. */
+export function without(run: Run, idle: Run): Run {
+  const left = [...run].map(([file, { functions, lines }]) => {
+    const other = idle.get(file)
+    const isOwn = (of: 'functions' | 'lines') => (one: number) => other?.[of].has(one) !== true
+    return [
+      file,
+      { functions: new Set([...functions].filter(isOwn('functions'))), lines: new Set([...lines].filter(isOwn('lines'))) },
+    ] as const
+  })
+  return new Map(left.filter(([, { functions }]) => functions.size > 0))
+}
