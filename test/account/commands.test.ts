@@ -251,7 +251,10 @@ test('lists are JSON with --json, without anything secret', () => {
   })
   expect(list('roles')[0]).toMatchObject({ id: 1, type: 'authenticated', users: expect.any(Number), actions: expect.any(Array) })
   expect(list('locales')[0]).toMatchObject({ code: 'en', isDefault: true, documents: expect.any(Number) })
-  expect(list('settings')).toMatchObject({ 'unique-email': expect.any(Boolean), 'default-role': expect.any(String), 'reset-page': null })
+  expect(list('settings')).toMatchObject({
+    ...{ 'unique-email': expect.any(Boolean), 'default-role': expect.any(String) },
+    ...{ 'reset-page': expect.toBeOneOf([null, expect.any(String)]) },
+  })
   octavo(['tokens', 'delete', 'listed', served.folder])
   octavo(['users', 'remove', 'joan', served.folder])
   expect(list('tokens').map(({ name }: { readonly name: string }) => name)).not.toContain('listed')
