@@ -1,6 +1,7 @@
 // Rate-limit counters in the database, for several processes that serve it together. Each counted attempt is a small write; a single
 // process keeps its counters in memory instead.
 import { sql } from 'kysely'
+import { inBookkeeping } from '../database/bookkeeping.js'
 import type { MainConnection, WriteDatabase } from '../database/database.js'
 import { upsert } from '../database/fragments.js'
 import type { Counted, Counters } from './rate-limit.js'
@@ -32,8 +33,7 @@ export function openSharedCounters(
     row === undefined ? { count: 0, remaining: 0 } : { count: row.count, remaining: Math.min(row.ends_at - at, longest) }
   return {
     add: (key, amount, milliseconds, longest = milliseconds) =>
-      writer.transaction(async (transaction) => {
-        transaction.history.touchesOneDocument()
+      inBookkeeping(writer, async (transaction) => {
         const at = now()
         // Many counters of one kind must not displace those of another.
         const kind = key.slice(0, key.indexOf(' ') + 1)

@@ -1,6 +1,7 @@
 // Leases: work that has a name is done by one owner at a time, of all processes on one database. An owner that has ended, or whose
 // heartbeats have stopped, is replaced by the next one that asks.
 import { sql } from 'kysely'
+import { inBookkeeping } from '../database/bookkeeping.js'
 import type { MainConnection, Transaction, WriteDatabase } from '../database/database.js'
 import { insertMissing, same } from '../database/fragments.js'
 import { elapsed } from '../runtime/clock.js'
@@ -69,7 +70,7 @@ export function openLeases(database: Pick<MainConnection, 'rows'>, writer: Lease
       if (former !== null && !hasExpired(name, former, beat)) return null
       const owner = beginOwner()
       const since = { running: elapsed(), always: performance.now() }
-      const isMine = await inTransaction(writer, async (transaction) => {
+      const isMine = await inBookkeeping(writer, async (transaction) => {
         const { rows } = await transaction.run(
           sql`update ${table} set owner = ${owner}, beat = beat + 1 where name = ${name} and ${same(sql`owner`, former)} and beat = ${beat}`,
         )
@@ -120,7 +121,7 @@ function openLease(writer: LeaseWriter, { name, owner, isTakenOver, since, held,
   const beat = async (): Promise<void> => {
     const at = { running: elapsed(), always: performance.now() }
     try {
-      if (await inTransaction(writer, confirm)) confirmed = at
+      if (await inBookkeeping(writer, confirm)) confirmed = at
       else doubted()
     } catch (error) {
       failed(error)
@@ -150,10 +151,3 @@ function openLease(writer: LeaseWriter, { name, owner, isTakenOver, since, held,
     },
   }
 }
-
-/** Runs a transaction that writes to no document. */
-const inTransaction = <Result>(writer: LeaseWriter, work: (transaction: Transaction) => Promise<Result>): Promise<Result> =>
-  writer.transaction((transaction) => {
-    transaction.history.touchesOneDocument()
-    return work(transaction)
-  })

@@ -1,5 +1,6 @@
 // Which times of schedules this process runs: it claims a time with the lease of the schedule, whose row has the last time that was run.
 import { sql } from 'kysely'
+import { inBookkeeping } from '../database/bookkeeping.js'
 import type { MainConnection, WriteDatabase } from '../database/database.js'
 import { insertMissing } from '../database/fragments.js'
 import type { Leases, WorkLease } from '../leases/leases.js'
@@ -45,8 +46,7 @@ export function openClaims(database: MainConnection, writer: WriteDatabase, leas
       const known = await read(names)
       const missing = names.filter((name) => !known.has(name))
       if (missing.length === 0) return known
-      await writer.transaction(async (transaction) => {
-        transaction.history.touchesOneDocument()
+      await inBookkeeping(writer, async (transaction) => {
         for (const name of missing) transaction.follow(insertMissing(tableName, ['name', 'last_time'], sql`values (${name}, ${now})`))
       })
       return read(names)
@@ -67,8 +67,7 @@ export function openClaims(database: MainConnection, writer: WriteDatabase, leas
       return { kind: isDone ? 'done' : 'busy' }
     },
     pass: (name, time, { lease }) =>
-      writer.transaction(async (transaction) => {
-        transaction.history.touchesOneDocument()
+      inBookkeeping(writer, async (transaction) => {
         if (await lease.confirm(transaction)) transaction.follow(taking(name, time))
       }),
   }

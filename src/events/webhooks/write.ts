@@ -1,5 +1,6 @@
 // Writes webhooks: rows of Strapi's table, and what Octavo keeps beside them.
 import { sql } from 'kysely'
+import { inBookkeeping } from '../../database/bookkeeping.js'
 import type { Transaction, WriteDatabase } from '../../database/database.js'
 import { endOfPause, registration, removal } from '../cursors.js'
 import { putDelivery } from '../delivery-rows.js'
@@ -50,10 +51,7 @@ async function registerWebhook(transaction: Transaction, id: number): Promise<vo
 
 /** Ends the deliveries of a webhook that was disabled or deleted, maybe by Strapi; not those of one that is enabled again meanwhile. */
 export function endDeliveries(writer: Pick<WriteDatabase, 'transaction'>, id: number): Promise<void> {
-  return writer.transaction(async (transaction) => {
-    transaction.history.touchesOneDocument()
-    await endDeliveriesIn(transaction, id)
-  })
+  return inBookkeeping(writer, (transaction) => endDeliveriesIn(transaction, id))
 }
 
 async function endDeliveriesIn(transaction: Transaction, id: number): Promise<void> {

@@ -1,6 +1,6 @@
 // The mount of the REST API: its routes and those of content-types.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { type LeftOutRoutes, leftOutRoutes, publicationActions } from '../../config/type-routes.js'
+import { actionsAt, type LeftOutRoutes, leftOutRoutes, publicationActions } from '../../config/type-routes.js'
 import { notFound } from '../../errors/errors.js'
 import type { ContentType } from '../../model/types.js'
 import { type ContentMethods, handleAction, handleContent, isAction, openContentMethods, typeAt } from '../api/content.js'
@@ -99,7 +99,8 @@ function addContent(app: FastifyInstance, parts: MountContext, { custom, leftOut
       const allowed = allowedAt(type, methods, custom(pathOf(request).slice(config.rest.prefix.length)))
       return isOptions ? allowedMethods(reply, allowed) : methodNotAllowed(reply, allowed)
     }
-    if (type === null || (leftOut !== null && hasNoRead(leftOut, type, request.method, documentId !== undefined))) throw notFound()
+    // Of a route that is left out, only the reads come as far as this.
+    if (type === null || leftOut?.(type.uid, actionsAt(type, documentId !== undefined)[request.method]!) === true) throw notFound()
     ;(request as LoggedRequest).uid = type.uid
     return handleRequest(parts, request, reply, contentAdmission, (context) =>
       handleContent(typeOf(context, name, documentId), request.method, context),
@@ -115,10 +116,6 @@ function addContent(app: FastifyInstance, parts: MountContext, { custom, leftOut
     })
   }
 }
-
-/** True for a read whose route is left out. Other methods without a route were refused by then. */
-const hasNoRead = (leftOut: LeftOutRoutes, type: ContentType, method: string, withDocument: boolean): boolean =>
-  (method === 'GET' || method === 'HEAD') && leftOut(type.uid, type.singleType || !withDocument ? 'find' : 'findOne')
 
 const pathOf = ({ raw }: FastifyRequest): string => (raw.url ?? '').split('?', 1)[0]!
 
