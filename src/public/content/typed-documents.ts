@@ -13,7 +13,15 @@ import type {
   UpdateData,
   VersionQuery,
 } from './queries.js'
-import type { RowIn } from './results.js'
+import type { RowIn, VersionState } from './results.js'
+
+/** Writes to versions of a document, with results of one state. */
+type VersionsMethod<T extends ContentTypeShape, State extends VersionState> = <
+  const Selected extends FieldsArgument<T> = undefined,
+  const Given extends PopulateArgument<T> = undefined,
+>(
+  parameters: VersionsOf<T, Selected, Given>,
+) => Promise<Entries<RowIn<T, State, Selected, Given>>>
 
 /** See `Documents`. Without `status`, reads return drafts and writes change the draft, in which nothing is required. */
 export interface TypedDocuments<T extends ContentTypeShape> {
@@ -54,20 +62,12 @@ export interface TypedDocuments<T extends ContentTypeShape> {
     parameters: NamedBy<T> & VersionQuery<T, Asked, Selected, Given> & { readonly data: UpdateData<T, StateOf<Asked>> },
   ): Promise<RowIn<T, StateOf<Asked>, Selected, Given> | null>
   /** Deletes the versions in one locale, or with `*` in all. */
-  delete<const Selected extends FieldsArgument<T> = undefined, const Given extends PopulateArgument<T> = undefined>(
-    parameters: VersionsOf<T, Selected, Given>,
-  ): Promise<Entries<RowIn<T, 'any', Selected, Given>>>
+  readonly delete: VersionsMethod<T, 'any'>
   /** Publishes the draft in one locale, or with `*` in all. This and the next two are only for types with Draft & Publish. */
-  publish<const Selected extends FieldsArgument<T> = undefined, const Given extends PopulateArgument<T> = undefined>(
-    parameters: VersionsOf<T, Selected, Given>,
-  ): Promise<Entries<RowIn<T, 'published', Selected, Given>>>
-  unpublish<const Selected extends FieldsArgument<T> = undefined, const Given extends PopulateArgument<T> = undefined>(
-    parameters: VersionsOf<T, Selected, Given>,
-  ): Promise<Entries<RowIn<T, 'any', Selected, Given>>>
+  readonly publish: VersionsMethod<T, 'published'>
+  readonly unpublish: VersionsMethod<T, 'any'>
   /** Replaces the draft by the published version. */
-  discardDraft<const Selected extends FieldsArgument<T> = undefined, const Given extends PopulateArgument<T> = undefined>(
-    parameters: VersionsOf<T, Selected, Given>,
-  ): Promise<Entries<RowIn<T, 'draft', Selected, Given>>>
+  readonly discardDraft: VersionsMethod<T, 'draft'>
   /** Creates a document for each entry of `data`, all of them or none; in the order of `data`. */
   createMany<
     const Selected extends FieldsArgument<T> = undefined,
