@@ -10,7 +10,9 @@ import { copyDatabase, octavoFolder } from './servers.mjs'
 import { send } from './write.mjs'
 import { writesOf } from './write-requests.mjs'
 
-const rounds = 7
+const rounds = 9
+/** A service is started so many times: two starts of the same build may differ by a fifth. */
+const starts = 3
 const writeConnections = 16
 
 /**
@@ -18,8 +20,9 @@ const writeConnections = 16
  * @param {string} name
  * @param {string} checkout
  * @param {string} [code] the project's octavo.config.mjs
+ * @param {(path: string) => void} [prepare] changes the copy of the database before the start
  */
-export function startBuild(name, checkout, code) {
+export function startBuild(name, checkout, code, prepare) {
   const folder = temporaryFolder()
   const project = join(folder, 'project')
   cpSync(join(checkout, 'test', 'golden', 'project'), project, { recursive: true })
@@ -27,33 +30,50 @@ export function startBuild(name, checkout, code) {
     rmSync(join(project, 'octavo.config.json'), { force: true })
     writeFileSync(join(project, 'octavo.config.mjs'), code)
   }
+  const database = copyDatabase(folder)
+  prepare?.(database)
   return launch({
     name,
     command: [join(checkout, 'dist', 'main.js'), 'start', project],
     folder,
-    environment: { DATABASE_FILENAME: copyDatabase(folder), UPLOADS_DIR: join(project, 'uploads') },
+    environment: { DATABASE_FILENAME: database, UPLOADS_DIR: join(project, 'uploads') },
   })
 }
 
 /**
- * Measures both in turn, and compares the runs of each turn. `cost` is the processor time of a request here, as a share of its time there:
- * unlike a speed, it hardly depends on what else the machine does.
- * @param {readonly import('./launch.mjs').Server[]} servers this build's, and the other's
+ * Starts both sides several times, in turn.
+ * @param {() => Promise<import('./launch.mjs').Server>} ours
+ * @param {() => Promise<import('./launch.mjs').Server>} theirs
+ */
+export async function startPairs(ours, theirs) {
+  const pairs = []
+  for (let start = 0; start < starts; start++) pairs.push(/** @type {const} */ ([await ours(), await theirs()]))
+  return pairs
+}
+
+/** @param {Awaited<ReturnType<typeof startPairs>>} pairs */
+export const stopPairs = (pairs) => Promise.all(pairs.flat().map((server) => server.stop()))
+
+/**
+ * Measures both sides in turn, each turn on the next pair of services, and compares the runs of each turn. `cost` is the processor time
+ * of a request here, as a share of its time there: other work on the machine disturbs it less than a speed.
+ * @param {Awaited<ReturnType<typeof startPairs>>} pairs this build's service, and the other's
  * @param {(server: import('./launch.mjs').Server) => Promise<import('./load.mjs').Load>} run
  */
-export async function compare(servers, run) {
-  for (const server of servers) await run(server)
+export async function compare(pairs, run) {
+  for (const server of pairs.flat()) await run(server)
   const spent = [0, 0]
   const answers = [0, 0]
   const turns = []
   for (let turn = 0; turn < rounds; turn++) {
+    const pair = pairs[turn % pairs.length]
     // Whoever comes second finds a warmer machine.
     const order = turn % 2 === 0 ? [0, 1] : [1, 0]
     const found = /** @type {import('./load.mjs').Load[]} */ ([])
     for (const index of order) {
-      const before = processorMilliseconds(servers[index].pid)
-      found[index] = await run(servers[index])
-      spent[index] += processorMilliseconds(servers[index].pid) - before
+      const before = processorMilliseconds(pair[index].pid)
+      found[index] = await run(pair[index])
+      spent[index] += processorMilliseconds(pair[index].pid) - before
       answers[index] += found[index].answers
     }
     turns.push({ ours: found[0].requestsPerSecond, theirs: found[1].requestsPerSecond })
@@ -77,13 +97,16 @@ export async function measureBuilds({ seconds, connections, against }) {
     return null
   }
   printHeading(`This build and that of ${resolve(against)}, ${rounds} times ${seconds} s each, in turn`)
-  const servers = [await startBuild('this build', join(octavoFolder, '..')), await startBuild('the other', against)]
+  const pairs = await startPairs(
+    () => startBuild('this build', join(octavoFolder, '..')),
+    () => startBuild('the other', against),
+  )
   try {
     const rows = []
     for (const { name, path } of requests)
-      rows.push({ name, ...(await compare(servers, ({ origin }) => load(`${origin}${path}`, { connections, seconds }))) })
-    for (const { name, requests: sent } of await writesOf(servers[0]))
-      rows.push({ name, ...(await compare(servers, (server) => send(server, sent, { connections: writeConnections, seconds }))) })
+      rows.push({ name, ...(await compare(pairs, ({ origin }) => load(`${origin}${path}`, { connections, seconds }))) })
+    for (const { name, requests: sent } of await writesOf(pairs[0][0]))
+      rows.push({ name, ...(await compare(pairs, (server) => send(server, sent, { connections: writeConnections, seconds }))) })
     printTable(
       ['requests a second', 'this build', 'the other', 'ratio', 'its spread', 'processor time'],
       rows.map(({ name, ours, theirs, ratio, from, to, cost }) => [
@@ -97,6 +120,6 @@ export async function measureBuilds({ seconds, connections, against }) {
     )
     return saveResult('builds', { against: resolve(against), seconds, connections, rounds, rows })
   } finally {
-    await Promise.all(servers.map((server) => server.stop()))
+    await stopPairs(pairs)
   }
 }
