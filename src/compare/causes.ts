@@ -135,7 +135,7 @@ export const causes: readonly Cause[] = [
     name: 'allowed',
     title: 'Octavo allows what Strapi refuses',
     advice:
-      'A policy or middleware of the project refuses the request, and Octavo runs no code of the project. Take types["{uid}"].policies or scope of octavo.config for it, or revoke the permission, before others can reach Octavo.',
+      'A policy or middleware of the project refuses the request, and Octavo runs no code of the project. Take types["{uid}"].policies or scope of octavo.config for it; if the project leaves the route out (only, except), types["{uid}"].routes; or revoke the permission, before others can reach Octavo.',
     exposes: true,
     matches: statuses((strapi, octavo) => strapi === 403 && isOk(octavo)),
   },
@@ -187,7 +187,7 @@ export const causes: readonly Cause[] = [
     name: 'refused by both',
     title: 'Both refuse the request, with another status',
     advice:
-      'Clients get the status of Octavo. A route that the project leaves out (only, except) is 404 or 405 in Strapi and 403 in Octavo, and a document outside of a scope is 404 where a policy is 403.',
+      'Clients get the status of Octavo. A route that the project leaves out (only, except) is 404 or 405 in Strapi; types["{uid}"].routes of octavo.config leaves it out of Octavo too. A document outside of a scope is 404 where a policy is 403.',
     matches: statuses((strapi, octavo) => strapi >= 400 && strapi < 500 && octavo >= 400 && octavo < 500),
   },
   {
