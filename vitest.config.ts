@@ -28,6 +28,8 @@ export default defineConfig({
     hookTimeout: 60_000,
     // Every file starts servers of its own, and many wait for them: three at a time keep two cores busy.
     maxWorkers: 3,
+    // The built service runs as Node loads it; transformed like a test's own files, it would start and run slower.
+    server: { deps: { external: [/\/dist\//] } },
     reporters: ['default'],
   },
 })
