@@ -82,7 +82,7 @@ async function open(config: Config, logger: Logger, opened: Closers): Promise<Se
   const mail = openMailer(config.mail, config.logsEmails, logger)
   opened.add(mail.close)
   const signing = signingOf(config)
-  const database = await driverOf(config).open(config, model, { logger, signing, fill: seedLoader(config, model, logger) })
+  const database = await (await driverOf(config)).open(config, model, { logger, signing, fill: seedLoader(config, model, logger) })
   opened.add(database.close)
   const jwts = openJwts(config.secrets.jwtSecret)
   const events = await eventsOf(config, database, logger)

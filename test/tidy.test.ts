@@ -38,7 +38,7 @@ const inner = /^(documents|query|database)\/(input|store|publish|read|rest|compi
 /** The room of a file: its folder below src/, or one of the inner rooms; a file beside the rooms is one by itself. */
 function room(file: string): string {
   const path = name(file)
-  if (path === 'database/open.ts' || path === 'database/open-rows.ts') return 'database/open'
+  if (/^database\/(?:open|open-rows|first-rows)\.ts$/.test(path)) return 'database/open'
   if (inner.test(path)) return path.split('/').slice(0, 2).join('/')
   // The entry of a room that is a program of its own.
   if (path === 'client.ts') return 'client'
@@ -167,6 +167,20 @@ test('what all rooms know imports nothing of ours but each other', () => {
         .map((target) => `${name(file)} → ${name(target)}`),
     )
   expect(wrong).toEqual([])
+})
+
+test('a start loads no database driver that is not the configured one', () => {
+  const loaded = new Set<string>()
+  const load = (file: string) => {
+    if (loaded.has(file)) return
+    loaded.add(file)
+    const text = textOf(file).replace(/^(?:import|export) type [^']*'[^']*'/gm, '')
+    for (const [, path] of text.matchAll(/^(?:import|export|\}) (?:[^'\n]*from )?'(\.[^']+)'/gm))
+      load(resolve(dirname(file), path!.replace(/\.js$/, '.ts')))
+  }
+  load(join(source, 'cli', 'start.ts'))
+  expect(loaded.size).toBeGreaterThan(100)
+  expect([...loaded].filter((file) => /database\/(postgres|mysql|server)$/.test(room(file))).map(name)).toEqual([])
 })
 
 test('no file imports itself through others', () => {

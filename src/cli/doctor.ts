@@ -29,7 +29,8 @@ export const doctorCommand = orExplain(async (folder: string, options: DoctorOpt
 })
 
 async function diagnose(config: Config, model: Model, options: DoctorOptions): Promise<void> {
-  const view = await driverOf(config).snapshotOf(config)
+  const driver = await driverOf(config)
+  const view = await driver.snapshotOf(config)
   try {
     const project = { database: view, model }
     const found = [

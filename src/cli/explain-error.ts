@@ -24,7 +24,7 @@ export async function onDatabase<Result>(config: Config, work: () => Promise<Res
   try {
     return await work()
   } catch (error) {
-    const driver = driverOf(config)
+    const driver = await driverOf(config)
     throw driver.faultOf(error) === 'storage'
       ? new ConfigError(`The database ${driver.nameOf(config)} cannot be used: ${(error as Error).message}.`)
       : error

@@ -32,7 +32,8 @@ export const exportCommand = orExplain(async (folder: string, options: Options) 
   const scope = scopeOf(options, model.types.keys())
   const container = await containerOf(options)
   await onDatabase(config, async () => {
-    const view = await driverOf(config).lookInto(config)
+    const driver = await driverOf(config)
+    const view = await driver.lookInto(config)
     await checkPrepared(view, config, folder).finally(() => view.close())
     const base = resolve(options.file ?? `export_${timeOf(new Date())}`)
     show(await exportProject(config, model, { scope, container, base }))
@@ -45,7 +46,8 @@ async function exportProject(config: Config, model: Model, place: ArchivePlace):
   const { version } = createRequire(import.meta.url)('../package.json') as { readonly version: string }
   const interruption = watchInterruption()
   const files = place.scope.files ? await openStoredFiles(config) : null
-  const source = await driverOf(config).rows(config)
+  const driver = await driverOf(config)
+  const source = await driver.rows(config)
   try {
     return await exportArchive(source, model, {
       ...place,

@@ -72,7 +72,7 @@ interface Import {
 }
 
 async function importInto(config: Config, model: Model, { archive, library, options, report }: Import): Promise<void> {
-  const driver = driverOf(config)
+  const driver = await driverOf(config)
   const isNew = await isWithoutDatabase(config)
   const scope = scopeOf(options, model.types.keys())
   // The content of the project's seed would be replaced at once.
@@ -97,7 +97,7 @@ async function importInto(config: Config, model: Model, { archive, library, opti
 }
 
 async function isWithoutDatabase(config: Config): Promise<boolean> {
-  const driver = driverOf(config)
+  const driver = await driverOf(config)
   if (!driver.exists(config)) return true
   const view = await driver.lookInto(config)
   return view.isEmpty().finally(() => view.close())

@@ -13,14 +13,13 @@ export const indexes = orExplain(async (folder: string) => {
 })
 
 async function createIndexes(config: Config, model: Model, folder: string): Promise<void> {
-  const view = await driverOf(config).lookInto(config)
+  const driver = await driverOf(config)
+  const view = await driver.lookInto(config)
   try {
     await checkPrepared(view, config, folder)
   } finally {
     await view.close()
   }
-  const created = await driverOf(config).createMissingIndexes(config, model, (name, done, missing) =>
-    print(`${done + 1} of ${missing}: ${name}`),
-  )
+  const created = await driver.createMissingIndexes(config, model, (name, done, missing) => print(`${done + 1} of ${missing}: ${name}`))
   print(created === 0 ? 'All indexes exist.' : `Created ${created} indexes.`)
 }

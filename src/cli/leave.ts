@@ -27,7 +27,8 @@ export const leaveCommand = orExplain(async (folder: string, options: Options) =
     throw new ConfigError('An Octavo is running on this project. Stop it. Nothing was changed')
   await onDatabase(config, async () => {
     const undelivered = await undeliveredEvents(config)
-    const leaving = await driverOf(config).leaving(config, actionsOfOctavo(model))
+    const driver = await driverOf(config)
+    const leaving = await driver.leaving(config, actionsOfOctavo(model))
     try {
       await leave(config, model, { leaving, undelivered, options })
     } finally {
@@ -45,7 +46,7 @@ interface Departure {
 
 async function leave(config: Config, model: Model, { leaving, undelivered, options }: Departure): Promise<void> {
   const found = await leaving.find()
-  const name = driverOf(config).nameOf(config)
+  const name = (await driverOf(config)).nameOf(config)
   if (isEmpty(found)) {
     await removeStaging(config.uploadsFolder)
     print(`Nothing of Octavo is in ${name}.`)
@@ -68,7 +69,8 @@ const isEmpty = ({ tables, indexes, permissions, others }: Additions): boolean =
 /** Finishes what stopped processes have left among the files. Only the database tells which files are to stay. */
 async function finishFiles(config: Config, model: Model): Promise<void> {
   if (!(await hasAbandoned(config.uploadsFolder))) return
-  const database = await driverOf(config).openForCommand(config, model, async () => {})
+  const driver = await driverOf(config)
+  const database = await driver.openForCommand(config, model, async () => {})
   const library = await openLibrarySwaps(config)
   try {
     await library.recover(database)
@@ -113,7 +115,8 @@ function show({ tables, indexes, permissions, others }: Additions, undelivered: 
 
 /** Events that a listener or webhook has not received yet. */
 async function undeliveredEvents(config: Config): Promise<number> {
-  const view = await driverOf(config).lookInto(config)
+  const driver = await driverOf(config)
+  const view = await driver.lookInto(config)
   try {
     const tables = await view.tables()
     if (!tables.has('octavo_outbox') || !tables.has('octavo_consumers')) return 0

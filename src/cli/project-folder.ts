@@ -47,12 +47,12 @@ export interface ProjectFiles {
  */
 export async function readProjectFolder(
   folder: string,
-  check: (config: Config, folder: string) => void,
+  check: (config: Config, folder: string) => void | Promise<void>,
   load: (folder: string) => Promise<Config> = loadConfig,
 ): Promise<ProjectFiles> {
   const config = await load(folder)
   checkProject(config.folder)
-  check(config, folder)
+  await check(config, folder)
   return { config, model: await loadModel(config.folder, config.privateAttributes) }
 }
 

@@ -29,13 +29,14 @@ export async function withProject<Result>(folder: string, work: (project: Projec
 }
 
 async function withDatabase<Result>(given: Config, model: Model, work: (project: Project) => Promise<Result>): Promise<Result> {
-  const isNew = !driverOf(given).exists(given)
+  const driver = await driverOf(given)
+  const isNew = !driver.exists(given)
   const saved = await ensureSecrets(given)
   const { config } = saved
   // Standard output belongs to the command, so what is created on the way is reported on standard error.
   process.stderr.write(reportCreated(saved))
-  const { main, writes, close } = await driverOf(config).openForCommand(config, model, seedLoader(config, model, { info: () => {} }))
-  if (isNew) process.stderr.write(`Created the database ${driverOf(config).nameOf(config)}.\n`)
+  const { main, writes, close } = await driver.openForCommand(config, model, seedLoader(config, model, { info: () => {} }))
+  if (isNew) process.stderr.write(`Created the database ${driver.nameOf(config)}.\n`)
   try {
     return await work({ config, model, database: main, writer: writes })
   } finally {
@@ -53,7 +54,8 @@ export async function lookIntoProject<Result>(
 ): Promise<Result> {
   const { config, model } = await readProjectFolder(folder, checkDatabase)
   return onDatabase(config, async () => {
-    const view = await driverOf(config).lookInto(config)
+    const driver = await driverOf(config)
+    const view = await driver.lookInto(config)
     try {
       await checkPrepared(view, config, folder)
       return await work({ config, model, database: view.main })
@@ -64,20 +66,22 @@ export async function lookIntoProject<Result>(
 }
 
 /** @throws ConfigError if there is no database */
-export function checkDatabase(config: Config, folder: string): void {
-  if (!driverOf(config).exists(config))
-    throw new ConfigError(
-      `There is no database at ${driverOf(config).nameOf(config)} yet. Start the service once: npx octavo start ${folder}`,
-    )
+export async function checkDatabase(config: Config, folder: string): Promise<void> {
+  const driver = await driverOf(config)
+  if (!driver.exists(config))
+    throw new ConfigError(`There is no database at ${driver.nameOf(config)} yet. Start the service once: npx octavo start ${folder}`)
 }
 
 /** @throws ConfigError if the project had a database that is not there any more */
-export const refuseLost = (config: Config): void => driverOf(config).refuseLost(config, strapiEvidence(config.folder))
+export const refuseLost = async (config: Config): Promise<void> =>
+  (await driverOf(config)).refuseLost(config, strapiEvidence(config.folder))
 
 /** @throws ConfigError if the database has no tables because its first start did not finish */
 export async function checkPrepared(view: DatabaseView, config: Config, folder: string): Promise<void> {
   if (await view.isEmpty())
-    throw new ConfigError(`The database ${driverOf(config).nameOf(config)} is empty. Start the service once: npx octavo start ${folder}`)
+    throw new ConfigError(
+      `The database ${(await driverOf(config)).nameOf(config)} is empty. Start the service once: npx octavo start ${folder}`,
+    )
 }
 
 /** Evidence, other than Octavo's own files, that a project without a database had one; null if there is none. */

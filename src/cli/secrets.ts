@@ -39,7 +39,8 @@ export interface SavedSecrets {
 export async function ensureSecrets(config: Config): Promise<SavedSecrets> {
   const names = Object.keys(config.missingSecrets)
   if (names.length === 0) return { config, made: [] }
-  const lock = await driverOf(config).lock(config, config.limits.startWait)
+  const driver = await driverOf(config)
+  const lock = await driver.lock(config, config.limits.startWait)
   try {
     const present = readDotEnv(config.folder)
     const made = names.filter((name) => present[name] === undefined)

@@ -61,7 +61,7 @@ async function listen(folder: string, options: StartOptions, watched: (shutdown:
   endWithParent(() => process.kill(process.pid, 'SIGTERM'))
   checkProject(given.folder)
   if (options.replaces !== true) await checkPort(given)
-  const driver = driverOf(given)
+  const driver = await driverOf(given)
   driver.refuseLost(given, strapiEvidence(given.folder))
   const { config, service } = await open(given, logger).catch((error: StartError) => {
     throw driver.faultOf(error) === null ? error : new ConfigError(`The database ${driver.nameOf(given)} cannot be used: ${error.message}.`)

@@ -1,15 +1,11 @@
-// Opens databases for copies: of all rows from one to another, and of the first rows into a new one.
+// Opens databases for copies of all rows from one to another.
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Database as Connection } from 'better-sqlite3'
 import type pg from 'pg'
 import type { ServerSettings } from '../config/database-server.js'
 import { ConfigError } from '../errors/errors.js'
-import { newDocumentId } from '../model/document-id.js'
 import type { Model } from '../model/types.js'
-import { copyFirstRows } from './copy.js'
-import type { FillDatabase } from './database.js'
-import type { FillRows } from './driver.js'
 import type { Client } from './mysql/client.js'
 import { openPool as openMysqlPool, type Pool } from './mysql/pool.js'
 import { prepareDatabase as prepareMysql } from './mysql/prepare-database.js'
@@ -22,24 +18,8 @@ import { postgresSource, postgresTarget } from './postgres/rows.js'
 import type { RowSource, RowTarget } from './rows.js'
 import { openSqlite, openSqliteReader, type SqliteOptions } from './sqlite/connection.js'
 import { faultOf } from './sqlite/errors.js'
-import { firstContents } from './sqlite/first-contents.js'
 import { sqliteSource, sqliteTarget } from './sqlite/rows.js'
 import { createEmptyTables } from './sqlite/sync-schema.js'
-
-/** Fills a new database that is not SQLite with the first content of a model, which is made in memory. `locale`: the default one. */
-export const firstRows =
-  (locale: string, model: Model, fill: FillDatabase): FillRows =>
-  async (target) => {
-    const memory = await firstContents(model, { now: new Date(), newDocumentId, locale }, fill)
-    try {
-      await copyFirstRows(
-        sqliteSource(memory, 'the first content', () => {}),
-        target,
-      )
-    } finally {
-      memory.close()
-    }
-  }
 
 /** How the databases of a copy are reached. */
 export interface RowsOptions {

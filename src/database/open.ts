@@ -2,16 +2,20 @@
 import type { Config } from '../config/config.js'
 import type { DatabaseClient } from '../config/database-server.js'
 import type { Driver } from './driver.js'
-import { mysqlDriver } from './mysql/driver.js'
-import { firstRows } from './open-rows.js'
-import { postgresDriver } from './postgres/driver.js'
-import { sqliteDriver } from './sqlite/driver.js'
+import { firstRows } from './first-rows.js'
 
-const drivers: Readonly<Record<DatabaseClient, Driver>> = {
-  sqlite: sqliteDriver,
-  postgres: postgresDriver(firstRows),
-  mysql: mysqlDriver(firstRows),
+/** Only what the configured database needs is loaded: the clients of servers cost a start more than its own code. */
+const load: Readonly<Record<DatabaseClient, () => Promise<Driver>>> = {
+  sqlite: async () => (await import('./sqlite/driver.js')).sqliteDriver,
+  postgres: async () => (await import('./postgres/driver.js')).postgresDriver(firstRows),
+  mysql: async () => (await import('./mysql/driver.js')).mysqlDriver(firstRows),
 }
 
+const drivers = new Map<DatabaseClient, Promise<Driver>>()
+
 /** The driver of the configured database. */
-export const driverOf = ({ database }: Config): Driver => drivers[database.client]
+export function driverOf({ database: { client } }: Config): Promise<Driver> {
+  const driver = drivers.get(client) ?? load[client]()
+  drivers.set(client, driver)
+  return driver
+}
