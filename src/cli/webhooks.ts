@@ -2,6 +2,7 @@
 import type { MainConnection } from '../database/database.js'
 import { closest } from '../errors/did-you-mean.js'
 import { ConfigError } from '../errors/errors.js'
+import { readCursors } from '../events/cursors.js'
 import { readUnfinished } from '../events/delivery-rows.js'
 import { openAddressRules } from '../events/webhooks/addresses.js'
 import { readAttempts } from '../events/webhooks/attempts.js'
@@ -31,8 +32,8 @@ export const listWebhooksCommand = orExplain(async (folder: string, { json = fal
   })
   if (json) return print(JSON.stringify(webhooks, null, 2))
   printTable(
-    ['id', 'name', '', 'url', 'events', 'headers', 'waiting', 'failed', 'last attempt'],
-    webhooks.map(({ id, name, isEnabled, url, events, headers, waiting, failed, last }) => [
+    ['id', 'name', '', 'url', 'events', 'headers', 'waiting', 'failed', 'last attempt', 'paused until'],
+    webhooks.map(({ id, name, isEnabled, url, events, headers, waiting, failed, last, pausedUntil }) => [
       String(id),
       name,
       isEnabled ? 'enabled' : 'disabled',
@@ -42,6 +43,7 @@ export const listWebhooksCommand = orExplain(async (folder: string, { json = fal
       String(waiting),
       String(failed),
       last === null ? '-' : `${last.status === 0 ? 'no response' : last.status}, ${moment(last.attemptedAt)}`,
+      moment(pausedUntil),
     ]),
   )
 })
@@ -50,12 +52,15 @@ export const listWebhooksCommand = orExplain(async (folder: string, { json = fal
 async function withState(database: Pick<MainConnection, 'rows'>, { headers, ...webhook }: Webhook) {
   const [last = null] = await readAttempts(database, webhook.id, 1)
   const consumer = consumerOf(webhook.id)
+  const { pausedUntil = 0 } = (await readCursors(database)).get(consumer) ?? {}
   return {
     ...webhook,
     headers: Object.keys(headers),
     waiting: (await readUnfinished(database, consumer, 'waiting')).length,
     failed: (await readUnfinished(database, consumer, 'failed')).length,
     last: last === null ? null : { status: last.status, attemptedAt: last.attemptedAt },
+    /** The receiver asked for no events before; null: it did not, or that moment has passed. */
+    pausedUntil: Number(pausedUntil) > Date.now() ? Number(pausedUntil) : null,
   }
 }
 

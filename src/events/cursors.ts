@@ -60,16 +60,20 @@ export const removal = (name: string) => [deleteLease(leaseOf(name)), sql`delete
 /** The statement that ends the pause of a consumer. */
 export const endOfPause = (name: string) => sql`update ${table} set paused_until = 0 where name = ${name}`
 
+/** The cursors of all consumers, by their names. */
+export async function readCursors(database: Pick<MainConnection, 'rows'>): Promise<ReadonlyMap<string, Cursor>> {
+  const rows = await database.rows<CursorRow>(sql`select ${columns} from ${table}`)
+  return new Map(rows.map((row) => [row.name, row]))
+}
+
 /** Opens the cursors. */
 export function openCursors(
   database: Pick<MainConnection, 'rows'>,
   writer: Pick<WriteDatabase, 'transaction'>,
   leases: Pick<Leases, 'acquire'>,
 ): Cursors {
-  const read = async (names: readonly string[]): Promise<ReadonlyMap<string, Cursor>> => {
-    const rows = await database.rows<CursorRow>(sql`select ${columns} from ${table}`)
-    return new Map(rows.filter(({ name }) => names.includes(name)).map((row) => [row.name, row]))
-  }
+  const read = async (names: readonly string[]): Promise<ReadonlyMap<string, Cursor>> =>
+    new Map([...(await readCursors(database))].filter(([name]) => names.includes(name)))
   return {
     register: async (names, last) => {
       const known = await read(names)

@@ -376,6 +376,14 @@ describe('over restarts', () => {
     await addCityTo(own, 'first')
     const paused = () => own.sql('select name from octavo_consumers where paused_until > ?', Date.now() + hour / 3)
     await expect.poll(async () => (await paused()).length, patience).toBe(1)
+    const { out: list } = await octavoBeside(own, 'webhooks', 'list', own.folder, '--json')
+    const pauses = JSON.parse(list).map(({ name, pausedUntil }: { name: string; pausedUntil: number | null }) => [name, pausedUntil])
+    expect(pauses).toEqual(
+      expect.arrayContaining([
+        ['quiet', expect.any(Number)],
+        ['other', null],
+      ]),
+    )
     await own.service.close()
     const again = await serveBeside(own, { NODE_ENV: 'development' })
     others.push(again)
