@@ -2,6 +2,7 @@
 // when opening fails half-way.
 import { createRequire } from 'node:module'
 import type { Logger } from 'pino'
+import type { Watched } from './access/access-state.js'
 import { type Identification, openIdentification } from './access/identify.js'
 import { type Jwts, openJwts } from './access/jwt.js'
 import { openCounters, openLimiter } from './access/rate-limit.js'
@@ -28,6 +29,7 @@ import { checkRoutes } from './http/custom-routes/paths.js'
 import { examplesOf } from './http/pages/examples.js'
 import { createServer, type HttpServer } from './http/server.js'
 import { holding, openInstallations } from './installation.js'
+import { openLiveModel } from './live-model/live-model.js'
 import { newDocumentId } from './model/document-id.js'
 import { loadModel } from './model/load.js'
 import type { Model } from './model/types.js'
@@ -43,6 +45,7 @@ import { signingOf } from './uploads/signing.js'
 
 /** A project's service. `documents`, `transaction` and `upload` are for scripts: `service.documents('api::article.article').findMany()`. */
 export interface Service extends ContentService {
+  /** The model in force. */
   readonly model: Model
   /** Recorded events (`events` in octavo.config). */
   readonly events: {
@@ -76,18 +79,19 @@ export async function createService(config: Config, logger?: Logger): Promise<Se
 }
 
 async function open(config: Config, logger: Logger, opened: Closers): Promise<Service> {
-  const model = await loadModel(config.folder, config.privateAttributes)
-  await checkCode(config, model)
-  for (const warning of [...config.warnings, ...model.warnings]) logger.warn(warning)
+  const found = await loadModel(config.folder, config.privateAttributes)
+  await checkCode(config, found)
+  for (const warning of [...config.warnings, ...found.warnings]) logger.warn(warning)
   const mail = openMailer(config.mail, config.logsEmails, logger)
   opened.add(mail.close)
   const signing = signingOf(config)
-  const database = await (await driverOf(config)).open(config, model, { logger, signing, fill: seedLoader(config, model, logger) })
+  const database = await (await driverOf(config)).open(config, found, { logger, signing, fill: seedLoader(config, found, logger) })
   opened.add(database.close)
+  const liveModel = await openLiveModel({ config, model: found, database, log: logger, check: (changed) => checkCode(config, changed) })
   const jwts = openJwts(config.secrets.jwtSecret)
   const events = await eventsOf(config, database, logger)
   opened.add(events.close)
-  const identification = await identificationOf(config, database, { jwts, logger, watched: events.watched })
+  const identification = await identificationOf(config, database, { jwts, logger, watched: [events.watched, liveModel.watched] })
   const uploads = await uploadsOf(config, database, logger)
   opened.add(uploads.close)
   const defaultLocale = async () => (await identification.access()).defaultLocale
@@ -96,7 +100,7 @@ async function open(config: Config, logger: Logger, opened: Closers): Promise<Se
   const { scopes, ...code } = codeOf(config, services, logger)
   const installations = openInstallations({
     config,
-    model,
+    model: liveModel.model,
     defaultLocale: await defaultLocale(),
     dialect: database.reads.dialect,
     database,
@@ -107,9 +111,11 @@ async function open(config: Config, logger: Logger, opened: Closers): Promise<Se
     accounts: accountContext(config, database, { identification, jwts, mail, log: logger }),
   })
   opened.add(installations.close)
+  liveModel.serve(installations)
   const backend = {
     identification,
     installations,
+    liveModel,
     services,
     scopes,
     streamed: events.streamed,
@@ -124,14 +130,17 @@ async function open(config: Config, logger: Logger, opened: Closers): Promise<Se
   const server = await openServing(config, database, backend, logger)
   opened.add(server.close)
   return {
-    model,
+    get model() {
+      return installations.model()
+    },
     ...services(theProject(0, null)),
     events: { after: events.log.after },
     listen: server.listen,
     examples: async () =>
-      examplesOf({ model, visitor: (await identification.access()).public, leftOut: leftOutRoutes(config.types) }, config.rest.prefix).map(
-        ({ href }) => href,
-      ),
+      examplesOf(
+        { model: installations.model(), visitor: (await identification.access()).public, leftOut: leftOutRoutes(config.types) },
+        config.rest.prefix,
+      ).map(({ href }) => href),
     close: ({ delay = 0 } = {}) => opened.close(delay),
   }
 }
@@ -201,16 +210,24 @@ const eventsOf = (config: Config, { main, writes }: Database, logger: Logger): P
       ),
   })
 
+/** What several parts of the service watch, as one. */
+const together = (all: readonly Watched[]): Watched => ({
+  tables: Object.assign({}, ...all.map(({ tables }) => tables)),
+  reload: async () => {
+    for (const { reload } of all) await reload()
+  },
+})
+
 /** Identifies callers by the database's users and tokens. */
 const identificationOf = (
   config: Config,
   { main, writes }: Database,
-  { jwts, logger, watched }: { readonly jwts: Jwts; readonly logger: Logger; readonly watched: Events['watched'] },
+  { jwts, logger, watched }: { readonly jwts: Jwts; readonly logger: Logger; readonly watched: readonly Watched[] },
 ): Promise<Identification> =>
   openIdentification(main, {
     secrets: config.secrets,
     jwts,
-    watched,
+    watched: together(watched),
     jwtManagement: config.auth.jwtManagement,
     cachedCallers: config.limits.cachedCallers,
     tokenUsed: (id, now) =>

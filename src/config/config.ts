@@ -40,7 +40,11 @@ import { typeSettings } from './types.js'
 /** The description of the API, for programs at `/openapi.json` below the prefix and for people at `/docs`. */
 const docs = z.strictObject({ enabled: z.boolean().default(true) }).prefault({})
 
+/** When the model may change while serving: in development, always, or never. */
+const admin = z.strictObject({ model: z.enum(['development', 'always', 'never']).default('development') }).prefault({})
+
 const file = z.strictObject({
+  admin,
   host: z.string().optional(),
   port: z.int().min(0).max(65_535).optional(),
   /** The public URL of the service, used in e-mails and redirects. */
@@ -88,6 +92,8 @@ export interface Config extends ApiConfig, NetworkConfig, SecretsConfig {
   readonly production: boolean
   /** Write e-mails that cannot be sent to the log, including their codes: only if NODE_ENV is `development`. */
   readonly logsEmails: boolean
+  /** The model may be changed while serving (`admin.model`). */
+  readonly modelChanges: boolean
   /** Explain mistakes in requests (`src/hints/`), whatever their senders may see: only if NODE_ENV is `development`. */
   readonly hints: boolean
   readonly database: DatabaseConfig
@@ -228,6 +234,7 @@ function assemble({ root, given, environment, own, strapiDatabase, webhookHeader
   const storage = storageFrom(given.uploads.storage, environment)
   const network = networkOf(environment, given)
   const production = environment.NODE_ENV !== 'development' && environment.NODE_ENV !== undefined
+  const isDevelopment = environment.NODE_ENV === 'development'
   return Object.freeze({
     folder: root,
     ...network,
@@ -238,7 +245,8 @@ function assemble({ root, given, environment, own, strapiDatabase, webhookHeader
     docs: given.docs,
     mail: mailOf(environment, given.mail),
     production,
-    ...{ logsEmails: environment.NODE_ENV === 'development', hints: environment.NODE_ENV === 'development' },
+    ...{ logsEmails: isDevelopment, hints: isDevelopment },
+    modelChanges: given.admin.model === 'always' || (given.admin.model === 'development' && isDevelopment),
     uploadsFolder: resolve(root, environment.UPLOADS_DIR ?? given.uploads.folder ?? 'public/uploads'),
     storage,
     uploadTypes: { allowed: given.uploads.allowedTypes, denied: given.uploads.deniedTypes },

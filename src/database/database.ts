@@ -113,6 +113,12 @@ export interface Database {
   readonly reads: ReadDatabase
   readonly writes: WriteDatabase
   readonly main: MainConnection
+  /**
+   * Adds the tables and columns that another model needs, and begins to create its indexes. Nothing is removed; what is there stays as it
+   * is. Returns the names of what was added.
+   */
+  fit(model: Model): Promise<readonly string[]>
+  mismatches(model: Model): Promise<SchemaMismatches>
   /** Null while the database can be trusted; otherwise what is wrong, as a sentence for the operator. */
   trouble(): string | null
   /** Closes connections and threads; writes that were begun are finished first. */

@@ -6,6 +6,7 @@ import type { ProjectScopes } from '../documents/scopes.js'
 import type { StreamedEvents } from '../events/open.js'
 import type { Hints } from '../hints/hints.js'
 import type { Installations } from '../installation.js'
+import type { LiveModel } from '../live-model/live-model.js'
 import type { AddSourceMaps } from '../source-maps/source-maps.js'
 import type { Library } from '../uploads/library.js'
 import type { CheckAddress } from '../uploads/signing.js'
@@ -29,6 +30,8 @@ export interface Backend {
   /** Null while the service is healthy; otherwise a sentence about the problem. */
   health(): string | null
   readonly installations: Installations
+  /** Changes the model. */
+  readonly liveModel: LiveModel
   /** What custom routes read and write content by. */
   readonly services: ContentServices
   /** The scopes of the project; null if it has none. */

@@ -87,6 +87,7 @@ function createContext({ config, backend, bodies }: MountContext, request: Fasti
     writes,
     accounts: scopes.size === 0 ? accounts : { ...accounts, scopes },
     config,
+    liveModel: backend.liveModel,
     address: request.ip,
     library: backend.library,
     signsAddresses: backend.signsAddresses,

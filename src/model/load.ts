@@ -1,6 +1,5 @@
 // Reads a project's schema files (src/api, src/components, src/extensions) into schema sources. The only async part of the model.
-import { readdir, readFile } from 'node:fs/promises'
-import { basename, join } from 'node:path'
+import { basename, join, relative, sep } from 'node:path'
 import kebabCase from 'lodash/kebabCase.js'
 import * as z from 'zod'
 import { dependsOnStrapi } from '../config/files.js'
@@ -9,6 +8,7 @@ import { checkSchemas, type SchemaFile } from './check.js'
 import { corrected } from './corrected.js'
 import { linkModel } from './link.js'
 import { type Engine, isDangerous, needsEngine, preparePatterns } from './patterns.js'
+import { filesOnDisk, type SchemaFiles } from './schema-files.js'
 import type { Model, SchemaSource } from './types.js'
 
 /** An attribute; a custom field may have `customField` without `type`. */
@@ -31,14 +31,19 @@ const schemaFile = z.looseObject({
 })
 
 /**
- * Loads the model of the project in `folder`. Attributes named in `privateAttributes` are private in every type.
+ * Loads the model of the project in `folder`, from the disk unless `files` says otherwise. Attributes named in `privateAttributes` are
+ * private in every type.
  * @throws Error with a sentence that names the file if a schema cannot be read, is invalid or contradicts another one.
  */
-export async function loadModel(folder: string, privateAttributes: readonly string[] = []): Promise<Model> {
+export async function loadModel(
+  folder: string,
+  privateAttributes: readonly string[] = [],
+  files: SchemaFiles = filesOnDisk,
+): Promise<Model> {
   const [types, components, extensions] = await Promise.all([
-    loadTypes(join(folder, 'src', 'api')),
-    loadComponents(join(folder, 'src', 'components')),
-    loadExtensions(join(folder, 'src', 'extensions')),
+    loadTypes(files, join(folder, 'src', 'api')),
+    loadComponents(files, join(folder, 'src', 'components')),
+    loadExtensions(files, join(folder, 'src', 'extensions')),
   ])
   const builtin = builtinSchemas.map((schema) => {
     const extension = extensions.get(schema.uid)
@@ -63,6 +68,18 @@ export async function loadModel(folder: string, privateAttributes: readonly stri
   return linkModel(
     schemas.map((schema) => withPrivate(schema, privateAttributes)),
     [...warnings, ...dangers],
+  )
+}
+
+/** The paths of the schema files of a project by uid, relative to its folder, with `/`. */
+export async function schemaFilesOf(folder: string): Promise<ReadonlyMap<string, string>> {
+  const [types, components, extensions] = await Promise.all([
+    loadTypes(filesOnDisk, join(folder, 'src', 'api')),
+    loadComponents(filesOnDisk, join(folder, 'src', 'components')),
+    loadExtensions(filesOnDisk, join(folder, 'src', 'extensions')),
+  ])
+  return new Map(
+    [...types, ...components, ...extensions.values()].map(({ file, schema }) => [schema.uid, relative(folder, file).split(sep).join('/')]),
   )
 }
 
@@ -97,12 +114,12 @@ function extend(schema: SchemaSource, extension: SchemaSource): SchemaSource {
 }
 
 /** Loads the types in src/api. As in Strapi, the uid contains the API's folder in kebab-case. */
-async function loadTypes(folder: string): Promise<SchemaFile[]> {
+async function loadTypes(files: SchemaFiles, folder: string): Promise<SchemaFile[]> {
   const found: SchemaFile[] = []
-  for (const api of await subfolders(folder)) {
-    for (const type of await subfolders(join(folder, api, 'content-types'))) {
+  for (const api of await subfolders(files, folder)) {
+    for (const type of await subfolders(files, join(folder, api, 'content-types'))) {
       const file = join(folder, api, 'content-types', type, 'schema.json')
-      const schema = await readSchema(file)
+      const schema = await readSchema(files, file)
       if (schema !== null) {
         const singularName = schema.info.singularName ?? type
         const kind = kindOf(schema)
@@ -119,12 +136,12 @@ async function loadTypes(folder: string): Promise<SchemaFile[]> {
 /** The kind as the file has it; the checks report an unknown one. */
 const kindOf = ({ kind = 'collectionType' }: { readonly kind?: string | undefined }) => kind as SchemaSource['kind']
 
-async function loadComponents(folder: string): Promise<SchemaFile[]> {
+async function loadComponents(files: SchemaFiles, folder: string): Promise<SchemaFile[]> {
   const found: SchemaFile[] = []
-  for (const category of await subfolders(folder)) {
-    for (const name of await jsonFiles(join(folder, category))) {
+  for (const category of await subfolders(files, folder)) {
+    for (const name of await jsonFiles(files, join(folder, category))) {
       const file = join(folder, category, name)
-      const schema = await readSchema(file)
+      const schema = await readSchema(files, file)
       if (schema !== null)
         found.push({ file, schema: { ...schema, uid: `${category}.${basename(name, '.json')}`.toLowerCase(), kind: 'component' } })
     }
@@ -132,12 +149,12 @@ async function loadComponents(folder: string): Promise<SchemaFile[]> {
   return found
 }
 
-async function loadExtensions(folder: string): Promise<Map<string, SchemaFile>> {
+async function loadExtensions(files: SchemaFiles, folder: string): Promise<Map<string, SchemaFile>> {
   const found = new Map<string, SchemaFile>()
-  for (const plugin of await subfolders(folder)) {
-    for (const type of await subfolders(join(folder, plugin, 'content-types'))) {
+  for (const plugin of await subfolders(files, folder)) {
+    for (const type of await subfolders(files, join(folder, plugin, 'content-types'))) {
       const file = join(folder, plugin, 'content-types', type, 'schema.json')
-      const schema = await readSchema(file)
+      const schema = await readSchema(files, file)
       const uid = `plugin::${plugin}.${type}`
       if (schema !== null) found.set(uid, { file, schema: { ...schema, uid, kind: kindOf(schema) } })
     }
@@ -145,14 +162,9 @@ async function loadExtensions(folder: string): Promise<Map<string, SchemaFile>> 
   return found
 }
 
-async function readSchema(file: string): Promise<z.infer<typeof schemaFile> | null> {
-  let text: string
-  try {
-    text = await readFile(file, 'utf8')
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
-    throw error
-  }
+async function readSchema(files: SchemaFiles, file: string): Promise<z.infer<typeof schemaFile> | null> {
+  const text = await files.read(file)
+  if (text === null) return null
   let json: unknown
   try {
     json = JSON.parse(text)
@@ -167,17 +179,8 @@ async function readSchema(file: string): Promise<z.infer<typeof schemaFile> | nu
   return parsed.data
 }
 
-async function entries(folder: string) {
-  try {
-    return (await readdir(folder, { withFileTypes: true })).sort((a, b) => (a.name < b.name ? -1 : 1))
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
-    throw error
-  }
-}
+const subfolders = async (files: SchemaFiles, folder: string): Promise<string[]> =>
+  (await files.list(folder)).filter(({ name, isFolder }) => isFolder && !name.startsWith('.')).map(({ name }) => name)
 
-const subfolders = async (folder: string): Promise<string[]> =>
-  (await entries(folder)).filter((entry) => entry.isDirectory() && !entry.name.startsWith('.')).map((entry) => entry.name)
-
-const jsonFiles = async (folder: string): Promise<string[]> =>
-  (await entries(folder)).filter((entry) => entry.isFile() && entry.name.endsWith('.json')).map((entry) => entry.name)
+const jsonFiles = async (files: SchemaFiles, folder: string): Promise<string[]> =>
+  (await files.list(folder)).filter(({ name, isFolder }) => !isFolder && name.endsWith('.json')).map(({ name }) => name)

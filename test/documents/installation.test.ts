@@ -50,7 +50,15 @@ async function openGolden() {
     close: async () => {},
   }
   const writes = { register: reads.register, unregister: reads.unregister } as WriteDatabase
-  const database: Database = { reads, writes, main: openMainConnection(connection), trouble: () => null, close: async () => {} }
+  const database: Database = {
+    reads,
+    writes,
+    main: openMainConnection(connection),
+    fit: async () => [],
+    mismatches: async () => ({ types: [], columns: [], tables: [] }),
+    trouble: () => null,
+    close: async () => {},
+  }
   const installations = openInstallations({
     config,
     model,

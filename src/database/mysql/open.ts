@@ -7,6 +7,8 @@ import { openClosers } from '../../runtime/closers.js'
 import { openSigner } from '../answer/signed-addresses.js'
 import type { CommandDatabase, Database, DatabaseHost } from '../database.js'
 import type { FillRows } from '../driver.js'
+import { openBackgroundIndexes } from '../indexing.js'
+import type { Prepared } from '../schema/lacking.js'
 import { warnOfDifferences } from '../schema/mismatches.js'
 import { openHealth } from '../server/health.js'
 import { startIndexing } from '../server/indexing.js'
@@ -25,20 +27,26 @@ import { openWrites } from './writes.js'
 const probeTimeout = 3_000
 
 /** Gives a new database its tables and first rows, an existing one what it lacks. @throws ConfigError if it cannot be prepared */
-async function prepare(
-  config: Config,
-  model: Model,
-  { small, statements }: MysqlReached,
-  logger: Pick<Logger, 'warn'>,
-  fill: FillRows,
-): Promise<void> {
-  const { isNew, added } = await prepareDatabase(small, model, {
+async function prepare(config: Config, model: Model, { small, statements }: MysqlReached, fill: FillRows): Promise<Prepared> {
+  const prepared = await prepareDatabase(small, model, {
     wait: config.limits.startWait,
     sessions: config.auth.jwtManagement === 'refresh',
     fill,
   })
   statements.learn(await onClient(small, readCatalog))
-  if (!isNew) warnOfDifferences(logger, added, await onClient(small, (client) => findSchemaMismatches(client, model)))
+  return prepared
+}
+
+/** Prepares the database, and warns of what in an existing one differs from the model. */
+async function prepareAndWarn(
+  config: Config,
+  model: Model,
+  reached: MysqlReached,
+  logger: Pick<Logger, 'warn'>,
+  fill: FillRows,
+): Promise<void> {
+  const { isNew, added } = await prepare(config, model, reached, fill)
+  if (!isNew) warnOfDifferences(logger, added, await onClient(reached.small, (client) => findSchemaMismatches(client, model)))
 }
 
 /** Creates missing indexes of our own, on a connection that is closed afterwards. */
@@ -77,8 +85,10 @@ export async function openMysqlDatabase(
     const { settings, statements } = reached
     small = reached.small
     opened.add(reached.close)
-    await prepare(config, model, reached, logger, fill)
-    if (config.database.indexes) opened.add(indexInBackground(settings, model, logger))
+    await prepareAndWarn(config, model, reached, logger, fill)
+    const indexes = openBackgroundIndexes(config.database.indexes ? (wanted) => indexInBackground(settings, wanted, logger) : null)
+    opened.add(indexes.stop)
+    await indexes.begin(model)
     const signer = signing === null ? null : await openSigner(signing)
     const options = optionsOf(config, settings, signer)
     const reads = openReads(options.reads, statements, health.failed)
@@ -86,7 +96,19 @@ export async function openMysqlDatabase(
     const writes = openWrites(options.writes, small, statements, health.failed)
     opened.add(writes.close)
     const main = openMainConnection((work) => onClient(reached.small, work, config.limits.readTimeout), statements, health.failed)
-    return { reads, writes, main, trouble: health.trouble, close: () => opened.close(0) }
+    return {
+      reads,
+      writes,
+      main,
+      fit: async (wanted) => {
+        const { added } = await prepare(config, wanted, reached, fill)
+        await indexes.begin(wanted)
+        return added
+      },
+      mismatches: (wanted) => onClient(reached.small, (client) => findSchemaMismatches(client, wanted)),
+      trouble: health.trouble,
+      close: () => opened.close(0),
+    }
   } catch (error) {
     await opened.close(0).catch(() => {})
     throw error
@@ -97,7 +119,7 @@ export async function openMysqlDatabase(
 export async function openMysqlForCommand(config: Config, model: Model, fill: FillRows): Promise<CommandDatabase> {
   const reached = await reach(config)
   const { settings, small, statements } = reached
-  await prepare(config, model, reached, { warn: () => {} }, fill).catch(async (error: unknown) => {
+  await prepare(config, model, reached, fill).catch(async (error: unknown) => {
     await reached.close()
     throw error
   })

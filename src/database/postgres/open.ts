@@ -8,6 +8,8 @@ import { openClosers } from '../../runtime/closers.js'
 import { openSigner } from '../answer/signed-addresses.js'
 import type { CommandDatabase, Database, DatabaseHost } from '../database.js'
 import type { FillRows } from '../driver.js'
+import { openBackgroundIndexes } from '../indexing.js'
+import type { Prepared } from '../schema/lacking.js'
 import { warnOfDifferences } from '../schema/mismatches.js'
 import { openHealth } from '../server/health.js'
 import { startIndexing } from '../server/indexing.js'
@@ -27,20 +29,18 @@ const probeTimeout = 3_000
 const indexPool = 2
 
 /** Gives a new database its tables and first rows, an existing one what it lacks. @throws ConfigError if it cannot be prepared */
-async function prepare(
-  config: Config,
-  model: Model,
-  { small, settings }: Reached,
-  logger: Pick<Logger, 'warn'>,
-  fill: FillRows,
-): Promise<void> {
-  const { isNew, added } = await prepareDatabase(small, model, {
+const prepare = (config: Config, model: Model, { small, settings }: Reached, fill: FillRows): Promise<Prepared> =>
+  prepareDatabase(small, model, {
     schema: settings.schema,
     wait: config.limits.startWait,
     sessions: config.auth.jwtManagement === 'refresh',
     fill,
   })
-  if (!isNew) warnOfDifferences(logger, added, await findSchemaMismatches(small, model))
+
+/** Prepares the database, and warns of what in an existing one differs from the model. */
+async function prepareAndWarn(config: Config, model: Model, reached: Reached, logger: Pick<Logger, 'warn'>, fill: FillRows): Promise<void> {
+  const { isNew, added } = await prepare(config, model, reached, fill)
+  if (!isNew) warnOfDifferences(logger, added, await findSchemaMismatches(reached.small, model))
 }
 
 /** Creates missing indexes of our own, on connections that are closed afterwards. */
@@ -79,8 +79,14 @@ export async function openPostgresDatabase(
     const { settings, statements } = reached
     small = reached.small
     opened.add(reached.close)
-    await prepare(config, model, reached, logger, fill)
-    if (config.database.indexes) opened.add(indexInBackground(settings, { model, nullsFirst: config.database.nullsFirst }, logger))
+    await prepareAndWarn(config, model, reached, logger, fill)
+    const indexes = openBackgroundIndexes(
+      config.database.indexes
+        ? (wanted) => indexInBackground(settings, { model: wanted, nullsFirst: config.database.nullsFirst }, logger)
+        : null,
+    )
+    opened.add(indexes.stop)
+    await indexes.begin(model)
     const signer = signing === null ? null : await openSigner(signing)
     const options = optionsOf(config, settings, signer)
     const reads = openReads(options.reads, statements, health.failed)
@@ -88,7 +94,19 @@ export async function openPostgresDatabase(
     const writes = openWrites(options.writes, small, statements, health.failed)
     opened.add(writes.close)
     const main = openMainConnection((work) => onConnection(reached.small, work, config.limits.readTimeout), statements, health.failed)
-    return { reads, writes, main, trouble: health.trouble, close: () => opened.close(0) }
+    return {
+      reads,
+      writes,
+      main,
+      fit: async (wanted) => {
+        const { added } = await prepare(config, wanted, reached, fill)
+        await indexes.begin(wanted)
+        return added
+      },
+      mismatches: (wanted) => findSchemaMismatches(reached.small, wanted),
+      trouble: health.trouble,
+      close: () => opened.close(0),
+    }
   } catch (error) {
     await opened.close(0).catch(() => {})
     throw error
@@ -99,7 +117,7 @@ export async function openPostgresDatabase(
 export async function openPostgresForCommand(config: Config, model: Model, fill: FillRows): Promise<CommandDatabase> {
   const reached = await reach(config)
   const { settings, small, statements } = reached
-  await prepare(config, model, reached, { warn: () => {} }, fill).catch(async (error: unknown) => {
+  await prepare(config, model, reached, fill).catch(async (error: unknown) => {
     await reached.close()
     throw error
   })

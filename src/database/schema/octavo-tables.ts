@@ -123,6 +123,23 @@ export const octavoTables: readonly OctavoTable[] = [
     key: ['name'],
   },
   {
+    // Changes of the model that were made while serving: the files they write (JSON: path to text, or null where a file is deleted), and
+    // whether these are on disk. No two changes follow the same one, so that of two at once one wins.
+    name: 'octavo_model_changes',
+    columns: {
+      id: 'integer',
+      follows: 'integer',
+      version: 'text',
+      summary: 'text',
+      files: 'text',
+      made_at: 'integer',
+      is_filed: 'integer',
+    },
+    key: ['id'],
+    numbered: true,
+    unique: ['follows'],
+  },
+  {
     // Work that one owner does at a time: who does it, and a number that grows while the owner is alive.
     name: 'octavo_leases',
     columns: { name: 'text', owner: 'text?', beat: 'integer' },

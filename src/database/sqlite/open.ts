@@ -7,14 +7,16 @@ import type { Model } from '../../model/types.js'
 import { elapsed } from '../../runtime/clock.js'
 import { openClosers } from '../../runtime/closers.js'
 import type { CommandDatabase, Database, DatabaseHost, DatabaseLock, DatabaseView, FillDatabase, WriteDatabase } from '../database.js'
+import { openBackgroundIndexes } from '../indexing.js'
 import { describeIndexes } from '../schema/own-indexes.js'
 import type { Signing } from '../signing.js'
 import { startIndexing } from './background-indexes.js'
-import { openSqlite, openSqliteReader, openSqliteToLook, waitForLock } from './connection.js'
+import { openSqlite, openSqliteReader, openSqliteToLook, throughSchemaChanges, waitForLock } from './connection.js'
 import { sqliteDialect } from './dialect.js'
 import { codeOf, isDamage } from './errors.js'
 import { openPresence } from './file/presence.js'
 import type { FileIdentities } from './file/watch.js'
+import { fitModel } from './fit-model.js'
 import { createIndexes } from './indexes.js'
 import { inspectSqlite } from './inspection.js'
 import { openMainConnection } from './main-connection.js'
@@ -42,7 +44,9 @@ export async function openSqliteDatabase(config: Config, model: Model, { logger,
     const presence = openPresence(connection, elapsed, (sentence) => logger.error(sentence))
     isLost = presence.isLost
     opened.add(presence.close)
-    if (settings.indexes) opened.add(indexInBackground(settings, model, logger))
+    const indexes = openBackgroundIndexes(settings.indexes ? (wanted) => indexInBackground(settings, wanted, logger) : null)
+    opened.add(indexes.stop)
+    await indexes.begin(model)
     const failed = (message: string) => (error: Error) => {
       presence.note(error)
       logger.error({ err: error }, message)
@@ -69,6 +73,12 @@ export async function openSqliteDatabase(config: Config, model: Model, { logger,
       reads: presence.guardReads(readers),
       writes: presence.guardWrites(writer),
       main: presence.guardMain(openMainConnection(connection)),
+      fit: async (wanted) => {
+        const added = await fitModel(connection, writer, wanted, config.auth.jwtManagement === 'refresh')
+        await indexes.begin(wanted)
+        return added
+      },
+      mismatches: async (wanted) => throughSchemaChanges(() => findSchemaMismatches(connection, wanted)),
       trouble: presence.trouble,
       close: () => opened.close(0),
     }

@@ -24,7 +24,7 @@ export interface Preparation {
 
 /** Prepares the database behind `database`; a failure, or the end of the process, leaves it as it was. */
 export async function prepareDatabase(database: Database, model: Model, preparation: Preparation): Promise<Prepared> {
-  const look = () => lackingIn(database, model, preparation)
+  const look = () => lackingIn(database, model, preparation.sessions)
   if (throughSchemaChanges(() => !lacksOwnTables(database) && isComplete(look()))) return { isNew: false, added: [] }
   const { first, wait, fill } = preparation
   const usual = Number(database.pragma('busy_timeout', { simple: true }))
@@ -39,7 +39,7 @@ export async function prepareDatabase(database: Database, model: Model, preparat
         createTables(database, lacking.tables)
         if (first !== null) insertInitialRows(database, model, first)
         await fill()
-      } else add(database, lacking)
+      } else for (const statement of additionStatements(lacking)) database.exec(statement)
       for (const index of lacking.indexes) database.exec(indexStatement(index))
       database.exec('commit')
       return { isNew: lacking.isNew, added: lacking.isNew ? [] : namesOf(lacking) }
@@ -67,7 +67,8 @@ const namesIn = (database: Database): ReadonlySet<string> =>
 
 const lacksOwnTables = (database: Database): boolean => lacksOctavoTables(namesIn(database))
 
-function lackingIn(database: Database, model: Model, { sessions }: Preparation): Lacking {
+/** What a database lacks for a model. `sessions`: as in `Preparation`. */
+export function lackingIn(database: Database, model: Model, sessions: boolean): Lacking {
   const present = namesIn(database)
   const columns = database.prepare('select name from pragma_table_info(?)').pluck()
   return findLacking(
@@ -77,8 +78,8 @@ function lackingIn(database: Database, model: Model, { sessions }: Preparation):
   )
 }
 
-function add(database: Database, { tables, columns }: Lacking): void {
-  for (const table of tables) for (const statement of createStatements(table)) database.exec(statement)
-  for (const { table, column } of columns)
-    database.exec(`alter table ${quoted(table)} add column ${quoted(column.name)} ${declaredType(column.type)}`)
-}
+/** The statements that add missing tables and columns. */
+export const additionStatements = ({ tables, columns }: Lacking): readonly string[] => [
+  ...tables.flatMap(createStatements),
+  ...columns.map(({ table, column }) => `alter table ${quoted(table)} add column ${quoted(column.name)} ${declaredType(column.type)}`),
+]

@@ -1,7 +1,9 @@
-// The read routes of Strapi's content-type-builder, which clients such as gatsby-source-strapi use: the model in the format of schema.json.
-import { notFound } from '../../errors/errors.js'
+// The read routes of Strapi's content-type-builder, which clients such as gatsby-source-strapi use: the model in the format of schema.json. One
+// route of our own changes it.
+import { ApiError, notFound } from '../../errors/errors.js'
+import { filesOfSchemas } from '../../live-model/schema-request.js'
 import type { AttributeSource, Component, ContentType, Model } from '../../model/types.js'
-import type { RequestContext, Route } from '../request-context.js'
+import type { Reply, RequestContext, Route } from '../request-context.js'
 import { ok } from '../request-context.js'
 
 const model = ({ documents }: RequestContext): Model => documents.context.model
@@ -45,7 +47,33 @@ export const contentTypeBuilderRoutes: readonly Route[] = [
       return ok({ data: describeComponent(component) })
     },
   },
+  {
+    method: 'PUT',
+    path: '/content-type-builder/schemas',
+    action: 'plugin::content-type-builder.schemas.update',
+    isContentless: true,
+    handle: changeSchemas,
+  },
 ]
+
+/** Changes schemas; the response is sent when the change is in force (docs/spec/live-model.md). @throws ApiError 400, 403, 409 */
+async function changeSchemas(context: RequestContext): Promise<Reply> {
+  const { config, liveModel, request } = context
+  if (!config.modelChanges) throw new ApiError('ForbiddenError', 'The model is locked: the setting admin.model of octavo.config unlocks it')
+  const body = await context.body()
+  const agreed = new Set(
+    String(request.headers['octavo-agree'] ?? '')
+      .split(',')
+      .map((name) => name.trim()),
+  )
+  let names: readonly string[] = []
+  const version = await liveModel.change(async () => {
+    const files = await filesOfSchemas(config.folder, body)
+    names = Object.keys((body as { readonly data: object }).data)
+    return { summary: names.join(', '), files, agreed }
+  })
+  return ok({ data: { version, schemas: names } })
+}
 
 function describeType(type: ContentType) {
   const { source, uid } = type

@@ -92,7 +92,7 @@ function addContent(app: FastifyInstance, parts: MountContext, { custom, leftOut
   const { config, backend } = parts
   const handler = async (request: FastifyRequest, reply: FastifyReply) => {
     const { name, documentId } = request.params as { name: string; documentId?: string }
-    const type = typeAt(backend.installations.model(), name, documentId !== undefined)
+    const type = await currentTypeAt(backend, name, documentId !== undefined)
     const methods = methodsOf(type, documentId !== undefined)
     const isOptions = request.method === 'OPTIONS'
     if (isOptions || !methods.includes(request.method)) {
@@ -123,6 +123,14 @@ const pathOf = ({ raw }: FastifyRequest): string => (raw.url ?? '').split('?', 1
 const allowedAt = (type: ContentType | null, methods: readonly string[], custom: readonly string[]): readonly string[] =>
   type === null && custom.length > 0 ? custom : joinedMethods(methods, custom)
 
+/** The type at a path; a path that has none is looked at again once the changes that other processes made are followed. */
+async function currentTypeAt({ installations, identification }: Backend, name: string, hasId: boolean): Promise<ContentType | null> {
+  const type = typeAt(installations.model(), name, hasId)
+  if (type !== null) return type
+  await identification.access()
+  return typeAt(installations.model(), name, hasId)
+}
+
 /** The type of a request in its installation. @throws ApiError 404 if it has gone since the path was matched */
 function typeOf({ installation }: RequestContext, name: string, documentId: string | undefined): ContentType {
   const type = typeAt(installation.model, name, documentId !== undefined)
@@ -137,7 +145,7 @@ async function act(
   reply: FastifyReply,
 ): Promise<FastifyReply> {
   const { name, documentId, action } = request.params as { name: string; documentId?: string; action: string }
-  const type = typeAt(parts.backend.installations.model(), name, documentId !== undefined)
+  const type = await currentTypeAt(parts.backend, name, documentId !== undefined)
   if (type === null || type.singleType !== (documentId === undefined) || !isAction(action)) throw notFound()
   if (leftOut?.(type.uid, publicationActions[action]!) === true) throw notFound()
   if (request.method === 'OPTIONS') return allowedMethods(reply, ['POST'])

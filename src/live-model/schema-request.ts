@@ -1,0 +1,132 @@
+// Reads a request that changes schemas: complete schemas in the format of schema.json by uid, null to delete one. Returns the files to write.
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import * as z from 'zod'
+import { validationError } from '../errors/errors.js'
+import { builtinSchemas } from '../model/builtin.js'
+import { schemaFilesOf } from '../model/load.js'
+import type { FileChanges } from '../model/schema-files.js'
+import { codeFilesOf, type ProjectLanguage } from './code-files.js'
+
+/** The most schemas of one change. */
+const mostSchemas = 500
+
+const attributeName = /^[A-Za-z][_0-9A-Za-z]*$/
+const apiUid = /^api::([a-z][a-z0-9]*(?:-[a-z0-9]+)*)\.([a-z][a-z0-9]*(?:-[a-z0-9]+)*)$/
+const componentUid = /^([a-z][a-z0-9]*(?:[-_][a-z0-9]+)*)\.([a-z][a-z0-9]*(?:-[a-z0-9]+)*)$/
+const collectionName = /^[A-Za-z][-_0-9A-Za-z]*$/
+/** Names that tables of Strapi and of Octavo begin with, and names of types that no project may have. */
+const reservedTable = /^(?:strapi|octavo)_/i
+const reservedType = /^(?:boolean|date|date-time|time|upload|document|then|strapi.*)$/
+
+const name = (pattern: RegExp, what: string) => z.string().regex(pattern, `must be ${what}`)
+const attributes = z.record(name(attributeName, 'a letter followed by letters, digits and _'), z.looseObject({ type: z.string() }))
+const info = z.looseObject({ displayName: z.string().min(1), description: z.string().optional() })
+const common = { collectionName: name(collectionName, 'a name of a table').optional(), options: z.looseObject({}).optional(), attributes }
+const type = z.looseObject({
+  ...common,
+  kind: z.enum(['collectionType', 'singleType']),
+  info: info.extend({ singularName: z.string().min(1), pluralName: z.string().min(1) }),
+  pluginOptions: z.looseObject({}).optional(),
+})
+const component = z.looseObject({ ...common, info })
+const body = z.strictObject({ data: z.record(z.string(), z.looseObject({}).nullable()) })
+
+type TypeSchema = z.output<typeof type>
+type ComponentSchema = z.output<typeof component>
+
+/**
+ * Returns the files that the schemas of a request become. `folder`: of the project.
+ * @throws ApiError 400 with `details.errors`, each with its path in the body
+ */
+export async function filesOfSchemas(folder: string, sent: unknown): Promise<FileChanges> {
+  const { data } = checked(body, sent, [])
+  const uids = Object.keys(data)
+  if (uids.length === 0) throw invalid(['data'], 'must name a schema')
+  if (uids.length > mostSchemas) throw invalid(['data'], `must not have more than ${mostSchemas} schemas`)
+  const places = await schemaFilesOf(folder)
+  const language: ProjectLanguage = existsSync(join(folder, 'tsconfig.json')) ? 'ts' : 'js'
+  const files = new Map<string, string | null>()
+  for (const uid of uids) {
+    const schema = data[uid]!
+    const known = places.get(uid)
+    const place = known ?? placeOf(uid)
+    if (place === null)
+      throw invalid(['data', uid], 'is no uid of a content-type (api::name.name) or component (category.name) of a project')
+    if (schema === null) {
+      if (known === undefined) throw invalid(['data', uid], 'does not exist')
+      files.set(place, null)
+      for (const [path] of codeFilesOf(uid, language)) if (existsSync(join(folder, path))) files.set(path, null)
+      continue
+    }
+    const text = textOf(uid, schema)
+    files.set(place, text)
+    if (known === undefined)
+      for (const [path, code] of codeFilesOf(uid, language)) if (!existsSync(join(folder, path))) files.set(path, code)
+  }
+  return files
+}
+
+/** The path of a new schema; null if there is none by this uid. */
+function placeOf(uid: string): string | null {
+  const [, api, singular] = apiUid.exec(uid) ?? []
+  if (api !== undefined) return api === singular ? `src/api/${api}/content-types/${singular}/schema.json` : null
+  const [, category, file] = componentUid.exec(uid) ?? []
+  if (category !== undefined) return `src/components/${category}/${file}.json`
+  const [, plugin, type] = /^plugin::([a-z-]+)\.([a-z-]+)$/.exec(uid) ?? []
+  if (plugin === undefined || !builtinSchemas.some((schema) => schema.uid === uid)) return null
+  return `src/extensions/${plugin}/content-types/${type}/schema.json`
+}
+
+/** The text of the file, with the keys in Strapi's order. */
+function textOf(uid: string, sent: object): string {
+  const path = ['data', uid]
+  if (!uid.includes('::')) {
+    const schema = checked(component, sent, path)
+    checkTable(schema.collectionName, path)
+    return fileText(inOrder(schema, ['collectionName', 'info', 'options', 'pluginOptions', 'attributes']))
+  }
+  const schema = checked(type, sent, path)
+  checkNames(uid, schema)
+  return fileText(
+    inOrder(schema, ['kind', 'collectionName', 'info', 'options', 'pluginOptions', 'attributes', 'config', 'indexes', 'foreignKeys']),
+  )
+}
+
+function checkNames(uid: string, { info: { singularName, pluralName }, collectionName: table }: TypeSchema): void {
+  const path = ['data', uid]
+  const own = uid.slice(uid.indexOf('.') + 1)
+  if (singularName !== own) throw invalid([...path, 'info', 'singularName'], `must be "${own}", as the uid says`)
+  if (singularName === pluralName) throw invalid([...path, 'info', 'pluralName'], 'must differ from singularName')
+  if (uid.startsWith('plugin::')) return
+  for (const one of [singularName, pluralName])
+    if (reservedType.test(one))
+      throw invalid([...path, 'info', one === singularName ? 'singularName' : 'pluralName'], `is reserved: ${one}`)
+  checkTable(table, path)
+}
+
+function checkTable(table: string | undefined, path: readonly string[]): void {
+  if (table !== undefined && reservedTable.test(table)) throw invalid([...path, 'collectionName'], `is reserved: ${table}`)
+}
+
+const fileText = (schema: object): string => `${JSON.stringify(schema, null, 2)}\n`
+
+function inOrder(schema: TypeSchema | ComponentSchema, keys: readonly string[]): object {
+  const given = schema as Readonly<Record<string, unknown>>
+  const first = keys.filter((key) => given[key] !== undefined).map((key) => [key, given[key]] as const)
+  return { ...Object.fromEntries(first), ...Object.fromEntries(Object.entries(given).filter(([key]) => !keys.includes(key))) }
+}
+
+const invalid = (path: readonly PropertyKey[], message: string) =>
+  validationError(`${path.join('.')} ${message}`, { errors: [{ path: path.map(String), message, name: 'ValidationError' }] })
+
+function checked<Schema extends z.ZodType>(schema: Schema, value: unknown, path: readonly string[]): z.output<Schema> {
+  const parsed = schema.safeParse(value)
+  if (parsed.success) return parsed.data
+  const errors = parsed.error.issues.map((issue) => ({
+    path: [...path, ...issue.path.map(String)],
+    message: issue.code === 'invalid_key' ? issue.issues[0]!.message : issue.message,
+    name: 'ValidationError',
+  }))
+  throw validationError(`${errors[0]!.path.join('.') || 'The body'}: ${errors[0]!.message}`, { errors })
+}
