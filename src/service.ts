@@ -17,6 +17,7 @@ import { type ContentServices, openContentServices } from './content/content-ser
 import type { WithInstallation } from './content/upload.js'
 import type { Database } from './database/database.js'
 import { driverOf } from './database/open.js'
+import type { Signing } from './database/signing.js'
 import { theProject } from './documents/actor.js'
 import { checkHooks, openHooks } from './documents/hooks.js'
 import { openPolicies } from './documents/policies.js'
@@ -79,15 +80,10 @@ export async function createService(config: Config, logger?: Logger): Promise<Se
 }
 
 async function open(config: Config, logger: Logger, opened: Closers): Promise<Service> {
-  const found = await loadModel(config.folder, config.privateAttributes)
-  await checkCode(config, found)
-  for (const warning of [...config.warnings, ...found.warnings]) logger.warn(warning)
   const mail = openMailer(config.mail, config.logsEmails, logger)
   opened.add(mail.close)
   const signing = signingOf(config)
-  const database = await (await driverOf(config)).open(config, found, { logger, signing, fill: seedLoader(config, found, logger) })
-  opened.add(database.close)
-  const liveModel = await openLiveModel({ config, model: found, database, log: logger, check: (changed) => checkCode(config, changed) })
+  const { database, liveModel } = await openContent(config, logger, signing, opened)
   const jwts = openJwts(config.secrets.jwtSecret)
   const events = await eventsOf(config, database, logger)
   opened.add(events.close)
@@ -136,13 +132,26 @@ async function open(config: Config, logger: Logger, opened: Closers): Promise<Se
     ...services(theProject(0, null)),
     events: { after: events.log.after },
     listen: server.listen,
-    examples: async () =>
-      examplesOf(
-        { model: installations.model(), visitor: (await identification.access()).public, leftOut: leftOutRoutes(config.types) },
-        config.rest.prefix,
-      ).map(({ href }) => href),
+    examples: () => exampleRequests(config, installations.model(), identification),
     close: ({ delay = 0 } = {}) => opened.close(delay),
   }
+}
+
+/** Example requests that visitors may send. */
+async function exampleRequests(config: Config, model: Model, { access }: Identification): Promise<readonly string[]> {
+  const shown = { model, visitor: (await access()).public, leftOut: leftOutRoutes(config.types) }
+  return examplesOf(shown, config.rest.prefix).map(({ href }) => href)
+}
+
+/** Loads the model, opens its database, and finishes changes of the model that an earlier process began. */
+async function openContent(config: Config, logger: Logger, signing: Signing | null, opened: Closers) {
+  const model = await loadModel(config.folder, config.privateAttributes)
+  await checkCode(config, model)
+  for (const warning of [...config.warnings, ...model.warnings]) logger.warn(warning)
+  const database = await (await driverOf(config)).open(config, model, { logger, signing, fill: seedLoader(config, model, logger) })
+  opened.add(database.close)
+  const check = (changed: Model): Promise<void> => checkCode(config, changed)
+  return { database, liveModel: await openLiveModel({ config, model, database, log: logger, now: Date.now, check }) }
 }
 
 /** Opens the hints of development, the only place that loads their code. */

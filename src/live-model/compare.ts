@@ -9,11 +9,11 @@ export interface Removal {
   /** `api::note.note`, `shared.seo`, `api::note.note.body`, or `api::note.note.parts(shared.quote)` for a component of a dynamic zone. */
   readonly name: string
   /** Where the values are, to count them; null: nowhere of its own. */
-  readonly values: Values | null
+  readonly values: StoredValues | null
 }
 
 /** Rows of a table; with `column` those that have a value in it. */
-export interface Values {
+export interface StoredValues {
   readonly table: string
   readonly column: string | null
 }
@@ -104,7 +104,7 @@ function removalOf(schema: Schema, attribute: Attribute): Removal {
   return { name: `${schema.uid}.${attribute.name}`, values: valuesOf(schema, attribute) }
 }
 
-function valuesOf({ table }: Schema, attribute: Attribute): Values | null {
+function valuesOf({ table }: Schema, attribute: Attribute): StoredValues | null {
   if (attribute.kind === 'scalar') return { table, column: attribute.column }
   if (attribute.kind === 'relation') {
     const { storage } = attribute

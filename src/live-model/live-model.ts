@@ -1,12 +1,9 @@
 // Changes the model while serving. A change is prepared beside the model in force: its files are staged, its schemas loaded and checked, its
 // tables and columns added. One row makes it; then the installation is replaced and the files are put into their places. Whoever ends before the
 // row leaves the former model, whoever ends after it lets the next start finish.
-
-import { sql } from 'kysely'
 import type { Logger } from 'pino'
 import type { Config } from '../config/config.js'
-import type { Database, MainConnection } from '../database/database.js'
-import { describeTables } from '../database/schema/tables.js'
+import type { Database } from '../database/database.js'
 import { ApiError, ConfigError } from '../errors/errors.js'
 import type { Installations } from '../installation.js'
 import { loadModel } from '../model/load.js'
@@ -14,7 +11,7 @@ import { type FileChanges, filesWithChanges } from '../model/schema-files.js'
 import type { Model } from '../model/types.js'
 import { openQueue } from '../runtime/queue.js'
 import { changeColumns, changesAfter, lastChange, type ModelChange, noteFiled, recordChange } from './change-log.js'
-import { compareModels, type Obstacle, type Removal, type Values } from './compare.js'
+import { plain, refuseLosses, refuseTakenTables } from './refusals.js'
 import { type StagedFiles, stageFiles } from './write-files.js'
 
 /** A change as it is asked for. */
@@ -24,13 +21,6 @@ export interface ChangeRequest {
   readonly files: FileChanges
   /** Names of content that may be hidden (`Removal.name`). */
   readonly agreed: ReadonlySet<string>
-}
-
-/** Content that a change would hide, as a response names it. */
-export interface Loss {
-  readonly name: string
-  /** How many values or rows there are; null if they cannot be counted. */
-  readonly count: number | null
 }
 
 /** The model of a service that changes while it serves. */
@@ -44,12 +34,13 @@ export interface LiveModel {
   /** From now on, changes come into force in these installations. */
   serve(installations: Installations): void
   /**
-   * Makes a change; resolves to the version of the model once it is in force. `prepare` returns it from the project's files as they are then; changes wait for each other.
+   * Makes a change; resolves to the version of the model once it is in force. `prepare` returns the change from the project's files as they are
+   * then; changes wait for each other.
    * @throws ApiError 400 if the schemas that result cannot be loaded or do not fit the project's code, 409 if content would be hidden that
    * the request does not name (`details.losses`), if something cannot be done while serving (`details.obstacles`), or if another process
    * changed the model meanwhile
    */
-  change(prepare: (model: Model) => Promise<ChangeRequest>): Promise<string>
+  change(prepare: () => Promise<ChangeRequest>): Promise<string>
 }
 
 export interface LiveModelOptions {
@@ -58,8 +49,18 @@ export interface LiveModelOptions {
   readonly model: Model
   readonly database: Database
   readonly log: Logger
+  /** The time of day in milliseconds since 1970. */
+  now(): number
   /** Checks the project's code against a model. @throws ConfigError */
   check(model: Model): Promise<void>
+}
+
+/** The model in force, and the last change that led to it. */
+interface InForce {
+  model: Model
+  /** 0: the model is that of the files. */
+  change: number
+  installations: Installations | null
 }
 
 /** The most changes that wait for another one. */
@@ -67,155 +68,120 @@ const mostWaiting = 100
 
 /** Opens the model for changes, and finishes what an earlier process began: its files are written, and the model is loaded again. */
 export async function openLiveModel(options: LiveModelOptions): Promise<LiveModel> {
-  const { config, database, log } = options
-  const { main, writes } = database
+  const { main } = options.database
   const line = openQueue(1, mostWaiting, 'Too many changes of the model wait')
-  const load = (files?: FileChanges): Promise<Model> =>
-    loadModel(config.folder, config.privateAttributes, files === undefined ? undefined : filesWithChanges(config.folder, files))
-  let model = options.model
-  let applied = await lastChange(main)
-  let installations: Installations | null = null
-  const unfiled = (await changesAfter(main, 0)).filter(({ isFiled }) => !isFiled)
-  if (unfiled.length > 0) {
-    for (const change of unfiled) await place(await stageFiles(config.folder, change.files))
-    model = await load()
-    await options.check(model)
-    await database.fit(model)
-    await noteFiled(writes, applied)
-    log.info({ changes: unfiled.map(({ summary }) => summary) }, 'finished changes of the model that an earlier process began')
-  }
-
-  function putInForce(next: Model, id: number): void {
-    model = next
-    applied = id
-    installations?.replace(next)
-  }
-
-  /** Follows the changes that other processes have made. */
-  async function follow(): Promise<void> {
-    const changes = await changesAfter(main, applied)
-    const last = changes.at(-1)
-    if (last === undefined) return
-    const staged: StagedFiles[] = []
-    for (const { files } of changes) staged.push(await stageFiles(config.folder, files))
-    const next = await load(new Map(changes.flatMap(({ files }) => [...files])))
-    if (next.version !== last.version)
-      throw new ApiError(
-        'ServiceUnavailableError',
-        'The model was changed by another process, from files that differ from those of this one',
-      )
-    await options.check(next)
-    await database.fit(next)
-    putInForce(next, last.id)
-    for (const one of staged) await place(one)
-  }
-
-  /** Puts staged files into their places. They are what the row says, so a failure is made good by the next start. */
-  async function place(staged: StagedFiles): Promise<void> {
-    await staged.place().catch((error: unknown) => log.error({ err: error }, 'could not write the files of a change of the model'))
-  }
-
-  async function make({ summary, files, agreed }: ChangeRequest): Promise<void> {
-    const next = await load(files).catch((error: unknown) => {
-      throw new ApiError('ValidationError', plain(error, config.folder))
-    })
-    refuseTakenTables(next)
-    await options.check(next).catch((error: unknown) => {
-      if (error instanceof ConfigError) throw new ApiError('ValidationError', `The project's code does not fit: ${error.message}`)
-      throw error
-    })
-    await refuse(database, { from: model, to: next, agreed })
-    const staged = await stageFiles(config.folder, files)
-    try {
-      await database.fit(next)
-      const id = await recordChange(writes, applied, { version: next.version, summary, files }, Date.now()).catch((error: unknown) => {
-        // Two rows that follow the same change: the other process was faster.
-        if (error instanceof ApiError) throw error
-        log.warn({ err: error }, 'a change of the model was not recorded')
-        return null
-      })
-      if (id === null)
-        throw new ApiError('ConflictError', 'The model was changed by another process meanwhile. Nothing was changed; send it again')
-      putInForce(next, id)
-      await staged.place()
-      await noteFiled(writes, id)
-      log.info({ change: id, summary }, 'the model was changed')
-    } catch (error) {
-      if (model !== next) await staged.discard().catch(() => {})
-      else {
-        log.error({ err: error }, 'the model was changed, but its files could not be written; the next start tries again')
-        return
-      }
-      throw error
-    }
-  }
-
+  const inForce: InForce = { model: options.model, change: await lastChange(main), installations: null }
+  await finishChanges(options, inForce)
   return {
-    model,
-    watched: { tables: changeColumns, reload: () => line.run(follow) },
+    model: inForce.model,
+    watched: { tables: changeColumns, reload: () => line.run(() => follow(options, inForce)) },
     history: () => changesAfter(main, 0),
     serve: (served) => {
-      installations = served
+      inForce.installations = served
     },
     change: (prepare) =>
       line.run(async () => {
-        await follow()
-        await make(await prepare(model))
-        return model.version
+        await follow(options, inForce)
+        await make(options, inForce, await prepare())
+        return inForce.model.version
       }),
   }
 }
 
-/** Refuses two schemas with one table, as Strapi would at its next start. @throws ApiError 400 */
-function refuseTakenTables(model: Model): void {
-  const owners = new Map<string, string>()
-  for (const { name } of describeTables(model)) {
-    if (owners.has(name)) throw new ApiError('ValidationError', `The table ${name} is taken: two schemas or attributes would share it`)
-    owners.set(name, name)
+/** Loads the model from the files, with changes of them that are not on disk yet. */
+const load = ({ config }: LiveModelOptions, files: FileChanges = new Map()): Promise<Model> =>
+  loadModel(config.folder, config.privateAttributes, filesWithChanges(config.folder, files))
+
+/** Finishes the changes whose files were not written. */
+async function finishChanges(options: LiveModelOptions, inForce: InForce): Promise<void> {
+  const { config, database, log } = options
+  const unfiled = (await changesAfter(database.main, 0)).filter(({ isFiled }) => !isFiled)
+  if (unfiled.length === 0) return
+  for (const { files } of unfiled) await (await stageFiles(config.folder, files)).place()
+  inForce.model = await load(options)
+  await options.check(inForce.model)
+  await database.fit(inForce.model)
+  await noteFiled(database.writes, unfiled.at(-1)!.id)
+  log.info({ changes: unfiled.map(({ summary }) => summary) }, 'finished changes of the model that an earlier process began')
+}
+
+function putInForce(inForce: InForce, model: Model, change: number): void {
+  inForce.model = model
+  inForce.change = change
+  inForce.installations?.replace(model)
+}
+
+/** Follows the changes that other processes have made. @throws ApiError 503 if the files of this process lead to another model */
+async function follow(options: LiveModelOptions, inForce: InForce): Promise<void> {
+  const { config, database, log } = options
+  const changes = await changesAfter(database.main, inForce.change)
+  const last = changes.at(-1)
+  if (last === undefined) return
+  const next = await load(options, new Map(changes.flatMap(({ files }) => [...files])))
+  if (next.version !== last.version)
+    throw new ApiError('ServiceUnavailableError', 'The model was changed by another process, whose files differ from those of this one')
+  await options.check(next)
+  await database.fit(next)
+  putInForce(inForce, next, last.id)
+  try {
+    for (const { files } of changes) await (await stageFiles(config.folder, files)).place()
+  } catch (error) {
+    log.error({ err: error }, 'could not write the files of a change of the model that another process has made')
   }
 }
 
-/** The message of an error without the folder of the project. */
-const plain = (error: unknown, folder: string): string => (error as Error).message.replaceAll(`${folder}/`, '')
+async function make(options: LiveModelOptions, inForce: InForce, request: ChangeRequest): Promise<void> {
+  const { config, database } = options
+  const next = await checkedModel(options, request.files)
+  await refuseLosses(database, { from: inForce.model, to: next, agreed: request.agreed })
+  const staged = await stageFiles(config.folder, request.files)
+  const change = await record(options, inForce, request, next).catch(async (error: unknown) => {
+    await staged.discard().catch(() => {})
+    throw error
+  })
+  putInForce(inForce, next, change)
+  await file(options, staged, change, request.summary)
+}
 
-/** Refuses what cannot be done while serving, and what hides content without being agreed to. @throws ApiError 409 */
-async function refuse(
-  { main, mismatches }: Database,
-  { from, to, agreed }: { readonly from: Model; readonly to: Model; readonly agreed: ReadonlySet<string> },
-): Promise<void> {
-  const { removals, obstacles } = compareModels(from, to)
-  const real: string[] = []
-  for (const obstacle of obstacles) if (await isReal(main, obstacle)) real.push(obstacle.message)
-  if (real.length === 0) {
-    // A column that an attribute of earlier days left behind may hold another kind of values.
-    const known = new Set((await mismatches(from)).types)
-    real.push(...(await mismatches(to)).types.filter((sentence) => !known.has(sentence)))
-  }
-  if (real.length > 0) {
-    throw new ApiError('ConflictError', `This cannot be done while content is there: ${real[0]!}. Nothing was changed`, { obstacles: real })
-  }
-  const losses: Loss[] = []
-  for (const removal of removals) if (!agreed.has(removal.name)) losses.push(await lossOf(main, removal))
-  const felt = losses.filter(({ count }) => count !== 0)
-  if (felt.length === 0) return
-  throw new ApiError(
-    'ConflictError',
-    `Content would no longer be shown: ${felt.map(({ name, count }) => (count === null ? name : `${name} (${count})`)).join(', ')}. Nothing was changed; send the header octavo-agree with these names to do it`,
-    { losses: felt },
+/** Loads the model that a change leads to. @throws ApiError 400 */
+async function checkedModel(options: LiveModelOptions, files: FileChanges): Promise<Model> {
+  const model = await load(options, files).catch((error: unknown) => {
+    throw new ApiError('ValidationError', plain(error, options.config.folder))
+  })
+  refuseTakenTables(model)
+  await options.check(model).catch((error: unknown) => {
+    if (error instanceof ConfigError) throw new ApiError('ValidationError', `The code of the project does not fit: ${error.message}`)
+    throw error
+  })
+  return model
+}
+
+/** Adds what the database lacks, and makes the change. Resolves to its id. @throws ApiError 409 if another process was faster */
+async function record(
+  { database, now }: LiveModelOptions,
+  inForce: InForce,
+  { summary, files }: ChangeRequest,
+  model: Model,
+): Promise<number> {
+  await database.fit(model)
+  const change = await recordChange(database.writes, inForce.change, { version: model.version, summary, files }, now()).catch(
+    async (error: unknown) => {
+      // The row of another process that follows the same change refuses ours.
+      if ((await lastChange(database.main)) !== inForce.change) return null
+      throw error
+    },
   )
+  if (change !== null) return change
+  throw new ApiError('ConflictError', 'The model was changed by another process meanwhile. Nothing was changed; send the change again')
 }
 
-async function isReal(database: MainConnection, { unless }: Obstacle): Promise<boolean> {
-  return unless === null || (await count(database, { table: unless.table, column: null })) > unless.rows
-}
-
-const lossOf = async (database: MainConnection, { name, values }: Removal): Promise<Loss> => ({
-  name,
-  count: values === null ? null : await count(database, values),
-})
-
-async function count(database: MainConnection, { table, column }: Values): Promise<number> {
-  const counted = column === null ? sql`*` : sql.ref(column)
-  const [row] = await database.rows<{ number: number }>(sql`select count(${counted}) as number from ${sql.table(table)}`)
-  return Number(row!.number)
+/** Puts the files of a change that was made into their places. Where that fails, the next start does it. */
+async function file({ database, log }: LiveModelOptions, staged: StagedFiles, change: number, summary: string): Promise<void> {
+  try {
+    await staged.place()
+    await noteFiled(database.writes, change)
+    log.info({ change, summary }, 'the model was changed')
+  } catch (error) {
+    log.error({ err: error, change, summary }, 'the model was changed, but its files could not be written; the next start tries again')
+  }
 }

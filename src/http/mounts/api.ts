@@ -92,7 +92,8 @@ function addContent(app: FastifyInstance, parts: MountContext, { custom, leftOut
   const { config, backend } = parts
   const handler = async (request: FastifyRequest, reply: FastifyReply) => {
     const { name, documentId } = request.params as { name: string; documentId?: string }
-    const type = await currentTypeAt(backend, name, documentId !== undefined)
+    const type =
+      typeAt(backend.installations.model(), name, documentId !== undefined) ?? (await newTypeAt(backend, name, documentId !== undefined))
     const methods = methodsOf(type, documentId !== undefined)
     const isOptions = request.method === 'OPTIONS'
     if (isOptions || !methods.includes(request.method)) {
@@ -123,10 +124,8 @@ const pathOf = ({ raw }: FastifyRequest): string => (raw.url ?? '').split('?', 1
 const allowedAt = (type: ContentType | null, methods: readonly string[], custom: readonly string[]): readonly string[] =>
   type === null && custom.length > 0 ? custom : joinedMethods(methods, custom)
 
-/** The type at a path; a path that has none is looked at again once the changes that other processes made are followed. */
-async function currentTypeAt({ installations, identification }: Backend, name: string, hasId: boolean): Promise<ContentType | null> {
-  const type = typeAt(installations.model(), name, hasId)
-  if (type !== null) return type
+/** The type at a path that had none, once the changes are followed that other processes have made. */
+async function newTypeAt({ installations, identification }: Backend, name: string, hasId: boolean): Promise<ContentType | null> {
   await identification.access()
   return typeAt(installations.model(), name, hasId)
 }
@@ -145,7 +144,8 @@ async function act(
   reply: FastifyReply,
 ): Promise<FastifyReply> {
   const { name, documentId, action } = request.params as { name: string; documentId?: string; action: string }
-  const type = await currentTypeAt(parts.backend, name, documentId !== undefined)
+  const hasId = documentId !== undefined
+  const type = typeAt(parts.backend.installations.model(), name, hasId) ?? (await newTypeAt(parts.backend, name, hasId))
   if (type === null || type.singleType !== (documentId === undefined) || !isAction(action)) throw notFound()
   if (leftOut?.(type.uid, publicationActions[action]!) === true) throw notFound()
   if (request.method === 'OPTIONS') return allowedMethods(reply, ['POST'])
