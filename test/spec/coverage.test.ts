@@ -18,7 +18,19 @@ const idsOf = (part: string): string[] =>
 
 /** The ids that tests name, written out or listed before a loop. */
 const named = new Set(
-  ['spec', 'account', 'uploads', 'archive', 'attacks', 'browser', 'start', 'types', 'clients', 'description'].flatMap((place) => {
+  [
+    'spec',
+    'account',
+    'uploads',
+    'archive',
+    'attacks',
+    'browser',
+    'start',
+    'types',
+    'clients',
+    'description',
+    'content-type-builder',
+  ].flatMap((place) => {
     const tests = join(here, '..', place)
     return readdirSync(tests)
       .filter((file) => file.endsWith('.test.ts') && file !== 'coverage.test.ts')

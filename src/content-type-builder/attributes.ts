@@ -1,0 +1,85 @@
+// Attributes on their way into a schema: the keys that are written, their order, and what stays although the request does not name it.
+import type { AttributeSource } from '../model/types.js'
+import { type BuilderAttributes, without } from './project-schemas.js'
+import type { ListedType } from './update-schema-request.js'
+
+/** Keys of a request that no file has: the other side is written as `inversedBy` or `mappedBy`. */
+const ofOtherSide = ['targetAttribute', 'inversedBy', 'mappedBy', 'dominant']
+const isWritten = ([key, value]: readonly [string, unknown]): boolean =>
+  value !== undefined && (key !== 'private' || value === true) && (key !== 'configurable' || value === false)
+
+/** Relations begin with type, relation and target; `private` and `configurable` end them. */
+function orderedRelation(attribute: Readonly<Record<string, unknown>>): AttributeSource {
+  const { type, relation, target, private: isPrivate, configurable, conditions, ...rest } = attribute
+  const ordered = { type, relation, target, ...rest, private: isPrivate, configurable, conditions }
+  return Object.fromEntries(Object.entries(ordered).filter(isWritten)) as AttributeSource
+}
+
+/**
+ * A relation as it is written, without its other side. It keeps the options of `before` that the request does not name, such as
+ * `useJoinTable`.
+ */
+export function relationAttribute(sent: AttributeSource, before: AttributeSource | undefined): AttributeSource {
+  const kept = before?.type === 'relation' ? without(before, ...ofOtherSide) : {}
+  return orderedRelation({ ...kept, ...without(sent, ...ofOtherSide) })
+}
+
+/** An attribute of the older routes: as sent, then private, configurable and conditions. */
+function fromOlderRoute(sent: AttributeSource): AttributeSource {
+  const { private: isPrivate, configurable, conditions, ...rest } = sent
+  const ordered = { ...without(rest, 'targetAttribute'), private: isPrivate, configurable, conditions }
+  return Object.fromEntries(Object.entries(ordered).filter(isWritten)) as unknown as AttributeSource
+}
+
+/** Options for hand-written files, without which the values of a column would be lost (content-type-builder.10). */
+const ofColumn = ['column', 'columnName'] as const
+function keepColumn(sent: AttributeSource, before: AttributeSource | undefined): AttributeSource {
+  if (before === undefined || before.type !== sent.type) return sent
+  const kept = ofColumn.filter((key) => before[key] !== undefined && sent[key] === undefined).map((key) => [key, before[key]])
+  return { ...sent, ...Object.fromEntries(kept) }
+}
+
+/** The attributes of a schema after a request, still without the other sides of relations. */
+export interface NewAttributes {
+  readonly attributes: BuilderAttributes
+  /** The name of the other side, by attribute. */
+  readonly inverses: ReadonlyMap<string, string>
+}
+
+/** Builds the attributes of a schema from those of a request. Attributes that are not configurable stay as they are and come first. */
+export function newAttributes(before: BuilderAttributes, sent: BuilderAttributes, door: 'older' | 'update-schema'): NewAttributes {
+  const fixed = Object.entries(before).filter(([, { configurable }]) => configurable === false)
+  const fixedNames = new Set(fixed.map(([name]) => name))
+  const written = Object.entries(sent)
+    .filter(([name]) => !fixedNames.has(name))
+    .map(([name, attribute]) => {
+      if (attribute.type === 'relation') return [name, relationAttribute(attribute, before[name])] as const
+      const formed =
+        door === 'older' ? fromOlderRoute(attribute) : (Object.fromEntries(Object.entries(attribute).filter(isWritten)) as AttributeSource)
+      return [name, keepColumn(formed, before[name])] as const
+    })
+  const inverses = new Map<string, string>()
+  for (const [name, { type, targetAttribute }] of Object.entries(sent))
+    if (!fixedNames.has(name) && type === 'relation' && typeof targetAttribute === 'string' && targetAttribute !== '')
+      inverses.set(name, targetAttribute)
+  for (const [name, { inversedBy, mappedBy }] of fixed) {
+    const inverse = inversedBy ?? mappedBy
+    if (typeof inverse === 'string') inverses.set(name, inverse)
+  }
+  return { attributes: Object.fromEntries([...fixed, ...written]), inverses }
+}
+
+/** An update takes out empty defaults, and targets of uids that are no attribute any more. */
+export function tidied(attributes: BuilderAttributes): BuilderAttributes {
+  return Object.fromEntries(
+    Object.entries(attributes).map(([name, attribute]) => {
+      const isLost = attribute.type === 'uid' && typeof attribute.targetField === 'string' && !(attribute.targetField in attributes)
+      const gone = [...(attribute.default === '' ? ['default'] : []), ...(isLost ? ['targetField'] : [])]
+      return [name, gone.length === 0 ? attribute : (without(attribute, ...gone) as AttributeSource)]
+    }),
+  )
+}
+
+/** The attributes of a list of update-schema, without those that it deletes. */
+export const listedAttributes = ({ attributes }: Pick<ListedType, 'attributes'>): BuilderAttributes =>
+  Object.fromEntries(attributes.flatMap(({ action, name, properties }) => (action === 'delete' ? [] : [[name, properties!]])))

@@ -1,0 +1,34 @@
+// The types of Strapi's plugins as a file in src/extensions starts from them: what Strapi writes when a relation adds an attribute there.
+import { builtinSchemas } from '../model/builtin.js'
+import type { ProjectSchema, SchemaContent } from './project-schemas.js'
+
+const fixed = { configurable: false }
+const hidden = { configurable: false, private: true, searchable: false }
+
+/** Users, which most projects point at, in Strapi's own order. */
+const user: SchemaContent = {
+  kind: 'collectionType',
+  collectionName: 'up_users',
+  info: { name: 'user', description: '', singularName: 'user', pluralName: 'users', displayName: 'User' },
+  options: { timestamps: true },
+  attributes: {
+    username: { type: 'string', minLength: 3, unique: true, ...fixed, required: true },
+    email: { type: 'email', minLength: 6, ...fixed, required: true },
+    provider: { type: 'string', ...fixed },
+    password: { type: 'password', minLength: 6, ...hidden },
+    resetPasswordToken: { type: 'string', ...hidden },
+    confirmationToken: { type: 'string', ...hidden },
+    confirmed: { type: 'boolean', default: false, ...fixed },
+    blocked: { type: 'boolean', default: false, ...fixed },
+    role: { type: 'relation', relation: 'manyToOne', target: 'plugin::users-permissions.role', inversedBy: 'users', ...fixed },
+  },
+}
+
+const known: Readonly<Record<string, SchemaContent>> = { 'plugin::users-permissions.user': user }
+
+/** The types that Strapi brings along, without files. Their own attributes cannot be changed by requests. */
+export const builtinTypes = (): ProjectSchema[] =>
+  builtinSchemas.map(({ uid, ...content }) => {
+    const attributes = Object.entries(content.attributes).map(([name, attribute]) => [name, { ...attribute, ...fixed }] as const)
+    return { uid, path: null, content: known[uid] ?? { ...content, attributes: Object.fromEntries(attributes) } }
+  })

@@ -1,0 +1,72 @@
+// Requests to the content-type builder: the changed schemas and files, or the refusal, as Strapi answers it.
+import { deletedFiles, writtenFiles } from './files.js'
+import { unloadable } from './loadable.js'
+import { changeCategory, changeOlderComponent, changeOlderType } from './older-routes.js'
+import {
+  type Accepted,
+  type BuilderRequest,
+  type Draft,
+  isComponentUid,
+  type Mistake,
+  type ProjectSchemas,
+  type Refusal,
+  type SchemaChange,
+} from './project-schemas.js'
+import { invalidBody, refused, unknownRoute } from './refusals.js'
+import { updateSchema } from './update-schema.js'
+
+/**
+ * Carries out a request on the schemas of a project: both the older routes and update-schema. Nothing is written; the result says what is
+ * to be written and deleted.
+ */
+export function changeSchemas(current: ProjectSchemas, request: BuilderRequest): SchemaChange | Refusal {
+  const draft: Draft = new Map(current.schemas)
+  const result = route(current, draft, request)
+  if (result.kind === 'refusal') return result
+  const mistakes = unloadable(current, draft)
+  if (mistakes.length > 0)
+    return request.path.endsWith('/update-schema') ? refused(mistakes[0]!.message) : invalidBody(inBody(request, mistakes))
+  const files = writtenFiles(current, draft)
+  return { kind: 'change', status: result.status, body: result.body, files, deleted: deletedFiles(current, draft, files), schemas: draft }
+}
+
+/** Mistakes with paths in the body, in place of uids. */
+const inBody = ({ path }: BuilderRequest, mistakes: readonly Mistake[]): readonly Mistake[] =>
+  mistakes.map((mistake) => {
+    const [uid, ...name] = mistake.path
+    if (uid === undefined) return mistake
+    const key = path.includes('/content-types') ? 'contentType' : 'component'
+    return { ...mistake, path: isComponentUid(uid) === (key === 'component') ? [key, ...name] : ['components', uid, ...name] }
+  })
+
+function route(current: ProjectSchemas, draft: Draft, { method, path, body }: BuilderRequest): Accepted | Refusal {
+  const [, what, encoded] = /^\/content-type-builder\/([a-z-]+)(?:\/([^/?]+))?$/.exec(path) ?? []
+  const name = encoded === undefined ? undefined : decoded(encoded)
+  const form = `${method} ${what}${name === undefined ? '' : '/:name'}`
+  switch (form) {
+    case 'POST update-schema':
+      return updateSchema(current, draft, body) ?? { kind: 'accepted', status: 200, body: {} }
+    case 'POST content-types':
+    case 'PUT content-types/:name':
+    case 'DELETE content-types/:name':
+      return changeOlderType(current, draft, method, name, body)
+    case 'POST components':
+    case 'PUT components/:name':
+    case 'DELETE components/:name':
+      return changeOlderComponent(current, draft, method, name, body)
+    case 'PUT component-categories/:name':
+    case 'DELETE component-categories/:name':
+      return changeCategory(draft, method, name!, body)
+    default:
+      return unknownRoute
+  }
+}
+
+/** A segment of a path; one that cannot be decoded names nothing. */
+function decoded(segment: string): string {
+  try {
+    return decodeURIComponent(segment)
+  } catch {
+    return segment
+  }
+}

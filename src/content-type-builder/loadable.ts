@@ -1,0 +1,135 @@
+// The rules of a start, checked before anything is written: Strapi accepts some of these changes, and then cannot start or loses content.
+import snakeCase from 'lodash/snakeCase.js'
+import { checkSchemas } from '../model/check.js'
+import { linkModel } from '../model/link.js'
+import type { SchemaSource } from '../model/types.js'
+import {
+  attributesOf,
+  isComponentUid,
+  type Mistake,
+  type ProjectSchema,
+  type ProjectSchemas,
+  type SchemaContent,
+} from './project-schemas.js'
+
+type Schemas = ReadonlyMap<string, ProjectSchema>
+
+/** Returns why a service could not serve the schemas of `after` that differ from those of `current`. */
+export function unloadable(current: ProjectSchemas, after: Schemas): readonly Mistake[] {
+  const changed = [...after.values()].filter((schema) => schema !== current.schemas.get(schema.uid))
+  const mistakes = changed.flatMap((schema) => [
+    ...takenNames(schema, after, current.schemas),
+    ...Object.keys(schema.content.attributes).flatMap((name) => wrongAttribute(current, after, schema, name)),
+    ...circles(schema, after),
+  ])
+  return mistakes.length > 0 ? mistakes : unlinked(changed, after)
+}
+
+/** Builds the model that would be served. */
+function unlinked(changed: readonly ProjectSchema[], after: Schemas): readonly Mistake[] {
+  try {
+    const sources = new Map([...after].map(([uid, schema]) => [uid, sourceOf(schema)]))
+    checkSchemas(
+      changed.map(({ uid, path }) => ({ file: path ?? uid, schema: sources.get(uid)! })),
+      [...sources.values()],
+      true,
+    )
+    linkModel([...sources.values()])
+    return []
+  } catch (error) {
+    return [{ path: [], message: (error as Error).message }]
+  }
+}
+
+const sourceOf = ({ uid, content }: ProjectSchema): SchemaSource => ({
+  ...content,
+  uid,
+  kind: isComponentUid(uid) ? 'component' : content.kind === 'singleType' ? 'singleType' : 'collectionType',
+})
+
+/** Tables that are no type's own. */
+const systemTable = /^(?:strapi|octavo|sqlite|i18n_locale$)_?/
+
+function takenNames({ uid, content }: ProjectSchema, after: Schemas, before: Schemas): readonly Mistake[] {
+  if (before.has(uid) && before.get(uid)!.content.collectionName === content.collectionName) return []
+  const others = [...after.values()].filter((other) => other.uid !== uid)
+  const table = content.collectionName ?? ''
+  const mistakes = isComponentUid(uid) ? [] : takenTypeNames(uid, content, others)
+  const sameTable = others.find((other) => snakeCase(other.content.collectionName) === snakeCase(table))
+  if (sameTable !== undefined)
+    mistakes.push({ path: [uid, 'collectionName'], message: `The collectionName "${table}" is the one of ${sameTable.uid}`, value: table })
+  else if (systemTable.test(table))
+    mistakes.push({
+      path: [uid, 'collectionName'],
+      message: `The collectionName "${table}" is reserved for tables of the system`,
+      value: table,
+    })
+  return mistakes
+}
+
+const takenTypeNames = (uid: string, { info }: SchemaContent, others: readonly ProjectSchema[]): Mistake[] =>
+  (['singularName', 'pluralName'] as const).flatMap((key) => {
+    const name = info[key]
+    const types = others.filter((other) => !isComponentUid(other.uid)).map((other) => ({ uid: other.uid, ...other.content.info }))
+    const taken = types.find(({ singularName, pluralName }) => name === singularName || name === pluralName)
+    return taken === undefined ? [] : [{ path: [uid, key], message: `The ${key} "${name}" is already used by ${taken.uid}`, value: name }]
+  })
+
+function wrongAttribute(current: ProjectSchemas, after: Schemas, { uid }: ProjectSchema, name: string): readonly Mistake[] {
+  const attribute = attributesOf(after, uid)[name]!
+  if (attribute === attributesOf(current.schemas, uid)[name]) return []
+  const mistake = (message: string): readonly Mistake[] => [{ path: [uid, name], message: `${uid}.${name}: ${message}` }]
+  switch (attribute.type) {
+    case 'component':
+      return after.has(attribute.component as string) ? [] : mistake(`there is no component ${attribute.component}`)
+    case 'dynamiczone': {
+      const unknown = (attribute.components as readonly string[]).filter((component) => !after.has(component))
+      return unknown.length === 0 ? [] : mistake(`there is no component ${unknown.join(', ')}`)
+    }
+    case 'enumeration':
+      return enumerationMistake(attribute.enum as readonly string[]).flatMap(mistake)
+    case 'customField':
+      return current.customFields.has(attribute.customField as string)
+        ? []
+        : mistake(`the custom field ${attribute.customField ?? '(none)'} is not registered`)
+    case 'relation':
+      return /^morph(One|Many)$/.test(attribute.relation as string) && typeof attribute.morphBy !== 'string'
+        ? mistake(`a relation ${attribute.relation} needs morphBy, the polymorphic relation of ${attribute.target}`)
+        : []
+    default:
+      return []
+  }
+}
+
+/** Names of values in GraphQL, which Strapi demands at its start. */
+const normalized = (value: string): string =>
+  value
+    .normalize('NFD')
+    .replace(/[^_0-9A-Za-z]+/g, '_')
+    .replace(/^_+(?=.)|_+$/g, '')
+
+function enumerationMistake(values: readonly string[]): readonly string[] {
+  const names = values.map(normalized)
+  const empty = values.filter((_, index) => names[index] === '' || names[index] === '_')
+  if (empty.length > 0) return [`the values ${JSON.stringify(empty)} have no letter or digit`]
+  const digits = values.filter((_, index) => /^\d/.test(names[index]!))
+  if (digits.length > 0) return [`the values ${JSON.stringify(digits)} begin with a digit`]
+  const same = values.filter((_, index) => names.indexOf(names[index]!) !== names.lastIndexOf(names[index]!))
+  return same.length === 0 ? [] : [`the values ${JSON.stringify(same)} are the same without special characters`]
+}
+
+/** A component that contains itself, directly or through others, could never be read. */
+function circles({ uid }: ProjectSchema, after: Schemas): readonly Mistake[] {
+  if (!isComponentUid(uid)) return []
+  const seen = new Set<string>()
+  const partsOf = (component: string): string[] =>
+    Object.values(attributesOf(after, component)).flatMap(({ type, component: part }) => (type === 'component' ? [part as string] : []))
+  const open = partsOf(uid)
+  while (open.length > 0) {
+    const part = open.pop()!
+    if (part === uid) return [{ path: [uid], message: `The component ${uid} contains itself` }]
+    if (!seen.has(part)) open.push(...partsOf(part))
+    seen.add(part)
+  }
+  return []
+}

@@ -1,0 +1,146 @@
+// What a request does to whole schemas, whichever door it comes through: create, change, move and delete types and components.
+import { categorySlug, componentTableName, schemaPath, typeTableName, typeUid } from './names.js'
+import { type Draft, edit, isComponentUid, type ProjectSchema, type SchemaContent, without } from './project-schemas.js'
+import { removeRelationsTo } from './relations.js'
+
+type Json = Readonly<Record<string, unknown>>
+
+/** What both doors say about a type. */
+export interface TypeInfo {
+  readonly displayName: string
+  readonly description?: string
+  readonly kind?: string | null
+  readonly singularName?: string
+  readonly pluralName?: string
+  readonly plugin?: string
+  readonly collectionName?: string
+  readonly draftAndPublish?: boolean
+  readonly options?: Json
+  readonly pluginOptions?: Json
+  readonly config?: Json
+}
+
+/** What both doors say about a component. */
+export interface ComponentInfo {
+  readonly displayName: string
+  readonly category: string
+  readonly icon?: string | null
+  readonly description?: string
+  readonly pluginOptions?: Json
+  readonly config?: Json
+}
+
+/** `object` without keys that have no value. */
+const defined = <Value extends object>(object: Value): Value =>
+  Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined)) as Value
+
+/** Adds a type without attributes. */
+export function createType(draft: Draft, info: TypeInfo): string {
+  const { singularName, pluralName, displayName, description, draftAndPublish, config } = info
+  const uid = typeUid(singularName!, info.plugin)
+  const content: SchemaContent = defined({
+    kind: info.kind ?? 'collectionType',
+    collectionName: info.collectionName || typeTableName(pluralName!),
+    info: defined({ singularName, pluralName, displayName, description }),
+    options: defined({ ...info.options, draftAndPublish }),
+    pluginOptions: info.pluginOptions,
+    attributes: {},
+    config,
+  })
+  draft.set(uid, { uid, path: schemaPath(uid), content })
+  return uid
+}
+
+/** Changes a type; names and table stay as they are. */
+export function changeType(draft: Draft, uid: string, info: TypeInfo): void {
+  const { content, path } = draft.get(uid)!
+  const { displayName, description, draftAndPublish } = info
+  draft.set(uid, {
+    uid,
+    path: path ?? schemaPath(uid),
+    content: {
+      ...content,
+      kind: info.kind ?? content.kind ?? 'collectionType',
+      info: defined({ ...content.info, displayName, ...defined({ description }) }),
+      options: defined({ ...(info.options ?? content.options), draftAndPublish }),
+      ...defined({ pluginOptions: info.pluginOptions ?? content.pluginOptions }),
+    },
+  })
+}
+
+/** Removes a type, and all attributes that point at it. */
+export function deleteType(draft: Draft, uid: string): void {
+  draft.delete(uid)
+  removeRelationsTo(draft, uid)
+}
+
+/** Adds a component without attributes. */
+export function createComponent(draft: Draft, uid: string, info: ComponentInfo): void {
+  const { category, displayName, icon, description, pluginOptions, config } = info
+  const content: SchemaContent = defined({
+    collectionName: componentTableName(category, displayName),
+    info: defined({ displayName, icon: icon ?? undefined, description }),
+    options: {},
+    pluginOptions,
+    attributes: {},
+    config,
+  })
+  draft.set(uid, { uid, path: schemaPath(uid), content })
+}
+
+/** The uid of a component in another category: the name stays. */
+export const movedUid = (uid: string, category: string): string => `${categorySlug(category)}.${uid.split('.')[1]}`
+
+/** Changes a component and moves it to its category; returns its uid. */
+export function changeComponent(draft: Draft, uid: string, info: ComponentInfo): string {
+  const moved = movedUid(uid, info.category)
+  moveComponents(draft, new Map([[uid, moved]]))
+  const { content } = draft.get(moved)!
+  const { displayName, icon, description } = info
+  edit(draft, moved, {
+    info: defined({ ...content.info, ...defined({ displayName, icon: icon ?? undefined, description }) }),
+    ...defined({ pluginOptions: info.pluginOptions ?? content.pluginOptions }),
+  })
+  return moved
+}
+
+/** Gives components other uids, and writes these into all attributes that use them. The table keeps its name. */
+export function moveComponents(draft: Draft, uids: ReadonlyMap<string, string>): void {
+  const moved = (uid: unknown): unknown => uids.get(uid as string) ?? uid
+  if ([...uids].every(([from, to]) => from === to)) return
+  for (const schema of [...draft.values()]) {
+    const entries = Object.entries(schema.content.attributes)
+    const attributes = entries.map(([name, attribute]) => {
+      if (attribute.type === 'component' && uids.has(attribute.component as string))
+        return [name, { ...attribute, component: moved(attribute.component) }] as const
+      if (attribute.type === 'dynamiczone' && (attribute.components as readonly string[]).some((uid) => uids.has(uid)))
+        return [name, { ...attribute, components: (attribute.components as readonly string[]).map(moved) }] as const
+      return [name, attribute] as const
+    })
+    if (attributes.some(([, attribute], index) => attribute !== entries[index]![1]))
+      edit(draft, schema.uid, { attributes: Object.fromEntries(attributes) })
+  }
+  for (const [from, to] of uids) {
+    const schema: ProjectSchema = draft.get(from)!
+    draft.delete(from)
+    draft.set(to, { uid: to, path: schemaPath(to), content: schema.content })
+  }
+}
+
+/** Removes a component: attributes that are nothing else, and its uid in dynamic zones. */
+export function deleteComponent(draft: Draft, uid: string): void {
+  draft.delete(uid)
+  for (const schema of [...draft.values()])
+    for (const [name, attribute] of Object.entries(schema.content.attributes)) {
+      const { attributes } = draft.get(schema.uid)!.content
+      if (attribute.type === 'component' && attribute.component === uid) edit(draft, schema.uid, { attributes: without(attributes, name) })
+      else if (attribute.type === 'dynamiczone' && (attribute.components as readonly string[]).includes(uid)) {
+        const components = (attribute.components as readonly string[]).filter((one) => one !== uid)
+        edit(draft, schema.uid, { attributes: { ...attributes, [name]: { ...attribute, components } } })
+      }
+    }
+}
+
+/** The components of a category, by their uids. */
+export const componentsOf = (draft: ReadonlyMap<string, ProjectSchema>, category: string): string[] =>
+  [...draft.keys()].filter((uid) => isComponentUid(uid) && uid.startsWith(`${category}.`))
