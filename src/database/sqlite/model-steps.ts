@@ -1,0 +1,93 @@
+// The statements of one step of a change of the content model (docs/spec/model-plans.md) in SQLite's words.
+
+import type { SqlText } from '../../model-plans/sql-text.js'
+import type { PlanStep } from '../../model-plans/steps.js'
+import type { Column, ForeignKey } from '../schema/table.js'
+import { quoted } from '../schema/table.js'
+import { createStatements, declaredType } from './create-tables.js'
+
+/** A statement and what is bound in it. */
+export interface StepStatement {
+  readonly sql: string
+  readonly values: readonly (string | number)[]
+}
+
+/** Steps that read values and write others, which no statement does: `src/model-plans/conversions.ts` has the rule. */
+type ComputedStep = Extract<PlanStep, { readonly kind: 'makeDrafts' | 'renameInSettings' | 'storeContentTypes' }>
+
+/** What statements do alone. `convertColumn` still has to be filled between them. */
+export type StatedStep = Exclude<PlanStep, ComputedStep>
+
+const plain = (sql: string): StepStatement => ({ sql, values: [] })
+
+/** Writes a text of a plan after some words. */
+export const bound = (before: string, { text, values }: SqlText): StepStatement => ({ sql: before + text.join('?'), values })
+
+const defined = (column: Column): string =>
+  `${quoted(column.name)} ${declaredType(column.type)}${column.default === null ? '' : ` DEFAULT ${column.default}`}`
+
+const pointing = ({ references, onDelete }: ForeignKey): string =>
+  ` REFERENCES ${quoted(references.table)} (${references.columns.map(quoted).join(', ')}) ON DELETE ${onDelete}`
+
+/**
+ * Returns the statements of a step, in their order. Names of foreign keys mean nothing to SQLite, and types of columns only their affinity,
+ * so that steps about them have none. The connection has `foreign_keys` off, or rows of other tables would go with what is dropped.
+ */
+export function statementsOf(step: StatedStep): readonly StepStatement[] {
+  const alter = (table: string, change: string) => plain(`alter table ${quoted(table)} ${change}`)
+  const rename = (table: string, column: string, to: string) => alter(table, `rename column ${quoted(column)} to ${quoted(to)}`)
+  switch (step.kind) {
+    case 'createTable':
+      return createStatements(step.table).map(plain)
+    case 'renameTable':
+      return [alter(step.table, `rename to ${quoted(step.to)}`)]
+    case 'keepTable':
+      return [
+        ...step.indexes.map((name) => plain(`drop index if exists ${quoted(name)}`)),
+        alter(step.table, `rename to ${quoted(step.as)}`),
+      ]
+    case 'dropTable':
+      return [plain(`drop table ${quoted(step.table)}`)]
+    case 'addColumn':
+      return [alter(step.table, `add column ${defined(step.column)}${step.foreignKey === null ? '' : pointing(step.foreignKey)}`)]
+    case 'renameColumn':
+      return [rename(step.table, step.column, step.to)]
+    case 'keepColumn':
+      return [rename(step.table, step.column, step.as)]
+    case 'convertColumn':
+      return [rename(step.table, step.column.name, step.as), alter(step.table, `add column ${defined(step.column)}`)]
+    case 'createIndex': {
+      const { name, columns, unique } = step.index
+      return [plain(`create ${unique ? 'unique ' : ''}index ${quoted(name)} on ${quoted(step.table)} (${columns.map(quoted).join(', ')})`)]
+    }
+    case 'dropIndex':
+      return [plain(`drop index if exists ${quoted(step.index.name)}`)]
+    case 'declareColumn':
+    case 'renameForeignKey':
+    case 'dropForeignKey':
+      return []
+    default:
+      return statementsOfRows(step)
+  }
+}
+
+type RowStep = Extract<StatedStep, { readonly kind: 'moveRows' | 'keepRows' | 'deleteRows' | 'setValues' }>
+
+function statementsOfRows(step: RowStep): readonly StepStatement[] {
+  switch (step.kind) {
+    case 'moveRows': {
+      const [from, to] = [step.columns.map((column) => quoted(column.from)), step.columns.map((column) => quoted(column.to))]
+      return [plain(`insert into ${quoted(step.to)} (${to.join(', ')}) select ${from.join(', ')} from ${quoted(step.from)}`)]
+    }
+    case 'keepRows':
+      return [bound(`create table ${quoted(step.as)} as select * from ${quoted(step.table)} where `, step.where)]
+    case 'deleteRows':
+      return [bound(`delete from ${quoted(step.table)} where `, step.where)]
+    case 'setValues': {
+      const value = step.value === null ? plain('null') : bound('', step.value)
+      const where = step.where === null ? plain('') : bound(' where ', step.where)
+      const sql = `update ${quoted(step.table)} set ${quoted(step.column)} = ${value.sql}${where.sql}`
+      return [{ sql, values: [...value.values, ...where.values] }]
+    }
+  }
+}

@@ -1,0 +1,185 @@
+// How stored values of one attribute type become those of another: a rule per pair of types, and the rule applied to one value.
+// Strapi copies values as they are and leaves mixed storage behind; here what does not convert is null, and kept aside.
+import { attributeTypes } from '../model/attributes.js'
+import type { ScalarType } from '../model/types.js'
+import { id, type SqlText, sqlText } from './sql-text.js'
+
+/** `same` keeps the stored value; `none` converts nothing; the others name what a value becomes. */
+export type ConversionRule =
+  | 'same'
+  | 'text'
+  | 'integer'
+  | 'biginteger'
+  | 'number'
+  | 'boolean'
+  | 'date'
+  | 'time'
+  | 'datetime'
+  | 'json'
+  | 'none'
+
+/** How values of one attribute type become those of another. */
+export interface Conversion {
+  readonly from: ScalarType
+  readonly to: ScalarType
+  readonly rule: ConversionRule
+}
+
+type Kind = 'text' | 'password' | 'integer' | 'biginteger' | 'number' | 'boolean' | 'date' | 'time' | 'datetime' | 'json'
+
+function kindOf(type: ScalarType): Kind {
+  if (type === 'password' || type === 'integer') return type
+  return attributeTypes[type].family
+}
+
+/** Pairs of kinds whose values stay as they are. */
+const sameStorage = new Set(['integer>biginteger', 'integer>number', 'boolean>boolean'])
+
+/** Pairs of kinds that convert, besides to text and to json, which everything converts to but passwords. */
+const converting = new Set([
+  ...['integer', 'biginteger', 'number', 'boolean', 'date', 'time', 'datetime'].map((to) => `text>${to}`),
+  ...['integer>boolean', 'biginteger>integer', 'biginteger>number', 'biginteger>boolean', 'number>integer', 'number>biginteger'],
+  ...['boolean>integer', 'boolean>biginteger', 'boolean>number'],
+  ...['date>datetime', 'datetime>date', 'datetime>time'],
+])
+
+/** Returns the rule for values of one attribute type that become another's. */
+export function conversionOf(from: ScalarType, to: ScalarType): Conversion {
+  const [here, there] = [kindOf(from), kindOf(to)]
+  const pair = `${here}>${there}`
+  if (here === 'password' || there === 'password') return { from, to, rule: here === there ? 'same' : 'none' }
+  if (here === there || sameStorage.has(pair)) return { from, to, rule: 'same' }
+  if (there === 'text' || there === 'json') return { from, to, rule: there }
+  return { from, to, rule: converting.has(pair) ? there : 'none' }
+}
+
+/** Pairs of kinds in which every value converts and can be converted back. */
+const lossless = new Set([
+  ...['integer', 'biginteger', 'number', 'boolean', 'date', 'time', 'datetime', 'json'].flatMap((kind) => [`${kind}>text`, `${kind}>json`]),
+  ...['text>json', 'boolean>integer', 'boolean>biginteger', 'boolean>number', 'date>datetime'],
+])
+
+/** True if no value is lost or shortened by the conversion. */
+export const isLossless = ({ from, to, rule }: Conversion): boolean =>
+  rule === 'same' ? !isNarrowed(from, to) : rule !== 'none' && lossless.has(`${kindOf(from)}>${kindOf(to)}`) && !isNarrowed(from, to)
+
+/** True if a text of the first type may be too long for the column of the second. */
+export const isNarrowed = (from: ScalarType, to: ScalarType): boolean =>
+  attributeTypes[to].column === 'varchar(255)' && ['text', 'json'].includes(attributeTypes[from].column)
+
+const integerLimit = 2_147_483_647
+
+const trimmed = (value: unknown): string => String(value).trim()
+
+/** What each rule makes of a value as the database has it; undefined: it does not convert. */
+const rules: Readonly<Record<ConversionRule, (value: string | number, from: Kind) => string | number | undefined>> = {
+  same: (value) => value,
+  none: () => undefined,
+  text: (value, from) => {
+    if (from === 'datetime') return isoOf(value)
+    return from === 'boolean' ? (Number(value) === 1 ? 'true' : 'false') : String(value)
+  },
+  json: (value, from) => {
+    if (from === 'text') return isJsonText(value) ? String(value) : JSON.stringify(String(value))
+    if (from === 'integer' || from === 'number') return String(value)
+    if (from === 'boolean') return Number(value) === 1 ? 'true' : 'false'
+    return JSON.stringify(from === 'datetime' ? isoOf(value) : String(value))
+  },
+  integer: (value) => (/^-?\d{1,10}$/.test(trimmed(value)) && Math.abs(Number(value)) <= integerLimit ? Number(value) : undefined),
+  biginteger: (value) => (/^-?\d{1,18}$/.test(trimmed(value)) ? trimmed(value) : undefined),
+  number: (value) => (/^-?\d{1,15}(\.\d{1,15})?$/.test(trimmed(value)) ? Number(value) : undefined),
+  boolean: (value) => {
+    const text = trimmed(value).toLowerCase()
+    return text === '1' || text === 'true' ? 1 : text === '0' || text === 'false' ? 0 : undefined
+  },
+  date: (value, from) => {
+    if (from === 'datetime') return isoOf(value)?.slice(0, 10)
+    return /^\d{4}-\d\d-\d\d$/.test(trimmed(value)) && isDate(trimmed(value)) ? trimmed(value) : undefined
+  },
+  time: (value, from) => {
+    if (from === 'datetime') return isoOf(value)?.slice(11, 23)
+    const [, time, fraction = ''] = /^((?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d)(?:\.(\d{1,3}))?$/.exec(trimmed(value)) ?? []
+    return time === undefined ? undefined : `${time}.${fraction.padEnd(3, '0')}`
+  },
+  datetime: (value) => {
+    const form = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,3})?)?(Z|[+-]\d\d:\d\d))?$/
+    if (!form.test(trimmed(value)) || !isDate(trimmed(value).slice(0, 10))) return undefined
+    const moment = Date.parse(trimmed(value))
+    return Number.isNaN(moment) ? undefined : moment
+  },
+}
+
+/** True for a day that is in the calendar. */
+function isDate(day: string): boolean {
+  const moment = Date.parse(`${day}T00:00:00.000Z`)
+  return !Number.isNaN(moment) && isoOf(moment)?.slice(0, 10) === day
+}
+
+/** A moment, in milliseconds since 1970 or as text, as ISO 8601. */
+function isoOf(value: string | number): string | undefined {
+  const moment = typeof value === 'number' || /^-?\d+$/.test(value) ? Number(value) : Date.parse(value)
+  return Number.isNaN(moment) || Math.abs(moment) > 8.64e15 ? undefined : new Date(moment).toISOString()
+}
+
+function isJsonText(value: string | number): boolean {
+  try {
+    JSON.parse(String(value))
+    return true
+  } catch {
+    return false
+  }
+}
+
+/**
+ * Converts one stored value, in the form that SQLite stores: moments in milliseconds, booleans 0 and 1, JSON as text.
+ * Returns null for null and for a value that does not convert.
+ */
+export function convertValue({ from, to, rule }: Conversion, value: string | number | null): string | number | null {
+  if (value === null) return null
+  const converted = rules[rule](value, kindOf(from)) ?? null
+  return typeof converted === 'string' && isNarrowed(from, to) && [...converted].length > 255 ? null : converted
+}
+
+/** A text without its digits: what is left is the same for all numbers of one form. */
+const withoutDigits = (text: SqlText): SqlText => [...'0123456789'].reduce((left, digit) => sqlText`replace(${left}, ${digit}, '')`, text)
+
+/**
+ * Says which values of a column do not convert, as a condition; null: none. `exact` is false where a database cannot tell all of them
+ * from those that do, and the condition covers more.
+ */
+export function notConverting({ from, to, rule }: Conversion, column: string): { readonly where: SqlText; readonly exact: boolean } | null {
+  const value = sqlText`trim(cast(${id(column)} as text))`
+  const present = sqlText`${id(column)} is not null`
+  const digits = withoutDigits(value)
+  switch (rule) {
+    case 'none':
+      return { where: present, exact: true }
+    case 'integer':
+    case 'biginteger':
+      return kindOf(from) === 'boolean'
+        ? null
+        : {
+            where: sqlText`${present} and (${digits} not in ('', '-') or ${value} in ('', '-') or (${digits} = '-' and ${value} not like '-%') or substr(${value}, ${rule === 'integer' ? 10 : 19}, 1) <> '')`,
+            exact: false,
+          }
+    case 'number':
+      return kindOf(from) === 'boolean'
+        ? null
+        : {
+            where: sqlText`${present} and (${digits} not in ('', '-', '.', '-.') or ${value} in ('', '-', '.', '-.') or ${value} like '.%' or ${value} like '-.%' or ${value} like '%.' or (${digits} in ('-', '-.') and ${value} not like '-%'))`,
+            exact: false,
+          }
+    case 'boolean':
+      return { where: sqlText`${present} and lower(${value}) not in ('0', '1', 'true', 'false')`, exact: true }
+    case 'date':
+    case 'time':
+    case 'datetime':
+      return kindOf(from) === 'text' ? { where: sqlText`${present} and ${value} not like ${forms[rule]}`, exact: false } : null
+    case 'same':
+    case 'text':
+    case 'json':
+      return isNarrowed(from, to) ? { where: sqlText`substr(cast(${id(column)} as text), 256, 1) <> ''`, exact: true } : null
+  }
+}
+
+const forms = { date: '____-__-__', time: '__:__:__%', datetime: '____-__-__%' } as const

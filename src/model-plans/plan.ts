@@ -1,0 +1,57 @@
+// The plan of a change of the content model: both models, what is renamed → what changes, step by step, and what it costs.
+import type { Model } from '../model/types.js'
+import { answersOf } from './answers.js'
+import { compareAttributes } from './attributes.js'
+import { compareColumns } from './columns.js'
+import { compareConditions } from './conditions.js'
+import { compareModels } from './context.js'
+import { compareEntries } from './entries.js'
+import { type PlanFindings, phases, together } from './findings.js'
+import { compareLinks } from './links.js'
+import { compareMedia, compareMorphTables, compareNamedTypes } from './polymorphic.js'
+import { compareRows } from './row-changes.js'
+import { sqlText } from './sql-text.js'
+import type { PlanStep } from './steps.js'
+import type { ModelPlan, PlanChoices, Rename } from './types.js'
+import { compareSchemas } from './whole-schemas.js'
+
+/**
+ * Plans the change from one model to another: rules in docs/spec/model-plans.md. Content stays with what both models name alike and with
+ * what `renames` declares; whatever has no place in the new model is kept aside under `octavo_kept_<number>_…`.
+ * @throws Error with a sentence if a rename names what is not there, or if two renames contradict each other
+ */
+export function planModelChange(from: Model, to: Model, renames: readonly Rename[], choices: PlanChoices = {}): ModelPlan {
+  const comparison = compareModels(from, to, renames, choices)
+  const ofEach = [compareAttributes, compareRows, compareColumns, compareEntries, compareMedia, compareConditions]
+  const findings = together([
+    compareSchemas(comparison),
+    ...comparison.pairs.schemas.flatMap((pair) => ofEach.map((compare) => compare(comparison, pair))),
+    compareLinks(comparison),
+    compareMorphTables(comparison),
+    compareNamedTypes(comparison),
+  ])
+  const { changes, losses, conditions } = findings
+  return { changes, steps: ordered(findings), losses, conditions, answers: answersOf(changes, from, to) }
+}
+
+/** The steps by their phases. Rows of one table are kept and deleted in one step. */
+function ordered({ steps }: PlanFindings): readonly PlanStep[] {
+  return phases.flatMap((phase) => {
+    const here = steps.filter((each) => each.phase === phase).map(({ step }) => step)
+    return phase === 'keepRows' || phase === 'deleteRows' ? mergedByTable(here) : here
+  })
+}
+
+function mergedByTable(steps: readonly PlanStep[]): readonly PlanStep[] {
+  const merged = new Map<string, PlanStep>()
+  for (const step of steps) {
+    if (step.kind !== 'keepRows' && step.kind !== 'deleteRows') continue
+    const other = merged.get(step.table)
+    if (other?.kind !== step.kind) merged.set(step.table, step)
+    else if (JSON.stringify(other.where) !== JSON.stringify(step.where))
+      merged.set(step.table, { ...step, risk: riskier(step.risk, other.risk), where: sqlText`${other.where} or ${step.where}` })
+  }
+  return [...merged.values()]
+}
+
+const riskier = (one: PlanStep['risk'], other: PlanStep['risk']): PlanStep['risk'] => (one === 'safe' ? other : one)

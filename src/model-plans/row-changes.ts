@@ -1,0 +1,165 @@
+// Draft & Publish and localization of a type that has rows: which rows go, and what becomes of those that stay.
+// Rows go with their links and the rows that name their components; those components stay, so that a document can be restored as a whole.
+import { ownedLinks, ownedMorphs } from '../model/owners.js'
+import type { ContentType, Model } from '../model/types.js'
+import type { ModelComparison } from './context.js'
+import { nothing, type PlanFindings, planned, together } from './findings.js'
+import type { SchemaPair } from './pairs.js'
+import { countText, defaultLocale, id, joinedText, type SqlText, sqlText } from './sql-text.js'
+import type { DraftLinks, IncomingLinks } from './steps.js'
+import type { PlanLoss } from './types.js'
+
+/** Compares Draft & Publish and localization of a type that both models have. */
+export function compareRows(comparison: ModelComparison, { from, to }: SchemaPair): PlanFindings {
+  if (from.kind !== 'contentType' || to.kind !== 'contentType') return nothing
+  const draftsGo = from.draftAndPublish && !to.draftAndPublish
+  const localesGo = from.localized && !to.localized
+  return together([
+    draftsGo || localesGo ? removeRows(comparison, from, to, { draftsGo, localesGo }) : nothing,
+    !from.localized && to.localized ? giveLocale(to) : nothing,
+    !from.draftAndPublish && to.draftAndPublish ? makeDrafts(comparison, to) : nothing,
+  ])
+}
+
+const isDraft = sqlText`published_at is null`
+const isElsewhere = sqlText`locale <> ${defaultLocale}`
+
+/** Another row of the same document; `more` says which, of `other` and `row`. */
+const sibling = (type: ContentType, more: SqlText): SqlText =>
+  sqlText`exists (select 1 from ${id(type.table)} as other where other.document_id = row_.document_id and ${more})`
+
+const sameLocale = sqlText`coalesce(other.locale, '') = coalesce(row_.locale, '')`
+const isPublished = sqlText`other.published_at is not null and ${sameLocale}`
+
+function removeRows(
+  { pairs, kept, neverPublished }: ModelComparison,
+  from: ContentType,
+  to: ContentType,
+  { draftsGo, localesGo }: { readonly draftsGo: boolean; readonly localesGo: boolean },
+): PlanFindings {
+  const publishes = draftsGo && neverPublished === 'publish'
+  // Rows that are to be published are found by what they lack, as long as published rows are there.
+  const drafts = publishes
+    ? sqlText`id in (select id from (select distinct row_.id as id from ${id(from.table)} as row_ where row_.published_at is null and ${sibling(from, isPublished)}) as found)`
+    : isDraft
+  const going = joinedText([...(draftsGo ? [drafts] : []), ...(localesGo ? [isElsewhere] : [])], ' or ')
+  const belonging = belongings(pairs.from, from, sqlText`(select id from ${id(from.table)} where ${going})`)
+  const all = [...belonging, { table: from.table, where: going }]
+  return {
+    ...nothing,
+    steps: [
+      ...all.map(({ table, where }) => planned('keepRows', 'losesData', { kind: 'keepRows', table, as: kept.rowsOf(table), where })),
+      ...all.map(({ table, where }) => planned('deleteRows', 'losesData', { kind: 'deleteRows', table, where })),
+      ...(publishes ? [setRows(to.table, 'published_at', sqlText`updated_at`, isDraft)] : []),
+      ...(localesGo ? [setRows(to.table, 'locale', null, sqlText`locale is not null`)] : []),
+    ],
+    losses: [
+      ...(draftsGo ? lostDrafts(from, kept.rowsOf(from.table), publishes) : []),
+      ...(localesGo ? lostLocales(from, kept.rowsOf(from.table)) : []),
+    ],
+  }
+}
+
+const setRows = (table: string, column: string, value: SqlText | null, where: SqlText | null) =>
+  planned('rows', 'slow', { kind: 'setValues', table, column, value, where })
+
+function lostDrafts(type: ContentType, kept: string, publishes: boolean): readonly PlanLoss[] {
+  const rows = (where: SqlText) =>
+    sqlText`select count(*) as count from ${id(type.table)} as row_ where row_.published_at is null and ${where}`
+  const changes = {
+    name: `${type.uid}:changes`,
+    about: `Changes to documents of ${type.uid} that were not published yet are kept aside; the published versions stay.`,
+    count: rows(sibling(type, sqlText`${isPublished} and other.updated_at < row_.updated_at`)),
+    kept: [kept],
+  }
+  if (publishes) return [changes]
+  const never = {
+    name: `${type.uid}:drafts`,
+    about: `Documents of ${type.uid} that were never published are kept aside; the API does not answer them any more.`,
+    count: rows(sqlText`not ${sibling(type, isPublished)}`),
+    kept: [kept],
+  }
+  return [never, changes]
+}
+
+function lostLocales(type: ContentType, kept: string): readonly PlanLoss[] {
+  const isDefault = sqlText`other.locale = ${defaultLocale}`
+  const documents = (where: SqlText) =>
+    sqlText`select count(distinct row_.document_id) as count from ${id(type.table)} as row_ where row_.locale <> ${defaultLocale} and ${where}`
+  return [
+    {
+      name: `${type.uid}:onlyElsewhere`,
+      about: `Documents of ${type.uid} that exist only in other locales than the default are kept aside; the API does not answer them any more.`,
+      count: documents(sqlText`not ${sibling(type, isDefault)}`),
+      kept: [kept],
+    },
+    {
+      name: `${type.uid}:locales`,
+      about: `Versions of documents of ${type.uid} in other locales than the default are kept aside.`,
+      count: countText(type.table, isElsewhere),
+      kept: [kept],
+    },
+  ]
+}
+
+/** The rows of tables between rows that go with rows of a type. `ids`: a select of those. */
+function belongings(model: Model, type: ContentType, ids: SqlText) {
+  const found = new Map<string, SqlText[]>()
+  const note = (table: string, column: string) => void found.set(table, [...(found.get(table) ?? []), sqlText`${id(column)} in ${ids}`])
+  if (type.componentTable !== null) note(type.componentTable, 'entity_id')
+  for (const { shape, target, storage } of ownedLinks(model)) {
+    if (shape.uid === type.uid) note(storage.table, storage.here)
+    if (target.uid === type.uid) note(storage.table, storage.there)
+  }
+  for (const { shape, storage } of ownedMorphs(model))
+    if (shape.uid === type.uid && storage.kind === 'table') note(storage.table, storage.here)
+  return [...found].map(([table, conditions]) => ({ table, where: joinedText(conditions, ' or ') }))
+}
+
+const giveLocale = ({ table }: ContentType): PlanFindings => ({
+  ...nothing,
+  steps: [setRows(table, 'locale', defaultLocale, sqlText`locale is null`)],
+})
+
+/** Every row becomes the published version of its document, and gets a draft. */
+function makeDrafts({ pairs, tableAfter }: ModelComparison, type: ContentType): PlanFindings {
+  const columns = tableAfter(type.table).columns.map(({ name }) => name)
+  const others = (table: string, known: readonly string[]) =>
+    tableAfter(table)
+      .columns.map(({ name }) => name)
+      .filter((name) => name !== 'id' && !known.includes(name))
+  const links = ownedLinks(pairs.to)
+  const own: DraftLinks[] = links
+    .filter(({ shape }) => shape.uid === type.uid)
+    .map(({ storage: { table, here, there } }) => ({ table, here, there, others: others(table, [here, there]) }))
+  const morphs: DraftLinks[] = ownedMorphs(pairs.to).flatMap(({ shape, storage }) =>
+    shape.uid === type.uid && storage.kind === 'table'
+      ? [{ table: storage.table, here: storage.here, there: storage.id, others: others(storage.table, [storage.here, storage.id]) }]
+      : [],
+  )
+  const incoming: IncomingLinks[] = links
+    .filter(({ target, shape }) => target.uid === type.uid && shape.uid !== type.uid)
+    .map(({ shape, storage: { table, here, there } }) => ({
+      table,
+      here: there,
+      there: here,
+      others: others(table, [here, there]),
+      owners: shape.table,
+      ownersHaveDrafts: shape.kind === 'contentType' && shape.draftAndPublish,
+    }))
+  return {
+    ...nothing,
+    steps: [
+      setRows(type.table, 'published_at', sqlText`coalesce(updated_at, created_at)`, isDraft),
+      planned('rows', 'slow', {
+        kind: 'makeDrafts',
+        schema: type.uid,
+        table: type.table,
+        columns: columns.filter((name) => name !== 'id' && name !== 'published_at'),
+        entries: type.componentTable,
+        links: [...own, ...morphs],
+        incoming,
+      }),
+    ],
+  }
+}

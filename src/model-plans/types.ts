@@ -1,0 +1,90 @@
+// The plan of a change of the content model, as plain data: what changes, the steps that change the database, and what they cost.
+import type { SqlText } from './sql-text.js'
+import type { PlanStep } from './steps.js'
+
+/** A rename that its author declares: content stays with what is renamed. Uids and names of `from` are those of the older model. */
+export type Rename =
+  | { readonly kind: 'type'; readonly from: string; readonly to: string }
+  | { readonly kind: 'component'; readonly from: string; readonly to: string }
+  | { readonly kind: 'attribute'; readonly schema: string; readonly from: string; readonly to: string }
+
+/**
+ * One change in words of the model. `schema` is the uid of a content-type or component: in the new model, or in the older one for what is
+ * removed.
+ */
+export type ModelChange =
+  | { readonly kind: 'schemaCreated' | 'schemaRemoved'; readonly schema: string }
+  | { readonly kind: 'schemaRenamed'; readonly schema: string; readonly from: string }
+  | { readonly kind: 'tableRenamed'; readonly schema: string; readonly from: string; readonly to: string }
+  | { readonly kind: 'attributeCreated' | 'attributeRemoved'; readonly schema: string; readonly attribute: string; readonly type: string }
+  | { readonly kind: 'attributeRenamed'; readonly schema: string; readonly attribute: string; readonly from: string }
+  | { readonly kind: 'attributeRetyped'; readonly schema: string; readonly attribute: string; readonly from: string; readonly to: string }
+  | { readonly kind: 'attributeOptionsChanged'; readonly schema: string; readonly attribute: string; readonly options: readonly string[] }
+  | {
+      readonly kind: 'relationChanged'
+      readonly schema: string
+      readonly attribute: string
+      readonly from: RelationWords
+      readonly to: RelationWords
+    }
+  | {
+      readonly kind: 'componentsChanged'
+      readonly schema: string
+      readonly attribute: string
+      readonly added: readonly string[]
+      readonly removed: readonly string[]
+    }
+  | { readonly kind: 'localizationOfAttribute'; readonly schema: string; readonly attribute: string; readonly on: boolean }
+  | { readonly kind: 'draftAndPublish' | 'localization'; readonly schema: string; readonly on: boolean }
+  | { readonly kind: 'singleType'; readonly schema: string; readonly on: boolean }
+  | { readonly kind: 'pathChanged'; readonly schema: string; readonly from: string; readonly to: string }
+
+/** A relation as its schema says it; `target` is null where the target's type is stored in each row. */
+export interface RelationWords {
+  readonly relation: string
+  readonly target: string | null
+  readonly inverse: string | null
+}
+
+/**
+ * What the steps take away from the API. An operator agrees to it by `name`, which depends on the models only: `api::note.note` for a type,
+ * `api::note.note.body` for an attribute, `api::note.note:drafts` and the like for rows.
+ */
+export interface PlanLoss {
+  readonly name: string
+  /** One sentence. */
+  readonly about: string
+  /** Selects one row with the column `count`, before the steps run: how many values, rows or links it is. */
+  readonly count: SqlText
+  /** The tables, `table.column`s or values of `field` where it is kept aside, from which it can be restored. */
+  readonly kept: readonly string[]
+}
+
+/** What rows should satisfy by the new model. The steps leave rows that do not as they are, except those of `kind: 'type'`. */
+export interface PlanCondition {
+  readonly name: string
+  readonly kind: 'required' | 'unique' | 'type' | 'length' | 'range' | 'enumeration' | 'pattern' | 'single'
+  readonly about: string
+  /** Selects one row with the column `count`, before the steps run: how many do not satisfy it. */
+  readonly count: SqlText
+  /** False where a database cannot tell: then at most so many do not satisfy it. */
+  readonly exact: boolean
+}
+
+/** The plan of a change. Steps run in their order, in one transaction where the database can do that. */
+export interface ModelPlan {
+  readonly changes: readonly ModelChange[]
+  readonly steps: readonly PlanStep[]
+  readonly losses: readonly PlanLoss[]
+  readonly conditions: readonly PlanCondition[]
+  /** What the API answers differently, one sentence each. */
+  readonly answers: readonly string[]
+}
+
+/** What the caller decides. */
+export interface PlanChoices {
+  /** The number of this change in the names of what is kept aside; no earlier change of the database has had it. Default 1. */
+  readonly number?: number
+  /** Draft & Publish off: whether drafts of documents that were never published are kept aside (the default) or published. */
+  readonly neverPublished?: 'keepAside' | 'publish'
+}

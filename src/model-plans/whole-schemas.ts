@@ -1,0 +1,138 @@
+// Types and components that are created, removed or renamed as a whole, and what Strapi's own tables say about them.
+import type { Schema } from '../model/types.js'
+import type { ModelComparison } from './context.js'
+import { nothing, type PlanFindings, planned, together } from './findings.js'
+import { inOrder } from './pairs.js'
+import { countText, id, type SqlText, sqlText } from './sql-text.js'
+import { createTable, keepTable } from './table-changes.js'
+
+/** Compares which types and components there are. */
+export function compareSchemas(comparison: ModelComparison): PlanFindings {
+  const { created, removed } = comparison.pairs
+  return together([
+    { ...nothing, changes: created.map(({ uid }) => ({ kind: 'schemaCreated', schema: uid })) },
+    { ...nothing, steps: created.flatMap((schema) => tablesOf(schema).flatMap((table) => createTable(comparison.tableAfter(table)))) },
+    ...removed.map((schema) => removeSchema(comparison, schema)),
+    renamedSchemas(comparison),
+    storedTypes(comparison),
+  ])
+}
+
+/** The tables of a schema but those between rows, which `links` and `polymorphic` compare. */
+const tablesOf = ({ table, componentTable }: Schema): readonly string[] => (componentTable === null ? [table] : [table, componentTable])
+
+function removeSchema({ kept, tableBefore }: ModelComparison, schema: Schema): PlanFindings {
+  const { uid, table, kind } = schema
+  return {
+    ...nothing,
+    changes: [{ kind: 'schemaRemoved', schema: uid }],
+    steps: [...tablesOf(schema).flatMap((name) => keepTable(tableBefore(name), kept, 'losesData')), ...permissionsOf(uid, kept.rowsOf)],
+    losses: [
+      {
+        name: uid,
+        about:
+          kind === 'contentType'
+            ? `The documents of ${uid} are kept aside with their links and components; the API does not answer them any more.`
+            : `The contents of the component ${uid} are kept aside; the API does not answer them any more.`,
+        count: kind === 'contentType' ? sqlText`select count(distinct document_id) as count from ${id(table)}` : countText(table, null),
+        kept: tablesOf(schema).map(kept.of),
+      },
+    ],
+  }
+}
+
+const actionTables = [
+  { table: 'up_permissions', links: 'up_permissions_role_lnk', here: 'permission_id' },
+  { table: 'strapi_api_token_permissions', links: 'strapi_api_token_permissions_token_lnk', here: 'api_token_permission_id' },
+] as const
+
+const isActionOf = (uid: string): SqlText => sqlText`substr(action, 1, ${uid.length + 1}) = ${`${uid}.`}`
+
+/** Permissions for a type that is gone go as in Strapi, which deletes them at a start; the rows are kept aside. */
+function permissionsOf(uid: string, keptAs: (table: string) => string): PlanFindings['steps'] {
+  const isOf = isActionOf(uid)
+  const rows = [
+    ...actionTables.flatMap(({ table, links, here }) => [
+      { table: links, where: sqlText`${id(here)} in (select id from ${id(table)} where ${isOf})` },
+      { table, where: isOf },
+    ]),
+    {
+      table: 'admin_permissions_role_lnk',
+      where: sqlText`${id('permission_id')} in (select id from ${id('admin_permissions')} where subject = ${uid})`,
+    },
+    { table: 'admin_permissions', where: sqlText`subject = ${uid}` },
+  ]
+  return [
+    ...rows.map(({ table, where }) => planned('keepRows', 'safe', { kind: 'keepRows', table, as: keptAs(table), where })),
+    ...rows.map(({ table, where }) => planned('deleteRows', 'safe', { kind: 'deleteRows', table, where })),
+  ]
+}
+
+/** Where rows of Strapi's or of our own name a type by its uid. */
+const namedIn = [
+  { table: 'admin_permissions', column: 'subject' },
+  { table: 'strapi_history_versions', column: 'content_type' },
+  { table: 'strapi_release_actions', column: 'content_type' },
+  { table: 'strapi_ai_localization_jobs', column: 'content_type' },
+  { table: 'octavo_pending_links', column: 'target_type' },
+  { table: 'octavo_modified_drafts', column: 'type' },
+  { table: 'octavo_out_of_sync_locales', column: 'type' },
+] as const
+
+function renamedSchemas({ pairs }: ModelComparison): PlanFindings {
+  const renamed = pairs.schemas.filter(({ from, to }) => from.uid !== to.uid)
+  const uids = inOrder(renamed.map(({ from, to }) => ({ from: from.uid, to: to.uid })))
+  return {
+    ...nothing,
+    changes: [
+      ...renamed.map(({ from, to }) => ({ kind: 'schemaRenamed' as const, schema: to.uid, from: from.uid })),
+      ...pairs.schemas
+        .filter(({ from, to }) => from.table !== to.table)
+        .map(({ from, to }) => ({ kind: 'tableRenamed' as const, schema: to.uid, from: from.table, to: to.table })),
+    ],
+    steps: uids.flatMap(({ from, to }) => [
+      ...namedIn.map(({ table, column }) =>
+        planned('bookkeeping', 'safe', {
+          kind: 'setValues',
+          table,
+          column,
+          value: sqlText`${to}`,
+          where: sqlText`${id(column)} = ${from}`,
+        }),
+      ),
+      ...actionTables.map(({ table }) =>
+        planned('bookkeeping', 'safe', {
+          kind: 'setValues',
+          table,
+          column: 'action',
+          value: sqlText`replace(action, ${`${from}.`}, ${`${to}.`})`,
+          where: isActionOf(from),
+        }),
+      ),
+      ...['content_types', 'components'].map((kind) => {
+        const key = (uid: string) => `plugin_content_manager_configuration_${kind}::${uid}`
+        const where = sqlText`${id('key')} = ${key(from)}`
+        return planned('bookkeeping', 'safe', {
+          kind: 'setValues',
+          table: 'strapi_core_store_settings',
+          column: 'key',
+          value: sqlText`${key(to)}`,
+          where,
+        })
+      }),
+    ]),
+  }
+}
+
+/** The types that Strapi compares at its start, as they are now. */
+function storedTypes({ pairs }: ModelComparison): PlanFindings {
+  const isChanged = ({ from, to }: (typeof pairs.schemas)[number]) => JSON.stringify(from.source) !== JSON.stringify(to.source)
+  const isType = ({ kind }: Schema) => kind === 'contentType'
+  const stored = [...pairs.created, ...pairs.schemas.filter(isChanged).map(({ to }) => to)].filter(isType).map(({ uid }) => uid)
+  const gone = new Set(stored)
+  const removed = [...pairs.removed, ...pairs.schemas.filter(({ from, to }) => from.uid !== to.uid).map(({ from }) => from)]
+    .filter((schema) => isType(schema) && !gone.has(schema.uid))
+    .map(({ uid }) => uid)
+  if (stored.length + removed.length === 0) return nothing
+  return { ...nothing, steps: [planned('bookkeeping', 'safe', { kind: 'storeContentTypes', stored, removed })] }
+}

@@ -1,0 +1,163 @@
+// Plans of changes of small models: docs/spec/model-plans.md.
+import { expect, test } from 'vitest'
+import { planModelChange } from '../../src/model-plans/plan.js'
+import { component, draftAndPublish, localized, model, shown, stepsOf, type } from './models.js'
+
+const note = (attributes: Parameters<typeof type>[1]) => type('note', attributes)
+const string = { type: 'string' }
+const kinds = (plan: ReturnType<typeof planModelChange>) => plan.steps.map(({ kind }) => kind)
+
+test('model-plans.1: a plan is plain data, and nothing changes between equal models', () => {
+  const same = model(note({ body: string }))
+  const empty = planModelChange(same, model(note({ body: string })), [])
+  expect(empty).toEqual({ changes: [], steps: [], losses: [], conditions: [], answers: [] })
+  const plan = planModelChange(same, model(note({}), type('book', { title: string })), [])
+  expect(JSON.parse(JSON.stringify(plan))).toEqual(plan)
+})
+
+test('model-plans.7, model-plans.3: a removed attribute keeps its column aside, and is a loss that can be counted', () => {
+  const plan = planModelChange(model(note({ body: string })), model(note({ title: string })), [], { number: 3 })
+  expect(plan.changes).toEqual([
+    { kind: 'attributeRemoved', schema: 'api::note.note', attribute: 'body', type: 'string' },
+    { kind: 'attributeCreated', schema: 'api::note.note', attribute: 'title', type: 'string' },
+  ])
+  expect(stepsOf(plan.steps, 'keepColumn')).toEqual([
+    { kind: 'keepColumn', risk: 'losesData', table: 'notes', column: 'body', as: 'octavo_kept_3_body' },
+  ])
+  expect(stepsOf(plan.steps, 'addColumn')).toMatchObject([{ table: 'notes', column: { name: 'title', type: 'varchar(255)' } }])
+  expect(plan.losses).toMatchObject([{ name: 'api::note.note.body', kept: ['notes.octavo_kept_3_body'] }])
+  expect(shown(plan.losses[0]!.count)).toBe('select count(*) as count from "notes" where "body" is not null')
+})
+
+test('model-plans.4: a declared rename keeps the column, and two attributes may exchange their names', () => {
+  const from = model(note({ body: string, title: string }))
+  const renamed = planModelChange(from, model(note({ text: string, title: string })), [
+    { kind: 'attribute', schema: 'api::note.note', from: 'body', to: 'text' },
+  ])
+  expect(renamed.losses).toEqual([])
+  expect(stepsOf(renamed.steps, 'renameColumn')).toMatchObject([{ table: 'notes', column: 'body', to: 'text' }])
+  const exchanged = planModelChange(from, from, [
+    { kind: 'attribute', schema: 'api::note.note', from: 'body', to: 'title' },
+    { kind: 'attribute', schema: 'api::note.note', from: 'title', to: 'body' },
+  ])
+  const names = new Map(['body', 'title'].map((name) => [name, name]))
+  for (const { column, to } of stepsOf(exchanged.steps, 'renameColumn')) {
+    expect(names.has(to)).toBe(false)
+    names.set(to, names.get(column)!)
+    names.delete(column)
+  }
+  expect(Object.fromEntries(names)).toEqual({ body: 'title', title: 'body' })
+})
+
+test('model-plans.4: renames of what is not there, or that contradict each other, are refused', () => {
+  const from = model(note({ body: string, title: string }))
+  const attribute = (before: string, after: string) => ({ kind: 'attribute' as const, schema: 'api::note.note', from: before, to: after })
+  expect(() => planModelChange(from, from, [attribute('gone', 'title')])).toThrow('does not have it')
+  expect(() => planModelChange(from, from, [attribute('body', 'lead')])).toThrow('has no attribute lead')
+  expect(() => planModelChange(from, from, [attribute('body', 'title'), attribute('title', 'title')])).toThrow('contradict')
+  expect(() => planModelChange(from, from, [{ kind: 'type', from: 'api::x.x', to: 'api::note.note' }])).toThrow('does not have it')
+})
+
+test('model-plans.4, model-plans.5: a renamed type keeps rows, links, components and permissions', () => {
+  const schemas = (name: string) =>
+    model(
+      type(name, { body: string, box: { type: 'component', component: 'shared.link' } }),
+      type('book', { notes: { type: 'relation', relation: 'oneToMany', target: `api::${name}.${name}` } }),
+      component('link', { url: string }),
+    )
+  const plan = planModelChange(schemas('note'), schemas('memo'), [{ kind: 'type', from: 'api::note.note', to: 'api::memo.memo' }])
+  expect(plan.losses).toEqual([])
+  expect(stepsOf(plan.steps, 'renameTable')).toMatchObject([{ table: 'notes', to: 'memos' }])
+  const moves = stepsOf(plan.steps, 'moveRows').map(({ from, to }) => [from, to])
+  expect(moves).toEqual([
+    ['octavo_kept_1_notes_cmps', 'memos_cmps'],
+    ['octavo_kept_1_books_notes_lnk', 'books_notes_lnk'],
+  ])
+  expect(stepsOf(plan.steps, 'dropTable').map(({ table }) => table)).toEqual(moves.map(([from]) => from))
+  expect(stepsOf(plan.steps, 'setValues').map(({ table, column }) => `${table}.${column}`)).toContain('up_permissions.action')
+})
+
+test('model-plans.6: a removed type is kept aside as a whole', () => {
+  const plan = planModelChange(model(note({ body: string }), type('book', {})), model(type('book', {})), [])
+  expect(stepsOf(plan.steps, 'keepTable')).toMatchObject([{ table: 'notes', as: 'octavo_kept_1_notes' }])
+  expect(plan.losses.map(({ name }) => name)).toEqual(['api::note.note'])
+  expect(kinds(plan)).not.toContain('dropTable')
+  expect(plan.answers).toEqual(['/api/notes answers 404.'])
+})
+
+test('model-plans.8: a column is converted by a rule; what may not convert is kept aside', () => {
+  const plan = planModelChange(model(note({ a: string, b: { type: 'integer' } })), model(note({ a: { type: 'integer' }, b: string })), [])
+  expect(stepsOf(plan.steps, 'convertColumn')).toMatchObject([
+    { column: { name: 'a' }, keeps: true, conversion: { rule: 'integer' }, risk: 'losesData' },
+    { column: { name: 'b' }, keeps: false, conversion: { rule: 'text' }, risk: 'slow' },
+  ])
+  expect(plan.losses.map(({ name }) => name)).toEqual(['api::note.note.a'])
+  expect(plan.conditions).toMatchObject([{ name: 'api::note.note.a:type', kind: 'type' }])
+})
+
+test('model-plans.10: links move to the other side, and stay where the table stays', () => {
+  const sides = (notes: object, tags: object) =>
+    model(
+      note({ tags: { type: 'relation', target: 'api::tag.tag', ...notes } }),
+      type('tag', { notes: { type: 'relation', target: 'api::note.note', ...tags } }),
+    )
+  const many = sides({ relation: 'manyToMany', inversedBy: 'notes' }, { relation: 'manyToMany', mappedBy: 'tags' })
+  const turned = sides({ relation: 'oneToMany', mappedBy: 'notes' }, { relation: 'manyToOne', inversedBy: 'tags' })
+  const plan = planModelChange(many, turned, [])
+  expect(stepsOf(plan.steps, 'moveRows')).toMatchObject([
+    {
+      to: 'tags_notes_lnk',
+      columns: [
+        { from: 'id', to: 'id' },
+        { from: 'note_id', to: 'note_id' },
+        { from: 'tag_id', to: 'tag_id' },
+        { from: 'tag_ord', to: 'tag_ord' },
+      ],
+    },
+  ])
+  expect(plan.losses.map(({ name }) => name)).toEqual(['api::note.note.tags:inverseOrder'])
+  expect(plan.conditions.map(({ name }) => name)).toEqual(['api::note.note.tags:singleOwner'])
+  const oneWay = planModelChange(
+    many,
+    model(note({ tags: { type: 'relation', relation: 'manyToMany', target: 'api::tag.tag' } }), type('tag', {})),
+    [],
+  )
+  expect(kinds(oneWay)).toContain('keepColumn')
+  expect(kinds(oneWay)).not.toContain('keepTable')
+})
+
+test('model-plans.10: links to another type are kept aside', () => {
+  const to = (target: string) => model(note({ x: { type: 'relation', relation: 'oneToOne', target } }), type('a', {}), type('b', {}))
+  const plan = planModelChange(to('api::a.a'), to('api::b.b'), [])
+  expect(stepsOf(plan.steps, 'keepTable')).toMatchObject([{ table: 'notes_x_lnk', as: 'octavo_kept_1_notes_x_lnk' }])
+  expect(stepsOf(plan.steps, 'createTable')).toMatchObject([{ table: { name: 'notes_x_lnk' } }])
+  expect(plan.losses.map(({ name }) => name)).toEqual(['api::note.note.x'])
+})
+
+test('model-plans.12, model-plans.14: rows that go are copied before they are deleted', () => {
+  const on = model(type('note', { body: string }, { ...draftAndPublish, ...localized }))
+  const plan = planModelChange(on, model(note({ body: string })), [])
+  expect(plan.losses.map(({ name }) => name)).toEqual(
+    ['drafts', 'changes', 'onlyElsewhere', 'locales'].map((name) => `api::note.note:${name}`),
+  )
+  expect(kinds(plan).slice(0, 2)).toEqual(['keepRows', 'deleteRows'])
+  const publishing = planModelChange(model(type('note', {}, draftAndPublish)), model(note({})), [], { neverPublished: 'publish' })
+  expect(publishing.losses.map(({ name }) => name)).toEqual(['api::note.note:changes'])
+})
+
+test('model-plans.15: entries of another component are kept aside', () => {
+  const holding = (name: string) => model(note({ box: { type: 'component', component: name } }), component('a', {}), component('b', {}))
+  const plan = planModelChange(holding('shared.a'), holding('shared.b'), [])
+  expect(stepsOf(plan.steps, 'setValues').map(({ table, value }) => [table, shown(value!)])).toEqual([
+    ['notes_cmps', '"octavo_kept_1_box"'],
+  ])
+  expect(plan.losses.map(({ name }) => name)).toEqual(['api::note.note.box'])
+})
+
+test('model-plans.9: rules that are tightened have conditions, others have none', () => {
+  const at = (maxLength: number, required: boolean) => model(note({ body: { type: 'string', maxLength, required } }))
+  expect(planModelChange(at(10, false), at(20, false), []).conditions).toEqual([])
+  const { conditions, steps } = planModelChange(at(10, false), at(5, true), [])
+  expect(conditions.map(({ name }) => name)).toEqual(['api::note.note.body:required', 'api::note.note.body:length'])
+  expect(steps.map(({ kind }) => kind)).toEqual(['storeContentTypes'])
+})
