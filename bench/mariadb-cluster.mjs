@@ -6,6 +6,7 @@ import { delimiter, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createConnection } from 'mysql2/promise'
 import { freePort } from './free-port.mjs'
+import { volatileFolder } from './volatile-folder.mjs'
 
 /**
  * The path of a program of MariaDB's; null: not installed.
@@ -41,8 +42,7 @@ const startTime = 60_000
 export async function startMariadb({ isDurable, below = null }) {
   const missing = missingForMariadb()
   if (missing !== null) throw new Error(missing)
-  // Many small files are written: in memory, where there is a file system in it.
-  const folder = mkdtempSync(join(below ?? (!isDurable && existsSync('/dev/shm') ? '/dev/shm' : tmpdir()), 'octavo-mariadb-'))
+  const folder = mkdtempSync(join(below ?? (isDurable ? tmpdir() : volatileFolder()), 'octavo-mariadb-'))
   const user = isRoot ? ['--user=mysql'] : []
   if (isRoot) {
     const { uid, gid } = /** @type {{ uid: number, gid: number }} */ (serverUser())

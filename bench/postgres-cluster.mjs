@@ -4,6 +4,7 @@ import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs
 import { tmpdir, userInfo } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { freePort } from './free-port.mjs'
+import { volatileFolder } from './volatile-folder.mjs'
 
 const isRoot = userInfo().uid === 0
 
@@ -35,7 +36,7 @@ export function missingForCluster() {
 export async function startCluster({ isDurable, below = null }) {
   const missing = missingForCluster()
   if (missing !== null) throw new Error(missing)
-  const folder = mkdtempSync(join(below ?? tmpdir(), 'octavo-postgres-'))
+  const folder = mkdtempSync(join(below ?? (isDurable ? tmpdir() : volatileFolder()), 'octavo-postgres-'))
   if (isRoot) {
     const { uid, gid } = /** @type {{ uid: number, gid: number }} */ (serverUser())
     chownSync(folder, uid, gid)
