@@ -1,4 +1,5 @@
 import { configDefaults, defineConfig } from 'vitest/config'
+import { LongestFirst } from './test/support/longest-first.js'
 
 /** What a run on a database server leaves out: it is about SQLite itself, or not yet written for another database. */
 const aboutSqlite = [
@@ -28,6 +29,7 @@ export default defineConfig({
     hookTimeout: 60_000,
     // Every file starts servers of its own, and many wait for them: three at a time keep two cores busy.
     maxWorkers: 3,
+    sequence: { sequencer: LongestFirst },
     // The built service runs as Node loads it; transformed like a test's own files, it would start and run slower.
     server: { deps: { external: [/\/dist\//] } },
     reporters: ['default'],
