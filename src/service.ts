@@ -30,6 +30,7 @@ import { checkRoutes } from './http/custom-routes/paths.js'
 import { examplesOf } from './http/pages/examples.js'
 import { createServer, type HttpServer } from './http/server.js'
 import { holding, openInstallations } from './installation.js'
+import { openContentTypeBuilder } from './live-model/builder-request.js'
 import { openLiveModel } from './live-model/live-model.js'
 import { newDocumentId } from './model/document-id.js'
 import { loadModel } from './model/load.js'
@@ -112,6 +113,7 @@ async function open(config: Config, logger: Logger, opened: Closers): Promise<Se
     identification,
     installations,
     liveModel,
+    changeByBuilder: openContentTypeBuilder(config.folder, database.main, liveModel),
     services,
     scopes,
     streamed: events.streamed,

@@ -15,7 +15,7 @@ const folders = { controller: 'controllers', router: 'routes', service: 'service
 const factories = { controller: 'createCoreController', router: 'createCoreRouter', service: 'createCoreService' } as const
 
 /** The controller, the routes and the service of a type of src/api, path → text. */
-function codeFiles(uid: string, singularName: string, isTypeScript: boolean): readonly (readonly [string, string])[] {
+export function codeFiles(uid: string, singularName: string, isTypeScript: boolean): readonly (readonly [string, string])[] {
   const folder = `src/api/${uid.slice('api::'.length).split('.')[0]}`
   return parts.map((part) => {
     const comment = `/**\n * ${singularName} ${part}\n */\n\n`

@@ -88,6 +88,7 @@ function createContext({ config, backend, bodies }: MountContext, request: Fasti
     accounts: scopes.size === 0 ? accounts : { ...accounts, scopes },
     config,
     liveModel: backend.liveModel,
+    changeByBuilder: backend.changeByBuilder,
     address: request.ip,
     library: backend.library,
     signsAddresses: backend.signsAddresses,

@@ -24,6 +24,7 @@ import {
 import type { Hinting } from './hinting.js'
 import { openIncomingBodies } from './incoming-bodies.js'
 import { apiMount } from './mounts/api.js'
+import { contentTypeBuilderMount } from './mounts/content-type-builder.js'
 import { docsMount } from './mounts/docs.js'
 import { type Mount, mountOf } from './mounts/mount.js'
 import { rootMount } from './mounts/root.js'
@@ -136,6 +137,7 @@ const mountsOf = (parts: MountContext): readonly Mount[] => {
       policies: { sandbox: policyOfFile(config, sandboxPolicy), viewer: policyOfFile(config, viewerPolicy) },
     }),
     apiMount(routes, parts),
+    contentTypeBuilderMount(parts),
     ...(hasDocsPage(config) ? [docsMount(config)] : []),
     rootMount(parts),
   ]

@@ -35,12 +35,12 @@ export interface LiveModel {
   serve(installations: Installations): void
   /**
    * Makes a change; resolves to the version of the model once it is in force. `prepare` returns the change from the project's files as they are
-   * then; changes wait for each other.
+   * then, or null for none; changes wait for each other.
    * @throws ApiError 400 if the schemas that result cannot be loaded or do not fit the project's code, 409 if content would be hidden that
    * the request does not name (`details.losses`), if something cannot be done while serving (`details.obstacles`), or if another process
    * changed the model meanwhile
    */
-  change(prepare: () => Promise<ChangeRequest>): Promise<string>
+  change(prepare: (model: Model) => Promise<ChangeRequest | null>): Promise<string>
 }
 
 export interface LiveModelOptions {
@@ -82,7 +82,8 @@ export async function openLiveModel(options: LiveModelOptions): Promise<LiveMode
     change: (prepare) =>
       line.run(async () => {
         await follow(options, inForce)
-        await make(options, inForce, await prepare())
+        const request = await prepare(inForce.model)
+        if (request !== null) await make(options, inForce, request)
         return inForce.model.version
       }),
   }

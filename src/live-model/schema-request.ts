@@ -2,11 +2,11 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import * as z from 'zod'
+import { codeFiles } from '../content-type-builder/files.js'
 import { validationError } from '../errors/errors.js'
 import { builtinSchemas } from '../model/builtin.js'
 import { schemaFilesOf } from '../model/load.js'
 import type { FileChanges } from '../model/schema-files.js'
-import { codeFilesOf, type ProjectLanguage } from './code-files.js'
 
 /** The most schemas of one change. */
 const mostSchemas = 500
@@ -45,7 +45,8 @@ export async function filesOfSchemas(folder: string, sent: unknown): Promise<Fil
   if (uids.length === 0) throw invalid(['data'], 'must name a schema')
   if (uids.length > mostSchemas) throw invalid(['data'], `must not have more than ${mostSchemas} schemas`)
   const places = await schemaFilesOf(folder)
-  const language: ProjectLanguage = existsSync(join(folder, 'tsconfig.json')) ? 'ts' : 'js'
+  const isTypeScript = existsSync(join(folder, 'tsconfig.json'))
+  const codeOf = (uid: string) => (uid.startsWith('api::') ? codeFiles(uid, uid.slice(uid.indexOf('.') + 1), isTypeScript) : [])
   const files = new Map<string, string | null>()
   for (const uid of uids) {
     const schema = data[uid]!
@@ -56,13 +57,12 @@ export async function filesOfSchemas(folder: string, sent: unknown): Promise<Fil
     if (schema === null) {
       if (known === undefined) throw invalid(['data', uid], 'does not exist')
       files.set(place, null)
-      for (const [path] of codeFilesOf(uid, language)) if (existsSync(join(folder, path))) files.set(path, null)
+      for (const [path] of codeOf(uid)) if (existsSync(join(folder, path))) files.set(path, null)
       continue
     }
     const text = textOf(uid, schema)
     files.set(place, text)
-    if (known === undefined)
-      for (const [path, code] of codeFilesOf(uid, language)) if (!existsSync(join(folder, path))) files.set(path, code)
+    if (known === undefined) for (const [path, code] of codeOf(uid)) if (!existsSync(join(folder, path))) files.set(path, code)
   }
   return files
 }

@@ -258,6 +258,44 @@ rule('live-model.9', 'a start writes the files of a change that an earlier proce
   }
 })
 
+rule('live-model.10', "Strapi's routes make changes that are in force with their response", async () => {
+  const send = (method: string, url: string, body?: object, headers: Record<string, string> = {}): Promise<Answer> =>
+    served.ask(`/content-type-builder/${url}`, {
+      method,
+      token: full,
+      headers: { 'content-type': 'application/json', ...headers },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    })
+  const contentType = { displayName: 'Book', singularName: 'book', pluralName: 'books', draftAndPublish: true, attributes: { title: text } }
+  const created = await send('POST', 'content-types', { contentType })
+  expect([created.status, created.body]).toEqual([201, { data: { uid: 'api::book.book' } }])
+  expect((await write('/api/books', { title: 'first' })).status).toBe(201)
+  expect((await send('POST', 'content-types', { contentType })).status).toBe(400)
+  const changed = await send('PUT', 'content-types/api::book.book', { contentType: { ...contentType, attributes: { title: text, pages: { type: 'integer' } } } })
+  expect(changed.status, changed.text).toBe(201)
+  expect((await read('/api/books?filters[pages][$null]=true')).body.data).toHaveLength(1)
+  const updated = await send('POST', 'update-schema', {
+    data: {
+      components: [],
+      contentTypes: [
+        {
+          action: 'update',
+          uid: 'api::book.book',
+          displayName: 'Book',
+          draftAndPublish: true,
+          attributes: [{ action: 'update', name: 'pages', properties: { type: 'integer' } }],
+        },
+      ],
+    },
+  })
+  expect(updated.body.error.details.losses).toEqual([{ name: 'api::book.book.title', count: 2 }])
+  expect((await send('DELETE', 'content-types/api::book.book', undefined, { 'octavo-agree': 'api::book.book' })).status).toBe(200)
+  expect((await read('/api/books')).status).toBe(404)
+  expect((await send('GET', 'update-schema-status')).body).toEqual({ data: { isUpdating: false } })
+  expect((await served.ask('/content-type-builder/content-types', { method: 'POST', token: 'reads-only', body: '{}' })).status).toBe(403)
+  expect((await send('PUT', 'update-schema', {})).status).toBe(405)
+})
+
 test('the name of a change is in the log', () => {
   expect(served.log.some((line) => line.includes('the model was changed') && line.includes('api::late.late'))).toBe(true)
 })

@@ -1,5 +1,6 @@
 // The read routes of Strapi's content-type-builder, which clients such as gatsby-source-strapi use: the model in the format of schema.json. One
 // route of our own changes it.
+import type { IncomingMessage } from 'node:http'
 import { ApiError, notFound } from '../../errors/errors.js'
 import { filesOfSchemas } from '../../live-model/schema-request.js'
 import type { AttributeSource, Component, ContentType, Model } from '../../model/types.js'
@@ -7,6 +8,17 @@ import type { Reply, RequestContext, Route } from '../request-context.js'
 import { ok } from '../request-context.js'
 
 const model = ({ documents }: RequestContext): Model => documents.context.model
+
+/** The action by which the model is changed. */
+export const changeAction = 'plugin::content-type-builder.schemas.update'
+
+/** The content that a request agrees to hide, by the header `octavo-agree`. */
+export const agreedTo = ({ headers }: IncomingMessage): ReadonlySet<string> =>
+  new Set(
+    String(headers['octavo-agree'] ?? '')
+      .split(',')
+      .map((name) => name.trim()),
+  )
 
 /** The routes of /api/content-type-builder. */
 export const contentTypeBuilderRoutes: readonly Route[] = [
@@ -50,7 +62,7 @@ export const contentTypeBuilderRoutes: readonly Route[] = [
   {
     method: 'PUT',
     path: '/content-type-builder/schemas',
-    action: 'plugin::content-type-builder.schemas.update',
+    action: changeAction,
     isContentless: true,
     handle: changeSchemas,
   },
@@ -61,16 +73,11 @@ async function changeSchemas(context: RequestContext): Promise<Reply> {
   const { config, liveModel, request } = context
   if (!config.modelChanges) throw new ApiError('ForbiddenError', 'The model is locked: the setting admin.model of octavo.config unlocks it')
   const body = await context.body()
-  const agreed = new Set(
-    String(request.headers['octavo-agree'] ?? '')
-      .split(',')
-      .map((name) => name.trim()),
-  )
   let names: readonly string[] = []
   const version = await liveModel.change(async () => {
     const files = await filesOfSchemas(config.folder, body)
     names = Object.keys((body as { readonly data: object }).data)
-    return { summary: names.join(', '), files, agreed }
+    return { summary: names.join(', '), files, agreed: agreedTo(request) }
   })
   return ok({ data: { version, schemas: names } })
 }

@@ -1,0 +1,30 @@
+// A request to Strapi's content-type builder as a change of the model.
+import { changeSchemas } from '../content-type-builder/change-schemas.js'
+import type { BuilderRequest } from '../content-type-builder/project-schemas.js'
+import type { MainConnection } from '../database/database.js'
+import type { LiveModel } from './live-model.js'
+import { readProjectSchemas } from './project-schemas.js'
+
+/** What a request came to. */
+export interface BuilderResponse {
+  readonly status: number
+  readonly body: unknown
+}
+
+/** Carries out requests to the content-type builder; resolves when the change is in force, or with Strapi's refusal. */
+export type ChangeByBuilder = (request: BuilderRequest, agreed: ReadonlySet<string>) => Promise<BuilderResponse>
+
+/** Opens the content-type builder on a project. Its functions throw what `LiveModel.change` throws. */
+export function openContentTypeBuilder(folder: string, database: MainConnection, liveModel: LiveModel): ChangeByBuilder {
+  return async (request, agreed) => {
+    let response: BuilderResponse | null = null
+    await liveModel.change(async (model) => {
+      const result = changeSchemas(await readProjectSchemas(folder, { model, database, request }), request)
+      response = { status: result.status, body: result.body }
+      if (result.kind === 'refusal') return null
+      const deleted = result.deleted.filter((path) => !path.endsWith('/')).map((path) => [path, null] as const)
+      return { summary: `${request.method} ${request.path}`, files: new Map<string, string | null>([...result.files, ...deleted]), agreed }
+    })
+    return response!
+  }
+}

@@ -1,0 +1,55 @@
+// What the content-type builder works on, read from a project's folder.
+import { existsSync } from 'node:fs'
+import { readdir, readFile } from 'node:fs/promises'
+import { join, relative, sep } from 'node:path'
+import { sql } from 'kysely'
+import { builtinTypes } from '../content-type-builder/builtin-types.js'
+import type { BuilderRequest, ProjectSchema, ProjectSchemas, SchemaContent } from '../content-type-builder/project-schemas.js'
+import type { MainConnection } from '../database/database.js'
+import { schemaFilesOf } from '../model/load.js'
+import type { Model } from '../model/types.js'
+
+/** Reads the schema files of a project, and what else a request depends on. */
+export async function readProjectSchemas(
+  folder: string,
+  { model, database, request }: { readonly model: Model; readonly database: MainConnection; readonly request: BuilderRequest },
+): Promise<ProjectSchemas> {
+  const schemas = new Map<string, ProjectSchema>(builtinTypes().map((schema) => [schema.uid, schema]))
+  for (const [uid, path] of await schemaFilesOf(folder)) schemas.set(uid, { uid, path, content: await contentOf(join(folder, path)) })
+  const entries = await readdir(join(folder, 'src'), { withFileTypes: true, recursive: true }).catch(() => [])
+  return {
+    schemas,
+    isTypeScript: existsSync(join(folder, 'tsconfig.json')),
+    files: entries
+      .filter((entry) => entry.isFile())
+      .map((entry) => relative(folder, join(entry.parentPath, entry.name)).split(sep).join('/')),
+    customFields: usedCustomFields(schemas),
+    typesWithSeveralRows: await typesWithSeveralRows(model, database, request),
+  }
+}
+
+async function contentOf(file: string): Promise<SchemaContent> {
+  const { info = {}, attributes = {}, ...others } = JSON.parse(await readFile(file, 'utf8')) as Partial<SchemaContent>
+  return { ...others, info, attributes }
+}
+
+/** The custom fields that a schema uses: which plugins a Strapi would load is not known. */
+const usedCustomFields = (schemas: ReadonlyMap<string, ProjectSchema>): ReadonlySet<string> =>
+  new Set(
+    [...schemas.values()].flatMap(({ content }) =>
+      Object.values(content.attributes).flatMap(({ customField }) => (typeof customField === 'string' ? [customField] : [])),
+    ),
+  )
+
+/** The type that a request names, if it has more than one row; only asked for where the request may make it a single type. */
+async function typesWithSeveralRows(
+  { types }: Model,
+  database: MainConnection,
+  { method, path }: BuilderRequest,
+): Promise<ReadonlySet<string>> {
+  const uid = decodeURIComponent(path.slice(path.lastIndexOf('/') + 1))
+  const type = method === 'PUT' ? types.get(uid) : undefined
+  if (type === undefined) return new Set()
+  const rows = await database.rows(sql`select id from ${sql.table(type.table)} limit 2`)
+  return new Set(rows.length > 1 ? [uid] : [])
+}
