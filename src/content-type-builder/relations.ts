@@ -9,7 +9,7 @@ import { attributesOf, type Draft, edit, isComponentUid, type Mistake, type Proj
 export type Wishes = ReadonlyMap<string, NewAttributes>
 
 /** An attribute of a schema. */
-interface Side {
+interface RelationSide {
   readonly uid: string
   readonly name: string
 }
@@ -25,18 +25,18 @@ const inverseName = (attribute: AttributeSource | undefined): string | undefined
   attribute?.type === 'relation' ? ((attribute.inversedBy ?? attribute.mappedBy) as string | undefined) : undefined
 
 /** True if `attribute` is the other side of the relation `side`. */
-const isOtherSide = (attribute: AttributeSource | undefined, side: Side): boolean =>
+const isOtherSide = (attribute: AttributeSource | undefined, side: RelationSide): boolean =>
   attribute?.type === 'relation' && attribute.target === side.uid && inverseName(attribute) === side.name
 
 const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other)
 
 /** Puts an attribute in its place, or at the end if it is new. */
-function put(draft: Draft, { uid, name }: Side, attribute: AttributeSource): void {
+function put(draft: Draft, { uid, name }: RelationSide, attribute: AttributeSource): void {
   const attributes = attributesOf(draft, uid)
   if (!isSame(attributes[name], attribute)) edit(draft, uid, { attributes: { ...attributes, [name]: attribute } })
 }
 
-function remove(draft: Draft, { uid, name }: Side): void {
+function remove(draft: Draft, { uid, name }: RelationSide): void {
   if (name in attributesOf(draft, uid)) edit(draft, uid, { attributes: without(attributesOf(draft, uid), name) })
 }
 
@@ -76,14 +76,14 @@ function writeBothSides(
   draft: Draft,
   before: ReadonlyMap<string, ProjectSchema>,
   wishes: Wishes,
-  here: Side,
+  here: RelationSide,
   inverse: string,
   written: Set<string>,
 ): Mistake | null {
   const attribute = attributesOf(draft, here.uid)[here.name]
   if (attribute === undefined) return null
   const relation = attribute.relation as string
-  const there: Side = { uid: attribute.target as string, name: inverse }
+  const there: RelationSide = { uid: attribute.target as string, name: inverse }
   const mistake = (message: string): Mistake => ({ path: [here.uid, here.name], message })
   if (opposite[relation] === undefined || isComponentUid(here.uid)) {
     return mistake(`The attribute ${here.name} of ${here.uid} cannot have another side: remove targetAttribute`)
@@ -119,7 +119,7 @@ function writeBothSides(
 }
 
 /** True if `attribute` may be, or already is, the other side of `here`. */
-function isFree(draft: Draft, wishes: Wishes, there: Side, attribute: AttributeSource, here: Side): boolean {
+function isFree(draft: Draft, wishes: Wishes, there: RelationSide, attribute: AttributeSource, here: RelationSide): boolean {
   if (attribute.type !== 'relation' || attribute.target !== here.uid) return false
   const claimed = wishes.get(there.uid)?.inverses.get(there.name) ?? (wishes.has(there.uid) ? undefined : inverseName(attribute))
   return claimed === here.name || (claimed !== undefined && !(claimed in attributesOf(draft, here.uid)))
