@@ -179,7 +179,7 @@ export function checkAttributes(around: AttributeOwner, kept: BuilderAttributes,
   const conflicting = new Set(sameColumns(Object.keys(around.attributes)))
   return Object.entries(around.attributes).flatMap(([name, attribute]) => {
     const place = inside(at, name)
-    const wrongName = nameMistake(name, name in kept, conflicting)
+    const wrongName = nameMistake(name, Object.hasOwn(kept, name), conflicting)
     return [...(wrongName === null ? [] : [mistake(place, wrongName, attribute)]), ...checkAttribute(attribute, around, place)]
   })
 }

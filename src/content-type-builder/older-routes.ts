@@ -139,6 +139,7 @@ function prepared(body: BodyObject, key: 'contentType' | 'component', isUpdate: 
 function newComponent(draft: Draft, component: ComponentInfo): string | Refusal {
   const uid = componentUid(component.category, component.displayName)
   const table = componentTableName(component.category, component.displayName)
+  if (uid.endsWith('.')) return refused('component.invalidUID')
   if (draft.has(uid) || [...draft.values()].some(({ content }) => content.collectionName === table))
     return refused('component.alreadyExists')
   createComponent(draft, uid, component)

@@ -70,7 +70,7 @@ const newType = <Kind extends string, Properties extends z.ZodType>(kind: Kind, 
       kind: z.literal(kind),
       singularName: kebab,
       pluralName: kebab,
-      plugin: z.string().optional(),
+      plugin: z.string().regex(kebabCase).optional(),
       config: json,
       attributes: list(created(properties), true),
     })
