@@ -8,6 +8,7 @@ import {
   flag,
   inside,
   integer,
+  isObject,
   keys,
   length,
   matching,
@@ -192,8 +193,8 @@ function nameMistake(name: string, isKept: boolean, conflicting: ReadonlySet<str
 
 function checkAttribute(attribute: unknown, around: AttributeOwner, at: BodyPlace): readonly Mistake[] {
   const wrong = typed('object')(attribute, at)
-  if (wrong.length > 0) return wrong
-  const fields = attribute as BodyObject
+  if (wrong.length > 0 || !isObject(attribute)) return wrong
+  const fields = attribute
   if (!('type' in fields) && !('target' in fields)) return [mistake(at, 'Attribute must have either a type or a target', attribute)]
   const types = Object.keys(rows).filter((type) => around.kind !== 'component' || (type !== 'uid' && type !== 'dynamiczone'))
   const type = typed('string', oneOf(types))(fields.type, inside(at, 'type'))
