@@ -53,19 +53,16 @@ export function newAttributes(before: BuilderAttributes, sent: BuilderAttributes
   const written = Object.entries(sent)
     .filter(([name]) => !fixedNames.has(name))
     .map(([name, attribute]) => {
-      if (attribute.type === 'relation') return [name, relationAttribute(attribute, before[name])] as const
+      const earlier = Object.hasOwn(before, name) ? before[name] : undefined
+      if (attribute.type === 'relation') return [name, relationAttribute(attribute, earlier)] as const
       const formed =
         door === 'older' ? fromOlderRoute(attribute) : (Object.fromEntries(Object.entries(attribute).filter(isWritten)) as AttributeSource)
-      return [name, keepColumn(formed, before[name])] as const
+      return [name, keepColumn(formed, earlier)] as const
     })
   const inverses = new Map<string, string>()
   for (const [name, { type, targetAttribute }] of Object.entries(sent))
     if (!fixedNames.has(name) && type === 'relation' && typeof targetAttribute === 'string' && targetAttribute !== '')
       inverses.set(name, targetAttribute)
-  for (const [name, { inversedBy, mappedBy }] of fixed) {
-    const inverse = inversedBy ?? mappedBy
-    if (typeof inverse === 'string') inverses.set(name, inverse)
-  }
   return { attributes: Object.fromEntries([...fixed, ...written]), inverses }
 }
 
@@ -73,7 +70,8 @@ export function newAttributes(before: BuilderAttributes, sent: BuilderAttributes
 export function tidied(attributes: BuilderAttributes): BuilderAttributes {
   return Object.fromEntries(
     Object.entries(attributes).map(([name, attribute]) => {
-      const isLost = attribute.type === 'uid' && typeof attribute.targetField === 'string' && !(attribute.targetField in attributes)
+      const isLost =
+        attribute.type === 'uid' && typeof attribute.targetField === 'string' && !Object.hasOwn(attributes, attribute.targetField)
       const gone = [...(attribute.default === '' ? ['default'] : []), ...(isLost ? ['targetField'] : [])]
       return [name, gone.length === 0 ? attribute : (without(attribute, ...gone) as AttributeSource)]
     }),

@@ -1,30 +1,32 @@
 // Checks of values in the bodies of the older routes, with Strapi's sentences. Every mistake is reported, in the order of the checks.
 import type { Mistake } from './project-schemas.js'
 
+/** An object of a body. */
+export type BodyObject = Readonly<Record<string, unknown>>
+
 /** Where a value stands: its path, and how sentences call it. */
-export interface Place {
+export interface BodyPlace {
   readonly path: readonly string[]
   readonly label: string
 }
 
 /** Checks a value; undefined means that it was not sent. */
-export type Check = (value: unknown, at: Place) => readonly Mistake[]
+export type BodyCheck = (value: unknown, at: BodyPlace) => readonly Mistake[]
 
 /** The place of a key of an object. */
-export const inside = (at: Place, key: string): Place => ({
+export const inside = (at: BodyPlace, key: string): BodyPlace => ({
   path: [...at.path, key],
   label: at.label === '' ? key : `${at.label}.${key}`,
 })
 
 /** A mistake; `sentence` is complete. */
-export const mistake = (at: Place, sentence: string, value: unknown): Mistake =>
+export const mistake = (at: BodyPlace, sentence: string, value: unknown): Mistake =>
   value === undefined ? { path: at.path, message: sentence } : { path: at.path, message: sentence, value }
 
 const printed = (value: unknown): string =>
   typeof value === 'object' && value !== null ? JSON.stringify(value, null, 2) : JSON.stringify(value)
 
-export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
+export const isObject = (value: unknown): value is BodyObject => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 const kinds = {
   string: (value: unknown) => typeof value === 'string',
@@ -36,7 +38,7 @@ const kinds = {
 
 /** A value of one type; further checks run only if it has it. */
 export const typed =
-  (kind: keyof typeof kinds, ...further: readonly Check[]): Check =>
+  (kind: keyof typeof kinds, ...further: readonly BodyCheck[]): BodyCheck =>
   (value, at) => {
     if (value === undefined || kinds[kind](value)) return further.flatMap((check) => check(value, at))
     return [mistake(at, `${at.label} must be a \`${kind}\` type, but the final value was: \`${printed(value)}\`.`, value)]
@@ -44,37 +46,37 @@ export const typed =
 
 /** Leaves null alone. */
 export const nullable =
-  (check: Check): Check =>
+  (check: BodyCheck): BodyCheck =>
   (value, at) =>
     value === null ? [] : check(value, at)
 
 /** A check that says `sentence` about values that do not hold; the label goes before it. */
 export const that =
-  (holds: (value: never) => boolean, sentence: string): Check =>
+  (holds: (value: never) => boolean, sentence: string): BodyCheck =>
   (value, at) =>
     value === undefined || holds(value as never) ? [] : [mistake(at, `${at.label} ${sentence}`, value)]
 
 /** Demands a value; the empty string is none. */
 export const required =
-  (sentence?: string): Check =>
+  (sentence?: string): BodyCheck =>
   (value, at) =>
     value === undefined || value === '' ? [mistake(at, sentence ?? `${at.label} is a required field`, value)] : []
 
 /** One of `values`; `isBare` leaves the label out. */
 export const oneOf =
-  (values: readonly unknown[], isBare = false): Check =>
+  (values: readonly unknown[], isBare = false): BodyCheck =>
   (value, at) => {
     if (value === undefined || values.includes(value)) return []
     return [mistake(at, `${isBare ? '' : `${at.label} `}must be one of the following values: ${values.join(', ')}`, value)]
   }
 
 /** A text of a form, or the empty text. */
-export const matching = (form: RegExp): Check =>
+export const matching = (form: RegExp): BodyCheck =>
   that((value: string) => value === '' || form.test(value), `must match the following regex: ${form}`)
 
 /** Checks every entry of an array. */
 export const each =
-  (check: Check): Check =>
+  (check: BodyCheck): BodyCheck =>
   (value, { path, label }) =>
     (value as readonly unknown[] | undefined)?.flatMap((entry, index) =>
       check(entry, { path: [...path, String(index)], label: `${label}[${index}]` }),
@@ -82,17 +84,17 @@ export const each =
 
 /** Checks the keys of an object; keys without a check are left alone. */
 export const keys =
-  (checks: Readonly<Record<string, Check | readonly Check[]>>): Check =>
+  (checks: Readonly<Record<string, BodyCheck | readonly BodyCheck[]>>): BodyCheck =>
   (value, at) =>
     Object.entries(isObject(value) ? checks : {}).flatMap(([key, check]) => {
       const place = inside(at, key)
-      const found = (value as Readonly<Record<string, unknown>>)[key]
+      const found = (value as BodyObject)[key]
       return [check].flat().flatMap((one) => one(found, place))
     })
 
 /** Refuses keys that are not listed. */
 export const onlyKeys =
-  (known: readonly string[]): Check =>
+  (known: readonly string[]): BodyCheck =>
   (value, at) => {
     const unknown = Object.keys(value as object).filter((key) => !known.includes(key))
     const subject = at.path.length === 0 ? 'this field' : `${at.label} field`
@@ -103,7 +105,7 @@ export const flag = typed('boolean')
 export const text = typed('string')
 export const number = typed('number')
 export const object = typed('object')
-const isInteger: Check = that((value: number) => Number.isInteger(value), 'must be an integer')
+const isInteger: BodyCheck = that((value: number) => Number.isInteger(value), 'must be an integer')
 export const integer = typed('number', isInteger)
 /** minLength and maxLength. */
 export const length = typed(
@@ -111,5 +113,5 @@ export const length = typed(
   isInteger,
   that((value: number) => value > 0, 'must be a positive number'),
 )
-export const notEmpty: Check = that((value: string) => value.length >= 1, 'must be at least 1 characters')
-export const atLeastOne: Check = that((value: readonly unknown[]) => value.length > 0, 'field must have at least 1 items')
+export const notEmpty: BodyCheck = that((value: string) => value.length >= 1, 'must be at least 1 characters')
+export const atLeastOne: BodyCheck = that((value: readonly unknown[]) => value.length > 0, 'field must have at least 1 items')

@@ -1,7 +1,9 @@
 // The rules of a start, checked before anything is written: Strapi accepts some of these changes, and then cannot start or loses content.
+import slugify from '@sindresorhus/slugify'
 import snakeCase from 'lodash/snakeCase.js'
 import { checkSchemas } from '../model/check.js'
 import { linkModel } from '../model/link.js'
+import { componentTable, linkTable, morphTable } from '../model/names.js'
 import type { SchemaSource } from '../model/types.js'
 import {
   attributesOf,
@@ -47,8 +49,17 @@ const sourceOf = ({ uid, content }: ProjectSchema): SchemaSource => ({
   kind: isComponentUid(uid) ? 'component' : content.kind === 'singleType' ? 'singleType' : 'collectionType',
 })
 
+/** The tables of relations and components of other schemas. */
+const linkTables = (schemas: readonly ProjectSchema[]): ReadonlySet<string> =>
+  new Set(
+    schemas.flatMap(({ content: { collectionName = '', attributes } }) => [
+      componentTable(collectionName),
+      ...Object.keys(attributes).flatMap((name) => [linkTable(collectionName, name), morphTable(collectionName, name)]),
+    ]),
+  )
+
 /** Tables that are no type's own. */
-const systemTable = /^(?:strapi|octavo|sqlite|i18n_locale$)_?/
+const systemTable = /^(?:strapi|octavo|sqlite)_/
 
 function takenNames({ uid, content }: ProjectSchema, after: Schemas, before: Schemas): readonly Mistake[] {
   if (before.has(uid) && before.get(uid)!.content.collectionName === content.collectionName) return []
@@ -58,7 +69,7 @@ function takenNames({ uid, content }: ProjectSchema, after: Schemas, before: Sch
   const sameTable = others.find((other) => snakeCase(other.content.collectionName) === snakeCase(table))
   if (sameTable !== undefined)
     mistakes.push({ path: [uid, 'collectionName'], message: `The collectionName "${table}" is the one of ${sameTable.uid}`, value: table })
-  else if (systemTable.test(table))
+  else if (systemTable.test(table) || linkTables(others).has(table))
     mistakes.push({
       path: [uid, 'collectionName'],
       message: `The collectionName "${table}" is reserved for tables of the system`,
@@ -102,15 +113,11 @@ function wrongAttribute(current: ProjectSchemas, after: Schemas, { uid }: Projec
 }
 
 /** Names of values in GraphQL, which Strapi demands at its start. */
-const normalized = (value: string): string =>
-  value
-    .normalize('NFD')
-    .replace(/[^_0-9A-Za-z]+/g, '_')
-    .replace(/^_+(?=.)|_+$/g, '')
+const normalized = (value: string): string => slugify(value, { separator: '_', lowercase: false, decamelize: false })
 
 function enumerationMistake(values: readonly string[]): readonly string[] {
   const names = values.map(normalized)
-  const empty = values.filter((_, index) => names[index] === '' || names[index] === '_')
+  const empty = values.filter((_, index) => names[index] === '')
   if (empty.length > 0) return [`the values ${JSON.stringify(empty)} have no letter or digit`]
   const digits = values.filter((_, index) => /^\d/.test(names[index]!))
   if (digits.length > 0) return [`the values ${JSON.stringify(digits)} begin with a digit`]

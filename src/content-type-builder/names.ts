@@ -30,8 +30,12 @@ export const isReservedType = (name: string): boolean => isAmong(reservedTypes, 
 export const isReservedAttribute = (name: string): boolean => isAmong(reservedAttributes, name)
 
 /** The names of `names` that share a column with another one. */
-export const sameColumns = (names: readonly string[]): string[] =>
-  names.filter((name, at) => names.some((other, there) => there !== at && snake(other) === snake(name)))
+export function sameColumns(names: readonly string[]): string[] {
+  const columns = names.map(snake)
+  const counts = new Map<string, number>()
+  for (const column of columns) counts.set(column, (counts.get(column) ?? 0) + 1)
+  return names.filter((_, index) => counts.get(columns[index]!)! > 1)
+}
 
 const slug = (text: string, separator: '-' | '_' = '-'): string => slugify(text, { separator })
 

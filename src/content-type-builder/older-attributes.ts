@@ -1,11 +1,14 @@
 // The attributes in the bodies of the older routes: one row of checks for each type.
 import {
   atLeastOne,
-  type Check,
+  type BodyCheck,
+  type BodyObject,
+  type BodyPlace,
   each,
   flag,
   inside,
   integer,
+  isObject,
   keys,
   length,
   matching,
@@ -14,7 +17,6 @@ import {
   number,
   object,
   oneOf,
-  type Place,
   required,
   text,
   that,
@@ -23,14 +25,13 @@ import {
 import { attributeName, isReservedAttribute, reservedAttributes, sameColumns } from './names.js'
 import type { BuilderAttributes, Mistake } from './project-schemas.js'
 
-type Fields = Readonly<Record<string, unknown>>
 /** Checks of the keys of an attribute; some depend on other keys. */
-type Row = (attribute: Fields, around: Surroundings) => Readonly<Record<string, Check | readonly Check[]>>
+type Row = (attribute: BodyObject, around: AttributeOwner) => Readonly<Record<string, BodyCheck | readonly BodyCheck[]>>
 
 /** What the attributes of a body are checked against. */
-export interface Surroundings {
+export interface AttributeOwner {
   readonly kind: 'collectionType' | 'singleType' | 'component'
-  readonly attributes: Fields
+  readonly attributes: BodyObject
   /** The uids that relations may point at, in Strapi's order. */
   readonly targets: readonly string[]
 }
@@ -45,9 +46,9 @@ const isRegex = (source: unknown): boolean => {
 }
 
 /** True if an attribute has a regular expression that does not compile: Strapi answers that without a word. */
-export const hasBrokenRegex = (attributes: Fields): boolean =>
+export const hasBrokenRegex = (attributes: BodyObject): boolean =>
   Object.values(attributes).some((attribute) => {
-    const { type, regex } = (attribute ?? {}) as Fields
+    const { type, regex } = (attribute ?? {}) as BodyObject
     return ['string', 'text', 'uid'].includes(type as string) && typeof regex === 'string' && !isRegex(regex)
   })
 
@@ -61,7 +62,7 @@ const isJson = (value: unknown): boolean => {
   }
 }
 
-const atMost = (most: number): Check => that((value: number) => value <= most, `must be less than or equal to ${most}`)
+const atMost = (most: number): BodyCheck => that((value: number) => value <= most, `must be less than or equal to ${most}`)
 const digits = nullable(
   typed(
     'string',
@@ -77,13 +78,13 @@ const moment: Row = () => ({ default: text, required: flag, unique: flag })
 const fraction: Row = () => ({ default: number, required: flag, unique: flag, min: number, max: number })
 
 const longerThanMinimum =
-  ({ minLength }: Fields): Check =>
+  ({ minLength }: BodyObject): BodyCheck =>
   (value, at) =>
     typeof minLength === 'number' && typeof value === 'number' && value < minLength
       ? [mistake(at, 'maxLength must be greater or equal to minLength', value)]
       : []
 
-const enumValues: Check = typed(
+const enumValues: BodyCheck = typed(
   'array',
   atLeastOne,
   that((values: readonly unknown[]) => new Set(values).size === values.length, 'cannot contain duplicate values'),
@@ -97,7 +98,8 @@ const enumValues: Check = typed(
 
 const uidForm = /^[A-Za-z0-9-_.~]*$/
 const uid: Row = ({ targetField, regex }, { attributes }) => {
-  const isText = ([, attribute]: readonly [string, unknown]) => ['string', 'text'].includes((attribute as Fields | null)?.type as string)
+  const isText = ([, attribute]: readonly [string, unknown]) =>
+    ['string', 'text'].includes((attribute as BodyObject | null)?.type as string)
   const texts = Object.entries(attributes).filter(isText)
   const form = typeof regex === 'string' ? new RegExp(regex) : uidForm
   const isFree = (value: string) => value === '' || form.test(value)
@@ -174,11 +176,11 @@ const rows: Readonly<Record<string, Row>> = {
 const common = { configurable: nullable(flag), private: nullable(flag), pluginOptions: object }
 
 /** Checks all attributes of a type or component; names in `kept` are those of the file, and may be reserved ones. */
-export function checkAttributes(around: Surroundings, kept: BuilderAttributes, at: Place): readonly Mistake[] {
+export function checkAttributes(around: AttributeOwner, kept: BuilderAttributes, at: BodyPlace): readonly Mistake[] {
   const conflicting = new Set(sameColumns(Object.keys(around.attributes)))
   return Object.entries(around.attributes).flatMap(([name, attribute]) => {
     const place = inside(at, name)
-    const wrongName = nameMistake(name, name in kept, conflicting)
+    const wrongName = nameMistake(name, Object.hasOwn(kept, name), conflicting)
     return [...(wrongName === null ? [] : [mistake(place, wrongName, attribute)]), ...checkAttribute(attribute, around, place)]
   })
 }
@@ -189,10 +191,10 @@ function nameMistake(name: string, isKept: boolean, conflicting: ReadonlySet<str
   return attributeName.test(name) ? null : `Attribute name '${name}' must match the following regex: ${attributeName}`
 }
 
-function checkAttribute(attribute: unknown, around: Surroundings, at: Place): readonly Mistake[] {
+function checkAttribute(attribute: unknown, around: AttributeOwner, at: BodyPlace): readonly Mistake[] {
   const wrong = typed('object')(attribute, at)
-  if (wrong.length > 0) return wrong
-  const fields = attribute as Fields
+  if (wrong.length > 0 || !isObject(attribute)) return wrong
+  const fields = attribute
   if (!('type' in fields) && !('target' in fields)) return [mistake(at, 'Attribute must have either a type or a target', attribute)]
   const types = Object.keys(rows).filter((type) => around.kind !== 'component' || (type !== 'uid' && type !== 'dynamiczone'))
   const type = typed('string', oneOf(types))(fields.type, inside(at, 'type'))

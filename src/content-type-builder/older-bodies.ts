@@ -2,7 +2,9 @@
 
 import { snake } from '../model/names.js'
 import {
-  type Check,
+  type BodyCheck,
+  type BodyObject,
+  type BodyPlace,
   flag,
   inside,
   isObject,
@@ -14,7 +16,6 @@ import {
   object,
   oneOf,
   onlyKeys,
-  type Place,
   required,
   text,
   that,
@@ -24,8 +25,6 @@ import { categoryName, iconName, isReservedType, kebabCase, reservedTypes } from
 import { checkAttributes } from './older-attributes.js'
 import { attributesOf, isComponentUid, type Mistake, type ProjectSchemas } from './project-schemas.js'
 
-type Fields = Readonly<Record<string, unknown>>
-
 /** The uids that relations may point at: collection types of plugins, of the project, of the admin panel. */
 function targetsOf({ schemas }: ProjectSchemas): readonly string[] {
   const owners = ['plugin::', 'api::', 'admin::']
@@ -34,7 +33,7 @@ function targetsOf({ schemas }: ProjectSchemas): readonly string[] {
   return [...uids, '__self__', '__contentType__']
 }
 
-const category: readonly Check[] = [
+const category: readonly BodyCheck[] = [
   typed(
     'string',
     that(
@@ -59,8 +58,8 @@ const attributes =
     current: ProjectSchemas,
     kind: 'collectionType' | 'singleType' | 'component',
     uid: string | undefined,
-    ...further: readonly Check[]
-  ): Check =>
+    ...further: readonly BodyCheck[]
+  ): BodyCheck =>
   (value, at) => {
     const wrong = [typed('object'), ...further].flatMap((check) => check(value, at))
     if (wrong.length > 0 || !isObject(value)) return wrong
@@ -68,14 +67,14 @@ const attributes =
     return checkAttributes({ kind, attributes: value, targets: targetsOf(current) }, kept, at)
   }
 
-function typeName(isNew: boolean, ...isFree: readonly ((name: string) => boolean)[]): readonly Check[] {
+function typeName(isNew: boolean, ...isFree: readonly ((name: string) => boolean)[]): readonly BodyCheck[] {
   const free =
-    (holds: (name: string) => boolean): Check =>
+    (holds: (name: string) => boolean): BodyCheck =>
     (value, at) =>
       typeof value !== 'string' || holds(value)
         ? []
         : [mistake(at, `contentType: name \`${value}\` is already being used by another content type.`, value)]
-  const reserved: Check = (value, at) =>
+  const reserved: BodyCheck = (value, at) =>
     typeof value === 'string' && isReservedType(value)
       ? [mistake(at, `Content Type name cannot be one of ${reservedTypes.join(', ')}`, value)]
       : []
@@ -83,14 +82,14 @@ function typeName(isNew: boolean, ...isFree: readonly ((name: string) => boolean
   return [typed('string', notEmpty, ...(isNew ? isFree.map(free) : []), isKebab, reserved), required()]
 }
 
-function typeChecks(current: ProjectSchemas, type: Fields, uid: string | undefined): Check {
+function typeChecks(current: ProjectSchemas, type: BodyObject, uid: string | undefined): BodyCheck {
   const isNew = uid === undefined
   const types = [...current.schemas.values()].filter((schema) => !isComponentUid(schema.uid)).map(({ content }) => content)
   const isNoName = (name: string) =>
     !types.some(({ info }) => [info.singularName, info.pluralName].some((taken) => taken !== undefined && snake(taken) === snake(name)))
   const isNoTable = (name: string) =>
     !types.some(({ collectionName }) => collectionName !== undefined && snake(collectionName) === snake(name))
-  const differs: Check = (value, at) =>
+  const differs: BodyCheck = (value, at) =>
     typeof value === 'string' && value !== '' && value === type.singularName
       ? [mistake(at, 'contentType: singularName and pluralName should be different', value)]
       : []
@@ -110,7 +109,7 @@ function typeChecks(current: ProjectSchemas, type: Fields, uid: string | undefin
 
 const componentKeys = ['category', 'displayName', 'icon', 'description', 'draftAndPublish', 'options', 'pluginOptions', 'attributes']
 
-function componentChecks(current: ProjectSchemas, uid: string | undefined, more: readonly string[]): Check {
+function componentChecks(current: ProjectSchemas, uid: string | undefined, more: readonly string[]): BodyCheck {
   return (value, at) => [
     ...keys({
       displayName: [typed('string', notEmpty), required('displayName.required')],
@@ -125,12 +124,12 @@ function componentChecks(current: ProjectSchemas, uid: string | undefined, more:
 
 /** Checks the list of components that come with a type or a component. */
 const nestedComponents =
-  (current: ProjectSchemas): Check =>
+  (current: ProjectSchemas): BodyCheck =>
   (value, at) => {
     const wrong = nullable(typed('array'))(value, at)
     if (wrong.length > 0 || !Array.isArray(value)) return wrong
     return value.flatMap((component, index) => {
-      const place: Place = { path: [...at.path, String(index)], label: `${at.label}[${index}]` }
+      const place: BodyPlace = { path: [...at.path, String(index)], label: `${at.label}[${index}]` }
       if (!isObject(component)) return typed('object')(component, place)
       if ((component.uid === undefined) === (component.tmpUID === undefined))
         return [mistake(place, 'Component must have a uid or a tmpUID', component)]
@@ -138,10 +137,10 @@ const nestedComponents =
     })
   }
 
-const top: Place = { path: [], label: '' }
+const top: BodyPlace = { path: [], label: '' }
 
 /** What is wrong with the body of a type; `uid` names the type if there is one already. */
-export function typeMistakes(current: ProjectSchemas, body: Fields, uid?: string): readonly Mistake[] {
+export function typeMistakes(current: ProjectSchemas, body: BodyObject, uid?: string): readonly Mistake[] {
   return [
     ...object(body.contentType, inside(top, 'contentType')),
     ...(isObject(body.contentType) ? typeChecks(current, body.contentType, uid)(body.contentType, inside(top, 'contentType')) : []),
@@ -151,7 +150,7 @@ export function typeMistakes(current: ProjectSchemas, body: Fields, uid?: string
 }
 
 /** What is wrong with the body of a component; `uid` names the component if there is one already. */
-export function componentMistakes(current: ProjectSchemas, body: Fields, uid?: string): readonly Mistake[] {
+export function componentMistakes(current: ProjectSchemas, body: BodyObject, uid?: string): readonly Mistake[] {
   return [
     ...object(body.component, inside(top, 'component')),
     ...(isObject(body.component) ? componentChecks(current, uid, [])(body.component, inside(top, 'component')) : []),
@@ -161,7 +160,7 @@ export function componentMistakes(current: ProjectSchemas, body: Fields, uid?: s
 }
 
 /** What is wrong with the new name of a category. */
-export const categoryMistakes = (body: Fields): readonly Mistake[] =>
+export const categoryMistakes = (body: BodyObject): readonly Mistake[] =>
   keys({
     name: [
       typed(

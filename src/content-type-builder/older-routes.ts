@@ -1,7 +1,7 @@
 // The older routes of the content-type builder: one type, one component or one category at a time.
 import type { AttributeSource } from '../model/types.js'
 import { type NewAttributes, newAttributes, tidied } from './attributes.js'
-import { isObject } from './checks.js'
+import { type BodyObject, isObject } from './checks.js'
 import { categorySlug, componentTableName, componentUid } from './names.js'
 import { hasBrokenRegex } from './older-attributes.js'
 import { categoryMistakes, componentMistakes, typeMistakes } from './older-bodies.js'
@@ -32,7 +32,6 @@ import {
 } from './schemas.js'
 import { severalRows } from './update-schema.js'
 
-type Fields = Readonly<Record<string, unknown>>
 type WithAttributes<Info> = Info & { readonly attributes: BuilderAttributes }
 /** A component that a body brings along. */
 type NestedComponent = WithAttributes<ComponentInfo> & { readonly uid?: string; readonly tmpUID?: string }
@@ -126,7 +125,7 @@ export function changeCategory(draft: Draft, method: string, name: string, body:
 }
 
 /** The body, with attributes tidied for an update; null if Strapi cannot read it. */
-function prepared(body: Fields, key: 'contentType' | 'component', isUpdate: boolean): Fields | null {
+function prepared(body: BodyObject, key: 'contentType' | 'component', isUpdate: boolean): BodyObject | null {
   const { [key]: main } = body
   if (!isObject(main)) return body
   if (isUpdate && !isObject(main.attributes)) return null
@@ -140,6 +139,7 @@ function prepared(body: Fields, key: 'contentType' | 'component', isUpdate: bool
 function newComponent(draft: Draft, component: ComponentInfo): string | Refusal {
   const uid = componentUid(component.category, component.displayName)
   const table = componentTableName(component.category, component.displayName)
+  if (uid.endsWith('.')) return refused('component.invalidUID')
   if (draft.has(uid) || [...draft.values()].some(({ content }) => content.collectionName === table))
     return refused('component.alreadyExists')
   createComponent(draft, uid, component)
@@ -161,7 +161,7 @@ interface Main {
 }
 
 /** Creates and changes the components that a body brings along, and sets the attributes of everything. */
-function withComponents(current: ProjectSchemas, draft: Draft, body: Fields, main: Main, type: string | undefined): Refusal | null {
+function withComponents(current: ProjectSchemas, draft: Draft, body: BodyObject, main: Main, type: string | undefined): Refusal | null {
   const nested = (body.components ?? []) as readonly NestedComponent[]
   const uids = new Map<string, string>()
   const all: Main[] = [main]

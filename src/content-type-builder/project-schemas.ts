@@ -110,6 +110,12 @@ export function edit(draft: Draft, uid: string, changed: Partial<SchemaContent>)
 export const attributesOf = (draft: ReadonlyMap<string, ProjectSchema>, uid: string): BuilderAttributes =>
   draft.get(uid)?.content.attributes ?? {}
 
+/** An attribute of a schema in `draft`. */
+export function attributeOf(draft: ReadonlyMap<string, ProjectSchema>, uid: string, name: string): AttributeSource | undefined {
+  const attributes = attributesOf(draft, uid)
+  return Object.hasOwn(attributes, name) ? attributes[name] : undefined
+}
+
 /** `record` without `names`. */
 export const without = <Value>(record: Readonly<Record<string, Value>>, ...names: readonly string[]): Record<string, Value> =>
   Object.fromEntries(Object.entries(record).filter(([name]) => !names.includes(name)))

@@ -3,13 +3,22 @@ import type { AttributeSource } from '../model/types.js'
 import type { NewAttributes } from './attributes.js'
 import { relationAttribute } from './attributes.js'
 import { attributeName, isReservedAttribute, schemaPath } from './names.js'
-import { attributesOf, type Draft, edit, isComponentUid, type Mistake, type ProjectSchema, without } from './project-schemas.js'
+import {
+  attributeOf,
+  attributesOf,
+  type Draft,
+  edit,
+  isComponentUid,
+  type Mistake,
+  type ProjectSchema,
+  without,
+} from './project-schemas.js'
 
 /** The new attributes of the schemas that a request names, by uid. */
 export type Wishes = ReadonlyMap<string, NewAttributes>
 
 /** An attribute of a schema. */
-interface Side {
+interface RelationSide {
   readonly uid: string
   readonly name: string
 }
@@ -25,19 +34,26 @@ const inverseName = (attribute: AttributeSource | undefined): string | undefined
   attribute?.type === 'relation' ? ((attribute.inversedBy ?? attribute.mappedBy) as string | undefined) : undefined
 
 /** True if `attribute` is the other side of the relation `side`. */
-const isOtherSide = (attribute: AttributeSource | undefined, side: Side): boolean =>
+const isOtherSide = (attribute: AttributeSource | undefined, side: RelationSide): boolean =>
   attribute?.type === 'relation' && attribute.target === side.uid && inverseName(attribute) === side.name
 
 const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other)
 
 /** Puts an attribute in its place, or at the end if it is new. */
-function put(draft: Draft, { uid, name }: Side, attribute: AttributeSource): void {
+function put(draft: Draft, { uid, name }: RelationSide, attribute: AttributeSource): void {
   const attributes = attributesOf(draft, uid)
-  if (!isSame(attributes[name], attribute)) edit(draft, uid, { attributes: { ...attributes, [name]: attribute } })
+  if (!isSame(attributeOf(draft, uid, name), attribute)) edit(draft, uid, { attributes: { ...attributes, [name]: attribute } })
 }
 
-function remove(draft: Draft, { uid, name }: Side): void {
-  if (name in attributesOf(draft, uid)) edit(draft, uid, { attributes: without(attributesOf(draft, uid), name) })
+function remove(draft: Draft, { uid, name }: RelationSide): void {
+  if (attributeOf(draft, uid, name) !== undefined) edit(draft, uid, { attributes: without(attributesOf(draft, uid), name) })
+}
+
+/** What a request changes relations in. */
+interface Change {
+  readonly draft: Draft
+  readonly before: ReadonlyMap<string, ProjectSchema>
+  readonly wishes: Wishes
 }
 
 /**
@@ -45,84 +61,79 @@ function remove(draft: Draft, { uid, name }: Side): void {
  * Returns the mistakes; the draft is of no use then.
  */
 export function setAttributes(draft: Draft, before: ReadonlyMap<string, ProjectSchema>, wishes: Wishes): readonly Mistake[] {
+  const change: Change = { draft, before, wishes }
   for (const [uid, { attributes }] of wishes) edit(draft, uid, { attributes })
-  for (const [uid, wish] of wishes) takeOutOtherSides(draft, attributesOf(before, uid), uid, wish, wishes)
+  for (const [uid, wish] of wishes) takeOutOtherSides(change, uid, wish)
   const written = new Set<string>()
   const mistakes: Mistake[] = []
   for (const [uid, { inverses }] of wishes)
     for (const [name, inverse] of inverses) {
-      const side = { uid, name }
-      if (written.has(`${uid} ${name}`)) continue
-      const mistake = writeBothSides(draft, before, wishes, side, inverse, written)
-      if (mistake !== null) mistakes.push(mistake)
+      const here = { uid, name }
+      const attribute = attributeOf(draft, uid, name)
+      if (attribute === undefined || written.has(`${uid} ${name}`)) continue
+      const there = { uid: attribute.target as string, name: inverse }
+      const message = wrongName(attribute, here, there) ?? writeBothSides(change, attribute, here, there, written)
+      if (message !== null) mistakes.push({ path: [uid, name], message })
     }
   return mistakes
 }
 
 /** Removes the other side of every relation that is removed or becomes another one. A schema that is named decides for itself. */
-function takeOutOtherSides(draft: Draft, before: ProjectSchema['content']['attributes'], uid: string, wish: NewAttributes, wishes: Wishes) {
-  for (const [name, old] of Object.entries(before)) {
+function takeOutOtherSides({ draft, before, wishes }: Change, uid: string, wish: NewAttributes): void {
+  for (const [name, old] of Object.entries(attributesOf(before, uid))) {
     const inverse = inverseName(old)
-    if (inverse === undefined || typeof old.target !== 'string' || wishes.has(old.target)) continue
-    const { [name]: now } = wish.attributes
+    if (inverse === undefined || old.configurable === false || typeof old.target !== 'string' || wishes.has(old.target)) continue
+    const now = attributeOf(draft, uid, name)
     const stays = now?.type === 'relation' && now.relation === old.relation && now.target === old.target
     if (stays && wish.inverses.get(name) === inverse) continue
-    if (isOtherSide(attributesOf(draft, old.target)[inverse], { uid, name })) remove(draft, { uid: old.target, name: inverse })
+    if (isOtherSide(attributeOf(draft, old.target, inverse), { uid, name })) remove(draft, { uid: old.target, name: inverse })
   }
 }
 
-/** Writes a relation and its other side, whichever of both the request names. */
+function wrongName({ relation }: AttributeSource, here: RelationSide, there: RelationSide): string | null {
+  if (opposite[relation as string] === undefined || isComponentUid(here.uid))
+    return `The attribute ${here.name} of ${here.uid} cannot have another side: remove targetAttribute`
+  if (!attributeName.test(there.name) || isReservedAttribute(there.name))
+    return `${JSON.stringify(there.name)} cannot be the name of an attribute of ${there.uid}: choose another targetAttribute`
+  return schemaPath(there.uid) === null ? `${there.uid} is part of the system: remove targetAttribute of ${here.name}` : null
+}
+
+/** Writes a relation and its other side, whichever of both the request names; returns why it cannot. */
 function writeBothSides(
-  draft: Draft,
-  before: ReadonlyMap<string, ProjectSchema>,
-  wishes: Wishes,
-  here: Side,
-  inverse: string,
+  change: Change,
+  attribute: AttributeSource,
+  here: RelationSide,
+  there: RelationSide,
   written: Set<string>,
-): Mistake | null {
-  const attribute = attributesOf(draft, here.uid)[here.name]
-  if (attribute === undefined) return null
-  const relation = attribute.relation as string
-  const there: Side = { uid: attribute.target as string, name: inverse }
-  const mistake = (message: string): Mistake => ({ path: [here.uid, here.name], message })
-  if (opposite[relation] === undefined || isComponentUid(here.uid)) {
-    return mistake(`The attribute ${here.name} of ${here.uid} cannot have another side: remove targetAttribute`)
-  }
-  if (!attributeName.test(inverse) || isReservedAttribute(inverse))
-    return mistake(`${JSON.stringify(inverse)} cannot be the name of an attribute of ${there.uid}: choose another targetAttribute`)
-  if (schemaPath(there.uid) === null) return mistake(`${there.uid} is part of the system: remove targetAttribute of ${here.name}`)
-  const [wasHere, wasThere] = [attributesOf(before, here.uid)[here.name], attributesOf(before, there.uid)[inverse]]
-  const other = attributesOf(draft, there.uid)[inverse]
-  const wasPair = isOtherSide(wasThere, here) && inverseName(wasHere) === inverse
-  if (other === undefined && wasPair && wishes.has(there.uid)) {
+): string | null {
+  const { draft, before, wishes } = change
+  const relation = opposite[attribute.relation as string]!
+  const [wasHere, wasThere] = [attributeOf(before, here.uid, here.name), attributeOf(before, there.uid, there.name)]
+  const other = attributeOf(draft, there.uid, there.name)
+  const wasPair = isOtherSide(wasThere, here) && inverseName(wasHere) === there.name
+  const claimed = other?.target === here.uid ? (wishes.get(there.uid)?.inverses.get(there.name) ?? inverseName(other)) : undefined
+  if (wasPair && wishes.has(there.uid) && claimed !== here.name) {
     remove(draft, here)
     return null
   }
-  if (other !== undefined && (!isFree(draft, wishes, there, other, here) || (there.name === here.name && there.uid === here.uid)))
-    return mistake(`The type ${there.uid} already has an attribute ${inverse}: choose another targetAttribute for ${here.name}`)
-  if (other !== undefined && other.relation !== opposite[relation] && wishes.has(there.uid)) {
+  const isItself = there.uid === here.uid && there.name === here.name
+  const isFree =
+    other === undefined || (claimed !== undefined && (claimed === here.name || attributeOf(draft, here.uid, claimed) === undefined))
+  if (isItself || !isFree)
+    return `The type ${there.uid} already has an attribute ${there.name}: choose another targetAttribute for ${here.name}`
+  if (other !== undefined && other.relation !== relation && wishes.has(there.uid)) {
     const [changedHere, changedThere] = [attribute.relation !== wasHere?.relation, other.relation !== wasThere?.relation]
-    if (changedHere && changedThere) return mistake(`${here.uid}.${here.name} and ${there.uid}.${inverse} do not fit together`)
+    if (changedHere && changedThere) return `${here.uid}.${here.name} and ${there.uid}.${there.name} do not fit together`
     if (changedThere) return null
   }
-  const isMapped =
-    relation === 'oneToMany' ||
-    (relation !== 'manyToOne' &&
-      isOtherSide(wasThere, here) &&
-      wasThere?.inversedBy === here.name &&
-      wasThere.relation === opposite[relation])
-  put(draft, here, { ...relationAttribute(attribute, undefined), [isMapped ? 'mappedBy' : 'inversedBy']: inverse })
-  const otherSide = relationAttribute({ type: 'relation', relation: opposite[relation], target: here.uid }, other)
-  put(draft, there, { ...otherSide, [isMapped ? 'inversedBy' : 'mappedBy']: here.name })
-  written.add(`${here.uid} ${here.name}`).add(`${there.uid} ${inverse}`)
+  const wasOwner = isOtherSide(wasThere, here) && wasThere?.inversedBy === here.name && wasThere.relation === relation
+  const isMapped = attribute.relation === 'oneToMany' || (attribute.relation !== 'manyToOne' && wasOwner)
+  const [ours, theirs] = isMapped ? ['mappedBy', 'inversedBy'] : ['inversedBy', 'mappedBy']
+  put(draft, here, { ...relationAttribute(attribute, undefined), [ours!]: there.name })
+  const isThere = isOtherSide(other, here) && other?.relation === relation && other[theirs!] === here.name
+  if (!isThere) put(draft, there, { ...relationAttribute({ type: 'relation', relation, target: here.uid }, other), [theirs!]: here.name })
+  written.add(`${here.uid} ${here.name}`).add(`${there.uid} ${there.name}`)
   return null
-}
-
-/** True if `attribute` may be, or already is, the other side of `here`. */
-function isFree(draft: Draft, wishes: Wishes, there: Side, attribute: AttributeSource, here: Side): boolean {
-  if (attribute.type !== 'relation' || attribute.target !== here.uid) return false
-  const claimed = wishes.get(there.uid)?.inverses.get(there.name) ?? (wishes.has(there.uid) ? undefined : inverseName(attribute))
-  return claimed === here.name || (claimed !== undefined && !(claimed in attributesOf(draft, here.uid)))
 }
 
 /** Removes all attributes that point at a type that is deleted. */

@@ -70,7 +70,7 @@ const newType = <Kind extends string, Properties extends z.ZodType>(kind: Kind, 
       kind: z.literal(kind),
       singularName: kebab,
       pluralName: kebab,
-      plugin: z.string().optional(),
+      plugin: z.string().regex(kebabCase).optional(),
       config: json,
       attributes: list(created(properties), true),
     })
@@ -120,7 +120,7 @@ const body = z.object({
     .default([]),
 })
 
-interface Listed {
+interface ListedSchema {
   readonly uid: string
   readonly displayName: string
   readonly description?: string
@@ -132,7 +132,7 @@ interface Deleted {
   readonly uid: string
 }
 /** A type in a request to update-schema. */
-export interface ListedType extends Listed {
+export interface ListedType extends ListedSchema {
   readonly action: 'create' | 'update'
   readonly kind?: 'collectionType' | 'singleType'
   readonly singularName?: string
@@ -144,7 +144,7 @@ export interface ListedType extends Listed {
   readonly config?: Readonly<Record<string, unknown>>
 }
 /** A component in a request to update-schema. */
-export interface ListedComponent extends Listed {
+export interface ListedComponent extends ListedSchema {
   readonly action: 'create' | 'update'
   readonly icon?: string
   readonly category: string

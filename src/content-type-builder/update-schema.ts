@@ -61,7 +61,7 @@ function wrongComponent({ schemas }: ProjectSchemas, { components }: UpdateSchem
     const { action, uid } = component
     if (action === 'create') {
       const { category, displayName } = component as ListedComponent
-      if (uid !== componentUid(category, displayName)) return 'component.invalidUID'
+      if (uid !== componentUid(category, displayName) || uid.endsWith('.')) return 'component.invalidUID'
       if (schemas.has(uid) || tables.has(componentTableName(category, displayName))) return 'component.alreadyExists'
       continue
     }

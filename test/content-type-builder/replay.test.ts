@@ -1,4 +1,7 @@
 // Replays Strapi's changes of a model and its refusals: the same files, the same answers. Cases that are meant to differ have a reason.
+import { readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { changeSchemas } from '../../src/content-type-builder/change-schemas.js'
 import { differentChanges, differentRefusals } from './differences.js'
@@ -31,6 +34,12 @@ const project = await projectFiles()
 const isWrite = (step: { readonly method?: string | undefined; readonly path?: string }): step is Request =>
   step.method !== undefined && step.method !== 'GET' && step.path!.startsWith('/content-type-builder/')
 
+test('every difference is a rule of docs/spec', () => {
+  const rules = readFileSync(join(dirname(fileURLToPath(import.meta.url)), '..', '..', 'docs', 'spec', 'content-type-builder.md'), 'utf8')
+  const cited = [...differentChanges.values(), ...differentRefusals.values()]
+  expect(cited.filter((rule) => !rules.includes(`**${rule}**`))).toEqual([])
+})
+
 describe('changes', () => {
   // A second request before the restart starts from the old model in Strapi, and from the new one here.
   const recorded = recordings<RecordedChange>('changes.jsonl.gz').filter(({ steps }) => steps.some(isWrite))
@@ -48,15 +57,17 @@ describe('changes', () => {
   }
 
   function replay(files: Map<string, string>, { steps }: RecordedChange) {
+    let deleted: readonly string[] = []
     const answers = steps.filter(isWrite).map((step) => {
       const result = changeSchemas(schemasOf(files), step)
       if (result.kind === 'change') {
-        for (const path of result.deleted) files.delete(path)
+        deleted = result.deleted
+        for (const path of deleted) files.delete(path)
         for (const [path, text] of result.files) files.set(path, text)
       }
       return { status: result.status, body: result.body }
     })
-    return { answers, files: Object.fromEntries([...files].sort()) }
+    return { answers, deleted, files: Object.fromEntries([...files].sort()) }
   }
 
   function expectedAfter(files: Map<string, string>, { steps, filesAfter = {}, filesDeleted = [] }: RecordedChange) {
@@ -64,6 +75,7 @@ describe('changes', () => {
     for (const [path, text] of Object.entries(filesAfter)) files.set(path, text)
     return {
       answers: steps.filter(isWrite).map(({ status, answer }) => ({ status, body: answer })),
+      deleted: filesDeleted,
       files: Object.fromEntries([...files].sort()),
     }
   }

@@ -271,7 +271,9 @@ rule('live-model.10', "Strapi's routes make changes that are in force with their
   expect([created.status, created.body]).toEqual([201, { data: { uid: 'api::book.book' } }])
   expect((await write('/api/books', { title: 'first' })).status).toBe(201)
   expect((await send('POST', 'content-types', { contentType })).status).toBe(400)
-  const changed = await send('PUT', 'content-types/api::book.book', { contentType: { ...contentType, attributes: { title: text, pages: { type: 'integer' } } } })
+  const changed = await send('PUT', 'content-types/api::book.book', {
+    contentType: { ...contentType, attributes: { title: text, pages: { type: 'integer' } } },
+  })
   expect(changed.status, changed.text).toBe(201)
   expect((await read('/api/books?filters[pages][$null]=true')).body.data).toHaveLength(1)
   const updated = await send('POST', 'update-schema', {

@@ -1,0 +1,261 @@
+// Where the content-type builder does otherwise than Strapi: what Strapi accepts and then cannot serve, or what costs content there.
+import { expect } from 'vitest'
+import { changeSchemas } from '../../src/content-type-builder/change-schemas.js'
+import type { ProjectSchemas } from '../../src/content-type-builder/project-schemas.js'
+import type { AttributeSource } from '../../src/model/types.js'
+import { rule } from '../support/rule.js'
+import { projectFiles, schemasOf } from './recorded-project.js'
+
+type Attributes = Readonly<Record<string, AttributeSource>>
+
+const files = await projectFiles()
+const project = schemasOf(files)
+
+const listed = (attributes: Attributes, action: 'create' | 'update') =>
+  Object.entries(attributes).map(([name, properties]) => ({ action, name, properties }))
+const newType = (name: string, attributes: Attributes, more: object = {}) => ({
+  action: 'create',
+  uid: `api::${name}.${name}`,
+  kind: 'collectionType',
+  displayName: name,
+  singularName: name,
+  pluralName: `${name}s`,
+  draftAndPublish: false,
+  attributes: listed(attributes, 'create'),
+  ...more,
+})
+const newComponent = (name: string, attributes: Attributes) => ({
+  action: 'create',
+  uid: `shared.${name}`,
+  category: 'shared',
+  displayName: name,
+  attributes: listed(attributes, 'create'),
+})
+const lonely = (attributes: Attributes, more: object = {}) => ({
+  action: 'update',
+  uid: 'api::lonely.lonely',
+  displayName: 'Lonely',
+  draftAndPublish: false,
+  attributes: listed(attributes, 'update'),
+  ...more,
+})
+
+const update = (contentTypes: readonly object[], components: readonly object[] = [], current: ProjectSchemas = project) =>
+  changeSchemas(current, { method: 'POST', path: '/content-type-builder/update-schema', body: { data: { contentTypes, components } } })
+const create = (attributes: Attributes, more: object = {}) =>
+  changeSchemas(project, {
+    method: 'POST',
+    path: '/content-type-builder/content-types',
+    body: { contentType: { displayName: 'Book', singularName: 'book', pluralName: 'books', attributes, ...more } },
+  })
+
+type Result = ReturnType<typeof changeSchemas>
+/** The attributes of a type after a change. */
+const attributesOf = (result: Result, uid: string) => (result.kind === 'change' ? result.schemas.get(uid)?.content.attributes : result.body)
+/** The reason of a refusal, from either door. */
+function reason({ kind, status, body }: Result): string {
+  expect({ kind, status }).toEqual({ kind: 'refusal', status: 400 })
+  const { error } = body as { readonly error: string | { readonly message: string } }
+  return typeof error === 'string' ? error : error.message
+}
+const relation = (kind: string, target: string, targetAttribute?: string): AttributeSource => ({
+  type: 'relation',
+  relation: kind,
+  target,
+  ...(targetAttribute === undefined ? {} : { targetAttribute }),
+})
+
+rule('content-type-builder.1', 'a TypeScript project gets TypeScript', () => {
+  const result = update([newType('book', { title: { type: 'string' } })], [], { ...project, isTypeScript: true })
+  if (result.kind === 'refusal') throw new Error(reason(result))
+  expect([...result.files.keys()]).toEqual([
+    'src/api/book/content-types/book/schema.json',
+    'src/api/book/controllers/book.ts',
+    'src/api/book/routes/book.ts',
+    'src/api/book/services/book.ts',
+  ])
+  expect(result.files.get('src/api/book/routes/book.ts')).toBe(
+    "/**\n * book router\n */\n\nimport { factories } from '@strapi/strapi';\n\nexport default factories.createCoreRouter('api::book.book');\n",
+  )
+})
+
+rule('content-type-builder.1', 'the other side of a relation to users is written into src/extensions', () => {
+  const result = update([newType('book', { owner: relation('manyToOne', 'plugin::users-permissions.user', 'books') })])
+  if (result.kind === 'refusal') throw new Error(reason(result))
+  const text = result.files.get('src/extensions/users-permissions/content-types/user/schema.json')!
+  const { info, attributes } = JSON.parse(text) as { readonly info: object; readonly attributes: Attributes }
+  expect(info).toEqual({ name: 'user', description: '', singularName: 'user', pluralName: 'users', displayName: 'User' })
+  expect(attributes.username).toEqual({ type: 'string', minLength: 3, unique: true, configurable: false, required: true })
+  expect(attributes.books).toEqual({ type: 'relation', relation: 'oneToMany', target: 'api::book.book', mappedBy: 'owner' })
+})
+
+rule('content-type-builder.2', 'any body is answered', () => {
+  for (const body of [
+    null,
+    [],
+    'x',
+    5,
+    {},
+    { data: null },
+    { data: [] },
+    { contentType: 5 },
+    { contentType: { attributes: [null] } },
+    { component: [] },
+  ])
+    for (const [method, path] of [
+      ['POST', 'update-schema'],
+      ['POST', 'content-types'],
+      ['PUT', 'content-types/api::note.note'],
+      ['POST', 'components'],
+      ['PUT', 'components/shared.og'],
+      ['PUT', 'component-categories/misc'],
+      ['PUT', 'component-categories/%E0%A4%A'],
+    ] as const)
+      expect(changeSchemas(project, { method, path: `/content-type-builder/${path}`, body })).toMatchObject({
+        kind: 'refusal',
+        status: 400,
+      })
+})
+
+rule('content-type-builder.3', 'both sides of a relation of a type to itself are written', () => {
+  const result = create({ next: relation('oneToOne', '__self__', 'previous') })
+  expect(attributesOf(result, 'api::book.book')).toEqual({
+    next: { type: 'relation', relation: 'oneToOne', target: 'api::book.book', inversedBy: 'previous' },
+    previous: { type: 'relation', relation: 'oneToOne', target: 'api::book.book', mappedBy: 'next' },
+  })
+})
+
+rule('content-type-builder.4', 'new types name each other with one side', () => {
+  const house = newType('house', { street: relation('manyToOne', 'api::street.street', 'houses') })
+  const result = update([house, newType('street', { name: { type: 'string' } })])
+  expect(attributesOf(result, 'api::street.street')).toEqual({
+    name: { type: 'string' },
+    houses: { type: 'relation', relation: 'oneToMany', target: 'api::house.house', mappedBy: 'street' },
+  })
+})
+
+rule('content-type-builder.5', 'a removed side takes the other one along', () => {
+  const { title, prequel } = project.schemas.get('api::story.story')!.content.attributes
+  const story = { action: 'update', uid: 'api::story.story', displayName: 'Story', draftAndPublish: true }
+  const kept = listed({ title: title!, prequel: { ...prequel!, targetAttribute: 'sequel' } }, 'update')
+  expect(Object.keys(attributesOf(update([{ ...story, attributes: kept }]), 'api::story.story') as object)).toEqual(['title'])
+})
+
+rule('content-type-builder.6', 'the other side never replaces an attribute', () => {
+  const result = update([newType('book', { writers: relation('manyToMany', 'api::writer.writer', 'name') })])
+  expect(reason(result)).toBe('The type api::writer.writer already has an attribute name: choose another targetAttribute for writers')
+})
+
+rule('content-type-builder.7', 'the other side has a valid name', () => {
+  for (const name of ['locale', 'two words', 'createdAt'])
+    expect(reason(update([newType('book', { notes: relation('manyToMany', 'api::note.note', name) })]))).toContain(JSON.stringify(name))
+})
+
+rule('content-type-builder.8', 'some relations have one side only', () => {
+  const inComponent = newComponent('tag', { note: relation('oneToOne', 'api::note.note', 'tag') })
+  expect(reason(update([], [inComponent]))).toContain('cannot have another side')
+  expect(reason(update([newType('book', { role: relation('manyToMany', 'admin::role', 'books') })]))).toContain('part of the system')
+})
+
+rule('content-type-builder.9', 'morphBy is kept and needed', () => {
+  const remarks = { ...relation('morphMany', 'api::remark.remark'), morphBy: 'about' }
+  expect(attributesOf(update([newType('book', { remarks })]), 'api::book.book')).toEqual({ remarks })
+  expect(reason(create({ remarks: relation('morphMany', 'api::remark.remark') }))).toContain('needs morphBy')
+})
+
+rule('content-type-builder.10', 'columns keep their names', () => {
+  const { content, ...schema } = project.schemas.get('api::lonely.lonely')!
+  const attributes = { name: { type: 'string', columnName: 'label' } }
+  const current = { ...project, schemas: new Map([...project.schemas, [schema.uid, { ...schema, content: { ...content, attributes } }]]) }
+  const result = update([lonely({ name: { type: 'string', maxLength: 9 } })], [], current)
+  expect(attributesOf(result, 'api::lonely.lonely')).toEqual({ name: { type: 'string', maxLength: 9, columnName: 'label' } })
+  const retyped = update([lonely({ name: { type: 'integer' } })], [], current)
+  expect(attributesOf(retyped, 'api::lonely.lonely')).toEqual({ name: { type: 'integer' } })
+})
+
+rule('content-type-builder.11', 'components exist', () => {
+  expect(reason(update([newType('book', { tag: { type: 'component', component: 'shared.no' } })]))).toContain('no component shared.no')
+  expect(reason(create({ zone: { type: 'dynamiczone', components: ['shared.no'] } }))).toContain('no component shared.no')
+})
+
+rule('content-type-builder.12', 'no component contains itself', () => {
+  const part = (component: string): Attributes => ({ part: { type: 'component', component } })
+  expect(reason(update([], [newComponent('one', part('shared.two')), newComponent('two', part('shared.one'))]))).toContain(
+    'contains itself',
+  )
+})
+
+rule('content-type-builder.13', 'names and tables are free', () => {
+  expect(reason(update([newType('book', {}, { pluralName: 'notes' })]))).toBe('The pluralName "notes" is already used by api::note.note')
+  expect(reason(create({}, { collectionName: 'lonelies' }))).toBe('The collectionName "lonelies" is the one of api::lonely.lonely')
+  expect(reason(create({}, { collectionName: 'strapi_migrations' }))).toContain('reserved for tables of the system')
+})
+
+rule('content-type-builder.14', 'values of an enumeration stay different', () => {
+  for (const values of [['a b', 'a-b'], [''], ['?'], ['-1'], ['é', 'e']])
+    expect(reason(update([newType('book', { size: { type: 'enumeration', enum: values } })]))).toContain('api::book.book.size: the values')
+})
+
+rule('content-type-builder.15', 'custom fields are registered', () => {
+  const book = newType('book', { color: { type: 'customField', customField: 'plugin::color.color' } })
+  expect(reason(update([book]))).toContain('is not registered')
+  const current = { ...project, customFields: new Set(['plugin::color.color']) }
+  expect(update([book], [], current).status).toBe(200)
+})
+
+rule('content-type-builder.16', 'types of the system stay', () => {
+  for (const uid of ['admin::user', 'plugin::users-permissions.user'])
+    expect(reason(update([{ action: 'delete', uid }]))).toContain('part of the system')
+})
+
+rule('content-type-builder.17', 'a collection with several rows does not become a single type', () => {
+  const single = lonely({ name: { type: 'string' } }, { kind: 'singleType' })
+  expect(update([single]).status).toBe(200)
+  const current = { ...project, typesWithSeveralRows: new Set(['api::lonely.lonely']) }
+  expect(reason(update([single], [], current))).toBe(
+    'You cannot convert a collectionType to a singleType when having multiple entries in DB',
+  )
+})
+
+rule('content-type-builder.18', 'a category is renamed as a whole', () => {
+  const result = changeSchemas(project, {
+    method: 'PUT',
+    path: '/content-type-builder/component-categories/shared',
+    body: { name: 'Common' },
+  })
+  if (result.kind === 'refusal') throw new Error(reason(result))
+  expect([...result.schemas.keys()].filter((uid) => uid.startsWith('shared.'))).toEqual([])
+  expect(attributesOf(result, 'common.seo')).toMatchObject({ og: { component: 'common.og' } })
+  expect(attributesOf(result, 'api::story.story')).toMatchObject({ zone: { components: ['common.quote', 'common.seo'] } })
+  expect(JSON.parse(result.files.get('src/components/common/og.json')!)).toMatchObject({ collectionName: 'components_shared_ogs' })
+})
+
+rule('content-type-builder.19', 'a deleted type leaves nothing behind', () => {
+  const current = schemasOf(new Map([...files, ['src/api/lonely/content-types/lonely/lifecycles.js', '']]))
+  const result = update([{ action: 'delete', uid: 'api::lonely.lonely' }], [], current)
+  expect(result.kind === 'change' && result.deleted).toContain('src/api/lonely/content-types/lonely/lifecycles.js')
+})
+
+rule('content-type-builder.20', 'code is not overwritten', () => {
+  const result = update([lonely({ name: { type: 'string' } }, { kind: 'singleType' })])
+  expect(result.kind === 'change' && [...result.files.keys()]).toEqual(['src/api/lonely/content-types/lonely/schema.json'])
+})
+
+rule('content-type-builder.21', 'enum as a text is refused', () => {
+  expect(reason(create({ size: { type: 'enumeration', enum: 'a,b' } }))).toContain('must be a `array` type')
+})
+
+rule('content-type-builder.22', 'a change starts from the last one', () => {
+  const first = update([newType('book', { title: { type: 'string' } })])
+  if (first.kind === 'refusal') throw new Error(reason(first))
+  const second = update([newType('page', { book: relation('manyToOne', 'api::book.book', 'pages') })], [], {
+    ...project,
+    schemas: first.schemas,
+  })
+  expect(Object.keys(attributesOf(second, 'api::book.book') as object)).toEqual(['title', 'pages'])
+})
+
+rule('content-type-builder.23', 'what cannot be served is refused', () => {
+  const remarks = { ...relation('morphMany', 'api::remark.remark'), morphBy: 'nothing' }
+  expect(reason(update([newType('book', { remarks })]))).toContain('api::remark.remark has no attribute "nothing"')
+})
