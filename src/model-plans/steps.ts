@@ -18,6 +18,8 @@ export interface DraftLinks {
   readonly here: string
   readonly there: string
   readonly others: readonly string[]
+  /** True if both ends are rows of the type that gets drafts. */
+  readonly within: boolean
 }
 
 /** Links of other rows to those that drafts are made of. */

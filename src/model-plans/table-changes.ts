@@ -37,7 +37,7 @@ export function changeTable({ from, to, columns, converted }: TableChange, kept:
     ...added.map((column) =>
       planned('create', 'safe', { kind: 'addColumn', table: to.name, column, foreignKey: foreignKeyOf(to, column.name) }),
     ),
-    ...changeIndexes(from, to, columns, converted),
+    ...changeIndexes(from, to, columns, new Set([...converted, ...declared.map((pair) => pair.to)])),
     ...changeForeignKeys(from, to, columns),
   ]
 }
