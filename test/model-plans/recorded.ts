@@ -4,6 +4,7 @@ import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import Database from 'better-sqlite3'
+import { createOctavoTables } from '../../src/database/sqlite/octavo-tables.js'
 import { runModelSteps } from '../../src/database/sqlite/run-model-steps.js'
 import { loadModel } from '../../src/model/load.js'
 import type { Model } from '../../src/model/types.js'
@@ -64,7 +65,11 @@ export function unpackProject(folder: string): string {
 }
 
 /** The model after the change: the project's files with those of the recording. */
-export async function modelAfter(change: RecordedChange, project: string, folder: string): Promise<Model> {
+export async function modelAfter(
+  change: Pick<RecordedChange, 'name' | 'filesAfter' | 'filesDeleted'>,
+  project: string,
+  folder: string,
+): Promise<Model> {
   const copy = join(folder, change.name)
   mkdirSync(copy)
   cpSync(join(project, 'src'), join(copy, 'src'), { recursive: true })
@@ -81,6 +86,7 @@ export function runPlan(project: string, from: Model, to: Model, renames: readon
   const plan: ModelPlan = planModelChange(from, to, renames)
   const database = new Database(readFileSync(join(project, 'content.db')))
   database.pragma('foreign_keys = off')
+  createOctavoTables(database)
   const counts = plan.losses.map(({ name, count: { text, values } }) => {
     const { count } = database.prepare(text.join('?')).get(...values) as { count: number }
     return [name, count] as const
