@@ -6,7 +6,7 @@ import type { SqlText } from './sql-text.js'
 /** `slow`: takes longer the more rows there are. `losesData`: takes content away from the API; it is kept aside. */
 export type Risk = 'safe' | 'slow' | 'losesData'
 
-/** A column of a table that rows come from, and the column they go to. */
+/** A column of a table that rows come from, and the column they go to; or an attribute and its new name. */
 export interface MovedColumn {
   readonly from: string
   readonly to: string
@@ -91,8 +91,8 @@ export type StepAction =
       readonly links: readonly DraftLinks[]
       readonly incoming: readonly IncomingLinks[]
     }
-  /** Renames an attribute in the settings of the content manager and in the fields of administrators' permissions. */
-  | { readonly kind: 'renameInSettings'; readonly schema: string; readonly attribute: string; readonly to: string }
+  /** Renames attributes, all at once, in the settings of the content manager and in the fields of administrators' permissions. */
+  | { readonly kind: 'renameInSettings'; readonly schema: string; readonly names: readonly MovedColumn[] }
   /** Writes schemas to `strapi_content_types_schema`, so that Strapi does not repeat Draft & Publish or locales; removes others. */
   | { readonly kind: 'storeContentTypes'; readonly stored: readonly string[]; readonly removed: readonly string[] }
 

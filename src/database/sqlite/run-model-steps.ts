@@ -5,23 +5,17 @@ import { convertValue } from '../../model-plans/conversions.js'
 import type { PlanStep } from '../../model-plans/steps.js'
 import { quoted } from '../schema/table.js'
 import { makeDrafts } from './draft-rows.js'
+import { renameInSettings, storeContentTypes } from './model-settings.js'
 import { type StatedStep, statementsOf } from './model-steps.js'
 
-/** A step that changes what Strapi's panel or a start of Strapi reads, and no content. */
-type SettingsStep = Extract<PlanStep, { readonly kind: 'renameInSettings' | 'storeContentTypes' }>
-
-/**
- * Runs steps in their order, inside the caller's transaction; `foreign_keys` has to be off. `model` is the new model. Returns the steps that
- * are left to whoever writes settings.
- */
-export function runModelSteps(database: Database, steps: readonly PlanStep[], model: Model): readonly SettingsStep[] {
-  const left: SettingsStep[] = []
+/** Runs steps in their order, inside the caller's transaction; `foreign_keys` has to be off. `model` is the new model. */
+export function runModelSteps(database: Database, steps: readonly PlanStep[], model: Model): void {
   for (const step of steps) {
-    if (step.kind === 'renameInSettings' || step.kind === 'storeContentTypes') left.push(step)
+    if (step.kind === 'renameInSettings') renameInSettings(database, step)
+    else if (step.kind === 'storeContentTypes') storeContentTypes(database, step, model)
     else if (step.kind === 'makeDrafts') makeDrafts(database, step, model)
     else runStated(database, step)
   }
-  return left
 }
 
 function runStated(database: Database, step: StatedStep): void {
