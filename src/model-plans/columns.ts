@@ -85,6 +85,7 @@ function convert(comparison: ModelComparison, pair: SchemaPair, { from, to }: At
     kind: 'convertColumn',
     table: pair.to.table,
     column,
+    former: comparison.tableBefore(pair.from.table).columns.find(({ name }) => name === from.column)!,
     as,
     keeps,
     conversion,

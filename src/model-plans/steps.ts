@@ -49,17 +49,18 @@ export type StepAction =
   | { readonly kind: 'addColumn'; readonly table: string; readonly column: Column; readonly foreignKey: ForeignKey | null }
   | { readonly kind: 'renameColumn'; readonly table: string; readonly column: string; readonly to: string }
   /** Renames a column to a name that nothing reads, and lifts its `not null`. */
-  | { readonly kind: 'keepColumn'; readonly table: string; readonly column: string; readonly as: string }
+  | { readonly kind: 'keepColumn'; readonly table: string; readonly column: Column; readonly as: string }
   /** Changes what a column is declared as; values stay. */
   | { readonly kind: 'declareColumn'; readonly table: string; readonly column: Column }
   /**
-   * Renames the column to `as`, adds it anew and fills it by the rule (`convertValue`); `as` is dropped if every value of the type converts
-   * without loss (`keeps: false`).
+   * Renames the column to `as`, adds it anew and fills it by the rule (`convertValue`). What `former` was then is kept without its
+   * `not null`, or dropped if every value of its type converts without loss (`keeps: false`).
    */
   | {
       readonly kind: 'convertColumn'
       readonly table: string
       readonly column: Column
+      readonly former: Column
       readonly as: string
       readonly keeps: boolean
       readonly conversion: Conversion

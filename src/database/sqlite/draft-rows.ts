@@ -62,7 +62,7 @@ function copyFiles(database: Database, uid: string): void {
     .run(uid)
 }
 
-interface Entry {
+interface EntryRow {
   readonly cmp_id: number
   readonly component_type: string
   readonly field: string
@@ -75,7 +75,7 @@ function copyEntries(database: Database, model: Model, schema: Schema, from: num
   const table = quoted(schema.componentTable)
   const entries = database.prepare(`select cmp_id, component_type, field, "order" from ${table} where entity_id = ? order by id`).all(from)
   const insert = database.prepare(`insert into ${table} (entity_id, cmp_id, component_type, field, "order") values (?, ?, ?, ?, ?)`)
-  for (const { cmp_id, component_type, field, order } of entries as Entry[]) {
+  for (const { cmp_id, component_type, field, order } of entries as EntryRow[]) {
     const component = model.components.get(component_type)
     if (component !== undefined) insert.run(to, copyComponent(database, model, component, cmp_id), component_type, field, order)
   }

@@ -31,6 +31,17 @@ const defined = (column: Column): string => {
 
 const formerName = 'octavo_moving'
 
+/** A column under a name that nothing writes. One that may not be null would refuse new rows, so it is made anew. */
+function movedAside(table: string, column: Column, as: string): readonly StepStatement[] {
+  const [name, aside] = [quoted(column.name), quoted(as)]
+  if (!column.notNull) return [plain(`alter table ${quoted(table)} rename column ${name} to ${aside}`)]
+  return [
+    plain(`alter table ${quoted(table)} add column ${aside} ${declaredType(column.type)}`),
+    plain(`update ${quoted(table)} set ${aside} = ${name}`),
+    plain(`alter table ${quoted(table)} drop column ${name}`),
+  ]
+}
+
 /** A column that is declared otherwise: SQLite changes no declaration, so it is made anew and filled. */
 function declaredAnew(table: string, column: Column): readonly StepStatement[] {
   const [name, former] = [quoted(column.name), quoted(formerName)]
@@ -70,9 +81,13 @@ export function statementsOf(step: StatedStep): readonly StepStatement[] {
     case 'renameColumn':
       return [rename(step.table, step.column, step.to)]
     case 'keepColumn':
-      return [rename(step.table, step.column, step.as)]
+      return movedAside(step.table, step.column, step.as)
     case 'convertColumn':
-      return [rename(step.table, step.column.name, step.as), alter(step.table, `add column ${defined(step.column)}`)]
+      // By its new name, which it has by now.
+      return [
+        ...movedAside(step.table, { ...step.former, name: step.column.name }, step.as),
+        alter(step.table, `add column ${defined(step.column)}`),
+      ]
     case 'createIndex': {
       const { name, columns, unique } = step.index
       return [plain(`create ${unique ? 'unique ' : ''}index ${quoted(name)} on ${quoted(step.table)} (${columns.map(quoted).join(', ')})`)]
