@@ -220,7 +220,7 @@ test('every file is used', () => {
     'project-code/project-code-thread.ts',
     // What changes a model will call.
     'model-plans/plan.ts',
-    'database/sqlite/model-steps.ts',
+    'database/sqlite/run-model-steps.ts',
   ])
   const used = new Set(sources.flatMap(importsOf).map(name))
   expect(sources.map(name).filter((file) => !used.has(file) && !entries.has(file))).toEqual([])

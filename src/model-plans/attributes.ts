@@ -29,9 +29,16 @@ export function compareAttributes({ pairs }: ModelComparison, pair: SchemaPair):
       })),
       ...both.flatMap((each) => changesOf(pairs.uidIn, newer, each, pairs.nameIn)),
     ],
-    steps: renamed.map(({ from, to }) =>
-      planned('bookkeeping', 'safe', { kind: 'renameInSettings', schema: newer, attribute: from.name, to: to.name }),
-    ),
+    steps:
+      renamed.length === 0
+        ? []
+        : [
+            planned('bookkeeping', 'safe', {
+              kind: 'renameInSettings',
+              schema: newer,
+              names: renamed.map(({ from, to }) => ({ from: from.name, to: to.name })),
+            }),
+          ],
   }
 }
 

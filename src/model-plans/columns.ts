@@ -1,8 +1,9 @@
 // What changes in the tables of types and components themselves: columns of scalars, of relations without a table, of polymorphic ones.
 import type { Attribute } from '../model/types.js'
 import { attributePath, type ModelComparison } from './context.js'
-import { type Conversion, conversionOf, isLossless, notConverting } from './conversions.js'
+import { type Conversion, conversionOf, isLossless } from './conversions.js'
 import { nothing, type PlanFindings, planned, together } from './findings.js'
+import { notConverting } from './not-converting.js'
 import type { AttributePair, SchemaPair } from './pairs.js'
 import { countText, id, joinedText, sqlText } from './sql-text.js'
 import type { MovedColumn } from './steps.js'
@@ -84,6 +85,7 @@ function convert(comparison: ModelComparison, pair: SchemaPair, { from, to }: At
     kind: 'convertColumn',
     table: pair.to.table,
     column,
+    former: comparison.tableBefore(pair.from.table).columns.find(({ name }) => name === from.column)!,
     as,
     keeps,
     conversion,

@@ -2,7 +2,6 @@
 // Strapi copies values as they are and leaves mixed storage behind; here what does not convert is null, and kept aside.
 import { attributeTypes } from '../model/attributes.js'
 import type { ScalarType } from '../model/types.js'
-import { id, type SqlText, sqlText } from './sql-text.js'
 
 /** `same` keeps the stored value; `none` converts nothing; the others name what a value becomes. */
 export type ConversionRule =
@@ -27,7 +26,8 @@ export interface Conversion {
 
 type Kind = 'text' | 'password' | 'integer' | 'biginteger' | 'number' | 'boolean' | 'date' | 'time' | 'datetime' | 'json'
 
-function kindOf(type: ScalarType): Kind {
+/** What values of a type are, for conversions. */
+export function kindOf(type: ScalarType): Kind {
   if (type === 'password' || type === 'integer') return type
   return attributeTypes[type].family
 }
@@ -139,47 +139,3 @@ export function convertValue({ from, to, rule }: Conversion, value: string | num
   const converted = rules[rule](value, kindOf(from)) ?? null
   return typeof converted === 'string' && isNarrowed(from, to) && [...converted].length > 255 ? null : converted
 }
-
-/** A text without its digits: what is left is the same for all numbers of one form. */
-const withoutDigits = (text: SqlText): SqlText => [...'0123456789'].reduce((left, digit) => sqlText`replace(${left}, ${digit}, '')`, text)
-
-/**
- * Says which values of a column do not convert, as a condition; null: none. `exact` is false where a database cannot tell all of them
- * from those that do, and the condition covers more.
- */
-export function notConverting({ from, to, rule }: Conversion, column: string): { readonly where: SqlText; readonly exact: boolean } | null {
-  const value = sqlText`trim(cast(${id(column)} as text))`
-  const present = sqlText`${id(column)} is not null`
-  const digits = withoutDigits(value)
-  switch (rule) {
-    case 'none':
-      return { where: present, exact: true }
-    case 'integer':
-    case 'biginteger':
-      return kindOf(from) === 'boolean'
-        ? null
-        : {
-            where: sqlText`${present} and (${digits} not in ('', '-') or ${value} in ('', '-') or (${digits} = '-' and ${value} not like '-%') or substr(${value}, ${rule === 'integer' ? 10 : 19}, 1) <> '')`,
-            exact: false,
-          }
-    case 'number':
-      return kindOf(from) === 'boolean'
-        ? null
-        : {
-            where: sqlText`${present} and (${digits} not in ('', '-', '.', '-.') or ${value} in ('', '-', '.', '-.') or ${value} like '.%' or ${value} like '-.%' or ${value} like '%.' or (${digits} in ('-', '-.') and ${value} not like '-%'))`,
-            exact: false,
-          }
-    case 'boolean':
-      return { where: sqlText`${present} and lower(${value}) not in ('0', '1', 'true', 'false')`, exact: true }
-    case 'date':
-    case 'time':
-    case 'datetime':
-      return kindOf(from) === 'text' ? { where: sqlText`${present} and ${value} not like ${forms[rule]}`, exact: false } : null
-    case 'same':
-    case 'text':
-    case 'json':
-      return isNarrowed(from, to) ? { where: sqlText`substr(cast(${id(column)} as text), 256, 1) <> ''`, exact: true } : null
-  }
-}
-
-const forms = { date: '____-__-__', time: '__:__:__%', datetime: '____-__-__%' } as const

@@ -1,4 +1,5 @@
 // Which schemas and attributes of the newer model are those of the older one: by their names, unless a rename is declared.
+import { columnName } from '../model/names.js'
 import { schemasOf } from '../model/owners.js'
 import type { Attribute, Model, Schema } from '../model/types.js'
 import type { Rename } from './types.js'
@@ -111,7 +112,18 @@ function matchedAttributes({ from, to }: SchemaPair, renames: readonly Rename[])
   for (const rename of renames)
     if (rename.kind === 'attribute' && rename.schema === from.uid) note(declared, rename.from, rename.to, `the attribute ${from.uid}:`)
   const names = (schema: Schema) => ownAttributes(schema).map(({ name }) => name)
-  return matched(names(from), names(to), declared)
+  const found = matched(names(from), names(to), declared)
+  return new Map([...found, ...sameColumn(names(from), names(to), found)])
+}
+
+/** Attributes that are written otherwise, and have the same column: `secretCode`, `secret_code`. */
+function sameColumn(from: readonly string[], to: readonly string[], found: ReadonlyMap<string, string>): readonly [string, string][] {
+  const taken = new Set(found.values())
+  const free = new Map(to.filter((name) => !taken.has(name)).map((name) => [columnName(name), name]))
+  return from.flatMap((name): [string, string][] => {
+    const other = found.has(name) ? undefined : free.get(columnName(name))
+    return other === undefined ? [] : [[name, other]]
+  })
 }
 
 function checkAttributeRename(

@@ -131,19 +131,34 @@ function makeDrafts({ pairs, tableAfter }: ModelComparison, type: ContentType): 
   const links = ownedLinks(pairs.to)
   const own: DraftLinks[] = links
     .filter(({ shape }) => shape.uid === type.uid)
-    .map(({ storage: { table, here, there } }) => ({ table, here, there, others: others(table, [here, there]) }))
+    .map(({ target, storage: { table, here, there } }) => ({
+      table,
+      here,
+      there,
+      others: others(table, [here, there]),
+      within: target.uid === type.uid,
+    }))
   const morphs: DraftLinks[] = ownedMorphs(pairs.to).flatMap(({ shape, storage }) =>
     shape.uid === type.uid && storage.kind === 'table'
-      ? [{ table: storage.table, here: storage.here, there: storage.id, others: others(storage.table, [storage.here, storage.id]) }]
+      ? [
+          {
+            table: storage.table,
+            here: storage.here,
+            there: storage.id,
+            others: others(storage.table, [storage.here, storage.id]),
+            within: false,
+          },
+        ]
       : [],
   )
   const incoming: IncomingLinks[] = links
-    .filter(({ target, shape }) => target.uid === type.uid && shape.uid !== type.uid)
+    .filter(({ target, shape }) => target.uid === type.uid && shape.uid !== type.uid && shape.kind === 'contentType')
     .map(({ shape, storage: { table, here, there } }) => ({
       table,
       here: there,
       there: here,
       others: others(table, [here, there]),
+      within: false,
       owners: shape.table,
       ownersHaveDrafts: shape.kind === 'contentType' && shape.draftAndPublish,
     }))

@@ -1,4 +1,5 @@
 // Statements as plain data, in words of every database (decision 038): texts around bound values, names in double quotes.
+import { type RawBuilder, sql } from 'kysely'
 import { quoted } from '../database/schema/table.js'
 
 /** A statement or a part of one: `values[i]` is bound between `text[i]` and `text[i + 1]`. */
@@ -6,6 +7,10 @@ export interface SqlText {
   readonly text: readonly string[]
   readonly values: readonly (string | number)[]
 }
+
+/** The text as an expression that the dialect of any database compiles. */
+export const expressionOf = ({ text, values }: SqlText): RawBuilder<unknown> =>
+  sql(Object.assign([...text], { raw: [...text] }) as TemplateStringsArray, ...values)
 
 /** A name of a table or column in a template. */
 export interface SqlName {

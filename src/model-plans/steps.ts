@@ -6,7 +6,7 @@ import type { SqlText } from './sql-text.js'
 /** `slow`: takes longer the more rows there are. `losesData`: takes content away from the API; it is kept aside. */
 export type Risk = 'safe' | 'slow' | 'losesData'
 
-/** A column of a table that rows come from, and the column they go to. */
+/** A column of a table that rows come from, and the column they go to; or an attribute and its new name. */
 export interface MovedColumn {
   readonly from: string
   readonly to: string
@@ -18,6 +18,8 @@ export interface DraftLinks {
   readonly here: string
   readonly there: string
   readonly others: readonly string[]
+  /** True if both ends are rows of the type that gets drafts. */
+  readonly within: boolean
 }
 
 /** Links of other rows to those that drafts are made of. */
@@ -47,17 +49,18 @@ export type StepAction =
   | { readonly kind: 'addColumn'; readonly table: string; readonly column: Column; readonly foreignKey: ForeignKey | null }
   | { readonly kind: 'renameColumn'; readonly table: string; readonly column: string; readonly to: string }
   /** Renames a column to a name that nothing reads, and lifts its `not null`. */
-  | { readonly kind: 'keepColumn'; readonly table: string; readonly column: string; readonly as: string }
+  | { readonly kind: 'keepColumn'; readonly table: string; readonly column: Column; readonly as: string }
   /** Changes what a column is declared as; values stay. */
   | { readonly kind: 'declareColumn'; readonly table: string; readonly column: Column }
   /**
-   * Renames the column to `as`, adds it anew and fills it by the rule (`convertValue`); `as` is dropped if every value of the type converts
-   * without loss (`keeps: false`).
+   * Renames the column to `as`, adds it anew and fills it by the rule (`convertValue`). What `former` was then is kept without its
+   * `not null`, or dropped if every value of its type converts without loss (`keeps: false`).
    */
   | {
       readonly kind: 'convertColumn'
       readonly table: string
       readonly column: Column
+      readonly former: Column
       readonly as: string
       readonly keeps: boolean
       readonly conversion: Conversion
@@ -89,8 +92,8 @@ export type StepAction =
       readonly links: readonly DraftLinks[]
       readonly incoming: readonly IncomingLinks[]
     }
-  /** Renames an attribute in the settings of the content manager and in the fields of administrators' permissions. */
-  | { readonly kind: 'renameInSettings'; readonly schema: string; readonly attribute: string; readonly to: string }
+  /** Renames attributes, all at once, in the settings of the content manager and in the fields of administrators' permissions. */
+  | { readonly kind: 'renameInSettings'; readonly schema: string; readonly names: readonly MovedColumn[] }
   /** Writes schemas to `strapi_content_types_schema`, so that Strapi does not repeat Draft & Publish or locales; removes others. */
   | { readonly kind: 'storeContentTypes'; readonly stored: readonly string[]; readonly removed: readonly string[] }
 

@@ -26,9 +26,8 @@ export function changeTable({ from, to, columns, converted }: TableChange, kept:
   const added = to.columns.filter(({ name }) => !after.has(name))
   const declared = columns.filter((pair) => !converted.has(pair.to) && isDeclaredAnew(columnOf(from, pair.from), columnOf(to, pair.to)))
   return [
-    ...removed.map(({ name: column }) =>
-      planned('aside', 'losesData', { kind: 'keepColumn', table: from.name, column, as: kept.of(column) }),
-    ),
+    ...changeIndexes(from, to, columns, new Set([...converted, ...declared.map((pair) => pair.to)])),
+    ...removed.map((column) => planned('aside', 'losesData', { kind: 'keepColumn', table: from.name, column, as: kept.of(column.name) })),
     ...(from.name === to.name ? [] : [planned('renameTables', 'safe', { kind: 'renameTable', table: from.name, to: to.name })]),
     ...inOrder(columns).map((pair) =>
       planned('renameColumns', 'safe', { kind: 'renameColumn', table: to.name, column: pair.from, to: pair.to }),
@@ -37,7 +36,6 @@ export function changeTable({ from, to, columns, converted }: TableChange, kept:
     ...added.map((column) =>
       planned('create', 'safe', { kind: 'addColumn', table: to.name, column, foreignKey: foreignKeyOf(to, column.name) }),
     ),
-    ...changeIndexes(from, to, columns, converted),
     ...changeForeignKeys(from, to, columns),
   ]
 }

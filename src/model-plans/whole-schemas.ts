@@ -109,16 +109,21 @@ function renamedSchemas({ pairs }: ModelComparison): PlanFindings {
           where: isActionOf(from),
         }),
       ),
-      ...['content_types', 'components'].map((kind) => {
+      ...['content_types', 'components'].flatMap((kind) => {
         const key = (uid: string) => `plugin_content_manager_configuration_${kind}::${uid}`
         const where = sqlText`${id('key')} = ${key(from)}`
-        return planned('bookkeeping', 'safe', {
-          kind: 'setValues',
-          table: 'strapi_core_store_settings',
-          column: 'key',
-          value: sqlText`${key(to)}`,
-          where,
-        })
+        const own = (uid: string) => `"uid":"${uid}"`
+        const value = sqlText`replace(${id('value')}, ${own(from)}, ${own(to)})`
+        return [
+          planned('bookkeeping', 'safe', { kind: 'setValues', table: 'strapi_core_store_settings', column: 'value', value, where }),
+          planned('bookkeeping', 'safe', {
+            kind: 'setValues',
+            table: 'strapi_core_store_settings',
+            column: 'key',
+            value: sqlText`${key(to)}`,
+            where,
+          }),
+        ]
       }),
     ]),
   }

@@ -1,6 +1,12 @@
 // Plans of changes of small models: docs/spec/model-plans.md.
+import Database from 'better-sqlite3'
 import { expect, test } from 'vitest'
+import { writeMysqlSql } from '../../src/database/mysql/words.js'
+import { postgresDialect } from '../../src/database/postgres/dialect.js'
+import { sqliteDialect } from '../../src/database/sqlite/dialect.js'
+import { statementsOf } from '../../src/database/sqlite/model-steps.js'
 import { planModelChange } from '../../src/model-plans/plan.js'
+import { expressionOf } from '../../src/model-plans/sql-text.js'
 import { component, draftAndPublish, localized, model, shown, stepsOf, type } from './models.js'
 
 const note = (attributes: Parameters<typeof type>[1]) => type('note', attributes)
@@ -21,8 +27,8 @@ test('model-plans.7, model-plans.3: a removed attribute keeps its column aside, 
     { kind: 'attributeRemoved', schema: 'api::note.note', attribute: 'body', type: 'string' },
     { kind: 'attributeCreated', schema: 'api::note.note', attribute: 'title', type: 'string' },
   ])
-  expect(stepsOf(plan.steps, 'keepColumn')).toEqual([
-    { kind: 'keepColumn', risk: 'losesData', table: 'notes', column: 'body', as: 'octavo_kept_3_body' },
+  expect(stepsOf(plan.steps, 'keepColumn')).toMatchObject([
+    { kind: 'keepColumn', risk: 'losesData', table: 'notes', column: { name: 'body' }, as: 'octavo_kept_3_body' },
   ])
   expect(stepsOf(plan.steps, 'addColumn')).toMatchObject([{ table: 'notes', column: { name: 'title', type: 'varchar(255)' } }])
   expect(plan.losses).toMatchObject([{ name: 'api::note.note.body', kept: ['notes.octavo_kept_3_body'] }])
@@ -160,4 +166,33 @@ test('model-plans.9: rules that are tightened have conditions, others have none'
   const { conditions, steps } = planModelChange(at(10, false), at(5, true), [])
   expect(conditions.map(({ name }) => name)).toEqual(['api::note.note.body:required', 'api::note.note.body:length'])
   expect(steps.map(({ kind }) => kind)).toEqual(['storeContentTypes'])
+})
+
+test('model-plans.3: counts compile for every database', () => {
+  const text = { type: 'string', maxLength: 10 }
+  const from = model(type('note', { a: text, b: string, c: { type: 'string' } }, { ...draftAndPublish, ...localized }), type('book', {}))
+  const to = model(note({ a: { ...text, maxLength: 5, unique: true, required: true }, b: { type: 'integer' }, c: { type: 'datetime' } }))
+  const { losses, conditions } = planModelChange(from, to, [])
+  const counts = [...losses, ...conditions].map(({ count }) => count)
+  expect(counts.length).toBeGreaterThan(8)
+  for (const count of counts) {
+    const query = expressionOf(count)
+    const written = [sqliteDialect, postgresDialect].map((dialect) => dialect.compile(query))
+    for (const { parameters } of written) expect(parameters).toEqual(count.values)
+    expect(written[0]!.sql).toBe(count.text.join('?'))
+    expect(written[1]!.sql).toBe(count.text.reduce((all, part, index) => `${all}$${index}${part}`))
+    const { text: mysql, values } = writeMysqlSql(query)
+    expect(values).toEqual(count.values)
+    expect(mysql).not.toContain('as text)')
+  }
+})
+
+test('model-plans.2: a column that may not be null is kept as one that may', () => {
+  const column = { name: 'body', type: 'varchar(255)', notNull: true, increments: false, default: null } as const
+  const database = new Database(':memory:')
+  database.exec("create table notes (id integer primary key, body varchar(255) not null); insert into notes (body) values ('text')")
+  const statements = statementsOf({ kind: 'keepColumn', risk: 'losesData', table: 'notes', column, as: 'octavo_kept_1_body' })
+  for (const { sql } of statements) database.exec(sql)
+  database.exec('insert into notes default values')
+  expect(database.prepare('select octavo_kept_1_body from notes').pluck().all()).toEqual(['text', null])
 })

@@ -12,10 +12,10 @@ export interface StepStatement {
   readonly values: readonly (string | number)[]
 }
 
-/** Steps that read values and write others, which no statement does: `src/model-plans/conversions.ts` has the rule. */
+/** Steps that no statement does. */
 type ComputedStep = Extract<PlanStep, { readonly kind: 'makeDrafts' | 'renameInSettings' | 'storeContentTypes' }>
 
-/** What statements do alone. `convertColumn` still has to be filled between them. */
+/** What statements do; the new column of `convertColumn` is filled after them. */
 export type StatedStep = Exclude<PlanStep, ComputedStep>
 
 const plain = (sql: string): StepStatement => ({ sql, values: [] })
@@ -23,15 +23,43 @@ const plain = (sql: string): StepStatement => ({ sql, values: [] })
 /** Writes a text of a plan after some words. */
 export const bound = (before: string, { text, values }: SqlText): StepStatement => ({ sql: before + text.join('?'), values })
 
-const defined = (column: Column): string =>
-  `${quoted(column.name)} ${declaredType(column.type)}${column.default === null ? '' : ` DEFAULT ${column.default}`}`
+/** SQLite adds a column that may not be null only with a default. */
+const defined = (column: Column): string => {
+  const name = `${quoted(column.name)} ${declaredType(column.type)}`
+  return column.default === null ? name : `${name} ${column.notNull ? 'NOT NULL ' : ''}DEFAULT ${column.default}`
+}
+
+const formerName = 'octavo_moving'
+
+/** A column under a name that nothing writes. One that may not be null would refuse new rows, so it is made anew. */
+function movedAside(table: string, column: Column, as: string): readonly StepStatement[] {
+  const [name, aside] = [quoted(column.name), quoted(as)]
+  if (!column.notNull) return [plain(`alter table ${quoted(table)} rename column ${name} to ${aside}`)]
+  return [
+    plain(`alter table ${quoted(table)} add column ${aside} ${declaredType(column.type)}`),
+    plain(`update ${quoted(table)} set ${aside} = ${name}`),
+    plain(`alter table ${quoted(table)} drop column ${name}`),
+  ]
+}
+
+/** A column that is declared otherwise: SQLite changes no declaration, so it is made anew and filled. */
+function declaredAnew(table: string, column: Column): readonly StepStatement[] {
+  const [name, former] = [quoted(column.name), quoted(formerName)]
+  const value = column.notNull && column.default !== null ? `coalesce(${former}, ${column.default})` : former
+  return [
+    plain(`alter table ${quoted(table)} rename column ${name} to ${former}`),
+    plain(`alter table ${quoted(table)} add column ${defined(column)}`),
+    plain(`update ${quoted(table)} set ${name} = ${value}`),
+    plain(`alter table ${quoted(table)} drop column ${former}`),
+  ]
+}
 
 const pointing = ({ references, onDelete }: ForeignKey): string =>
   ` REFERENCES ${quoted(references.table)} (${references.columns.map(quoted).join(', ')}) ON DELETE ${onDelete}`
 
 /**
- * Returns the statements of a step, in their order. Names of foreign keys mean nothing to SQLite, and types of columns only their affinity,
- * so that steps about them have none. The connection has `foreign_keys` off, or rows of other tables would go with what is dropped.
+ * Returns the statements of a step, in their order. Names of foreign keys mean nothing to SQLite: steps about them have none.
+ * The connection has `foreign_keys` off, or rows of other tables would go with what is dropped.
  */
 export function statementsOf(step: StatedStep): readonly StepStatement[] {
   const alter = (table: string, change: string) => plain(`alter table ${quoted(table)} ${change}`)
@@ -53,9 +81,13 @@ export function statementsOf(step: StatedStep): readonly StepStatement[] {
     case 'renameColumn':
       return [rename(step.table, step.column, step.to)]
     case 'keepColumn':
-      return [rename(step.table, step.column, step.as)]
+      return movedAside(step.table, step.column, step.as)
     case 'convertColumn':
-      return [rename(step.table, step.column.name, step.as), alter(step.table, `add column ${defined(step.column)}`)]
+      // By its new name, which it has by now.
+      return [
+        ...movedAside(step.table, { ...step.former, name: step.column.name }, step.as),
+        alter(step.table, `add column ${defined(step.column)}`),
+      ]
     case 'createIndex': {
       const { name, columns, unique } = step.index
       return [plain(`create ${unique ? 'unique ' : ''}index ${quoted(name)} on ${quoted(step.table)} (${columns.map(quoted).join(', ')})`)]
@@ -63,6 +95,7 @@ export function statementsOf(step: StatedStep): readonly StepStatement[] {
     case 'dropIndex':
       return [plain(`drop index if exists ${quoted(step.index.name)}`)]
     case 'declareColumn':
+      return declaredAnew(step.table, step.column)
     case 'renameForeignKey':
     case 'dropForeignKey':
       return []
