@@ -5,7 +5,7 @@ import type { MainConnection, WriteDatabase } from '../database/database.js'
 import type { FileChanges } from '../model/schema-files.js'
 
 /** A change of the model. */
-export interface ModelChange {
+export interface RecordedChange {
   readonly id: number
   /** The version of the model that it led to. */
   readonly version: string
@@ -31,7 +31,7 @@ interface ChangeRow {
 }
 
 /** The changes after `id`, oldest first. */
-export async function changesAfter(database: MainConnection, id: number): Promise<readonly ModelChange[]> {
+export async function changesAfter(database: MainConnection, id: number): Promise<readonly RecordedChange[]> {
   const rows = await database.rows<ChangeRow>(
     sql`select id, version, summary, files, made_at, is_filed from octavo_model_changes where id > ${id} order by id`,
   )
@@ -54,7 +54,7 @@ export async function lastChange(database: MainConnection): Promise<number> {
 export async function recordChange(
   writer: WriteDatabase,
   follows: number,
-  { version, summary, files }: Pick<ModelChange, 'version' | 'summary' | 'files'>,
+  { version, summary, files }: Pick<RecordedChange, 'version' | 'summary' | 'files'>,
   now: number,
 ): Promise<number | null> {
   const text = JSON.stringify(Object.fromEntries(files))

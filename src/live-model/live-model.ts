@@ -10,7 +10,7 @@ import { loadModel } from '../model/load.js'
 import { type FileChanges, filesWithChanges } from '../model/schema-files.js'
 import type { Model } from '../model/types.js'
 import { openQueue } from '../runtime/queue.js'
-import { changeColumns, changesAfter, lastChange, type ModelChange, noteFiled, recordChange } from './change-log.js'
+import { changeColumns, changesAfter, lastChange, noteFiled, type RecordedChange, recordChange } from './change-log.js'
 import { plain, refuseLosses, refuseTakenTables } from './refusals.js'
 import { type StagedFiles, stageFiles } from './write-files.js'
 
@@ -30,7 +30,7 @@ export interface LiveModel {
   /** What other processes change, and how it is followed: as the access rules are read again after a commit. */
   readonly watched: { readonly tables: Readonly<Record<string, readonly string[]>>; reload(): Promise<void> }
   /** The changes that were made while serving, oldest first. */
-  history(): Promise<readonly ModelChange[]>
+  history(): Promise<readonly RecordedChange[]>
   /** From now on, changes come into force in these installations. */
   serve(installations: Installations): void
   /**

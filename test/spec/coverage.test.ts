@@ -30,13 +30,17 @@ const named = new Set(
     'clients',
     'description',
     'content-type-builder',
+    'live-model',
+    'model-plans',
   ].flatMap((place) => {
     const tests = join(here, '..', place)
     return readdirSync(tests)
       .filter((file) => file.endsWith('.test.ts') && file !== 'coverage.test.ts')
-      .flatMap((file) =>
-        [...readFileSync(join(tests, file), 'utf8').matchAll(/(?:rule\(|^\s*\[)\s*'([a-z-]+\.\d+)'/gm)].map(([, id]) => id!),
-      )
+      .flatMap((file) => {
+        const text = readFileSync(join(tests, file), 'utf8')
+        const titles = [...text.matchAll(/\btest\('((?:[a-z-]+\.\d+(?:, )?)+):/g)].flatMap(([, ids]) => ids!.split(', '))
+        return [...[...text.matchAll(/(?:rule\(|^\s*\[)\s*'([a-z-]+\.\d+)'/gm)].map(([, id]) => id!), ...titles]
+      })
   }),
 )
 
