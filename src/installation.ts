@@ -98,6 +98,11 @@ interface Lasting {
   readonly inSync: InSync
 }
 
+/** Checks that a model can be put in force with the settings of the project. @throws ConfigError */
+export function checkInstallable(config: Config, model: Model): void {
+  checkDefaults(config.types, readContext(config, model, config.initialLocale))
+}
+
 export function openInstallations(options: InstallationOptions): Installations {
   const lasting: Lasting = { keys: openIdempotencyKeys(options.config.limits), inSync: openInSync() }
   let current = open(options, lasting, options.model, options.defaultLocale)
@@ -152,15 +157,7 @@ function open(
 ): Opened {
   const { limits } = config
   const contract = contracts[config.contract]
-  const context: ReadContext = {
-    model,
-    defaultLocale,
-    limits,
-    contract,
-    pages: config.rest,
-    strictParams: config.rest.strictParams,
-    draftGrant: config.rest.draftGrant,
-  }
+  const context = readContext(config, model, defaultLocale)
   checkDefaults(config.types, context)
   const { reads, writes } = database
   const records = recording.isOn()
@@ -195,6 +192,17 @@ function open(
     },
   }
 }
+
+/** What reads of a model depend on. */
+const readContext = (config: Config, model: Model, defaultLocale: string): ReadContext => ({
+  model,
+  defaultLocale,
+  limits: config.limits,
+  contract: contracts[config.contract],
+  pages: config.rest,
+  strictParams: config.rest.strictParams,
+  draftGrant: config.rest.draftGrant,
+})
 
 /** Records the creation of users, as Strapi does; not their changes. */
 function watchUsers(outbox: Outbox | null, model: Model): UserWatch | null {

@@ -29,7 +29,7 @@ import type { Backend } from './http/backend.js'
 import { checkRoutes } from './http/custom-routes/paths.js'
 import { examplesOf } from './http/pages/examples.js'
 import { createServer, type HttpServer } from './http/server.js'
-import { holding, openInstallations } from './installation.js'
+import { checkInstallable, holding, openInstallations } from './installation.js'
 import { openContentTypeBuilder } from './live-model/builder-request.js'
 import { openLiveModel } from './live-model/live-model.js'
 import { newDocumentId } from './model/document-id.js'
@@ -152,7 +152,10 @@ async function openContent(config: Config, logger: Logger, signing: Signing | nu
   for (const warning of [...config.warnings, ...model.warnings]) logger.warn(warning)
   const database = await (await driverOf(config)).open(config, model, { logger, signing, fill: seedLoader(config, model, logger) })
   opened.add(database.close)
-  const check = (changed: Model): Promise<void> => checkCode(config, changed)
+  const check = async (changed: Model): Promise<void> => {
+    await checkCode(config, changed)
+    checkInstallable(config, changed)
+  }
   return { database, liveModel: await openLiveModel({ config, model, database, log: logger, now: Date.now, check }) }
 }
 

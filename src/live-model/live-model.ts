@@ -63,13 +63,10 @@ interface InForce {
   installations: Installations | null
 }
 
-/** The most changes that wait for another one. */
-const mostWaiting = 100
-
 /** Opens the model for changes, and finishes what an earlier process began: its files are written, and the model is loaded again. */
 export async function openLiveModel(options: LiveModelOptions): Promise<LiveModel> {
   const { main } = options.database
-  const line = openQueue(1, mostWaiting, 'Too many changes of the model wait')
+  const line = openQueue(1, options.config.limits.modelChangeQueue, 'Too many changes of the model wait')
   const inForce: InForce = { model: options.model, change: await lastChange(main), installations: null }
   await finishChanges(options, inForce)
   return {
@@ -98,12 +95,17 @@ async function finishChanges(options: LiveModelOptions, inForce: InForce): Promi
   const { config, database, log } = options
   const unfiled = (await changesAfter(database.main, 0)).filter(({ isFiled }) => !isFiled)
   if (unfiled.length === 0) return
-  for (const { files } of unfiled) await (await stageFiles(config.folder, files)).place()
-  inForce.model = await load(options)
+  inForce.model = await load(options, new Map(unfiled.flatMap(({ files }) => [...files])))
   await options.check(inForce.model)
   await database.fit(inForce.model)
-  await noteFiled(database.writes, unfiled.at(-1)!.id)
-  log.info({ changes: unfiled.map(({ summary }) => summary) }, 'finished changes of the model that an earlier process began')
+  const changes = unfiled.map(({ summary }) => summary)
+  try {
+    for (const { files } of unfiled) await (await stageFiles(config.folder, files)).place()
+    await noteFiled(database.writes, unfiled.at(-1)!.id)
+    log.info({ changes }, 'finished changes of the model that an earlier process began')
+  } catch (error) {
+    log.error({ err: error, changes }, 'the files of changes of the model could not be written; the next start tries again')
+  }
 }
 
 function putInForce(inForce: InForce, model: Model, change: number): void {
@@ -159,12 +161,16 @@ async function checkedModel(options: LiveModelOptions, files: FileChanges): Prom
 
 /** Adds what the database lacks, and makes the change. Resolves to its id. @throws ApiError 409 if another process was faster */
 async function record(
-  { database, now }: LiveModelOptions,
+  { database, log, now }: LiveModelOptions,
   inForce: InForce,
   { summary, files }: ChangeRequest,
   model: Model,
 ): Promise<number> {
-  await database.fit(model)
+  await database.fit(model).catch((error: unknown) => {
+    if (!(error instanceof ConfigError)) throw error
+    log.warn({ err: error }, 'the tables of a change of the model could not be made')
+    throw new ApiError('ServiceUnavailableError', 'The tables could not be changed now. Nothing was changed; the log says why')
+  })
   const change = await recordChange(database.writes, inForce.change, { version: model.version, summary, files }, now()).catch(
     async (error: unknown) => {
       // The row of another process that follows the same change refuses ours.

@@ -8,9 +8,6 @@ import { builtinSchemas } from '../model/builtin.js'
 import { schemaFilesOf } from '../model/load.js'
 import type { FileChanges } from '../model/schema-files.js'
 
-/** The most schemas of one change. */
-const mostSchemas = 500
-
 const attributeName = /^[A-Za-z][_0-9A-Za-z]*$/
 const apiUid = /^api::([a-z][a-z0-9]*(?:-[a-z0-9]+)*)\.([a-z][a-z0-9]*(?:-[a-z0-9]+)*)$/
 const componentUid = /^([a-z][a-z0-9]*(?:[-_][a-z0-9]+)*)\.([a-z][a-z0-9]*(?:-[a-z0-9]+)*)$/
@@ -43,7 +40,6 @@ export async function filesOfSchemas(folder: string, sent: unknown): Promise<Fil
   const { data } = checked(body, sent, [])
   const uids = Object.keys(data)
   if (uids.length === 0) throw invalid(['data'], 'must name a schema')
-  if (uids.length > mostSchemas) throw invalid(['data'], `must not have more than ${mostSchemas} schemas`)
   const places = await schemaFilesOf(folder)
   const isTypeScript = existsSync(join(folder, 'tsconfig.json'))
   const codeOf = (uid: string) => (uid.startsWith('api::') ? codeFiles(uid, uid.slice(uid.indexOf('.') + 1), isTypeScript) : [])

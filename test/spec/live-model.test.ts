@@ -163,6 +163,25 @@ for (const [what, data, message] of refusals)
     expect(existsSync(fileOf('src/api/bad'))).toBe(false)
   })
 
+rule('live-model.4', 'what the code or the settings of the project need stays', async () => {
+  const project = await serveProject(
+    { 'src/api/note/content-types/note/schema.json': note({ title: text, body: text }) },
+    {
+      environment: secrets,
+      config: { admin: { model: 'always' } },
+      code: { types: { 'api::note.note': { defaults: { sort: 'title' } } } },
+    },
+  )
+  try {
+    await addToken(project, full, { type: 'full-access' })
+    for (const change of [{ 'api::note.note': note({ body: text }) }, { 'api::note.note': null }])
+      expect((await put(change, { at: project })).status).toBe(400)
+    expect((await read('/api/notes', project)).status).toBe(200)
+  } finally {
+    await project.close()
+  }
+})
+
 rule('live-model.5', 'content is hidden only by agreement, stays in the database, and comes back', async () => {
   const schema = (attributes: object) => ({ 'api::diary.diary': typeOf('diary', 'diaries', attributes) })
   await put(schema({ day: text, mood: text, unused: text }))

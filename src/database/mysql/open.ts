@@ -26,10 +26,10 @@ import { openWrites } from './writes.js'
 /** Milliseconds for the server to answer a look whether it is there. */
 const probeTimeout = 3_000
 
-/** Gives a new database its tables and first rows, an existing one what it lacks. @throws ConfigError if it cannot be prepared */
-async function prepare(config: Config, model: Model, { small, statements }: MysqlReached, fill: FillRows): Promise<Prepared> {
+/** Gives a new database its tables and first rows, an existing one what it lacks. `wait`: milliseconds for locks. @throws ConfigError if it cannot be prepared */
+async function prepare(config: Config, model: Model, { small, statements }: MysqlReached, fill: FillRows, wait: number): Promise<Prepared> {
   const prepared = await prepareDatabase(small, model, {
-    wait: config.limits.startWait,
+    wait,
     sessions: config.auth.jwtManagement === 'refresh',
     fill,
   })
@@ -45,7 +45,7 @@ async function prepareAndWarn(
   logger: Pick<Logger, 'warn'>,
   fill: FillRows,
 ): Promise<void> {
-  const { isNew, added } = await prepare(config, model, reached, fill)
+  const { isNew, added } = await prepare(config, model, reached, fill, config.limits.startWait)
   if (!isNew) warnOfDifferences(logger, added, await onClient(reached.small, (client) => findSchemaMismatches(client, model)))
 }
 
@@ -101,7 +101,7 @@ export async function openMysqlDatabase(
       writes,
       main,
       fit: async (wanted) => {
-        const { added } = await prepare(config, wanted, reached, fill)
+        const { added } = await prepare(config, wanted, reached, fill, config.limits.modelChangeWait)
         await indexes.begin(wanted)
         return added
       },
@@ -119,7 +119,7 @@ export async function openMysqlDatabase(
 export async function openMysqlForCommand(config: Config, model: Model, fill: FillRows): Promise<CommandDatabase> {
   const reached = await reach(config)
   const { settings, small, statements } = reached
-  await prepare(config, model, reached, fill).catch(async (error: unknown) => {
+  await prepare(config, model, reached, fill, config.limits.startWait).catch(async (error: unknown) => {
     await reached.close()
     throw error
   })

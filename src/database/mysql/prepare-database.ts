@@ -56,7 +56,7 @@ export async function prepareDatabase(pool: Pool, model: Model, preparation: Mys
     } catch (error) {
       throw explained(error)
     } finally {
-      await client.query('set session foreign_key_checks = 1').catch(() => client.cut())
+      await client.query('set session foreign_key_checks = 1, lock_wait_timeout = default').catch(() => client.cut())
       await releaseLock(client, 'prepare').catch(() => client.cut())
     }
   })
@@ -72,6 +72,8 @@ async function prepareLocked(client: Client, model: Model, preparation: MysqlPre
   if (isNew) await client.query(`insert ignore into ${unpreparedTable} (id) values (1)`)
   // Tables reference each other.
   await client.query('set session foreign_key_checks = 0')
+  // A transaction that is open keeps its tables; whoever waits for them keeps the next reads waiting.
+  await client.query(`set session lock_wait_timeout = ${Math.ceil(preparation.wait / 1000)}`)
   for (const statement of [
     ...createOctavoStatements(),
     ...replaceFormerTables((name) => present.has(name)),

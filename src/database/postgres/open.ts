@@ -28,18 +28,18 @@ const probeTimeout = 3_000
 /** Connections that creating indexes takes. */
 const indexPool = 2
 
-/** Gives a new database its tables and first rows, an existing one what it lacks. @throws ConfigError if it cannot be prepared */
-const prepare = (config: Config, model: Model, { small, settings }: Reached, fill: FillRows): Promise<Prepared> =>
+/** Gives a new database its tables and first rows, an existing one what it lacks. `wait`: milliseconds for locks. @throws ConfigError if it cannot be prepared */
+const prepare = (config: Config, model: Model, { small, settings }: Reached, fill: FillRows, wait: number): Promise<Prepared> =>
   prepareDatabase(small, model, {
     schema: settings.schema,
-    wait: config.limits.startWait,
+    wait,
     sessions: config.auth.jwtManagement === 'refresh',
     fill,
   })
 
 /** Prepares the database, and warns of what in an existing one differs from the model. */
 async function prepareAndWarn(config: Config, model: Model, reached: Reached, logger: Pick<Logger, 'warn'>, fill: FillRows): Promise<void> {
-  const { isNew, added } = await prepare(config, model, reached, fill)
+  const { isNew, added } = await prepare(config, model, reached, fill, config.limits.startWait)
   if (!isNew) warnOfDifferences(logger, added, await findSchemaMismatches(reached.small, model))
 }
 
@@ -99,7 +99,7 @@ export async function openPostgresDatabase(
       writes,
       main,
       fit: async (wanted) => {
-        const { added } = await prepare(config, wanted, reached, fill)
+        const { added } = await prepare(config, wanted, reached, fill, config.limits.modelChangeWait)
         await indexes.begin(wanted)
         return added
       },
@@ -117,7 +117,7 @@ export async function openPostgresDatabase(
 export async function openPostgresForCommand(config: Config, model: Model, fill: FillRows): Promise<CommandDatabase> {
   const reached = await reach(config)
   const { settings, small, statements } = reached
-  await prepare(config, model, reached, fill).catch(async (error: unknown) => {
+  await prepare(config, model, reached, fill, config.limits.startWait).catch(async (error: unknown) => {
     await reached.close()
     throw error
   })
