@@ -89,7 +89,10 @@ const uid = attribute('uid', {
   message: 'Cannot define a default UID if the targetField is set',
 })
 
-const zone = attribute('dynamiczone', { components: z.array(z.string()).min(1), required: flag, min: number, max: number })
+const zone = attribute('dynamiczone', { components: z.array(z.string()).min(1), required: flag, min: number, max: number }).refine(
+  atLeast('min', 'max'),
+  minAndMax,
+)
 
 /** The attributes that components have too, without relations. */
 const simple = [
@@ -127,7 +130,10 @@ const simple = [
   moment('datetime'),
   attribute('timestamp', {}),
   attribute('boolean', { required: flag, default: flag }),
-  attribute('component', { component: z.string(), repeatable: flag, required: flag, min: number, max: number }),
+  attribute('component', { component: z.string(), repeatable: flag, required: flag, min: number, max: number }).refine(
+    atLeast('min', 'max'),
+    minAndMax,
+  ),
   attribute('customField', { customField: z.string() }).loose(),
 ] as const
 

@@ -55,11 +55,7 @@ const common = {
   draftAndPublish: z.boolean(),
   options: json,
   pluginOptions: json,
-  collectionName: z
-    .string()
-    .regex(/^[A-Za-z][-_0-9A-Za-z]*$/)
-    .or(z.literal(''))
-    .optional(),
+  collectionName: z.string().regex(categoryName).optional(),
 }
 
 const newType = <Kind extends string, Properties extends z.ZodType>(kind: Kind, properties: Properties) =>

@@ -42,17 +42,17 @@ function componentWish(current: ProjectSchemas, draft: Draft, component: ListedC
   const attributes = listedAttributes(component)
   if (component.action === 'create') {
     createComponent(draft, component.uid, { ...component, config: {} })
-    return [component.uid, newAttributes({}, attributes, 'update-schema')]
+    return [component.uid, newAttributes({}, attributes)]
   }
   const uid = changeComponent(draft, component.uid, component)
-  return [uid, newAttributes(attributesOf(current.schemas, component.uid), tidied(attributes), 'update-schema')]
+  return [uid, newAttributes(attributesOf(current.schemas, component.uid), tidied(attributes))]
 }
 
 function typeWish(current: ProjectSchemas, draft: Draft, type: ListedType): [string, NewAttributes] {
   const attributes = listedAttributes(type)
-  if (type.action === 'create') return [createType(draft, type), newAttributes({}, attributes, 'update-schema')]
+  if (type.action === 'create') return [createType(draft, type), newAttributes({}, attributes)]
   changeType(draft, type.uid, type)
-  return [type.uid, newAttributes(attributesOf(current.schemas, type.uid), tidied(attributes), 'update-schema')]
+  return [type.uid, newAttributes(attributesOf(current.schemas, type.uid), tidied(attributes))]
 }
 
 function wrongComponent({ schemas }: ProjectSchemas, { components }: UpdateSchema): string | null {
@@ -93,7 +93,8 @@ function wrongType({ schemas, typesWithSeveralRows }: ProjectSchemas, { contentT
 /** Strapi's sentence for a collection type with several rows that should become a single type. */
 export const severalRows = 'You cannot convert a collectionType to a singleType when having multiple entries in DB'
 
-function unknownTarget(draft: Draft, wishes: ReadonlyMap<string, NewAttributes>): string | null {
+/** Strapi's sentence for a relation whose target is no type. */
+export function unknownTarget(draft: Draft, wishes: ReadonlyMap<string, NewAttributes>): string | null {
   for (const { attributes } of wishes.values())
     for (const { type, target } of Object.values(attributes))
       if (type === 'relation' && typeof target === 'string' && !isTypeOf(draft, target)) return `Content type ${target} not found`
