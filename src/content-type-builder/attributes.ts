@@ -8,11 +8,10 @@ const ofOtherSide = ['targetAttribute', 'inversedBy', 'mappedBy', 'dominant']
 const isWritten = ([key, value]: readonly [string, unknown]): boolean =>
   value !== undefined && (key !== 'private' || value === true) && (key !== 'configurable' || value === false)
 
-/** Relations begin with type, relation and target; `private` and `configurable` end them. */
+/** Relations begin with type, relation and target. */
 function orderedRelation(attribute: Readonly<Record<string, unknown>>): AttributeSource {
-  const { type, relation, target, private: isPrivate, configurable, conditions, ...rest } = attribute
-  const ordered = { type, relation, target, ...rest, private: isPrivate, configurable, conditions }
-  return Object.fromEntries(Object.entries(ordered).filter(isWritten)) as AttributeSource
+  const { type, relation, target, ...rest } = attribute
+  return Object.fromEntries(Object.entries({ type, relation, target, ...rest }).filter(isWritten)) as AttributeSource
 }
 
 /**

@@ -1,7 +1,15 @@
 // POST /content-type-builder/update-schema: several types and components in one request.
 import { listedAttributes, type NewAttributes, newAttributes, tidied } from './attributes.js'
 import { componentTableName, componentUid, typeUid } from './names.js'
-import { attributesOf, type Draft, isBuiltin, isComponentUid, type ProjectSchemas, type Refusal } from './project-schemas.js'
+import {
+  attributesOf,
+  type Draft,
+  isBuiltin,
+  isComponentUid,
+  type ProjectSchema,
+  type ProjectSchemas,
+  type Refusal,
+} from './project-schemas.js'
 import { refused } from './refusals.js'
 import { setAttributes } from './relations.js'
 import { changeComponent, changeType, createComponent, createType, deleteComponent, deleteType, movedUid } from './schemas.js'
@@ -84,11 +92,21 @@ function wrongType({ schemas, typesWithSeveralRows }: ProjectSchemas, { contentT
     }
     if (!isTypeOf(schemas, uid)) return 'contentType.notFound'
     if (uid.startsWith('admin::') || (action === 'delete' && isBuiltin(uid))) return `The type ${uid} is part of the system`
+    if (action === 'update' && enablesDraftsBesideStatus(schemas.get(uid)!, type as ListedType)) return statusIsReserved
     const isNowSingle = action === 'update' && (type as ListedType).kind === 'singleType'
     if (isNowSingle && schemas.get(uid)!.content.kind !== 'singleType' && typesWithSeveralRows.has(uid)) return severalRows
   }
   return null
 }
+
+const statusIsReserved = 'Cannot enable draft and publish while the following attribute names are reserved: status'
+
+/** With draft & publish, `status` is the version that a request asks for. */
+const enablesDraftsBesideStatus = ({ content }: ProjectSchema, type: ListedType): boolean =>
+  type.draftAndPublish &&
+  content.options?.draftAndPublish !== true &&
+  Object.hasOwn(content.attributes, 'status') &&
+  Object.hasOwn(listedAttributes(type), 'status')
 
 /** Strapi's sentence for a collection type with several rows that should become a single type. */
 export const severalRows = 'You cannot convert a collectionType to a singleType when having multiple entries in DB'
