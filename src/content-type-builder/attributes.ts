@@ -8,11 +8,10 @@ const ofOtherSide = ['targetAttribute', 'inversedBy', 'mappedBy', 'dominant']
 const isWritten = ([key, value]: readonly [string, unknown]): boolean =>
   value !== undefined && (key !== 'private' || value === true) && (key !== 'configurable' || value === false)
 
-/** Relations begin with type, relation and target; `private` and `configurable` end them. */
+/** Relations begin with type, relation and target. */
 function orderedRelation(attribute: Readonly<Record<string, unknown>>): AttributeSource {
-  const { type, relation, target, private: isPrivate, configurable, conditions, ...rest } = attribute
-  const ordered = { type, relation, target, ...rest, private: isPrivate, configurable, conditions }
-  return Object.fromEntries(Object.entries(ordered).filter(isWritten)) as AttributeSource
+  const { type, relation, target, ...rest } = attribute
+  return Object.fromEntries(Object.entries({ type, relation, target, ...rest }).filter(isWritten)) as AttributeSource
 }
 
 /**
@@ -24,12 +23,9 @@ export function relationAttribute(sent: AttributeSource, before: AttributeSource
   return orderedRelation({ ...kept, ...without(sent, ...ofOtherSide) })
 }
 
-/** An attribute of the older routes: as sent, then private, configurable and conditions. */
-function fromOlderRoute(sent: AttributeSource): AttributeSource {
-  const { private: isPrivate, configurable, conditions, ...rest } = sent
-  const ordered = { ...without(rest, 'targetAttribute'), private: isPrivate, configurable, conditions }
-  return Object.fromEntries(Object.entries(ordered).filter(isWritten)) as unknown as AttributeSource
-}
+/** An attribute as it is written: as sent, or in the order in which update-schema reads it. */
+const scalarAttribute = (sent: AttributeSource): AttributeSource =>
+  Object.fromEntries(Object.entries(without(sent, 'targetAttribute')).filter(isWritten)) as AttributeSource
 
 /** Options for hand-written files, without which the values of a column would be lost (content-type-builder.10). */
 const ofColumn = ['column', 'columnName'] as const
@@ -47,7 +43,7 @@ export interface NewAttributes {
 }
 
 /** Builds the attributes of a schema from those of a request. Attributes that are not configurable stay as they are and come first. */
-export function newAttributes(before: BuilderAttributes, sent: BuilderAttributes, door: 'older' | 'update-schema'): NewAttributes {
+export function newAttributes(before: BuilderAttributes, sent: BuilderAttributes): NewAttributes {
   const fixed = Object.entries(before).filter(([, { configurable }]) => configurable === false)
   const fixedNames = new Set(fixed.map(([name]) => name))
   const written = Object.entries(sent)
@@ -55,9 +51,7 @@ export function newAttributes(before: BuilderAttributes, sent: BuilderAttributes
     .map(([name, attribute]) => {
       const earlier = Object.hasOwn(before, name) ? before[name] : undefined
       if (attribute.type === 'relation') return [name, relationAttribute(attribute, earlier)] as const
-      const formed =
-        door === 'older' ? fromOlderRoute(attribute) : (Object.fromEntries(Object.entries(attribute).filter(isWritten)) as AttributeSource)
-      return [name, keepColumn(formed, earlier)] as const
+      return [name, keepColumn(scalarAttribute(attribute), earlier)] as const
     })
   const inverses = new Map<string, string>()
   for (const [name, { type, targetAttribute }] of Object.entries(sent))

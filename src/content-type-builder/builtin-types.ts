@@ -24,7 +24,24 @@ const user: SchemaContent = {
   },
 }
 
-const known: Readonly<Record<string, SchemaContent>> = { 'plugin::users-permissions.user': user }
+const role: SchemaContent = {
+  kind: 'collectionType',
+  collectionName: 'up_roles',
+  info: { name: 'role', description: '', singularName: 'role', pluralName: 'roles', displayName: 'Role' },
+  pluginOptions: { 'content-manager': { visible: false }, 'content-type-builder': { visible: false } },
+  attributes: {
+    name: { type: 'string', minLength: 3, required: true, ...fixed },
+    description: { type: 'string', ...fixed },
+    type: { type: 'string', unique: true, ...fixed },
+    permissions: { type: 'relation', relation: 'oneToMany', target: 'plugin::users-permissions.permission', mappedBy: 'role', ...fixed },
+    users: { type: 'relation', relation: 'oneToMany', target: 'plugin::users-permissions.user', mappedBy: 'role', ...fixed },
+  },
+}
+
+const known: Readonly<Record<string, SchemaContent>> = {
+  'plugin::users-permissions.user': user,
+  'plugin::users-permissions.role': role,
+}
 
 /** The types that Strapi brings along, without files. Their own attributes cannot be changed by requests. */
 export const builtinTypes = (): ProjectSchema[] =>

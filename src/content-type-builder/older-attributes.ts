@@ -45,15 +45,16 @@ const isRegex = (source: unknown): boolean => {
   }
 }
 
-/** True if an attribute has a regular expression that does not compile: Strapi answers that without a word. */
-export const hasBrokenRegex = (attributes: BodyObject): boolean =>
+/** True if an attribute has a regular expression that does not compile, or an enumeration no values: Strapi refuses without a word. */
+export const isUnreadable = (attributes: BodyObject): boolean =>
   Object.values(attributes).some((attribute) => {
-    const { type, regex } = (attribute ?? {}) as BodyObject
+    const { type, regex, enum: values } = (attribute ?? {}) as BodyObject
+    if (type === 'enumeration') return values === undefined
     return ['string', 'text', 'uid'].includes(type as string) && typeof regex === 'string' && !isRegex(regex)
   })
 
 const isJson = (value: unknown): boolean => {
-  if (typeof value !== 'string') return typeof value !== 'boolean'
+  if (typeof value !== 'string') return true
   try {
     JSON.parse(value)
     return true
@@ -84,16 +85,17 @@ const longerThanMinimum =
       ? [mistake(at, 'maxLength must be greater or equal to minLength', value)]
       : []
 
+const enumValue: readonly BodyCheck[] = [
+  typed(
+    'string',
+    that((value: string) => !/^\d/.test(value), 'should not start with number'),
+  ),
+]
 const enumValues: BodyCheck = typed(
   'array',
   atLeastOne,
   that((values: readonly unknown[]) => new Set(values).size === values.length, 'cannot contain duplicate values'),
-  each(
-    typed(
-      'string',
-      that((value: string) => !/^\d/.test(value), 'should not start with number'),
-    ),
-  ),
+  each((value, at) => [...enumValue, required()].flatMap((check) => check(value, at))),
 )
 
 const uidForm = /^[A-Za-z0-9-_.~]*$/
@@ -104,9 +106,9 @@ const uid: Row = ({ targetField, regex }, { attributes }) => {
   const form = typeof regex === 'string' ? new RegExp(regex) : uidForm
   const isFree = (value: string) => value === '' || form.test(value)
   return {
-    targetField: nullable(typed('string', oneOf(texts.map(([name]) => name)))),
+    targetField: [nullable(text), oneOf(texts.map(([name]) => name))],
     default: targetField
-      ? that(() => false, 'cannot be defined if the targetField is set')
+      ? (value, at) => (value === undefined ? [] : [mistake(at, 'cannot define a default UID if the targetField is set', value)])
       : typed('string', that(isFree, 'must match the custom regex or the default one "/^[A-Za-z0-9-_.~]*$/"')),
     minLength: length,
     maxLength: typed('number', length, atMost(256)),
@@ -131,12 +133,15 @@ const relation: Row = ({ relation, target, targetAttribute }, { kind, targets })
   const isToAdministrator = target === 'admin::user' && typeof targetAttribute === 'string'
   const kinds: readonly string[] = isToAdministrator ? ['oneToOne, oneToMany'] : relationKinds[kind]
   return {
-    relation: [typed('string', oneOf(kinds, true)), required()],
-    target: isPolymorphic ? text : [typed('string', oneOf(targets)), required()],
+    relation: [text, oneOf(kinds, true), required()],
+    target: isPolymorphic || relation === undefined ? text : [text, oneOf(targets), required()],
     targetAttribute: nullable(typed('string', matching(attributeName))),
     required: flag,
   }
 }
+
+/** Demands a list, with the sentence of zones. */
+const listed: BodyCheck = (value, at) => (value === undefined ? [mistake(at, `${at.label} must be an array`, value)] : [])
 
 const rows: Readonly<Record<string, Row>> = {
   media: () => ({
@@ -150,8 +155,8 @@ const rows: Readonly<Record<string, Row>> = {
   blocks: () => ({ required: flag }),
   json: () => ({ default: that(isJson, 'is not a valid JSON'), required: flag }),
   enumeration: ({ enum: values }) => ({
-    enum: [enumValues, required()],
-    default: Array.isArray(values) ? typed('string', oneOf(values)) : text,
+    enum: enumValues,
+    default: Array.isArray(values) ? [text, oneOf(values)] : text,
     enumName: typed('string', matching(attributeName)),
     required: flag,
   }),
@@ -169,7 +174,7 @@ const rows: Readonly<Record<string, Row>> = {
   relation,
   uid,
   component: () => ({ component: [text, required()], repeatable: flag, required: flag, min: number, max: number }),
-  dynamiczone: () => ({ components: [typed('array', atLeastOne, each(text)), required()], required: flag, min: number, max: number }),
+  dynamiczone: () => ({ components: [listed, typed('array', atLeastOne, each(text))], required: flag, min: number, max: number }),
   customField: () => ({}),
 }
 
@@ -195,10 +200,10 @@ function checkAttribute(attribute: unknown, around: AttributeOwner, at: BodyPlac
   const wrong = typed('object')(attribute, at)
   if (wrong.length > 0 || !isObject(attribute)) return wrong
   const fields = attribute
-  if (!('type' in fields) && !('target' in fields)) return [mistake(at, 'Attribute must have either a type or a target', attribute)]
+  if (fields.type === undefined) return [mistake(at, 'Attribute must have either a type or a target', attribute)]
   const types = Object.keys(rows).filter((type) => around.kind !== 'component' || (type !== 'uid' && type !== 'dynamiczone'))
-  const type = typed('string', oneOf(types))(fields.type, inside(at, 'type'))
+  const type = [text, oneOf(types)].flatMap((check) => check(fields.type, inside(at, 'type')))
   if (type.length > 0) return type
-  const row = fields.type === undefined ? relation : rows[fields.type as string]!
+  const row = rows[fields.type as string]!
   return keys({ ...common, ...row(fields, around) })(fields, at)
 }

@@ -89,25 +89,37 @@ function typeChecks(current: ProjectSchemas, type: BodyObject, uid: string | und
     !types.some(({ info }) => [info.singularName, info.pluralName].some((taken) => taken !== undefined && snake(taken) === snake(name)))
   const isNoTable = (name: string) =>
     !types.some(({ collectionName }) => collectionName !== undefined && snake(collectionName) === snake(name))
-  const differs: BodyCheck = (value, at) =>
-    typeof value === 'string' && value !== '' && value === type.singularName
-      ? [mistake(at, 'contentType: singularName and pluralName should be different', value)]
-      : []
   return keys({
     displayName: [typed('string', notEmpty), required()],
     singularName: typeName(isNew, isNoName),
-    pluralName: [...typeName(isNew, isNoName, isNoTable), differs],
+    pluralName: typeName(isNew, isNoName, isNoTable),
     description: text,
     draftAndPublish: flag,
     options: object,
     pluginOptions: object,
     collectionName: nullable(typed('string', matching(categoryName))),
     kind: oneOf(['singleType', 'collectionType']),
-    attributes: attributes(current, type.kind === 'singleType' ? 'singleType' : 'collectionType', uid, required()),
+    attributes: attributes(current, type.kind === 'singleType' ? 'singleType' : 'collectionType', uid, required('attributes.required')),
   })
 }
 
-const componentKeys = ['category', 'displayName', 'icon', 'description', 'draftAndPublish', 'options', 'pluginOptions', 'attributes']
+const differentNames: BodyCheck = (value, at) => {
+  const { singularName, pluralName } = value as BodyObject
+  if (typeof pluralName !== 'string' || pluralName === '' || pluralName !== singularName) return []
+  return [mistake(at, 'contentType: singularName and pluralName should be different', value)]
+}
+
+const componentKeys = [
+  'collectionName',
+  'category',
+  'displayName',
+  'icon',
+  'description',
+  'draftAndPublish',
+  'options',
+  'pluginOptions',
+  'attributes',
+]
 
 function componentChecks(current: ProjectSchemas, uid: string | undefined, more: readonly string[]): BodyCheck {
   return (value, at) => [
@@ -143,7 +155,9 @@ const top: BodyPlace = { path: [], label: '' }
 export function typeMistakes(current: ProjectSchemas, body: BodyObject, uid?: string): readonly Mistake[] {
   return [
     ...object(body.contentType, inside(top, 'contentType')),
-    ...(isObject(body.contentType) ? typeChecks(current, body.contentType, uid)(body.contentType, inside(top, 'contentType')) : []),
+    ...(isObject(body.contentType)
+      ? [typeChecks(current, body.contentType, uid), differentNames].flatMap((check) => check(body.contentType, inside(top, 'contentType')))
+      : []),
     ...nestedComponents(current)(body.components, inside(top, 'components')),
     ...onlyKeys(['contentType', 'components'])(body, top),
   ]

@@ -3,7 +3,7 @@ import type { AttributeSource } from '../model/types.js'
 import { type NewAttributes, newAttributes, tidied } from './attributes.js'
 import { type BodyObject, isObject } from './checks.js'
 import { categorySlug, componentTableName, componentUid } from './names.js'
-import { hasBrokenRegex } from './older-attributes.js'
+import { isUnreadable } from './older-attributes.js'
 import { categoryMistakes, componentMistakes, typeMistakes } from './older-bodies.js'
 import {
   type Accepted,
@@ -30,7 +30,7 @@ import {
   movedUid,
   type TypeInfo,
 } from './schemas.js'
-import { severalRows } from './update-schema.js'
+import { severalRows, unknownTarget } from './update-schema.js'
 
 type WithAttributes<Info> = Info & { readonly attributes: BuilderAttributes }
 /** A component that a body brings along. */
@@ -131,7 +131,7 @@ function prepared(body: BodyObject, key: 'contentType' | 'component', isUpdate: 
   if (isUpdate && !isObject(main.attributes)) return null
   const attributes = isObject(main.attributes) ? (main.attributes as BuilderAttributes) : undefined
   if (attributes === undefined) return body
-  if (hasBrokenRegex(attributes)) return null
+  if (isUnreadable(attributes)) return null
   const isSound = Object.values(attributes).every(isObject)
   return isUpdate && isSound ? { ...body, [key]: { ...main, attributes: tidied(attributes) } } : body
 }
@@ -176,13 +176,15 @@ function withComponents(current: ProjectSchemas, draft: Draft, body: BodyObject,
   const wishes = new Map<string, NewAttributes>()
   for (const { uid, from = uid, door, attributes } of all) {
     const before = door === 'new' ? {} : attributesOf(current.schemas, from)
-    wishes.set(uid, newAttributes(before, resolved(attributes, uids, uid, type), 'older'))
+    wishes.set(uid, newAttributes(before, resolved(attributes, uids, uid, type)))
   }
   const before = new Map(current.schemas)
   for (const { uid } of all) if (!before.has(uid)) before.set(uid, draft.get(uid)!)
   for (const { attributes } of wishes.values())
     for (const attribute of Object.values(attributes))
       if (attribute.type === 'component' && !draft.has(attribute.component as string)) return refused('component.notFound')
+  const unknown = unknownTarget(draft, wishes)
+  if (unknown !== null) return refused(unknown)
   const mistakes = setAttributes(draft, before, wishes)
   return mistakes.length > 0 ? invalidBody(mistakes) : null
 }

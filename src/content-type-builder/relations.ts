@@ -127,7 +127,8 @@ function writeBothSides(
     if (changedThere) return null
   }
   const wasOwner = isOtherSide(wasThere, here) && wasThere?.inversedBy === here.name && wasThere.relation === relation
-  const isMapped = attribute.relation === 'oneToMany' || (attribute.relation !== 'manyToOne' && wasOwner)
+  const wasMapped = wasHere?.target === there.uid && wasHere.mappedBy !== undefined
+  const isMapped = attribute.relation === 'oneToMany' || (attribute.relation !== 'manyToOne' && (wasOwner || wasMapped))
   const [ours, theirs] = isMapped ? ['mappedBy', 'inversedBy'] : ['inversedBy', 'mappedBy']
   put(draft, here, { ...relationAttribute(attribute, undefined), [ours!]: there.name })
   const isThere = isOtherSide(other, here) && other?.relation === relation && other[theirs!] === here.name

@@ -62,7 +62,7 @@ export function changeType(draft: Draft, uid: string, info: TypeInfo): void {
       ...content,
       kind: info.kind ?? content.kind ?? 'collectionType',
       info: defined({ ...content.info, displayName, ...defined({ description }) }),
-      options: defined({ ...(info.options ?? content.options), draftAndPublish }),
+      options: defined({ ...info.options, draftAndPublish: draftAndPublish ?? content.options?.draftAndPublish }),
       ...defined({ pluginOptions: info.pluginOptions ?? content.pluginOptions }),
     },
   })

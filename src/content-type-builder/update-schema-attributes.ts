@@ -89,7 +89,10 @@ const uid = attribute('uid', {
   message: 'Cannot define a default UID if the targetField is set',
 })
 
-const zone = attribute('dynamiczone', { components: z.array(z.string()).min(1), required: flag, min: number, max: number })
+const zone = attribute('dynamiczone', { components: z.array(z.string()).min(1), required: flag, min: number, max: number }).refine(
+  atLeast('min', 'max'),
+  minAndMax,
+)
 
 /** The attributes that components have too, without relations. */
 const simple = [
@@ -127,28 +130,42 @@ const simple = [
   moment('datetime'),
   attribute('timestamp', {}),
   attribute('boolean', { required: flag, default: flag }),
-  attribute('component', { component: z.string(), repeatable: flag, required: flag, min: number, max: number }),
+  attribute('component', { component: z.string(), repeatable: flag, required: flag, min: number, max: number }).refine(
+    atLeast('min', 'max'),
+    minAndMax,
+  ),
   attribute('customField', { customField: z.string() }).loose(),
 ] as const
 
 const toAdministrators = 'Relations to admin::user must be one of the following values: oneToOne, oneToMany without targetAttribute'
+/** Relations have an order of their own, and are never searchable. */
+const relationKeys = {
+  targetAttribute: z.string().nullish(),
+  configurable: common.configurable,
+  required: flag,
+  private: common.private,
+  pluginOptions: common.pluginOptions,
+  conditions,
+}
 const relation = <Kind extends string>(kinds: readonly Kind[]) =>
-  attribute('relation', {
-    relation: z.enum(kinds),
-    target: z.string(),
-    targetAttribute: z.string().nullish(),
-    required: flag,
-    // Strapi drops it, and then fails at every populate (content-type-builder.9).
-    morphBy: text,
-  }).refine((value) => value.target !== 'admin::user' || (!value.targetAttribute && /^oneTo/.test(value.relation)), {
-    path: ['relation'],
-    message: toAdministrators,
-  })
-const polymorphic = attribute('relation', {
+  z
+    .object({
+      type: z.literal('relation'),
+      relation: z.enum(kinds),
+      target: z.string(),
+      // Strapi drops it, and then fails at every populate (content-type-builder.9).
+      morphBy: text,
+      ...relationKeys,
+    })
+    .refine((value) => value.target !== 'admin::user' || (!value.targetAttribute && /^oneTo/.test(value.relation)), {
+      path: ['relation'],
+      message: toAdministrators,
+    })
+const polymorphic = z.object({
+  type: z.literal('relation'),
   relation: z.enum(['morphToOne', 'morphToMany']),
   target: text,
-  targetAttribute: z.string().nullish(),
-  required: flag,
+  ...relationKeys,
 })
 
 /** What an attribute of a collection type can be. */

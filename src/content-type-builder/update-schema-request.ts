@@ -55,11 +55,7 @@ const common = {
   draftAndPublish: z.boolean(),
   options: json,
   pluginOptions: json,
-  collectionName: z
-    .string()
-    .regex(/^[A-Za-z][-_0-9A-Za-z]*$/)
-    .or(z.literal(''))
-    .optional(),
+  collectionName: z.string().regex(categoryName).optional(),
 }
 
 const newType = <Kind extends string, Properties extends z.ZodType>(kind: Kind, properties: Properties) =>
@@ -79,13 +75,7 @@ const newType = <Kind extends string, Properties extends z.ZodType>(kind: Kind, 
       message: 'Singular and plural names must be different',
     })
 const changedType = <Kind extends z.ZodType, Properties extends z.ZodType>(kind: Kind, properties: Properties) =>
-  z.object({ action: z.literal('update'), ...common, kind, attributes: list(changed(properties), false) }).refine(
-    (type) => {
-      const names = (type.attributes as unknown as readonly ListedAttribute[]).filter(({ action }) => action !== 'delete')
-      return !type.draftAndPublish || !names.some(({ name }) => name === 'status')
-    },
-    { message: 'Cannot enable draft and publish while the following attribute names are reserved: status' },
-  )
+  z.object({ action: z.literal('update'), ...common, kind, attributes: list(changed(properties), false) })
 
 const component = {
   uid,

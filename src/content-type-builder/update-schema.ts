@@ -1,7 +1,15 @@
 // POST /content-type-builder/update-schema: several types and components in one request.
 import { listedAttributes, type NewAttributes, newAttributes, tidied } from './attributes.js'
 import { componentTableName, componentUid, typeUid } from './names.js'
-import { attributesOf, type Draft, isBuiltin, isComponentUid, type ProjectSchemas, type Refusal } from './project-schemas.js'
+import {
+  attributesOf,
+  type Draft,
+  isBuiltin,
+  isComponentUid,
+  type ProjectSchema,
+  type ProjectSchemas,
+  type Refusal,
+} from './project-schemas.js'
 import { refused } from './refusals.js'
 import { setAttributes } from './relations.js'
 import { changeComponent, changeType, createComponent, createType, deleteComponent, deleteType, movedUid } from './schemas.js'
@@ -42,17 +50,17 @@ function componentWish(current: ProjectSchemas, draft: Draft, component: ListedC
   const attributes = listedAttributes(component)
   if (component.action === 'create') {
     createComponent(draft, component.uid, { ...component, config: {} })
-    return [component.uid, newAttributes({}, attributes, 'update-schema')]
+    return [component.uid, newAttributes({}, attributes)]
   }
   const uid = changeComponent(draft, component.uid, component)
-  return [uid, newAttributes(attributesOf(current.schemas, component.uid), tidied(attributes), 'update-schema')]
+  return [uid, newAttributes(attributesOf(current.schemas, component.uid), tidied(attributes))]
 }
 
 function typeWish(current: ProjectSchemas, draft: Draft, type: ListedType): [string, NewAttributes] {
   const attributes = listedAttributes(type)
-  if (type.action === 'create') return [createType(draft, type), newAttributes({}, attributes, 'update-schema')]
+  if (type.action === 'create') return [createType(draft, type), newAttributes({}, attributes)]
   changeType(draft, type.uid, type)
-  return [type.uid, newAttributes(attributesOf(current.schemas, type.uid), tidied(attributes), 'update-schema')]
+  return [type.uid, newAttributes(attributesOf(current.schemas, type.uid), tidied(attributes))]
 }
 
 function wrongComponent({ schemas }: ProjectSchemas, { components }: UpdateSchema): string | null {
@@ -84,16 +92,27 @@ function wrongType({ schemas, typesWithSeveralRows }: ProjectSchemas, { contentT
     }
     if (!isTypeOf(schemas, uid)) return 'contentType.notFound'
     if (uid.startsWith('admin::') || (action === 'delete' && isBuiltin(uid))) return `The type ${uid} is part of the system`
+    if (action === 'update' && enablesDraftsBesideStatus(schemas.get(uid)!, type as ListedType)) return statusIsReserved
     const isNowSingle = action === 'update' && (type as ListedType).kind === 'singleType'
     if (isNowSingle && schemas.get(uid)!.content.kind !== 'singleType' && typesWithSeveralRows.has(uid)) return severalRows
   }
   return null
 }
 
+const statusIsReserved = 'Cannot enable draft and publish while the following attribute names are reserved: status'
+
+/** With draft & publish, `status` is the version that a request asks for. */
+const enablesDraftsBesideStatus = ({ content }: ProjectSchema, type: ListedType): boolean =>
+  type.draftAndPublish &&
+  content.options?.draftAndPublish !== true &&
+  Object.hasOwn(content.attributes, 'status') &&
+  Object.hasOwn(listedAttributes(type), 'status')
+
 /** Strapi's sentence for a collection type with several rows that should become a single type. */
 export const severalRows = 'You cannot convert a collectionType to a singleType when having multiple entries in DB'
 
-function unknownTarget(draft: Draft, wishes: ReadonlyMap<string, NewAttributes>): string | null {
+/** Strapi's sentence for a relation whose target is no type. */
+export function unknownTarget(draft: Draft, wishes: ReadonlyMap<string, NewAttributes>): string | null {
   for (const { attributes } of wishes.values())
     for (const { type, target } of Object.values(attributes))
       if (type === 'relation' && typeof target === 'string' && !isTypeOf(draft, target)) return `Content type ${target} not found`

@@ -259,3 +259,29 @@ rule('content-type-builder.23', 'what cannot be served is refused', () => {
   const remarks = { ...relation('morphMany', 'api::remark.remark'), morphBy: 'nothing' }
   expect(reason(update([newType('book', { remarks })]))).toContain('api::remark.remark has no attribute "nothing"')
 })
+
+rule('content-type-builder.24', 'one side of a relation owns it', () => {
+  const { content } = project.schemas.get('api::note.note')!
+  const keeper = relation('oneToOne', 'api::writer.writer', 'kept')
+  const note = { displayName: 'Note', draftAndPublish: true }
+  const attributes = listed({ ...content.attributes, keeper }, 'update')
+  const result = update([{ action: 'update', uid: 'api::note.note', ...note, attributes }])
+  expect(attributesOf(result, 'api::note.note')).toMatchObject({ keeper: { inversedBy: 'kept' } })
+  expect(attributesOf(result, 'api::writer.writer')).toMatchObject({ kept: { mappedBy: 'keeper' } })
+})
+
+rule('content-type-builder.25', 'without draftAndPublish, draft & publish stays', () => {
+  const contentType = { displayName: 'Note', singularName: 'note', pluralName: 'notes', attributes: { text: { type: 'string' } } }
+  const result = changeSchemas(project, {
+    method: 'PUT',
+    path: '/content-type-builder/content-types/api::note.note',
+    body: { contentType },
+  })
+  expect(result.kind === 'change' && result.schemas.get('api::note.note')!.content.options).toEqual({ draftAndPublish: true })
+})
+
+rule('content-type-builder.26', 'a component has a name', () => {
+  const component = { category: 'shared', displayName: '???', attributes: {} }
+  const result = changeSchemas(project, { method: 'POST', path: '/content-type-builder/components', body: { component } })
+  expect(reason(result)).toBe('component.invalidUID')
+})
