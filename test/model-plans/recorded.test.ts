@@ -149,3 +149,17 @@ test.each(restorable)('model-plans.18: what %s keeps aside comes back', async (n
   expect(own(after)).toEqual(own(before))
   for (const table of own(before)) expect([table, after[table]!.map(sortedRow)]).toEqual([table, before[table]!.map(sortedRow)])
 })
+
+test('model-plans.12: documents that were never published can be published instead', async () => {
+  const change = recordedChanges.find(({ name }) => name === 'draft-publish-off')!
+  const to = await modelAfter({ ...change, name: 'published' }, project, folder)
+  const without = runPlan(project, from, to, []).database
+  const { database, counts } = runPlan(project, from, to, [], { neverPublished: 'publish' })
+  const notes = (each: Database.Database) =>
+    each.prepare('select document_id, published_at from notes').all() as { published_at: unknown }[]
+  const more = (runPlan(project, from, to, []).counts as Record<string, number>)['api::note.note:drafts']!
+  expect(Object.keys(counts)).toEqual(['api::note.note:changes'])
+  expect(more).toBeGreaterThan(0)
+  expect(notes(database)).toHaveLength(notes(without).length + more)
+  expect(notes(database).filter(({ published_at }) => published_at === null)).toEqual([])
+})
