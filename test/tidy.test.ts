@@ -220,6 +220,7 @@ test('every file is used', () => {
     'project-code/project-code-thread.ts',
     // What changes a model will call.
     'model-plans/plan.ts',
+    'model-plans/restoration.ts',
     'database/sqlite/run-model-steps.ts',
   ])
   const used = new Set(sources.flatMap(importsOf).map(name))

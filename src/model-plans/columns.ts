@@ -3,6 +3,7 @@ import type { Attribute } from '../model/types.js'
 import { attributePath, type ModelComparison } from './context.js'
 import { type Conversion, conversionOf, isLossless } from './conversions.js'
 import { nothing, type PlanFindings, planned, together } from './findings.js'
+import { keptWithin } from './kept.js'
 import { notConverting } from './not-converting.js'
 import type { AttributePair, SchemaPair } from './pairs.js'
 import { countText, id, joinedText, sqlText } from './sql-text.js'
@@ -67,7 +68,7 @@ function loseColumns({ kept }: ModelComparison, { from, to }: SchemaPair, attrib
         name: attributePath(from, attribute.name),
         about: `The values of ${attribute.name} of ${from.uid} are kept aside; the API does not answer them any more.`,
         count: countText(from.table, joinedText(present, ' or ')),
-        kept: columns.map((column) => `${to.table}.${kept.of(column)}`),
+        kept: columns.map((column) => keptWithin(kept, 'column', to.table, column)),
       },
     ],
   }
@@ -100,7 +101,7 @@ function notConverted({ kept }: ModelComparison, pair: SchemaPair, { from, to }:
   const count = countText(pair.from.table, found.where)
   const about = `Values of ${from.name} of ${pair.from.uid} that are not of the type ${to.type} become null and are kept aside.`
   return {
-    losses: [{ name, about, count, kept: [`${pair.to.table}.${kept.of(from.column)}`] }],
+    losses: [{ name, about, count, kept: [{ ...keptWithin(kept, 'column', pair.to.table, from.column), name: to.column }] }],
     conditions: [{ name: `${name}:type`, kind: 'type' as const, about, count, exact: found.exact }],
   }
 }

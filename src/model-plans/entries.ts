@@ -2,6 +2,7 @@
 import type { Attribute } from '../model/types.js'
 import { attributePath, type ModelComparison } from './context.js'
 import { nothing, type PlanFindings, planned, together } from './findings.js'
+import { keptRows, keptTable, keptWithin } from './kept.js'
 import { inOrder, type SchemaPair } from './pairs.js'
 import { countText, id, listText, type SqlText, sqlText } from './sql-text.js'
 import { createTable, keepTable, replaceTable } from './table-changes.js'
@@ -70,14 +71,14 @@ function loseEntries({ pairs, kept }: ModelComparison, pair: SchemaPair, from: A
   const path = attributePath(pair.from, from.name)
   const aside = pair.to.componentTable === null
   const place = (uid: string) => {
-    if (aside) return kept.of(table)
-    return staying.includes(uid) ? `${pair.to.componentTable}.field = ${kept.of(from.name)}` : kept.rowsOf(table)
+    if (aside) return keptTable(kept, table)
+    return staying.includes(uid) ? keptWithin(kept, 'field', pair.to.componentTable!, from.name) : keptRows(kept, table)
   }
   const loss = (name: string, components: readonly string[]) => ({
     name,
     about: `Entries of ${components.join(', ')} in ${from.name} of ${pair.from.uid} are kept aside; the API does not answer them any more.`,
     count: countText(table, entriesOf(from.name, components)),
-    kept: [...new Set(components.map(place))],
+    kept: components.map(place).filter(({ as }, index, all) => all.findIndex((other) => other.as === as) === index),
   })
   const keepEntries = () =>
     planned('aside', 'losesData', {

@@ -1,5 +1,6 @@
 // The names of what is kept aside: nothing of a model has such a name, and Strapi drops no table or column that it has not made.
 import { joinName } from '../model/names.js'
+import type { KeptPlace } from './types.js'
 
 /** Names of what one change keeps aside. */
 export interface KeptNames {
@@ -8,6 +9,20 @@ export interface KeptNames {
   /** `octavo_kept_3_rows_notes` for rows of a table that stays */
   rowsOf(table: string): string
 }
+
+/** A table that is kept aside as a whole. */
+export const keptTable = (kept: KeptNames, table: string): KeptPlace => ({ kind: 'table', table, name: table, as: kept.of(table) })
+
+/** Rows that are kept aside from a table that stays. */
+export const keptRows = (kept: KeptNames, table: string): KeptPlace => ({ kind: 'rows', table, name: table, as: kept.rowsOf(table) })
+
+/** A column or the entries of an attribute that are kept aside within their table. */
+export const keptWithin = (kept: KeptNames, kind: 'column' | 'field', table: string, name: string): KeptPlace => ({
+  kind,
+  table,
+  name,
+  as: kept.of(name),
+})
 
 /** The names that change `number` gives. */
 export function keptNames(number: number): KeptNames {

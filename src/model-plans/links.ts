@@ -3,6 +3,7 @@ import { type OwnedLink, ownedLinks } from '../model/owners.js'
 import type { LinkStorage, Relation } from '../model/types.js'
 import { attributePath, type ModelComparison } from './context.js'
 import { nothing, type PlanFindings, together } from './findings.js'
+import { keptTable, keptWithin } from './kept.js'
 import type { Pairs } from './pairs.js'
 import { countText, id, sqlText } from './sql-text.js'
 import type { MovedColumn } from './steps.js'
@@ -39,7 +40,7 @@ const lostLinks = ({ kept }: ModelComparison, { shape, relation, storage }: Owne
   name: attributePath(shape, relation.name),
   about: `The links of ${relation.name} of ${shape.uid} are kept aside; nothing refers to ${relation.target} by it any more.`,
   count: countText(storage.table, null),
-  kept: [kept.of(storage.table)],
+  kept: [keptTable(kept, storage.table)],
 })
 
 /** The name by which the other side of a relation knows it. */
@@ -114,7 +115,7 @@ function lostOrders(
       name: `${attributePath(shape, relation.name)}:${order === storage.order ? 'order' : 'inverseOrder'}`,
       about: `The order of the links of ${relation.name} of ${shape.uid} is kept aside.`,
       count: countText(storage.table, sqlText`${id(order)} is not null`),
-      kept: [stays ? `${storage.table}.${kept.of(order)}` : kept.of(storage.table)],
+      kept: [stays ? keptWithin(kept, 'column', storage.table, order) : keptTable(kept, storage.table)],
     }))
 }
 

@@ -4,6 +4,7 @@ import { type OwnedMorph, ownedMorphs } from '../model/owners.js'
 import type { Attribute } from '../model/types.js'
 import { attributePath, type ModelComparison } from './context.js'
 import { nothing, type PlanFindings, planned, together } from './findings.js'
+import { keptTable, keptWithin } from './kept.js'
 import { inOrder, type SchemaPair } from './pairs.js'
 import { countText, id, listText, type SqlText, sqlText } from './sql-text.js'
 import { changeTable, createTable, keepTable, replaceTable } from './table-changes.js'
@@ -35,7 +36,7 @@ export function compareMorphTables(comparison: ModelComparison): PlanFindings {
           name: attributePath(from.shape, from.name),
           about: `The links of ${from.name} of ${from.shape.uid} are kept aside; the API does not answer them any more.`,
           count: countText(before.name, null),
-          kept: [kept.of(before.name)],
+          kept: [keptTable(kept, before.name)],
         }
         return { ...nothing, steps: keepTable(before, kept, 'losesData'), losses: uid === undefined ? [] : [loss] }
       }
@@ -84,6 +85,11 @@ export function compareNamedTypes(comparison: ModelComparison): PlanFindings {
     ],
   }
 }
+
+/** Tables that stay, from which rows go that name a removed type or component. */
+export const tablesNamingTypes = (comparison: ModelComparison): readonly string[] => [
+  ...new Set(namedTypes(comparison).flatMap(({ isPairs, before }) => (isPairs ? [before] : []))),
+]
 
 /** Every column of both layouts that names types of rows. */
 function namedTypes({ pairs }: ModelComparison) {
@@ -143,7 +149,7 @@ export function compareMedia(comparison: ModelComparison, pair: SchemaPair): Pla
       name: attributePath(pair.from, name),
       about: `The files of ${name} of ${pair.from.uid} stay in the media library; their links are kept aside.`,
       count: countText(table, of(name)),
-      kept: [`${table}.${field} = ${kept.of(name)}`],
+      kept: [keptWithin(kept, 'field', table, name)],
     })),
     conditions: single.map(({ from: { name } }) => ({
       name: `${attributePath(pair.from, name)}:single`,

@@ -4,10 +4,11 @@ import { ownedLinks, ownedMorphs } from '../model/owners.js'
 import type { ContentType, Model } from '../model/types.js'
 import type { ModelComparison } from './context.js'
 import { nothing, type PlanFindings, planned, together } from './findings.js'
+import { keptRows } from './kept.js'
 import type { SchemaPair } from './pairs.js'
 import { countText, defaultLocale, id, joinedText, type SqlText, sqlText } from './sql-text.js'
 import type { DraftLinks, IncomingLinks } from './steps.js'
-import type { PlanLoss } from './types.js'
+import type { KeptPlace, PlanLoss } from './types.js'
 
 /** Compares Draft & Publish and localization of a type that both models have. */
 export function compareRows(comparison: ModelComparison, { from, to }: SchemaPair): PlanFindings {
@@ -45,6 +46,7 @@ function removeRows(
   const going = joinedText([...(draftsGo ? [drafts] : []), ...(localesGo ? [isElsewhere] : [])], ' or ')
   const belonging = belongings(pairs.from, from, sqlText`(select id from ${id(from.table)} where ${going})`)
   const all = [...belonging, { table: from.table, where: going }]
+  const places = all.map(({ table }) => keptRows(kept, table)).reverse()
   return {
     ...nothing,
     steps: [
@@ -53,36 +55,33 @@ function removeRows(
       ...(publishes ? [setRows(to.table, 'published_at', sqlText`updated_at`, isDraft)] : []),
       ...(localesGo ? [setRows(to.table, 'locale', null, sqlText`locale is not null`)] : []),
     ],
-    losses: [
-      ...(draftsGo ? lostDrafts(from, kept.rowsOf(from.table), publishes) : []),
-      ...(localesGo ? lostLocales(from, kept.rowsOf(from.table)) : []),
-    ],
+    losses: [...(draftsGo ? lostDrafts(from, places, publishes) : []), ...(localesGo ? lostLocales(from, places) : [])],
   }
 }
 
 const setRows = (table: string, column: string, value: SqlText | null, where: SqlText | null) =>
   planned('rows', 'slow', { kind: 'setValues', table, column, value, where })
 
-function lostDrafts(type: ContentType, kept: string, publishes: boolean): readonly PlanLoss[] {
+function lostDrafts(type: ContentType, kept: readonly KeptPlace[], publishes: boolean): readonly PlanLoss[] {
   const rows = (where: SqlText) =>
     sqlText`select count(*) as count from ${id(type.table)} as row_ where row_.published_at is null and ${where}`
   const changes = {
     name: `${type.uid}:changes`,
     about: `Changes to documents of ${type.uid} that were not published yet are kept aside; the published versions stay.`,
     count: rows(sibling(type, sqlText`${isPublished} and other.updated_at < row_.updated_at`)),
-    kept: [kept],
+    kept,
   }
   if (publishes) return [changes]
   const never = {
     name: `${type.uid}:drafts`,
     about: `Documents of ${type.uid} that were never published are kept aside; the API does not answer them any more.`,
     count: rows(sqlText`not ${sibling(type, isPublished)}`),
-    kept: [kept],
+    kept,
   }
   return [never, changes]
 }
 
-function lostLocales(type: ContentType, kept: string): readonly PlanLoss[] {
+function lostLocales(type: ContentType, kept: readonly KeptPlace[]): readonly PlanLoss[] {
   const isDefault = sqlText`other.locale = ${defaultLocale}`
   const documents = (where: SqlText) =>
     sqlText`select count(distinct row_.document_id) as count from ${id(type.table)} as row_ where row_.locale <> ${defaultLocale} and ${where}`
@@ -91,13 +90,13 @@ function lostLocales(type: ContentType, kept: string): readonly PlanLoss[] {
       name: `${type.uid}:onlyElsewhere`,
       about: `Documents of ${type.uid} that exist only in other locales than the default are kept aside; the API does not answer them any more.`,
       count: documents(sqlText`not ${sibling(type, isDefault)}`),
-      kept: [kept],
+      kept,
     },
     {
       name: `${type.uid}:locales`,
       about: `Versions of documents of ${type.uid} in other locales than the default are kept aside.`,
       count: countText(type.table, isElsewhere),
-      kept: [kept],
+      kept,
     },
   ]
 }

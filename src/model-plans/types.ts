@@ -56,8 +56,19 @@ export interface PlanLoss {
   readonly about: string
   /** Selects one row with the column `count`, before the steps run: how many values, rows or links it is. */
   readonly count: SqlText
-  /** The tables, `table.column`s or values of `field` where it is kept aside, from which it can be restored. */
-  readonly kept: readonly string[]
+  /** Where it is kept aside, and can be restored from. */
+  readonly kept: readonly KeptPlace[]
+}
+
+/** Where content is kept aside: a table, rows of a table that stays, a column, or rows whose `field` has a name that no attribute has. */
+export interface KeptPlace {
+  readonly kind: 'table' | 'rows' | 'column' | 'field'
+  /** The table of the content; for a table and for rows: where they were. */
+  readonly table: string
+  /** The name of the column, or of the attribute in `field`; the table again otherwise. */
+  readonly name: string
+  /** What it is called now: a table, a column of `table`, or a value of `field`. For rows there is no such table where there were none. */
+  readonly as: string
 }
 
 /** What rows should satisfy by the new model. The steps leave rows that do not as they are, except those of `kind: 'type'`. */

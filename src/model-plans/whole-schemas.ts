@@ -1,8 +1,11 @@
 // Types and components that are created, removed or renamed as a whole, and what Strapi's own tables say about them.
-import type { Schema } from '../model/types.js'
+import { ownedLinks, ownedMorphs } from '../model/owners.js'
+import type { Model, Schema } from '../model/types.js'
 import type { ModelComparison } from './context.js'
 import { nothing, type PlanFindings, planned, together } from './findings.js'
+import { keptRows, keptTable } from './kept.js'
 import { inOrder } from './pairs.js'
+import { tablesNamingTypes } from './polymorphic.js'
 import { countText, id, type SqlText, sqlText } from './sql-text.js'
 import { createTable, keepTable } from './table-changes.js'
 
@@ -21,7 +24,14 @@ export function compareSchemas(comparison: ModelComparison): PlanFindings {
 /** The tables of a schema but those between rows, which `links` and `polymorphic` compare. */
 const tablesOf = ({ table, componentTable }: Schema): readonly string[] => (componentTable === null ? [table] : [table, componentTable])
 
-function removeSchema({ kept, tableBefore }: ModelComparison, schema: Schema): PlanFindings {
+/** The tables between rows that a schema owns. */
+const pairsOf = (model: Model, uid: string): readonly string[] => [
+  ...ownedLinks(model).flatMap(({ shape, storage }) => (shape.uid === uid ? [storage.table] : [])),
+  ...ownedMorphs(model).flatMap(({ shape, storage }) => (shape.uid === uid && storage.kind === 'table' ? [storage.table] : [])),
+]
+
+function removeSchema(comparison: ModelComparison, schema: Schema): PlanFindings {
+  const { pairs, kept, tableBefore } = comparison
   const { uid, table, kind } = schema
   return {
     ...nothing,
@@ -35,7 +45,10 @@ function removeSchema({ kept, tableBefore }: ModelComparison, schema: Schema): P
             ? `The documents of ${uid} are kept aside with their links and components; the API does not answer them any more.`
             : `The contents of the component ${uid} are kept aside; the API does not answer them any more.`,
         count: kind === 'contentType' ? sqlText`select count(distinct document_id) as count from ${id(table)}` : countText(table, null),
-        kept: tablesOf(schema).map(kept.of),
+        kept: [
+          ...[...tablesOf(schema), ...pairsOf(pairs.from, uid)].map((name) => keptTable(kept, name)),
+          ...tablesNamingTypes(comparison).map((name) => keptRows(kept, name)),
+        ],
       },
     ],
   }

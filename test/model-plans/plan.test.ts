@@ -31,7 +31,9 @@ test('model-plans.7, model-plans.3: a removed attribute keeps its column aside, 
     { kind: 'keepColumn', risk: 'losesData', table: 'notes', column: { name: 'body' }, as: 'octavo_kept_3_body' },
   ])
   expect(stepsOf(plan.steps, 'addColumn')).toMatchObject([{ table: 'notes', column: { name: 'title', type: 'varchar(255)' } }])
-  expect(plan.losses).toMatchObject([{ name: 'api::note.note.body', kept: ['notes.octavo_kept_3_body'] }])
+  expect(plan.losses).toMatchObject([
+    { name: 'api::note.note.body', kept: [{ kind: 'column', table: 'notes', name: 'body', as: 'octavo_kept_3_body' }] },
+  ])
   expect(shown(plan.losses[0]!.count)).toBe('select count(*) as count from "notes" where "body" is not null')
 })
 

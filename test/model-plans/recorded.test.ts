@@ -5,8 +5,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type Database from 'better-sqlite3'
 import { afterAll, expect, test } from 'vitest'
+import { runModelSteps } from '../../src/database/sqlite/run-model-steps.js'
 import { loadModel } from '../../src/model/load.js'
+import { planModelChange } from '../../src/model-plans/plan.js'
+import { planRestoration } from '../../src/model-plans/restoration.js'
+import type { KeptPlace } from '../../src/model-plans/types.js'
 import {
+  contentOf,
   differences,
   isPlain,
   layoutDifferences,
@@ -56,12 +61,15 @@ const wanted: readonly { readonly rule: string; readonly applies: (change: Recor
   { rule: 'model-plans.5', applies: ({ name }) => name === 'disk-collection-name', tables: /^memos/ },
 ]
 
-/** Counts what lies at a place that a loss names: a table, a column or a value of `field`. */
-function countKept(database: Database.Database, place: string): number {
-  const [, table, column, value] = /^(\w+)(?:\.(\w+)(?: = (\w+))?)?$/.exec(place)!
-  const where = column === undefined ? '' : value === undefined ? `where "${column}" is not null` : `where "${column}" = '${value}'`
-  const isThere = database.prepare('select 1 from sqlite_schema where name = ?').get(table) !== undefined
-  return isThere ? (database.prepare(`select count(*) from "${table}" ${where}`).pluck().get() as number) : 0
+/** Counts what lies where a loss says that it is kept. */
+function countKept(database: Database.Database, { kind, table, as }: KeptPlace): number {
+  const within = kind === 'column' ? `"${table}" where "${as}" is not null` : `"${table}" where field = '${as}'`
+  const isThere = database.prepare('select 1 from sqlite_schema where name = ?').get(kind === 'rows' ? as : table) !== undefined
+  if (kind === 'rows' && !isThere) return 0
+  return database
+    .prepare(`select count(*) from ${kind === 'table' || kind === 'rows' ? `"${as}"` : within}`)
+    .pluck()
+    .get() as number
 }
 
 test.each(recordedChanges.filter(isPlain).filter(({ name }) => !others.has(name)))('$group: $name', async (change) => {
@@ -98,4 +106,60 @@ test('the differences that are named occur', async () => {
     for (const { rule, tables: named } of candidates) if (tables.some((table) => named.test(table))) found.add(rule)
   }
   expect([...found].sort()).toEqual(wanted.map(({ rule }) => rule).sort())
+})
+
+/** Changes that keep something aside, each of another kind. */
+const restorable = [
+  'remove-attribute',
+  'remove-component-attribute',
+  'remove-dynamic-zone',
+  'remove-relation-owner-side',
+  'delete-type-pointed-at',
+  'draft-publish-off-localized',
+  'i18n-off-label',
+]
+
+test.each(restorable)('model-plans.18: what %s keeps aside comes back', async (name) => {
+  const change = recordedChanges.find((each) => each.name === name)!
+  const to = await modelAfter({ ...change, name: `${name} and back` }, project, folder)
+  const before = contentOf(runPlan(project, from, from, []).database)
+  const { plan, database } = runPlan(project, from, to, [])
+  const back = planModelChange(to, from, [], { number: 2 })
+  // Drafts come back as they were, not as copies of what is published.
+  const steps = back.steps.filter(({ kind }) => kind !== 'makeDrafts')
+  const isThere = ({ kind, as }: KeptPlace) =>
+    kind !== 'rows' || database.prepare('select 1 from sqlite_schema where name = ?').get(as) !== undefined
+  const places = plan.losses
+    .flatMap(({ kept }) => kept)
+    .filter(({ as, table }, index, all) => all.findIndex((one) => one.as === as && one.table === table) === index)
+  database.transaction(() => {
+    runModelSteps(database, steps, from)
+    const restoration = planRestoration(from, places.filter(isThere))
+    // The tables that the way back has made are there; what was kept comes into them.
+    runModelSteps(database, restoration, from)
+  })()
+  const after = contentOf(database)
+  const sortedRow = (row: object) =>
+    Object.fromEntries(
+      Object.entries(row)
+        .filter(([column]) => !column.startsWith('octavo_kept_'))
+        .sort(),
+    )
+  const own = (content: typeof before) => Object.keys(content).filter((table) => !table.startsWith('octavo_'))
+  expect(own(after)).toEqual(own(before))
+  for (const table of own(before)) expect([table, after[table]!.map(sortedRow)]).toEqual([table, before[table]!.map(sortedRow)])
+})
+
+test('model-plans.12: documents that were never published can be published instead', async () => {
+  const change = recordedChanges.find(({ name }) => name === 'draft-publish-off')!
+  const to = await modelAfter({ ...change, name: 'published' }, project, folder)
+  const without = runPlan(project, from, to, []).database
+  const { database, counts } = runPlan(project, from, to, [], { neverPublished: 'publish' })
+  const notes = (each: Database.Database) =>
+    each.prepare('select document_id, published_at from notes').all() as { published_at: unknown }[]
+  const more = (runPlan(project, from, to, []).counts as Record<string, number>)['api::note.note:drafts']!
+  expect(Object.keys(counts)).toEqual(['api::note.note:changes'])
+  expect(more).toBeGreaterThan(0)
+  expect(notes(database)).toHaveLength(notes(without).length + more)
+  expect(notes(database).filter(({ published_at }) => published_at === null)).toEqual([])
 })

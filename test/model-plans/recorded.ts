@@ -9,7 +9,7 @@ import { runModelSteps } from '../../src/database/sqlite/run-model-steps.js'
 import { loadModel } from '../../src/model/load.js'
 import type { Model } from '../../src/model/types.js'
 import { planModelChange } from '../../src/model-plans/plan.js'
-import type { ModelPlan, Rename } from '../../src/model-plans/types.js'
+import type { ModelPlan, PlanChoices, Rename } from '../../src/model-plans/types.js'
 
 const golden = join(import.meta.dirname, '..', 'golden', 'model')
 
@@ -82,8 +82,8 @@ export async function modelAfter(
 }
 
 /** Runs the plan of a change on a copy of the project's database. */
-export function runPlan(project: string, from: Model, to: Model, renames: readonly Rename[]) {
-  const plan: ModelPlan = planModelChange(from, to, renames)
+export function runPlan(project: string, from: Model, to: Model, renames: readonly Rename[], choices: PlanChoices = {}) {
+  const plan: ModelPlan = planModelChange(from, to, renames, choices)
   const database = new Database(readFileSync(join(project, 'content.db')))
   database.pragma('foreign_keys = off')
   createOctavoTables(database)
