@@ -198,3 +198,21 @@ test('model-plans.2: a column that may not be null is kept as one that may', () 
   database.exec('insert into notes default values')
   expect(database.prepare('select octavo_kept_1_body from notes').pluck().all()).toEqual(['text', null])
 })
+
+test('model-plans.11: a relation that has one target from now on counts the rows that have several', () => {
+  const tags = (relation: string) => model(note({ tags: { type: 'relation', relation, target: 'api::tag.tag' } }), type('tag', {}))
+  const { conditions } = planModelChange(tags('oneToMany'), tags('oneToOne'), [])
+  expect(conditions.map(({ name }) => name)).toEqual(['api::note.note.tags:single'])
+  expect(planModelChange(tags('oneToOne'), tags('oneToMany'), []).conditions).toEqual([])
+})
+
+test('model-plans.16: rows go first, then columns and tables change, bookkeeping comes last', () => {
+  const from = model(type('note', { body: string, count: string }, draftAndPublish))
+  const { steps } = planModelChange(from, model(note({ count: { type: 'integer' }, title: string }), type('book', {})), [])
+  const order = steps.map(({ kind }) => kind)
+  const stages = [['keepRows', 'deleteRows'], ['keepColumn'], ['createTable', 'addColumn'], ['storeContentTypes']]
+  const places = stages.map((stage) => stage.map((kind) => order.indexOf(kind as (typeof order)[number])))
+  expect(places.flat()).not.toContain(-1)
+  for (const [index, later] of places.slice(1).entries()) expect(Math.min(...later)).toBeGreaterThan(Math.max(...places[index]!))
+  expect(Object.fromEntries(steps.map(({ kind, risk }) => [kind, risk]))).toMatchObject({ addColumn: 'safe', keepColumn: 'losesData' })
+})

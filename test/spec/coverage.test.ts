@@ -38,7 +38,9 @@ const named = new Set(
       .filter((file) => file.endsWith('.test.ts') && file !== 'coverage.test.ts')
       .flatMap((file) => {
         const text = readFileSync(join(tests, file), 'utf8')
-        const titles = [...text.matchAll(/\btest\('((?:[a-z-]+\.\d+(?:, )?)+):/g)].flatMap(([, ids]) => ids!.split(', '))
+        const titles = [...text.matchAll(/(?:\btest(?:\.each\(\w+\))?\('|\brule: ')((?:[a-z-]+\.\d+(?:, )?)+)[:']/g)].flatMap(([, ids]) =>
+          ids!.split(', '),
+        )
         return [...[...text.matchAll(/(?:rule\(|^\s*\[)\s*'([a-z-]+\.\d+)'/gm)].map(([, id]) => id!), ...titles]
       })
   }),
