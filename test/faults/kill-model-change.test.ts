@@ -1,0 +1,96 @@
+// kill -9 after the statements of a change of the model (live-model.9): afterwards the former model holds or the new one, with its files, and the
+// doctor finds nothing.
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { goldenTokens } from '../support/serve.js'
+import { copyGolden, remove } from './child.js'
+import { end, type Faulty, startFaulty } from './faulty.js'
+import { findings } from './sound.js'
+
+const token = goldenTokens().full!
+
+let folder: string
+let orders: string
+let service: Faulty | null = null
+
+beforeAll(async () => {
+  folder = await copyGolden({ admin: { model: 'always' } })
+  orders = join(folder, 'faults')
+  mkdirSync(orders)
+})
+
+afterAll(async () => {
+  if (service !== null) await end(service)
+  await remove(folder)
+})
+
+/** Sends a change that is killed at its n-th statement; the status, or null if the process ended. */
+async function killed(n: number, data: object): Promise<number | null> {
+  service ??= await startFaulty(folder, orders)
+  rmSync(join(orders, 'done'), { force: true })
+  writeFileSync(join(orders, 'order'), JSON.stringify({ n }))
+  try {
+    const { status } = await service.ask('/api/content-type-builder/schemas', {
+      method: 'PUT',
+      token,
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ data }),
+    })
+    return status
+  } catch {
+    await service.child.ended
+    service = null
+    return null
+  } finally {
+    rmSync(join(orders, 'order'), { force: true })
+  }
+}
+
+const schemas = (name: string, displayName = name) => ({
+  [`kill.${name}`]: { info: { displayName: `Part ${name}` }, attributes: { text: { type: 'string' } } },
+  [`api::${name}.${name}`]: {
+    kind: 'collectionType',
+    info: { singularName: name, pluralName: `${name}-all`, displayName },
+    attributes: {
+      text: { type: 'string' },
+      part: { type: 'component', component: `kill.${name}` },
+      tags: { type: 'relation', relation: 'manyToMany', target: 'api::tag.tag' },
+    },
+  },
+})
+
+const fileOf = (name: string): string => join(folder, 'src', 'api', name, 'content-types', name, 'schema.json')
+
+test('a change that makes tables is done or was never begun', async () => {
+  let ends = 0
+  for (let n = 1; ; n++) {
+    const name = `made-${n}`
+    const status = await killed(n, schemas(name))
+    if (status === null) ends++
+    service ??= await startFaulty(folder, orders)
+    const found = await service.ask(`/api/${name}-all?populate=*`, { token })
+    expect(found.status).toBe(existsSync(fileOf(name)) ? 200 : 404)
+    if (status === null) continue
+    expect([status, found.status]).toEqual([200, 200])
+    break
+  }
+  expect(ends).toBeGreaterThan(5)
+  expect(await findings(folder)).toEqual([])
+}, 300_000)
+
+test('the row of a change makes it', async () => {
+  expect(await killed(1_000, schemas('named'))).toBe(200)
+  let ends = 0
+  for (let n = 1; ; n++) {
+    const status = await killed(n, schemas('named', `Name ${n}`))
+    if (status === null) ends++
+    service ??= await startFaulty(folder, orders)
+    const { body } = await service.ask('/api/content-type-builder/content-types/api::named.named', { token })
+    if (status === null) continue
+    expect([status, body.data.schema.displayName]).toEqual([200, `Name ${n}`])
+    break
+  }
+  expect(ends).toBeGreaterThan(1)
+  expect(await findings(folder)).toEqual([])
+}, 300_000)
