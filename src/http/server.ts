@@ -137,7 +137,7 @@ const mountsOf = (parts: MountContext): readonly Mount[] => {
       policies: { sandbox: policyOfFile(config, sandboxPolicy), viewer: policyOfFile(config, viewerPolicy) },
     }),
     apiMount(routes, parts),
-    contentTypeBuilderMount(parts),
+    ...(config.modelChanges ? [contentTypeBuilderMount(parts)] : []),
     ...(hasDocsPage(config) ? [docsMount(config)] : []),
     rootMount(parts),
   ]

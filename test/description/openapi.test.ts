@@ -102,6 +102,7 @@ describe('who sees what', () => {
           ...{ server: '/api', root: '/', leftOut: null },
           draftGrant: false,
           hasSessions: true,
+          modelChanges: true,
           eventStream: '/events',
           routes: [],
         }
@@ -172,6 +173,7 @@ describe('operations', () => {
       ...{ server: '/api', root: '/', leftOut: null },
       draftGrant: false,
       hasSessions: true,
+      modelChanges: true,
       eventStream: '/events',
       routes: [],
     }

@@ -317,6 +317,16 @@ rule('live-model.10', "Strapi's routes make changes that are in force with their
   expect((await send('PUT', 'update-schema', {})).status).toBe(405)
 })
 
+rule('live-model.11', 'the changes are listed', async () => {
+  const { body } = await read('/api/content-type-builder/changes')
+  expect(body.data[0]).toMatchObject({ id: 1, summary: 'shared.link, api::writer.writer, api::note.note', isFiled: true })
+  expect(new Date(body.data[0].madeAt).getTime()).toBeGreaterThan(Date.now() - 600_000)
+  expect((await served.ask('/api/content-type-builder/changes', { token: 'reads-only' })).status).toBe(403)
+  const paths = (await read('/api/openapi.json')).body.paths
+  expect(Object.keys(paths['/content-type-builder/schemas'])).toContain('put')
+  expect(paths).toHaveProperty(['/content-type-builder/changes'])
+})
+
 test('the name of a change is in the log', () => {
   expect(served.log.some((line) => line.includes('the model was changed') && line.includes('api::late.late'))).toBe(true)
 })

@@ -15,7 +15,7 @@ import { pathItems } from './paths.js'
 import { accountOperations } from './plugins/accounts.js'
 import { customOperations } from './plugins/custom-routes.js'
 import { eventOperations } from './plugins/events.js'
-import { fileOperations, localeOperations, modelOperations } from './plugins/others.js'
+import { fileOperations, localeOperations, modelChangeOperations, modelOperations } from './plugins/others.js'
 import { userOperations } from './plugins/users.js'
 import { type Components, type DescriptionObject, object, openComponents, text } from './schema.js'
 
@@ -32,6 +32,8 @@ export interface DescriptionSource {
   readonly draftGrant: boolean
   /** Users have sessions (`auth.jwtManagement: 'refresh'`). */
   readonly hasSessions: boolean
+  /** The model may be changed while serving. */
+  readonly modelChanges: boolean
   /** The path of the event stream; null: the project has none. */
   readonly eventStream: string | null
   /** The routes of content-types that do not exist; null: all do. */
@@ -80,6 +82,7 @@ function operationsOf(
     ...fileOperations(context, pages),
     ...localeOperations(),
     ...modelOperations(),
+    ...(described.modelChanges ? modelChangeOperations() : []),
     ...customOperations(components, described.routes),
     ...eventOperations(context, described.eventStream, reader),
   ]

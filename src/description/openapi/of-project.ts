@@ -6,11 +6,11 @@ import { contracts } from '../../query/contract.js'
 import type { DescriptionSource } from './description.js'
 
 /** The parts of the configuration that a description depends on. */
-export type DescribedConfig = Pick<Config, 'contract' | 'rest' | 'auth' | 'events' | 'routes' | 'types'>
+export type DescribedConfig = Pick<Config, 'contract' | 'rest' | 'auth' | 'events' | 'routes' | 'types' | 'modelChanges'>
 
 /** `origin`: that of the service's address, or an empty text for paths of the same server. */
 export const describedOf = (
-  { contract, rest, auth, events, routes, types }: DescribedConfig,
+  { contract, rest, auth, events, routes, types, modelChanges }: DescribedConfig,
   model: Model,
   origin: string,
 ): DescriptionSource => ({
@@ -23,6 +23,6 @@ export const describedOf = (
     pages: rest,
     draftGrant: rest.draftGrant,
   },
-  hasSessions: auth.jwtManagement === 'refresh',
+  ...{ hasSessions: auth.jwtManagement === 'refresh', modelChanges },
   ...{ eventStream: events.stream?.path ?? null, routes },
 })

@@ -66,6 +66,19 @@ export const contentTypeBuilderRoutes: readonly Route[] = [
     isContentless: true,
     handle: changeSchemas,
   },
+  {
+    method: 'GET',
+    path: '/content-type-builder/changes',
+    action: changeAction,
+    isContentless: true,
+    handle: async ({ liveModel }) =>
+      ok({
+        data: (await liveModel.history()).map(({ madeAt, files: _files, ...change }) => ({
+          ...change,
+          madeAt: new Date(madeAt).toISOString(),
+        })),
+      }),
+  },
 ]
 
 /** Changes schemas; the response is sent when the change is in force (docs/spec/live-model.md). @throws ApiError 400, 403, 409 */

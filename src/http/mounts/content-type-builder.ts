@@ -1,6 +1,5 @@
 // The mount of Strapi's content-type builder, by which the model is changed while serving.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { ApiError } from '../../errors/errors.js'
 import { agreedTo, changeAction } from '../api/content-type-builder.js'
 import type { MountContext } from '../backend.js'
 import { handleRequest } from '../handle-request.js'
@@ -21,7 +20,7 @@ const paths: Readonly<Record<string, readonly string[]>> = {
   '/update-schema-status': ['HEAD', 'GET'],
 }
 
-/** The routes that Strapi's panel and scripts change a model by, for callers that may. */
+/** The routes that Strapi's panel and scripts change a model by, for callers that may. Where the model is locked, there are none. */
 export const contentTypeBuilderMount = (parts: MountContext): Mount => ({
   ...{ prefix, secret: [], unlogged: [] },
   addTo: (app) => addTo(app, parts),
@@ -43,10 +42,9 @@ function addTo(app: FastifyInstance, parts: MountContext): void {
     })
 }
 
-/** @throws ApiError 403 where the model is locked, and what `LiveModel.change` throws */
+/** @throws what `LiveModel.change` throws */
 async function change(context: RequestContext) {
-  const { config, changeByBuilder, request } = context
-  if (!config.modelChanges) throw new ApiError('PolicyError', 'The model is locked: the setting admin.model of octavo.config unlocks it')
+  const { changeByBuilder, request } = context
   const body = await context.body()
   const [path = ''] = (request.url ?? '').split('?')
   const { status, body: value } = await changeByBuilder({ method: request.method!, path, body }, agreedTo(request))

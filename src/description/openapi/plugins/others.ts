@@ -3,7 +3,7 @@
 import { listSchema } from '../content.js'
 import type { SchemaContext } from '../documents.js'
 import { shapeRef } from '../documents.js'
-import { type ApiOperation, inPath, inQuery } from '../operation.js'
+import { type ApiOperation, inPath, inQuery, jsonBody } from '../operation.js'
 import {
   fieldsParameter,
   filtersParameter,
@@ -122,4 +122,32 @@ export function modelOperations(): readonly ApiOperation[] {
       errors: [404],
     },
   ])
+}
+
+/** Changes of the model while serving (docs/spec/live-model.md). */
+export function modelChangeOperations(): readonly ApiOperation[] {
+  const action = 'plugin::content-type-builder.schemas.update'
+  const tag = 'content-type-builder'
+  const schemas = { type: 'object', additionalProperties: { type: ['object', 'null'] }, description: 'Schemas by uid; null deletes one.' }
+  const change = object(
+    { id: integer, version: text, summary: text, madeAt: { ...text, format: 'date-time' }, isFiled: { type: 'boolean' } },
+    ['id', 'version', 'summary', 'madeAt', 'isFiled'],
+  )
+  return [
+    {
+      ...{ method: 'put', path: '/content-type-builder/schemas', action, tag, summary: 'Creates, replaces and deletes schemas' },
+      description: 'All schemas are one change, which is in force with the response. Content is only hidden if `octavo-agree` names it.',
+      parameters: [{ name: 'octavo-agree', in: 'header', required: false, description: 'Names of `details.losses`.', schema: text }],
+      body: jsonBody(object({ data: schemas }, ['data'])),
+      success: {
+        ...{ status: 200, description: 'The change is in force.' },
+        schema: object({ data: object({ version: text, schemas: list(text) }, ['version', 'schemas']) }, ['data']),
+      },
+      errors: [409],
+    },
+    {
+      ...{ method: 'get', path: '/content-type-builder/changes', action, tag, summary: 'Lists the changes of the model' },
+      success: { status: 200, description: 'The changes, oldest first.', schema: object({ data: list(change) }, ['data']) },
+    },
+  ]
 }
