@@ -1,4 +1,6 @@
 // The attributes in the bodies of the older routes: one row of checks for each type.
+import { patternTime } from '../config/limits.js'
+import { isDoneWithin, patternOf } from '../model/patterns.js'
 import {
   atLeastOne,
   type BodyCheck,
@@ -98,13 +100,19 @@ const enumValues: BodyCheck = typed(
   each((value, at) => [...enumValue, required()].flatMap((check) => check(value, at))),
 )
 
+/** Whether a pattern of the request matches a text of the request, in bounded time; a pattern that takes too long matches nothing. */
+function isMatch(source: string, value: string): boolean {
+  let matches = false
+  const pattern = patternOf(source)?.printed
+  return pattern !== undefined && isDoneWithin(patternTime, () => (matches = pattern.test(value))) && matches
+}
+
 const uidForm = /^[A-Za-z0-9-_.~]*$/
 const uid: Row = ({ targetField, regex }, { attributes }) => {
   const isText = ([, attribute]: readonly [string, unknown]) =>
     ['string', 'text'].includes((attribute as BodyObject | null)?.type as string)
   const texts = Object.entries(attributes).filter(isText)
-  const form = typeof regex === 'string' ? new RegExp(regex) : uidForm
-  const isFree = (value: string) => value === '' || form.test(value)
+  const isFree = (value: string) => value === '' || (typeof regex === 'string' ? isMatch(regex, value) : uidForm.test(value))
   return {
     targetField: [nullable(text), oneOf(texts.map(([name]) => name))],
     default: targetField
