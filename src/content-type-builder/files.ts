@@ -10,6 +10,9 @@ export function schemaText({ uid, content }: ProjectSchema): string {
   return `${JSON.stringify(written, null, 2)}\n`
 }
 
+/** The package that the code imports, which Octavo does not. */
+const strapi = '@strapi/strapi'
+
 const parts = ['controller', 'router', 'service'] as const
 const folders = { controller: 'controllers', router: 'routes', service: 'services' } as const
 const factories = { controller: 'createCoreController', router: 'createCoreRouter', service: 'createCoreService' } as const
@@ -20,8 +23,8 @@ export function codeFiles(uid: string, singularName: string, isTypeScript: boole
   return parts.map((part) => {
     const comment = `/**\n * ${singularName} ${part}\n */\n\n`
     const text = isTypeScript
-      ? `${comment}import { factories } from '@strapi/strapi';\n\nexport default factories.${factories[part]}('${uid}');\n`
-      : `'use strict';\n\n${comment}const { ${factories[part]} } = require('@strapi/strapi').factories;\n\nmodule.exports = ${factories[part]}('${uid}');\n`
+      ? `${comment}import { factories } from '${strapi}';\n\nexport default factories.${factories[part]}('${uid}');\n`
+      : `'use strict';\n\n${comment}const { ${factories[part]} } = require('${strapi}').factories;\n\nmodule.exports = ${factories[part]}('${uid}');\n`
     return [`${folder}/${folders[part]}/${singularName}.${isTypeScript ? 'ts' : 'js'}`, text] as const
   })
 }
