@@ -46,6 +46,8 @@ const pluginActions: Readonly<Record<string, string>> = {
   'GET /content-type-builder/content-types/:uid': 'plugin::content-type-builder.content-types.getContentType',
   'GET /content-type-builder/components': 'plugin::content-type-builder.components.getComponents',
   'GET /content-type-builder/components/:uid': 'plugin::content-type-builder.components.getComponent',
+  'PUT /content-type-builder/schemas': 'plugin::content-type-builder.schemas.update',
+  'GET /content-type-builder/changes': 'plugin::content-type-builder.schemas.update',
 }
 
 /** The routes that the service registers, in the words of the table. */
