@@ -1,13 +1,17 @@
 // From schemas to files: the text of schemas and of the code beside them, and which files a change writes and deletes.
-import { isComponentUid, type ProjectSchema, type ProjectSchemas, type SchemaContent } from './project-schemas.js'
+import { isComponentUid, type ProjectSchema, type ProjectSchemas } from './project-schemas.js'
+
+/** The keys of schema files, in Strapi's order. */
+export const componentKeys = ['collectionName', 'info', 'options', 'pluginOptions', 'attributes', 'config'] as const
+export const typeKeys = ['kind', ...componentKeys, 'indexes', 'foreignKeys'] as const
+
+/** The text of a schema as a file. */
+export const fileText = (schema: object): string => `${JSON.stringify(schema, null, 2)}\n`
 
 /** The text of a schema file, as Strapi writes it. */
 export function schemaText({ uid, content }: ProjectSchema): string {
-  const { kind, collectionName, info, options, pluginOptions, attributes, config, indexes, foreignKeys } = content
-  const written: Partial<SchemaContent> = isComponentUid(uid)
-    ? { collectionName, info, options, pluginOptions, attributes, config }
-    : { kind, collectionName, info, options, pluginOptions, attributes, config, indexes, foreignKeys }
-  return `${JSON.stringify(written, null, 2)}\n`
+  const keys = isComponentUid(uid) ? componentKeys : typeKeys
+  return fileText(Object.fromEntries(keys.map((key) => [key, content[key]])))
 }
 
 /** The package that the code imports, which Octavo does not. */

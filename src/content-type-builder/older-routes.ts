@@ -54,7 +54,6 @@ export function changeOlderType(
     deleteType(draft, uid!)
     return named(200, uid!)
   }
-  if (!isObject(body) || body.contentType === undefined) return unreadableBody
   const sent = prepared(body, 'contentType', uid !== undefined)
   if (sent === null) return unreadableBody
   const mistakes = typeMistakes(current, sent, uid)
@@ -88,7 +87,6 @@ export function changeOlderComponent(
     deleteComponent(draft, uid!)
     return named(200, uid!)
   }
-  if (!isObject(body) || body.component === undefined) return unreadableBody
   const sent = prepared(body, 'component', uid !== undefined)
   if (sent === null) return unreadableBody
   const mistakes = componentMistakes(current, sent, uid)
@@ -125,7 +123,8 @@ export function changeCategory(draft: Draft, method: string, name: string, body:
 }
 
 /** The body, with attributes tidied for an update; null if Strapi cannot read it. */
-function prepared(body: BodyObject, key: 'contentType' | 'component', isUpdate: boolean): BodyObject | null {
+function prepared(body: unknown, key: 'contentType' | 'component', isUpdate: boolean): BodyObject | null {
+  if (!isObject(body) || body[key] === undefined) return null
   const { [key]: main } = body
   if (!isObject(main)) return body
   if (isUpdate && !isObject(main.attributes)) return null

@@ -115,9 +115,9 @@ export interface Database {
   readonly main: MainConnection
   /**
    * Adds the tables and columns that another model needs, and begins to create its indexes. Nothing is removed; what is there stays as it
-   * is. Returns the names of what was added.
+   * is.
    */
-  fit(model: Model): Promise<readonly string[]>
+  fit(model: Model): Promise<void>
   mismatches(model: Model): Promise<SchemaMismatches>
   /** Null while the database can be trusted; otherwise what is wrong, as a sentence for the operator. */
   trouble(): string | null

@@ -1,5 +1,5 @@
 // The changes of the model that were made while serving, as rows. A row is what makes a change: without it the former model holds.
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import { inBookkeeping } from '../database/bookkeeping.js'
 import type { MainConnection, WriteDatabase } from '../database/database.js'
 import type { FileChanges } from '../model/schema-files.js'
@@ -9,9 +9,13 @@ export interface RecordedChange {
   readonly id: number
   /** The version of the model that it led to. */
   readonly version: string
-  /** What was changed, for people: `POST /content-type-builder/content-types api::note.note`. */
+  /** What was changed, for people: the uids, or `POST /content-type-builder/content-types`. */
   readonly summary: string
   readonly files: FileChanges
+}
+
+/** A change of the model as it is listed. */
+export interface ListedChange extends Omit<RecordedChange, 'files'> {
   /** Milliseconds since 1970. */
   readonly madeAt: number
   /** Whether the files are on the disk of the process that made the change. */
@@ -26,19 +30,34 @@ interface ChangeRow {
   readonly version: string
   readonly summary: string
   readonly files: string
-  readonly made_at: number
-  readonly is_filed: number
+}
+
+async function changesWhere(database: MainConnection, condition: RawBuilder<unknown>): Promise<readonly RecordedChange[]> {
+  const rows = await database.rows<ChangeRow>(
+    sql`select id, version, summary, files from octavo_model_changes where ${condition} order by id`,
+  )
+  return rows.map(({ id, files, ...row }) => ({
+    ...row,
+    id: Number(id),
+    files: new Map(Object.entries(JSON.parse(files) as Record<string, string | null>)),
+  }))
 }
 
 /** The changes after `id`, oldest first. */
-export async function changesAfter(database: MainConnection, id: number): Promise<readonly RecordedChange[]> {
-  const rows = await database.rows<ChangeRow>(
-    sql`select id, version, summary, files, made_at, is_filed from octavo_model_changes where id > ${id} order by id`,
+export const changesAfter = (database: MainConnection, id: number): Promise<readonly RecordedChange[]> =>
+  changesWhere(database, sql`id > ${id}`)
+
+/** The changes whose files are not on disk, oldest first. */
+export const unfiledChanges = (database: MainConnection): Promise<readonly RecordedChange[]> => changesWhere(database, sql`is_filed = 0`)
+
+/** All changes, oldest first. */
+export async function listChanges(database: MainConnection): Promise<readonly ListedChange[]> {
+  const rows = await database.rows<Omit<ChangeRow, 'files'> & { readonly made_at: number; readonly is_filed: number }>(
+    sql`select id, version, summary, made_at, is_filed from octavo_model_changes order by id`,
   )
-  return rows.map(({ files, made_at, is_filed, ...row }) => ({
+  return rows.map(({ id, made_at, is_filed, ...row }) => ({
     ...row,
-    id: Number(row.id),
-    files: new Map(Object.entries(JSON.parse(files) as Record<string, string | null>)),
+    id: Number(id),
     madeAt: Number(made_at),
     isFiled: Number(is_filed) === 1,
   }))

@@ -10,7 +10,17 @@ import { loadModel } from '../model/load.js'
 import { type FileChanges, filesWithChanges } from '../model/schema-files.js'
 import type { Model } from '../model/types.js'
 import { openQueue } from '../runtime/queue.js'
-import { changeColumns, changesAfter, lastChange, noteFiled, type RecordedChange, recordChange } from './change-log.js'
+import {
+  changeColumns,
+  changesAfter,
+  type ListedChange,
+  lastChange,
+  listChanges,
+  noteFiled,
+  type RecordedChange,
+  recordChange,
+  unfiledChanges,
+} from './change-log.js'
 import { plain, refuseLosses, refuseTakenTables } from './refusals.js'
 import { type StagedFiles, stageFiles } from './write-files.js'
 
@@ -30,7 +40,7 @@ export interface LiveModel {
   /** What other processes change, and how it is followed: as the access rules are read again after a commit. */
   readonly watched: { readonly tables: Readonly<Record<string, readonly string[]>>; reload(): Promise<void> }
   /** The changes that were made while serving, oldest first. */
-  history(): Promise<readonly RecordedChange[]>
+  history(): Promise<readonly ListedChange[]>
   /** From now on, changes come into force in these installations. */
   serve(installations: Installations): void
   /**
@@ -72,7 +82,7 @@ export async function openLiveModel(options: LiveModelOptions): Promise<LiveMode
   return {
     model: inForce.model,
     watched: { tables: changeColumns, reload: () => line.run(() => follow(options, inForce)) },
-    history: () => changesAfter(main, 0),
+    history: () => listChanges(main),
     serve: (served) => {
       inForce.installations = served
     },
@@ -90,17 +100,21 @@ export async function openLiveModel(options: LiveModelOptions): Promise<LiveMode
 const load = ({ config }: LiveModelOptions, files: FileChanges = new Map()): Promise<Model> =>
   loadModel(config.folder, config.privateAttributes, filesWithChanges(config.folder, files))
 
+/** The files as several changes, one after the other, leave them. */
+const filesOf = (changes: readonly RecordedChange[]): FileChanges => new Map(changes.flatMap(({ files }) => [...files]))
+
 /** Finishes the changes whose files were not written. */
 async function finishChanges(options: LiveModelOptions, inForce: InForce): Promise<void> {
   const { config, database, log } = options
-  const unfiled = (await changesAfter(database.main, 0)).filter(({ isFiled }) => !isFiled)
+  const unfiled = await unfiledChanges(database.main)
   if (unfiled.length === 0) return
-  inForce.model = await load(options, new Map(unfiled.flatMap(({ files }) => [...files])))
+  const files = filesOf(unfiled)
+  inForce.model = await load(options, files)
   await options.check(inForce.model)
   await database.fit(inForce.model)
   const changes = unfiled.map(({ summary }) => summary)
   try {
-    for (const { files } of unfiled) await (await stageFiles(config.folder, files)).place()
+    await (await stageFiles(config.folder, files)).place()
     await noteFiled(database.writes, unfiled.at(-1)!.id)
     log.info({ changes }, 'finished changes of the model that an earlier process began')
   } catch (error) {
@@ -120,14 +134,15 @@ async function follow(options: LiveModelOptions, inForce: InForce): Promise<void
   const changes = await changesAfter(database.main, inForce.change)
   const last = changes.at(-1)
   if (last === undefined) return
-  const next = await load(options, new Map(changes.flatMap(({ files }) => [...files])))
+  const files = filesOf(changes)
+  const next = await load(options, files)
   if (next.version !== last.version)
     throw new ApiError('ServiceUnavailableError', 'The model was changed by another process, whose files differ from those of this one')
   await options.check(next)
   await database.fit(next)
   putInForce(inForce, next, last.id)
   try {
-    for (const { files } of changes) await (await stageFiles(config.folder, files)).place()
+    await (await stageFiles(config.folder, files)).place()
   } catch (error) {
     log.error({ err: error }, 'could not write the files of a change of the model that another process has made')
   }

@@ -15,10 +15,10 @@ interface HiddenContent {
 
 /** Refuses two schemas with one table, as Strapi would at its next start. @throws ApiError 400 */
 export function refuseTakenTables(model: Model): void {
-  const owners = new Map<string, string>()
+  const taken = new Set<string>()
   for (const { name } of describeTables(model)) {
-    if (owners.has(name)) throw new ApiError('ValidationError', `The table ${name} is taken: two schemas or attributes would share it`)
-    owners.set(name, name)
+    if (taken.has(name)) throw new ApiError('ValidationError', `The table ${name} is taken: two schemas or attributes would share it`)
+    taken.add(name)
   }
 }
 

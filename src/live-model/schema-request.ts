@@ -2,24 +2,22 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import * as z from 'zod'
-import { codeFiles } from '../content-type-builder/files.js'
+import { codeFiles, componentKeys, fileText, typeKeys } from '../content-type-builder/files.js'
+import { attributeName, categoryName, isReservedType, schemaPath } from '../content-type-builder/names.js'
+import { isBuiltin } from '../content-type-builder/project-schemas.js'
 import { validationError } from '../errors/errors.js'
-import { builtinSchemas } from '../model/builtin.js'
 import { schemaFilesOf } from '../model/load.js'
 import type { FileChanges } from '../model/schema-files.js'
 
-const attributeName = /^[A-Za-z][_0-9A-Za-z]*$/
 const apiUid = /^api::([a-z][a-z0-9]*(?:-[a-z0-9]+)*)\.([a-z][a-z0-9]*(?:-[a-z0-9]+)*)$/
 const componentUid = /^([a-z][a-z0-9]*(?:[-_][a-z0-9]+)*)\.([a-z][a-z0-9]*(?:-[a-z0-9]+)*)$/
-const collectionName = /^[A-Za-z][-_0-9A-Za-z]*$/
-/** Names that tables of Strapi and of Octavo begin with, and names of types that no project may have. */
+/** What the names of tables of Strapi and of Octavo begin with. */
 const reservedTable = /^(?:strapi|octavo)_/i
-const reservedType = /^(?:boolean|date|date-time|time|upload|document|then|strapi.*)$/
 
 const name = (pattern: RegExp, what: string) => z.string().regex(pattern, `must be ${what}`)
 const attributes = z.record(name(attributeName, 'a letter followed by letters, digits and _'), z.looseObject({ type: z.string() }))
 const info = z.looseObject({ displayName: z.string().min(1), description: z.string().optional() })
-const common = { collectionName: name(collectionName, 'a name of a table').optional(), options: z.looseObject({}).optional(), attributes }
+const common = { collectionName: name(categoryName, 'a name of a table').optional(), options: z.looseObject({}).optional(), attributes }
 const type = z.looseObject({
   ...common,
   kind: z.enum(['collectionType', 'singleType']),
@@ -66,12 +64,8 @@ export async function filesOfSchemas(folder: string, sent: unknown): Promise<Fil
 /** The path of a new schema; null if there is none by this uid. */
 function placeOf(uid: string): string | null {
   const [, api, singular] = apiUid.exec(uid) ?? []
-  if (api !== undefined) return api === singular ? `src/api/${api}/content-types/${singular}/schema.json` : null
-  const [, category, file] = componentUid.exec(uid) ?? []
-  if (category !== undefined) return `src/components/${category}/${file}.json`
-  const [, plugin, type] = /^plugin::([a-z-]+)\.([a-z-]+)$/.exec(uid) ?? []
-  if (plugin === undefined || !builtinSchemas.some((schema) => schema.uid === uid)) return null
-  return `src/extensions/${plugin}/content-types/${type}/schema.json`
+  const isKnown = api === undefined ? componentUid.test(uid) || isBuiltin(uid) : api === singular
+  return isKnown ? schemaPath(uid) : null
 }
 
 /** The text of the file, with the keys in Strapi's order. */
@@ -80,13 +74,11 @@ function textOf(uid: string, sent: object): string {
   if (!uid.includes('::')) {
     const schema = checked(component, sent, path)
     checkTable(schema.collectionName, path)
-    return fileText(inOrder(schema, ['collectionName', 'info', 'options', 'pluginOptions', 'attributes']))
+    return fileText(inOrder(schema, componentKeys))
   }
   const schema = checked(type, sent, path)
   checkNames(uid, schema)
-  return fileText(
-    inOrder(schema, ['kind', 'collectionName', 'info', 'options', 'pluginOptions', 'attributes', 'config', 'indexes', 'foreignKeys']),
-  )
+  return fileText(inOrder(schema, typeKeys))
 }
 
 function checkNames(uid: string, { info: { singularName, pluralName }, collectionName: table }: TypeSchema): void {
@@ -96,16 +88,13 @@ function checkNames(uid: string, { info: { singularName, pluralName }, collectio
   if (singularName === pluralName) throw invalid([...path, 'info', 'pluralName'], 'must differ from singularName')
   if (uid.startsWith('plugin::')) return
   for (const one of [singularName, pluralName])
-    if (reservedType.test(one))
-      throw invalid([...path, 'info', one === singularName ? 'singularName' : 'pluralName'], `is reserved: ${one}`)
+    if (isReservedType(one)) throw invalid([...path, 'info', one === singularName ? 'singularName' : 'pluralName'], `is reserved: ${one}`)
   checkTable(table, path)
 }
 
 function checkTable(table: string | undefined, path: readonly string[]): void {
   if (table !== undefined && reservedTable.test(table)) throw invalid([...path, 'collectionName'], `is reserved: ${table}`)
 }
-
-const fileText = (schema: object): string => `${JSON.stringify(schema, null, 2)}\n`
 
 function inOrder(schema: TypeSchema | ComponentSchema, keys: readonly string[]): object {
   const given = schema as Readonly<Record<string, unknown>>

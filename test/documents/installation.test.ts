@@ -54,7 +54,7 @@ async function openGolden() {
     reads,
     writes,
     main: openMainConnection(connection),
-    fit: async () => [],
+    fit: async () => {},
     mismatches: async () => ({ types: [], columns: [], tables: [] }),
     trouble: () => null,
     close: async () => {},

@@ -101,9 +101,8 @@ export async function openMysqlDatabase(
       writes,
       main,
       fit: async (wanted) => {
-        const { added } = await prepare(config, wanted, reached, fill, config.limits.modelChangeWait)
+        await prepare(config, wanted, reached, fill, config.limits.modelChangeWait)
         await indexes.begin(wanted)
-        return added
       },
       mismatches: (wanted) => onClient(reached.small, (client) => findSchemaMismatches(client, wanted)),
       trouble: health.trouble,

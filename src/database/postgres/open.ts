@@ -99,9 +99,8 @@ export async function openPostgresDatabase(
       writes,
       main,
       fit: async (wanted) => {
-        const { added } = await prepare(config, wanted, reached, fill, config.limits.modelChangeWait)
+        await prepare(config, wanted, reached, fill, config.limits.modelChangeWait)
         await indexes.begin(wanted)
-        return added
       },
       mismatches: (wanted) => findSchemaMismatches(reached.small, wanted),
       trouble: health.trouble,

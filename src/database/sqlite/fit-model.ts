@@ -4,19 +4,18 @@ import { sql } from 'kysely'
 import type { Model } from '../../model/types.js'
 import { inBookkeeping } from '../bookkeeping.js'
 import type { WriteDatabase } from '../database.js'
-import { isComplete, type Lacking, namesOf } from '../schema/lacking.js'
+import { isComplete, type Lacking } from '../schema/lacking.js'
 import { throughSchemaChanges } from './connection.js'
 import { indexStatement } from './indexes.js'
 import { additionStatements, lackingIn } from './sync-schema.js'
 
 /**
  * Adds what a model needs and the database lacks, in one transaction of the writer thread, so that it takes its turn among the writes.
- * Returns the names of what was added.
  */
-export async function fitModel(connection: Database, writer: WriteDatabase, model: Model, sessions: boolean): Promise<readonly string[]> {
+export async function fitModel(connection: Database, writer: WriteDatabase, model: Model, sessions: boolean): Promise<void> {
   const look = (): Lacking => throughSchemaChanges(() => lackingIn(connection, model, sessions))
   const lacking = look()
-  if (isComplete(lacking)) return []
+  if (isComplete(lacking)) return
   try {
     await inBookkeeping(writer, async (transaction) => {
       for (const statement of [...additionStatements(lacking), ...lacking.indexes.map(indexStatement)])
@@ -26,5 +25,4 @@ export async function fitModel(connection: Database, writer: WriteDatabase, mode
     // Another process may have added the same meanwhile.
     if (!isComplete(look())) throw error
   }
-  return namesOf(lacking)
 }

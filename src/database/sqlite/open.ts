@@ -74,9 +74,8 @@ export async function openSqliteDatabase(config: Config, model: Model, { logger,
       writes: presence.guardWrites(writer),
       main: presence.guardMain(openMainConnection(connection)),
       fit: async (wanted) => {
-        const added = await fitModel(connection, writer, wanted, config.auth.jwtManagement === 'refresh')
+        await fitModel(connection, writer, wanted, config.auth.jwtManagement === 'refresh')
         await indexes.begin(wanted)
-        return added
       },
       mismatches: async (wanted) => throughSchemaChanges(() => findSchemaMismatches(connection, wanted)),
       trouble: presence.trouble,

@@ -73,7 +73,7 @@ export const contentTypeBuilderRoutes: readonly Route[] = [
     isContentless: true,
     handle: async ({ liveModel }) =>
       ok({
-        data: (await liveModel.history()).map(({ madeAt, files: _files, ...change }) => ({
+        data: (await liveModel.history()).map(({ madeAt, ...change }) => ({
           ...change,
           madeAt: new Date(madeAt).toISOString(),
         })),
