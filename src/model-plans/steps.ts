@@ -50,8 +50,8 @@ export type StepAction =
   | { readonly kind: 'renameColumn'; readonly table: string; readonly column: string; readonly to: string }
   /** Renames a column to a name that nothing reads, and lifts its `not null`. */
   | { readonly kind: 'keepColumn'; readonly table: string; readonly column: Column; readonly as: string }
-  /** Changes what a column is declared as; values stay. */
-  | { readonly kind: 'declareColumn'; readonly table: string; readonly column: Column }
+  /** Changes what a column is declared as; values stay. Where a database cannot hold all of them as they are, `former` is kept as `as`. */
+  | { readonly kind: 'declareColumn'; readonly table: string; readonly column: Column; readonly former: Column; readonly as: string }
   /**
    * Renames the column to `as`, adds it anew and fills it by the rule (`convertValue`). What `former` was then is kept without its
    * `not null`, or dropped if every value of its type converts without loss (`keeps: false`).

@@ -55,6 +55,8 @@ async function openGolden() {
     writes,
     main: openMainConnection(connection),
     fit: async () => {},
+    isModelWorkAtomic: true,
+    carryOut: async () => true,
     mismatches: async () => ({ types: [], columns: [], tables: [] }),
     trouble: () => null,
     close: async () => {},

@@ -104,6 +104,8 @@ export async function openMysqlDatabase(
         await prepare(config, wanted, reached, fill, config.limits.modelChangeWait)
         await indexes.begin(wanted)
       },
+      isModelWorkAtomic: false,
+      carryOut: () => Promise.reject(new Error('MySQL carries out no change of the model yet')),
       mismatches: (wanted) => onClient(reached.small, (client) => findSchemaMismatches(client, wanted)),
       trouble: health.trouble,
       close: () => opened.close(0),

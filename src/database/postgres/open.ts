@@ -14,9 +14,11 @@ import { warnOfDifferences } from '../schema/mismatches.js'
 import { openHealth } from '../server/health.js'
 import { startIndexing } from '../server/indexing.js'
 import { optionsOf } from '../server/options.js'
+import { carryOutOnPostgres } from './carry-out.js'
 import { onConnection, openPool } from './connection.js'
 import { createIndexes, type WantedIndexes } from './indexes.js'
 import { openMainConnection } from './main-connection.js'
+import { openOutcomes } from './outcomes.js'
 import { prepareDatabase } from './prepare-database.js'
 import { type Reached, reach } from './reach.js'
 import { openReads } from './reads.js'
@@ -93,6 +95,7 @@ export async function openPostgresDatabase(
     opened.add(reads.close)
     const writes = openWrites(options.writes, small, statements, health.failed)
     opened.add(writes.close)
+    const outcomes = openOutcomes(small, statements)
     const main = openMainConnection((work) => onConnection(reached.small, work, config.limits.readTimeout), statements, health.failed)
     return {
       reads,
@@ -100,8 +103,18 @@ export async function openPostgresDatabase(
       main,
       fit: async (wanted) => {
         await prepare(config, wanted, reached, fill, config.limits.modelChangeWait)
+        // Another process may have changed the types of columns.
+        statements.forget()
         await indexes.begin(wanted)
       },
+      isModelWorkAtomic: true,
+      carryOut: (work) =>
+        indexes.without(async () => {
+          const isMade = await carryOutOnPostgres({ settings, outcomes, wait: config.limits.modelChangeWait, failed: health.failed }, work)
+          statements.forget()
+          if (isMade) await indexes.begin(work.model)
+          return isMade
+        }),
       mismatches: (wanted) => findSchemaMismatches(reached.small, wanted),
       trouble: health.trouble,
       close: () => opened.close(0),

@@ -77,6 +77,8 @@ export async function openSqliteDatabase(config: Config, model: Model, { logger,
         await fitModel(connection, writer, wanted, config.auth.jwtManagement === 'refresh')
         await indexes.begin(wanted)
       },
+      isModelWorkAtomic: true,
+      carryOut: () => Promise.reject(new Error('SQLite carries out no change of the model yet')),
       mismatches: async (wanted) => throughSchemaChanges(() => findSchemaMismatches(connection, wanted)),
       trouble: presence.trouble,
       close: () => opened.close(0),

@@ -1,0 +1,32 @@
+// The statements of the steps that change rows, in words of every database.
+import { id, joinedText, type SqlText, sqlText } from './sql-text.js'
+import type { PlanStep } from './steps.js'
+
+/** A step that changes rows by one statement. */
+export type RowStep = Extract<PlanStep, { readonly kind: 'moveRows' | 'deleteRows' | 'setValues' }>
+
+const names = (columns: readonly string[]): SqlText =>
+  joinedText(
+    columns.map((column) => sqlText`${id(column)}`),
+    ', ',
+  )
+
+/** The statement of a step that changes rows. */
+export function rowStatement(step: RowStep): SqlText {
+  switch (step.kind) {
+    case 'moveRows': {
+      const [from, to] = [step.columns.map((column) => column.from), step.columns.map((column) => column.to)]
+      return sqlText`insert into ${id(step.to)} (${names(to)}) select ${names(from)} from ${id(step.from)}`
+    }
+    case 'deleteRows':
+      return sqlText`delete from ${id(step.table)} where ${step.where}`
+    case 'setValues': {
+      const set = sqlText`update ${id(step.table)} set ${id(step.column)} = ${step.value ?? sqlText`null`}`
+      return step.where === null ? set : sqlText`${set} where ${step.where}`
+    }
+  }
+}
+
+/** Copies the rows that are kept to their table, which is there already. */
+export const keptRowsStatement = ({ table, as, where }: Extract<PlanStep, { readonly kind: 'keepRows' }>): SqlText =>
+  sqlText`insert into ${id(as)} select * from ${id(table)} where ${where}`
