@@ -2,11 +2,10 @@
 import { type RawBuilder, sql } from 'kysely'
 import { ownedLinks, ownedMorphs } from '../model/owners.js'
 import type { Model, Schema } from '../model/types.js'
-import type { DraftLinks, IncomingLinks, PlanStep } from '../model-plans/steps.js'
+import type { DraftLinks, IncomingLinks, StepNamed } from '../model-plans/steps.js'
 import { describeTables } from './schema/tables.js'
 import type { ScriptWords, StepScript } from './step-script.js'
 
-type DraftStep = Extract<PlanStep, { readonly kind: 'makeDrafts' }>
 type Sql = RawBuilder<unknown>
 
 const list = (names: readonly string[], of?: string): Sql =>
@@ -15,48 +14,58 @@ const list = (names: readonly string[], of?: string): Sql =>
 /** Rows whose components are copied together. */
 const batch = 500
 
-/** Makes them; every row is published already. `model` is the new model. */
-export function* makeDrafts(step: DraftStep, model: Model, words: ScriptWords): StepScript {
+/** Makes them; rows without a draft are published already. `model` is the new model. */
+export function* makeDrafts(step: StepNamed<'makeDrafts'>, model: Model, words: ScriptWords): StepScript {
   const table = sql.table(step.table)
-  yield sql`insert into ${table} (${list([...step.columns, 'published_at'])}) select ${list(step.columns)}, null from ${table} order by id`
-  // Every document has both by now, and nothing of what follows changes that.
-  const both = sql`(select published.id as published, draft.id as draft from ${table} as published join ${table} as draft
-    on draft.document_id = published.document_id and coalesce(draft.locale, '') = coalesce(published.locale, '')
-    where published.published_at is not null and draft.published_at is null)`
+  const [found] = yield sql`select max(id) as last from ${table}`
+  const isOf = sql`draft.document_id = published.document_id and coalesce(draft.locale, '') = coalesce(published.locale, '') and draft.published_at is null`
+  yield sql`insert into ${table} (${list([...step.columns, 'published_at'])}) select ${list(step.columns, 'published')}, null from ${table} as published
+    where published.published_at is not null and not exists (select 1 from ${table} as draft where ${isOf}) order by published.id`
+  // All have both by now, and nothing of what follows changes that.
+  const pairsWhere = (condition: Sql): Sql =>
+    sql`(select published.id as published, draft.id as draft from ${table} as published join ${table} as draft on ${isOf}
+      where published.published_at is not null and ${condition})`
+  const isNew = sql`draft.id > ${Number(found?.last ?? 0)}`
+  const both = { all: pairsWhere(sql`1 = 1`), made: pairsWhere(isNew) }
   for (const links of step.links) yield copiedLinks(links, both)
   for (const links of step.incoming) yield incomingLinks(links, both)
-  yield copiedFiles(step.schema, both, 'published', 'draft')
-  const pairs = yield sql`select published, draft from ${both} as own order by draft`
+  yield copiedFiles(step.schema, both.made)
+  const pairs = yield sql`select published, draft from ${both.made} as own order by draft`
   const copies = pairs.map(({ published, draft }) => ({ original: Number(published), copy: Number(draft) }))
   const columns = new Map(describeTables(model).map(({ name, columns: all }) => [name, all.map((column) => column.name)]))
   const copier = { model, words, columns }
   for (let at = 0; at < copies.length; at += batch) yield* copyEntries(copier, model.types.get(step.schema)!, copies.slice(at, at + batch))
 }
 
+/** Selects of the ids of published rows and their drafts: all of them, and those whose drafts are new. */
+interface DraftPairs {
+  readonly all: Sql
+  readonly made: Sql
+}
+
 /** Drafts have the links of their published rows. Of links within the type both ends are drafts. */
-function copiedLinks({ table, here, there, others, within }: DraftLinks, both: Sql): Sql {
+function copiedLinks({ table, here, there, others, within }: DraftLinks, { all, made }: DraftPairs): Sql {
   const target = within ? sql`target.draft` : sql.id('link', there)
-  const join = within ? sql`join ${both} as target on target.published = ${sql.id('link', there)}` : sql``
+  const join = within ? sql`join ${all} as target on target.published = ${sql.id('link', there)}` : sql``
   const more = others.map((name) => sql.id('link', name))
   return sql`insert into ${sql.table(table)} (${list([here, there, ...others])}) select ${sql.join([sql`own.draft`, target, ...more])}
-    from ${sql.table(table)} as link join ${both} as own on own.published = ${sql.id('link', here)} ${join} order by link.id`
+    from ${sql.table(table)} as link join ${made} as own on own.published = ${sql.id('link', here)} ${join} order by link.id`
 }
 
 /** Drafts at the other end refer to the new drafts; others refer to both. */
-function incomingLinks(links: IncomingLinks, both: Sql): Sql {
+function incomingLinks(links: IncomingLinks, both: DraftPairs): Sql {
   if (!links.ownersHaveDrafts) return copiedLinks(links, both)
   const [table, here, there] = [sql.table(links.table), sql.id(links.here), sql.id(links.there)]
-  return sql`update ${table} set ${here} = (select own.draft from ${both} as own where own.published = ${sql.id(links.table, links.here)})
-    where ${here} in (select own.published from ${both} as own)
+  return sql`update ${table} set ${here} = (select own.draft from ${both.all} as own where own.published = ${sql.id(links.table, links.here)})
+    where ${here} in (select own.published from ${both.all} as own)
       and ${there} in (select id from ${sql.table(links.owners)} where published_at is null)`
 }
 
 const fileColumns = ['file_id', 'related_type', 'field', 'order']
 
-/** `both`: rows with the columns `original` and `copy`. */
-const copiedFiles = (uid: string, both: Sql, original: string, copy: string): Sql =>
-  sql`insert into files_related_mph (related_id, ${list(fileColumns)}) select ${sql.id('own', copy)}, ${list(fileColumns, 'link')}
-    from files_related_mph as link join ${both} as own on ${sql.id('own', original)} = link.related_id
+const copiedFiles = (uid: string, made: Sql): Sql =>
+  sql`insert into files_related_mph (related_id, ${list(fileColumns)}) select own.draft, ${list(fileColumns, 'link')}
+    from files_related_mph as link join ${made} as own on own.published = link.related_id
     where link.related_type = ${uid} order by link.id`
 
 /** A row and its copy. */

@@ -1,21 +1,18 @@
 // Writes what Strapi keeps about types in its settings after a change of the content model.
 import { sql } from 'kysely'
 import type { ContentType, Model } from '../model/types.js'
-import type { PlanStep } from '../model-plans/steps.js'
+import type { StepNamed } from '../model-plans/steps.js'
 import { renamedInConfiguration, renamedInFields, storedTypesKey, withStoredTypes } from '../model-plans/strapi-settings.js'
 import type { StepScript } from './step-script.js'
 
-type StoreStep = Extract<PlanStep, { readonly kind: 'storeContentTypes' }>
-type RenameStep = Extract<PlanStep, { readonly kind: 'renameInSettings' }>
-
 /** Writes types of the project to the setting by which Strapi knows those of its last start; a database without it has none to write. */
-export function storeContentTypes({ stored, removed }: StoreStep, model: Model): StepScript {
+export function storeContentTypes({ stored, removed }: StepNamed<'storeContentTypes'>, model: Model): StepScript {
   const types = stored.map((uid) => model.types.get(uid)).filter((type): type is ContentType => type?.exposed === true)
   return rewrite(settings, storedTypesKey, (text) => withStoredTypes(text, types, removed))
 }
 
 /** Renames attributes of a type or component for the content manager and the permissions of administrators. */
-export function* renameInSettings({ schema, names }: RenameStep): StepScript {
+export function* renameInSettings({ schema, names }: StepNamed<'renameInSettings'>): StepScript {
   const renamed = new Map(names.map(({ from, to }) => [from, to]))
   for (const kind of ['content_types', 'components']) {
     const key = `plugin_content_manager_configuration_${kind}::${schema}`

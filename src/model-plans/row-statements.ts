@@ -1,9 +1,6 @@
 // The statements of the steps that change rows, in words of every database.
 import { id, joinedText, type SqlText, sqlText } from './sql-text.js'
-import type { PlanStep } from './steps.js'
-
-/** A step that changes rows by one statement. */
-export type RowStep = Extract<PlanStep, { readonly kind: 'moveRows' | 'deleteRows' | 'setValues' }>
+import type { StepNamed } from './steps.js'
 
 const names = (columns: readonly string[]): SqlText =>
   joinedText(
@@ -12,7 +9,7 @@ const names = (columns: readonly string[]): SqlText =>
   )
 
 /** The statement of a step that changes rows. */
-export function rowStatement(step: RowStep): SqlText {
+export function rowStatement(step: StepNamed<'moveRows' | 'deleteRows' | 'setValues'>): SqlText {
   switch (step.kind) {
     case 'moveRows': {
       const [from, to] = [step.columns.map((column) => column.from), step.columns.map((column) => column.to)]
@@ -28,5 +25,5 @@ export function rowStatement(step: RowStep): SqlText {
 }
 
 /** Copies the rows that are kept to their table, which is there already. */
-export const keptRowsStatement = ({ table, as, where }: Extract<PlanStep, { readonly kind: 'keepRows' }>): SqlText =>
+export const keptRowsStatement = ({ table, as, where }: StepNamed<'keepRows'>): SqlText =>
   sqlText`insert into ${id(as)} select * from ${id(table)} where ${where}`

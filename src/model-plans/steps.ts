@@ -99,3 +99,6 @@ export type StepAction =
 
 /** A step of a plan. */
 export type PlanStep = StepAction & { readonly risk: Risk }
+
+/** The steps of one kind, or of some. */
+export type StepNamed<Kind extends PlanStep['kind']> = Extract<PlanStep, { readonly kind: Kind }>

@@ -127,6 +127,16 @@ async function contentsOf(source: RowSource, kindOf: (table: string, column: Row
   return found
 }
 
+/** All rows that a server has, as one text. */
+export async function allRows(url: string): Promise<string> {
+  const source = await openRowSource(url, rowsOptions)
+  try {
+    return JSON.stringify(Object.entries(await contentsOf(source, (_, column) => column)).sort(([one], [other]) => (one < other ? -1 : 1)))
+  } finally {
+    await source.close()
+  }
+}
+
 /** Tables in which a server's rows differ from those of a SQLite file, with the rows that only one of them has. */
 export async function rowDifferences(file: string, url: string): Promise<Readonly<Record<string, unknown>>> {
   const server = await openRowSource(url, rowsOptions)

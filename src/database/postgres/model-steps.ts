@@ -2,11 +2,9 @@
 import { type RawBuilder, sql } from 'kysely'
 import { keptRowsStatement, rowStatement } from '../../model-plans/row-statements.js'
 import { expressionOf } from '../../model-plans/sql-text.js'
-import type { PlanStep } from '../../model-plans/steps.js'
+import type { StepNamed } from '../../model-plans/steps.js'
 import { type Column, type Index, quoted } from '../schema/table.js'
 import { addForeignKey, createIndex, createTable, declaredType } from './create-tables.js'
-
-type StepNamed<Kind extends PlanStep['kind']> = Extract<PlanStep, { readonly kind: Kind }>
 
 /** Steps that statements alone do. Foreign keys of new tables are added when all of these are there. */
 export type StatedPostgresStep = StepNamed<
@@ -25,7 +23,7 @@ export type StatedPostgresStep = StepNamed<
   | 'setValues'
 >
 
-type Statements = readonly RawBuilder<unknown>[]
+type StepStatements = readonly RawBuilder<unknown>[]
 
 const alter = (table: string, ...changes: readonly string[]): RawBuilder<unknown> =>
   sql.raw(`alter table ${quoted(table)} ${changes.join(', ')}`)
@@ -35,7 +33,7 @@ const defined = ({ name, type, notNull, default: standard }: Column): string =>
   `${quoted(name)} ${declaredType(type)}${standard === null ? '' : `${notNull ? ' not null' : ''} default ${standard}`}`
 
 /** A unique index is a constraint, as Strapi makes it; others may have made an index of it. */
-const dropIndex = (table: string, { name, unique }: Pick<Index, 'name' | 'unique'>): Statements => [
+const dropIndex = (table: string, { name, unique }: Pick<Index, 'name' | 'unique'>): StepStatements => [
   ...(unique ? [alter(table, `drop constraint if exists ${quoted(name)}`)] : []),
   sql.raw(`drop index if exists ${quoted(name)}`),
 ]
@@ -44,7 +42,7 @@ const renameColumn = (table: string, column: string, to: string): RawBuilder<unk
   alter(table, `rename column ${quoted(column)} to ${quoted(to)}`)
 
 /** A column under a name that nothing writes. */
-export const movedAside = (table: string, { name, notNull, default: standard }: Column, as: string): Statements => [
+export const movedAside = (table: string, { name, notNull, default: standard }: Column, as: string): StepStatements => [
   renameColumn(table, name, as),
   ...(standard === null ? [] : [alter(table, `alter column ${quoted(as)} drop default`)]),
   ...(notNull ? [alter(table, `alter column ${quoted(as)} drop not null`)] : []),
@@ -53,7 +51,7 @@ export const movedAside = (table: string, { name, notNull, default: standard }: 
 export const addColumn = (table: string, column: Column): RawBuilder<unknown> => alter(table, `add column ${defined(column)}`)
 
 /** A column that is declared as one that holds all its values. */
-export function declaredWider(table: string, { name, type, notNull, default: standard }: Column): Statements {
+export function declaredWider(table: string, { name, type, notNull, default: standard }: Column): StepStatements {
   const column = `alter column ${quoted(name)}`
   const isRequired = notNull && standard !== null
   return [
@@ -74,13 +72,13 @@ const numbered = (table: string): RawBuilder<unknown> =>
   )
 
 /** The statements that keep rows: the table that they go to, and their copies. */
-export const keptRows = (step: StepNamed<'keepRows'>): Statements => [
+export const keptRows = (step: StepNamed<'keepRows'>): StepStatements => [
   sql.raw(`create table ${quoted(step.as)} as select * from ${quoted(step.table)} where false`),
   expressionOf(keptRowsStatement(step)),
 ]
 
 /** Returns the statements of a step, in their order. */
-export function statementsOf(step: StatedPostgresStep): Statements {
+export function statementsOf(step: StatedPostgresStep): StepStatements {
   switch (step.kind) {
     case 'createTable':
       return createTable(step.table).map((text) => sql.raw(text))

@@ -2,7 +2,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import type pg from 'pg'
 import type { Model } from '../../model/types.js'
-import type { PlanStep } from '../../model-plans/steps.js'
+import type { PlanStep, StepNamed } from '../../model-plans/steps.js'
 import { makeDrafts } from '../draft-copies.js'
 import { renameInSettings, storeContentTypes } from '../model-settings.js'
 import { quoted } from '../schema/table.js'
@@ -19,8 +19,6 @@ export interface StepSession {
   readonly client: pg.ClientBase
   ask(query: RawBuilder<unknown>): Promise<readonly ScriptRow[]>
 }
-
-type StepNamed<Kind extends PlanStep['kind']> = Extract<PlanStep, { readonly kind: Kind }>
 
 const words: ScriptWords = {
   rows: postgresDialect.rows,

@@ -1,5 +1,5 @@
 // The statements of one step of a change of the content model (docs/spec/model-plans.md) in SQLite's words.
-import { type RowStep, rowStatement } from '../../model-plans/row-statements.js'
+
 import type { SqlText } from '../../model-plans/sql-text.js'
 import type { PlanStep } from '../../model-plans/steps.js'
 import type { Column, ForeignKey } from '../schema/table.js'
@@ -21,7 +21,7 @@ export type StatedStep = Exclude<PlanStep, ComputedStep>
 const plain = (sql: string): StepStatement => ({ sql, values: [] })
 
 /** Writes a text of a plan after some words. */
-const bound = (before: string, { text, values }: SqlText): StepStatement => ({ sql: before + text.join('?'), values })
+export const bound = (before: string, { text, values }: SqlText): StepStatement => ({ sql: before + text.join('?'), values })
 
 /** SQLite adds a column that may not be null only with a default. */
 const defined = (column: Column): string => {
@@ -104,9 +104,23 @@ export function statementsOf(step: StatedStep): readonly StepStatement[] {
   }
 }
 
-function statementsOfRows(step: RowStep | KeepStep): readonly StepStatement[] {
-  if (step.kind === 'keepRows') return [bound(`create table ${quoted(step.as)} as select * from ${quoted(step.table)} where `, step.where)]
-  return [bound('', rowStatement(step))]
-}
+type RowStep = Extract<StatedStep, { readonly kind: 'moveRows' | 'keepRows' | 'deleteRows' | 'setValues' }>
 
-type KeepStep = Extract<StatedStep, { readonly kind: 'keepRows' }>
+function statementsOfRows(step: RowStep): readonly StepStatement[] {
+  switch (step.kind) {
+    case 'moveRows': {
+      const [from, to] = [step.columns.map((column) => quoted(column.from)), step.columns.map((column) => quoted(column.to))]
+      return [plain(`insert into ${quoted(step.to)} (${to.join(', ')}) select ${from.join(', ')} from ${quoted(step.from)}`)]
+    }
+    case 'keepRows':
+      return [bound(`create table ${quoted(step.as)} as select * from ${quoted(step.table)} where `, step.where)]
+    case 'deleteRows':
+      return [bound(`delete from ${quoted(step.table)} where `, step.where)]
+    case 'setValues': {
+      const value = step.value === null ? plain('null') : bound('', step.value)
+      const where = step.where === null ? plain('') : bound(' where ', step.where)
+      const sql = `update ${quoted(step.table)} set ${quoted(step.column)} = ${value.sql}${where.sql}`
+      return [{ sql, values: [...value.values, ...where.values] }]
+    }
+  }
+}

@@ -1,40 +1,22 @@
 // Runs the steps of a change of the content model on SQLite: statements, and what no statement says.
 import type { Database } from 'better-sqlite3'
-import { sql } from 'kysely'
 import type { Model } from '../../model/types.js'
 import { convertValue } from '../../model-plans/conversions.js'
 import type { PlanStep } from '../../model-plans/steps.js'
-import { makeDrafts } from '../draft-copies.js'
-import { renameInSettings, storeContentTypes } from '../model-settings.js'
 import { quoted } from '../schema/table.js'
-import { playAtOnce, type ScriptRow, type ScriptWords, type StepScript } from '../step-script.js'
-import { sqliteDialect, writeSql } from './dialect.js'
+import { makeDrafts } from './draft-rows.js'
+import { renameInSettings, storeContentTypes } from './model-settings.js'
 import { type StatedStep, statementsOf } from './model-steps.js'
 
 /** Runs steps in their order, inside the caller's transaction; `foreign_keys` has to be off. `model` is the new model. */
 export function runModelSteps(database: Database, steps: readonly PlanStep[], model: Model): void {
   for (const step of steps) {
-    if (step.kind === 'renameInSettings') run(database, renameInSettings(step))
-    else if (step.kind === 'storeContentTypes') run(database, storeContentTypes(step, model))
-    else if (step.kind === 'makeDrafts') run(database, makeDrafts(step, model, words))
+    if (step.kind === 'renameInSettings') renameInSettings(database, step)
+    else if (step.kind === 'storeContentTypes') storeContentTypes(database, step, model)
+    else if (step.kind === 'makeDrafts') makeDrafts(database, step, model)
     else runStated(database, step)
   }
 }
-
-const words: ScriptWords = {
-  rows: sqliteDialect.rows,
-  newIds: (table, count) => sql`select ${sqliteDialect.newIds(table, count)}`,
-  idsFrom: (found) => sqliteDialect.idsFrom(found) as () => number,
-}
-
-const run = (database: Database, script: StepScript): void =>
-  playAtOnce(script, (query) => {
-    const { sql: text, parameters } = writeSql(query)
-    const statement = database.prepare(text)
-    if (statement.reader) return statement.all(...parameters) as ScriptRow[]
-    statement.run(...parameters)
-    return []
-  })
 
 function runStated(database: Database, step: StatedStep): void {
   for (const { sql, values } of statementsOf(step)) database.prepare(sql).run(...values)
