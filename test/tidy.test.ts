@@ -397,6 +397,7 @@ const wallClock = new Set([
   'cli/locales.ts',
   'cli/roles.ts',
   'cli/tokens.ts',
+  'cli/admins.ts',
   'cli/users.ts',
   'compare/proxy.ts',
   'cli/webhook-deliveries.ts',
