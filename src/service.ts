@@ -93,7 +93,6 @@ async function open(config: Config, logger: Logger, opened: Closers): Promise<Se
   const uploads = await uploadsOf(config, database, logger)
   opened.add(uploads.close)
   const accounts = accountContext(config, database, { identification, jwts, mail, log: logger })
-  const administration = prepareAdministration({ config, identification, ...accounts })
   const defaultLocale = async () => (await identification.access()).defaultLocale
   const withInstallation: WithInstallation = async (work) => holding(installations.enter(await defaultLocale()), work)
   const services = openContentServices(config, { withInstallation, library: uploads.library, signsAddresses: signing !== null })
@@ -115,7 +114,7 @@ async function open(config: Config, logger: Logger, opened: Closers): Promise<Se
   const backend = {
     identification,
     installations,
-    administration: administration.open,
+    administration: prepareAdministration({ config, identification, ...accounts }),
     liveModel,
     changeByBuilder: openContentTypeBuilder(config.folder, database.main, liveModel),
     services,
@@ -129,7 +128,7 @@ async function open(config: Config, logger: Logger, opened: Closers): Promise<Se
     checkAddress: uploads.checkAddress,
     signsAddresses: signing !== null,
   }
-  const server = await openServing(config, database, backend, { log: logger, announce: administration.announce })
+  const server = await openServing(config, database, backend, logger)
   opened.add(server.close)
   return {
     get model() {
@@ -185,16 +184,11 @@ function codeOf({ hooks, types, limits }: Config, services: ContentServices, log
 }
 
 /** Opens the server, and the schedules of the project, which run where it listens. Without any, they cost nothing. */
-async function openServing(
-  config: Config,
-  { main, writes }: Database,
-  backend: Backend,
-  { log, announce }: { readonly log: Logger; announce(): void },
-): Promise<HttpServer> {
+async function openServing(config: Config, { main, writes }: Database, backend: Backend, log: Logger): Promise<HttpServer> {
   const server = await createServer(config, backend, log)
   const listen = async () => {
     const address = await server.listen()
-    if (config.admin.enabled) announce()
+    if (config.admin.enabled) backend.administration.announce()
     return address
   }
   if (config.schedules.length === 0) return { ...server, listen }
