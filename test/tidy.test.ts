@@ -98,6 +98,7 @@ const below: Readonly<Record<string, readonly string[]>> = {
   hints: ['access', 'documents/read', 'documents/input', 'query', 'query/rest'],
   accounts: ['access', ...documents, ...anyDatabase],
   access: ['documents/store', ...anyDatabase],
+  administration: anyDatabase,
   uploads: ['events', 'documents/store', 'database/sqlite', ...anyDatabase],
   schedules: ['leases', ...anyDatabase],
   leases: anyDatabase,

@@ -10,6 +10,7 @@ import type { BegunWrite, WriteContext, WriteOperation, WriteOutcome, WriteResul
 import { beginWrite, writingOf } from './operation.js'
 import { discardIn, publishIn, unpublishIn } from './publication.js'
 import { removeIn } from './remove.js'
+import { admit, checkVisible } from './rights.js'
 import { onlyDocument } from './store/rows.js'
 import { updateIn } from './update.js'
 
@@ -69,7 +70,8 @@ export function openWrites(context: WriteContext, onceKeys: IdempotencyKeys): Do
 export async function execute(context: WriteContext, transaction: Transaction, operation: WriteOperation): Promise<WriteOutcome | null> {
   const { type } = operation.write
   const documentId = operation.documentId ?? (await onlyDocument(transaction, type))
-  const run = operation.grants.scopes.has(type.uid) ? withinScope : operations[operation.action]
+  const { content, scopes } = operation.grants
+  const run = content !== undefined ? withinRights : scopes.has(type.uid) ? withinScope : operations[operation.action]
   // The moment of its turn: a later commit has a later one, however long hooks took.
   return run(context, transaction, { ...operation, documentId, now: Date.now() })
 }
@@ -88,6 +90,15 @@ const withinScope: RunAction = async (context, transaction, operation) => {
     })
   const outcome = await operations[action](context, transaction, operation)
   if (outcome !== null && action !== 'delete' && (await isOut(outcome.documentId))) throw forbidden()
+  return outcome
+}
+
+/** Does what is asked within the rights of an administrator. @throws ApiError 403, 400 */
+const withinRights: RunAction = async (context, transaction, operation) => {
+  const { action, grants } = operation
+  if ((await admit(context, transaction, operation, grants.content!)) === 'absent') return null
+  const outcome = await operations[action](context, transaction, operation)
+  if (outcome !== null && action !== 'delete') await checkVisible(context, transaction, operation, outcome.documentId)
   return outcome
 }
 

@@ -71,7 +71,7 @@ export function readRequest(context: ReadContext, grants: Grants, wanted: Wanted
   if (context.strictParams) refuseUnknown(parameters)
   const drafts = draftAccess(context.model, context.draftGrant === true, grants, type, parameters)
   if (drafts.isClosed && (wanted.written !== true || asksForPublication(parameters))) throw forbidden(`${type.uid}.findDraft`)
-  const reading = openResolver(context.model, drafts.grants, context.contract, context.limits)
+  const reading = openResolver(context.model, drafts.grants, context.contract, context.limits, type)
   if (parameters.lookup !== undefined) deferError(reading, 'lookup', validationError("Invalid params: 'lookup'"))
   const publication = readPublication(reading, type, parameters)
   const filter = inParameter(reading, 'filters', (inside) => readConditions(inside, wanted, parameters.filters))
@@ -92,7 +92,7 @@ export function readRequest(context: ReadContext, grants: Grants, wanted: Wanted
   }
   // As in Strapi, rows found through a relation show what they are sorted by, whatever fields were asked for.
   const joined = filter !== null && crossesRelation(filter) && sort.every(({ path }) => path.length === 0)
-  const shown = wanted.narrowed === false ? readableFields(type) : joined ? withSorted(type, fields, sort) : fields
+  const shown = wanted.narrowed === false ? readableFields(reading, type) : joined ? withSorted(reading, type, fields, sort) : fields
   reading.values[pageValues.start] = page.start
   reading.values[pageValues.limit] = page.limit
   const of = conditions.filter((condition) => condition !== null)
