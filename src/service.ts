@@ -91,6 +91,7 @@ async function open(config: Config, logger: Logger, opened: Closers): Promise<Se
   const identification = await identificationOf(config, database, { jwts, logger, watched: [events.watched, liveModel.watched] })
   const uploads = await uploadsOf(config, database, logger)
   opened.add(uploads.close)
+  const accounts = accountContext(config, database, { identification, jwts, mail, log: logger })
   const defaultLocale = async () => (await identification.access()).defaultLocale
   const withInstallation: WithInstallation = async (work) => holding(installations.enter(await defaultLocale()), work)
   const services = openContentServices(config, { withInstallation, library: uploads.library, signsAddresses: signing !== null })
@@ -105,13 +106,14 @@ async function open(config: Config, logger: Logger, opened: Closers): Promise<Se
     reportDropped: (uid, path) =>
       logger.warn({ uid, attribute: path.join('.') }, 'a value was stored as null: blocks are a list of nodes, and a text is none'),
     recording: events.recording,
-    accounts: accountContext(config, database, { identification, jwts, mail, log: logger }),
+    accounts,
   })
   opened.add(installations.close)
   liveModel.serve(installations)
   const backend = {
     identification,
     installations,
+    administration: administrationOf(config, identification, accounts),
     liveModel,
     changeByBuilder: openContentTypeBuilder(config.folder, database.main, liveModel),
     services,
@@ -163,6 +165,26 @@ async function openContent(config: Config, logger: Logger, signing: Signing | nu
 async function hintsOf(logger: Logger): Promise<Hints> {
   const { openHints } = await import('./hints/hints.js')
   return openHints(logger)
+}
+
+/** What accounts need, apart from the installation. */
+type Accounts = Omit<AccountContext, 'model' | 'input' | 'defaultLocale' | 'scopes' | 'watch'>
+
+/** Opens the administration when it is asked for, the only place that loads its code. A failure is tried again. */
+function administrationOf(config: Config, identification: Identification, accounts: Accounts): Backend['administration'] {
+  const { database, writer, limiter, passwords, mail, log, now } = accounts
+  let opening: ReturnType<Backend['administration']> | null = null
+  return async () => {
+    opening ??= import('./administration/context.js').then(({ openAdministration }) =>
+      openAdministration({ config, database, writer, identification, limiter, passwords, mail, log, now }),
+    )
+    try {
+      return await opening
+    } catch (error) {
+      opening = null
+      throw error
+    }
+  }
 }
 
 /** Opens the project's code around requests. */
@@ -255,12 +277,12 @@ const uploadsOf = (config: Config, { main, writes }: Database, logger: Logger): 
     storageFailed: (error) => logger.error({ err: error }, 'the file storage rejected a request'),
   })
 
-/** What accounts need, apart from the installation. */
+/** Opens what accounts need. */
 function accountContext(
   config: Config,
   { main, writes }: Database,
   { identification, jwts, mail, log }: { identification: Identification; jwts: Jwts; mail: Mailer; log: Logger },
-): Omit<AccountContext, 'model' | 'input' | 'defaultLocale' | 'scopes' | 'watch'> {
+): Accounts {
   const { auth, limits, secrets } = config
   const counters = auth.sharedLimits ? openSharedCounters(main, writes, limits.rateLimitKeys) : openCounters(limits.rateLimitKeys)
   return {

@@ -8,8 +8,10 @@ import { unauthorized } from '../errors/errors.js'
 import { type Grants, grantsOf } from '../grants.js'
 import type { AccessState } from './access-state.js'
 import { readAccessState, stateText, type Watched } from './access-state.js'
+import { bearer } from './bearer.js'
 import { type CredentialRow, credentialMark, isValidUnmarked } from './credential-versions.js'
 import type { Claims, Jwts } from './jwt.js'
+import { cacheOptions, openRowCache, type RowCache } from './row-cache.js'
 import { ownerOfSession } from './sessions.js'
 import { tokenColumns } from './token-columns.js'
 
@@ -34,6 +36,8 @@ export interface Identification {
   identify(authorization: string | undefined): Promise<Identified>
   /** Returns the current access rules. */
   access(): Promise<AccessState>
+  /** Opens a cache of rows that is cleared after every commit that `access` sees. */
+  cacheRows<Key extends string | number, Row>(read: (key: Key) => Promise<Row>): RowCache<Key, Row>
 }
 
 interface UserRow {
@@ -50,7 +54,7 @@ interface CachedUser extends UserRow, Pick<CredentialRow, 'created_at' | 'change
 
 /** Dependencies other than the database. */
 export interface IdentificationOptions {
-  readonly secrets: Secrets
+  readonly secrets: Pick<Secrets, 'apiTokenSalt' | 'jwtSecret'>
   readonly jwts: Jwts
   /** Which kind of JWT is accepted. */
   readonly jwtManagement: 'legacy-support' | 'refresh'
@@ -70,14 +74,19 @@ const lastUseInterval = 3_600_000
 /** Opens the identification of callers, with caches of access rules, tokens, users and sessions. */
 export async function openIdentification(database: MainConnection, options: IdentificationOptions): Promise<Identification> {
   const { jwtManagement, watched } = options
+  const caches: { clear(): void }[] = []
   const access = await openRules(database, watched, () => {
-    users.clear()
-    sessions.clear()
+    for (const cache of caches) cache.clear()
   })
+  function cacheRows<Key extends string | number, Row>(read: (key: Key) => Promise<Row>): RowCache<Key, Row> {
+    const cache = openRowCache(options.cachedCallers, read)
+    caches.push(cache)
+    return cache
+  }
   const verify = openVerifier(options)
   const tokenCaller = openTokenCallers(options.tokenUsed)
-  const users = openRowCache(options.cachedCallers, (id: number) => readUser(database, id, options.secrets))
-  const sessions = openRowCache(options.cachedCallers, (sessionId: string) => ownerOfSession(database, sessionId))
+  const users = cacheRows((id: number) => readUser(database, id, options.secrets))
+  const sessions = cacheRows((sessionId: string) => ownerOfSession(database, 'users-permissions', sessionId))
 
   /** True if a JWT was issued for this user and the current credential version. */
   async function isCurrent(claims: Claims, user: CachedUser): Promise<boolean> {
@@ -99,6 +108,7 @@ export async function openIdentification(database: MainConnection, options: Iden
 
   return {
     access,
+    cacheRows,
     async identify(authorization) {
       const rules = await access()
       const token = bearer(authorization)
@@ -157,35 +167,6 @@ async function openRules(database: MainConnection, watched: Watched, committed: 
   }
 }
 
-// `max` would allocate all memory at the start; `maxSize` grows with the entries.
-const cacheOptions = (maxSize: number) => ({ maxSize, sizeCalculation: () => 1 })
-
-/** Keeps what is read from rows until it is cleared after a commit. */
-interface RowCache<Key, Row> {
-  get(key: Key): Promise<Row>
-  clear(): void
-}
-
-function openRowCache<Key extends string | number, Row>(maxSize: number, read: (key: Key) => Promise<Row>): RowCache<Key, Row> {
-  const rows = new LRUCache<Key, { readonly row: Row }>(cacheOptions(maxSize))
-  let commits = 0
-  return {
-    get: async (key) => {
-      const cached = rows.get(key)
-      if (cached !== undefined) return cached.row
-      const seen = commits
-      const row = await read(key)
-      // A row that was read before the last commit may be outdated.
-      if (seen === commits) rows.set(key, { row })
-      return row
-    },
-    clear: () => {
-      commits++
-      rows.clear()
-    },
-  }
-}
-
 /** An API token, by its hash. */
 interface TokenHash {
   readonly kind: 'hash'
@@ -223,7 +204,7 @@ function openTokenCallers(tokenUsed: IdentificationOptions['tokenUsed']): (hash:
   }
 }
 
-async function readUser(database: MainConnection, id: number, { jwtSecret }: Secrets): Promise<CachedUser | null> {
+async function readUser(database: MainConnection, id: number, { jwtSecret }: Pick<Secrets, 'jwtSecret'>): Promise<CachedUser | null> {
   const [user] = await database.rows<UserRow & CredentialRow>(
     sql`select u.blocked, u.confirmed, u.document_id, u.password, u.created_at, l.role_id as role, e.epoch, e.changed_at from up_users u
       left join up_users_role_lnk l on l.user_id = u.id left join octavo_credential_versions e on e.user_id = u.id where u.id = ${id}`,
@@ -231,11 +212,4 @@ async function readUser(database: MainConnection, id: number, { jwtSecret }: Sec
   if (user === undefined) return null
   const { blocked, confirmed, role, created_at, changed_at, ...row } = user
   return { blocked, confirmed, role, created_at, changed_at, mark: credentialMark(jwtSecret, row) }
-}
-
-/** Returns the token of `Bearer <token>`; null for other schemes, no token, or several. */
-function bearer(authorization: string | undefined): string | null {
-  if (authorization === undefined) return null
-  const parts = authorization.trim().split(/\s+/)
-  return parts.length === 2 && parts[0]!.toLowerCase() === 'bearer' ? parts[1]! : null
 }

@@ -1,0 +1,20 @@
+// Schemas of values that many resources have.
+import * as z from 'zod'
+
+/** A moment in a response: ISO 8601 in UTC. */
+export const moment = z.iso.datetime()
+
+/** A row id in a path. */
+export const rowIdInput = z
+  .string()
+  .regex(/^[1-9]\d{0,14}$/)
+  .transform(Number)
+
+/** The parameters of a path that ends with a row id. */
+export const byId = z.strictObject({ id: rowIdInput })
+
+/** An e-mail address to sign in with, as it was typed. */
+export const emailInput = z.string().min(1).max(255)
+
+/** A password to compare with a stored one. Longer ones match none. */
+export const passwordInput = z.string().min(1).max(1_000)
