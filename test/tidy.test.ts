@@ -113,7 +113,6 @@ const below: Readonly<Record<string, readonly string[]>> = {
   administration: ['accounts', 'access', 'events', ...documents, ...anyDatabase],
   accounts: ['access', ...documents, ...anyDatabase],
   access: ['documents/store', ...anyDatabase],
-  administration: anyDatabase,
   uploads: ['events', 'documents/store', 'database/sqlite', ...anyDatabase],
   schedules: ['leases', ...anyDatabase],
   leases: anyDatabase,

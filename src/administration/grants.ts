@@ -13,7 +13,7 @@ import { fileType } from '../model/link.js'
 import type { ContentType, Model } from '../model/types.js'
 import type { HookAction } from '../public/documents.js'
 import type { RightsHolder } from './conditions.js'
-import type { PermissionRow, RolePermissions } from './permission-rows.js'
+import type { PermissionRow } from './permission-rows.js'
 import { allAttributes, hasRights, type RightAction, rightsOf, type TypeRights } from './rights.js'
 
 /** The right that an operation on a document needs. */
@@ -40,10 +40,9 @@ const shownOfAdministrators = new Map(['id', 'documentId', 'firstname', 'lastnam
 
 const readsFiles = 'plugin::upload.read'
 
-/** The grants of an administrator: for one who may do everything, or by the rows of the roles. */
-export function grantsOfAdministrator(permissions: RolePermissions, model: Model, administrator: RightsHolder): Grants {
+/** The grants of an administrator: for one who may do everything, or by the rows of the administrator's roles. */
+export function grantsOfAdministrator(rows: readonly PermissionRow[], model: Model, administrator: RightsHolder): Grants {
   if (administrator.isSuperAdmin) return superAdminGrants(model)
-  const rows = administrator.roles.toSorted((a, b) => a - b).flatMap((role) => permissions.get(role) ?? [])
   const rights = rightsOf(rows, model, administrator)
   const actions = new Set([...rights].flatMap(([uid, ofType]) => actionsOf(uid, ofType)))
   if (rows.some(({ action, conditions }) => action === readsFiles && isEmpty(conditions))) actions.add(`${fileType}.find`)

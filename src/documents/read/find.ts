@@ -19,7 +19,7 @@ export type { ReadBytes }
 export interface Find extends Wanted {
   readonly action: string
   readonly query: string
-  readonly envelope: 'data' | 'bare' | 'count'
+  readonly envelope: 'data' | 'bare' | 'count' | 'countToLimit'
   /** Who asks; absent: the service itself, or a script, for which the project's policies and hooks do not hold. */
   readonly asker?: Asker
   /** True once nobody waits for the answer; a read that is given none is always waited for. */

@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import type { Dialect, Expression } from '../../database/dialect.js'
 import type { Envelope, Fill, Level, MemberColumn, ReadPlan, Statement } from '../../database/plan.js'
 import { attributeTypes } from '../../model/attributes.js'
-import type { ContentType, Scalar, Schema } from '../../model/types.js'
+import type { ContentType, Scalar, ScalarType, Schema } from '../../model/types.js'
 import { assertNever } from '../../model/types.js'
 import type { Contract } from '../contract.js'
 import type { Filter, Populated, ReadRequest, Selection, SortKey } from '../request.js'
@@ -11,14 +11,15 @@ import { pageValues } from '../request.js'
 import type { Compilation } from './conditions.js'
 import { chosenLocales, column, condition, publicationConditions, published, seenRows, value, withinScope } from './conditions.js'
 import { constant, every, joinsOf } from './joins.js'
+import { behind } from './keyset.js'
 import type { PageQuery } from './pages.js'
-import { accessPaths, count, counted, page } from './pages.js'
+import { accessPaths, boundedCount, count, counted, page } from './pages.js'
 import { sortKey, sortValue } from './sort-values.js'
 
 const parents: Expression = sql`${{ from: 'parents' } as never}`
 
-/** `data`: the contract's envelope; `bare`: the objects alone; `count`: their number. */
-export type EnvelopeKind = 'data' | 'bare' | 'count'
+/** `data`: the contract's envelope; `bare`: the objects alone; `count`: their number; `countToLimit`: the same, up to the limit of the page. */
+export type EnvelopeKind = 'data' | 'bare' | 'count' | 'countToLimit'
 
 /** Compiles a request for one database. The same shape always gives the same plan. */
 export function compileRead(request: ReadRequest, dialect: Dialect, contract: Contract, envelope: EnvelopeKind): ReadPlan {
@@ -35,19 +36,25 @@ export function compileRead(request: ReadRequest, dialect: Dialect, contract: Co
     nextAlias: () => `t${++aliases}`,
     format: request.format,
   }
-  const { type } = request
-  const columns = selectColumns(compilation, request.selection, 't0', 0)
+  const { type, keyset } = request
+  const backwards = keyset?.backwards === true
+  const keys = request.sort.map((key, index) => ({
+    value: sortValue(compilation, type, 't0', key),
+    as: `s${index}`,
+    type: key.attribute.type,
+    descending: key.descending !== backwards,
+    isOwn: key.path.length === 0,
+  }))
+  const chosen = selectColumns(compilation, request.selection, 't0', 0)
+  const columns = keyset === undefined ? chosen : withSortValues(compilation, chosen, keys)
+  const position = keyset?.position ?? null
   const query: PageQuery = {
     type,
-    base: baseConditions(compilation, request),
+    base: [...baseConditions(compilation, request), ...(position === null ? [] : behind(compilation, keys, position, backwards))],
     isPlain: request.publication.length === 0 && request.locale.kind !== 'filter' && request.scopes[type.uid] === undefined,
     filter: request.filter,
-    keys: request.sort.map((key, index) => ({
-      value: sortValue(compilation, type, 't0', key),
-      as: `s${index}`,
-      descending: key.descending,
-      isOwn: key.path.length === 0,
-    })),
+    keys,
+    idsGoDown: backwards,
     limit: sql`limit ${request.mode === 'first' ? sql.lit(1) : dialect.rowCount(value(pageValues.limit))} offset ${dialect.rowCount(value(pageValues.start))}`,
     skips: request.mode !== 'first',
     selected: columns.selected,
@@ -58,6 +65,7 @@ export function compileRead(request: ReadRequest, dialect: Dialect, contract: Co
 
 function envelopeOf(compilation: Writer, request: ReadRequest, kind: EnvelopeKind, query: PageQuery): Envelope {
   if (kind === 'count') return { kind, count: count(compilation, query) }
+  if (kind === 'countToLimit') return { kind: 'count', count: boundedCount(compilation, query) }
   if (request.mode === 'first') return { kind: kind === 'data' ? 'one' : 'bareOne' }
   if (kind === 'bare') return { kind: 'bareList' }
   const { style, withCount } = request.page
@@ -102,6 +110,21 @@ function selectColumns(compilation: Writer, selection: Selection, alias: string,
     columns.push(selectField(compilation, field, alias, selected, at))
   }
   return { selected, columns, idAt: at }
+}
+
+/** The values that the rows of a page are sorted by, as members `$0`, `$1`: where a page ends, and the next one begins. */
+function withSortValues(
+  { dialect, contract }: Writer,
+  { selected, columns, idAt }: Selected,
+  keys: readonly { readonly as: string; readonly type: ScalarType }[],
+): Selected {
+  const values = keys.map(({ as, type }) => dialect.selected(column('page', as), attributeTypes[type].answer))
+  const members = keys.map(({ type }, index): MemberColumn => {
+    const { answer } = attributeTypes[type]
+    const shown = answer === 'timestamp' && !contract.timestampsAsMilliseconds ? 'datetime' : answer
+    return { name: `$${index}`, at: selected.length + index, answer: shown }
+  })
+  return { selected: [...selected, ...values], columns: [...columns, ...members], idAt }
 }
 
 function selectField(compilation: Writer, field: Scalar, alias: string, selected: Expression[], at: number): MemberColumn {

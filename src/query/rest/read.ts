@@ -8,6 +8,7 @@ import { pageValues } from '../request.js'
 import { asksForPublication, draftAccess } from './draft-grant.js'
 import { readableFields, readFields, withSorted } from './fields.js'
 import { readFilters } from './filters.js'
+import { readKeyset } from './keyset.js'
 import type { PageLimits } from './pagination.js'
 import { misplacedPage, readPagination } from './pagination.js'
 import type { Parameters } from './parameters.js'
@@ -33,6 +34,14 @@ export interface ReadContext {
   readonly draftGrant?: boolean
 }
 
+/** A page of a list, by the row next to it. */
+export interface WantedKeyset {
+  /** The values of the sort keys and the id of the row before the page, or behind it; null: there is none. */
+  readonly position: { readonly values: readonly unknown[]; readonly id: number } | null
+  readonly backwards: boolean
+  readonly limit: number
+}
+
 /** What the caller wants to read, apart from the query string. */
 export interface Wanted {
   readonly type: ContentType
@@ -51,6 +60,8 @@ export interface Wanted {
   readonly constants?: Selection['constants']
   /** True: the caller has just written the document, and sees its ids where it may not see drafts. */
   readonly written?: boolean
+  /** A page that is found by the row next to it; the parameters have none. */
+  readonly keyset?: WantedKeyset
   /** False: the answer is a bare list; only top-level `start` and `limit` cut it (users, files). */
   readonly paged?: boolean
 }
@@ -93,6 +104,7 @@ export function readRequest(context: ReadContext, grants: Grants, wanted: Wanted
   // As in Strapi, rows found through a relation show what they are sorted by, whatever fields were asked for.
   const joined = filter !== null && crossesRelation(filter) && sort.every(({ path }) => path.length === 0)
   const shown = wanted.narrowed === false ? readableFields(reading, type) : joined ? withSorted(reading, type, fields, sort) : fields
+  const keyset = wanted.keyset === undefined ? null : readKeyset(reading, sort, wanted.keyset)
   reading.values[pageValues.start] = page.start
   reading.values[pageValues.limit] = page.limit
   const of = conditions.filter((condition) => condition !== null)
@@ -108,6 +120,7 @@ export function readRequest(context: ReadContext, grants: Grants, wanted: Wanted
     scopes: grants.scopes.size === 0 ? noScopes : readScopes(reading, grants.scopes),
     sort,
     page,
+    ...(keyset === null ? {} : { keyset }),
     selection: {
       shape: type,
       ...(drafts.isClosed ? { fields: idsOf(type), populate: [] } : { fields: shown, populate }),
@@ -142,6 +155,7 @@ function crossesRelation(filter: Filter): boolean {
  * there, `start` skips the one row of a single answer too. `page` and `pageSize` are looked at, and have no effect.
  */
 function readPage(context: ReadContext, reading: Resolver, wanted: Wanted, parameters: Parameters): Page {
+  if (wanted.keyset !== undefined) return { style: 'offset', start: 0, limit: wanted.keyset.limit, withCount: false }
   if (wanted.mode === 'many' && wanted.paged !== false) return readPagination(reading, parameters, context.pages)
   const first: Page = { style: 'offset', start: 0, limit: 1, withCount: false }
   return convert(reading, 'page', () => readOffset(parameters), first)
