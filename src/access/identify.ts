@@ -8,10 +8,8 @@ import { unauthorized } from '../errors/errors.js'
 import { type Grants, grantsOf } from '../grants.js'
 import type { AccessState } from './access-state.js'
 import { readAccessState, stateText, type Watched } from './access-state.js'
-import { bearer } from './bearer.js'
 import { type CredentialRow, credentialMark, isValidUnmarked } from './credential-versions.js'
 import type { Claims, Jwts } from './jwt.js'
-import { cacheOptions, openRowCache, type RowCache } from './row-cache.js'
 import { ownerOfSession } from './sessions.js'
 import { tokenColumns } from './token-columns.js'
 
@@ -167,6 +165,35 @@ async function openRules(database: MainConnection, watched: Watched, committed: 
   }
 }
 
+// `max` would allocate all memory at the start; `maxSize` grows with the entries.
+const cacheOptions = (maxSize: number) => ({ maxSize, sizeCalculation: () => 1 })
+
+/** Keeps what is read from rows until it is cleared after a commit. */
+export interface RowCache<Key, Row> {
+  get(key: Key): Promise<Row>
+  clear(): void
+}
+
+function openRowCache<Key extends string | number, Row>(maxSize: number, read: (key: Key) => Promise<Row>): RowCache<Key, Row> {
+  const rows = new LRUCache<Key, { readonly row: Row }>(cacheOptions(maxSize))
+  let commits = 0
+  return {
+    get: async (key) => {
+      const cached = rows.get(key)
+      if (cached !== undefined) return cached.row
+      const seen = commits
+      const row = await read(key)
+      // A row that was read before the last commit may be outdated.
+      if (seen === commits) rows.set(key, { row })
+      return row
+    },
+    clear: () => {
+      commits++
+      rows.clear()
+    },
+  }
+}
+
 /** An API token, by its hash. */
 interface TokenHash {
   readonly kind: 'hash'
@@ -212,4 +239,11 @@ async function readUser(database: MainConnection, id: number, { jwtSecret }: Pic
   if (user === undefined) return null
   const { blocked, confirmed, role, created_at, changed_at, ...row } = user
   return { blocked, confirmed, role, created_at, changed_at, mark: credentialMark(jwtSecret, row) }
+}
+
+/** Returns the token of `Bearer <token>`; null for other schemes, no token, or several. */
+export function bearer(authorization: string | undefined): string | null {
+  if (authorization === undefined) return null
+  const parts = authorization.trim().split(/\s+/)
+  return parts.length === 2 && parts[0]!.toLowerCase() === 'bearer' ? parts[1]! : null
 }

@@ -1,8 +1,7 @@
 // Turns the Authorization header into an administrator. Every request looks at the account, its password and its session; no statement runs
 // if nothing was committed since the last look.
 import { sql } from 'kysely'
-import { bearer } from '../access/bearer.js'
-import type { Identification } from '../access/identify.js'
+import { bearer, type Identification } from '../access/identify.js'
 import type { Jwts } from '../access/jwt.js'
 import type { RowReader } from '../database/database.js'
 import { unauthorized } from '../errors/errors.js'

@@ -123,13 +123,13 @@ rule('administration.5', 'a commit of any program ends what it makes void', asyn
     ['UPDATE admin_users SET blocked = ? WHERE email = ?', 'blocked'],
     ['UPDATE admin_users SET is_active = NOT is_active WHERE id >= ? AND email = ?', 'inactive'],
     ["UPDATE admin_users SET password = CONCAT(password, 'x') WHERE id >= ? AND email = ?", 'password'],
-    ['DELETE FROM strapi_sessions WHERE id >= ? AND user_id = (SELECT CAST(id AS char(20)) FROM admin_users WHERE email = ?)', 'session'],
+    ['DELETE FROM strapi_sessions WHERE id >= ? AND device_id = ?', 'session'],
     ['DELETE FROM admin_users WHERE id >= ? AND email = ?', 'deleted'],
   ]
   for (const [statement, name] of acts) {
     const email = `${name}-later@admins.example`
     await addAdministrator(served, email)
-    const { accessToken, cookie } = await signInAdmin(served, email)
+    const { accessToken, cookie } = await signInAdmin(served, email, { deviceId: email })
     expect((await all(accessToken)).status, name).toBe(200)
     await served.sql(statement, 1, email)
     expect((await all(accessToken)).status, name).toBe(401)
