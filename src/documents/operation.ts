@@ -43,6 +43,8 @@ export interface WriteContext {
   readonly database: WriteDatabase
   /** Plans of answers, known to the writer. */
   readonly plans: Plans
+  /** Keys revisions of drafts. */
+  readonly revisionKey: string
   readonly limits: SizeLimits
   readonly hashPassword: (password: string) => Promise<string>
   /** Null: the project has none. */
@@ -73,6 +75,8 @@ export interface WriteOperation {
   /** Not this locale, but every one that the document has. */
   readonly everywhere: boolean
   readonly data: unknown
+  /** The revisions that an administrator has seen, one for each locale; empty: there is no document in the locale; null: any will do. */
+  readonly expected: readonly string[] | null
   /** Attributes of the data that the caller did not send and before-hooks have added. */
   readonly addedByHooks: ReadonlySet<string>
   /** Hooks want to see the versions that the write is about. */
@@ -95,6 +99,8 @@ export interface WriteResult {
   readonly entries: readonly Entry[]
   /** The document as the caller asked to see it. */
   readonly answer: ReadBytes | null
+  /** The revision of the draft that an administrator has written; null: there is none, or there are several. */
+  readonly revision?: string | null
   /** The draft that is in sync with its publication once this is committed, where that is known. */
   readonly synced?: Synced
 }
@@ -130,6 +136,8 @@ export interface BegunWrite {
   readonly body: (() => Promise<unknown>) | null
   /** Says by which key the write is done only once; absent or null: it has none. @throws ApiError 400 */
   readonly once?: () => Once | null
+  /** See `WriteOperation.expected`; absent: null. */
+  readonly expected?: readonly string[] | null
   /** The documentId of a document that is created, given in advance; null or absent: a new one. Never from outside. */
   readonly createdId?: string | null
 }
@@ -140,7 +148,7 @@ export interface BegunWrite {
  */
 export async function beginWrite(
   { read, limits, policies }: WriteContext,
-  { action, grants, write, documentId, body, createdId = null }: BegunWrite,
+  { action, grants, write, documentId, body, createdId = null, expected = null }: BegunWrite,
 ): Promise<WriteOperation> {
   const { type, query, answers } = write
   const needed = `${type.uid}.${action === 'discardDraft' ? 'discard' : action}`
@@ -159,6 +167,7 @@ export async function beginWrite(
     ...{ action, write, parameters, grants, documentId, createdId, locale, everywhere },
     publishes: !type.draftAndPublish || status === 'published',
     data,
+    expected,
     addedByHooks: nothingAdded,
     isSeen: false,
     trials: openPatternChecks(),

@@ -2,10 +2,11 @@
 // transaction of the write.
 import type { Transaction } from '../database/database.js'
 import { forbidden } from '../errors/errors.js'
-import { type ContentRight, type ContentRights, noAttributes, unionOf } from '../grants.js'
+import { type AttributeGrants, type ContentRight, type ContentRights, noAttributes, unionOf } from '../grants.js'
 import { hiddenFrom } from './hidden-rows.js'
-import { checkWritable } from './input/writable-keys.js'
+import { checkKept, checkWritable } from './input/writable-keys.js'
 import type { WriteContext, WriteOperation } from './operation.js'
+import { readWhole } from './read/whole-document.js'
 import { type StoredVersion, versionsOf } from './store/rows.js'
 
 /**
@@ -42,10 +43,19 @@ export async function admit(
   if (rights.length === 0) throw forbidden(`${type.uid}.${action}`)
   if (operation.data !== null) {
     const writable = rights.map(({ attributes }) => attributes).reduce(unionOf, noAttributes)
-    checkWritable(context.read.model, type, operation.data, writable, operation.addedByHooks)
+    const { model } = context.read
+    checkWritable(model, type, operation.data, writable, operation.addedByHooks)
+    const [row] = concerned.filter(({ published_at }) => !type.draftAndPublish || published_at === null)
+    if (row !== undefined && hasParts(writable)) {
+      const whole = await readWhole(model, context.plans, transaction, type, row.id, 'values')
+      checkKept(model, type, operation.data, whole ?? {}, writable)
+    }
   }
   return 'admitted'
 }
+
+/** Whether only a part of a component may be written. */
+const hasParts = (attributes: AttributeGrants): boolean => attributes !== 'all' && [...attributes.values()].some((below) => below !== 'all')
 
 /** The rights that hold for all these versions; for a new one, those for its locale. Where data is not at stake, each version may have one of its own. */
 async function rightsFor(

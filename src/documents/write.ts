@@ -10,6 +10,7 @@ import type { BegunWrite, WriteContext, WriteOperation, WriteOutcome, WriteResul
 import { beginWrite, writingOf } from './operation.js'
 import { discardIn, publishIn, unpublishIn } from './publication.js'
 import { removeIn } from './remove.js'
+import { checkRevisions, revisionAfter } from './revisions.js'
 import { admit, checkVisible } from './rights.js'
 import { onlyDocument } from './store/rows.js'
 import { updateIn } from './update.js'
@@ -95,11 +96,13 @@ const withinScope: RunAction = async (context, transaction, operation) => {
 
 /** Does what is asked within the rights of an administrator. @throws ApiError 403, 400 */
 const withinRights: RunAction = async (context, transaction, operation) => {
-  const { action, grants } = operation
+  const { action, grants, expected } = operation
   if ((await admit(context, transaction, operation, grants.content!)) === 'absent') return null
+  if (expected !== null) await checkRevisions(context, transaction, operation, expected)
   const outcome = await operations[action](context, transaction, operation)
-  if (outcome !== null && action !== 'delete') await checkVisible(context, transaction, operation, outcome.documentId)
-  return outcome
+  if (outcome === null || action === 'delete') return outcome
+  await checkVisible(context, transaction, operation, outcome.documentId)
+  return { ...outcome, revision: await revisionAfter(context, transaction, operation, outcome.documentId) }
 }
 
 /** The same action, which reports a target that does not exist before it is refused for another reason, or finds no document. */

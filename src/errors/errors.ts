@@ -15,9 +15,11 @@ const statuses = {
   NotFoundError: 404,
   RequestTimeoutError: 408,
   ConflictError: 409,
+  PreconditionFailedError: 412,
   PayloadTooLargeError: 413,
   URITooLongError: 414,
   UnprocessableEntityError: 422,
+  PreconditionRequiredError: 428,
   RateLimitError: 429,
   /** Only logged: the client closed the connection. */
   ClientClosedRequestError: 499,

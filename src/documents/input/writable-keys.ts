@@ -39,6 +39,32 @@ function checkEntry(model: Model, shape: Schema, body: Body, writable: Attribute
   }
 }
 
+/**
+ * Holds `data` to what is there: whoever may write a part of a component may not remove an entry of it, with all that they may not write.
+ * `row`: the version that is written, with its components.
+ * @throws ApiError 400 `Invalid key …` for the first attribute from which an entry would vanish
+ */
+export function checkKept(model: Model, type: ContentType, data: unknown, row: Body, writable: AttributeGrants): void {
+  if (writable !== 'all' && isBody(data)) checkEntriesKept(model, type, data, row, writable, null)
+}
+
+function checkEntriesKept(model: Model, shape: Schema, body: Body, row: Body, writable: AttributeGrants, parent: string | null): void {
+  for (const [key, value] of Object.entries(body)) {
+    const attribute = shape.attributes.get(key)
+    const below = grantedBelow(writable, key)
+    if (attribute?.kind !== 'component' || below === 'all') continue
+    const path = parent === null ? key : `${parent}.${key}`
+    const given = new Map(listOf(value).map((entry) => [String(entry.id), entry]))
+    for (const entry of listOf(row[key])) {
+      const kept = given.get(String(entry.id))
+      if (kept === undefined) throw refusal(key, path)
+      checkEntriesKept(model, model.components.get(attribute.component)!, kept, entry, below, path)
+    }
+  }
+}
+
+const listOf = (value: unknown): readonly Body[] => (Array.isArray(value) ? value : [value]).filter(isBody)
+
 function refusal(key: string, path: string): ApiError {
   return new ApiError('ValidationError', `Invalid key ${key}${path === key ? '' : ` at ${path}`}`, { key, path, source: 'body' })
 }
