@@ -9,7 +9,7 @@ import { readInput } from './input/input.js'
 import { scalarColumns } from './input/stored.js'
 import type { Input } from './input/types.js'
 import type { WriteContext, WriteOperation, WriteOutcome } from './operation.js'
-import { checkLocale, checkPublication, optionsOf, takenFor, writersOf, writingOf } from './operation.js'
+import { checkLocale, checkPublication, optionsOf, takenFor, writingOf } from './operation.js'
 import { publishRow } from './publish/publish.js'
 import { resultOf } from './results.js'
 import { writeBelow } from './store/components.js'
@@ -94,8 +94,7 @@ export async function insertVersion(writing: RowContext, operation: WriteOperati
     created_at: operation.now,
     updated_at: operation.now,
     published_at: type.draftAndPublish ? null : operation.now,
-    locale: operation.locale,
-    ...writersOf(operation, true),
+    ...{ locale: operation.locale, ...operation.writers.created },
   })
   await writeBelow(writing, { shape: type, id }, input, true)
   return id

@@ -79,6 +79,8 @@ export interface WriteOperation {
   readonly expected: readonly string[] | null
   /** Attributes of the data that the caller did not send and before-hooks have added. */
   readonly addedByHooks: ReadonlySet<string>
+  /** The columns that name who writes: of a row that is changed, and of a new one; empty where no administrator does. */
+  readonly writers: { readonly changed: WriterColumns; readonly created: WriterColumns }
   /** Hooks want to see the versions that the write is about. */
   readonly isSeen: boolean
   /** The patterns of the model that need a deadline: one for all that this write checks. */
@@ -164,17 +166,26 @@ export async function beginWrite(
   if (policies !== null && write.caller !== null && write.caller.kind !== 'administrator')
     await policies.check({ type, action, caller: write.caller, requestId: write.requestId, grants, documentId, parameters: given, data })
   const operation = {
-    ...{ action, write, parameters, grants, documentId, createdId, locale, everywhere },
+    ...{ action, write, parameters, grants, documentId, createdId, locale, everywhere, expected },
     publishes: !type.draftAndPublish || status === 'published',
     data,
-    expected,
     addedByHooks: nothingAdded,
+    writers: write.caller?.kind === 'administrator' ? writersOf(write.caller.id!) : nobodyNamed,
     isSeen: false,
     trials: openPatternChecks(),
     now: Date.now(),
   }
   return operation
 }
+
+type WriterColumns = Readonly<Record<string, number>>
+
+const nobodyNamed: WriteOperation['writers'] = { changed: {}, created: {} }
+
+const writersOf = (id: number): WriteOperation['writers'] => ({
+  changed: { updated_by_id: id },
+  created: { created_by_id: id, updated_by_id: id },
+})
 
 const nothingAdded: ReadonlySet<string> = new Set()
 
@@ -195,12 +206,6 @@ function dataOf(body: unknown): unknown {
 export async function checkLocale({ read }: WriteContext, transaction: Transaction, { locale }: WriteOperation): Promise<void> {
   if (read.contract.unknownLocalesOnWrites || locale === null || locale === read.defaultLocale) return
   if (!(await knownLocale(transaction, locale))) throw validationError(`The locale "${locale}" does not exist`)
-}
-
-/** The columns that name who writes a row, where an administrator does. */
-export function writersOf({ write: { caller } }: WriteOperation, isNew: boolean): Readonly<Record<string, number>> {
-  if (caller?.kind !== 'administrator') return {}
-  return { ...(isNew ? { created_by_id: caller.id! } : {}), updated_by_id: caller.id! }
 }
 
 /** What the files of this room that write rows need to know. */

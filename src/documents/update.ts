@@ -8,7 +8,7 @@ import { scalarColumns } from './input/stored.js'
 import type { Input } from './input/types.js'
 import { checkTargetsExist } from './missing-targets.js'
 import type { WriteContext, WriteOperation, WriteOutcome } from './operation.js'
-import { checkLocale, checkPublication, optionsOf, takenFor, writersOf, writingOf } from './operation.js'
+import { checkLocale, checkPublication, optionsOf, takenFor, writingOf } from './operation.js'
 import { publishedOf, publishRow } from './publish/publish.js'
 import {
   equalizeLocales,
@@ -158,7 +158,7 @@ async function overwriteVersion(
   updateRow(transaction, type.table, row.id, {
     ...(await scalarColumns(input, hashPassword)),
     updated_at: saved,
-    ...writersOf(operation, false),
+    ...operation.writers.changed,
   })
   await writeBelow(writing, { shape: type, id: row.id }, input, false)
   if (differs && row.drifted === 0) markModified(transaction, type, [row.id])

@@ -3,17 +3,17 @@ import { sql } from 'kysely'
 import type { Dialect, Expression } from '../../database/dialect.js'
 import type { Envelope, Fill, Level, MemberColumn, ReadPlan, Statement } from '../../database/plan.js'
 import { attributeTypes } from '../../model/attributes.js'
-import type { ContentType, Scalar, ScalarType, Schema } from '../../model/types.js'
+import type { ContentType, Scalar, Schema } from '../../model/types.js'
 import { assertNever } from '../../model/types.js'
 import type { Contract } from '../contract.js'
-import type { Filter, Populated, ReadRequest, Selection, SortKey } from '../request.js'
+import type { Filter, Keyset, Populated, ReadRequest, Selection, SortKey } from '../request.js'
 import { pageValues } from '../request.js'
 import type { Compilation } from './conditions.js'
 import { chosenLocales, column, condition, publicationConditions, published, seenRows, value, withinScope } from './conditions.js'
 import { constant, every, joinsOf } from './joins.js'
 import { behind } from './keyset.js'
 import type { PageQuery } from './pages.js'
-import { accessPaths, boundedCount, count, counted, page } from './pages.js'
+import { accessPaths, count, counted, page } from './pages.js'
 import { sortKey, sortValue } from './sort-values.js'
 
 const parents: Expression = sql`${{ from: 'parents' } as never}`
@@ -36,36 +36,30 @@ export function compileRead(request: ReadRequest, dialect: Dialect, contract: Co
     nextAlias: () => `t${++aliases}`,
     format: request.format,
   }
-  const { type, keyset } = request
-  const backwards = keyset?.backwards === true
-  const keys = request.sort.map((key, index) => ({
-    value: sortValue(compilation, type, 't0', key),
-    as: `s${index}`,
-    type: key.attribute.type,
-    descending: key.descending !== backwards,
-    isOwn: key.path.length === 0,
-  }))
-  const chosen = selectColumns(compilation, request.selection, 't0', 0)
-  const columns = keyset === undefined ? chosen : withSortValues(compilation, chosen, keys)
-  const position = keyset?.position ?? null
+  const { type } = request
+  const columns = selectColumns(compilation, request.selection, 't0', 0)
   const query: PageQuery = {
     type,
-    base: [...baseConditions(compilation, request), ...(position === null ? [] : behind(compilation, keys, position, backwards))],
+    base: baseConditions(compilation, request),
     isPlain: request.publication.length === 0 && request.locale.kind !== 'filter' && request.scopes[type.uid] === undefined,
     filter: request.filter,
-    keys,
-    idsGoDown: backwards,
+    keys: request.sort.map((key, index) => ({
+      value: sortValue(compilation, type, 't0', key),
+      as: `s${index}`,
+      descending: key.descending,
+      isOwn: key.path.length === 0,
+    })),
     limit: sql`limit ${request.mode === 'first' ? sql.lit(1) : dialect.rowCount(value(pageValues.limit))} offset ${dialect.rowCount(value(pageValues.start))}`,
     skips: request.mode !== 'first',
     selected: columns.selected,
   }
+  if (request.keyset !== undefined) return keysetPlan(compilation, request, request.keyset, query, columns)
   const root = level(compilation, request.selection, page(compilation, query), { parentAt: null, orderAt: [], columns })
   return { root, envelope: envelopeOf(compilation, request, envelope, query) }
 }
 
 function envelopeOf(compilation: Writer, request: ReadRequest, kind: EnvelopeKind, query: PageQuery): Envelope {
-  if (kind === 'count') return { kind, count: count(compilation, query) }
-  if (kind === 'countToLimit') return { kind: 'count', count: boundedCount(compilation, query) }
+  if (kind === 'count' || kind === 'countToLimit') return { kind: 'count', count: count(compilation, query, kind === 'countToLimit') }
   if (request.mode === 'first') return { kind: kind === 'data' ? 'one' : 'bareOne' }
   if (kind === 'bare') return { kind: 'bareList' }
   const { style, withCount } = request.page
@@ -112,19 +106,26 @@ function selectColumns(compilation: Writer, selection: Selection, alias: string,
   return { selected, columns, idAt: at }
 }
 
-/** The values that the rows of a page are sorted by, as members `$0`, `$1`: where a page ends, and the next one begins. */
-function withSortValues(
-  { dialect, contract }: Writer,
+/** The plan of a page that is found by the row next to it. Its rows show what they are sorted by. */
+function keysetPlan(
+  compilation: Writer,
+  { selection, sort }: ReadRequest,
+  { position, backwards }: Keyset,
+  query: PageQuery,
   { selected, columns, idAt }: Selected,
-  keys: readonly { readonly as: string; readonly type: ScalarType }[],
-): Selected {
-  const values = keys.map(({ as, type }) => dialect.selected(column('page', as), attributeTypes[type].answer))
-  const members = keys.map(({ type }, index): MemberColumn => {
-    const { answer } = attributeTypes[type]
-    const shown = answer === 'timestamp' && !contract.timestampsAsMilliseconds ? 'datetime' : answer
-    return { name: `$${index}`, at: selected.length + index, answer: shown }
+): ReadPlan {
+  const keys = query.keys.map((key) => ({ ...key, descending: key.descending !== backwards }))
+  const types = sort.map(({ attribute }) => attribute.type)
+  const members = keys.map(({ as }, index): readonly [Expression, MemberColumn] => {
+    const { answer } = attributeTypes[types[index]!]
+    const shown = answer === 'timestamp' && !compilation.contract.timestampsAsMilliseconds ? 'datetime' : answer
+    return [compilation.dialect.selected(column('page', as), answer), { name: `$${index}`, at: selected.length + index, answer: shown }]
   })
-  return { selected: [...selected, ...values], columns: [...columns, ...members], idAt }
+  const all = { selected: [...selected, ...members.map(([value]) => value)], columns: [...columns, ...members.map(([, one]) => one)], idAt }
+  const behindIt = position === null ? [] : behind(compilation, keys, types, position, backwards)
+  const found = { ...query, keys, base: [...query.base, ...behindIt], selected: all.selected, idsGoDown: backwards }
+  const root = level(compilation, selection, page(compilation, found), { parentAt: null, orderAt: [], columns: all })
+  return { root, envelope: { kind: 'bareList' } }
 }
 
 function selectField(compilation: Writer, field: Scalar, alias: string, selected: Expression[], at: number): MemberColumn {

@@ -3,18 +3,15 @@ import { invalidKey, validationError } from '../../errors/errors.js'
 import type { Scalar, Schema } from '../../model/types.js'
 import type { SortKey } from '../request.js'
 import type { Resolver } from './resolve.js'
-import { deferError, forbid, isReadable, rankOf } from './resolve.js'
+import { deferError, forbid, isPublic, isReadable, rankOf } from './resolve.js'
 
 /** All scalars that a caller sees when `fields` is absent, in the order of the model. */
 export function readableFields(reading: Resolver, shape: Schema): readonly Scalar[] {
-  return [...shape.attributes.values()].filter((attribute) => isReadable(reading, attribute))
+  return [...shape.attributes.values()].filter(reading.seen === null ? isPublic : (attribute) => isReadable(reading, attribute)) as Scalar[]
 }
 
 /** All scalars of a level that callers of the content API see. */
-export const publicFields = (shape: Schema): readonly Scalar[] =>
-  [...shape.attributes.values()].filter(
-    (attribute) => attribute.kind === 'scalar' && !attribute.private && attribute.type !== 'password',
-  ) as Scalar[]
+export const publicFields = (shape: Schema): readonly Scalar[] => [...shape.attributes.values()].filter(isPublic)
 
 /**
  * Reads a `fields` parameter of `shape`: `*`, `a,b`, or a list of names.
@@ -65,6 +62,6 @@ function check(reading: Resolver, shape: Schema, name: string): string {
   }
   const forbidden = invalidKey(reading.param, name, name)
   if (attribute.kind !== 'scalar') throw forbidden
-  if (!isReadable(reading, attribute)) forbid(reading, attribute, forbidden)
+  if (reading.seen === null ? !isPublic(attribute) : !isReadable(reading, attribute)) forbid(reading, attribute, forbidden)
   return name
 }

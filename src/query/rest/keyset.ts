@@ -1,9 +1,15 @@
 // A page by the row next to it: the values of its sort keys, understood by the types of their attributes.
 import { validationError } from '../../errors/errors.js'
 import type { Keyset, SortKey } from '../request.js'
-import type { WantedKeyset } from './read.js'
 import { bind, type Resolver } from './resolve.js'
 import { readValue } from './values.js'
+
+/** A page of a list, by the row next to it. */
+export interface WantedKeyset {
+  /** The values of the sort keys and the id of the row before the page, or behind it; null: there is none. */
+  readonly position: { readonly values: readonly unknown[]; readonly id: number } | null
+  readonly backwards: boolean
+}
 
 /** Types whose values have no order that a page could go on from. */
 const unordered: ReadonlySet<string> = new Set(['json', 'blocks'])

@@ -146,7 +146,7 @@ function readKeys(reading: Resolver, shape: Schema, node: Readonly<Record<string
     }
     const written = place.written === '' ? name : `${place.written}.populate.${name}`
     if (attribute.kind === 'scalar') throw invalidKey(reading.param, name, isName ? here.join('.') : written)
-    if (!isShown(reading, attribute)) {
+    if (reading.seen === null ? attribute.private : !isShown(reading, attribute)) {
       if (place.form === 'list') return []
       forbid(reading, attribute, invalidKey(reading.param, name, [...place.above, ...here].join('.')))
       return []
@@ -180,7 +180,7 @@ function fill(
     case 'media': {
       const target = targetOf(reading.model, attribute)
       if (value === '*' && !isOpen(reading, attribute)) return []
-      const level = readLevel(beyond(reading, attribute, target), target, value, place, owner)
+      const level = readLevel(reading.seen === null ? reading : beyond(reading, attribute, target), target, value, place, owner)
       if (isRoleOfUsers(attribute, owner) && place.above.length + place.path.length > 1) return []
       if (level.count && attribute.kind !== 'media') {
         if (!isOpen(reading, attribute)) return []

@@ -8,7 +8,7 @@ import { pageValues } from '../request.js'
 import { asksForPublication, draftAccess } from './draft-grant.js'
 import { readableFields, readFields, withSorted } from './fields.js'
 import { readFilters } from './filters.js'
-import { readKeyset } from './keyset.js'
+import { readKeyset, type WantedKeyset } from './keyset.js'
 import type { PageLimits } from './pagination.js'
 import { misplacedPage, readPagination } from './pagination.js'
 import type { Parameters } from './parameters.js'
@@ -32,14 +32,6 @@ export interface ReadContext {
   readonly strictParams: boolean
   /** Reading drafts needs an action of its own (`api.rest.draftGrant`). */
   readonly draftGrant?: boolean
-}
-
-/** A page of a list, by the row next to it. */
-export interface WantedKeyset {
-  /** The values of the sort keys and the id of the row before the page, or behind it; null: there is none. */
-  readonly position: { readonly values: readonly unknown[]; readonly id: number } | null
-  readonly backwards: boolean
-  readonly limit: number
 }
 
 /** What the caller wants to read, apart from the query string. */
@@ -104,13 +96,11 @@ export function readRequest(context: ReadContext, grants: Grants, wanted: Wanted
   // As in Strapi, rows found through a relation show what they are sorted by, whatever fields were asked for.
   const joined = filter !== null && crossesRelation(filter) && sort.every(({ path }) => path.length === 0)
   const shown = wanted.narrowed === false ? readableFields(reading, type) : joined ? withSorted(reading, type, fields, sort) : fields
-  const keyset = wanted.keyset === undefined ? null : readKeyset(reading, sort, wanted.keyset)
   reading.values[pageValues.start] = page.start
   reading.values[pageValues.limit] = page.limit
   const of = conditions.filter((condition) => condition !== null)
   return {
-    type,
-    mode,
+    ...{ type, mode, ...(wanted.keyset === undefined ? {} : { keyset: readKeyset(reading, sort, wanted.keyset) }) },
     status,
     locale,
     targetLocale,
@@ -120,7 +110,6 @@ export function readRequest(context: ReadContext, grants: Grants, wanted: Wanted
     scopes: grants.scopes.size === 0 ? noScopes : readScopes(reading, grants.scopes),
     sort,
     page,
-    ...(keyset === null ? {} : { keyset }),
     selection: {
       shape: type,
       ...(drafts.isClosed ? { fields: idsOf(type), populate: [] } : { fields: shown, populate }),
@@ -155,7 +144,6 @@ function crossesRelation(filter: Filter): boolean {
  * there, `start` skips the one row of a single answer too. `page` and `pageSize` are looked at, and have no effect.
  */
 function readPage(context: ReadContext, reading: Resolver, wanted: Wanted, parameters: Parameters): Page {
-  if (wanted.keyset !== undefined) return { style: 'offset', start: 0, limit: wanted.keyset.limit, withCount: false }
   if (wanted.mode === 'many' && wanted.paged !== false) return readPagination(reading, parameters, context.pages)
   const first: Page = { style: 'offset', start: 0, limit: 1, withCount: false }
   return convert(reading, 'page', () => readOffset(parameters), first)

@@ -1,7 +1,7 @@
 // What one walk over a query carries with it, and the one place that turns a name into an attribute for a caller.
 import type { ApiError, QueryParameter } from '../../errors/errors.js'
 import { invalidKey, validationError } from '../../errors/errors.js'
-import { type AttributeGrants, type Grants, grantedBelow, isGranted, noAttributes } from '../../grants.js'
+import { type AttributeGrants, type ContentRights, type Grants, grantedBelow, isGranted, noAttributes } from '../../grants.js'
 import { fileType } from '../../model/link.js'
 import type { Attribute, ContentType, Model, Relation, Scalar, Schema } from '../../model/types.js'
 import { assertNever } from '../../model/types.js'
@@ -80,7 +80,7 @@ export function openResolver(model: Model, grants: Grants, contract: Contract, l
   return {
     model,
     grants,
-    seen: shownOf(grants, type.uid),
+    seen: grants.content === undefined ? null : shownOf(grants.content, type.uid),
     contract,
     values: [null, null],
     param: 'filters',
@@ -167,18 +167,23 @@ export function beyond<Walk extends Resolver>(reading: Walk, attribute: Attribut
 
 /** The walk at rows of `type`. */
 export const atType = <Walk extends Resolver>(reading: Walk, { uid }: ContentType): Walk =>
-  reading.seen === null ? reading : { ...reading, seen: shownOf(reading.grants, uid) }
+  reading.seen === null ? reading : { ...reading, seen: shownOf(reading.grants.content!, uid) }
 
-const shownOf = ({ content }: Grants, uid: string): AttributeGrants | null =>
-  content === undefined ? null : (content.readable.get(uid) ?? noAttributes)
+const shownOf = ({ readable }: ContentRights, uid: string): AttributeGrants => readable.get(uid) ?? noAttributes
 
 /** Whether the caller may see an attribute of what the walk is at. */
 export const isShown = ({ seen }: Resolver, { name, private: isPrivate }: Attribute): boolean =>
   seen === null ? !isPrivate : isGranted(seen, name)
 
+/** True for scalars that callers of the content API may compare, sort by, select and be answered. */
+export const isPublic = (attribute: Attribute): attribute is Scalar =>
+  attribute.kind === 'scalar' && !attribute.private && attribute.type !== 'password'
+
 /** True for scalars whose values may be compared, sorted, selected and answered. */
 export function isReadable(reading: Resolver, attribute: Attribute): attribute is Scalar {
-  return attribute.kind === 'scalar' && isShown(reading, attribute) && attribute.type !== 'password'
+  return reading.seen === null
+    ? isPublic(attribute)
+    : attribute.kind === 'scalar' && isGranted(reading.seen, attribute.name) && attribute.type !== 'password'
 }
 
 /** Whether the caller may go through `attribute`, in a condition, a sort key or a populate. */
@@ -226,7 +231,7 @@ export function findComparable(
     return null
   }
   // What stands below is still looked at, so that the first mistake is told: the request is refused all the same.
-  const isHidden = !isShown(reading, attribute) && reading.grants.comparesPrivate !== true
+  const isHidden = reading.seen === null ? attribute.private && reading.grants.comparesPrivate !== true : !isShown(reading, attribute)
   if (isHidden) forbid(reading, attribute, forbidden())
   switch (attribute.kind) {
     case 'scalar':
