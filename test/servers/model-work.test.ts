@@ -12,7 +12,7 @@ import { isPlain, modelAfter, recordedChanges, unpackProject } from '../model-pl
 import { layoutDifferences } from './model-layout.js'
 import { cloneOf, copiedToSqlite, copyRows, resultOnSqlite, rowDifferences, workOf } from './model-work.js'
 import { openWorker } from './model-worker.js'
-import { describePostgres } from './server.js'
+import { describeServers } from './server.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'octavo-model-work-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -37,8 +37,7 @@ const others = new Set([
 
 const changes = recordedChanges.filter((change) => isPlain(change) && !others.has(change.name))
 
-describePostgres('changes of the model', (server) => {
-  const kind = { client: 'postgres' as const }
+describeServers('changes of the model', (server, kind) => {
   let base: string
   let bytes: Buffer
   beforeAll(async () => {

@@ -5,14 +5,14 @@ import { storedName } from './create-tables.js'
 import { fitterFor } from './fitting.js'
 import { reading, updateRows } from './rows.js'
 
-/** Fills it. Resolves to whether the new column says all that the former one said. */
-export async function fillPostgresColumn(client: pg.ClientBase, filling: Filling): Promise<boolean> {
+/** Fills it. */
+export async function fillPostgresColumn(client: pg.ClientBase, filling: Filling): Promise<void> {
   const { tables, read } = reading(client, '')
   const table = (await tables()).find(({ name }) => name === storedName(filling.table))!
   const columnOf = (name: string) => table.columns.find((column) => column.name === storedName(name))!
   const [id, from, to] = [columnOf('id'), columnOf(filling.from), columnOf(filling.to)]
   const withId = (column: typeof id) => ({ name: table.name, columns: [id, column], key: ['id'] })
-  return fillColumn(
+  await fillColumn(
     {
       read: (column, after, limit) => read(withId(column), after === null ? null : [after], limit),
       write: (column, rows) => updateRows(client, withId(column), rows),

@@ -9,7 +9,7 @@ import { quoted } from '../schema/table.js'
 import { holdsAll } from '../server/declared-columns.js'
 import { play, type ScriptRow, type ScriptWords } from '../step-script.js'
 import { readCatalog } from './catalog.js'
-import { addForeignKey, storedName } from './create-tables.js'
+import { addForeignKey, declaredType, storedName } from './create-tables.js'
 import { postgresDialect } from './dialect.js'
 import { fillPostgresColumn } from './fill-column.js'
 import { addColumn, declaredWider, keptRows, movedAside, statementsOf } from './model-steps.js'
@@ -77,19 +77,20 @@ async function convert(
   { table, column, former, as, keeps, conversion }: Omit<StepNamed<'convertColumn'>, 'kind' | 'risk'>,
 ): Promise<void> {
   for (const statement of [...movedAside(table, former, as), addColumn(table, column)]) await session.ask(statement)
-  const isWhole = await fillPostgresColumn(session.client, { table, from: as, to: column.name, conversion })
-  if (!keeps && isWhole) await session.client.query(`alter table ${quoted(table)} drop column ${quoted(as)}`)
+  await fillPostgresColumn(session.client, { table, from: as, to: column.name, conversion })
+  if (!keeps) await session.client.query(`alter table ${quoted(table)} drop column ${quoted(as)}`)
 }
 
 /** Values that a column cannot hold as they are stay aside. */
 async function declare(session: StepSession, step: StepNamed<'declareColumn'>): Promise<void> {
   const { table, column, former } = step
-  if (holdsAll(former, column)) for (const statement of declaredWider(table, column)) await session.ask(statement)
+  if (declaredType(former.type) === declaredType(column.type) || holdsAll(former, column))
+    for (const statement of declaredWider(table, column)) await session.ask(statement)
   else
     await convert(session, {
       ...step,
       former: { ...former, name: column.name },
-      keeps: false,
+      keeps: true,
       conversion: { from: 'text', to: 'text', rule: 'same' },
     })
 }

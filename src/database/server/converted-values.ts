@@ -11,12 +11,6 @@ export interface Filling {
   readonly conversion: Conversion
 }
 
-/** A value of the new column, and whether it says all that the former one said. */
-export interface ConvertedValue {
-  readonly value: RowValue
-  readonly isWhole: boolean
-}
-
 /** A value in the form in which rules take it. JSON is what the API answers, however the server writes it. */
 function plain({ kind }: RowColumn, value: RowValue): string | number {
   if (typeof value === 'bigint') return Number.isSafeInteger(Number(value)) ? Number(value) : String(value)
@@ -38,14 +32,12 @@ export function valueConverter(
   from: RowColumn,
   to: RowColumn,
   fit: Fitter,
-): (value: RowValue) => ConvertedValue {
+): (value: RowValue) => RowValue {
   return (value) => {
-    if (value === null) return { value: null, isWhole: true }
-    const converted = convertValue(conversion, plain(from, value))
-    if (converted === null) return { value: null, isWhole: false }
+    const converted = value === null ? null : convertValue(conversion, plain(from, value))
+    if (converted === null) return null
     const fitted = fit(converted)
-    if (fitted.problem === undefined) return { value: fitted.value, isWhole: true }
-    return { value: isRounded(to, fitted.value, converted) ? fitted.value : null, isWhole: false }
+    return fitted.problem === undefined || isRounded(to, fitted.value, converted) ? fitted.value : null
   }
 }
 
@@ -58,26 +50,19 @@ export interface FillingRows {
   write(column: RowColumn, rows: readonly (readonly RowValue[])[]): Promise<void>
 }
 
-/** Fills a column in batches of rows by id. Resolves to whether the new column says all that the former one said. */
+/** Fills a column in batches of rows by id. */
 export async function fillColumn(
   { read, write }: FillingRows,
   from: RowColumn,
   to: RowColumn,
-  convert: (value: RowValue) => ConvertedValue,
-): Promise<boolean> {
-  let isWhole = true
+  convert: (value: RowValue) => RowValue,
+): Promise<void> {
   let last: RowValue = null
   for (;;) {
     const rows = await read(from, last, batch)
-    if (rows.length === 0) return isWhole
-    const converted = rows.map(([id, value]) => ({ id: id!, ...convert(value!) }))
-    isWhole &&= converted.every((each) => each.isWhole)
-    const filled = converted.filter(({ value }) => value !== null)
-    if (filled.length > 0)
-      await write(
-        to,
-        filled.map(({ id, value }) => [id, value]),
-      )
+    if (rows.length === 0) return
+    const filled = rows.map(([id, value]) => [id!, convert(value!)] as const).filter(([, value]) => value !== null)
+    if (filled.length > 0) await write(to, filled)
     last = rows.at(-1)![0]!
   }
 }
