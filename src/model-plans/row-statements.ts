@@ -13,7 +13,7 @@ export function rowStatement(step: StepNamed<'moveRows' | 'deleteRows' | 'setVal
   switch (step.kind) {
     case 'moveRows': {
       const [from, to] = [step.columns.map((column) => column.from), step.columns.map((column) => column.to)]
-      return sqlText`insert into ${id(step.to)} (${names(to)}) select ${names(from)} from ${id(step.from)}`
+      return sqlText`insert into ${id(step.to)} (${names(to)}) select ${names(from)} from ${id(step.from)} order by id`
     }
     case 'deleteRows':
       return sqlText`delete from ${id(step.table)} where ${step.where}`

@@ -60,7 +60,7 @@ async function withWorker<Result>(
 /** Carries out the change, or goes on with it. */
 const carryOut = (client: ServerClient, url: string, more: Partial<ModelWork> = {}, wait?: number): Promise<boolean> =>
   withWorker(client, url, async (worker) => {
-    const progress = client === 'mysql' ? { progress: await worker.progress() } : {}
+    const progress = client === 'mysql' ? { progress: worker.progress } : {}
     return worker.carryOut(workOf(plan.steps, to, { ...progress, ...more }), wait)
   })
 
@@ -181,7 +181,7 @@ describeMariadb('a change of the model on MariaDB that is ended', (server) => {
     const { url: made, statements } = await rehearse('mysql', server(), opened)
     const url = await opened.clone()
     const way = await openProxy(url)
-    const done = () => withWorker('mysql', url, async (worker) => (await worker.progress()).done)
+    const done = () => withWorker('mysql', url, (worker) => worker.done())
     let [last, n, tries] = [0, 1, 0]
     // Of each step, every statement: what is before its first takes the lock and looks whether the change is outdated.
     for (; last < plan.steps.length; tries++) {

@@ -10,6 +10,7 @@ import { openRowSource, openRowTarget } from '../../src/database/open-rows.js'
 import type { RowColumn, RowSource, RowValue } from '../../src/database/rows.js'
 import { createOctavoTables } from '../../src/database/sqlite/octavo-tables.js'
 import { runModelSteps } from '../../src/database/sqlite/run-model-steps.js'
+import { insertChange, isFollowed } from '../../src/live-model/change-log.js'
 import type { Model } from '../../src/model/types.js'
 import type { PlanStep } from '../../src/model-plans/steps.js'
 import type { TestServer } from './server.js'
@@ -45,13 +46,15 @@ export async function copyRows(from: string, to: string, model: Model): Promise<
   }
 }
 
+const nextChange = { version: 'next', summary: 'test', files: new Map(), former: new Map(), renames: [], kept: [], undoes: 0 }
+
 /** A change as it is carried out: a row of the log makes it. */
 export const workOf = (steps: readonly PlanStep[], model: Model, more: Partial<ModelWork> = {}): ModelWork => ({
   steps,
   model,
-  isOutdated: sql`select id from octavo_model_changes where id > ${0}`,
-  make: sql`insert into octavo_model_changes (follows, version, summary, files, made_at, is_filed) values (0, 'next', 'test', '{}', 0, 1)`,
-  progress: { done: 0, note: () => sql`select 1` },
+  isOutdated: isFollowed(0),
+  make: insertChange(0, nextChange, 0),
+  progress: { done: sql`select 0 as done`, note: () => sql`select 1` },
   ...more,
 })
 

@@ -25,23 +25,23 @@ export interface ModelWorker {
   /** The number in the only row and column `count` of a query. */
   count(query: RawBuilder<unknown>): Promise<number>
   mismatches(model: Model): Promise<SchemaMismatches>
-  /** How far earlier tries have come, and how the next one notes it. */
-  progress(): Promise<ModelWork['progress']>
+  /** How steps that are committed one by one are noted. */
+  readonly progress: ModelWork['progress']
+  /** How many of them are done. */
+  done(): Promise<number>
   close(): Promise<void>
 }
 
 /** The setting in which tests note how far a change has come. */
 const noted = 'test_progress'
 
-const progressFrom = (done: number): ModelWork['progress'] => ({
-  done,
+const progress: ModelWork['progress'] = {
+  done: sql`select ${sql.id('value')} as done from strapi_core_store_settings where ${sql.id('key')} = ${noted}`,
   note: (next) =>
     next === 1
       ? sql`insert into strapi_core_store_settings (${sql.id('key')}, ${sql.id('value')}) values (${noted}, ${'1'})`
       : sql`update strapi_core_store_settings set ${sql.id('value')} = ${String(next)} where ${sql.id('key')} = ${noted}`,
-})
-
-const readProgress = sql`select ${sql.id('value')} as count from strapi_core_store_settings where ${sql.id('key')} = ${noted}`
+}
 
 /** Opens a database by its URL. */
 export const openWorker = (client: ServerClient, url: string): Promise<ModelWorker> =>
@@ -59,7 +59,8 @@ async function onMysql(url: string): Promise<ModelWorker> {
   return {
     carryOut: (work, wait = 2_000) => carryOutOnMysql({ settings, dialect, wait, waitForOthers: 5_000, failed: () => {} }, work),
     count: async (query) => Number((await rows(query))[0]!.count),
-    progress: async () => progressFrom(Number((await rows(readProgress))[0]?.count ?? 0)),
+    progress,
+    done: async () => Number((await rows(progress.done))[0]?.done ?? 0),
     mismatches: (model) => onClient(pool, (client) => findMysqlMismatches(client, model)),
     close: async () => pool.close(),
   }
@@ -77,7 +78,8 @@ async function onPostgres(url: string): Promise<ModelWorker> {
     carryOut: (work, wait = 2_000) =>
       carryOutOnPostgres({ settings, outcomes: openOutcomes(pool, statements), wait, failed: () => {} }, work),
     count: async (query) => Number((await rows(query))[0]!.count),
-    progress: async () => progressFrom(Number((await rows(readProgress))[0]?.count ?? 0)),
+    progress,
+    done: async () => Number((await rows(progress.done))[0]?.done ?? 0),
     mismatches: (model) => findSchemaMismatches(pool, model),
     close: () => pool.end(),
   }

@@ -63,7 +63,8 @@ async function carryOutOn(client: Client, { dialect, wait, waitForOthers }: Mysq
     // Rows go and come in an order of their own, and tables with them.
     await client.query(`set session foreign_key_checks = 0, lock_wait_timeout = ${Math.max(1, Math.ceil(wait / 1000))}`)
     const { steps, model, progress } = work
-    for (let index = progress.done; index < steps.length; index++)
+    const [noted] = await session.ask(progress.done)
+    for (let index = Number(noted?.done ?? 0); index < steps.length; index++)
       await tried(() => runStep(session, { step: steps[index]!, later: steps.slice(index + 1), model, done: progress.note(index + 1) }))
     await session.ask(work.make)
     return true

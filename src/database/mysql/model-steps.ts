@@ -28,6 +28,7 @@ export type TableStep = StepNamed<
 export interface PresentTables {
   table(name: string): Promise<boolean>
   column(table: string, name: string): Promise<PresentColumn | null>
+  columns(table: string): Promise<readonly { readonly name: string }[]>
   index(table: string, name: string): Promise<boolean>
   foreignKey(table: string, name: string): Promise<boolean>
   /** The number that the next row gets. */
@@ -62,6 +63,10 @@ export function lookAt(client: MysqlQueryable): PresentTables {
       if (row === undefined) return null
       const [type, nullable, set, collation] = row
       return { type: set === null ? type : `${type} character set ${set} collate ${collation}`, isRequired: nullable === 'NO' }
+    },
+    columns: async (table) => {
+      const { rows } = await client.query(`select column_name from information_schema.columns where ${of(table)} order by ordinal_position`)
+      return rows.map(([name]) => ({ name: String(name) }))
     },
     index: (table, name) => found('statistics', `${of(table)} and index_name = ${text(name)}`),
     foreignKey: (table, name) =>

@@ -3,9 +3,10 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Model } from '../../model/types.js'
 import type { Conversion } from '../../model-plans/conversions.js'
+import { isKept } from '../../model-plans/kept.js'
 import { keptRowsStatement, rowStatement } from '../../model-plans/row-statements.js'
 import { expressionOf } from '../../model-plans/sql-text.js'
-import type { PlanStep, StepNamed } from '../../model-plans/steps.js'
+import type { MovedColumn, PlanStep, StepNamed } from '../../model-plans/steps.js'
 import type { Dialect } from '../dialect.js'
 import { makeDrafts } from '../draft-copies.js'
 import { renameInSettings, storeContentTypes } from '../model-settings.js'
@@ -39,7 +40,7 @@ export async function runStep(session: MysqlStepSession, { step, later, model, d
       return keepRows(session, step, done)
     case 'moveRows':
       await goOnCounting(session, step, there)
-      return inTransaction(session, done, () => session.ask(expressionOf(rowStatement(step))))
+      return moveRows(session, step, there, done)
     case 'deleteRows':
     case 'setValues':
       return inTransaction(session, done, async () => {
@@ -81,13 +82,32 @@ async function changeTables(
   const { client } = session
   await dropOwnIndexes(session, step, there)
   for await (const statement of statementsLeft(step, there, later)) await client.query(statement)
-  if (step.kind === 'convertColumn') await fill(session, step, step.conversion)
-  if (step.kind === 'declareColumn' && !isDeclaredInPlace(step)) await fill(session, step, { from: 'text', to: 'text', rule: 'same' })
+  if (step.kind === 'convertColumn') await fillMysqlColumn(client, { ...step, from: step.as, to: step.column.name })
+  if (step.kind === 'declareColumn' && !isDeclaredInPlace(step))
+    await fillMysqlColumn(client, { table: step.table, from: step.as, to: step.column.name, conversion: asItIs })
   await session.ask(done)
 }
 
-const fill = ({ client }: MysqlStepSession, { table, column, as }: StepNamed<'convertColumn' | 'declareColumn'>, conversion: Conversion) =>
-  fillMysqlColumn(client, { table, from: as, to: column.name, conversion })
+const asItIs: Conversion = { from: 'text', to: 'text', rule: 'same' }
+
+/** Moves rows, with what is kept aside in their columns where that is asked for. */
+async function moveRows(
+  session: MysqlStepSession,
+  step: StepNamed<'moveRows'>,
+  there: PresentTables,
+  done: RawBuilder<unknown>,
+): Promise<void> {
+  const kept: MovedColumn[] = []
+  if (step.withKept === true)
+    for (const { name } of await there.columns(step.from)) {
+      if (!isKept(name)) continue
+      kept.push({ from: name, to: name })
+      const { type } = (await there.column(step.from, name))!
+      if ((await there.column(step.to, name)) === null)
+        await session.client.query(`alter table ${quoted(step.to)} add column ${quoted(name)} ${type} null`)
+    }
+  await inTransaction(session, done, () => session.ask(expressionOf(rowStatement({ ...step, columns: [...step.columns, ...kept] }))))
+}
 
 /** Copies rows to a table of their own. It has the keys of the former, since some servers take no table without. */
 async function keepRows(session: MysqlStepSession, step: StepNamed<'keepRows'>, done: RawBuilder<unknown>): Promise<void> {

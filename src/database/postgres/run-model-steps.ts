@@ -2,7 +2,8 @@
 import { type RawBuilder, sql } from 'kysely'
 import type pg from 'pg'
 import type { Model } from '../../model/types.js'
-import type { PlanStep, StepNamed } from '../../model-plans/steps.js'
+import { isKept } from '../../model-plans/kept.js'
+import type { MovedColumn, PlanStep, StepNamed } from '../../model-plans/steps.js'
 import { makeDrafts } from '../draft-copies.js'
 import { renameInSettings, storeContentTypes } from '../model-settings.js'
 import { quoted } from '../schema/table.js'
@@ -12,7 +13,7 @@ import { readCatalog } from './catalog.js'
 import { addForeignKey, declaredType, storedName } from './create-tables.js'
 import { postgresDialect } from './dialect.js'
 import { fillPostgresColumn } from './fill-column.js'
-import { addColumn, declaredWider, keptRows, movedAside, statementsOf } from './model-steps.js'
+import { addColumn, declaredWider, keptRows, movedAside, movedRows, statementsOf } from './model-steps.js'
 
 /** The connection of a change, in its transaction. */
 export interface StepSession {
@@ -58,6 +59,8 @@ async function runStep(session: StepSession, step: PlanStep, model: Model): Prom
       return renameForeignKey(session, step)
     case 'keepRows':
       return keepRows(session, step)
+    case 'moveRows':
+      return moveRows(session, step)
     default:
       if (isOfOthers(step) && !(await isThere(session, step.table))) return
       for (const statement of statementsOf(step)) await session.ask(statement)
@@ -71,14 +74,27 @@ async function keepRows(session: StepSession, step: StepNamed<'keepRows'>): Prom
   if (rows.length === 0) await session.client.query(`drop table ${quoted(step.as)}`)
 }
 
+/** Moves rows, with what is kept aside in their columns where that is asked for. */
+async function moveRows(session: StepSession, step: StepNamed<'moveRows'>): Promise<void> {
+  const kept: MovedColumn[] = []
+  if (step.withKept === true) {
+    const { tables } = await readCatalog(session.client)
+    const there = new Set(tables.get(storedName(step.to))!.map(({ name }) => name))
+    for (const { name, type } of tables.get(storedName(step.from))!.filter((column) => isKept(column.name))) {
+      kept.push({ from: name, to: name })
+      if (!there.has(name)) await session.client.query(`alter table ${quoted(step.to)} add column ${quoted(name)} ${type}`)
+    }
+  }
+  for (const statement of movedRows({ ...step, columns: [...step.columns, ...kept] })) await session.ask(statement)
+}
+
 /** `former` has the name of the new column. */
 async function convert(
   session: StepSession,
-  { table, column, former, as, keeps, conversion }: Omit<StepNamed<'convertColumn'>, 'kind' | 'risk'>,
+  { table, column, former, as, conversion, restores }: Omit<StepNamed<'convertColumn'>, 'kind' | 'risk'>,
 ): Promise<void> {
   for (const statement of [...movedAside(table, former, as), addColumn(table, column)]) await session.ask(statement)
-  await fillPostgresColumn(session.client, { table, from: as, to: column.name, conversion })
-  if (!keeps) await session.client.query(`alter table ${quoted(table)} drop column ${quoted(as)}`)
+  await fillPostgresColumn(session.client, { table, from: as, to: column.name, conversion, restores })
 }
 
 /** Values that a column cannot hold as they are stay aside. */
@@ -90,7 +106,6 @@ async function declare(session: StepSession, step: StepNamed<'declareColumn'>): 
     await convert(session, {
       ...step,
       former: { ...former, name: column.name },
-      keeps: true,
       conversion: { from: 'text', to: 'text', rule: 'same' },
     })
 }

@@ -44,8 +44,9 @@ export function compareWithModel(model: Model, { tables: names, columnsOf, decla
     const wanted = new Map(table.columns.map(({ name, type }) => [name, declaredType(type)]))
     for (const { name, type } of columnsOf(table.name)) {
       const said = wanted.get(name)
-      if (said === undefined) columns.push(`${table.name}.${name}`)
-      else if (familyOf(type) !== familyOf(said)) types.push(`${table.name}.${name} is ${type.toLowerCase()}, the model says ${said}`)
+      if (said === undefined) {
+        if (!name.startsWith('octavo_kept_')) columns.push(`${table.name}.${name}`)
+      } else if (familyOf(type) !== familyOf(said)) types.push(`${table.name}.${name} is ${type.toLowerCase()}, the model says ${said}`)
     }
   }
   return { types, columns, tables: names.filter((name) => !known.has(name) && !/^(?:sqlite_|octavo_|strapi_)/.test(name)) }
