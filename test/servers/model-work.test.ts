@@ -8,6 +8,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { isFollowed } from '../../src/live-model/change-log.js'
 import { loadModel } from '../../src/model/load.js'
 import { planModelChange } from '../../src/model-plans/plan.js'
+import { withRestoration } from '../../src/model-plans/restoration.js'
 import { expressionOf } from '../../src/model-plans/sql-text.js'
 import { isPlain, modelAfter, recordedChanges, unpackProject } from '../model-plans/recorded.js'
 import { layoutDifferences } from './model-layout.js'
@@ -52,6 +53,33 @@ async function plannedChanges() {
 
 const changes = await plannedChanges()
 
+/** Changes that keep something aside, each of another kind. */
+const restored = [
+  'remove-attribute',
+  'remove-component-attribute',
+  'remove-dynamic-zone',
+  'remove-relation-owner-side',
+  'delete-type-pointed-at',
+  'draft-publish-off-localized',
+  'i18n-off-label',
+  'retype-amount-string-to-biginteger',
+  'retype-amount-string-to-decimal',
+  'retype-number-integer-to-string',
+  'retype-at-datetime-to-date',
+  'retype-due-date-to-datetime',
+  'retype-data-json-to-text',
+  'retype-done-boolean-to-string',
+]
+
+/** A second change behind the first. */
+const again = { isOutdated: isFollowed(1), make: sql`select 1` }
+
+/** A recorded change, and its plan. */
+async function changeNamed(name: string, as: string) {
+  const to = await modelAfter({ ...recordedChanges.find((each) => each.name === name)!, name: as }, project, folder)
+  return { to, plan: planModelChange(from, to, []) }
+}
+
 describeServers('changes of the model', (server, kind) => {
   let base: string
   let bytes: Buffer
@@ -78,13 +106,31 @@ describeServers('changes of the model', (server, kind) => {
     }
   })
 
+  it.each(restored)('model-plans.18: what %s keeps aside comes back', async (name) => {
+    const { to, plan } = await changeNamed(name, `${name} and back ${kind.client}`)
+    const back = planModelChange(to, from, [], { number: 2 })
+    const url = await cloneOf(server(), base)
+    const worker = await openWorker(kind.client, url)
+    expect(await worker.carryOut(workOf(plan.steps, to))).toBe(true)
+    // Rows that nothing was kept of have no table.
+    const schema = kind.client === 'mysql' ? 'database()' : 'current_schema()'
+    const tables = await server().run(url, `select table_name as name from information_schema.tables where table_schema = ${schema}`)
+    const there = new Set(tables.map((table) => table.name))
+    const kept = plan.kept.filter(({ kind: what, as }) => what !== 'rows' || there.has(as))
+    const steps = withRestoration(back.steps, from, kept)
+    expect(await worker.carryOut(workOf(steps, from, again))).toBe(true)
+    await worker.close()
+    expect(await layoutDifferences(server(), url, from)).toEqual([])
+    expect(await rowDifferences(resultOnSqlite(bytes, [...plan.steps, ...steps], from), url)).toEqual({})
+    await server().removeDatabase(url)
+  })
+
   it('model-plans.13: makes drafts with deep copies of components, their links and files', async () => {
     const off = await withoutDrafts(project, folder, `off ${kind.client}`)
     const [there, back] = [planModelChange(from, off, []), planModelChange(off, from, [], { number: 2 })]
     const url = await cloneOf(server(), base)
     const worker = await openWorker(kind.client, url)
     expect(await worker.carryOut(workOf(there.steps, off))).toBe(true)
-    const again = { isOutdated: isFollowed(1), make: sql`select 1` }
     expect(await worker.carryOut(workOf(back.steps, from, again))).toBe(true)
     await worker.close()
     expect(await layoutDifferences(server(), url, from)).toEqual([])
