@@ -8,9 +8,10 @@ import { type Jwts, openJwts } from './access/jwt.js'
 import { openCounters, openLimiter } from './access/rate-limit.js'
 import { openSharedCounters } from './access/rate-limit-store.js'
 import { updateLastUse } from './access/tokens.js'
-import type { AccountContext } from './accounts/context.js'
+import type { AccountParts } from './accounts/context.js'
 import { type Mailer, openMailer } from './accounts/email.js'
 import { openPasswords } from './accounts/passwords.js'
+import { prepareAdministration } from './administration/open.js'
 import type { Config } from './config/config.js'
 import { leftOutRoutes } from './config/type-routes.js'
 import { type ContentServices, openContentServices } from './content/content-service.js'
@@ -91,6 +92,7 @@ async function open(config: Config, logger: Logger, opened: Closers): Promise<Se
   const identification = await identificationOf(config, database, { jwts, logger, watched: [events.watched, liveModel.watched] })
   const uploads = await uploadsOf(config, database, logger)
   opened.add(uploads.close)
+  const accounts = accountContext(config, database, { identification, jwts, mail, log: logger })
   const defaultLocale = async () => (await identification.access()).defaultLocale
   const withInstallation: WithInstallation = async (work) => holding(installations.enter(await defaultLocale(), true), work)
   const services = openContentServices(config, { withInstallation, library: uploads.library, signsAddresses: signing !== null })
@@ -105,13 +107,14 @@ async function open(config: Config, logger: Logger, opened: Closers): Promise<Se
     reportDropped: (uid, path) =>
       logger.warn({ uid, attribute: path.join('.') }, 'a value was stored as null: blocks are a list of nodes, and a text is none'),
     recording: events.recording,
-    accounts: accountContext(config, database, { identification, jwts, mail, log: logger }),
+    accounts,
   })
   opened.add(installations.close)
   liveModel.serve(installations)
   const backend = {
     identification,
     installations,
+    administration: prepareAdministration({ config, identification, ...accounts }),
     liveModel,
     changeByBuilder: openContentTypeBuilder(config.folder, database.main, liveModel),
     services,
@@ -183,13 +186,18 @@ function codeOf({ hooks, types, limits }: Config, services: ContentServices, log
 /** Opens the server, and the schedules of the project, which run where it listens. Without any, they cost nothing. */
 async function openServing(config: Config, { main, writes }: Database, backend: Backend, log: Logger): Promise<HttpServer> {
   const server = await createServer(config, backend, log)
-  if (config.schedules.length === 0) return server
+  const listen = async () => {
+    const address = await server.listen()
+    if (config.admin.enabled) backend.administration.announce()
+    return address
+  }
+  if (config.schedules.length === 0) return { ...server, listen }
   const { openSchedules } = await import('./schedules/schedules.js')
   const services = backend.services(theProject(0, null))
   const schedules = openSchedules(config.schedules, { database: main, writer: writes, services, log, limits: config.limits })
   return {
     listen: async () => {
-      const address = await server.listen()
+      const address = await listen()
       await schedules.start()
       return address
     },
@@ -255,12 +263,12 @@ const uploadsOf = (config: Config, { main, writes }: Database, logger: Logger): 
     storageFailed: (error) => logger.error({ err: error }, 'the file storage rejected a request'),
   })
 
-/** What accounts need, apart from the installation. */
+/** Opens what accounts need. */
 function accountContext(
   config: Config,
   { main, writes }: Database,
   { identification, jwts, mail, log }: { identification: Identification; jwts: Jwts; mail: Mailer; log: Logger },
-): Omit<AccountContext, 'model' | 'input' | 'defaultLocale' | 'scopes' | 'watch'> {
+): AccountParts {
   const { auth, limits, secrets } = config
   const counters = auth.sharedLimits ? openSharedCounters(main, writes, limits.rateLimitKeys) : openCounters(limits.rateLimitKeys)
   return {

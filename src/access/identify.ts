@@ -34,6 +34,8 @@ export interface Identification {
   identify(authorization: string | undefined): Promise<Identified>
   /** Returns the current access rules. */
   access(): Promise<AccessState>
+  /** Opens a cache of rows that is cleared after every commit that `access` sees. */
+  cacheRows<Key extends string | number, Row>(read: (key: Key) => Promise<Row>): RowCache<Key, Row>
 }
 
 interface UserRow {
@@ -50,7 +52,7 @@ interface CachedUser extends UserRow, Pick<CredentialRow, 'created_at' | 'change
 
 /** Dependencies other than the database. */
 export interface IdentificationOptions {
-  readonly secrets: Secrets
+  readonly secrets: Pick<Secrets, 'apiTokenSalt' | 'jwtSecret'>
   readonly jwts: Jwts
   /** Which kind of JWT is accepted. */
   readonly jwtManagement: 'legacy-support' | 'refresh'
@@ -70,14 +72,19 @@ const lastUseInterval = 3_600_000
 /** Opens the identification of callers, with caches of access rules, tokens, users and sessions. */
 export async function openIdentification(database: MainConnection, options: IdentificationOptions): Promise<Identification> {
   const { jwtManagement, watched } = options
+  const caches: { clear(): void }[] = []
   const access = await openRules(database, watched, () => {
-    users.clear()
-    sessions.clear()
+    for (const cache of caches) cache.clear()
   })
+  function cacheRows<Key extends string | number, Row>(read: (key: Key) => Promise<Row>): RowCache<Key, Row> {
+    const cache = openRowCache(options.cachedCallers, read)
+    caches.push(cache)
+    return cache
+  }
   const verify = openVerifier(options)
   const tokenCaller = openTokenCallers(options.tokenUsed)
-  const users = openRowCache(options.cachedCallers, (id: number) => readUser(database, id, options.secrets))
-  const sessions = openRowCache(options.cachedCallers, (sessionId: string) => ownerOfSession(database, sessionId))
+  const users = cacheRows((id: number) => readUser(database, id, options.secrets))
+  const sessions = cacheRows((sessionId: string) => ownerOfSession(database, 'users-permissions', sessionId))
 
   /** True if a JWT was issued for this user and the current credential version. */
   async function isCurrent(claims: Claims, user: CachedUser): Promise<boolean> {
@@ -99,6 +106,7 @@ export async function openIdentification(database: MainConnection, options: Iden
 
   return {
     access,
+    cacheRows,
     async identify(authorization) {
       const rules = await access()
       const token = bearer(authorization)
@@ -161,7 +169,7 @@ async function openRules(database: MainConnection, watched: Watched, committed: 
 const cacheOptions = (maxSize: number) => ({ maxSize, sizeCalculation: () => 1 })
 
 /** Keeps what is read from rows until it is cleared after a commit. */
-interface RowCache<Key, Row> {
+export interface RowCache<Key, Row> {
   get(key: Key): Promise<Row>
   clear(): void
 }
@@ -223,7 +231,7 @@ function openTokenCallers(tokenUsed: IdentificationOptions['tokenUsed']): (hash:
   }
 }
 
-async function readUser(database: MainConnection, id: number, { jwtSecret }: Secrets): Promise<CachedUser | null> {
+async function readUser(database: MainConnection, id: number, { jwtSecret }: Pick<Secrets, 'jwtSecret'>): Promise<CachedUser | null> {
   const [user] = await database.rows<UserRow & CredentialRow>(
     sql`select u.blocked, u.confirmed, u.document_id, u.password, u.created_at, l.role_id as role, e.epoch, e.changed_at from up_users u
       left join up_users_role_lnk l on l.user_id = u.id left join octavo_credential_versions e on e.user_id = u.id where u.id = ${id}`,
@@ -234,7 +242,7 @@ async function readUser(database: MainConnection, id: number, { jwtSecret }: Sec
 }
 
 /** Returns the token of `Bearer <token>`; null for other schemes, no token, or several. */
-function bearer(authorization: string | undefined): string | null {
+export function bearer(authorization: string | undefined): string | null {
   if (authorization === undefined) return null
   const parts = authorization.trim().split(/\s+/)
   return parts.length === 2 && parts[0]!.toLowerCase() === 'bearer' ? parts[1]! : null

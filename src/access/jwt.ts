@@ -10,14 +10,21 @@ export type Claims =
       readonly expiresAt: number
       readonly mark: string | null
     }
-  | { readonly kind: 'access' | 'refresh'; readonly userId: number; readonly sessionId: string; readonly expiresAt: number }
+  | {
+      readonly kind: 'access' | 'refresh'
+      readonly userId: number
+      readonly sessionId: string
+      readonly expiresAt: number
+      /** Tokens of administrators have one; null otherwise. */
+      readonly mark: string | null
+    }
 
 /** Signs and verifies JWTs with the secret of the project. */
 export interface Jwts {
   /** Signs a long-lived JWT. */
   single(userId: number, mark: string, seconds: number): Promise<string>
   /** Signs the access or refresh token of a session. */
-  ofSession(kind: 'access' | 'refresh', userId: number, sessionId: string, expiresAt: number): Promise<string>
+  ofSession(kind: 'access' | 'refresh', userId: number, sessionId: string, expiresAt: number, mark?: string): Promise<string>
   /** Signs values that a browser stores and sends back, such as the OAuth state. Not a credential. */
   signValues(values: Readonly<Record<string, string>>, seconds: number): Promise<string>
   /** Verifies and returns signed values; null for anything else. */
@@ -44,7 +51,8 @@ export function openJwts(secret: string, now: () => number = Date.now): Jwts {
 
   return {
     single: (id, mark, seconds) => sign({ id, mark }, second() + seconds),
-    ofSession: (type, userId, sessionId, expiresAt) => sign({ userId: String(userId), sessionId, type }, expiresAt),
+    ofSession: (type, userId, sessionId, expiresAt, mark) =>
+      sign({ userId: String(userId), sessionId, type, ...(mark === undefined ? {} : { mark }) }, expiresAt),
     signValues: (sealed, seconds) => sign({ type: 'sealed', sealed }, second() + seconds),
     async verifyValues(text) {
       const payload = await payloadOf(text)
@@ -72,7 +80,7 @@ function claimsOf(payload: JWTPayload, now: number): Claims | null {
   }
   if (id !== undefined || (type !== 'access' && type !== 'refresh') || typeof sessionId !== 'string') return null
   const user = Number(userId)
-  return isRowId(user) ? { kind: type, userId: user, sessionId, expiresAt: exp! } : null
+  return isRowId(user) ? { kind: type, userId: user, sessionId, expiresAt: exp!, mark: typeof mark === 'string' ? mark : null } : null
 }
 
 const isRowId = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) > 0

@@ -5,7 +5,7 @@ import type { AccountSettings } from '../access/account-settings.js'
 import { credentialMark, credentialsOf } from '../access/credential-versions.js'
 import type { Jwts } from '../access/jwt.js'
 import type { Limiter } from '../access/rate-limit.js'
-import { type Session, startSession } from '../access/sessions.js'
+import { type Session, type SessionOwner, startSession } from '../access/sessions.js'
 import type { MainConnection, Transaction, WriteDatabase } from '../database/database.js'
 import type { InputContext } from '../documents/input/types.js'
 import type { AttributeWriting } from '../documents/user-attributes.js'
@@ -80,6 +80,9 @@ export interface AccountContext {
   readonly watch: UserWatch | null
 }
 
+/** What is the same for every request to a service. */
+export type AccountParts = Omit<AccountContext, 'model' | 'input' | 'defaultLocale' | 'scopes' | 'watch'>
+
 /** The tokens issued by a sign-in. */
 export interface Issued {
   readonly userId: number
@@ -102,6 +105,9 @@ export const attributeWriting = (accounts: AccountContext, transaction: Transact
   scopes: accounts.scopes,
 })
 
+/** Sessions of this user. */
+export const ofUser = (id: number): SessionOwner => ({ origin: 'users-permissions', id })
+
 /** Returns the content-type of users. */
 export const userType = (accounts: AccountContext): ContentType => accounts.model.types.get('plugin::users-permissions.user')!
 
@@ -117,7 +123,9 @@ export async function issue(accounts: AccountContext, userId: number, deviceId: 
   return issueSession(
     accounts,
     userId,
-    await writer.transaction((transaction) => startSession(transaction, userId, deviceId, limits, accounts.now())),
+    await writer.transaction((transaction) =>
+      startSession(transaction, ofUser(userId), { deviceId, type: 'refresh', limits }, accounts.now()),
+    ),
   )
 }
 

@@ -7,7 +7,7 @@ import { scalarColumns } from '../documents/input/stored.js'
 import { checkUniqueAttributes, writeAttributes } from '../documents/user-attributes.js'
 import { ApiError, notFound, unauthorized, validationError } from '../errors/errors.js'
 import { isUnmistakable } from './confusable-names.js'
-import { type AccountContext, attributeWriting, type Issued, issue, issueSession, userType } from './context.js'
+import { type AccountContext, attributeWriting, type Issued, issue, issueSession, ofUser, userType } from './context.js'
 import { type Email, renderEmail } from './email.js'
 import { readFields } from './input.js'
 import { createOneTimeToken } from './one-time-tokens.js'
@@ -113,7 +113,9 @@ export async function refresh(accounts: AccountContext, token: unknown): Promise
   const claims = await accounts.jwts.verify(token)
   if (claims === null || claims.kind !== 'refresh') throw unauthorized('Invalid refresh token')
   const limits = { longest: accounts.signIn.maxRefreshTokenLifespan, idle: accounts.signIn.idleRefreshTokenLifespan }
-  const next = await accounts.writer.transaction((transaction) => nextSession(transaction, claims.sessionId, limits, accounts.now()))
+  const next = await accounts.writer.transaction((transaction) =>
+    nextSession(transaction, 'users-permissions', claims.sessionId, { refresh: limits, session: limits }, accounts.now()),
+  )
   const user = next === null ? null : await userById(accounts.database, claims.userId)
   if (next === null || user === null || user.blocked === 1) throw unauthorized('Invalid refresh token')
   return issueSession(accounts, claims.userId, next)
@@ -124,22 +126,22 @@ export async function signOut(accounts: AccountContext, userId: number, current:
   checkSessionsEnabled(accounts)
   const device = deviceId(body)
   await accounts.writer.transaction(async (transaction) => {
-    if (bodyMembers(body).scope === 'all') await endSessions(transaction, userId, { deviceId: null })
-    else if (device !== null) await endSessions(transaction, userId, { deviceId: device })
-    else if (current !== null) await revokeSession(transaction, userId, current)
+    if (bodyMembers(body).scope === 'all') await endSessions(transaction, ofUser(userId), { deviceId: null })
+    else if (device !== null) await endSessions(transaction, ofUser(userId), { deviceId: device })
+    else if (current !== null) await revokeSession(transaction, ofUser(userId), current)
   })
 }
 
 /** Returns the active sessions of a user. */
 export function listSessions(accounts: AccountContext, userId: number, current: string | null): Promise<readonly ShownSession[]> {
   checkSessionsEnabled(accounts)
-  return sessionsOf(accounts.database, userId, current, accounts.now())
+  return sessionsOf(accounts.database, ofUser(userId), current, accounts.now())
 }
 
 /** Ends one session. @throws ApiError 404 also for a session of another user. */
 export async function endSession(accounts: AccountContext, userId: number, sessionId: string): Promise<void> {
   checkSessionsEnabled(accounts)
-  if (!(await accounts.writer.transaction((transaction) => revokeSession(transaction, userId, sessionId)))) {
+  if (!(await accounts.writer.transaction((transaction) => revokeSession(transaction, ofUser(userId), sessionId)))) {
     throw notFound('Session not found')
   }
 }

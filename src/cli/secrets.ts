@@ -48,7 +48,10 @@ export async function ensureSecrets(config: Config): Promise<SavedSecrets> {
     const values = Object.fromEntries(made.map((name) => [name, config.missingSecrets[name]!]))
     if (made.length > 0) addToDotEnv(config.folder, values)
     const { API_TOKEN_SALT = config.secrets.apiTokenSalt, JWT_SECRET = config.secrets.jwtSecret } = { ...values, ...pick(present, names) }
-    return { config: { ...config, secrets: { apiTokenSalt: API_TOKEN_SALT, jwtSecret: JWT_SECRET }, missingSecrets: {} }, made }
+    return {
+      config: { ...config, secrets: { ...config.secrets, apiTokenSalt: API_TOKEN_SALT, jwtSecret: JWT_SECRET }, missingSecrets: {} },
+      made,
+    }
   } finally {
     await lock.release()
   }

@@ -9,6 +9,7 @@ import type { Hook } from '../public/hooks.js'
 import type { CustomRoute } from '../public/routes.js'
 import type { Schedule } from '../public/schedules.js'
 import type { TypeSettings } from '../public/type-settings.js'
+import { admin } from './administration.js'
 import { type ApiConfig, apiOf, apiSettings, strapiApi, withStrapiApi } from './api.js'
 import { auth } from './auth.js'
 import { checkMailServer, checkRenamed, checkSender, problemOf, warningsOf } from './checks.js'
@@ -40,11 +41,8 @@ import { typeSettings } from './types.js'
 /** The description of the API, for programs at `/openapi.json` below the prefix and for people at `/docs`. */
 const docs = z.strictObject({ enabled: z.boolean().default(true) }).prefault({})
 
-/** When the model may change while serving: in development, always, or never. */
-const admin = z.strictObject({ model: z.enum(['development', 'always', 'never']).default('development') }).prefault({})
-
 const file = z.strictObject({
-  admin,
+  admin: admin.prefault({}),
   host: z.string().optional(),
   port: z.int().min(0).max(65_535).optional(),
   /** The public URL of the service, used in e-mails and redirects. */
@@ -102,6 +100,8 @@ export interface Config extends ApiConfig, NetworkConfig, SecretsConfig {
   /** Media types that may be uploaded; if `allowed` is empty, all but the denied ones. */
   readonly uploadTypes: { readonly allowed: readonly string[]; readonly denied: readonly string[] }
   readonly auth: Readonly<z.output<typeof auth>>
+  /** The administration API. */
+  readonly admin: Readonly<z.output<typeof admin>>
   /** Whether the API describes itself, with what a caller may do. */
   readonly docs: Readonly<z.output<typeof docs>>
   readonly mail: { readonly url: string | null; readonly from: string | null }
@@ -242,6 +242,7 @@ function assemble({ root, given, environment, own, strapiDatabase, webhookHeader
     ...secrets,
     database,
     auth: given.auth,
+    admin: given.admin,
     docs: given.docs,
     mail: mailOf(environment, given.mail),
     production,

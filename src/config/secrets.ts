@@ -6,6 +6,8 @@ import type { Environment } from './environment.js'
 export interface Secrets {
   readonly apiTokenSalt: string
   readonly jwtSecret: string
+  /** The secret of Strapi's panel, which keys of administrators also depend on; null if it is not set. It is never generated. */
+  readonly adminJwtSecret: string | null
 }
 
 /** The secrets, and where they come from. */
@@ -15,8 +17,11 @@ export interface SecretsConfig {
   readonly missingSecrets: Readonly<Record<string, string>>
 }
 
-/** The environment variable of each secret. */
-const variables: Readonly<Record<keyof Secrets, string>> = { apiTokenSalt: 'API_TOKEN_SALT', jwtSecret: 'JWT_SECRET' }
+/** The environment variable of each secret that every project has. */
+const variables: Readonly<Record<Exclude<keyof Secrets, 'adminJwtSecret'>, string>> = {
+  apiTokenSalt: 'API_TOKEN_SALT',
+  jwtSecret: 'JWT_SECRET',
+}
 
 /** The secrets that are set, by their variables. */
 export const setSecrets = (environment: Environment): Readonly<Record<string, string>> =>
@@ -39,6 +44,10 @@ export function secretsOf(environment: Environment, makeSecret: () => string): S
     checkSecret(name, value)
     return value
   }
-  const secrets = { apiTokenSalt: secretOf(variables.apiTokenSalt), jwtSecret: secretOf(variables.jwtSecret) }
+  const secrets = {
+    apiTokenSalt: secretOf(variables.apiTokenSalt),
+    jwtSecret: secretOf(variables.jwtSecret),
+    adminJwtSecret: environment.ADMIN_JWT_SECRET ?? null,
+  }
   return { secrets, missingSecrets }
 }

@@ -1,5 +1,6 @@
 // What the HTTP server is built from: the parts of the service that it uses, and its own that all mounts share.
 import type { Identification } from '../access/identify.js'
+import type { LateAdministration } from '../administration/open.js'
 import type { Config } from '../config/config.js'
 import type { ContentServices } from '../content/content-service.js'
 import type { ProjectScopes } from '../documents/scopes.js'
@@ -31,6 +32,7 @@ export interface Backend {
   /** Null while the service is healthy; otherwise a sentence about the problem. */
   health(): string | null
   readonly installations: Installations
+  readonly administration: LateAdministration
   /** Changes the model. */
   readonly liveModel: LiveModel
   /** Changes it by requests to Strapi's content-type builder. */

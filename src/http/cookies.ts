@@ -13,9 +13,13 @@ export interface CookieForm {
   readonly domain?: string | undefined
 }
 
-/** Returns the `Set-Cookie` header that gives a cookie a value for so many seconds; with 0 it is deleted. */
-export const setCookie = ({ name, path, sameSite, secure, domain }: CookieForm, value: string, seconds: number): string =>
-  stringifySetCookie(name, value, { path, maxAge: seconds, httpOnly: true, sameSite, secure, ...(domain === undefined ? {} : { domain }) })
+/** Returns the `Set-Cookie` header that gives a cookie a value for so many seconds; with 0 it is deleted, with null it ends with the browser. */
+export const setCookie = ({ name, path, sameSite, secure, domain }: CookieForm, value: string, seconds: number | null): string =>
+  stringifySetCookie(name, value, {
+    ...{ path, httpOnly: true, sameSite, secure },
+    ...(seconds === null ? {} : { maxAge: seconds }),
+    ...(domain === undefined ? {} : { domain }),
+  })
 
 /** Returns the value that the client sent; undefined if there is none. */
 export const cookieOf = ({ headers }: IncomingMessage, name: string): string | undefined => parseCookie(headers.cookie ?? '')[name]

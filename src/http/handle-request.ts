@@ -111,7 +111,8 @@ function addTiming(reply: FastifyReply, started: number, identified: number): vo
   reply.header('server-timing', `auth;dur=${(identified - started).toFixed(2)}, read;dur=${(ended - identified).toFixed(2)}`)
 }
 
-async function send(parts: MountContext, request: FastifyRequest, reply: FastifyReply, result: Reply): Promise<FastifyReply> {
+/** Sends a reply, compressed for clients that accept it. */
+export async function send(parts: MountContext, request: FastifyRequest, reply: FastifyReply, result: Reply): Promise<FastifyReply> {
   const { connections, unsent, compression, hinting } = parts
   // Responses as bytes bypass the hooks of the HTTP library.
   if (connections.isDraining()) await addConnectionClose(connections, request, reply)

@@ -9,6 +9,8 @@ export type LoggedRequest = FastifyRequest & {
   callerName?: string
   /** The content-type of the request. */
   uid?: string
+  /** The route, where one of the HTTP library stands for many. */
+  routeName?: string
   /** The error of the response. */
   failure?: Failure
 }
@@ -54,9 +56,11 @@ export function noteFailure(request: FastifyRequest, { name, message, loggedWith
   ;(request as LoggedRequest).failure = { name, message: withoutClientData(message).slice(0, longestMessage), loggedWith }
 }
 
+const routeOf = (request: FastifyRequest): string | undefined => (request as LoggedRequest).routeName ?? request.routeOptions.url
+
 /** Returns the route of a request, with the name of a known content-type instead of `:name`. */
 function pathOf(request: FastifyRequest): string | undefined {
-  const { url } = request.routeOptions
+  const url = routeOf(request)
   const { name } = request.params as { name?: string }
   return (request as LoggedRequest).uid === undefined || name === undefined ? url : url?.replace(':name', name.toLowerCase())
 }
@@ -67,7 +71,7 @@ export function logRequest(request: FastifyRequest, reply: FastifyReply): void {
   request.log.info(
     {
       method: request.method,
-      route: request.routeOptions.url,
+      route: routeOf(request),
       path: pathOf(request),
       uid,
       status: reply.statusCode,
@@ -86,7 +90,7 @@ export function logAborted(request: FastifyRequest): void {
   request.log.info(
     {
       method: request.method,
-      route: request.routeOptions.url,
+      route: routeOf(request),
       aborted: true,
       caller: (request as LoggedRequest).callerName,
       ip: request.ip,

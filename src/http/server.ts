@@ -23,6 +23,7 @@ import {
 } from './headers-and-cors.js'
 import type { Hinting } from './hinting.js'
 import { openIncomingBodies } from './incoming-bodies.js'
+import { administrationMount } from './mounts/administration.js'
 import { apiMount } from './mounts/api.js'
 import { contentTypeBuilderMount } from './mounts/content-type-builder.js'
 import { docsMount } from './mounts/docs.js'
@@ -137,6 +138,7 @@ const mountsOf = (parts: MountContext): readonly Mount[] => {
       policies: { sandbox: policyOfFile(config, sandboxPolicy), viewer: policyOfFile(config, viewerPolicy) },
     }),
     apiMount(routes, parts),
+    ...(config.admin.enabled ? [administrationMount(parts)] : []),
     ...(config.modelChanges ? [contentTypeBuilderMount(parts)] : []),
     ...(hasDocsPage(config) ? [docsMount(config)] : []),
     rootMount(parts),

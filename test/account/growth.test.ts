@@ -1,4 +1,5 @@
 // Looking users, sessions and codes up costs the same with many as with few: the database finds each by an index.
+
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -7,6 +8,7 @@ import Database from 'better-sqlite3'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { credentialsOf, revokeCredentials } from '../../src/access/credential-versions.js'
 import { endSessions, nextSession, ownerOfSession, revokeSession, sessionsOf, startSession } from '../../src/access/sessions.js'
+import { ofUser } from '../../src/accounts/context.js'
 import { consumeOneTimeToken, createOneTimeToken, ownerOfToken } from '../../src/accounts/one-time-tokens.js'
 import { addUser, changeUser, removeUser, userByEmail, userById, userByIdentifier, userByName } from '../../src/accounts/users.js'
 import type { Changed, Transaction } from '../../src/database/database.js'
@@ -93,12 +95,12 @@ async function useEverything(transaction: Transaction): Promise<void> {
   expect((await userByName(transaction, 'u2001'))?.id).toBe(2001)
   for (const name of ['u2002', 'U2002@example.test']) expect((await userByIdentifier(transaction, name))?.id).toBe(2002)
   expect((await userById(transaction, 2003))?.username).toBe('u2003')
-  expect(await ownerOfSession(transaction, 's2004')).toBe(2004)
-  expect(await sessionsOf(transaction, 2005, 's2005', now)).toHaveLength(1)
-  const started = await startSession(transaction, 2006, 'phone', limits, now)
-  const next = await nextSession(transaction, started.sessionId, limits, now)
-  expect(await revokeSession(transaction, 2006, next!.sessionId)).toBe(true)
-  await endSessions(transaction, 2007, { deviceId: null })
+  expect(await ownerOfSession(transaction, 'users-permissions', 's2004')).toBe(2004)
+  expect(await sessionsOf(transaction, ofUser(2005), 's2005', now)).toHaveLength(1)
+  const started = await startSession(transaction, ofUser(2006), { deviceId: 'phone', type: 'refresh', limits }, now)
+  const next = await nextSession(transaction, 'users-permissions', started.sessionId, { refresh: limits, session: limits }, now)
+  expect(await revokeSession(transaction, ofUser(2006), next!.sessionId)).toBe(true)
+  await endSessions(transaction, ofUser(2007), { deviceId: null })
   const code = await createOneTimeToken(transaction, 'reset', (await userById(transaction, 2008))!, now + 1e6)
   expect(await ownerOfToken(transaction, 'reset', code, now)).toBe(2008)
   expect(await consumeOneTimeToken(transaction, 'reset', code, now)).toBe(2008)

@@ -123,6 +123,25 @@ export const octavoTables: readonly OctavoTable[] = [
     key: ['name'],
   },
   {
+    // What administrators did: which act, on what, which fields (JSON, names alone), from which address. No administrator: 0, and who it was.
+    name: 'octavo_activity',
+    columns: {
+      id: 'integer',
+      made_at: 'integer',
+      administrator_id: 'integer',
+      administrator: 'text',
+      action: 'text',
+      subject: 'text',
+      subject_id: 'text',
+      name: 'text?',
+      fields: 'text?',
+      address: 'text?',
+    },
+    key: ['id'],
+    numbered: true,
+    indexes: { administrator: ['administrator_id'], subject: ['subject', 'subject_id'] },
+  },
+  {
     // Changes of the model: the files they write and what these were before (JSON: path to text, or null where there is none), what they
     // keep aside, and whether the files are on disk. No two changes follow the same one, so that of two at once one wins. `is_made` is 0
     // while the steps of a change are committed one by one, and so many are `done`.

@@ -1,0 +1,118 @@
+// Turns the Authorization header into an administrator. Every request looks at the account, its password and its session; no statement runs
+// if nothing was committed since the last look.
+import { sql } from 'kysely'
+import { bearer, type Identification } from '../access/identify.js'
+import type { Jwts } from '../access/jwt.js'
+import type { RowReader } from '../database/database.js'
+import { unauthorized } from '../errors/errors.js'
+import { type AdministratorRole, type AdministratorRow, administratorColumns, isActive, superAdminCode } from './administrators.js'
+import { type AdministrationKeys, passwordMark } from './keys.js'
+
+/** A signed-in administrator. */
+export interface Administrator {
+  /** The row id in admin_users. */
+  readonly id: number
+  readonly documentId: string | null
+  readonly email: string
+  readonly firstname: string | null
+  readonly lastname: string | null
+  /** The language of the page that the administrator chose. */
+  readonly language: string | null
+  readonly roles: readonly AdministratorRole[]
+  /** Has the role `strapi-super-admin`, which may do everything. */
+  readonly isSuperAdmin: boolean
+  /** True if a role allows an action that concerns no content-type, such as `admin::users.read`. */
+  may(action: string): boolean
+  readonly sessionId: string
+  /** When the password was given last in this session; milliseconds since 1970. */
+  readonly passwordAt: number
+}
+
+/** Returns the administrator of an Authorization header. @throws ApiError 401 for anything but a valid access token of an administrator */
+export type IdentifyAdministrator = (authorization: string | undefined) => Promise<Administrator>
+
+/** What administrators are identified by. */
+interface IdentifyingParts {
+  readonly database: RowReader
+  readonly identification: Pick<Identification, 'access' | 'cacheRows'>
+  readonly jwts: Jwts
+  readonly keys: AdministrationKeys
+  now(): number
+}
+
+/** An administrator, and the mark that its tokens must contain. */
+interface Known {
+  readonly administrator: Administrator
+  readonly mark: string
+}
+
+/** Opens the identification of administrators. */
+export function openIdentifyAdministrator({ database, identification, jwts, keys, now }: IdentifyingParts): IdentifyAdministrator {
+  const known = identification.cacheRows((session: string) => readAdministrator(database, session, keys))
+  return async (authorization) => {
+    // Clears the cache after a commit.
+    await identification.access()
+    const token = bearer(authorization)
+    if (token === null) throw unauthorized('Missing or invalid credentials')
+    const claims = await jwts.verify(token)
+    if (claims === null || claims.kind !== 'access' || claims.expiresAt * 1000 < now()) throw unauthorized('Missing or invalid credentials')
+    const found = await known.get(`${claims.userId} ${claims.sessionId}`)
+    if (found === null || found.mark !== claims.mark) throw unauthorized('Invalid credentials')
+    return found.administrator
+  }
+}
+
+/** Returns the administrator of a session; null if it has ended, or if the administrator may not sign in. */
+async function readAdministrator(database: RowReader, session: string, keys: AdministrationKeys): Promise<Known | null> {
+  const [id = '', sessionId = ''] = session.split(' ')
+  const [row] = await database.rows<AdministratorRow & { readonly metadata: string | null }>(
+    sql`select ${administratorColumns}, s.metadata from admin_users u, strapi_sessions s
+      where u.id = ${Number(id)} and s.session_id = ${sessionId} and s.origin = 'admin' and s.user_id = ${id}`,
+  )
+  if (row === undefined || !isActive(row)) return null
+  const { roles, actions } = await readRoles(database, row.id)
+  const isSuperAdmin = roles.some(({ code }) => code === superAdminCode)
+  return {
+    administrator: {
+      id: row.id,
+      documentId: row.document_id,
+      email: row.email ?? '',
+      firstname: row.firstname,
+      lastname: row.lastname,
+      language: row.prefered_language,
+      roles,
+      isSuperAdmin,
+      may: (action) => isSuperAdmin || actions.has(action),
+      sessionId,
+      passwordAt: passwordAtOf(row.metadata),
+    },
+    mark: passwordMark(keys.marks, row.document_id, row.password),
+  }
+}
+
+function passwordAtOf(metadata: string | null): number {
+  const { passwordAt, loginAt } = JSON.parse(metadata ?? '{}') as { readonly passwordAt?: unknown; readonly loginAt?: unknown }
+  return Date.parse(String(passwordAt ?? loginAt)) || 0
+}
+
+interface GrantedRow extends AdministratorRole {
+  readonly action: string | null
+  readonly conditions: string | null
+}
+
+/** Reads the roles of an administrator, with the actions that concern no content-type. */
+async function readRoles(database: RowReader, id: number) {
+  const rows = await database.rows<GrantedRow>(sql`select r.id, r.code, r.name, p.action, p.conditions from admin_users_roles_lnk l
+    join admin_roles r on r.id = l.role_id left join admin_permissions_role_lnk g on g.role_id = r.id
+    left join admin_permissions p on p.id = g.permission_id and (p.subject is null or p.subject = '')
+    where l.user_id = ${id} order by l.role_ord, r.id`)
+  const roles = new Map(rows.map((row) => [row.id, { id: row.id, code: row.code, name: row.name }]))
+  // A condition is about documents; an action without them that has one is refused.
+  const actions = rows.flatMap(({ action, conditions }) => (action === null || hasConditions(conditions) ? [] : [action]))
+  return { roles: [...roles.values()], actions: new Set(actions) }
+}
+
+function hasConditions(stored: string | null): boolean {
+  const conditions = stored === null ? null : (JSON.parse(stored) as unknown)
+  return conditions !== null && !(Array.isArray(conditions) && conditions.length === 0)
+}

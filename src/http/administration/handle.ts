@@ -1,0 +1,75 @@
+// Handles a request to the administration API: finds its resource, checks who asks and what is sent, and sends the response.
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Administration } from '../../administration/context.js'
+import type { Administrator } from '../../administration/identify.js'
+import { ApiError, forbidden, notFound } from '../../errors/errors.js'
+import { holding } from '../../installation.js'
+import type { MountContext } from '../backend.js'
+import { send } from '../handle-request.js'
+import type { LoggedRequest } from '../request-log.js'
+import { allowedMethods, methodNotAllowed } from '../respond.js'
+import { readInput } from './input.js'
+import { checkOwnPage } from './own-page.js'
+import type { Answered, Resource, ResourceRequest } from './resource.js'
+import { resources } from './resources.js'
+import { type FoundPlace, methodsOf, openRouting } from './routing.js'
+
+/** Milliseconds after which a stronger act asks for the password again. */
+const passwordLifetime = 600_000
+
+/** Handles a request to a path below the prefix. */
+export type HandleAdministration = (request: FastifyRequest, reply: FastifyReply, path: string) => Promise<FastifyReply>
+
+/** Opens the administration API. */
+export function openHandling(parts: MountContext, prefix: string): HandleAdministration {
+  const find = openRouting(resources)
+  const { administration: late, identification, installations } = parts.backend
+
+  return async (request, reply, path) => {
+    // Pages of other origins have nothing to read here, whatever `cors` allows.
+    reply.removeHeader('access-control-allow-origin').removeHeader('access-control-allow-credentials')
+    const place = find(path)
+    if (place === null) throw notFound()
+    if (request.method === 'OPTIONS') return allowedMethods(reply, methodsOf(place))
+    const resource = place.resources.get(request.method === 'HEAD' ? 'GET' : request.method)
+    if (resource === undefined) return methodNotAllowed(reply, methodsOf(place))
+    ;(request as LoggedRequest).routeName = prefix + resource.path
+    reply.header('cache-control', resource.isSecret === true ? 'no-store, no-transform' : 'no-store')
+    if (resource.who === 'page') checkOwnPage(request.raw, parts.config)
+    const administration = await late.open()
+    const administrator = await admitted(administration, resource, request)
+    const { defaultLocale } = await identification.access()
+    return holding(installations.enter(defaultLocale), async (installation) => {
+      const asking = { administration, installation, parts, request, reply, ...(administrator === null ? {} : { administrator }) }
+      const answered = await limited(resource, asking, place)
+      return send(parts, request, reply, { ...answered, status: answered.status ?? resource.status })
+    })
+  }
+}
+
+/** Returns the administrator who asks; null for a resource that asks for none. @throws ApiError 401, 403 */
+async function admitted(administration: Administration, resource: Resource, request: FastifyRequest): Promise<Administrator | null> {
+  const { who, isStrong } = resource
+  if (who === 'anybody' || who === 'page') return null
+  const administrator = await administration.identify(request.headers.authorization)
+  ;(request as LoggedRequest).callerName = `administrator ${administrator.id}`
+  if (typeof who === 'object' && !administrator.may(who.action)) throw forbidden(who.action)
+  if (isStrong === true && administration.now() - administrator.passwordAt > passwordLifetime)
+    throw new ApiError('ForbiddenError', 'This asks for your password again (POST /session/password)', { reason: 'password' })
+  return administrator
+}
+
+/** Handles a request within the limit of attempts of its address. @throws ApiError 429 */
+function limited(
+  resource: Resource,
+  asking: Omit<ResourceRequest, 'params' | 'query' | 'body' | 'rawQuery' | 'administrator'>,
+  place: FoundPlace,
+) {
+  const { attempts } = resource
+  const work = async (): Promise<Answered<unknown>> => {
+    const input = await readInput(resource, asking, place.params)
+    return resource.handle({ ...asking, ...input } as ResourceRequest)
+  }
+  if (attempts === undefined) return work()
+  return asking.administration.limiter.perAddress(`admin-${attempts.name}`, asking.request.ip, attempts.counted, work)
+}

@@ -1,0 +1,57 @@
+// Checks the parameters, the query and the body of a request by the schemas of its resource.
+import type * as z from 'zod'
+import { ApiError, validationError } from '../../errors/errors.js'
+import { readBody } from '../body-parser.js'
+import type { Resource, ResourceRequest } from './resource.js'
+
+/** One validation error, in the form of the content API. */
+interface InputError {
+  readonly path: readonly string[]
+  readonly message: string
+  readonly name: 'ValidationError'
+}
+
+/** The most errors of one request that are told. */
+const mostErrors = 100
+
+/** The checked input of a request. */
+export type CheckedInput = Pick<ResourceRequest, 'params' | 'query' | 'body' | 'rawQuery'>
+
+/** Reads and checks what a request sends. @throws ApiError 400 with all errors; what `readBody` throws */
+export async function readInput(
+  { params, query, body }: Resource,
+  { parts, request }: Pick<ResourceRequest, 'parts' | 'request'>,
+  given: Readonly<Record<string, string>>,
+): Promise<CheckedInput> {
+  const [, rawQuery = ''] = /\?(.*)$/s.exec(request.raw.url ?? '') ?? []
+  return {
+    params: checkedInput(params, given),
+    rawQuery,
+    query: query === null ? undefined : checkedInput(query, parametersOf(rawQuery)),
+    body: body === null ? undefined : checkedInput(body, await jsonBody(parts, request)),
+  }
+}
+
+/** The parameters of a query as texts. @throws ApiError 400 for one that is there twice */
+function parametersOf(rawQuery: string): Readonly<Record<string, string>> {
+  const pairs = [...new URLSearchParams(rawQuery)]
+  const names = new Set(pairs.map(([name]) => name))
+  if (names.size < pairs.length) throw validationError('A parameter of the query is there twice')
+  return Object.fromEntries(pairs)
+}
+
+async function jsonBody({ bodies, config }: ResourceRequest['parts'], { raw, ip }: ResourceRequest['request']): Promise<unknown> {
+  const type = (raw.headers['content-type'] ?? '').split(';')[0]!.trim().toLowerCase()
+  if (type !== 'application/json') throw new ApiError('BadRequestError', 'The body must be JSON, with the content type application/json')
+  return readBody(raw, ip, bodies, config.limits)
+}
+
+/** @throws ApiError 400 with all errors */
+function checkedInput(schema: z.ZodType, value: unknown): unknown {
+  const checked = schema.safeParse(value)
+  if (checked.success) return checked.data
+  const errors = checked.error.issues.slice(0, mostErrors).map(errorOf)
+  throw validationError(errors.length === 1 ? errors[0]!.message : `${errors.length} errors occurred`, { errors })
+}
+
+const errorOf = ({ path, message }: z.core.$ZodIssue): InputError => ({ path: path.map(String), message, name: 'ValidationError' })

@@ -1,0 +1,121 @@
+// The definition of a resource of the administration API. Resources are rows of one table (resources.ts), from which routing, checks, the
+// description and the tables of tests follow.
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import * as z from 'zod'
+import type { Administration } from '../../administration/context.js'
+import type { Administrator } from '../../administration/identify.js'
+import type { Installation } from '../../installation.js'
+import type { MountContext } from '../backend.js'
+import type { Reply } from '../request-context.js'
+
+/**
+ * Who may ask. `anybody`: no credentials are looked at. `page`: the same, but only the page of the service, whose requests set or send the
+ * cookie. `administrator`: everybody who is signed in. An action: administrators with a role that allows it.
+ */
+export type Who = 'anybody' | 'page' | 'administrator' | { readonly action: string }
+
+/** What is counted of the attempts of one IP address: those that fail, or all. */
+export interface CountedAttempts {
+  readonly name: string
+  readonly counted: 'failures' | 'all'
+}
+
+/** Everything that the handler of a resource needs. */
+export interface ResourceRequest<Params = unknown, Query = unknown, Body = unknown> {
+  /** Who asks; only resources for administrators may read it. */
+  readonly administrator: Administrator
+  readonly params: Params
+  readonly query: Query
+  readonly body: Body
+  /** The raw query string without the question mark. */
+  readonly rawQuery: string
+  readonly administration: Administration
+  /** What the whole request is answered by. */
+  readonly installation: Installation
+  readonly parts: MountContext
+  readonly request: FastifyRequest
+  readonly reply: FastifyReply
+}
+
+/** What a handler returns: a value, which is sent as JSON, or bytes of JSON. */
+export interface Answered<Value> extends Omit<Reply, 'status' | 'value'> {
+  /** Instead of the status of the resource. */
+  readonly status?: number
+  readonly value?: Value
+}
+
+/** A resource as the table keeps it. */
+export interface Resource {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  /** The path below /admin/api; `:name` matches one segment. */
+  readonly path: string
+  /** One sentence for the description, without a full stop. */
+  readonly summary: string
+  readonly who: Who
+  /** Limits attempts per IP address. */
+  readonly attempts?: CountedAttempts
+  /** Asks for the password again if it was given more than ten minutes ago. */
+  readonly isStrong?: boolean
+  /** The response contains a secret: it is not compressed. */
+  readonly isSecret?: boolean
+  /** Of the parameters of the path, in their order; without it each is a text. */
+  readonly params: z.ZodType
+  /** Of the query, whose parameters are texts; null: the query is not looked at. */
+  readonly query: z.ZodType | null
+  /** Of the JSON body; null: there is none. */
+  readonly body: z.ZodType | null
+  /** The status of the response: 200, 201 or 204. */
+  readonly status: number
+  /** Of the JSON of the response; null: it has no content. */
+  readonly answer: z.ZodType | null
+  handle(asked: ResourceRequest): Promise<Answered<unknown>>
+}
+
+/** A row of the table: only what differs from an administrator's GET without query and body has to be said. */
+export interface ResourceInput<
+  Params extends z.ZodType,
+  Query extends z.ZodType | null,
+  Body extends z.ZodType | null,
+  Answer extends z.ZodType | null,
+> extends Pick<Resource, 'method' | 'path' | 'summary' | 'who' | 'attempts' | 'isStrong' | 'isSecret'> {
+  readonly params?: Params
+  readonly query?: Query
+  readonly body?: Body
+  readonly status?: 200 | 201 | 204
+  readonly answer: Answer
+  handle(
+    asked: ResourceRequest<z.output<Params>, OutputOf<Query>, OutputOf<Body>>,
+  ): Promise<Answered<Answer extends z.ZodType ? z.input<Answer> : undefined>>
+}
+
+type OutputOf<Schema extends z.ZodType | null> = Schema extends z.ZodType ? z.output<Schema> : undefined
+
+const texts = z.record(z.string(), z.string())
+
+/** Makes a row of the table, with the types of its schemas checked against its handler. */
+export function resource<
+  Answer extends z.ZodType | null,
+  Params extends z.ZodType = typeof texts,
+  Query extends z.ZodType | null = null,
+  Body extends z.ZodType | null = null,
+>(input: ResourceInput<Params, Query, Body, Answer>): Resource {
+  const { params, query, body, answer, status, handle, ...rest } = input
+  return {
+    ...rest,
+    params: params ?? texts,
+    query: query ?? null,
+    body: body ?? null,
+    answer,
+    status: status ?? (answer === null ? 204 : 200),
+    handle: handle as Resource['handle'],
+  }
+}
+
+/** A value as the response of a resource. */
+export const answer = <Value>(value: Value, headers?: Reply['headers']): Answered<Value> => ({
+  value,
+  ...(headers === undefined ? {} : { headers }),
+})
+
+/** A response without content. */
+export const nothing = (headers?: Reply['headers']): Answered<undefined> => (headers === undefined ? {} : { headers })

@@ -1,0 +1,7 @@
+// The table of all resources of the administration API.
+import type { Resource } from './resource.js'
+import { descriptionOf } from './resources/description.js'
+import { recoveryResources } from './resources/recovery.js'
+import { sessionResources } from './resources/session.js'
+
+export const resources: readonly Resource[] = [...sessionResources, ...recoveryResources, descriptionOf(() => resources)]

@@ -1,0 +1,37 @@
+// Schemas of values that many resources have.
+import * as z from 'zod'
+import { isEmailAddress } from '../../accounts/input.js'
+import { passwordProblem } from '../../administration/accounts.js'
+
+/** A moment in a response: ISO 8601 in UTC. */
+export const moment = z.iso.datetime()
+
+/** A row id in a path. */
+export const rowIdInput = z
+  .string()
+  .regex(/^[1-9]\d{0,14}$/)
+  .transform(Number)
+
+/** The parameters of a path that ends with a row id. */
+export const byId = z.strictObject({ id: rowIdInput })
+
+/** An e-mail address to sign in with, as it was typed. */
+export const emailInput = z.string().min(1).max(255)
+
+/** A password to compare with a stored one. Longer ones match none. */
+export const passwordInput = z.string().min(1).max(1_000)
+
+/** The address of a new account. */
+export const newEmail = z.string().refine(isEmailAddress, { error: 'This is no e-mail address' })
+
+/** A new password, by the rules of Strapi's panel. */
+export const newPassword = z.string().check((context) => {
+  const problem = passwordProblem(context.value)
+  if (problem !== null) context.issues.push({ code: 'custom', message: problem, input: '' })
+})
+
+/** A name of a person. */
+export const personName = z.string().trim().min(1).max(255)
+
+/** A one-time code, from an e-mail or the log. */
+export const codeInput = z.string().min(1).max(200)

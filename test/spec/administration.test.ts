@@ -1,0 +1,217 @@
+// Sign-in of administrators, their sessions, and who is let in below /admin/api.
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { resources } from '../../src/http/administration/resources.js'
+import {
+  addAdministrator,
+  adminPassword,
+  askAdmin,
+  cookieOf,
+  pageHeaders,
+  rowsOf,
+  type SignedIn,
+  signInAdmin,
+} from '../support/administration.js'
+import { rule } from '../support/rule.js'
+import { type Served, serveProject } from '../support/serve.js'
+import { addToken, addUser, jwt, secrets } from './callers.js'
+
+const note = {
+  kind: 'collectionType',
+  collectionName: 'notes',
+  info: { singularName: 'note', pluralName: 'notes', displayName: 'Note' },
+  options: { draftAndPublish: false },
+  attributes: { title: { type: 'string' } },
+}
+const files = { 'src/api/note/content-types/note/schema.json': note }
+
+let served: Served
+let ada: SignedIn
+beforeAll(async () => {
+  served = await serveProject(files, { environment: secrets, config: { limits: { authRateLimit: 1_000 } } })
+  await addAdministrator(served, 'ada@admins.example')
+  await addToken(served, 'may-do-everything', { type: 'full-access' })
+  ada = await signInAdmin(served, 'ada@admins.example')
+})
+afterAll(() => served?.close())
+
+const all = (token: string | undefined, at = served) => askAdmin(at, '/session/all', token === undefined ? {} : { token })
+const post = (path: string, body: unknown, more: object = {}) => askAdmin(served, path, { method: 'POST', body, ...more })
+
+rule('administration.1', 'content tokens and tokens of users are refused, those of administrators by the content API', async () => {
+  const user = await addUser(served, 'nina', 'authenticated')
+  expect((await all(ada.accessToken)).status).toBe(200)
+  const refresh = ada.cookie.split('=')[1]!
+  for (const token of ['may-do-everything', jwt(user), jwt(1), 'x', refresh, `${ada.accessToken}x`, undefined])
+    expect((await all(token)).status, String(token)).toBe(401)
+  expect((await served.ask('/api/notes', { token: 'may-do-everything' })).status).toBe(200)
+  expect((await served.ask('/api/notes', { token: ada.accessToken })).status).toBe(401)
+  expect((await served.ask('/api/users/me', { token: ada.accessToken })).status).toBe(401)
+  expect((await all(jwt(1, { secret: 'secret of the panel' }))).status).toBe(401)
+})
+
+rule('administration.1', 'every resource of the table refuses callers without credentials, and other methods', async () => {
+  for (const { method, path, who } of resources) {
+    const asked = await askAdmin(served, path.replaceAll(/:\w+/g, '1'), { method, isForeign: true })
+    expect(asked.status, `${method} ${path}`).toBe(who === 'anybody' ? asked.status : who === 'page' ? 403 : 401)
+  }
+  const wrong = await askAdmin(served, '/session/all', { method: 'PATCH', token: ada.accessToken })
+  expect([wrong.status, wrong.headers.get('allow')]).toEqual([405, 'HEAD, GET, DELETE'])
+  for (const path of ['/nothing', '/session/all/x/y', '/Session/all', '/', ''])
+    expect((await askAdmin(served, path, { token: ada.accessToken })).status, path).toBe(404)
+})
+
+rule('administration.2', 'an administrator signs in with the stored password', async () => {
+  const { data } = ada.answer.body
+  expect(Date.parse(data.accessTokenExpiresAt)).toBeLessThanOrEqual(Date.now() + 600_000)
+  expect((await signInAdmin(served, ' ADA@Admins.example ')).answer.status).toBe(200)
+  const wrong = await post('/session', { email: 'ada@admins.example', password: 'wrong' })
+  const unknown = await post('/session', { email: 'nobody@admins.example', password: adminPassword })
+  expect([wrong.status, wrong.body]).toEqual([400, unknown.body])
+  expect(wrong.body.error.message).toBe('Invalid email or password')
+  await addAdministrator(served, 'blocked@admins.example', [], { blocked: 1 })
+  await addAdministrator(served, 'invited@admins.example', [], { is_active: 0 })
+  const messageOf = async (email: string, password: string) => (await post('/session', { email, password })).body.error.message
+  expect(await messageOf('blocked@admins.example', adminPassword)).toBe('This account is blocked')
+  expect(await messageOf('invited@admins.example', adminPassword)).toBe('This account is not active')
+  expect(await messageOf('blocked@admins.example', 'wrong')).toBe('Invalid email or password')
+})
+
+rule('administration.3', 'the refresh token is a cookie that is used once', async () => {
+  const flags = (answer: { headers: Headers }) => answer.headers.get('set-cookie')!.split('; ').slice(1)
+  expect(flags(ada.answer)).toEqual(['Path=/admin/api/session', 'HttpOnly', 'Secure', 'SameSite=Strict'])
+  const remembered = await signInAdmin(served, 'ada@admins.example', { remember: true })
+  expect(flags(remembered.answer)[0]).toMatch(/^Max-Age=12\d{5}$/)
+  const next = await post('/session/refresh', {}, { cookie: remembered.cookie })
+  expect(next.status, next.text).toBe(200)
+  expect(flags(next)[0]).toMatch(/^Max-Age=12\d{5}$/)
+  expect((await all(next.body.data.accessToken)).status).toBe(200)
+  await served.sql('UPDATE strapi_sessions SET updated_at = ? WHERE status = ?', Date.now() - 60_000, 'rotated')
+  expect((await post('/session/refresh', {}, { cookie: remembered.cookie })).status).toBe(401)
+  expect((await post('/session/refresh', {}, { cookie: cookieOf(next) })).status).toBe(401)
+  expect((await all(next.body.data.accessToken)).status).toBe(401)
+  for (const cookie of ['octavo_admin=x', `octavo_admin=${ada.accessToken}`, 'other=1'])
+    expect((await post('/session/refresh', {}, { cookie })).status, cookie).toBe(401)
+})
+
+rule('administration.4', 'only a page of this origin may set or send the cookie', async () => {
+  const body = { email: 'ada@admins.example', password: adminPassword }
+  const own = pageHeaders(served.origin)
+  const send = (headers: Record<string, string>, path = '/session') =>
+    askAdmin(served, path, { method: 'POST', body, isForeign: true, headers, cookie: ada.cookie })
+  expect((await send({ ...own, 'sec-fetch-site': 'same-origin' })).status).toBe(200)
+  const { origin: _origin, ...without } = own
+  const { 'octavo-admin': _header, ...plain } = own
+  const others = [
+    { ...own, origin: 'https://evil.example' },
+    { ...own, origin: 'null' },
+    { ...own, 'sec-fetch-site': 'cross-site' },
+    { ...own, 'sec-fetch-site': 'same-site' },
+    { ...own, 'octavo-admin': '0' },
+    without,
+    plain,
+  ]
+  for (const headers of others)
+    for (const path of ['/session', '/session/refresh']) expect((await send(headers, path)).status, JSON.stringify(headers)).toBe(403)
+  expect((await send({ ...own, 'content-type': 'text/plain' })).status).toBe(400)
+  expect((await askAdmin(served, '/session', { method: 'DELETE', isForeign: true, cookie: ada.cookie })).status).toBe(403)
+  expect((await askAdmin(served, '/session/all', { cookie: ada.cookie })).status).toBe(401)
+  expect((await all(ada.accessToken)).headers.get('access-control-allow-origin')).toBe(null)
+})
+
+rule('administration.5', 'a commit of any program ends what it makes void', async () => {
+  const acts: readonly (readonly [string, string])[] = [
+    ['UPDATE admin_users SET blocked = ? WHERE email = ?', 'blocked'],
+    ['UPDATE admin_users SET is_active = NOT is_active WHERE id >= ? AND email = ?', 'inactive'],
+    ["UPDATE admin_users SET password = CONCAT(password, 'x') WHERE id >= ? AND email = ?", 'password'],
+    ['DELETE FROM strapi_sessions WHERE id >= ? AND device_id = ?', 'session'],
+    ['DELETE FROM admin_users WHERE id >= ? AND email = ?', 'deleted'],
+  ]
+  for (const [statement, name] of acts) {
+    const email = `${name}-later@admins.example`
+    await addAdministrator(served, email)
+    const { accessToken, cookie } = await signInAdmin(served, email, { deviceId: email })
+    expect((await all(accessToken)).status, name).toBe(200)
+    await served.sql(statement, 1, email)
+    expect((await all(accessToken)).status, name).toBe(401)
+    expect((await post('/session/refresh', {}, { cookie })).status, name).toBe(401)
+  }
+})
+
+rule('administration.6', 'sessions are listed and ended', async () => {
+  await addAdministrator(served, 'lists@admins.example')
+  const one = await signInAdmin(served, 'lists@admins.example', { deviceId: 'desk' })
+  const other = await signInAdmin(served, 'lists@admins.example', { deviceId: 'phone' })
+  const listed = (await all(one.accessToken)).body.data
+  expect(listed.map(({ deviceId, current }: { deviceId: string; current: boolean }) => [deviceId, current])).toEqual([
+    ['desk', true],
+    ['phone', false],
+  ])
+  expect((await rowsOf(served, 'strapi_sessions')).every(({ origin }) => origin === 'admin')).toBe(true)
+  const end = (id: string, token: string) => askAdmin(served, `/session/all/${id}`, { method: 'DELETE', token })
+  expect((await end(listed[1].id, ada.accessToken)).status).toBe(404)
+  expect((await end(listed[1].id, one.accessToken)).status).toBe(204)
+  expect((await all(other.accessToken)).status).toBe(401)
+  const third = await signInAdmin(served, 'lists@admins.example')
+  const out = await askAdmin(served, '/session', { method: 'DELETE', cookie: third.cookie })
+  expect([out.status, cookieOf(out)]).toEqual([204, 'octavo_admin='])
+  expect((await all(third.accessToken)).status).toBe(401)
+  expect((await askAdmin(served, '/session', { method: 'DELETE', cookie: 'octavo_admin=x' })).status).toBe(204)
+  expect((await askAdmin(served, '/session/all', { method: 'DELETE', token: one.accessToken })).status).toBe(204)
+  expect((await all(one.accessToken)).status).toBe(401)
+})
+
+rule('administration.9', 'unknown members are refused, with all errors', async () => {
+  const { status, body } = await post('/session', { email: 1, more: true })
+  expect([status, body.error.message]).toEqual([400, '3 errors occurred'])
+  expect(body.error.details.errors.map(({ path }: { path: string[] }) => path.join('.')).sort()).toEqual(['', 'email', 'password'])
+  expect((await post('/session', [])).status).toBe(400)
+})
+
+rule('administration.7', 'attempts are limited per address and per account', async () => {
+  const limited = await serveProject(files, { environment: secrets, config: { limits: { authRateLimit: 3 } } })
+  try {
+    await addAdministrator(limited, 'ada@admins.example')
+    const attempt = (password: string) => askAdmin(limited, '/session', { method: 'POST', body: { email: 'ada@admins.example', password } })
+    for (const expected of [400, 400, 400, 429]) expect((await attempt('wrong')).status).toBe(expected)
+    const refused = await attempt(adminPassword)
+    expect([refused.status, Number(refused.headers.get('retry-after')) > 0]).toEqual([429, true])
+  } finally {
+    await limited.close()
+  }
+  for (let index = 0; index < 6; index++) await post('/session', { email: 'guessed@admins.example', password: 'wrong' })
+  expect((await post('/session', { email: 'guessed@admins.example', password: 'wrong' })).status).toBe(429)
+})
+
+rule('administration.8', 'the password is given again', async () => {
+  const wrong = await post('/session/password', { password: 'wrong' }, { token: ada.accessToken })
+  expect([wrong.status, wrong.body.error.message]).toEqual([400, 'Invalid password'])
+  const right = await post('/session/password', { password: adminPassword }, { token: ada.accessToken })
+  expect(Date.now() - Date.parse(right.body.data.passwordAt)).toBeLessThan(5_000)
+})
+
+rule('administration.10', 'missing tables are named, and an administration that is off is not served', async () => {
+  const lacking = await serveProject(files, { environment: secrets })
+  try {
+    await lacking.sql('DROP TABLE admin_permissions_role_lnk')
+    const { status, body } = await all('x', lacking)
+    expect([status, body.error.name]).toEqual([501, 'NotImplementedError'])
+    expect(body.error.message).toContain('it lacks admin_permissions_role_lnk.')
+    await expect(lacking.sql('SELECT * FROM admin_permissions_role_lnk')).rejects.toThrow()
+  } finally {
+    await lacking.close()
+  }
+  const off = await serveProject(files, { environment: secrets, config: { admin: { enabled: false } } })
+  try {
+    expect((await all('x', off)).status).toBe(404)
+  } finally {
+    await off.close()
+  }
+})
+
+test('the description has every resource of the table', async () => {
+  const { body } = await askAdmin(served, '/openapi.json', { token: ada.accessToken })
+  const described = Object.entries(body.paths as Record<string, object>).flatMap(([path, operations]) =>
+    Object.keys(operations).map((method) => `${method.toUpperCase()} ${path.replaceAll(/\{(\w+)\}/g, ':$1')}`),
+  )
+  expect(described.sort()).toEqual(resources.map(({ method, path }) => `${method} ${path}`).sort())
+})
