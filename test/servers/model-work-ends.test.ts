@@ -237,6 +237,25 @@ describeServers('a change of the model', (server, { client }) => {
     expect((await allRows(url)) === before).toBe(true)
   })
 
+  it('model-plans.19, model-plans.22: is made once by two processes at once, and takes own indexes of what it renames away', async () => {
+    const url = await opened.clone()
+    const indexed = [
+      ['octavo_writers_by_email', 'writers (email)'],
+      ['octavo_notes_by_amount', 'notes (amount)'],
+    ] as const
+    for (const [name, of] of indexed) await server().run(url, `create index ${name} on ${of}`)
+    const made = await Promise.all([carryOut(client, url), carryOut(client, url)])
+    expect(made.sort()).toEqual([false, true])
+    expect(await layoutDifferences(server(), url, to)).toEqual([])
+    const names =
+      client === 'mysql'
+        ? "select distinct index_name as name from information_schema.statistics where table_schema = database() and index_name like 'octavo%_by_%'"
+        : "select indexname as name from pg_indexes where schemaname = current_schema() and indexname like 'octavo%_by_%'"
+    const left = (await server().run(url, names)).map(({ name }) => name)
+    expect(left).toContain('octavo_notes_by_amount')
+    expect(left).not.toContain('octavo_writers_by_email')
+  })
+
   it('model-plans.19, model-plans.22: waits for tables in use for a bounded time, and lets others through meanwhile', async () => {
     const url = await opened.clone()
     const before = await allRows(url)

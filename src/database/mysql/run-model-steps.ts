@@ -4,6 +4,7 @@ import { type RawBuilder, sql } from 'kysely'
 import type { Model } from '../../model/types.js'
 import type { Conversion } from '../../model-plans/conversions.js'
 import { isKept } from '../../model-plans/kept.js'
+import { renamedBy } from '../../model-plans/renamed.js'
 import { keptRowsStatement, rowStatement } from '../../model-plans/row-statements.js'
 import { expressionOf } from '../../model-plans/sql-text.js'
 import type { MovedColumn, PlanStep, StepNamed } from '../../model-plans/steps.js'
@@ -146,21 +147,4 @@ async function dropOwnIndexes({ client }: MysqlStepSession, step: TableStep, the
   if (about === null) return
   for (const name of await there.ownIndexes(about.table, about.column))
     await client.query(`alter table ${quoted(about.table)} drop index ${quoted(name)}`)
-}
-
-/** The table whose own indexes are about what a step renames, and the column, or null for all of them. */
-function renamedBy(step: TableStep): { readonly table: string; readonly column: string | null } | null {
-  switch (step.kind) {
-    case 'renameTable':
-    case 'keepTable':
-      return { table: step.table, column: null }
-    case 'renameColumn':
-      return { table: step.table, column: step.column }
-    case 'keepColumn':
-    case 'convertColumn':
-    case 'declareColumn':
-      return { table: step.table, column: step.column.name }
-    default:
-      return null
-  }
 }

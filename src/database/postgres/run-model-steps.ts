@@ -3,6 +3,7 @@ import { type RawBuilder, sql } from 'kysely'
 import type pg from 'pg'
 import type { Model } from '../../model/types.js'
 import { isKept } from '../../model-plans/kept.js'
+import { renamedBy } from '../../model-plans/renamed.js'
 import type { MovedColumn, PlanStep, StepNamed } from '../../model-plans/steps.js'
 import { makeDrafts } from '../draft-copies.js'
 import { renameInSettings, storeContentTypes } from '../model-settings.js'
@@ -128,23 +129,6 @@ const isOfOthers = (step: PlanStep): step is StepNamed<'setValues' | 'deleteRows
 async function isThere({ client }: StepSession, table: string): Promise<boolean> {
   const { rows } = await client.query<{ readonly oid: unknown }>('select to_regclass($1) as oid', [quoted(table)])
   return rows[0]!.oid !== null
-}
-
-/** The table whose own indexes are about what a step renames, and the column, or null for all of them. */
-function renamedBy(step: PlanStep): { readonly table: string; readonly column: string | null } | null {
-  switch (step.kind) {
-    case 'renameTable':
-    case 'keepTable':
-      return { table: step.table, column: null }
-    case 'renameColumn':
-      return { table: step.table, column: step.column }
-    case 'keepColumn':
-    case 'convertColumn':
-    case 'declareColumn':
-      return { table: step.table, column: step.column.name }
-    default:
-      return null
-  }
 }
 
 /** Indexes of our own have names by what they are about; under the new one they are created in the background. */
