@@ -15,6 +15,7 @@ const statuses = {
   NotFoundError: 404,
   RequestTimeoutError: 408,
   ConflictError: 409,
+  PreconditionFailedError: 412,
   PayloadTooLargeError: 413,
   URITooLongError: 414,
   UnprocessableEntityError: 422,

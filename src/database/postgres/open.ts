@@ -14,6 +14,7 @@ import { warnOfDifferences } from '../schema/mismatches.js'
 import { openHealth } from '../server/health.js'
 import { startIndexing } from '../server/indexing.js'
 import { optionsOf } from '../server/options.js'
+import { unavailable } from '../unavailable.js'
 import { onConnection, openPool } from './connection.js'
 import { createIndexes, type WantedIndexes } from './indexes.js'
 import { openMainConnection } from './main-connection.js'
@@ -102,6 +103,8 @@ export async function openPostgresDatabase(
         await prepare(config, wanted, reached, fill, config.limits.modelChangeWait)
         await indexes.begin(wanted)
       },
+      isModelWorkAtomic: true,
+      carryOut: () => Promise.reject(unavailable('Changes that move content cannot be made on this database yet')),
       mismatches: (wanted) => findSchemaMismatches(reached.small, wanted),
       trouble: health.trouble,
       close: () => opened.close(0),
