@@ -13,6 +13,52 @@ export interface Grants {
   readonly scopes: Scopes
   /** True for code of the project: its conditions and sort keys may name private attributes, which nobody else may compare. */
   readonly comparesPrivate?: true
+  /** For administrators: which attributes and locales. Absent: all that are not private, in every locale. */
+  readonly content?: ContentRights
+}
+
+/** What an administrator may read and write of the documents whose types `may` allows. */
+export interface ContentRights {
+  /** By uid, the attributes that are shown, private ones too; none of a type that is absent. Passwords are never shown. */
+  readonly readable: ReadonlyMap<string, AttributeGrants>
+  /** The rights to do `action`, such as `update` or `discardDraft`, to documents of a type; it may be done where one of them holds. */
+  toWrite(uid: string, action: string): readonly ContentRight[]
+}
+
+/** One right to do one thing to documents of a type. */
+export interface ContentRight {
+  /** The attributes that may be given, or are shown. */
+  readonly attributes: AttributeGrants
+  /** In these locales; null: in all, or the type has none. */
+  readonly locales: readonly string[] | null
+  /** The filters that a version fulfils for which the right holds; null: none. */
+  readonly scope: Readonly<Record<string, unknown>> | null
+}
+
+/** Attributes of a type or a component: all, or those named, and of the components in them what is named below. */
+export type AttributeGrants = 'all' | ReadonlyMap<string, AttributeGrants>
+
+/** No attribute. */
+export const noAttributes: AttributeGrants = new Map()
+
+export const isGranted = (attributes: AttributeGrants, name: string): boolean => attributes === 'all' || attributes.has(name)
+
+/** The attributes of the component that stands at `name`. */
+export const grantedBelow = (attributes: AttributeGrants, name: string): AttributeGrants =>
+  attributes === 'all' ? 'all' : (attributes.get(name) ?? noAttributes)
+
+/** The attributes of both. */
+export function unionOf(one: AttributeGrants, other: AttributeGrants): AttributeGrants {
+  if (one === 'all' || other === 'all') return 'all'
+  const below = (name: string) => unionOf(one.get(name) ?? noAttributes, other.get(name) ?? noAttributes)
+  return new Map([...new Set([...one.keys(), ...other.keys()])].map((name) => [name, below(name)]))
+}
+
+/** The attributes that are in both. */
+export function intersectionOf(one: AttributeGrants, other: AttributeGrants): AttributeGrants {
+  if (one === 'all') return other
+  if (other === 'all') return one
+  return new Map([...one].flatMap(([name, below]) => (other.has(name) ? [[name, intersectionOf(below, other.get(name)!)]] : [])))
 }
 
 /** See `Grants.scopes`. */

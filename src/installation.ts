@@ -1,5 +1,6 @@
 // What one request is answered by, as one value: a model, a default locale, and everything that depends on them. It is replaced as a
 // whole, and closed when its last request has ended.
+import { hkdfSync } from 'node:crypto'
 import type { AccountContext, AccountParts, UserWatch } from './accounts/context.js'
 import { hashPassword } from './accounts/passwords.js'
 import type { Config } from './config/config.js'
@@ -184,13 +185,19 @@ function open(
   const records = recording.isOn()
   const outbox = records ? openOutbox({ context, dialect, database: writes, limits, recording }) : null
   const input = { model, contract, reportDropped: contract.unreadableBlocksAreNull ? reportDropped : null }
-  const writing = { read: context, database: writes, limits, hashPassword, hooks, policies, outbox, inSync, input }
+  const revisionKey = revisionKeyOf(config)
+  const writing = { read: context, revisionKey, database: writes, limits, hashPassword, hooks, policies, outbox, inSync, input }
   const [ofReads, ofWrites] = [openPlans(reads, dialect, contract, limits), openPlans(writes, dialect, contract, limits)]
   return {
     installation: {
       model,
       defaultLocale,
-      documents: openDocumentReads(context, reads, ofReads, { addDefaults: openDefaults(config.types), aroundReads, policies }),
+      documents: openDocumentReads(context, reads, ofReads, {
+        addDefaults: openDefaults(config.types),
+        aroundReads,
+        policies,
+        revisionKey,
+      }),
       writes: openWrites({ ...writing, plans: ofWrites }, keys),
       batch: openBatch({ ...writing, plans: ofWrites }, keys),
       accounts: { ...accounts, model, input: { model, contract }, defaultLocale, scopes: noScopes, watch: watchUsers(outbox, model) },
@@ -213,6 +220,10 @@ function open(
     },
   }
 }
+
+/** The key of revisions of drafts, the same in every process of a project. */
+const revisionKeyOf = ({ secrets }: Config): string =>
+  Buffer.from(hkdfSync('sha256', secrets.jwtSecret, '', 'octavo revisions', 32)).toString('base64url')
 
 /** What reads of a model depend on. */
 const readContext = (config: Config, model: Model, defaultLocale: string): ReadContext => ({

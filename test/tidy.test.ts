@@ -140,7 +140,7 @@ const below: Readonly<Record<string, readonly string[]>> = {
   'database/schema': [],
   'model-plans': ['database/schema'],
   'database/sqlite': ['database', 'database/answer', 'database/schema', 'model-plans'],
-  'database/server': ['database', 'database/answer'],
+  'database/server': ['database', 'database/answer', 'database/schema', 'model-plans'],
   'database/postgres': ['database', 'database/answer', 'database/schema', 'database/server', 'model-plans'],
   'database/mysql': ['database', 'database/answer', 'database/schema', 'database/server', 'model-plans'],
   config: [],

@@ -11,6 +11,7 @@ import { ApiError } from '../errors/errors.js'
 import { missingTables } from './administrators.js'
 import { type IdentifyAdministrator, openIdentifyAdministrator } from './identify.js'
 import { type AdministrationKeys, administrationKeys } from './keys.js'
+import { type FindGrants, openFindGrants } from './permissions.js'
 
 /** The part of the log that the administration uses. */
 export interface AdministrationLog {
@@ -41,6 +42,8 @@ export interface Administration extends Omit<AdministrationParts, 'identificatio
   readonly sessionLimits: Readonly<Record<SessionType, SessionLimits>>
   /** Returns the administrator of a request. */
   readonly identify: IdentifyAdministrator
+  /** Returns what an administrator may do with content. */
+  readonly grantsOf: FindGrants
 }
 
 /**
@@ -67,5 +70,6 @@ export async function openAdministration(parts: AdministrationParts): Promise<Ad
       session: { longest: maxSessionLifespan, idle: idleSessionLifespan },
     },
     identify: openIdentifyAdministrator({ database, identification, jwts, keys, now }),
+    grantsOf: openFindGrants(database, identification),
   }
 }

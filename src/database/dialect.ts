@@ -55,6 +55,8 @@ export interface Dialect {
   listOf(selects: readonly Listed[]): Expression
   /** A key of `order by`. `nullsFirst`: nulls are the smallest values; otherwise they are where the database has them. */
   sorted(value: Expression, descending: boolean, nullsFirst: boolean): Expression
+  /** Where a key does not say where its nulls are: whether they are greater than all values, or smaller. */
+  readonly nullsAreGreatest: boolean
   /** The first of a group's values in the order of such a key. */
   first(value: Expression, descending: boolean, nullsFirst: boolean): Expression
   /** True where two values of a `timestamp` attribute differ, as Strapi's publication reads them. */

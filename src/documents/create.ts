@@ -94,7 +94,7 @@ export async function insertVersion(writing: RowContext, operation: WriteOperati
     created_at: operation.now,
     updated_at: operation.now,
     published_at: type.draftAndPublish ? null : operation.now,
-    locale: operation.locale,
+    ...{ locale: operation.locale, ...operation.writers.created },
   })
   await writeBelow(writing, { shape: type, id }, input, true)
   return id

@@ -30,7 +30,7 @@ export interface WriteRequest {
   readonly format: 'flat' | 'nested'
   /** What is answered: the document, the versions that the write was about, or nothing. */
   readonly answers: 'document' | 'entries' | 'nothing'
-  /** Null: a script or a hook. */
+  /** Null: a script or a hook. `createdBy` and `updatedBy` name an administrator; those of others leave them as they are. */
   readonly caller: OperationCaller | null
   /** The id of the request that it comes from; null: none. */
   readonly requestId: string | null
@@ -43,6 +43,8 @@ export interface WriteContext {
   readonly database: WriteDatabase
   /** Plans of answers, known to the writer. */
   readonly plans: Plans
+  /** Keys revisions of drafts. */
+  readonly revisionKey: string
   readonly limits: SizeLimits
   readonly hashPassword: (password: string) => Promise<string>
   /** Null: the project has none. */
@@ -73,8 +75,12 @@ export interface WriteOperation {
   /** Not this locale, but every one that the document has. */
   readonly everywhere: boolean
   readonly data: unknown
+  /** The revisions that an administrator has seen, one for each locale; empty: there is no document in the locale; null: any will do. */
+  readonly expected: readonly string[] | null
   /** Attributes of the data that the caller did not send and before-hooks have added. */
   readonly addedByHooks: ReadonlySet<string>
+  /** The columns that name who writes: of a row that is changed, and of a new one; empty where no administrator does. */
+  readonly writers: { readonly changed: WriterColumns; readonly created: WriterColumns }
   /** Hooks want to see the versions that the write is about. */
   readonly isSeen: boolean
   /** The patterns of the model that need a deadline: one for all that this write checks. */
@@ -95,6 +101,8 @@ export interface WriteResult {
   readonly entries: readonly Entry[]
   /** The document as the caller asked to see it. */
   readonly answer: ReadBytes | null
+  /** The revision of the draft that an administrator has written; null: there is none, or there are several. */
+  readonly revision?: string | null
   /** The draft that is in sync with its publication once this is committed, where that is known. */
   readonly synced?: Synced
 }
@@ -130,6 +138,8 @@ export interface BegunWrite {
   readonly body: (() => Promise<unknown>) | null
   /** Says by which key the write is done only once; absent or null: it has none. @throws ApiError 400 */
   readonly once?: () => Once | null
+  /** See `WriteOperation.expected`; absent: null. */
+  readonly expected?: readonly string[] | null
   /** The documentId of a document that is created, given in advance; null or absent: a new one. Never from outside. */
   readonly createdId?: string | null
 }
@@ -140,7 +150,7 @@ export interface BegunWrite {
  */
 export async function beginWrite(
   { read, limits, policies }: WriteContext,
-  { action, grants, write, documentId, body, createdId = null }: BegunWrite,
+  { action, grants, write, documentId, body, createdId = null, expected = null }: BegunWrite,
 ): Promise<WriteOperation> {
   const { type, query, answers } = write
   const needed = `${type.uid}.${action === 'discardDraft' ? 'discard' : action}`
@@ -153,19 +163,29 @@ export async function beginWrite(
   const data = body === null ? null : dataOf(await body())
   const locale = type.localized ? localeOf(parameters.locale, read.defaultLocale) : null
   if (data !== null) checkSize(read.model, type, data, limits)
-  if (policies !== null && write.caller !== null)
+  if (policies !== null && write.caller !== null && write.caller.kind !== 'administrator')
     await policies.check({ type, action, caller: write.caller, requestId: write.requestId, grants, documentId, parameters: given, data })
   const operation = {
-    ...{ action, write, parameters, grants, documentId, createdId, locale, everywhere },
+    ...{ action, write, parameters, grants, documentId, createdId, locale, everywhere, expected },
     publishes: !type.draftAndPublish || status === 'published',
     data,
     addedByHooks: nothingAdded,
+    writers: write.caller?.kind === 'administrator' ? writersOf(write.caller.id!) : nobodyNamed,
     isSeen: false,
     trials: openPatternChecks(),
     now: Date.now(),
   }
   return operation
 }
+
+type WriterColumns = Readonly<Record<string, number>>
+
+const nobodyNamed: WriteOperation['writers'] = { changed: {}, created: {} }
+
+const writersOf = (id: number): WriteOperation['writers'] => ({
+  changed: { updated_by_id: id },
+  created: { created_by_id: id, updated_by_id: id },
+})
 
 const nothingAdded: ReadonlySet<string> = new Set()
 

@@ -155,7 +155,11 @@ async function overwriteVersion(
   const differs = published !== null && publishes === 'nothing'
   // Strapi compares times: a draft that is saved is later than its publication.
   const saved = differs ? Math.max(operation.now, (published.updated_at ?? 0) + 1) : operation.now
-  updateRow(transaction, type.table, row.id, { ...(await scalarColumns(input, hashPassword)), updated_at: saved })
+  updateRow(transaction, type.table, row.id, {
+    ...(await scalarColumns(input, hashPassword)),
+    updated_at: saved,
+    ...operation.writers.changed,
+  })
   await writeBelow(writing, { shape: type, id: row.id }, input, false)
   if (differs && row.drifted === 0) markModified(transaction, type, [row.id])
 }

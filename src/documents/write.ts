@@ -10,6 +10,8 @@ import type { BegunWrite, WriteContext, WriteOperation, WriteOutcome, WriteResul
 import { beginWrite, writingOf } from './operation.js'
 import { discardIn, publishIn, unpublishIn } from './publication.js'
 import { removeIn } from './remove.js'
+import { checkRevisions, revisionAfter } from './revisions.js'
+import { admit, checkVisible } from './rights.js'
 import { onlyDocument } from './store/rows.js'
 import { updateIn } from './update.js'
 
@@ -67,9 +69,12 @@ export function openWrites(context: WriteContext, onceKeys: IdempotencyKeys): Do
 
 /** Does what is asked in its transaction, within the scope of the caller. Null: there is no such document. @throws ApiError 403, 400 */
 export async function execute(context: WriteContext, transaction: Transaction, operation: WriteOperation): Promise<WriteOutcome | null> {
-  const { type } = operation.write
+  const {
+    write: { type },
+    grants: { content, scopes },
+  } = operation
   const documentId = operation.documentId ?? (await onlyDocument(transaction, type))
-  const run = operation.grants.scopes.has(type.uid) ? withinScope : operations[operation.action]
+  const run = content !== undefined ? withinRights : scopes.has(type.uid) ? withinScope : operations[operation.action]
   // The moment of its turn: a later commit has a later one, however long hooks took.
   return run(context, transaction, { ...operation, documentId, now: Date.now() })
 }
@@ -89,6 +94,17 @@ const withinScope: RunAction = async (context, transaction, operation) => {
   const outcome = await operations[action](context, transaction, operation)
   if (outcome !== null && action !== 'delete' && (await isOut(outcome.documentId))) throw forbidden()
   return outcome
+}
+
+/** Does what is asked within the rights of an administrator. @throws ApiError 403, 400 */
+const withinRights: RunAction = async (context, transaction, operation) => {
+  const { action, grants, expected } = operation
+  if ((await admit(context, transaction, operation, grants.content!)) === 'absent') return null
+  if (expected !== null) await checkRevisions(context, transaction, operation, expected)
+  const outcome = await operations[action](context, transaction, operation)
+  if (outcome === null || action === 'delete') return outcome
+  await checkVisible(context, transaction, operation, outcome.documentId)
+  return { ...outcome, revision: await revisionAfter(context, transaction, operation, outcome.documentId) }
 }
 
 /** The same action, which reports a target that does not exist before it is refused for another reason, or finds no document. */

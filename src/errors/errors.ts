@@ -19,6 +19,7 @@ const statuses = {
   PayloadTooLargeError: 413,
   URITooLongError: 414,
   UnprocessableEntityError: 422,
+  PreconditionRequiredError: 428,
   RateLimitError: 429,
   /** Only logged: the client closed the connection. */
   ClientClosedRequestError: 499,

@@ -50,8 +50,8 @@ export type StepAction =
   | { readonly kind: 'renameColumn'; readonly table: string; readonly column: string; readonly to: string }
   /** Renames a column to a name that nothing reads, and lifts its `not null`. */
   | { readonly kind: 'keepColumn'; readonly table: string; readonly column: Column; readonly as: string }
-  /** Changes what a column is declared as; values stay. */
-  | { readonly kind: 'declareColumn'; readonly table: string; readonly column: Column }
+  /** Changes what a column is declared as; values stay. Where a database cannot hold all of them as they are, `former` is kept as `as`. */
+  | { readonly kind: 'declareColumn'; readonly table: string; readonly column: Column; readonly former: Column; readonly as: string }
   /**
    * Renames the column to `as`, adds it anew and fills it by the rule (`convertValue`). What `former` was is kept without its `not null`.
    * `restores`: an earlier conversion led to `former` from values that are kept in the column `from`; where its result is still there,
@@ -109,3 +109,6 @@ export type StepAction =
 
 /** A step of a plan. */
 export type PlanStep = StepAction & { readonly risk: Risk }
+
+/** The steps of one kind, or of some. */
+export type StepNamed<Kind extends PlanStep['kind']> = Extract<PlanStep, { readonly kind: Kind }>

@@ -132,7 +132,7 @@ export type HookAction = 'create' | 'update' | 'delete' | 'publish' | 'unpublish
 
 /** The caller of an operation. */
 export interface OperationCaller {
-  readonly kind: 'public' | 'token' | 'user'
-  /** The row id of the token or user. */
+  readonly kind: 'public' | 'token' | 'user' | 'administrator'
+  /** The row id of the token, user or administrator. */
   readonly id?: number
 }

@@ -108,6 +108,21 @@ export interface Page {
   readonly withCount: boolean
 }
 
+/** A page of a list that is found by the row next to it. */
+export interface Keyset {
+  /** The row before the first of the page; null: the page is the first, or the last one where it goes backwards. */
+  readonly position: KeysetPosition | null
+  /** The rows come in the opposite order, and `position` is the row behind the page. */
+  readonly backwards: boolean
+}
+
+/** Where a row stands in the order of a list. */
+export interface KeysetPosition {
+  /** One for each sort key; null: the row has no value. */
+  readonly values: readonly (ValueIndex | null)[]
+  readonly id: ValueIndex
+}
+
 /** `many`: a list with a page. `first`: one row, or none. */
 export interface ReadRequest {
   readonly type: ContentType
@@ -124,6 +139,8 @@ export interface ReadRequest {
   readonly scopes: RowScopes
   readonly sort: readonly SortKey[]
   readonly page: Page
+  /** Set where the page is found by the row next to it; each row then has the values of its sort keys as members `$0`, `$1`. */
+  readonly keyset?: Keyset
   readonly selection: Selection
   readonly format: 'flat' | 'nested'
   /** Where the identity of the one wanted row stands in `values`; -1 without one. */

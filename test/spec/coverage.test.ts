@@ -20,6 +20,7 @@ const idsOf = (part: string): string[] =>
 const named = new Set(
   [
     'spec',
+    'administration',
     'account',
     'uploads',
     'archive',

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, vi } from 'vitest'
 import { isNullable } from '../../src/description/view.js'
 import { loadModel } from '../../src/model/load.js'
-import { readableFields } from '../../src/query/rest/fields.js'
+import { publicFields } from '../../src/query/rest/fields.js'
 import { octavo, project, removeProjects, root } from '../start/command.js'
 import { rule } from '../support/rule.js'
 import { goldenProject, goldenTokens, serveGolden } from '../support/serve.js'
@@ -109,7 +109,7 @@ rule('types.2', 'what is required is there in every published version of the gol
   const token = goldenTokens().full!
   let looked = 0
   for (const [path, type] of model.paths) {
-    const always = readableFields(type)
+    const always = publicFields(type)
       .filter((attribute) => !isNullable(attribute))
       .map(({ name }) => name)
     const { status, body } = await served.ask(

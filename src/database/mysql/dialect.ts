@@ -112,6 +112,7 @@ const dialectFor = (server: MysqlServer, around: Around): Dialect => ({
   placeBefore: (first) => sql`${first} / 2`,
   // Null is the smallest value.
   sorted: (value, descending) => sql`${value} ${descending ? sql`desc` : sql`asc`}`,
+  nullsAreGreatest: false,
   first: (value, descending) => (descending ? sql`max(${value})` : sql`case when count(${value}) = count(*) then min(${value}) end`),
   // Rows that came from SQLite have what Strapi misread next to 1970.
   timestampsDiffer: (one, other) =>

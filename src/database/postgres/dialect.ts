@@ -142,6 +142,7 @@ export const postgresDialect: Dialect = {
   placeBefore: (first) => sql`${first} - 1`,
   sorted,
   // Of any type.
+  nullsAreGreatest: true,
   first: (value, descending, nullsFirst) => sql`(array_agg(${value} order by ${sorted(value, descending, nullsFirst)}))[1]`,
   // Rows that came from SQLite have what Strapi misread next to 1970.
   timestampsDiffer: (one, other) => sql`(${differs(one, other)} and abs(coalesce(date_part('epoch', ${one}), 0)) >= 10000)`,

@@ -99,6 +99,7 @@ export const sqliteDialect: Dialect = {
   placeBefore: (first) => sql`${first} - 1`,
   // Null is the smallest value.
   sorted: (value, descending) => sql`${value} ${descending ? sql`desc` : sql`asc`}`,
+  nullsAreGreatest: false,
   first: (value, descending) => (descending ? sql`max(${value})` : sql`case when count(${value}) = count(*) then min(${value}) end`),
   // Strapi misreads those next to 1970.
   timestampsDiffer: (one, other) => sql`(${differs(one, other)} and abs(coalesce(${one}, 0)) >= 10000000)`,

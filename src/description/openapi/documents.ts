@@ -2,7 +2,7 @@
 
 import { fileType } from '../../model/link.js'
 import { assertNever } from '../../model/types.js'
-import { readableFields } from '../../query/rest/fields.js'
+import { publicFields } from '../../query/rest/fields.js'
 import type { DescribedLink, DescribedShape, View } from '../view.js'
 import { isNullable, linksOf, targetsOf } from '../view.js'
 import { responseScalar } from './scalars.js'
@@ -23,7 +23,7 @@ export const shapeRef = (context: SchemaContext, shape: DescribedShape): Descrip
 function shapeSchema(context: SchemaContext, shape: DescribedShape): DescriptionObject {
   const { view, components } = context
   const isComplete = shape.kind === 'contentType' && !(shape.draftAndPublish && context.showsDrafts(shape.uid))
-  const fields = readableFields(shape).map((attribute) => {
+  const fields = publicFields(shape).map((attribute) => {
     const schema = responseScalar(view, components, shape, attribute)
     const isSystem = attribute.system && attribute.name !== 'publishedAt'
     return [attribute.name, isSystem || (isComplete && !isNullable(attribute)) ? schema : orNull(schema)] as const

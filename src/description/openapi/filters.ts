@@ -2,7 +2,7 @@
 import { attributeTypes, type Family } from '../../model/attributes.js'
 import type { Scalar } from '../../model/types.js'
 import { operators } from '../../query/operators.js'
-import { readableFields } from '../../query/rest/fields.js'
+import { publicFields } from '../../query/rest/fields.js'
 import type { DescribedShape } from '../view.js'
 import { isPath, linksOf, targetsOf } from '../view.js'
 import type { SchemaContext } from './documents.js'
@@ -16,7 +16,7 @@ export const filtersRef = (context: SchemaContext, shape: DescribedShape): Descr
 
 function filtersSchema(context: SchemaContext, shape: DescribedShape, self: DescriptionObject): DescriptionObject {
   const { view, components } = context
-  const fields = readableFields(shape).map((attribute) => [attribute.name, condition(components, attribute)] as const)
+  const fields = publicFields(shape).map((attribute) => [attribute.name, condition(components, attribute)] as const)
   const paths = linksOf(view, shape).filter((link) => isPath(view, link, 'condition'))
   const below = paths.map(
     (link) => [link.name, { anyOf: [filtersRef(context, targetsOf(view, link)[0]!), rowCondition(components)] }] as const,

@@ -1,6 +1,6 @@
 // The parameters of query strings: those of a content-type, and those that all have in common.
 import type { ContentType } from '../../model/types.js'
-import { readableFields } from '../../query/rest/fields.js'
+import { publicFields } from '../../query/rest/fields.js'
 import { publicationFilters } from '../../query/rest/versions.js'
 import type { DescribedShape } from '../view.js'
 import { isPath, linksOf, targetsOf } from '../view.js'
@@ -20,7 +20,7 @@ export const fieldsParameter = (context: SchemaContext, type: ContentType): Desc
   )
 
 const fieldsSchema = (shape: DescribedShape): DescriptionObject =>
-  list({ type: 'string', enum: ['*', ...readableFields(shape).map(({ name }) => name)] })
+  list({ type: 'string', enum: ['*', ...publicFields(shape).map(({ name }) => name)] })
 
 /** `populate` of a type; null if it has nothing to populate. */
 export function populateParameter(context: SchemaContext, type: ContentType): DescribedParameter | null {
@@ -76,7 +76,7 @@ export const sortParameter = (context: SchemaContext, type: ContentType): Descri
   )
 
 function sortSchema(context: SchemaContext, shape: DescribedShape): DescriptionObject {
-  const fields = readableFields(shape).map(({ name }) => quoted(name))
+  const fields = publicFields(shape).map(({ name }) => quoted(name))
   const paths = linksOf(context.view, shape).filter((link) => isPath(context.view, link, 'order'))
   const steps = [...fields, ...paths.map(({ name }) => `${quoted(name)}\\..+`)]
   return list({ type: 'string', pattern: `^(${steps.join('|')})(:(asc|desc))?$` })

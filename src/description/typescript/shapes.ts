@@ -1,7 +1,7 @@
 // A content-type or component as TypeScript interfaces: its attributes in responses, its filters, its data in writes, and its shape.
 import type { Attribute } from '../../model/types.js'
 import { assertNever } from '../../model/types.js'
-import { readableFields } from '../../query/rest/fields.js'
+import { publicFields } from '../../query/rest/fields.js'
 import type { DescribedLink, DescribedShape, View } from '../view.js'
 import { isNullable, isPath, linksOf, mustBeGiven, targetsOf, writableOf } from '../view.js'
 import { accessors, comment, literal, members, orNull, printInterface, type TypeMember, union, valueType } from './print.js'
@@ -35,7 +35,7 @@ const fieldsOfComponent = ({ contract }: View): readonly TypeMember[] =>
   contract.componentDocumentIds ? [{ name: 'documentId', type: 'string' }] : []
 
 function fieldMembers(view: View, shape: DescribedShape): readonly TypeMember[] {
-  const fields = readableFields(shape).map(
+  const fields = publicFields(shape).map(
     (attribute): TypeMember => ({
       name: attribute.name,
       type: orNull(responseType(shape, attribute), isNullable(attribute)),
@@ -47,7 +47,7 @@ function fieldMembers(view: View, shape: DescribedShape): readonly TypeMember[] 
 function filterMembers(view: View, shape: DescribedShape): readonly TypeMember[] {
   const paths = linksOf(view, shape).filter((link) => isPath(view, link, 'condition'))
   return [
-    ...readableFields(shape).map((attribute) => ({ name: attribute.name, type: filterType(attribute) })),
+    ...publicFields(shape).map((attribute) => ({ name: attribute.name, type: filterType(attribute) })),
     ...paths.map((link) => ({ name: link.name, type: `Octavo.LinkFilter<${nameOf(view, targetsOf(view, link)[0]!)}Filters>` })),
   ].map((member) => ({ ...member, isOptional: true }))
 }

@@ -1,5 +1,5 @@
 // What errors about a stored document show of it: nothing that the caller could not read.
-import type { Grants } from '../../grants.js'
+import { type AttributeGrants, type Grants, grantedBelow, isGranted, noAttributes } from '../../grants.js'
 import { componentsOf } from '../../model/components.js'
 import type { Attribute, ContentType, Model, Schema } from '../../model/types.js'
 import type { AttributeError, ValuePath } from './types.js'
@@ -15,9 +15,9 @@ export interface Reader {
 export function shownErrors(model: Model, type: ContentType, errors: readonly AttributeError[], reader: Reader): readonly AttributeError[] {
   return errors.map((error) => {
     if (error.value === undefined || error.value === null) return error
-    const { shapes, isHidden } = placeOf(model, type, error.path, reader)
+    const { shapes, isHidden, seen } = placeOf(model, type, error.path, reader)
     if (isHidden || !reader.seesDrafts) return { path: error.path, message: withoutValue(error.message) }
-    return { ...error, value: visible(model, error.value, shapes, reader) }
+    return { ...error, value: visible(model, error.value, shapes, seen, reader) }
   })
 }
 
@@ -27,34 +27,42 @@ function withoutValue(message: string): string {
   return at === -1 ? message : `${message.slice(0, at)}.`
 }
 
-const isSecret = (attribute: Attribute, { grants }: Reader): boolean =>
-  attribute.private ||
+/** `seen`: the attributes that the reader may see beside it; null: all that are not private. */
+const isSecret = (attribute: Attribute, seen: AttributeGrants | null, { grants }: Reader): boolean =>
+  (seen === null ? attribute.private : !isGranted(seen, attribute.name)) ||
   (attribute.kind === 'scalar' && attribute.type === 'password') ||
   (attribute.kind === 'relation' && (!grants.may(`${attribute.target}.find`) || grants.scopes.has(attribute.target)))
 
 /** The components that a value at `path` may be of, and whether something on the way there is secret. */
 function placeOf(model: Model, type: ContentType, path: ValuePath, reader: Reader) {
+  const { content } = reader.grants
   let shapes: readonly Schema[] = [type]
+  let seen = content === undefined ? null : (content.readable.get(type.uid) ?? noAttributes)
   let isHidden = false
   for (const name of path) {
     if (typeof name === 'number') continue
     const attributes = shapes.map((shape) => shape.attributes.get(name)).filter((attribute) => attribute !== undefined)
-    isHidden ||= attributes.some((attribute) => isSecret(attribute, reader))
+    const here = seen
+    isHidden ||= attributes.some((attribute) => isSecret(attribute, here, reader))
+    seen = below(seen, name)
     shapes = attributes.flatMap((attribute) => componentsOf(model, attribute))
   }
-  return { shapes, isHidden }
+  return { shapes, isHidden, seen }
 }
 
+const below = (seen: AttributeGrants | null, name: string): AttributeGrants | null => (seen === null ? null : grantedBelow(seen, name))
+
 /** A value of one of `shapes`, or a list of such, without what is secret. */
-function visible(model: Model, value: unknown, shapes: readonly Schema[], reader: Reader): unknown {
-  if (Array.isArray(value)) return value.map((one) => visible(model, one, shapes, reader))
+function visible(model: Model, value: unknown, shapes: readonly Schema[], seen: AttributeGrants | null, reader: Reader): unknown {
+  if (Array.isArray(value)) return value.map((one) => visible(model, one, shapes, seen, reader))
   if (typeof value !== 'object' || value === null || shapes.length === 0) return value
   const { __component: named } = value as { readonly __component?: unknown }
   const shape = shapes.find(({ uid }) => uid === named) ?? shapes[0]!
   const members = Object.entries(value).flatMap(([name, inner]) => {
     const attribute = shape.attributes.get(name)
     if (attribute === undefined) return [[name, inner]]
-    return isSecret(attribute, reader) ? [] : [[name, visible(model, inner, componentsOf(model, attribute), reader)]]
+    if (isSecret(attribute, seen, reader)) return []
+    return [[name, visible(model, inner, componentsOf(model, attribute), below(seen, name), reader)]]
   })
   return Object.fromEntries(members)
 }

@@ -7,11 +7,11 @@ import { type Attribute, assertNever, type ContentType, type Model } from '../..
 import type { DocumentVersion } from '../../query/rest/document-version.js'
 import type { Body } from '../input/types.js'
 import type { WriteReading } from '../read/plans.js'
+import { readWhole } from '../read/whole-document.js'
 import { copyBelow, removeBelow } from '../store/components.js'
 import { clearOutOfSync, markModified, markOutOfSync, outOfSyncCondition } from '../store/modified-drafts.js'
 import type { RowContext } from '../store/row-context.js'
 import { overwriteRow, type StoredVersion, valueColumns } from '../store/rows.js'
-import { readWhole } from './validate-draft.js'
 
 const isShared = (attribute: Attribute): boolean =>
   !attribute.localized &&
@@ -98,8 +98,8 @@ export async function reachesOthers(
 }
 
 async function sharedTextOf({ read, plans }: WriteReading, transaction: Transaction, type: ContentType, id: number): Promise<string> {
-  const { model, contract } = read
-  return sharedText(model, type, (await readWhole({ model, contract }, plans, transaction, type, id, 'files')) ?? {})
+  const { model } = read
+  return sharedText(model, type, (await readWhole(model, plans, transaction, type, id, 'files')) ?? {})
 }
 
 /** The shared part of a row as text that is the same for the same values, files and targets of relations. */

@@ -2,13 +2,12 @@
 import { sql } from 'kysely'
 import type { Transaction } from '../../database/database.js'
 import { same } from '../../database/fragments.js'
-import { fileType } from '../../model/link.js'
-import type { Attribute, ContentType, Model, Scalar, Schema } from '../../model/types.js'
-import type { Populated, ReadRequest, Selection } from '../../query/request.js'
+import type { ContentType, Model, Schema } from '../../model/types.js'
 import { attributeErrors, documentErrors, mayBePublished } from '../input/input.js'
 import type { Body, FindTaken, InputContext } from '../input/types.js'
 import type { Reader } from '../input/visible-errors.js'
 import type { Plans } from '../read/plans.js'
+import { type Extent, linkedType, readWhole } from '../read/whole-document.js'
 
 /** What was just given: all that a new document has, part of what a draft has and the published row lacks, or less than that. */
 export type ValidatedPart = 'new' | 'part' | 'whole'
@@ -38,7 +37,7 @@ export async function validateDraft(
 ): Promise<void> {
   const saysAll = given === 'new' || (given === 'part' && !keepsUniqueEntries(context.model, type, data))
   if (saysAll && (await mayBePublished(context, type, data, given === 'new', findTaken))) return
-  const read = (extent: Extent) => readWhole(context, plans, transaction, type, id, extent)
+  const read = (extent: Extent) => readWhole(context.model, plans, transaction, type, id, extent)
   const errorsOf = (document: Body) => documentErrors(context, type, document, reader, findTaken)
   const document = await read('values')
   if (document === null) return
@@ -63,95 +62,13 @@ function keepsUniqueEntries(model: Model, type: ContentType, data: unknown): boo
   })
 }
 
-/** How much of a row is read: values and components, the relations and files of components too, or also the row's own files. */
-type Extent = 'values' | 'components' | 'files'
-
-/** Reads a row with its components. */
-export async function readWhole(
-  context: InputContext,
-  plans: Plans,
-  transaction: Transaction,
-  type: ContentType,
-  id: number,
-  extent: Extent,
-): Promise<Body | null> {
-  const request = wholeDocument(context, type, id, extent)
-  const answer = await transaction.read(plans.forRequest(request, 'bare').plan, request.values)
-  if (answer === null) return null
-  const document = JSON.parse(Buffer.from(answer.bytes).toString('utf8')) as Body
-  answer.release()
-  return document
-}
-
-/** A read of one row with all its values and everything it contains. */
-function wholeDocument(context: InputContext, type: ContentType, id: number, extent: Extent): ReadRequest {
-  return {
-    type,
-    mode: 'first',
-    status: 'draft',
-    locale: { kind: 'any' },
-    targetLocale: null,
-    filter: { kind: 'compare', attribute: type.attributes.get('id') as Scalar, operator: '$eq', values: [2] },
-    publication: [],
-    closedDrafts: [],
-    scopes: {},
-    sort: [],
-    page: { style: 'offset', start: 0, limit: 1, withCount: false },
-    selection: wholeSelection(context, type, extent),
-    format: 'flat',
-    identityAt: -1,
-    values: [0, 1, id],
-  }
-}
-
-function wholeSelection(context: InputContext, shape: Schema, extent: Extent): Selection {
-  const { model } = context
-  const attributes = [...shape.attributes.values()]
-  const populate = attributes.flatMap((attribute): Populated[] => {
-    if (attribute.kind === 'component') {
-      return [
-        {
-          kind: 'component',
-          attribute,
-          filter: null,
-          sort: [],
-          of: wholeSelection(context, model.components.get(attribute.component)!, extent),
-        },
-      ]
-    }
-    const isRead = shape.kind === 'component' ? extent !== 'values' : extent === 'files' && attribute.kind === 'media'
-    const target = isRead ? targetOf(model, attribute) : null
-    if (target !== null && (attribute.kind === 'relation' || attribute.kind === 'media')) {
-      const of: Selection = { shape: target, fields: [target.attributes.get('id') as Scalar], populate: [] }
-      return [{ kind: 'relation', attribute, target, filter: null, sort: [], of }]
-    }
-    if (attribute.kind === 'dynamiczone') {
-      return [
-        { kind: 'zone', attribute, on: attribute.components.map((uid) => wholeSelection(context, model.components.get(uid)!, extent)) },
-      ]
-    }
-    return []
-  })
-  // A password leaves the database as the text it is stored as: only here, to see that there is one.
-  const fields = attributes
-    .filter((attribute) => attribute.kind === 'scalar')
-    .map((scalar): Scalar => ({ ...scalar, type: scalar.type === 'password' ? 'string' : scalar.type }))
-  return { shape, fields, populate }
-}
-
-/** The type that a relation of a component leads to, or that of files; null for what is no such relation. */
-function targetOf(model: Model, attribute: Attribute): ContentType | null {
-  if (attribute.kind === 'media') return model.types.get(fileType)!
-  return attribute.kind === 'relation' && attribute.storage.kind === 'link' ? model.types.get(attribute.target)! : null
-}
-
 /** A stored document whose components say what they are related to as Strapi does: the published rows, below `set`. */
 async function shownRelations(model: Model, transaction: Transaction, shape: Schema, body: Body): Promise<Body> {
   const shown: Record<string, unknown> = { ...body }
   const below = (one: unknown, uid: string) => shownRelations(model, transaction, model.components.get(uid)!, one as Body)
   for (const attribute of shape.attributes.values()) {
     const value = body[attribute.name]
-    const target = shape.kind === 'component' ? targetOf(model, attribute) : null
+    const target = shape.kind === 'component' ? linkedType(model, attribute) : null
     if (target !== null) {
       const rows = (Array.isArray(value) ? value : value ? [value] : []) as readonly { readonly id: number }[]
       const ids = await publishedIds(transaction, target, rows)

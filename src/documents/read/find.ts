@@ -12,6 +12,8 @@ import { readRequest } from '../../query/rest/read.js'
 import type { AroundReads, AskedOperation, Asker, FindAroundReads, Policies } from './around.js'
 import { type CheckUpload, openUploadCheck } from './check-upload.js'
 import type { Plans } from './plans.js'
+import { revisionOf } from './revision.js'
+import { type WhichRow, type WholeRow, wholeRow } from './whole-document.js'
 
 export type { ReadBytes }
 
@@ -19,7 +21,7 @@ export type { ReadBytes }
 export interface Find extends Wanted {
   readonly action: string
   readonly query: string
-  readonly envelope: 'data' | 'bare' | 'count'
+  readonly envelope: 'data' | 'bare' | 'count' | 'countToLimit'
   /** Who asks; absent: the service itself, or a script, for which the project's policies and hooks do not hold. */
   readonly asker?: Asker
   /** True once nobody waits for the answer; a read that is given none is always waited for. */
@@ -34,6 +36,8 @@ export interface ReadSettings {
   readonly addDefaults: AddDefaults | null
   readonly aroundReads: FindAroundReads | null
   readonly policies: Policies | null
+  /** Keys revisions of drafts. */
+  readonly revisionKey: string
 }
 
 export interface DocumentReads {
@@ -46,6 +50,8 @@ export interface DocumentReads {
   /** The same for parameters that are data already, with the answer parsed; null where one document is not there. Hooks around reads do not hold. */
   findData(grants: Grants, wanted: Omit<Find, 'query'> & { readonly parameters: Parameters }): Promise<unknown>
   readonly checkUpload: CheckUpload
+  /** A row as it is stored, whoever may see it, and its revision; null: there is none. */
+  whole(type: ContentType, which: WhichRow): Promise<{ readonly row: WholeRow; readonly revision: string } | null>
   /** Whether the project has policies or hooks around the reads of a type. */
   hasCodeAround(uid: string): boolean
   /** The parsed answer for the service itself, where a route has checked the caller's grant for the whole. */
@@ -71,12 +77,14 @@ const askedOf = (
   documentId: identity === undefined ? null : String(identity.value),
 })
 
+const noSettings: ReadSettings = { addDefaults: null, aroundReads: null, policies: null, revisionKey: '' }
+
 /** The reads of one installation. */
 export function openDocumentReads(
   context: ReadContext,
   database: ReadDatabase,
   plans: Plans,
-  { addDefaults, aroundReads, policies }: ReadSettings = { addDefaults: null, aroundReads: null, policies: null },
+  { addDefaults, aroundReads, policies, revisionKey }: ReadSettings = noSettings,
 ): DocumentReads {
   /** Reads with the policies and hooks of the project around it. */
   async function findWithin(around: AroundReads, asker: Asker, grants: Grants, wanted: Find): Promise<ReadAnswer> {
@@ -101,6 +109,14 @@ export function openDocumentReads(
       return parsed(await database.execute(plan, values))
     },
     checkUpload: openUploadCheck(context, policies, rows),
+    whole: async (type, which) => {
+      const request = wholeRow(context.model, type, which, 'links')
+      const answer = await database.execute(plans.forRequest(request, 'bare').plan, request.values)
+      if (answer === null) return null
+      const bytes = Uint8Array.from(answer.bytes)
+      answer.release()
+      return { revision: revisionOf(revisionKey, bytes), row: JSON.parse(Buffer.from(bytes).toString('utf8')) as WholeRow }
+    },
     hasCodeAround: (uid) => (aroundReads?.(uid) ?? null) !== null,
     findAsService: async (wanted) => parsed(await documents.find(fullAccess, { ...wanted, action: `${wanted.type.uid}.find` })),
     async find(caller, wanted) {

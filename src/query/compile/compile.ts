@@ -6,19 +6,20 @@ import { attributeTypes } from '../../model/attributes.js'
 import type { ContentType, Scalar, Schema } from '../../model/types.js'
 import { assertNever } from '../../model/types.js'
 import type { Contract } from '../contract.js'
-import type { Filter, Populated, ReadRequest, Selection, SortKey } from '../request.js'
+import type { Filter, Keyset, Populated, ReadRequest, Selection, SortKey } from '../request.js'
 import { pageValues } from '../request.js'
 import type { Compilation } from './conditions.js'
 import { chosenLocales, column, condition, publicationConditions, published, seenRows, value, withinScope } from './conditions.js'
 import { constant, every, joinsOf } from './joins.js'
+import { behind } from './keyset.js'
 import type { PageQuery } from './pages.js'
 import { accessPaths, count, counted, page } from './pages.js'
 import { sortKey, sortValue } from './sort-values.js'
 
 const parents: Expression = sql`${{ from: 'parents' } as never}`
 
-/** `data`: the contract's envelope; `bare`: the objects alone; `count`: their number. */
-export type EnvelopeKind = 'data' | 'bare' | 'count'
+/** `data`: the contract's envelope; `bare`: the objects alone; `count`: their number; `countToLimit`: the same, up to the limit of the page. */
+export type EnvelopeKind = 'data' | 'bare' | 'count' | 'countToLimit'
 
 /** Compiles a request for one database. The same shape always gives the same plan. */
 export function compileRead(request: ReadRequest, dialect: Dialect, contract: Contract, envelope: EnvelopeKind): ReadPlan {
@@ -52,12 +53,13 @@ export function compileRead(request: ReadRequest, dialect: Dialect, contract: Co
     skips: request.mode !== 'first',
     selected: columns.selected,
   }
+  if (request.keyset !== undefined) return keysetPlan(compilation, request, request.keyset, query, columns)
   const root = level(compilation, request.selection, page(compilation, query), { parentAt: null, orderAt: [], columns })
   return { root, envelope: envelopeOf(compilation, request, envelope, query) }
 }
 
 function envelopeOf(compilation: Writer, request: ReadRequest, kind: EnvelopeKind, query: PageQuery): Envelope {
-  if (kind === 'count') return { kind, count: count(compilation, query) }
+  if (kind === 'count' || kind === 'countToLimit') return { kind: 'count', count: count(compilation, query, kind === 'countToLimit') }
   if (request.mode === 'first') return { kind: kind === 'data' ? 'one' : 'bareOne' }
   if (kind === 'bare') return { kind: 'bareList' }
   const { style, withCount } = request.page
@@ -102,6 +104,28 @@ function selectColumns(compilation: Writer, selection: Selection, alias: string,
     columns.push(selectField(compilation, field, alias, selected, at))
   }
   return { selected, columns, idAt: at }
+}
+
+/** The plan of a page that is found by the row next to it. Its rows show what they are sorted by. */
+function keysetPlan(
+  compilation: Writer,
+  { selection, sort }: ReadRequest,
+  { position, backwards }: Keyset,
+  query: PageQuery,
+  { selected, columns, idAt }: Selected,
+): ReadPlan {
+  const keys = query.keys.map((key) => ({ ...key, descending: key.descending !== backwards }))
+  const types = sort.map(({ attribute }) => attribute.type)
+  const members = keys.map(({ as }, index): readonly [Expression, MemberColumn] => {
+    const { answer } = attributeTypes[types[index]!]
+    const shown = answer === 'timestamp' && !compilation.contract.timestampsAsMilliseconds ? 'datetime' : answer
+    return [compilation.dialect.selected(column('page', as), answer), { name: `$${index}`, at: selected.length + index, answer: shown }]
+  })
+  const all = { selected: [...selected, ...members.map(([value]) => value)], columns: [...columns, ...members.map(([, one]) => one)], idAt }
+  const behindIt = position === null ? [] : behind(compilation, keys, types, position, backwards)
+  const found = { ...query, keys, base: [...query.base, ...behindIt], selected: all.selected, idsGoDown: backwards }
+  const root = level(compilation, selection, page(compilation, found), { parentAt: null, orderAt: [], columns: all })
+  return { root, envelope: { kind: 'bareList' } }
 }
 
 function selectField(compilation: Writer, field: Scalar, alias: string, selected: Expression[], at: number): MemberColumn {

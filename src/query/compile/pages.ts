@@ -22,6 +22,8 @@ export interface PageQuery {
   readonly filter: Filter | null
   readonly keys: readonly { readonly value: Expression; readonly as: string; readonly descending: boolean; readonly isOwn: boolean }[]
   readonly limit: Expression
+  /** The last key, the row id, goes down. */
+  readonly idsGoDown?: boolean
   /** Whether rows may be skipped before those that are selected. */
   readonly skips: boolean
   readonly selected: readonly Expression[]
@@ -53,10 +55,11 @@ export function page(compilation: Compilation, query: PageQuery): Statement {
   return compilation.dialect.compile(isDirect ? directPage(query, rows) : sortedPage(compilation, query, rows, false))
 }
 
-/** The number of all rows. */
-export function count(compilation: Compilation, query: PageQuery): Statement {
+/** The number of all rows; `isBounded`: counted up to the limit of the page. */
+export function count(compilation: Compilation, query: PageQuery, isBounded = false): Statement {
   const { rows, where } = rowsOf(compilation, query)
-  return compilation.dialect.compile(sql`select count(*) from ${rows} where ${where}`)
+  const all = isBounded ? sql`(select 1 from ${rows} where ${where} ${query.limit}) as counted_rows` : sql`${rows} where ${where}`
+  return compilation.dialect.compile(sql`select count(*) from ${all}`)
 }
 
 /**
@@ -150,7 +153,7 @@ function startsOf(filter: Filter): readonly Related[] | null {
 /** The page among the first rows of the order: what is full there is the page. */
 function walkOf(compilation: Compilation, query: PageQuery, filter: Filter): Statement {
   const { type, base, keys } = query
-  const order = orderOf(compilation, keys, ({ value }) => value, column('t0', 'id'))
+  const order = orderOf(compilation, { keys }, ({ value }) => value, column('t0', 'id'))
   const rows = sql`(select * from ${sql.table(type.table)} as ${sql.id('t0')} where ${every(base)} order by ${order} limit ${bound(compilation)}) as ${sql.id('t0')}`
   const where = condition({ ...compilation, leads: [] }, type, 't0', filter)
   return compilation.dialect.compile(sortedPage(compilation, query, { rows, where }, false))
@@ -158,27 +161,27 @@ function walkOf(compilation: Compilation, query: PageQuery, filter: Filter): Sta
 
 const orderOf = (
   compilation: Compilation,
-  keys: PageQuery['keys'],
+  { keys, idsGoDown = false }: Pick<PageQuery, 'keys' | 'idsGoDown'>,
   name: (key: PageQuery['keys'][number]) => Expression,
   id: Expression,
-): Expression => sql.join([...keys.map((key) => sortKey(compilation, name(key), key.descending)), id])
+): Expression => sql.join([...keys.map((key) => sortKey(compilation, name(key), key.descending)), idsGoDown ? sql`${id} desc` : id])
 
-function directPage({ limit, selected }: PageQuery, { rows, where }: Rows): Expression {
-  return sql`select ${sql.join([...selected])} from ${rows} where ${where} order by ${column('t0', 'id')} ${limit}`
+function directPage({ limit, selected, idsGoDown }: PageQuery, { rows, where }: Rows): Expression {
+  return sql`select ${sql.join([...selected])} from ${rows} where ${where} order by ${column('t0', 'id')}${idsGoDown === true ? sql` desc` : sql``} ${limit}`
 }
 
 /** The page's ids are sorted first, by keys alone; whole rows are read only for them. With `total` as the last column. */
 function sortedPage(
   compilation: Compilation,
-  { type, keys, limit, selected }: PageQuery,
+  { type, keys, idsGoDown, limit, selected }: PageQuery,
   { rows, where }: Rows,
   withTotal: boolean,
 ): Expression {
   const total = withTotal ? [sql`count(*) over () as total`] : []
   const inner = [sql`${column('t0', 'id')} as id`, ...keys.map((key) => sql`${key.value} as ${sql.id(key.as)}`), ...total]
-  const order = orderOf(compilation, keys, (key) => sql.id(key.as), column('t0', 'id'))
+  const order = orderOf(compilation, { keys, idsGoDown }, (key) => sql.id(key.as), column('t0', 'id'))
   const ids = sql`select ${sql.join(inner)} from ${rows} where ${where} order by ${order} ${limit}`
   const outer = [...selected, ...(withTotal ? [column('page', 'total')] : [])]
   return sql`select ${sql.join(outer)} from ${compilation.dialect.joinedInOrder([sql`(${ids}) as page`, sql`${sql.table(type.table)} as ${sql.id('t0')}`])}
-    where ${column('t0', 'id')} = ${column('page', 'id')} order by ${orderOf(compilation, keys, (key) => column('page', key.as), column('page', 'id'))}`
+    where ${column('t0', 'id')} = ${column('page', 'id')} order by ${orderOf(compilation, { keys, idsGoDown }, (key) => column('page', key.as), column('page', 'id'))}`
 }

@@ -3,19 +3,22 @@ import { invalidKey, validationError } from '../../errors/errors.js'
 import type { Scalar, Schema } from '../../model/types.js'
 import type { SortKey } from '../request.js'
 import type { Resolver } from './resolve.js'
-import { deferError, forbid, isReadable, rankOf } from './resolve.js'
+import { deferError, forbid, isPublic, isReadable, rankOf } from './resolve.js'
 
 /** All scalars that a caller sees when `fields` is absent, in the order of the model. */
-export function readableFields(shape: Schema): readonly Scalar[] {
-  return [...shape.attributes.values()].filter(isReadable)
+export function readableFields(reading: Resolver, shape: Schema): readonly Scalar[] {
+  return [...shape.attributes.values()].filter(reading.seen === null ? isPublic : (attribute) => isReadable(reading, attribute)) as Scalar[]
 }
+
+/** All scalars of a level that callers of the content API see. */
+export const publicFields = (shape: Schema): readonly Scalar[] => [...shape.attributes.values()].filter(isPublic)
 
 /**
  * Reads a `fields` parameter of `shape`: `*`, `a,b`, or a list of names.
  * @throws ApiError 400 for names that are no readable scalars.
  */
 export function readFields(reading: Resolver, shape: Schema, node: unknown): readonly Scalar[] {
-  if (node === undefined || node === null) return readableFields(shape)
+  if (node === undefined || node === null) return readableFields(reading, shape)
   const names = typeof node === 'string' ? node.split(',') : node
   const refused = () => deferError(reading, rankOf(reading, 'fields'), malformed())
   if (!Array.isArray(names)) {
@@ -36,14 +39,14 @@ export function readFields(reading: Resolver, shape: Schema, node: unknown): rea
     }
     wanted.add(check(reading, shape, name.trim()))
   }
-  const fields = readableFields(shape)
+  const fields = readableFields(reading, shape)
   return wanted.has('*') ? fields : fields.filter(({ name }) => name === 'id' || name === 'documentId' || wanted.has(name))
 }
 
 /** The fields, and what the rows are sorted by where it is their own. */
-export function withSorted(shape: Schema, fields: readonly Scalar[], sort: readonly SortKey[]): readonly Scalar[] {
+export function withSorted(reading: Resolver, shape: Schema, fields: readonly Scalar[], sort: readonly SortKey[]): readonly Scalar[] {
   const sorted = sort.filter(({ path, attribute }) => path.length === 0 && !fields.includes(attribute)).map(({ attribute }) => attribute)
-  return sorted.length === 0 ? fields : readableFields(shape).filter((field) => fields.includes(field) || sorted.includes(field))
+  return sorted.length === 0 ? fields : readableFields(reading, shape).filter((field) => fields.includes(field) || sorted.includes(field))
 }
 
 const malformed = () => validationError('Invalid fields parameter. Expected a string or an array of strings')
@@ -59,6 +62,6 @@ function check(reading: Resolver, shape: Schema, name: string): string {
   }
   const forbidden = invalidKey(reading.param, name, name)
   if (attribute.kind !== 'scalar') throw forbidden
-  if (!isReadable(attribute)) forbid(reading, attribute, forbidden)
+  if (reading.seen === null ? !isPublic(attribute) : !isReadable(reading, attribute)) forbid(reading, attribute, forbidden)
   return name
 }

@@ -7,7 +7,7 @@ import { isOperator, operators } from '../operators.js'
 import type { Filter } from '../request.js'
 import { isObject } from './parameters.js'
 import type { Resolver } from './resolve.js'
-import { bind, chargeNode, convert, deferError, filterRank, findComparable, isOpen, targetOf } from './resolve.js'
+import { beyond, bind, chargeNode, convert, deferError, filterRank, findComparable, isOpen, targetOf } from './resolve.js'
 import { readFlag, readText, readValue } from './values.js'
 
 /**
@@ -47,7 +47,7 @@ function readEntry(reading: Resolver, shape: Schema, name: string, value: unknow
   if (attribute.kind === 'scalar') return readScalar(reading, attribute, value, here)
   if (here.length > reading.filterRelations) throw validationError(`Filters cannot cross more than ${reading.filterRelations} relations`)
   const target = targetOf(reading.model, attribute)
-  const where = readRelated(reading, target, value, here)
+  const where = readRelated(beyond(reading, attribute, target), target, value, here)
   if (where === null || (reading.dropsRestricted && !isOpen(reading, attribute))) return null
   return { kind: 'related', path: attribute, target, where }
 }

@@ -9,7 +9,7 @@ import { readableFields, readFields, withSorted } from './fields.js'
 import { readFilters } from './filters.js'
 import { isObject } from './parameters.js'
 import type { Resolver } from './resolve.js'
-import { chargeNode, deferError, forbid, insidePopulate, isOpen, maySee, stepsOf, targetOf } from './resolve.js'
+import { atType, beyond, chargeNode, deferError, forbid, insidePopulate, isOpen, isShown, maySee, stepsOf, targetOf } from './resolve.js'
 import { readSort } from './sort.js'
 
 /** Where a name stands, and whether it came as a dot path or as a key of an object. */
@@ -51,7 +51,7 @@ const malformed = (): ApiError => validationError('Invalid populate parameter. E
 /** `*`: every relation, media, component and zone of this level, with scalars only. */
 function populateAll(reading: Resolver, shape: Schema, above: readonly string[]): readonly Populated[] {
   return [...shape.attributes.values()].flatMap((attribute) =>
-    attribute.kind === 'scalar' || attribute.private
+    attribute.kind === 'scalar' || !isShown(reading, attribute)
       ? []
       : fill(reading, attribute, true, { path: [...above, attribute.name], above: [], written: attribute.name, form: 'keys' }, shape),
   )
@@ -146,7 +146,7 @@ function readKeys(reading: Resolver, shape: Schema, node: Readonly<Record<string
     }
     const written = place.written === '' ? name : `${place.written}.populate.${name}`
     if (attribute.kind === 'scalar') throw invalidKey(reading.param, name, isName ? here.join('.') : written)
-    if (attribute.private) {
+    if (reading.seen === null ? attribute.private : !isShown(reading, attribute)) {
       if (place.form === 'list') return []
       forbid(reading, attribute, invalidKey(reading.param, name, [...place.above, ...here].join('.')))
       return []
@@ -180,7 +180,7 @@ function fill(
     case 'media': {
       const target = targetOf(reading.model, attribute)
       if (value === '*' && !isOpen(reading, attribute)) return []
-      const level = readLevel(reading, target, value, place, owner)
+      const level = readLevel(reading.seen === null ? reading : beyond(reading, attribute, target), target, value, place, owner)
       if (isRoleOfUsers(attribute, owner) && place.above.length + place.path.length > 1) return []
       if (level.count && attribute.kind !== 'media') {
         if (!isOpen(reading, attribute)) return []
@@ -196,7 +196,7 @@ function fill(
           target: target as ContentType,
           filter,
           sort,
-          of: attribute.kind === 'morphFrom' ? withLocale(of) : of,
+          of: attribute.kind === 'morphFrom' ? withLocale(beyond(reading, attribute, target), of) : of,
         },
       ]
     }
@@ -210,14 +210,15 @@ const isRoleOfUsers = (attribute: Attribute, owner: Schema): boolean =>
   owner.uid === 'plugin::users-permissions.role' && attribute.name === 'users'
 
 /** Rows behind a polymorphic relation show their locale, also where their type has none, and so do the rows behind them. */
-function withLocale(of: Selection): Selection {
+function withLocale(reading: Resolver, of: Selection): Selection {
   const locale = of.shape.attributes.get('locale')
-  const isWhole = of.fields.length === readableFields(of.shape).length
+  const isWhole = of.fields.length === readableFields(reading, of.shape).length
   const fields = locale?.kind === 'scalar' && isWhole && !of.fields.includes(locale) ? [...of.fields, locale] : of.fields
   const populate = of.populate.map((populated): Populated => {
     if (populated.kind === 'count') return populated
-    if (populated.kind === 'zone' || populated.kind === 'morph') return { ...populated, on: populated.on.map(withLocale) }
-    return { ...populated, of: withLocale(populated.of) }
+    const below = (one: Selection) => withLocale(beyond(reading, populated.attribute, one.shape), one)
+    if (populated.kind === 'zone' || populated.kind === 'morph') return { ...populated, on: populated.on.map(below) }
+    return { ...populated, of: below(populated.of) }
   })
   return { ...of, fields, populate }
 }
@@ -231,7 +232,7 @@ interface PopulatedLevel {
 
 /** What stands under one populated attribute: true, `*`, or an object of fields, filters, sort, populate, count. */
 function readLevel(reading: Resolver, target: Schema, value: unknown, place: NamePlace, owner: Schema): PopulatedLevel {
-  const plain = { filter: null, sort: [], of: { shape: target, fields: readableFields(target), populate: [] }, count: false }
+  const plain = { filter: null, sort: [], of: { shape: target, fields: readableFields(reading, target), populate: [] }, count: false }
   if (value === true) return plain
   if (value === '*') {
     refuseStar(reading, target, place)
@@ -245,7 +246,7 @@ function readLevel(reading: Resolver, target: Schema, value: unknown, place: Nam
   const inside = insidePopulate(reading)
   let filter: Filter | null = null
   let sort: readonly SortKey[] = []
-  let fields = readableFields(target)
+  let fields = readableFields(reading, target)
   let populate: readonly Populated[] = []
   // What stands first is looked at first.
   for (const [key, given] of Object.entries(level)) {
@@ -260,7 +261,7 @@ function readLevel(reading: Resolver, target: Schema, value: unknown, place: Nam
   }
   // Rows of several kinds come in the order of their links: what they are asked to be sorted by is not shown.
   const keepsFields = place.path.at(-1) === 'localizations' || place.written.endsWith(']')
-  const shown = keepsFields ? fields : withSorted(target, fields, sort)
+  const shown = keepsFields ? fields : withSorted(reading, target, fields, sort)
   return { filter, sort, of: { shape: target, fields: shown, populate }, count: isSwitchedOn(level.count) }
 }
 
@@ -271,7 +272,7 @@ const readBelow = (reading: Resolver, target: Schema, node: unknown, place: Name
 /** `populate[a]=*` means all attributes of `a`: refused where one of them cannot be had without populating it. */
 function refuseStar(reading: Resolver, target: Schema, place: NamePlace): void {
   for (const attribute of target.attributes.values()) {
-    if (attribute.kind === 'scalar' || attribute.private) continue
+    if (attribute.kind === 'scalar' || !isShown(reading, attribute)) continue
     const path = `${place.path.join('.')}.${attribute.name}`
     deferError(reading, 'populate', validationError(`Invalid key ${attribute.name} at ${path}`, { key: attribute.name, path }))
     return
@@ -289,10 +290,12 @@ function refuseFragments(reading: Resolver, on: unknown, place: NamePlace, owner
 }
 
 /** The components of a zone: all with the shared strategy, the listed ones with `on`. */
-function readZone(reading: Resolver, zone: DynamicZone, value: unknown, place: NamePlace, owner: Schema): readonly Selection[] {
-  const components = zone.components.map((uid) => reading.model.components.get(uid)!)
+function readZone(here: Resolver, zone: DynamicZone, value: unknown, place: NamePlace, owner: Schema): readonly Selection[] {
+  const components = zone.components.map((uid) => here.model.components.get(uid)!)
+  // All components of a zone have the same attributes granted: all of theirs.
+  const reading = components[0] === undefined ? here : beyond(here, zone, components[0])
   const plain = (populate: (component: Component) => readonly Populated[]) =>
-    components.map((component) => ({ shape: component, fields: readableFields(component), populate: populate(component) }))
+    components.map((component) => ({ shape: component, fields: readableFields(reading, component), populate: populate(component) }))
   if (value === true) return plain(() => [])
   const path = place.path.join('.')
   const found = isObject(value) ? value : null
@@ -338,7 +341,8 @@ function readFragments(
     if (known === undefined) throw invalidKey(reading.param, uid, `${path}.on.${uid}`)
     // Naming a component lists it, whatever the switch says.
     const below = { ...place, written: `${place.written}.on[${uid}]` }
-    const level = readLevel(reading, known, isSwitchedOn(value) || isSwitchedOff(value) ? true : value, below, known)
+    const at = known.kind === 'contentType' ? atType(reading, known) : reading
+    const level = readLevel(at, known, isSwitchedOn(value) || isSwitchedOff(value) ? true : value, below, known)
     const { of, filter } = level
     const versions = isSwitchedOn(value) ? 'any' : 'status'
     return allowed(uid) === undefined ? [] : [{ ...of, filter, ...(known.kind === 'contentType' && { versions }) }]
@@ -350,7 +354,13 @@ function readMorph(reading: Resolver, attribute: MorphTo, value: unknown, place:
   const types = [...reading.model.types.values()].filter((type) => isPolymorphicTarget(type) && maySee(reading, type.uid))
   if (value === true) {
     const versions = place.form === 'list' ? 'status' : 'any'
-    return [{ kind: 'morph', attribute, on: types.map((type) => ({ shape: type, fields: readableFields(type), populate: [], versions })) }]
+    const shown = (type: ContentType): Selection => ({
+      shape: type,
+      fields: readableFields(atType(reading, type), type),
+      populate: [],
+      versions,
+    })
+    return [{ kind: 'morph', attribute, on: types.map(shown) }]
   }
   const path = place.path.join('.')
   if (place.form !== 'keys') throw invalidKey(reading.param, attribute.name, path)

@@ -8,6 +8,7 @@ import { pageValues } from '../request.js'
 import { asksForPublication, draftAccess } from './draft-grant.js'
 import { readableFields, readFields, withSorted } from './fields.js'
 import { readFilters } from './filters.js'
+import { readKeyset, type WantedKeyset } from './keyset.js'
 import type { PageLimits } from './pagination.js'
 import { misplacedPage, readPagination } from './pagination.js'
 import type { Parameters } from './parameters.js'
@@ -51,6 +52,8 @@ export interface Wanted {
   readonly constants?: Selection['constants']
   /** True: the caller has just written the document, and sees its ids where it may not see drafts. */
   readonly written?: boolean
+  /** A page that is found by the row next to it; the parameters have none. */
+  readonly keyset?: WantedKeyset
   /** False: the answer is a bare list; only top-level `start` and `limit` cut it (users, files). */
   readonly paged?: boolean
 }
@@ -71,7 +74,7 @@ export function readRequest(context: ReadContext, grants: Grants, wanted: Wanted
   if (context.strictParams) refuseUnknown(parameters)
   const drafts = draftAccess(context.model, context.draftGrant === true, grants, type, parameters)
   if (drafts.isClosed && (wanted.written !== true || asksForPublication(parameters))) throw forbidden(`${type.uid}.findDraft`)
-  const reading = openResolver(context.model, drafts.grants, context.contract, context.limits)
+  const reading = openResolver(context.model, drafts.grants, context.contract, context.limits, type)
   if (parameters.lookup !== undefined) deferError(reading, 'lookup', validationError("Invalid params: 'lookup'"))
   const publication = readPublication(reading, type, parameters)
   const filter = inParameter(reading, 'filters', (inside) => readConditions(inside, wanted, parameters.filters))
@@ -92,13 +95,12 @@ export function readRequest(context: ReadContext, grants: Grants, wanted: Wanted
   }
   // As in Strapi, rows found through a relation show what they are sorted by, whatever fields were asked for.
   const joined = filter !== null && crossesRelation(filter) && sort.every(({ path }) => path.length === 0)
-  const shown = wanted.narrowed === false ? readableFields(type) : joined ? withSorted(type, fields, sort) : fields
+  const shown = wanted.narrowed === false ? readableFields(reading, type) : joined ? withSorted(reading, type, fields, sort) : fields
   reading.values[pageValues.start] = page.start
   reading.values[pageValues.limit] = page.limit
   const of = conditions.filter((condition) => condition !== null)
   return {
-    type,
-    mode,
+    ...{ type, mode, ...(wanted.keyset === undefined ? {} : { keyset: readKeyset(reading, sort, wanted.keyset) }) },
     status,
     locale,
     targetLocale,

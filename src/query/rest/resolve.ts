@@ -1,9 +1,9 @@
 // What one walk over a query carries with it, and the one place that turns a name into an attribute for a caller.
 import type { ApiError, QueryParameter } from '../../errors/errors.js'
 import { invalidKey, validationError } from '../../errors/errors.js'
-import type { Grants } from '../../grants.js'
+import { type AttributeGrants, type ContentRights, type Grants, grantedBelow, isGranted, noAttributes } from '../../grants.js'
 import { fileType } from '../../model/link.js'
-import type { Attribute, Model, Relation, Scalar, Schema } from '../../model/types.js'
+import type { Attribute, ContentType, Model, Relation, Scalar, Schema } from '../../model/types.js'
 import { assertNever } from '../../model/types.js'
 import type { Contract } from '../contract.js'
 import type { PathAttribute, ValueIndex } from '../request.js'
@@ -18,6 +18,8 @@ export interface QueryLimits {
 export interface Resolver {
   readonly model: Model
   readonly grants: Grants
+  /** The attributes that the caller may see of the type or component that the walk is at; null: all that are not private. */
+  readonly seen: AttributeGrants | null
   readonly contract: Contract
   /** The page's start and limit (`pageValues`), then the values of conditions in the order in which the walk met them. */
   readonly values: unknown[]
@@ -73,10 +75,12 @@ export const rankOf = (reading: Resolver, parameter: 'sort' | 'fields'): ErrorRa
 /** The stage of a condition. */
 export const filterRank = (reading: Resolver): ErrorRank => (reading.param === 'populate' ? 'populatedFilters' : 'filters')
 
-export function openResolver(model: Model, grants: Grants, contract: Contract, limits: QueryLimits): Resolver {
+/** Begins a walk at `type`. */
+export function openResolver(model: Model, grants: Grants, contract: Contract, limits: QueryLimits, type: ContentType): Resolver {
   return {
     model,
     grants,
+    seen: grants.content === undefined ? null : shownOf(grants.content, type.uid),
     contract,
     values: [null, null],
     param: 'filters',
@@ -155,9 +159,31 @@ export function targetOf(model: Model, attribute: PathAttribute): Schema {
   return model.types.get(attribute.target)!
 }
 
+/** The walk behind `attribute`, at rows of `target`. A zone has one set of attributes for all its components. */
+export function beyond<Walk extends Resolver>(reading: Walk, attribute: Attribute, target: Schema): Walk {
+  if (reading.seen === null) return reading
+  return target.kind === 'component' ? { ...reading, seen: grantedBelow(reading.seen, attribute.name) } : atType(reading, target)
+}
+
+/** The walk at rows of `type`. */
+export const atType = <Walk extends Resolver>(reading: Walk, { uid }: ContentType): Walk =>
+  reading.seen === null ? reading : { ...reading, seen: shownOf(reading.grants.content!, uid) }
+
+const shownOf = ({ readable }: ContentRights, uid: string): AttributeGrants => readable.get(uid) ?? noAttributes
+
+/** Whether the caller may see an attribute of what the walk is at. */
+export const isShown = ({ seen }: Resolver, { name, private: isPrivate }: Attribute): boolean =>
+  seen === null ? !isPrivate : isGranted(seen, name)
+
+/** True for scalars that callers of the content API may compare, sort by, select and be answered. */
+export const isPublic = (attribute: Attribute): attribute is Scalar =>
+  attribute.kind === 'scalar' && !attribute.private && attribute.type !== 'password'
+
 /** True for scalars whose values may be compared, sorted, selected and answered. */
-export function isReadable(attribute: Attribute): attribute is Scalar {
-  return attribute.kind === 'scalar' && !attribute.private && attribute.type !== 'password'
+export function isReadable(reading: Resolver, attribute: Attribute): attribute is Scalar {
+  return reading.seen === null
+    ? isPublic(attribute)
+    : attribute.kind === 'scalar' && isGranted(reading.seen, attribute.name) && attribute.type !== 'password'
 }
 
 /** Whether the caller may go through `attribute`, in a condition, a sort key or a populate. */
@@ -205,7 +231,7 @@ export function findComparable(
     return null
   }
   // What stands below is still looked at, so that the first mistake is told: the request is refused all the same.
-  const isHidden = attribute.private && reading.grants.comparesPrivate !== true
+  const isHidden = reading.seen === null ? attribute.private && reading.grants.comparesPrivate !== true : !isShown(reading, attribute)
   if (isHidden) forbid(reading, attribute, forbidden())
   switch (attribute.kind) {
     case 'scalar':

@@ -13,7 +13,7 @@ export const rowsAtOnce = 1_024
 /** Of these rows of a type, those in the scope of the caller, in every version and locale, as a request that shows their ids. */
 export function readRowsInScope(context: ReadContext, grants: Grants, type: ContentType, ids: readonly number[]): ReadRequest {
   const { model, contract, limits } = context
-  const reading = openResolver(model, grants, contract, limits)
+  const reading = openResolver(model, grants, contract, limits, type)
   const id = type.attributes.get('id') as Scalar
   // Numbers of rows that are powers of two share their plans.
   const padded = Array.from({ length: 2 ** Math.ceil(Math.log2(ids.length)) }, (_, index) => ids[index] ?? ids[0]!)

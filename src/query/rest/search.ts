@@ -15,7 +15,7 @@ export function readSearch(reading: Resolver, type: ContentType, value: unknown)
   }
   const isNumber = value.trim() !== '' && Number.isFinite(Number(value))
   const of = [...type.attributes.values()].flatMap((attribute): Filter[] => {
-    if (!isReadable(attribute) || !attribute.searchable) return []
+    if (!isReadable(reading, attribute) || !attribute.searchable) return []
     const { search } = attributeTypes[attribute.type]
     if (search === null || (search === 'number' && !isNumber)) return []
     return [{ kind: 'compare', attribute, operator: '$containsi', values: [bind(reading, value)] }]

@@ -4,7 +4,7 @@ import type { Schema } from '../../model/types.js'
 import type { SortKey } from '../request.js'
 import { isObject } from './parameters.js'
 import type { Resolver } from './resolve.js'
-import { chargeNode, deferError, findComparable, isOpen, rankOf, stepsOf, targetOf } from './resolve.js'
+import { beyond, chargeNode, deferError, findComparable, isOpen, rankOf, stepsOf, targetOf } from './resolve.js'
 
 const refuseOrder = (reading: Resolver): void =>
   deferError(reading, rankOf(reading, 'sort'), validationError('Invalid order. order can only be one of asc|desc|ASC|DESC'))
@@ -69,13 +69,13 @@ function readObject(
     }
     const target = targetOf(reading.model, attribute)
     if (isObject(value)) {
-      const keys = readObject(reading, target, value, here, [...path, { attribute, target }])
+      const keys = readObject(beyond(reading, attribute, target), target, value, here, [...path, { attribute, target }])
       return reading.dropsRestricted && !isOpen(reading, attribute) ? [] : keys
     }
     if (value === undefined || value === null) throw invalidKey(reading.param, name, here.join('.'))
     // What stands behind a relation is taken for the name of one of its attributes.
     const key = String(value)
-    findComparable(reading, target, key, here, 'order')
+    findComparable(beyond(reading, attribute, target), target, key, here, 'order')
     refuseOrder(reading)
     return []
   })

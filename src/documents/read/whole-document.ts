@@ -1,0 +1,142 @@
+// Reads of a whole row, with what hides it from callers left out: to check it, to compare it, to tell whether it has changed.
+import type { Transaction } from '../../database/database.js'
+import { fileType, isPolymorphicTarget } from '../../model/link.js'
+import type { Attribute, ContentType, Model, MorphTo, Relation, Scalar, Schema } from '../../model/types.js'
+import type { Filter, Populated, ReadRequest, Selection } from '../../query/request.js'
+import type { Plans } from './plans.js'
+
+/**
+ * How much of a row is read: values and components, the relations and files of components too, also the row's own files, or also its own
+ * relations, as far as they are its own and not those of its targets.
+ */
+export type Extent = 'values' | 'components' | 'files' | 'links'
+
+/** A row of a type: by its id, or the draft of a document in a locale, or its only row where there are no drafts. */
+export type WhichRow =
+  | { readonly id: number }
+  | { readonly documentId: string; readonly locale: string | null; readonly side: 'draft' | 'published' }
+
+/** A row as it is stored, with entries of components and ids of links. */
+export type WholeRow = Readonly<Record<string, unknown>>
+
+/** Reads a row with its components. */
+export async function readWhole(
+  model: Model,
+  plans: Plans,
+  transaction: Transaction,
+  type: ContentType,
+  id: number,
+  extent: Extent,
+): Promise<WholeRow | null> {
+  const bytes = await readWholeBytes(model, plans, transaction, type, id, extent)
+  return bytes === null ? null : (JSON.parse(Buffer.from(bytes).toString('utf8')) as WholeRow)
+}
+
+/** The same as JSON. */
+export async function readWholeBytes(
+  model: Model,
+  plans: Plans,
+  transaction: Transaction,
+  type: ContentType,
+  id: number,
+  extent: Extent,
+): Promise<Uint8Array | null> {
+  const request = wholeRow(model, type, { id }, extent)
+  const answer = await transaction.read(plans.forRequest(request, 'bare').plan, request.values)
+  if (answer === null) return null
+  const bytes = Uint8Array.from(answer.bytes)
+  answer.release()
+  return bytes
+}
+
+/** A read of one row with all its values and everything it contains. */
+export function wholeRow(model: Model, type: ContentType, which: WhichRow, extent: Extent): ReadRequest {
+  const { filter, values } = filterOf(type, which)
+  return {
+    type,
+    mode: 'first',
+    // Links may lead to a version of either kind.
+    status: extent === 'links' ? 'any' : 'draft',
+    locale: { kind: 'any' },
+    targetLocale: null,
+    filter,
+    publication: [],
+    closedDrafts: [],
+    scopes: {},
+    sort: [],
+    page: { style: 'offset', start: 0, limit: 1, withCount: false },
+    selection: wholeSelection(model, type, extent),
+    format: 'flat',
+    identityAt: -1,
+    values: [0, 1, ...values],
+  }
+}
+
+function filterOf(type: ContentType, which: WhichRow): { readonly filter: Filter; readonly values: readonly unknown[] } {
+  const equal = (name: string, at: number): Filter => ({
+    kind: 'compare',
+    attribute: type.attributes.get(name) as Scalar,
+    operator: '$eq',
+    values: [at],
+  })
+  if ('id' in which) return { filter: equal('id', 2), values: [which.id] }
+  const { documentId, locale, side } = which
+  const publishedAt = type.attributes.get('publishedAt') as Scalar
+  const of: Filter[] = [
+    equal('documentId', 2),
+    ...(type.localized ? [equal('locale', 3)] : []),
+    ...(type.draftAndPublish
+      ? [
+          {
+            kind: 'compare' as const,
+            attribute: publishedAt,
+            operator: side === 'draft' ? ('$null' as const) : ('$notNull' as const),
+            values: [],
+          },
+        ]
+      : []),
+  ]
+  return { filter: { kind: 'all', of }, values: [documentId, ...(type.localized ? [locale] : [])] }
+}
+
+function wholeSelection(model: Model, shape: Schema, extent: Extent): Selection {
+  const attributes = [...shape.attributes.values()]
+  const below = (uid: string): Selection => wholeSelection(model, model.components.get(uid)!, extent)
+  const populate = attributes.flatMap((attribute): Populated[] => {
+    if (attribute.kind === 'component') return [{ kind: 'component', attribute, filter: null, sort: [], of: below(attribute.component) }]
+    if (attribute.kind === 'dynamiczone') return [{ kind: 'zone', attribute, on: attribute.components.map(below) }]
+    if (attribute.kind === 'morphTo') return extent === 'links' ? [morphOf(model, attribute)] : []
+    const isRead = shape.kind === 'component' ? extent !== 'values' : readsOwn(extent, attribute)
+    const target = isRead ? linkedType(model, attribute) : null
+    if (target !== null && (attribute.kind === 'relation' || attribute.kind === 'media'))
+      return [{ kind: 'relation', attribute, target, filter: null, sort: [], of: idsOf(target) }]
+    return []
+  })
+  // A password leaves the database as the text it is stored as: only here, to see that there is one.
+  const fields = attributes
+    .filter((attribute) => attribute.kind === 'scalar')
+    .map((scalar): Scalar => ({ ...scalar, type: scalar.type === 'password' ? 'string' : scalar.type }))
+  return { shape, fields, populate }
+}
+
+/** Whether a link of the row itself is read. Lists that other documents keep are not its own. */
+function readsOwn(extent: Extent, attribute: Attribute): boolean {
+  if (attribute.kind === 'media') return extent === 'files' || extent === 'links'
+  return extent === 'links' && attribute.kind === 'relation' && isOwn(attribute)
+}
+
+const isOwn = ({ storage }: Relation): boolean => storage.kind === 'link' && storage.owner
+
+const idsOf = (shape: Schema): Selection => ({ shape, fields: [shape.attributes.get('id') as Scalar], populate: [] })
+
+const morphOf = (model: Model, attribute: MorphTo): Populated => ({
+  kind: 'morph',
+  attribute,
+  on: [...model.types.values()].filter(isPolymorphicTarget).map((type) => ({ ...idsOf(type), versions: 'any' as const })),
+})
+
+/** The type that links of a relation lead to, or that of files; null for what keeps no links. */
+export function linkedType(model: Model, attribute: Attribute): ContentType | null {
+  if (attribute.kind === 'media') return model.types.get(fileType)!
+  return attribute.kind === 'relation' && attribute.storage.kind === 'link' ? model.types.get(attribute.target)! : null
+}

@@ -1,0 +1,57 @@
+// Writes of those who say which state of a draft they mean, by its revision.
+import type { Transaction } from '../database/database.js'
+import { ApiError } from '../errors/errors.js'
+import type { ContentType } from '../model/types.js'
+import type { WriteContext, WriteOperation } from './operation.js'
+import { revisionOf } from './read/revision.js'
+import { readWholeBytes } from './read/whole-document.js'
+import { type StoredVersion, versionsOf } from './store/rows.js'
+
+/** The revision of a row, as the transaction sees it. */
+async function revisionIn(context: WriteContext, transaction: Transaction, type: ContentType, id: number): Promise<string | null> {
+  const bytes = await readWholeBytes(context.read.model, context.plans, transaction, type, id, 'links')
+  return bytes === null ? null : revisionOf(context.revisionKey, bytes)
+}
+
+/** Of each locale that a write is about, the row that its revision is that of: the draft, or the published row where there is none. */
+function revised({ everywhere, locale, write: { type } }: WriteOperation, versions: readonly StoredVersion[]): readonly StoredVersion[] {
+  const concerned = versions.filter((version) => everywhere || !type.localized || version.locale === locale)
+  const locales = [...new Set(concerned.map((version) => version.locale))]
+  return locales.map((each) => {
+    const ofLocale = concerned.filter((version) => version.locale === each)
+    return ofLocale.find(({ published_at }) => published_at === null) ?? ofLocale[0]!
+  })
+}
+
+/**
+ * Holds a write to the revisions that its caller has seen.
+ * @throws ApiError 412 if a draft has another one, or is there or not there against what the caller expects
+ */
+export async function checkRevisions(
+  context: WriteContext,
+  transaction: Transaction,
+  operation: WriteOperation,
+  expected: readonly string[],
+): Promise<void> {
+  const { documentId, write } = operation
+  const rows = documentId === null ? [] : revised(operation, await versionsOf(transaction, write.type, documentId))
+  if ((rows.length === 0) !== (expected.length === 0)) throw changed()
+  for (const { id } of rows) {
+    const revision = await revisionIn(context, transaction, write.type, id)
+    if (revision === null || !expected.includes(revision)) throw changed()
+  }
+}
+
+const changed = (): ApiError => new ApiError('PreconditionFailedError', 'The document has changed since it was read')
+
+/** The revision of what a write has left, in the locale that it is about; null where that is none, or not one. */
+export async function revisionAfter(
+  context: WriteContext,
+  transaction: Transaction,
+  operation: WriteOperation,
+  documentId: string,
+): Promise<string | null> {
+  if (operation.everywhere && operation.write.type.localized) return null
+  const [row] = revised(operation, await versionsOf(transaction, operation.write.type, documentId))
+  return row === undefined ? null : revisionIn(context, transaction, operation.write.type, row.id)
+}
