@@ -65,7 +65,7 @@ rule('administration.11', 'the first administrator needs the code from the log',
   expect([again.status, again.body.error.message]).toEqual([400, 'There is an administrator already'])
   expect((await signInAdmin(served, 'ada@admins.example')).answer.status).toBe(200)
   expect(await rowsOf(served, 'admin_users')).toMatchObject([{ email: 'ada@admins.example', is_active: 1, blocked: 0 }])
-  expect(await rowsOf(served, 'octavo_activity')).toMatchObject([
+  expect((await rowsOf(served, 'octavo_activity')).filter(({ action }) => action !== 'sign-in')).toMatchObject([
     { action: 'create', subject: 'administrator', name: 'ada@admins.example', address: '127.0.0.1' },
   ])
 })
