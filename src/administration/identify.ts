@@ -5,8 +5,15 @@ import { bearer, type Identification } from '../access/identify.js'
 import type { Jwts } from '../access/jwt.js'
 import type { RowReader } from '../database/database.js'
 import { unauthorized } from '../errors/errors.js'
-import { type AdministratorRole, type AdministratorRow, administratorColumns, isActive, superAdminCode } from './administrators.js'
+import { type AdministratorRole, type AdministratorRow, administratorColumns, isActive, rolesOf, superAdminCode } from './administrators.js'
 import { type AdministrationKeys, passwordMark } from './keys.js'
+import { type PermissionRow, readPermissions } from './permission-rows.js'
+
+/** A content-type whose documents a resource shows or writes with these fields. */
+export interface WholeType {
+  readonly uid: string
+  readonly fields: readonly string[]
+}
 
 /** A signed-in administrator. */
 export interface Administrator {
@@ -21,8 +28,13 @@ export interface Administrator {
   readonly roles: readonly AdministratorRole[]
   /** Has the role `strapi-super-admin`, which may do everything. */
   readonly isSuperAdmin: boolean
-  /** True if a role allows an action that concerns no content-type, such as `admin::users.read`. */
-  may(action: string): boolean
+  /** The rights of all roles. They say nothing about a super administrator. */
+  readonly permissions: readonly PermissionRow[]
+  /**
+   * True if a role allows an action that concerns no content-type, such as `admin::users.read`; or one on a content-type, for these fields and
+   * without conditions.
+   */
+  may(action: string, on?: WholeType): boolean
   readonly sessionId: string
   /** When the password was given last in this session; milliseconds since 1970. */
   readonly passwordAt: number
@@ -70,7 +82,11 @@ async function readAdministrator(database: RowReader, session: string, keys: Adm
       where u.id = ${Number(id)} and s.session_id = ${sessionId} and s.origin = 'admin' and s.user_id = ${id}`,
   )
   if (row === undefined || !isActive(row)) return null
-  const { roles, actions } = await readRoles(database, row.id)
+  const roles = await rolesOf(database, row.id)
+  const permissions = await readPermissions(
+    database,
+    roles.map((role) => role.id),
+  )
   const isSuperAdmin = roles.some(({ code }) => code === superAdminCode)
   return {
     administrator: {
@@ -82,7 +98,8 @@ async function readAdministrator(database: RowReader, session: string, keys: Adm
       language: row.prefered_language,
       roles,
       isSuperAdmin,
-      may: (action) => isSuperAdmin || actions.has(action),
+      permissions,
+      may: (action, on) => isSuperAdmin || allows(permissions, action, on),
       sessionId,
       passwordAt: passwordAtOf(row.metadata),
     },
@@ -90,29 +107,22 @@ async function readAdministrator(database: RowReader, session: string, keys: Adm
   }
 }
 
+/** True if rights without conditions allow an action. A condition is about documents, so an action on none that has one is refused. */
+function allows(permissions: readonly PermissionRow[], action: string, on: WholeType | undefined): boolean {
+  const granted = permissions.filter((row) => row.action === action && (row.subject || null) === (on?.uid ?? null) && isUnconditional(row))
+  if (on === undefined) return granted.length > 0
+  // Without a list of fields a right is for all of them.
+  const lists = granted.map(({ properties }) => (properties as { readonly fields?: unknown } | null)?.fields ?? null)
+  if (lists.includes(null)) return true
+  const named = new Set(lists.flat())
+  return granted.length > 0 && on.fields.every((field) => named.has(field))
+}
+
+/** True if a right holds whatever document it is about. */
+export const isUnconditional = ({ conditions }: PermissionRow): boolean =>
+  conditions === null || conditions === undefined || (Array.isArray(conditions) && conditions.length === 0)
+
 function passwordAtOf(metadata: string | null): number {
   const { passwordAt, loginAt } = JSON.parse(metadata ?? '{}') as { readonly passwordAt?: unknown; readonly loginAt?: unknown }
   return Date.parse(String(passwordAt ?? loginAt)) || 0
-}
-
-interface GrantedRow extends AdministratorRole {
-  readonly action: string | null
-  readonly conditions: string | null
-}
-
-/** Reads the roles of an administrator, with the actions that concern no content-type. */
-async function readRoles(database: RowReader, id: number) {
-  const rows = await database.rows<GrantedRow>(sql`select r.id, r.code, r.name, p.action, p.conditions from admin_users_roles_lnk l
-    join admin_roles r on r.id = l.role_id left join admin_permissions_role_lnk g on g.role_id = r.id
-    left join admin_permissions p on p.id = g.permission_id and (p.subject is null or p.subject = '')
-    where l.user_id = ${id} order by l.role_ord, r.id`)
-  const roles = new Map(rows.map((row) => [row.id, { id: row.id, code: row.code, name: row.name }]))
-  // A condition is about documents; an action without them that has one is refused.
-  const actions = rows.flatMap(({ action, conditions }) => (action === null || hasConditions(conditions) ? [] : [action]))
-  return { roles: [...roles.values()], actions: new Set(actions) }
-}
-
-function hasConditions(stored: string | null): boolean {
-  const conditions = stored === null ? null : (JSON.parse(stored) as unknown)
-  return conditions !== null && !(Array.isArray(conditions) && conditions.length === 0)
 }

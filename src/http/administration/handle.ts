@@ -40,7 +40,8 @@ export function openHandling(parts: MountContext, prefix: string): HandleAdminis
     const administrator = await admitted(administration, resource, request)
     const { defaultLocale } = await identification.access()
     return holding(installations.enter(defaultLocale), async (installation) => {
-      const asking = { administration, installation, parts, request, reply, ...(administrator === null ? {} : { administrator }) }
+      const actor = { administrator, address: request.ip }
+      const asking = { administration, installation, parts, request, reply, actor, ...(administrator === null ? {} : { administrator }) }
       const answered = await limited(resource, asking, place)
       return send(parts, request, reply, { ...answered, status: answered.status ?? resource.status })
     })
@@ -53,7 +54,7 @@ async function admitted(administration: Administration, resource: Resource, requ
   if (who === 'anybody' || who === 'page') return null
   const administrator = await administration.identify(request.headers.authorization)
   ;(request as LoggedRequest).callerName = `administrator ${administrator.id}`
-  if (typeof who === 'object' && !administrator.may(who.action)) throw forbidden(who.action)
+  if (typeof who === 'object' && !administrator.may(who.action, who.on)) throw forbidden(who.action)
   if (isStrong === true && administration.now() - administrator.passwordAt > passwordLifetime)
     throw new ApiError('ForbiddenError', 'This asks for your password again (POST /session/password)', { reason: 'password' })
   return administrator

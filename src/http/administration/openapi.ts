@@ -63,6 +63,7 @@ function operationOf(resource: Resource) {
     ...(body === null ? {} : { requestBody: { required: true, content: json(jsonSchema(body, 'input')) } }),
     responses: {
       [status]: { description: answer === null ? 'Done' : 'The result', ...content },
+      '4XX': { $ref: '#/components/responses/Error' },
       default: { $ref: '#/components/responses/Error' },
     },
   }
@@ -76,7 +77,7 @@ function conditionOf(who: Who, isStrong: boolean): string {
   if (who === 'anybody') return `Anybody may ask.${strong}`
   if (who === 'page') return `Only a page of this origin may ask, with the header Octavo-Admin: 1.${strong}`
   if (who === 'administrator') return `Every administrator may ask.${strong}`
-  return `Administrators may ask whose roles allow ${who.action}.${strong}`
+  return `Administrators may ask whose roles allow ${who.action}${who.on === undefined ? '' : ` on ${who.on.uid}`}.${strong}`
 }
 
 /** The parameters of a schema; `names`: those of a path, which a schema of texts does not list. */

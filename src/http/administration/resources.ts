@@ -1,7 +1,29 @@
 // The table of all resources of the administration API.
 import type { Resource } from './resource.js'
+import { activityResources } from './resources/activity.js'
+import { adminResources } from './resources/admins.js'
+import { apiRoleResources } from './resources/api-roles.js'
 import { descriptionOf } from './resources/description.js'
+import { localeResources } from './resources/locales.js'
 import { recoveryResources } from './resources/recovery.js'
+import { roleResources } from './resources/roles.js'
 import { sessionResources } from './resources/session.js'
+import { startResources } from './resources/start.js'
+import { tokenResources } from './resources/tokens.js'
+import { userResources } from './resources/users.js'
+import { webhookResources } from './resources/webhooks.js'
 
-export const resources: readonly Resource[] = [...sessionResources, ...recoveryResources, descriptionOf(() => resources)]
+export const resources: readonly Resource[] = [
+  ...sessionResources,
+  ...recoveryResources,
+  ...startResources,
+  ...adminResources,
+  ...roleResources,
+  ...activityResources,
+  ...tokenResources,
+  ...apiRoleResources,
+  ...userResources,
+  ...localeResources,
+  ...webhookResources,
+  descriptionOf(() => resources),
+]
