@@ -1,7 +1,7 @@
 // What one request is answered by, as one value: a model, a default locale, and everything that depends on them. It is replaced as a
 // whole, and closed when its last request has ended.
 import { hkdfSync } from 'node:crypto'
-import type { AccountContext, UserWatch } from './accounts/context.js'
+import type { AccountContext, AccountParts, UserWatch } from './accounts/context.js'
 import { hashPassword } from './accounts/passwords.js'
 import type { Config } from './config/config.js'
 import type { Database } from './database/database.js'
@@ -80,7 +80,7 @@ export interface InstallationOptions {
   readonly reportDropped?: (uid: string, path: readonly (string | number)[]) => void
   readonly recording: Recording
   /** What accounts need apart from the installation. */
-  readonly accounts: Omit<AccountContext, 'model' | 'input' | 'defaultLocale' | 'scopes' | 'watch'>
+  readonly accounts: AccountParts
 }
 
 interface Opened {

@@ -3,6 +3,7 @@
 import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { Command } from 'commander'
+import { addAdminCommands } from './cli/program/admins.js'
 import { addArchiveCommands } from './cli/program/archives.js'
 import { addCompareCommand } from './cli/program/compare.js'
 import { addDescriptionCommands } from './cli/program/descriptions.js'
@@ -30,6 +31,7 @@ const topics = [
   addCompareCommand,
   addTokenCommands,
   addUserCommands,
+  addAdminCommands,
   addRoleCommands,
   addSettingCommands,
   addLocaleCommands,

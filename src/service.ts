@@ -8,9 +8,10 @@ import { type Jwts, openJwts } from './access/jwt.js'
 import { openCounters, openLimiter } from './access/rate-limit.js'
 import { openSharedCounters } from './access/rate-limit-store.js'
 import { updateLastUse } from './access/tokens.js'
-import type { AccountContext } from './accounts/context.js'
+import type { AccountParts } from './accounts/context.js'
 import { type Mailer, openMailer } from './accounts/email.js'
 import { openPasswords } from './accounts/passwords.js'
+import { prepareAdministration } from './administration/open.js'
 import type { Config } from './config/config.js'
 import { leftOutRoutes } from './config/type-routes.js'
 import { type ContentServices, openContentServices } from './content/content-service.js'
@@ -113,7 +114,7 @@ async function open(config: Config, logger: Logger, opened: Closers): Promise<Se
   const backend = {
     identification,
     installations,
-    administration: administrationOf(config, identification, accounts),
+    administration: prepareAdministration({ config, identification, ...accounts }),
     liveModel,
     changeByBuilder: openContentTypeBuilder(config.folder, database.main, liveModel),
     services,
@@ -167,26 +168,6 @@ async function hintsOf(logger: Logger): Promise<Hints> {
   return openHints(logger)
 }
 
-/** What accounts need, apart from the installation. */
-type Accounts = Omit<AccountContext, 'model' | 'input' | 'defaultLocale' | 'scopes' | 'watch'>
-
-/** Opens the administration when it is asked for, the only place that loads its code. A failure is tried again. */
-function administrationOf(config: Config, identification: Identification, accounts: Accounts): Backend['administration'] {
-  const { database, writer, limiter, passwords, mail, log, now } = accounts
-  let opening: ReturnType<Backend['administration']> | null = null
-  return async () => {
-    opening ??= import('./administration/context.js').then(({ openAdministration }) =>
-      openAdministration({ config, database, writer, identification, limiter, passwords, mail, log, now }),
-    )
-    try {
-      return await opening
-    } catch (error) {
-      opening = null
-      throw error
-    }
-  }
-}
-
 /** Opens the project's code around requests. */
 function codeOf({ hooks, types, limits }: Config, services: ContentServices, logger: Logger) {
   const failed = (hook: string, error: unknown, requestId: string | null) =>
@@ -205,13 +186,18 @@ function codeOf({ hooks, types, limits }: Config, services: ContentServices, log
 /** Opens the server, and the schedules of the project, which run where it listens. Without any, they cost nothing. */
 async function openServing(config: Config, { main, writes }: Database, backend: Backend, log: Logger): Promise<HttpServer> {
   const server = await createServer(config, backend, log)
-  if (config.schedules.length === 0) return server
+  const listen = async () => {
+    const address = await server.listen()
+    if (config.admin.enabled) backend.administration.announce()
+    return address
+  }
+  if (config.schedules.length === 0) return { ...server, listen }
   const { openSchedules } = await import('./schedules/schedules.js')
   const services = backend.services(theProject(0, null))
   const schedules = openSchedules(config.schedules, { database: main, writer: writes, services, log, limits: config.limits })
   return {
     listen: async () => {
-      const address = await server.listen()
+      const address = await listen()
       await schedules.start()
       return address
     },
@@ -282,7 +268,7 @@ function accountContext(
   config: Config,
   { main, writes }: Database,
   { identification, jwts, mail, log }: { identification: Identification; jwts: Jwts; mail: Mailer; log: Logger },
-): Accounts {
+): AccountParts {
   const { auth, limits, secrets } = config
   const counters = auth.sharedLimits ? openSharedCounters(main, writes, limits.rateLimitKeys) : openCounters(limits.rateLimitKeys)
   return {

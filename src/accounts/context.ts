@@ -80,6 +80,9 @@ export interface AccountContext {
   readonly watch: UserWatch | null
 }
 
+/** What is the same for every request to a service. */
+export type AccountParts = Omit<AccountContext, 'model' | 'input' | 'defaultLocale' | 'scopes' | 'watch'>
+
 /** The tokens issued by a sign-in. */
 export interface Issued {
   readonly userId: number

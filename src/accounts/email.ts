@@ -129,5 +129,6 @@ export function fillIn(template: string, values: Readonly<Record<string, string>
   }
 }
 
-const escapeHtml = (text: string): string =>
+/** Writes a text so that HTML shows it. */
+export const escapeHtml = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;').replaceAll("'", '&#39;')

@@ -32,6 +32,9 @@ const atom = "[a-z\\d!#$%&'*+/=?^_`{|}~\\u0080-\\uffff-]+"
 const addressForm = new RegExp(`^${atom}(\\.${atom})*@(${label}\\.)+${label}$`, 'i')
 const longestAddress = 255
 
+/** True for the address of a mailbox. */
+export const isEmailAddress = (text: string): boolean => text.length <= longestAddress && addressForm.test(text)
+
 /**
  * Reads text fields from a body. Other members are ignored, or refused with `only`.
  * @throws ApiError 400 with all errors.
@@ -67,7 +70,7 @@ function errorsOf(
   const messages: string[] = []
   if (minLength !== undefined && value.length < minLength) messages.push(`${name} must be at least ${minLength} characters`)
   if (required && value === '') messages.push(`${name} is a required field`)
-  if (email && value !== '' && (value.length > longestAddress || !addressForm.test(value))) messages.push(`${name} must be a valid email`)
+  if (email && value !== '' && !isEmailAddress(value)) messages.push(`${name} must be a valid email`)
   if (password && Buffer.byteLength(value) > longestPassword) messages.push('Password must be less than 73 bytes')
   if (repeats !== undefined && value !== given[repeats]) messages.push('Passwords do not match')
   return messages.map((message) => fieldError(name, message, value))

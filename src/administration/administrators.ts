@@ -52,6 +52,10 @@ export async function administratorByEmail(database: RowReader, email: string): 
   return rows.find((row) => row.email?.toLowerCase() === address) ?? null
 }
 
+/** True if there is any administrator, whether or not it may sign in. */
+export const anyAdministrator = async (database: RowReader): Promise<boolean> =>
+  (await database.rows(sql`select id from admin_users limit 1`)).length > 0
+
 /** Returns the roles of an administrator in their order. */
 export function rolesOf(database: RowReader, id: number): Promise<readonly AdministratorRole[]> {
   return database.rows<AdministratorRole>(sql`select r.id, r.code, r.name from admin_users_roles_lnk l

@@ -16,7 +16,7 @@ import { type FindGrants, openFindGrants } from './permissions.js'
 /** The part of the log that the administration uses. */
 export interface AdministrationLog {
   error(details: object, message: string): void
-  info(details: object, message: string): void
+  info(sentence: string): void
 }
 
 /** What the administration is opened from. */
@@ -30,6 +30,8 @@ export interface AdministrationParts {
   readonly mail: Mailer
   readonly log: AdministrationLog
   now(): number
+  /** Logs the code of the first administrator if there is none; resolves to whether there is none. */
+  tellFirst(): Promise<boolean>
 }
 
 /** The dependencies of the rules of the administration. */

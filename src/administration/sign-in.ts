@@ -130,13 +130,23 @@ export async function endOneSession({ writer }: Administration, { id }: Administ
   if (!isOver) throw notFound('Session not found')
 }
 
-/** Checks the password of a signed-in administrator again, for acts that ask for it. @throws ApiError 400 */
-export async function confirmPassword(administration: Administration, administrator: Administrator, password: string): Promise<number> {
-  const { database, writer, limiter, passwords, now } = administration
-  await limiter.perAccount(accountOf(administrator.email), async () => {
-    const row = await administratorById(database, administrator.id)
-    if (!(await passwords.matches(password, row?.password ?? null))) throw validationError('Invalid password')
+/** Checks the password of a signed-in administrator. @throws ApiError 400 */
+export async function checkCurrentPassword(
+  { database, limiter, passwords }: Administration,
+  { id, email }: Administrator,
+  password: string,
+): Promise<AdministratorRow> {
+  return limiter.perAccount(accountOf(email), async () => {
+    const row = await administratorById(database, id)
+    if (row === null || !(await passwords.matches(password, row.password))) throw validationError('Invalid password')
+    return row
   })
+}
+
+/** Notes that a signed-in administrator gave the password again, for acts that ask for it. @throws ApiError 400 */
+export async function confirmPassword(administration: Administration, administrator: Administrator, password: string): Promise<number> {
+  const { writer, now } = administration
+  await checkCurrentPassword(administration, administrator, password)
   const at = now()
   await writer.transaction((transaction) => notePassword(transaction, ofAdministrator(administrator.id), administrator.sessionId, at))
   return at

@@ -1,5 +1,4 @@
 // `octavo users`: creates, lists, blocks and deletes users, and sets passwords. Blocking a user invalidates the user's tokens.
-import { randomBytes } from 'node:crypto'
 import { checkLengths, readFields } from '../accounts/input.js'
 import { hashPassword } from '../accounts/passwords.js'
 import {
@@ -19,6 +18,7 @@ import { ConfigError } from '../errors/errors.js'
 import { noScopes } from '../grants.js'
 import type { Model } from '../model/types.js'
 import { orExplain } from './explain-error.js'
+import { readPassword } from './given-password.js'
 import { type ListOptions, lookIntoProject, print, printJson, printTable, withProject } from './project.js'
 import { findRole } from './roles.js'
 
@@ -136,15 +136,6 @@ async function findUser(database: MainConnection, nameOrId: string): Promise<Use
   throw new ConfigError(
     `"${nameOrId}" is ambiguous: it could be ${candidates.join(' or ')}. Use an id, name or address that only one of them has.`,
   )
-}
-
-/** Returns the given password, the first line of standard input for `-`, or a generated one. */
-async function readPassword(given: string | undefined): Promise<{ readonly password: string; readonly made: boolean }> {
-  if (given === undefined) return { password: randomBytes(15).toString('base64url'), made: true }
-  if (given !== '-') return { password: given, made: false }
-  let text = ''
-  for await (const chunk of process.stdin) text += String(chunk)
-  return { password: text.split(/\r?\n/)[0]!, made: false }
 }
 
 function checkPassword(model: Model, password: string): void {

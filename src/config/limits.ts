@@ -104,6 +104,8 @@ export const limits = z.strictObject({
   connections: z.int().positive().max(most).default(10_000),
   /** Attempts per minute at each route of /auth per IP address; 0 means no limit. Successful sign-ins do not count. */
   authRateLimit: z.int().min(0).max(most).default(10),
+  /** Acts of administrators that are kept; the oldest are deleted first. */
+  activityEntries: z.int().positive().max(most).default(100_000),
   /** Passwords that are hashed concurrently (on Node's four threads, which also read files), and passwords that may wait. */
   passwordConcurrency: z.int().positive().max(100).default(2),
   passwordQueue: z.int().positive().max(most).default(100),

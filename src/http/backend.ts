@@ -1,6 +1,6 @@
 // What the HTTP server is built from: the parts of the service that it uses, and its own that all mounts share.
 import type { Identification } from '../access/identify.js'
-import type { Administration } from '../administration/context.js'
+import type { LateAdministration } from '../administration/open.js'
 import type { Config } from '../config/config.js'
 import type { ContentServices } from '../content/content-service.js'
 import type { ProjectScopes } from '../documents/scopes.js'
@@ -32,8 +32,7 @@ export interface Backend {
   /** Null while the service is healthy; otherwise a sentence about the problem. */
   health(): string | null
   readonly installations: Installations
-  /** Opens the administration, once. @throws ApiError 501 where the database has no administrators */
-  administration(): Promise<Administration>
+  readonly administration: LateAdministration
   /** Changes the model. */
   readonly liveModel: LiveModel
   /** Changes it by requests to Strapi's content-type builder. */

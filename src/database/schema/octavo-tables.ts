@@ -123,6 +123,25 @@ export const octavoTables: readonly OctavoTable[] = [
     key: ['name'],
   },
   {
+    // What administrators did: which act, on what, which fields (JSON, names alone), from which address. No administrator: 0, and who it was.
+    name: 'octavo_activity',
+    columns: {
+      id: 'integer',
+      made_at: 'integer',
+      administrator_id: 'integer',
+      administrator: 'text',
+      action: 'text',
+      subject: 'text',
+      subject_id: 'text',
+      name: 'text?',
+      fields: 'text?',
+      address: 'text?',
+    },
+    key: ['id'],
+    numbered: true,
+    indexes: { administrator: ['administrator_id'], subject: ['subject', 'subject_id'] },
+  },
+  {
     // Changes of the model that were made while serving: the files they write (JSON: path to text, or null where a file is deleted), and
     // whether these are on disk. No two changes follow the same one, so that of two at once one wins.
     name: 'octavo_model_changes',

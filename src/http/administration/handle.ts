@@ -23,7 +23,7 @@ export type HandleAdministration = (request: FastifyRequest, reply: FastifyReply
 /** Opens the administration API. */
 export function openHandling(parts: MountContext, prefix: string): HandleAdministration {
   const find = openRouting(resources)
-  const { administration: open, identification, installations } = parts.backend
+  const { administration: late, identification, installations } = parts.backend
 
   return async (request, reply, path) => {
     // Pages of other origins have nothing to read here, whatever `cors` allows.
@@ -36,7 +36,7 @@ export function openHandling(parts: MountContext, prefix: string): HandleAdminis
     ;(request as LoggedRequest).routeName = prefix + resource.path
     reply.header('cache-control', resource.isSecret === true ? 'no-store, no-transform' : 'no-store')
     if (resource.who === 'page') checkOwnPage(request.raw, parts.config)
-    const administration = await open()
+    const administration = await late.open()
     const administrator = await admitted(administration, resource, request)
     const { defaultLocale } = await identification.access()
     return holding(installations.enter(defaultLocale), async (installation) => {

@@ -1,5 +1,7 @@
 // Schemas of values that many resources have.
 import * as z from 'zod'
+import { isEmailAddress } from '../../accounts/input.js'
+import { passwordProblem } from '../../administration/accounts.js'
 
 /** A moment in a response: ISO 8601 in UTC. */
 export const moment = z.iso.datetime()
@@ -18,3 +20,18 @@ export const emailInput = z.string().min(1).max(255)
 
 /** A password to compare with a stored one. Longer ones match none. */
 export const passwordInput = z.string().min(1).max(1_000)
+
+/** The address of a new account. */
+export const newEmail = z.string().refine(isEmailAddress, { error: 'This is no e-mail address' })
+
+/** A new password, by the rules of Strapi's panel. */
+export const newPassword = z.string().check((context) => {
+  const problem = passwordProblem(context.value)
+  if (problem !== null) context.issues.push({ code: 'custom', message: problem, input: '' })
+})
+
+/** A name of a person. */
+export const personName = z.string().trim().min(1).max(255)
+
+/** A one-time code, from an e-mail or the log. */
+export const codeInput = z.string().min(1).max(200)

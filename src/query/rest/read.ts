@@ -54,6 +54,8 @@ export interface Wanted {
   readonly written?: boolean
   /** A page that is found by the row next to it; the parameters have none. */
   readonly keyset?: WantedKeyset
+  /** Instead of those of requests, for a query of the service itself. */
+  readonly limits?: QueryLimits
   /** False: the answer is a bare list; only top-level `start` and `limit` cut it (users, files). */
   readonly paged?: boolean
 }
@@ -74,7 +76,7 @@ export function readRequest(context: ReadContext, grants: Grants, wanted: Wanted
   if (context.strictParams) refuseUnknown(parameters)
   const drafts = draftAccess(context.model, context.draftGrant === true, grants, type, parameters)
   if (drafts.isClosed && (wanted.written !== true || asksForPublication(parameters))) throw forbidden(`${type.uid}.findDraft`)
-  const reading = openResolver(context.model, drafts.grants, context.contract, context.limits, type)
+  const reading = openResolver(context.model, drafts.grants, context.contract, wanted.limits ?? context.limits, type)
   if (parameters.lookup !== undefined) deferError(reading, 'lookup', validationError("Invalid params: 'lookup'"))
   const publication = readPublication(reading, type, parameters)
   const filter = inParameter(reading, 'filters', (inside) => readConditions(inside, wanted, parameters.filters))

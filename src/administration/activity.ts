@@ -1,0 +1,100 @@
+// The log of what administrators do. An entry is written in the transaction of its act: neither is there without the other.
+import { sql } from 'kysely'
+import type { RowReader, Transaction } from '../database/database.js'
+
+/** Who does something. */
+export interface ActingAdministrator {
+  /** Null: nobody who is signed in, such as the command line. */
+  readonly administrator: { readonly id: number; readonly email: string } | null
+  /** The IP address; null for the command line. */
+  readonly address: string | null
+}
+
+/** What is done. Values are never part of it. */
+export interface AdministratorAct {
+  /** A verb, such as `create`. */
+  readonly action: string
+  /** What it is done to: a kind such as `token`, or the uid of a content-type. */
+  readonly subject: string
+  /** The row id or documentId; empty where there is one of its kind only. */
+  readonly id: string
+  /** How its readers know it, once it is gone. */
+  readonly name?: string
+  /** The changed fields. */
+  readonly fields?: readonly string[]
+}
+
+/** The acting `octavo` command. */
+export const commandLine: ActingAdministrator = { administrator: null, address: null }
+
+/** Writes an entry, and deletes the oldest beyond `most`. */
+export async function noteActivity(
+  transaction: Transaction,
+  { administrator, address }: ActingAdministrator,
+  { action, subject, id, name, fields }: AdministratorAct,
+  { now, most }: { readonly now: number; readonly most: number },
+): Promise<void> {
+  const entry = await transaction.insert(sql`insert into octavo_activity
+    (made_at, administrator_id, administrator, action, subject, subject_id, name, fields, address) values
+    (${now}, ${administrator?.id ?? 0}, ${administrator?.email ?? ''}, ${action}, ${subject}, ${id}, ${name ?? null},
+     ${fields === undefined ? null : JSON.stringify(fields)}, ${address})`)
+  await transaction.run(sql`delete from octavo_activity where id <= ${entry - most}`)
+}
+
+/** An entry of the log. */
+export interface ActivityEntry extends AdministratorAct, ActingAdministrator {
+  readonly entry: number
+  /** Milliseconds since 1970. */
+  readonly at: number
+}
+
+/** Which entries. */
+export interface WantedActivity {
+  readonly administrator?: number | undefined
+  readonly subject?: string | undefined
+  readonly subjectId?: string | undefined
+  /** Only older entries than this one. */
+  readonly before: number | null
+  readonly limit: number
+}
+
+interface Row {
+  readonly id: number
+  readonly made_at: number
+  readonly administrator_id: number
+  readonly administrator: string
+  readonly action: string
+  readonly subject: string
+  readonly subject_id: string
+  readonly name: string | null
+  readonly fields: string | null
+  readonly address: string | null
+}
+
+/** Returns entries, the latest first. */
+export async function listActivity(database: RowReader, wanted: WantedActivity): Promise<readonly ActivityEntry[]> {
+  const { administrator, subject, subjectId, before, limit } = wanted
+  const conditions = [
+    sql`1 = 1`,
+    ...(administrator === undefined ? [] : [sql`administrator_id = ${administrator}`]),
+    ...(subject === undefined ? [] : [sql`subject = ${subject}`]),
+    ...(subjectId === undefined ? [] : [sql`subject_id = ${subjectId}`]),
+    ...(before === null ? [] : [sql`id < ${before}`]),
+  ]
+  const rows =
+    await database.rows<Row>(sql`select id, made_at, administrator_id, administrator, action, subject, subject_id, name, fields, address
+    from octavo_activity where ${sql.join(conditions, sql` and `)} order by id desc limit ${limit}`)
+  return rows.map(entryOf)
+}
+
+const entryOf = (row: Row): ActivityEntry => ({
+  entry: row.id,
+  at: row.made_at,
+  administrator: row.administrator_id === 0 ? null : { id: row.administrator_id, email: row.administrator },
+  action: row.action,
+  subject: row.subject,
+  id: row.subject_id,
+  ...(row.name === null ? {} : { name: row.name }),
+  ...(row.fields === null ? {} : { fields: JSON.parse(row.fields) as string[] }),
+  address: row.address,
+})

@@ -1,0 +1,38 @@
+// Opens the administration when its first request comes: until then nothing of it is loaded.
+import { anyAdministrator } from './administrators.js'
+import type { Administration, AdministrationParts } from './context.js'
+import type { ToldCode } from './first.js'
+
+/** The administration of a service, which may never be opened. */
+export interface LateAdministration {
+  /** Opens it, once. A failure is tried again. @throws ApiError 501 where the database has no administrators */
+  open(): Promise<Administration>
+  /** Logs the code of the first administrator if there is none. Without tables of administrators, nothing is logged. */
+  announce(): void
+}
+
+/** Prepares the administration of a service. */
+export function prepareAdministration(given: Omit<AdministrationParts, 'tellFirst'>): LateAdministration {
+  const { config, database, log, now } = given
+  const told: ToldCode = { hour: null }
+  const tellFirst = async (): Promise<boolean> => {
+    if (await anyAdministrator(database)) return false
+    const { tellFirstCode } = await import('./first.js')
+    const { secrets, publicUrl } = config
+    tellFirstCode({ secrets, publicUrl, log: (sentence) => log.info(sentence), now }, told)
+    return true
+  }
+  let opening: Promise<Administration> | null = null
+  return {
+    open: async () => {
+      opening ??= import('./context.js').then(({ openAdministration }) => openAdministration({ ...given, tellFirst }))
+      try {
+        return await opening
+      } catch (error) {
+        opening = null
+        throw error
+      }
+    },
+    announce: () => void tellFirst().catch(() => {}),
+  }
+}
