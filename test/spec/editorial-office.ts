@@ -71,7 +71,6 @@ const files = {
 /** Serves the project, with the locales English and German, and with a super administrator. */
 export async function serveOffice(options: ServeOptions = {}): Promise<Served> {
   const served = await serveProject(files, { environment: secrets, config: { limits: { authRateLimit: 1_000 } }, ...options })
-  const moments = `${Date.now()}, ${Date.now()}`
   const known = (await served.sql('SELECT code FROM i18n_locale')).map(({ code }) => code)
   for (const [code, name] of [
     ['en', 'English (en)'],
@@ -79,7 +78,8 @@ export async function serveOffice(options: ServeOptions = {}): Promise<Served> {
   ]) {
     if (!known.includes(code!))
       await served.sql(
-        `INSERT INTO i18n_locale (document_id, code, name, created_at, updated_at) VALUES ('${code}-locale', '${code}', '${name}', ${moments}) RETURNING id`,
+        'INSERT INTO i18n_locale (document_id, code, name, created_at, updated_at) VALUES (?, ?, ?, ?, ?) RETURNING id',
+        ...[`${code}-locale`, code!, name!, Date.now(), Date.now()],
       )
   }
   return served
@@ -100,11 +100,13 @@ export async function giveRights({ sql }: Served, code: string, rows: readonly R
     const moment = Date.now()
     const [permission] = await sql(
       `INSERT INTO admin_permissions (action, subject, properties, conditions, created_at, updated_at)
-        VALUES (?, ?, ?, ?, ${moment}, ${moment}) RETURNING id`,
+        VALUES (?, ?, ?, ?, ?, ?) RETURNING id`,
       `plugin::content-manager.explorer.${action}`,
       subject,
       JSON.stringify(properties),
       JSON.stringify(conditions),
+      moment,
+      moment,
     )
     await sql('INSERT INTO admin_permissions_role_lnk (permission_id, role_id) VALUES (?, ?) RETURNING id', permission!.id as number, role)
   }
